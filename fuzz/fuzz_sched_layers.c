@@ -8,8 +8,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct arena a = { 0 };
-    struct words *w = words_new();
-    struct sched_pod pod = { .image_layers = words_get(w, str_n(data, n)) };
+    struct intern_table *w = intern_table_new();
+    struct sched_pod pod = { .image_layers = intern_get(w, str_n(data, n)) };
     struct sched_framework f = { .words = w };
     struct sched_cycle cycle = { .arena = &a, .pod = &pod, .framework = &f };
     const struct break_layers *l =
@@ -32,8 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (uint32_t i = 0; i < l->n; i++)
         FUZZ_CHECK(!place_break_in(&present, i));
     break_states_fini(&states);
-    word_unref(w, pod.image_layers);
-    words_free(w);
+    intern_unref(w, pod.image_layers);
+    intern_table_free(w);
     arena_fini(&a);
     return 0;
 }

@@ -5,13 +5,13 @@
 #include "sched/cache/cache.h"
 
 /* What was read is put in, cloned, matched with itself, and taken out again. */
-static void use(struct words *w, struct sched_cache *c, struct sched_object *o)
+static void use(struct intern_table *w, struct sched_cache *c, struct sched_object *o)
 {
     struct sched_object *old;
     FUZZ_CHECK(sched_cache_put(c, o, &old, NULL) >= 0 && !old);
     if (o->kind == SCHED_POD) {
         const struct sched_pod *p = sched_pod_of(o);
-        struct word *node = words_get(w, STR("node"));
+        struct intern *node = intern_get(w, STR("node"));
         struct sched_pod *clone = sched_pod_clone(w, p, node);
         FUZZ_CHECK(str_eq(sched_object_key(&clone->o), sched_object_key(o)));
         FUZZ_CHECK(sched_labels_equal(&clone->labels, &p->labels));
@@ -22,7 +22,7 @@ static void use(struct words *w, struct sched_cache *c, struct sched_object *o)
             FUZZ_CHECK(sched_cache_assume(c, p, node, NULL) >= 0);
         sched_cache_forget(c, o->uid);
         sched_object_unref(w, clone);
-        word_unref(w, node);
+        intern_unref(w, node);
     }
     sched_cache_del(c, o->kind, o->namespace, o->name, NULL);
     size_t nodes, pods;
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct err err = { 0 };
     if (n == 0)
         return 0;
-    struct words *w = words_new();
+    struct intern_table *w = intern_table_new();
     struct sched_cache *c = sched_cache_new(w);
     if (json_parse(&a, str_n(data + 1, n - 1), NULL, &json, NULL) >= 0) {
         int r = sched_object_read(w, (enum sched_kind)(data[0] % SCHED_KIND_COUNT), json, true, &o,
@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         }
     }
     sched_cache_free(c);
-    words_free(w); /* aborts if a word was left */
+    intern_table_free(w); /* aborts if a word was left */
     arena_fini(&a);
     return 0;
 }

@@ -15,7 +15,7 @@
 enum { OBJECTS_MAX = 64 };
 
 struct side {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_framework framework;
     struct sched_plugin *plugins[2];
@@ -29,7 +29,7 @@ static const struct {
     { "Service", SCHED_SERVICE }, { "ReplicaSet", SCHED_REPLICA_SET },
 };
 
-static void side_init(struct side *s, struct words *words)
+static void side_init(struct side *s, struct intern_table *words)
 {
     *s = (struct side){ .words = words, .cache = sched_cache_new(words) };
     s->framework.words = words;
@@ -104,7 +104,7 @@ static void judge(struct side *s, const struct sched_pod *pod, verdicts *ret)
     int64_t *scores = arena_new_n(&a, int64_t, n);
     ret->n = 0;
     for (size_t k = 0; k < n; k++) {
-        struct verdict v = { .name = word_str(nodes[k]->node->name) };
+        struct verdict v = { .name = intern_str(nodes[k]->node->name) };
         for (unsigned i = 0; i < 2; i++)
             if (!(skips & 1u << i))
                 v.code[i] = sched_code(s->plugins[i]->ops->filter(s->plugins[i], &cycle, nodes[k]));
@@ -130,7 +130,7 @@ static void judge(struct side *s, const struct sched_pod *pod, verdicts *ret)
     arena_fini(&a);
 }
 
-static struct sched_object *read_line(struct words *w, struct str line)
+static struct sched_object *read_line(struct intern_table *w, struct str line)
 {
     struct arena a = { .max_bytes = 4 << 20 };
     struct json *json;
@@ -164,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct sched_object *objects[OBJECTS_MAX];
     bool deletes[OBJECTS_MAX];
     size_t n_objects = 0;
-    struct words *w = words_new();
+    struct intern_table *w = intern_table_new();
     struct side kept, fresh;
     struct str rest = str_n(data, n), line;
     verdicts a = { 0 }, b = { 0 };
@@ -204,6 +204,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     vec_fini(&b);
     for (size_t i = 0; i < n_objects; i++)
         sched_object_unref(w, objects[i]);
-    words_free(w);
+    intern_table_free(w);
     return 0;
 }

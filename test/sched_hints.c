@@ -13,7 +13,7 @@
 
 struct world {
     struct arena *a;
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_profile profile;
     VEC(struct sched_object *) read;
@@ -184,7 +184,7 @@ int main(void)
     while ((n = getline(&line, &cap, stdin)) > 0) {
         struct arena a = { 0 };
         struct err err = { 0 };
-        struct world w = { .a = &a, .words = words_new() };
+        struct world w = { .a = &a, .words = intern_table_new() };
         scoped(buf_fini_scoped) struct buf to = BUF_INIT(BUF_MAX_DEFAULT);
         w.cache = sched_cache_new(w.words);
         if (answer(&w, str_n(line, (size_t)n), &to, &err) < 0) {
@@ -199,7 +199,7 @@ int main(void)
             sched_object_unref(w.words, w.read.p[i]);
         vec_fini(&w.read);
         sched_cache_free(w.cache);
-        words_free(w.words);
+        intern_table_free(w.words);
         arena_fini(&a);
     }
     free(line);

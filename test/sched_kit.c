@@ -19,7 +19,7 @@ static uint64_t no_random(void *arg)
 
 void kit_init(struct kit *k)
 {
-    *k = (struct kit){ .words = words_new(), .wall_ms = 1790000000000 };
+    *k = (struct kit){ .words = intern_table_new(), .wall_ms = 1790000000000 };
     k->cache = sched_cache_new(k->words);
     k->profile.framework = (struct sched_framework){ .profile = &k->profile,
                                                      .words = k->words,
@@ -45,7 +45,7 @@ void kit_fini(struct kit *k)
     for (size_t i = 0; i < k->n_kept; i++)
         sched_object_unref(k->words, k->kept[i]);
     sched_cache_free(k->cache);
-    words_free(k->words);
+    intern_table_free(k->words);
     arena_fini(&k->arena);
 }
 
@@ -244,7 +244,7 @@ const char *kit_pre_filter(struct kit *k, const struct sched_pod *pod)
 static int by_name(const void *a, const void *b)
 {
     const struct sched_node_info *const *x = a, *const *y = b;
-    return str_cmp(word_str((*x)->node->name), word_str((*y)->node->name));
+    return str_cmp(intern_str((*x)->node->name), intern_str((*y)->node->name));
 }
 
 static const struct sched_node_info **nodes_by_name(struct kit *k, size_t *ret_n)
@@ -278,7 +278,7 @@ const char *kit_filter(struct kit *k, const struct sched_pod *pod)
     size_t n;
     const struct sched_node_info **nodes = nodes_by_name(k, &n);
     for (size_t i = 0; i < n; i++) {
-        struct str name = word_str(nodes[i]->node->name);
+        struct str name = intern_str(nodes[i]->node->name);
         (void)buf_printf(&text, "%s" STR_FMT ": ", i ? "; " : "", STR_ARG(name));
         const struct sched_status *f = NULL;
         if (!s && k->plugin->ops->filter && is_left(&set, name))

@@ -8,7 +8,7 @@
 #include "sched/framework/profile.h"
 
 struct kit {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_profile profile; /* with the one plugin */
     struct sched_plugin *plugin;

@@ -16,7 +16,7 @@
 enum { KIT_PODS_MAX = 512 };
 
 struct kit {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct arena arena; /* of texts */
     struct sched_object *pending[KIT_PODS_MAX];
@@ -25,7 +25,7 @@ struct kit {
 
 static inline void kit_init(struct kit *k)
 {
-    *k = (struct kit){ .words = words_new() };
+    *k = (struct kit){ .words = intern_table_new() };
     k->cache = sched_cache_new(k->words);
 }
 
@@ -34,7 +34,7 @@ static inline void kit_fini(struct kit *k)
     for (size_t i = 0; i < k->n_pending; i++)
         sched_object_unref(k->words, k->pending[i]);
     sched_cache_free(k->cache);
-    words_free(k->words); /* aborts if a word is still held */
+    intern_table_free(k->words); /* aborts if a word is still held */
     arena_fini(&k->arena);
 }
 
@@ -122,6 +122,6 @@ static inline const struct sched_pod *kit_pod(struct kit *k, const char *text)
 /* NULL: it is not there. */
 static inline const struct sched_node_info *kit_info(struct kit *k, const char *node)
 {
-    const struct word *name = words_find(k->words, str_of(node));
+    const struct intern *name = intern_find(k->words, str_of(node));
     return name ? sched_cache_node(k->cache, name) : NULL;
 }

@@ -50,7 +50,7 @@ static void on_call(struct sched_api *base, const struct sched_api_request *rq, 
     vec_push(&api->asked, asked);
 }
 
-static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                        const struct sched_status *status)
 {
     struct api *api = arg;

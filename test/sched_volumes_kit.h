@@ -61,7 +61,7 @@ static char *kit_quote(const char *text)
     return copy;
 }
 
-static struct sched_object *kit_read(struct words *w, enum sched_kind kind, const char *text)
+static struct sched_object *kit_read(struct intern_table *w, enum sched_kind kind, const char *text)
 {
     scoped(free_scoped) char *json_text = kit_quote(text);
     struct arena a = { 0 };
@@ -202,7 +202,7 @@ static void kit_init(struct kit *k, const char *plugin, const char *args)
 {
     *k = (struct kit){ .api = { kit_call }, .random = 1 };
     k->f = (struct sched_framework){
-        .words = words_new(),
+        .words = intern_table_new(),
         .api = &k->api,
         .now_ms = kit_now,
         .random = kit_random,
@@ -240,7 +240,7 @@ static void kit_fini(struct kit *k)
         free(k->calls[i].patch_type);
     }
     sched_cache_free(k->f.cache);
-    words_free(k->f.words);
+    intern_table_free(k->f.words);
 }
 
 /* ---- attempts ---- */
@@ -279,7 +279,7 @@ static void try_fini(struct try *t)
 
 static const struct sched_node_info *kit_node(struct kit *k, const char *name)
 {
-    struct word *word = words_find(k->f.words, str_of(name));
+    struct intern *word = intern_find(k->f.words, str_of(name));
     const struct sched_node_info *n = word ? sched_cache_node(k->f.cache, word) : NULL;
     CHECK(n && n->node);
     return n;

@@ -66,7 +66,7 @@ static inline unsigned answer_all(struct rig *r, const char *what)
 
 /* ---- the scheduler ---- */
 
-static inline void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static inline void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                               const struct sched_status *status)
 {
     struct rig *r = arg;

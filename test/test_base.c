@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sum.h"
 #include "base/sys.h"
 #include "base/vec.h"
@@ -158,13 +158,13 @@ TEST(records_are_zeroed_apart_and_given_back)
         size_t n;
         unsigned char mark;
     } *twins = xnew_n(struct twin, RECORDS);
-    struct record_stats before, full, after;
-    record_get_stats(&before);
+    struct slab_stats before, full, after;
+    slab_get_stats(&before);
     for (size_t i = 0; i < STEPS; i++) {
         struct twin *t = &twins[test_random_below(RECORDS)];
         if (!t->p) {
             t->n = test_random_below(8) ? test_random_below(600) : test_random_below(1200);
-            t->p = record_alloc(t->n);
+            t->p = slab_alloc(t->n);
             for (size_t k = 0; k < t->n; k++)
                 CHECK(t->p[k] == 0);
             t->mark = (unsigned char)(1 + test_random_below(255));
@@ -173,20 +173,20 @@ TEST(records_are_zeroed_apart_and_given_back)
         }
         for (size_t k = 0; k < t->n; k++)
             CHECK(t->p[k] == t->mark);
-        record_free(t->p);
+        slab_free(t->p);
         t->p = NULL;
     }
-    record_get_stats(&full);
+    slab_get_stats(&full);
     for (size_t i = 0; i < RECORDS; i++)
-        record_free(twins[i].p);
+        slab_free(twins[i].p);
     free(twins);
-    record_get_stats(&after);
+    slab_get_stats(&after);
     CHECK_INT(after.records, before.records);
     CHECK_INT(after.bytes, before.bytes);
     CHECK(full.slabs == 0 || after.slabs < full.slabs); /* 0: under a sanitizer */
-    CHECK(after.slabs <= before.slabs + RECORD_MAX_BYTES / 16);
-    record_free(NULL);
-    record_free(malloc(8)); /* either's */
+    CHECK(after.slabs <= before.slabs + SLAB_MAX_BYTES / 16);
+    slab_free(NULL);
+    slab_free(malloc(8)); /* either's */
 }
 
 TEST(list_keeps_order_and_zeroed_node_is_unlinked)

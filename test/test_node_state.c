@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a node tells of its images, as the scheduler reads it. */
 #include "base/buf.h"
-#include "base/words.h"
+#include "base/intern.h"
 #include "image/node_state.h"
 #include "sched/object/node_image_state.h"
 #include "test.h"
@@ -21,7 +21,7 @@ static struct oci_store_layer blob_layer(uint8_t first)
     return l;
 }
 
-static struct sched_node_image_state *read_back(struct words *w, const struct node_state *s)
+static struct sched_node_image_state *read_back(struct intern_table *w, const struct node_state *s)
 {
     struct arena a = { 0 };
     struct err err = { 0 };
@@ -37,7 +37,7 @@ TEST(a_scheduler_reads_what_a_node_writes)
     const struct oci_store_layer layers[] = { layer(9, 0), layer(2, 0), layer(9, 1),
                                               layer(200, 0) };
     scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
-    scoped(words_free_scoped) struct words *w = words_new();
+    scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     node_state_prefixes(layers, ARRAY_LEN(layers), &prefixes);
     const struct node_state s = { .node = STR("n1"),
                                   .reported_wall_s = 1700000000,
@@ -72,7 +72,7 @@ TEST(of_too_many_layers_those_that_were_used_last_are_told)
     scoped(buf_fini_scoped) struct buf prefixes =
         BUF_INIT(NODE_STATE_LAYERS_MAX * NODE_STATE_PREFIX_BYTES);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(NODE_STATE_TEXT_MAX);
-    scoped(words_free_scoped) struct words *w = words_new();
+    scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     for (uint32_t i = 0; i < N; i++) {
         layers[i].diff_id.bytes[0] = (uint8_t)(i >> 16);
         layers[i].diff_id.bytes[1] = (uint8_t)(i >> 8);
@@ -129,7 +129,7 @@ TEST(layers_that_are_kept_as_tars_alone_are_there_and_are_no_source)
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
     scoped(buf_fini_scoped) struct buf unsendable = BUF_INIT(1 << 20);
-    scoped(words_free_scoped) struct words *w = words_new();
+    scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     node_state_prefixes(layers, ARRAY_LEN(layers), &prefixes);
     node_state_unsendable(layers, ARRAY_LEN(layers), &unsendable);
     struct node_state s = { .node = STR("n1"),
@@ -159,7 +159,7 @@ TEST(layers_that_are_on_their_way_are_told_until_they_are_there)
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf prefixes = BUF_INIT(1 << 20);
     scoped(buf_fini_scoped) struct buf arriving = BUF_INIT(1 << 20);
-    scoped(words_free_scoped) struct words *w = words_new();
+    scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     node_state_prefixes(here, ARRAY_LEN(here), &prefixes);
     node_state_arriving(coming, ARRAY_LEN(coming), buf_str(&prefixes), &arriving);
     struct node_state s = { .node = STR("n1"),
@@ -190,7 +190,7 @@ TEST(round_trips_are_averaged_and_do_not_make_rates_look_fresh)
 {
     struct arena a = { 0 };
     struct node_state s = { .node = STR("n1"), .reported_wall_s = 1700000000 };
-    scoped(words_free_scoped) struct words *w = words_new();
+    scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     node_state_measure(&s.rates, &s.rates.uplink_bps, 1 << 20, 100, 1000);
     node_state_round_trip(&s.rates, &s.rates.rtt_us, 1000, 2000);
     node_state_round_trip(&s.rates, &s.rates.rtt_us, 2000, 3000);

@@ -427,7 +427,7 @@ TEST(the_shorter_time_breaks_ties_and_then_the_name)
     (void)kit_score(&k, kit_pod(&k, LAYERED("")));
     const struct sched_node_info *node[3];
     for (int i = 0; i < 3; i++)
-        node[i] = sched_cache_node(k.cache, words_find(k.words, str_n(&"abc"[i], 1)));
+        node[i] = sched_cache_node(k.cache, intern_find(k.words, str_n(&"abc"[i], 1)));
     int (*tie)(struct sched_plugin *, struct sched_cycle *, const struct sched_node_info *,
                const struct sched_node_info *) = k.plugin->ops->tie;
     CHECK(tie(k.plugin, k.cycle, node[2], node[0]) < 0);

@@ -26,9 +26,9 @@ static const struct sched_pod *pod_with(struct kit *k, const char *name, const c
 
 static int assume(struct kit *k, const struct sched_pod *pod, const char *node)
 {
-    struct word *name = words_get(k->words, str_of(node));
+    struct intern *name = intern_get(k->words, str_of(node));
     int r = sched_cache_assume(k->cache, pod, name, NULL);
-    word_unref(k->words, name);
+    intern_unref(k->words, name);
     return r;
 }
 
@@ -43,7 +43,7 @@ TEST(a_bound_pod_counts_on_its_node)
     CHECK_INT(a->requested.milli_cpu, 1500);
     CHECK_INT(a->requested.memory, 5);
     CHECK_INT(a->nonzero_memory, 5 + (200 << 20));
-    CHECK_INT(sched_amounts_scalar(&a->requested, words_find(k.words, STR("x.io/g"))), 3);
+    CHECK_INT(sched_amounts_scalar(&a->requested, intern_find(k.words, STR("x.io/g"))), 3);
     CHECK(get_pod(&k, "p") && str_is(get_pod(&k, "q")->o.uid, "u2"));
     del(&k, SCHED_POD, "p");
     CHECK_INT(a->n_pods, 1);
@@ -103,7 +103,7 @@ TEST(an_assumed_pod_is_confirmed_where_it_was_assumed)
     CHECK_ERR(assume(&k, p, "a"), -EEXIST);
     CHECK(sched_cache_is_assumed(k.cache, STR("u1")) && sched_cache_n_assumed(k.cache) == 1);
     CHECK(a->n_pods == 1 && a->requested.milli_cpu == 1000 && a->pods[0] != p);
-    CHECK(str_is(word_str(get_pod(&k, "p")->node_name), "a"));
+    CHECK(str_is(intern_str(get_pod(&k, "p")->node_name), "a"));
     /* An update of the pod, sent before it was bound, changes nothing. */
     CHECK_OK(sched_cache_put(k.cache, &p->o, NULL, NULL));
     CHECK(sched_cache_is_assumed(k.cache, STR("u1")) && a->n_pods == 1);
@@ -275,7 +275,7 @@ TEST(what_changed_last_stands_in_front)
     uint64_t nodes = sched_cache_kind_generation(k.cache, SCHED_NODE);
     del(&k, SCHED_NODE, "c");
     CHECK(sched_cache_kind_generation(k.cache, SCHED_NODE) > nodes);
-    CHECK(str_is(word_str(a->older->node->name), "b"));
+    CHECK(str_is(intern_str(a->older->node->name), "b"));
     kit_fini(&k);
 }
 
@@ -386,7 +386,7 @@ static void node_with_images(struct kit *k, const char *name, const char *images
 
 static uint32_t image_nodes(struct kit *k, const char *image, int64_t *ret_size)
 {
-    const struct word *w = words_find(k->words, str_of(image));
+    const struct intern *w = intern_find(k->words, str_of(image));
     return w ? sched_cache_image_nodes(k->cache, w, ret_size) : 0;
 }
 
@@ -439,7 +439,7 @@ TEST(sums_that_overflow_come_back)
     del(&k, SCHED_POD, "p1");
     del(&k, SCHED_POD, "p2");
     CHECK(a->requested.memory == 3 && a->requested.milli_cpu == 3000);
-    CHECK_INT(sched_amounts_scalar(&a->requested, words_find(k.words, STR("x.io/g"))), 3);
+    CHECK_INT(sched_amounts_scalar(&a->requested, intern_find(k.words, STR("x.io/g"))), 3);
     kit_fini(&k);
 }
 

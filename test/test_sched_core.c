@@ -1388,12 +1388,12 @@ static void on_scored(void *arg, const struct sched_pod *pod, struct str plugin,
     h->scored++;
     CHECK_INT(n, 2);
 }
-static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                        const struct sched_status *status)
 {
     struct heard *h = arg;
     h->decided++;
-    (void)snprintf(h->node, sizeof(h->node), STR_FMT, STR_ARG(word_str(node)));
+    (void)snprintf(h->node, sizeof(h->node), STR_FMT, STR_ARG(intern_str(node)));
     if (status)
         (void)snprintf(h->reason, sizeof(h->reason), STR_FMT, STR_ARG(status->reasons[0]));
 }
@@ -1424,7 +1424,7 @@ TEST(explain_changes_nothing)
     w_fini(&w);
 }
 
-static void on_waits(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_waits(void *arg, const struct sched_pod *pod, const struct intern *node,
                      struct str plugin, struct str what)
 {
     struct heard *h = arg;

@@ -401,12 +401,12 @@ static void on_call(struct sched_api *api, const struct sched_api_request *rq, s
         buf_printf(&w->log, "%s " STR_FMT "\n", rq->method, STR_ARG(rq->target));
 }
 
-static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                        const struct sched_status *status)
 {
     struct world *w = arg;
     free(w->decided);
-    w->decided = str_dup(node ? word_str(node) : status->reasons[0]);
+    w->decided = str_dup(node ? intern_str(node) : status->reasons[0]);
 }
 
 static void world_start(struct world *w, const char *extender, const struct reply *replies,

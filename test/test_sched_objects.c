@@ -108,7 +108,7 @@ TEST(requests_of_a_pod_are_upstreams)
 
 static int64_t scalar(struct kit *k, const struct sched_amounts *a, const char *name)
 {
-    const struct word *w = words_find(k->words, str_of(name));
+    const struct intern *w = intern_find(k->words, str_of(name));
     return w ? sched_amounts_scalar(a, w) : 0;
 }
 
@@ -153,11 +153,11 @@ TEST(a_pods_fields_are_read)
         "conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler}]}}");
     CHECK(str_is(p->o.namespace, "ns") && str_is(p->o.name, "p") && str_is(p->o.uid, "u-1"));
     CHECK(str_is(sched_object_key(&p->o), "ns/p"));
-    CHECK(str_is(word_str(p->namespace_word), "ns"));
+    CHECK(str_is(intern_str(p->namespace_word), "ns"));
     CHECK_INT(p->o.rv, 77);
     CHECK_INT(p->generation, 3);
     CHECK_INT(p->labels.n, 2);
-    CHECK(str_is(word_str(sched_label_get(&p->labels, words_find(k.words, STR("tier")))), ""));
+    CHECK(str_is(intern_str(sched_label_get(&p->labels, intern_find(k.words, STR("tier")))), ""));
     CHECK_INT(p->created_ms, INT64_C(1767323045000));
     CHECK_INT(p->started_ms, INT64_C(1767323046000));
     CHECK(p->is_terminating && p->never_preempts && p->has_claims && !p->is_done);
@@ -196,9 +196,9 @@ TEST(host_ports_are_those_of_what_runs)
             "protocol: SCTP}, {hostPort: 4, protocol: TCP}]}]}}");
     CHECK_INT(p->n_ports, 3);
     CHECK(p->ports[0].port == 2 && p->ports[0].protocol == SCHED_UDP);
-    CHECK(str_is(word_str(p->ports[0].ip), "0.0.0.0"));
+    CHECK(str_is(intern_str(p->ports[0].ip), "0.0.0.0"));
     CHECK(p->ports[1].port == 3 && p->ports[1].protocol == SCHED_SCTP);
-    CHECK(str_is(word_str(p->ports[1].ip), "10.0.0.1"));
+    CHECK(str_is(intern_str(p->ports[1].ip), "10.0.0.1"));
     CHECK(p->ports[2].port == 4 && p->ports[2].protocol == SCHED_TCP);
     p = kit_pod(&k, "{metadata: {name: q}, spec: {hostNetwork: true, containers: [{name: a,"
                     "ports: [{containerPort: 80}]}]}}");
@@ -221,7 +221,7 @@ TEST(images_get_the_tag_that_nodes_list)
     CHECK_INT(p->n_images, ARRAY_LEN(want));
     CHECK_INT(p->n_containers, 4);
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
-        CHECK(str_is(word_str(p->images[i]), want[i]));
+        CHECK(str_is(intern_str(p->images[i]), want[i]));
     kit_fini(&k);
 }
 
@@ -287,7 +287,7 @@ TEST(affinity_terms_know_their_namespaces_and_label_keys)
     CHECK(t->namespace_selector.nothing);
     t = &p->required_affinity.p[1];
     CHECK(t->selector.nothing && t->n_namespaces == 2);
-    CHECK(str_is(word_str(t->topology_key), "host"));
+    CHECK(str_is(intern_str(t->topology_key), "host"));
     t = &p->preferred_anti.p[0];
     CHECK(t->weight == 5 && t->n_namespaces == 0 && !t->selector.nothing && t->selector.n == 0);
     CHECK_TEXT(&k, &t->namespace_selector, "team=x");
@@ -327,13 +327,13 @@ TEST(a_clone_shares_words_alone)
         "{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}"
         "}, containers: [{name: a, ports: [{hostPort: 5}], resources: {requests: {x.io/g: 2}}}]},"
         "status: {nominatedNodeName: n2}}");
-    struct word *node = words_get(k.words, STR("n1"));
+    struct intern *node = intern_get(k.words, STR("n1"));
     struct sched_pod *c = sched_pod_clone(k.words, sched_pod_of(o), node);
-    word_unref(k.words, node);
+    intern_unref(k.words, node);
     sched_object_unref(k.words, o);
     CHECK(str_is(sched_object_key(&c->o), "default/p") && str_is(c->o.uid, "p"));
-    CHECK(str_is(word_str(c->node_name), "n1") && str_is(c->nominated_node, "n2"));
-    CHECK(str_is(word_str(c->labels.p[0].value), "b") && str_is(c->controller.name, "j"));
+    CHECK(str_is(intern_str(c->node_name), "n1") && str_is(c->nominated_node, "n2"));
+    CHECK(str_is(intern_str(c->labels.p[0].value), "b") && str_is(c->controller.name, "j"));
     CHECK_TEXT(&k, &c->node_selector, "disk=ssd");
     CHECK(str_is(c->gates[0], "g") && c->ports[0].port == 5);
     CHECK(str_is(c->volumes[0].monitors[0], "m"));
@@ -423,7 +423,7 @@ TEST(a_nodes_fields_are_read)
                  "{names: ['b:v1', 'a:v1'], sizeBytes: 7}]}}")
             ->node;
     CHECK(n->is_unschedulable && n->n_taints == 2);
-    CHECK(n->taints[0].effect == SCHED_NO_SCHEDULE && str_is(word_str(n->taints[0].value), "v"));
+    CHECK(n->taints[0].effect == SCHED_NO_SCHEDULE && str_is(intern_str(n->taints[0].value), "v"));
     CHECK(n->taints[1].effect == SCHED_NO_EXECUTE && !n->taints[1].value);
     CHECK_INT(n->allocatable.milli_cpu, 3500);
     CHECK_INT(n->allocatable.memory, INT64_C(2) << 30);
@@ -433,7 +433,7 @@ TEST(a_nodes_fields_are_read)
     CHECK_INT(n->n_images, 3);
     for (uint32_t i = 0; i < n->n_images; i++) {
         CHECK(i == 0 || n->images[i - 1].name < n->images[i].name);
-        CHECK_INT(n->images[i].size, str_is(word_str(n->images[i].name), "b:v1") ? 7 : 100);
+        CHECK_INT(n->images[i].size, str_is(intern_str(n->images[i].name), "b:v1") ? 7 : 100);
     }
     kit_fini(&k);
 }
@@ -478,7 +478,7 @@ TEST(a_zone_comes_from_old_labels_first)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         const struct sched_node *n = kit_node_with(&k, "node", "", cases[i].labels)->node;
-        CHECK(str_eq(word_str(n->zone), cases[i].want));
+        CHECK(str_eq(intern_str(n->zone), cases[i].want));
         CHECK((n->zone == NULL) == (cases[i].want.n == 0));
     }
     kit_fini(&k);
@@ -636,12 +636,12 @@ TEST(labels_are_found_among_many)
     struct sched_labels l;
     CHECK_OK(sched_labels_read(k.words, map, &l, NULL));
     for (int i = 0; i < 100; i++) {
-        const struct word *key = words_find(k.words, str_of(arena_printf(&k.arena, "k%d", i)));
-        CHECK(str_is(word_str(sched_label_get(&l, key)), arena_printf(&k.arena, "v%d", i)));
+        const struct intern *key = intern_find(k.words, str_of(arena_printf(&k.arena, "k%d", i)));
+        CHECK(str_is(intern_str(sched_label_get(&l, key)), arena_printf(&k.arena, "v%d", i)));
     }
-    struct word *other = words_get(k.words, STR("other"));
+    struct intern *other = intern_get(k.words, STR("other"));
     CHECK(sched_label_get(&l, other) == NULL);
-    word_unref(k.words, other);
+    intern_unref(k.words, other);
     sched_labels_fini(k.words, &l);
     kit_fini(&k);
 }
@@ -652,7 +652,7 @@ TEST(a_plain_pod_is_small)
     kit_init(&k);
     struct sched_object *o = kit_read(&k, SCHED_POD, "{metadata: {name: p}}");
     CHECK(sizeof(struct sched_pod) <= 560);
-    CHECK(words_end(k.words) <= 8);
+    CHECK(intern_end(k.words) <= 8);
     sched_object_unref(k.words, o);
     kit_fini(&k);
 }

@@ -27,7 +27,7 @@ struct timed {
 };
 struct rig {
     struct sched_api api; /* first */
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_queue *queue;
     struct sched_profile profile;
@@ -130,7 +130,7 @@ static int rig_start_with(struct rig *r, const char *args, struct err *err)
     struct json *json = NULL;
     struct sched_config_profile config;
     *r = (struct rig){ .api = { rig_call }, .now_ms = 1000, .log = BUF_INIT(1 << 20) };
-    r->words = words_new();
+    r->words = intern_table_new();
     r->cache = sched_cache_new(r->words);
     struct sched_queue_opts opts = { .words = r->words, .profile = rig_profile, .arg = r };
     r->queue = sched_queue_new(&opts);
@@ -180,7 +180,7 @@ static void rig_stop(struct rig *r)
     buf_fini(&r->log);
     sched_queue_free(r->queue);
     sched_cache_free(r->cache);
-    words_free(r->words);
+    intern_table_free(r->words);
 }
 
 /* ---- objects ---- */
@@ -321,7 +321,7 @@ static void print_result(const struct preemption_result *found, struct buf *to)
 {
     for (size_t i = 0; i < found->n; i++) {
         const struct sched_candidate *c = &found->p[i];
-        buf_printf(to, "%s" STR_FMT ":", i ? "; " : "", STR_ARG(word_str(c->node->node->name)));
+        buf_printf(to, "%s" STR_FMT ":", i ? "; " : "", STR_ARG(intern_str(c->node->node->name)));
         for (uint32_t k = 0; k < c->n_victims; k++)
             buf_printf(to, " " STR_FMT, STR_ARG(c->victims[k]->o.name));
         if (c->n_violations > 0)

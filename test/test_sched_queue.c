@@ -50,11 +50,11 @@ static const struct sched_event_reg *mute_events(struct sched_plugin *p, size_t 
 }
 
 SCHED_STATUS_CONST(held, SCHED_UNRESOLVABLE, "the gate is closed");
-static struct words *words;
+static struct intern_table *words;
 static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct arena *a,
                                               const struct sched_pod *pod)
 {
-    struct word *key = words_find(words, STR("gate"));
+    struct intern *key = intern_find(words, STR("gate"));
     return gate_is_open || !key || !sched_label_get(&pod->labels, key) ? NULL : &held;
 }
 static const struct sched_status *filter(struct sched_plugin *p, struct sched_cycle *cycle,
@@ -95,7 +95,7 @@ static const struct sched_profile *find_profile(void *arg, struct str name)
 
 static void begin(void)
 {
-    words = words_new();
+    words = intern_table_new();
     profile = (struct sched_profile){ .scheduler_name = STR("s") };
     for (unsigned i = 0; i < N_PLUGINS; i++) {
         plugins[i] = (struct sched_plugin){ .ops = &plugin_ops[i],
@@ -118,7 +118,7 @@ static void begin(void)
 static void end(void)
 {
     sched_queue_free(queue);
-    words_free(words); /* aborts where a reference was lost */
+    intern_table_free(words); /* aborts where a reference was lost */
 }
 
 static uint64_t next_rv = 1;
@@ -269,7 +269,7 @@ static void script_nominated(struct str node, struct str rest)
 {
     size_t n = 0, i = 0;
     const struct sched_pod *const *pods =
-        sched_nominator_pods(sched_queue_nominator(queue), words_find(words, node), &n);
+        sched_nominator_pods(sched_queue_nominator(queue), intern_find(words, node), &n);
     for (; rest.n; i++) {
         struct str word;
         (void)str_cut(rest, ' ', &word, &rest);
@@ -719,14 +719,14 @@ TEST(changes_of_pods_are_told_apart)
           SCHED_UPDATE_POD_GATES_ELIMINATED | SCHED_UPDATE_POD_LABEL |
               SCHED_UPDATE_POD_SCALE_DOWN },
     };
-    words = words_new();
+    words = intern_table_new();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct sched_pod *a = read_pod(cases[i].before), *b = read_pod(cases[i].after);
         CHECK_INT(sched_pod_changes(&a->o, &b->o), cases[i].changes);
         sched_object_unref(words, a);
         sched_object_unref(words, b);
     }
-    words_free(words);
+    intern_table_free(words);
 }
 
 static struct sched_object *read_node(const char *text)
@@ -788,14 +788,14 @@ TEST(changes_of_nodes_are_told_apart)
         { NODE("", "", "\"declaredFeatures\":[\"A\"]"),
           NODE("", "", "\"declaredFeatures\":[\"A\",\"B\"]"), SCHED_UPDATE_NODE_DECLARED_FEATURE },
     };
-    words = words_new();
+    words = intern_table_new();
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct sched_object *a = read_node(cases[i].before), *b = read_node(cases[i].after);
         CHECK_INT(sched_node_changes(a, b), cases[i].changes);
         sched_object_unref(words, a);
         sched_object_unref(words, b);
     }
-    words_free(words);
+    intern_table_free(words);
 }
 
 /* Guests say them as numbers. */
@@ -1133,8 +1133,8 @@ static void m_check_nominations(void)
         char name[16];
         size_t n;
         (void)snprintf(name, sizeof name, "n%d", node);
-        const struct sched_pod *const *pods =
-            sched_nominator_pods(sched_queue_nominator(queue), words_find(words, str_of(name)), &n);
+        const struct sched_pod *const *pods = sched_nominator_pods(
+            sched_queue_nominator(queue), intern_find(words, str_of(name)), &n);
         for (size_t i = 0; i < n; i++)
             CHECK_STR(sched_nominator_node(sched_queue_nominator(queue), pods[i]->o.uid), name);
         total += n;
@@ -1313,8 +1313,8 @@ static void print_state(const char *popped)
         char name[16];
         size_t n;
         (void)snprintf(name, sizeof name, "n%d", node);
-        const struct sched_pod *const *pods =
-            sched_nominator_pods(sched_queue_nominator(queue), words_find(words, str_of(name)), &n);
+        const struct sched_pod *const *pods = sched_nominator_pods(
+            sched_queue_nominator(queue), intern_find(words, str_of(name)), &n);
         for (size_t i = 0; i < n; i++)
             add_word(pods[i]->o.name, '@', name);
     }

@@ -376,7 +376,7 @@ TEST(what_has_gone_is_not_held)
 static const struct sched_node_info *node(struct kit *k, const char *name)
 {
     const struct sched_node_info *n =
-        sched_cache_node(k->cache, words_find(k->words, str_of(name)));
+        sched_cache_node(k->cache, intern_find(k->words, str_of(name)));
     CHECK(n);
     return n;
 }

@@ -136,7 +136,7 @@ static void put_spreads(struct buf *b)
     buf_add_char(b, ']');
 }
 
-static struct sched_object *read_object(struct words *w, enum sched_kind kind, struct buf *b)
+static struct sched_object *read_object(struct intern_table *w, enum sched_kind kind, struct buf *b)
 {
     struct arena a = { 0 };
     struct json *json;
@@ -152,7 +152,7 @@ static struct sched_object *read_object(struct words *w, enum sched_kind kind, s
     return o;
 }
 
-static struct sched_pod *random_pod(struct words *w, const char *name, int node)
+static struct sched_pod *random_pod(struct intern_table *w, const char *name, int node)
 {
     struct buf b = BUF_INIT(65536);
     buf_printf(&b, "{\"metadata\":{\"name\":\"%s\",\"uid\":\"u-%s\",\"namespace\":\"n%u\"", name,
@@ -185,7 +185,7 @@ static struct sched_pod *random_pod(struct words *w, const char *name, int node)
     return (struct sched_pod *)read_object(w, SCHED_POD, &b);
 }
 
-static struct sched_object *random_node(struct words *w, unsigned i)
+static struct sched_object *random_node(struct intern_table *w, unsigned i)
 {
     struct buf b = BUF_INIT(65536);
     const char *comma = "";
@@ -213,7 +213,7 @@ static struct sched_object *random_node(struct words *w, unsigned i)
     return read_object(w, SCHED_NODE, &b);
 }
 
-static struct sched_object *random_namespace(struct words *w, unsigned i)
+static struct sched_object *random_namespace(struct intern_table *w, unsigned i)
 {
     struct buf b = BUF_INIT(65536);
     buf_printf(&b, "{\"metadata\":{\"name\":\"n%u\",\"uid\":\"n%u\",\"labels\":{", i, i);
@@ -223,7 +223,7 @@ static struct sched_object *random_namespace(struct words *w, unsigned i)
     return read_object(w, SCHED_NAMESPACE, &b);
 }
 
-static struct sched_object *random_service(struct words *w, unsigned i)
+static struct sched_object *random_service(struct intern_table *w, unsigned i)
 {
     struct buf b = BUF_INIT(65536);
     buf_printf(&b, "{\"metadata\":{\"name\":\"s%u\",\"uid\":\"s%u\",\"namespace\":\"n%u\"},", i, i,
@@ -232,7 +232,7 @@ static struct sched_object *random_service(struct words *w, unsigned i)
     return read_object(w, SCHED_SERVICE, &b);
 }
 
-static struct sched_object *random_replica_set(struct words *w, unsigned i)
+static struct sched_object *random_replica_set(struct intern_table *w, unsigned i)
 {
     struct buf b = BUF_INIT(65536);
     buf_printf(&b, "{\"metadata\":{\"name\":\"r%u\",\"uid\":\"r%u\",\"namespace\":\"n%u\"},", i % 2,
@@ -246,7 +246,7 @@ static struct sched_object *random_replica_set(struct words *w, unsigned i)
 /* ---- the cluster ---- */
 
 struct world {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_framework framework;
     struct sched_plugin *spread, *affinity;
@@ -307,7 +307,7 @@ static void profile_fini(struct world *w)
 
 static void world_init(struct world *w)
 {
-    *w = (struct world){ .words = words_new() };
+    *w = (struct world){ .words = intern_table_new() };
     w->cache = sched_cache_new(w->words);
     w->framework.words = w->words;
     w->framework.cache = w->cache;
@@ -321,7 +321,7 @@ static void world_fini(struct world *w)
     profile_fini(w);
     CHECK(*sched_cache_derived(w->cache) == NULL);
     sched_cache_free(w->cache);
-    words_free(w->words);
+    intern_table_free(w->words);
 }
 
 static void put(struct world *w, struct sched_object *o)
@@ -378,9 +378,9 @@ static void assume_or_forget(struct world *w)
         sched_cache_forget(w->cache, w->waiting[i]->o.uid);
     } else {
         (void)snprintf(name, sizeof(name), "m%u", below(NODES));
-        struct word *node = words_get(w->words, str_of(name));
+        struct intern *node = intern_get(w->words, str_of(name));
         CHECK_OK(sched_cache_assume(w->cache, w->waiting[i], node, &err));
-        word_unref(w->words, node);
+        intern_unref(w->words, node);
     }
     w->assumed ^= UINT64_C(1) << i;
 }
@@ -435,7 +435,7 @@ static void step(struct world *w)
 /* ---- the twin: spread ---- */
 
 struct rule {
-    const struct word *key;
+    const struct intern *key;
     struct sched_selector selector;
     int32_t max_skew, min_domains;
     bool honors_affinity, honors_taints;
@@ -449,7 +449,7 @@ struct rules {
 static void add_default(struct world *w, struct rules *r, const char *key, int32_t skew,
                         const struct sched_selector *s)
 {
-    r->p[r->n++] = (struct rule){ .key = words_find(w->words, str_of(key)),
+    r->p[r->n++] = (struct rule){ .key = intern_find(w->words, str_of(key)),
                                   .selector = *s,
                                   .max_skew = skew,
                                   .min_domains = 1,
@@ -495,7 +495,7 @@ static void twin_rules(struct world *w, const struct sched_pod *pod, bool hard, 
     }
 }
 
-static struct word *label(const struct sched_node_info *n, const struct word *key)
+static struct intern *label(const struct sched_node_info *n, const struct intern *key)
 {
     return key ? sched_label_get(&n->node->labels, key) : NULL;
 }
@@ -533,14 +533,14 @@ static int64_t matching_on(const struct rule *r, const struct sched_pod *pod,
     return count;
 }
 
-static bool same_value(const struct word *a, const struct word *b)
+static bool same_value(const struct intern *a, const struct intern *b)
 {
-    return str_eq(word_str(a), word_str(b)); /* none is "" */
+    return str_eq(intern_str(a), intern_str(b)); /* none is "" */
 }
 
 /* Pods in the domain `value`; -1: no node that counts is in it. */
 static int64_t twin_count(struct world *w, const struct rules *rules, unsigned k, bool all,
-                          const struct sched_pod *pod, const struct word *value,
+                          const struct sched_pod *pod, const struct intern *value,
                           const struct extras *x)
 {
     const struct rule *r = &rules->p[k];
@@ -572,14 +572,14 @@ static enum sched_code twin_spread_filter(struct world *w, const struct sched_po
     twin_rules(w, pod, true, &rules);
     for (unsigned k = 0; k < rules.n; k++) {
         const struct rule *r = &rules.p[k];
-        const struct word *value = label(node, r->key);
+        const struct intern *value = label(node, r->key);
         if (!value)
             return SCHED_UNRESOLVABLE;
         int64_t min = INT64_MAX, count = twin_count(w, &rules, k, true, pod, value, x);
-        const struct word *seen[NODES];
+        const struct intern *seen[NODES];
         int32_t n_domains = 0;
         for (size_t i = 0; i < n; i++) {
-            const struct word *v = label(nodes[i], r->key);
+            const struct intern *v = label(nodes[i], r->key);
             int64_t c = v ? twin_count(w, &rules, k, true, pod, v, x) : INT64_MIN;
             if (c == INT64_MIN)
                 continue;
@@ -608,7 +608,7 @@ static bool twin_spread_score(struct world *w, const struct sched_pod *pod,
     bool all = pod->n_spreads > 0 || !w->is_system_defaulted, ignored[NODES];
     int64_t min = INT64_MAX, max = 0;
     double weight[RULES_MAX];
-    const struct word *hostname = words_find(w->words, str_of(keys[1]));
+    const struct intern *hostname = intern_find(w->words, str_of(keys[1]));
     twin_rules(w, pod, false, &rules);
     if (rules.n == 0)
         return false;
@@ -633,7 +633,7 @@ static bool twin_spread_score(struct world *w, const struct sched_pod *pod,
         double score = 0;
         for (unsigned k = 0; !ignored[i] && k < rules.n; k++) {
             const struct rule *r = &rules.p[k];
-            const struct word *v = label(nodes[i], r->key);
+            const struct intern *v = label(nodes[i], r->key);
             if (!v)
                 continue;
             int64_t count = r->key == hostname ? matching_on(r, pod, nodes[i])
@@ -658,7 +658,7 @@ static bool twin_spread_score(struct world *w, const struct sched_pod *pod,
 static bool in_list(const struct sched_affinity_term *t, const struct sched_pod *p)
 {
     for (uint32_t i = 0; i < t->n_namespaces; i++)
-        if (str_eq(word_str(t->namespaces[i]), p->o.namespace))
+        if (str_eq(intern_str(t->namespaces[i]), p->o.namespace))
             return true;
     return false;
 }
@@ -702,7 +702,7 @@ enum what { NEAR, AWAY, THEIRS, SCORE };
 
 /* What one pod that is there adds to a pair of key and value that its node has. */
 static int64_t adds(struct world *w, enum what what, const struct sched_pod *pod,
-                    const struct sched_pod *p, const struct word *key)
+                    const struct sched_pod *p, const struct intern *key)
 {
     int64_t sum = 0;
     if (what == NEAR && own_match_all(w, &pod->required_affinity, p))
@@ -733,7 +733,7 @@ static int64_t adds(struct world *w, enum what what, const struct sched_pod *pod
 }
 
 static int64_t pair(struct world *w, enum what what, const struct sched_pod *pod,
-                    const struct word *key, const struct word *value, const struct extras *x)
+                    const struct intern *key, const struct intern *value, const struct extras *x)
 {
     size_t n;
     const struct sched_node_info *const *nodes = sched_cache_nodes(w->cache, &n);
@@ -756,7 +756,7 @@ static bool none_near(struct world *w, const struct sched_pod *pod, const struct
     const struct sched_node_info *const *nodes = sched_cache_nodes(w->cache, &n);
     for (uint32_t k = 0; k < pod->required_affinity.n; k++)
         for (size_t i = 0; i < n; i++) {
-            const struct word *key = pod->required_affinity.p[k].topology_key;
+            const struct intern *key = pod->required_affinity.p[k].topology_key;
             if (label(nodes[i], key) && pair(w, NEAR, pod, key, label(nodes[i], key), x) != 0)
                 return false;
         }
@@ -768,7 +768,7 @@ static const char *twin_affinity_filter(struct world *w, const struct sched_pod 
 {
     bool near = true;
     for (uint32_t i = 0; i < pod->required_affinity.n; i++) {
-        const struct word *key = pod->required_affinity.p[i].topology_key, *v = label(node, key);
+        const struct intern *key = pod->required_affinity.p[i].topology_key, *v = label(node, key);
         if (!v)
             return "node(s) didn't match pod affinity rules";
         near = near && pair(w, NEAR, pod, key, v, x) > 0;
@@ -776,7 +776,7 @@ static const char *twin_affinity_filter(struct world *w, const struct sched_pod 
     if (!near && !(none_near(w, pod, x) && own_match_all(w, &pod->required_affinity, pod)))
         return "node(s) didn't match pod affinity rules";
     for (uint32_t i = 0; i < pod->required_anti.n; i++) {
-        const struct word *key = pod->required_anti.p[i].topology_key, *v = label(node, key);
+        const struct intern *key = pod->required_anti.p[i].topology_key, *v = label(node, key);
         if (v && pair(w, AWAY, pod, key, v, x) > 0)
             return "node(s) didn't match pod anti-affinity rules";
     }

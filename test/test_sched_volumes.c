@@ -1571,7 +1571,7 @@ TEST(objects_that_an_api_would_have_refused_are_refused)
           "capacity: " },
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct words *w = words_new();
+        struct intern_table *w = intern_table_new();
         struct arena a = { 0 };
         struct json *json;
         struct sched_object *o;
@@ -1582,7 +1582,7 @@ TEST(objects_that_an_api_would_have_refused_are_refused)
         if (str_find(str_of(err_text(&err)), str_of(rows[i].want)) < 0)
             TEST_FAIL("row %zu: %s", i, err_text(&err));
         arena_fini(&a);
-        words_free(w);
+        intern_table_free(w);
     }
 }
 

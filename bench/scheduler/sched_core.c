@@ -419,7 +419,7 @@ static int memory(unsigned nodes, unsigned pods)
 static int read_alone(void)
 {
     enum { N = 20000 };
-    struct words *w = words_new();
+    struct intern_table *w = intern_table_new();
     struct arena a = { 0 };
     struct json *json;
     struct sched_object *o, *held = NULL;
@@ -449,7 +449,7 @@ static int read_alone(void)
     sched_object_unref(w, held);
     buf_fini(&b);
     arena_fini(&a);
-    words_free(w);
+    intern_table_free(w);
     return 0;
 }
 

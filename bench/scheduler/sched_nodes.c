@@ -18,7 +18,7 @@ enum { SCORED = 500, PODS_ON_A_NODE = 10, IMAGES_ON_A_NODE = 40, LAYERS_ON_A_NOD
 enum { ROUNDS_FOR_NS = 200000000 };
 
 struct world {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_profile profile;
 };
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     if (argc > 1 && parse_u64(str_of(argv[1]), 1, SCHED_NODES_MAX, &wanted) < 0)
         die("usage: sched-nodes-bench [NODES]");
     unsigned n = (unsigned)wanted;
-    struct world w = { .words = words_new() };
+    struct world w = { .words = intern_table_new() };
     w.cache = sched_cache_new(w.words);
     w.profile.framework = (struct sched_framework){
         .profile = &w.profile, .words = w.words, .cache = w.cache, .wall_ms = wall_ms
@@ -263,6 +263,6 @@ int main(int argc, char **argv)
             sched_object_unref(w.words, pod);
         }
     sched_cache_free(w.cache);
-    words_free(w.words);
+    intern_table_free(w.words);
     return 0;
 }

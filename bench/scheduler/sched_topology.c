@@ -117,7 +117,7 @@ static const struct shape shapes[] = {
 };
 
 struct world {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache *cache;
     struct sched_framework framework;
     struct sched_plugin *plugins[2];
@@ -210,7 +210,7 @@ static void put_node(struct world *w, const struct shape *s, unsigned i, unsigne
 
 static void world_init(struct world *w, const struct shape *s, unsigned nodes, unsigned pods)
 {
-    *w = (struct world){ .words = words_new() };
+    *w = (struct world){ .words = intern_table_new() };
     w->cache = sched_cache_new(w->words);
     w->framework.words = w->words;
     w->framework.cache = w->cache;
@@ -242,7 +242,7 @@ static void world_fini(struct world *w)
     for (unsigned i = 0; i < 2; i++)
         w->plugins[i]->ops->destroy(w->plugins[i]);
     sched_cache_free(w->cache);
-    words_free(w->words);
+    intern_table_free(w->words);
 }
 
 struct times {

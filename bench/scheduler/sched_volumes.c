@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     if (argc > 1 && parse_u64(str_of(argv[1]), 1, SCHED_NODES_MAX, &wanted) < 0)
         die("usage: sched-volumes-bench [NODES]");
     struct world w = { .nodes = (unsigned)wanted };
-    w.framework = (struct sched_framework){ .words = words_new(), .random = on_random };
+    w.framework = (struct sched_framework){ .words = intern_table_new(), .random = on_random };
     w.framework.cache = sched_cache_new(w.framework.words);
     put_classes(&w);
     for (unsigned i = 0; i < w.nodes; i++)
@@ -255,6 +255,6 @@ int main(int argc, char **argv)
         for (size_t k = 0; k < ARRAY_LEN(pods); k++)
             bench(&w, plugins[i], pods[k].what, pods[k].claim, pods[k].churns);
     sched_cache_free(w.framework.cache);
-    words_free(w.framework.words);
+    intern_table_free(w.framework.words);
     return 0;
 }

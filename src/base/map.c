@@ -3,7 +3,7 @@
 #include "base/map.h"
 
 #include "base/mem.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ static void rehash(struct map *m, size_t cap)
 static void free_key(const struct map *m, struct map_entry *e)
 {
     if (!m->borrows_keys)
-        record_free((char *)e->key.p);
+        slab_free((char *)e->key.p);
 }
 
 void map_fini(struct map *m)
@@ -91,7 +91,7 @@ void *map_put(struct map *m, struct str key, void *value)
         rehash(m, m->cap * 2);
         e = probe(m, key, hash);
     }
-    e->key = m->borrows_keys ? key : (struct str){ record_strndup(key.p, key.n), key.n };
+    e->key = m->borrows_keys ? key : (struct str){ slab_strndup(key.p, key.n), key.n };
     e->hash = hash;
     e->value = value;
     m->n++;

@@ -2,7 +2,7 @@
 /* Memory helpers and the arena; see mem.h. */
 #include "base/mem.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -112,7 +112,7 @@ static struct arena_block *new_block(struct arena *a, size_t size)
         return NULL;
     /* Small blocks are asked for by those that live long. */
     struct arena_block *b =
-        a->block_bytes && bytes <= RECORD_MAX_BYTES ? record_alloc(bytes) : malloc(bytes);
+        a->block_bytes && bytes <= SLAB_MAX_BYTES ? slab_alloc(bytes) : malloc(bytes);
     if (!b)
         return NULL;
     b->size = want;
@@ -210,7 +210,7 @@ void arena_rewind(struct arena *a, const struct arena_mark *to)
         struct arena_block *b = *at;
         if (b->serial > to->serial) {
             *at = b->next;
-            record_free(b);
+            slab_free(b);
         } else {
             at = &b->next;
         }
@@ -229,7 +229,7 @@ void arena_reset(struct arena *a)
     struct arena_block *next = b->next;
     while (next) {
         struct arena_block *after = next->next;
-        record_free(next);
+        slab_free(next);
         next = after;
     }
     b->next = NULL;
@@ -242,7 +242,7 @@ void arena_fini(struct arena *a)
     struct arena_block *b = a->head;
     while (b) {
         struct arena_block *next = b->next;
-        record_free(b);
+        slab_free(b);
         b = next;
     }
     a->head = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/backoff.h"
 #include "base/log.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "codec/url.h"
 #include "kube/model/jsonpath.h"
@@ -484,7 +484,7 @@ static struct topic *find_topic(struct feed *f, struct str namespace)
     struct str name = namespace.n ? namespace : STR("\1");
     struct topic *t = map_get(&f->topics, name);
     if (!t) {
-        t = record_alloc(sizeof *t + name.n);
+        t = slab_alloc(sizeof *t + name.n);
         memcpy(t->name, name.p, name.n);
         list_init(&t->subs);
         (void)map_put(&f->topics, str_n(t->name, name.n), t);
@@ -742,14 +742,14 @@ static void free_sub(struct object_sub *sub)
     forget_denial(sub);
     shape_unref(c, sub->shape);
     c->stats.subscriptions--;
-    record_free(sub);
+    slab_free(sub);
 }
 
 /* Takes the shape. */
 static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
                                   struct shape *shape, struct str namespace, struct str name)
 {
-    struct object_sub *sub = record_alloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
+    struct object_sub *sub = slab_alloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
     sub->cache = c;
     sub->ops = opts->ops;
     sub->arg = opts->arg;

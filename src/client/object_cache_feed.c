@@ -14,7 +14,7 @@
 #include "client/object_cache_impl.h"
 
 #include "base/log.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "kube/model/jsonpath.h"
 #include "kube/model/selector.h"
 
@@ -731,7 +731,7 @@ void feed_free(struct feed *f)
     body_codec_close(f->maker.codec);
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)
-        record_free(e->value);
+        slab_free(e->value);
     map_fini(&f->topics); /* whose keys were in them */
     list_remove(&f->node);
     c->stats.feeds--;

@@ -13,7 +13,7 @@
 #include "client/object_cache_impl.h"
 
 #include "base/log.h"
-#include "base/record.h"
+#include "base/slab.h"
 
 enum { ANSWER_MAX_BYTES = 256 << 10, ASK_RETRY_FIRST_MS = 500, ASK_RETRY_MAX_MS = 30000 };
 
@@ -162,7 +162,7 @@ struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *
         v->refs++;
         return v;
     }
-    v = record_alloc(sizeof *v + key.n);
+    v = slab_alloc(sizeof *v + key.n);
     v->cache = c;
     v->refs = 1;
     v->key_n = (uint32_t)key.n;
@@ -186,7 +186,7 @@ static void free_verdict(struct verdict *v)
 {
     end_asking(v);
     free(v->denied);
-    record_free(v);
+    slab_free(v);
 }
 
 void verdict_unref(struct verdict *v)

@@ -24,7 +24,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "client/identity.h"
 
@@ -174,7 +174,7 @@ static void free_ended(struct watch_hub *hub)
 {
     struct list *node;
     while ((node = list_pop_front(&hub->graves)))
-        record_free(list_entry(node, struct watch_sub, pump_node));
+        slab_free(list_entry(node, struct watch_sub, pump_node));
 }
 
 /* true when the subscriber wants it; a bookmark only when asked for. */
@@ -263,7 +263,7 @@ static void pump_sub(struct watch_sub *sub)
 static void free_topics(struct upstream *up)
 {
     map_each (e, &up->topics)
-        record_free(e->value);
+        slab_free(e->value);
     map_fini(&up->topics);
 }
 
@@ -816,11 +816,11 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
     struct topic *topic = map_get(&up->topics, topic_name);
     if (!topic) {
-        topic = record_new(struct topic);
+        topic = slab_new(struct topic);
         list_init(&topic->subs);
         (void)map_put(&up->topics, topic_name, topic);
     }
-    struct watch_sub *sub = record_new(struct watch_sub);
+    struct watch_sub *sub = slab_new(struct watch_sub);
     sub->up = up;
     sub->topic = topic;
     sub->narrow = narrow;

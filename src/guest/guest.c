@@ -3,7 +3,7 @@
 #include "guest/guest_impl.h"
 
 #include "base/clock.h"
-#include "base/record.h"
+#include "base/slab.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -20,7 +20,7 @@ static int set_names(struct guest *g, const struct guest_spec *spec)
     size_t ns = strlen(spec->namespace) + 1, name = strlen(spec->name) + 1, id = strlen(uid) + 1;
     if (ns + name + id > UINT16_MAX)
         return -ENAMETOOLONG;
-    g->name = record_alloc(ns + name + id);
+    g->name = slab_alloc(ns + name + id);
     g->name_at = (uint16_t)ns;
     g->uid_at = (uint16_t)(ns + name);
     memcpy(g->name, spec->namespace, ns);
@@ -37,7 +37,7 @@ static int set_setup(struct guest *g, const struct guest_spec *spec, struct err 
     int r = proto_add_setup(&b, spec->args, spec->n_args, spec->env, spec->n_env);
     if (r < 0)
         return err_sys(err, r, "arguments and environment of '%s'", spec->name);
-    g->setup = record_strndup(b.p, b.n);
+    g->setup = slab_strndup(b.p, b.n);
     g->setup_n = (uint32_t)b.n;
     return 0;
 }
@@ -52,7 +52,7 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     if (r < 0)
         return r;
     assert(spec->abi != GUEST_ABI_V1 || (ops->on_call && ops->on_activated));
-    scoped(guest_destroy_scoped) struct guest *g = record_new(struct guest);
+    scoped(guest_destroy_scoped) struct guest *g = slab_new(struct guest);
     g->host = h;
     g->ops = ops;
     g->arg = arg;
@@ -107,7 +107,7 @@ int guest_new_instance(const struct guest *of, unsigned number, const struct gue
         return r;
     if (of->setup) {
         g->setup_n = of->setup_n;
-        g->setup = record_strndup(of->setup, of->setup_n);
+        g->setup = slab_strndup(of->setup, of->setup_n);
     }
     *ret = g;
     return 0;

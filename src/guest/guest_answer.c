@@ -4,7 +4,7 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
-#include "base/record.h"
+#include "base/slab.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -239,8 +239,8 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     guest_set_swap_bytes(g, a->swap_bytes);
     guest_note_kept_awake(g, NULL);
     if (g->globals_n != a->globals.n) {
-        record_free(g->globals);
-        g->globals = record_alloc(a->globals.n);
+        slab_free(g->globals);
+        g->globals = slab_alloc(a->globals.n);
         g->globals_n = (uint32_t)a->globals.n;
     }
     if (a->globals.n)

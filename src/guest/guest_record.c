@@ -2,7 +2,7 @@
 /* The record of a guest: state, outstanding operations, swap file; see guest_impl.h. */
 #include "guest/guest_impl.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sm.h"
 
 #include <assert.h>
@@ -127,13 +127,13 @@ void guest_destroy(struct guest *g)
     if (!g)
         return;
     module_unref(g->module);
-    record_free(g->name);
-    record_free(g->setup);
-    record_free(g->outstanding);
-    record_free(g->globals);
+    slab_free(g->name);
+    slab_free(g->setup);
+    slab_free(g->outstanding);
+    slab_free(g->globals);
     free(g->latency);
     free(g->last_error);
-    record_free(g);
+    slab_free(g);
 }
 
 /* ---- outstanding operations, sorted by id ---- */
@@ -157,10 +157,10 @@ void guest_add_op(struct guest *g, uint64_t id, bool is_stream)
     if (g->n_outstanding == g->outstanding_cap) {
         g->outstanding_cap += g->outstanding_cap < 4 ? 2 : g->outstanding_cap / 2;
         uint64_t *before = g->outstanding;
-        g->outstanding = record_alloc(g->outstanding_cap * sizeof *g->outstanding);
+        g->outstanding = slab_alloc(g->outstanding_cap * sizeof *g->outstanding);
         if (g->n_outstanding)
             memcpy(g->outstanding, before, g->n_outstanding * sizeof *before);
-        record_free(before);
+        slab_free(before);
     }
     g->outstanding[g->n_outstanding++] = id << 1 | is_stream; /* ids only grow */
 }

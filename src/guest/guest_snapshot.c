@@ -8,7 +8,7 @@
  */
 #include "guest/guest_impl.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "codec/digest.h"
 #include "wasm/engine_config.h"
@@ -120,8 +120,8 @@ bool guest_adopt(struct guest *g)
     g->has_image = g->is_adopted = true;
     g->clock_offset_ns = s.clock_offset_ns;
     g->memory_pages = s.memory_pages;
-    record_free(g->globals);
-    g->globals = record_alloc(s.globals_n);
+    slab_free(g->globals);
+    g->globals = slab_alloc(s.globals_n);
     g->globals_n = s.globals_n;
     memcpy(g->globals, s.globals, s.globals_n);
     a->is_parked = a->is_adopting = true;

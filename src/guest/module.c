@@ -26,7 +26,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sm.h"
 #include "base/sys.h"
 #include "guest/memory_group.h"
@@ -253,13 +253,13 @@ void module_unref(struct module *m)
         live_forget(live);
     list_remove(&live->node);
     description_put(live->cache, live->description);
-    record_free(live);
+    slab_free(live);
 }
 
 static struct live *live_new(struct module_cache *cache, const struct module_key *key,
                              struct module_entry *entry)
 {
-    struct live *live = record_new(struct live);
+    struct live *live = slab_new(struct live);
     live->cache = cache;
     live->refs = 1;
     live->code = entry->code;

@@ -416,7 +416,7 @@ static void take_hello(struct stream *s, const char *p, size_t n)
     /* Somebody wrote http:// for https://; as upstream says it. */
     static const char plain_refusal[] = "HTTP/1.0 400 Bad Request\r\n\r\n"
                                         "Client sent an HTTP request to an HTTPS server.\n";
-    enum { HEAD_BYTES = 5, HANDSHAKE = 0x16, RECORD_MAX_BYTES = 16 << 10 };
+    enum { HEAD_BYTES = 5, HANDSHAKE = 0x16, SLAB_MAX_BYTES = 16 << 10 };
     if (buf_add(&s->hello, p, n) < 0) {
         (void)fail(s, E_LIMIT, "TLS handshake");
         return;
@@ -425,7 +425,7 @@ static void take_hello(struct stream *s, const char *p, size_t n)
     size_t len = s->hello.n >= HEAD_BYTES ? (size_t)b[3] << 8 | b[4] : 0;
     if (b[0] == 'G' || b[0] == 'P' || b[0] == 'H' || b[0] == 'D')
         (void)try_write(s, &(uv_buf_t){ (char *)plain_refusal, sizeof plain_refusal - 1 }, 1);
-    if (b[0] != HANDSHAKE || len > RECORD_MAX_BYTES) {
+    if (b[0] != HANDSHAKE || len > SLAB_MAX_BYTES) {
         (void)fail(s, E_TLS, "TLS handshake");
         return;
     }

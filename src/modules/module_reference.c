@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RECORD_MAX_BYTES = 2048, NAME_HASH_BYTES = 16 };
+enum { SLAB_MAX_BYTES = 2048, NAME_HASH_BYTES = 16 };
 
 #define RECORD_SUFFIX ".ref"
 #define MODULE_SUFFIX ".wasm"
@@ -135,7 +135,7 @@ static char *record_path(const struct module_reference *q)
 {
     uint8_t digest[SHA256_BYTES];
     char hex[2 * NAME_HASH_BYTES + 1];
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     format(&q->ref, &name);
     sha256_of(buf_str(&name), digest);
     hex_format(digest, NAME_HASH_BYTES, hex);
@@ -168,8 +168,8 @@ static bool read_record(const char *path, struct buf *text, struct str *ret_name
 /* The module that the reference named last. */
 static bool use_copy(struct module_reference *q)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RECORD_MAX_BYTES);
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SLAB_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     scoped(free_scoped) char *path = record_path(q);
     struct str said;
     struct module_pin pin, before = q->pin;
@@ -190,7 +190,7 @@ static bool use_copy(struct module_reference *q)
 
 static int write_record(const struct module_reference *q, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SLAB_MAX_BYTES);
     scoped(free_scoped) char *path = record_path(q);
     format(&q->ref, &text);
     (void)buf_printf(&text, "\n%s\n%s\n", q->pin.manifest, q->pin.sha256);
@@ -213,7 +213,7 @@ static bool is_older(struct timespec a, struct timespec b)
 
 static void count_record(const char *dir, const char *file, struct records *to)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(SLAB_MAX_BYTES);
     scoped(free_scoped) char *path = xasprintf("%s/%s", dir, file);
     struct str name;
     struct module_pin pin;
@@ -292,7 +292,7 @@ static bool is_away(int r)
 static void failed(struct module_reference *q, int r)
 {
     char why[LOG_QUOTE_MAX];
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     format(&q->ref, &name);
     if (q->cb && !q->looks && is_away(r) && use_copy(q)) {
         log_warn("registry cannot be asked, the module that it had last is used",
@@ -313,7 +313,7 @@ static void on_patience(struct timer *t)
 {
     struct module_reference *q = container_of(t, struct module_reference, patience);
     struct module_reference copy = { .all = q->all, .ref = q->ref };
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     buf_init(&copy.module, MODULE_WASM_BYTES_MAX);
     if (use_copy(&copy)) {
         module_reference_cb cb = q->cb;
@@ -355,7 +355,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
 static int fetch(struct module_reference *q, struct err *err)
 {
     struct oci_reference pinned = q->ref;
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     pinned.tag[0] = '\0';
     pinned.has_digest = true;
     int r = oci_digest_parse(str_of(q->pin.manifest), &pinned.digest, err);
@@ -401,7 +401,7 @@ static void on_resolved(void *arg, int r, const struct err *err)
 
 static int resolve(struct module_reference *q, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf name = BUF_INIT(RECORD_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     format(&q->ref, &name);
     scoped(free_scoped) char *url = xasprintf(MODULE_ARTIFACT_SCHEME "%s", buf_cstr(&name));
     const struct module_artifact_opts opts = { .loop = q->all->opts.loop,

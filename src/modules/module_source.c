@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "client/reflector.h"
 #include "codec/base64.h"
@@ -763,7 +763,7 @@ static struct module_source *new_source(struct module_sources *s, const struct m
                                         const char *text)
 {
     size_t n = strlen(text);
-    struct module_source *src = record_alloc(sizeof *src + n + 1);
+    struct module_source *src = slab_alloc(sizeof *src + n + 1);
     memcpy(src->text, text, n);
     src->s = s;
     src->from = o->from;
@@ -877,7 +877,7 @@ void module_source_close(struct module_source *src)
     s->n_files -= src->from == MODULE_FROM_FILE;
     end_following(src->map);
     end_download(s, src->url);
-    record_free(src);
+    slab_free(src);
 }
 
 int module_sources_new(const struct module_sources_opts *opts, struct module_sources **ret,

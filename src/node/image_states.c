@@ -2,8 +2,8 @@
 /* What nodes tell about their images; see image_states.h. */
 #include "node/image_states.h"
 
+#include "base/intern.h"
 #include "base/map.h"
-#include "base/words.h"
 #include "image/node_state.h"
 #include "sched/object/node_image_state.h"
 
@@ -23,14 +23,14 @@ struct image_state {
 };
 
 struct image_states {
-    struct words *words;
+    struct intern_table *words;
     struct map by_name; /* struct image_state */
 };
 
 struct image_states *image_states_new(void)
 {
     struct image_states *s = xnew(struct image_states);
-    s->words = words_new();
+    s->words = intern_table_new();
     return s;
 }
 
@@ -48,7 +48,7 @@ void image_states_free(struct image_states *s)
     map_each (e, &s->by_name)
         state_free(s, e->value);
     map_fini(&s->by_name);
-    words_free(s->words);
+    intern_table_free(s->words);
     free(s);
 }
 

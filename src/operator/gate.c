@@ -8,7 +8,7 @@
 #include "operator/gate.h"
 
 #include "base/buf.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/token_bucket.h"
 #include "codec/json.h"
 
@@ -83,7 +83,7 @@ struct gate {
 static struct gate_stats *stats_of(struct gate *g)
 {
     if (!g->stats)
-        g->stats = record_new(struct gate_stats);
+        g->stats = slab_new(struct gate_stats);
     return g->stats;
 }
 
@@ -121,10 +121,10 @@ static void free_if_done(struct gate *g)
 {
     if (!g->closed || g->ending > 0 || !list_is_empty(&g->calls))
         return;
-    record_free(g->stats);
+    slab_free(g->stats);
     free(g->denied);
     free(g->drip);
-    record_free(g);
+    slab_free(g);
 }
 
 /* The end of a call, and of a gate whose last one it was. */
@@ -477,7 +477,7 @@ static struct known *find_known(struct gate *g, const char *key)
         if (now - k->at_ms > GATE_ACCESS_TTL_MS) {
             list_remove(&k->node);
             g->n_known--;
-            record_free(k);
+            slab_free(k);
         } else if (strcmp(k->key, key) == 0) {
             return k;
         }
@@ -490,11 +490,11 @@ static void remember(struct gate *g, const char *key, bool allowed)
     struct known *k = find_known(g, key);
     if (!k) {
         if (g->n_known == GATE_ACCESS_KEPT) {
-            record_free(list_entry(list_pop_front(&g->known), struct known, node));
+            slab_free(list_entry(list_pop_front(&g->known), struct known, node));
             g->n_known--;
         }
         size_t n = strlen(key);
-        k = record_alloc(sizeof *k + n + 1);
+        k = slab_alloc(sizeof *k + n + 1);
         memcpy(k->key, key, n + 1);
         g->n_known++;
     }
@@ -661,7 +661,7 @@ int gate_known(struct gate *g, const struct access_query *question)
 
 struct gate *gate_new(const struct gate_opts *opts)
 {
-    struct gate *g = record_new(struct gate);
+    struct gate *g = slab_new(struct gate);
     g->base.ops = &transport_ops;
     g->opts = *opts;
     g->opts.identity = identity_ref(opts->identity);
@@ -690,7 +690,7 @@ void gate_free(struct gate *g)
     while (!list_is_empty(&g->queries))
         gate_ask_cancel(list_first(&g->queries, struct gate_query, node));
     while ((node = list_pop_front(&g->known)))
-        record_free(list_entry(node, struct known, node));
+        slab_free(list_entry(node, struct known, node));
     list_each (n, &g->calls)
         cancel(list_entry(n, struct call, node));
     identity_unref(take_ptr(&g->opts.identity));

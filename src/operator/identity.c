@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "codec/json.h"
 
 #include <errno.h>
@@ -125,9 +125,9 @@ static void free_identity(struct identity *id)
 {
     forget_token(id);
     assert(!id->asking);
-    record_free(id->uid);
+    slab_free(id->uid);
     free(id->err);
-    record_free(id);
+    slab_free(id);
 }
 
 /* ---------------------------------------------------------------- telling */
@@ -262,8 +262,8 @@ static void fail_by_answer(struct identity *id, int status, const struct json *a
 static void take_account(struct identity *id, const struct json *account)
 {
     struct str uid = json_get_str(json_getc(account, "metadata"), "uid");
-    record_free(id->uid);
-    id->uid = record_strndup(uid.p, uid.n);
+    slab_free(id->uid);
+    id->uid = slab_strndup(uid.p, uid.n);
     if (id->ids->opts.mode == IDENTITY_TOKEN) {
         id->at = AT_FETCHING;
         step(id);
@@ -471,7 +471,7 @@ static struct identity *new_identity(struct identities *ids, const struct identi
     size_t owner_at = text.n;
     (void)buf_printf(&text, "%s%c%s%c", owner, 0, owner_uid, 0);
     assert(buf_ok(&text)); /* they stood in one object */
-    struct identity *id = record_alloc(sizeof *id + text.n);
+    struct identity *id = slab_alloc(sizeof *id + text.n);
     memcpy(id->text, text.p, text.n);
     id->ids = ids;
     id->refs = 1;

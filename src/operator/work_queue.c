@@ -13,7 +13,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/token_bucket.h"
 
 #include <assert.h>
@@ -475,7 +475,7 @@ void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts)
 
 struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts)
 {
-    struct work_queue *q = record_new(struct work_queue);
+    struct work_queue *q = slab_new(struct work_queue);
     q->qs = qs;
     q->keys = AT_REST;
     work_queue_set(q, opts);
@@ -523,7 +523,7 @@ void work_queue_free(struct work_queue *q)
         item_free(q, list_first(&q->keys->running, struct work_item, node));
     assert(q->keys == AT_REST);
     q->qs->n_queues--;
-    record_free(q);
+    slab_free(q);
 }
 
 int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,

@@ -9,7 +9,7 @@
 #include "place/books.h"
 
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/vec.h"
 
 #include <assert.h>
@@ -365,7 +365,7 @@ static bool tally_has(const struct place_tally *t, uint32_t at, uint32_t node)
 
 void place_tally_fini(struct place_tally *t)
 {
-    record_free(t->p);
+    slab_free(t->p);
     *t = (struct place_tally){ 0 };
 }
 
@@ -374,10 +374,10 @@ static void tally_grow(struct place_tally *t)
 {
     struct place_tally_entry *old = t->p;
     t->cap = t->cap ? t->cap * 2 : 1;
-    t->p = record_alloc(t->cap * sizeof *t->p);
+    t->p = slab_alloc(t->cap * sizeof *t->p);
     if (old)
         memcpy(t->p, old, t->n * sizeof *t->p);
-    record_free(old);
+    slab_free(old);
 }
 
 void place_tally_add(struct place_tally *t, uint32_t node, uint32_t n)

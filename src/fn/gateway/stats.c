@@ -9,7 +9,7 @@
  */
 #include "fn/gateway/gateway_int.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static struct stats *stats_of(struct function *f, uint32_t revision)
     for (struct stats *s = f->stats; s; s = s->next)
         if (s->revision == revision)
             return s;
-    struct stats *s = record_new(struct stats);
+    struct stats *s = slab_new(struct stats);
     s->revision = revision;
     s->next = f->stats;
     f->stats = s;
@@ -64,7 +64,7 @@ void stats_free(struct function *f)
     while (f->stats) {
         struct stats *s = f->stats;
         f->stats = s->next;
-        record_free(s);
+        slab_free(s);
     }
 }
 
@@ -96,7 +96,7 @@ void stats_fold(struct function *f)
         }
         *at = s->next;
         struct stats gone = *s;
-        record_free(s);
+        slab_free(s);
         merge(stats_of(f, 0), &gone); /* to the front, behind `at` or not */
         at = &f->stats;
     }

@@ -2,7 +2,7 @@
 /* Functions and their revisions at a worker; see revisions.h. */
 #include "fn/worker/revisions.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "codec/json.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void free_revision(struct revisions *t, struct revision *v)
     if (v->is_prepared)
         v->rt->ops->forget(v->rt, &v->pub);
     arena_fini(&v->arena);
-    record_free(v);
+    slab_free(v);
     t->n--;
 }
 
@@ -106,7 +106,7 @@ static void take_env(struct revision *v)
 static struct revision *new_revision(struct revisions *t, struct function *f,
                                      const Dormouse__Fn__V1__Revision *m)
 {
-    struct revision *v = record_new(struct revision);
+    struct revision *v = slab_new(struct revision);
     v->arena.block_bytes = ARENA_BYTES;
     v->function = f;
     v->m = copy(&v->arena, m);
@@ -152,10 +152,10 @@ static void free_function(struct revisions *t, struct function *f)
 {
     map_del(&t->by_uid, str_of(f->uid));
     vec_fini(&f->revisions);
-    record_free(f->uid);
-    record_free(f->namespace);
-    record_free(f->name);
-    record_free(f);
+    slab_free(f->uid);
+    slab_free(f->namespace);
+    slab_free(f->name);
+    slab_free(f);
 }
 
 /* Drop revisions that nobody needs, and the function with the last one. */
@@ -196,10 +196,10 @@ static struct function *take_function(struct revisions *t, const Dormouse__Fn__V
     struct function *f = map_get(&t->by_uid, str_of(m->uid));
     if (f)
         return f;
-    f = record_new(struct function);
-    f->uid = record_strndup(m->uid, strlen(m->uid));
-    f->namespace = record_strndup(m->namespace_, strlen(m->namespace_));
-    f->name = record_strndup(m->name, strlen(m->name));
+    f = slab_new(struct function);
+    f->uid = slab_strndup(m->uid, strlen(m->uid));
+    f->namespace = slab_strndup(m->namespace_, strlen(m->namespace_));
+    f->name = slab_strndup(m->name, strlen(m->name));
     map_put(&t->by_uid, str_of(f->uid), f);
     return f;
 }

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "codec/bincode.h"
 #include "codec/json.h"
 #include "codec/url.h"
@@ -86,7 +86,7 @@ static void start_next(struct calls *c);
 
 static struct op *new_op(struct calls *c, const struct guest_op *from, enum op_kind kind)
 {
-    struct op *op = record_new(struct op);
+    struct op *op = slab_new(struct op);
     op->calls = c;
     op->id = from->id;
     op->incarnation = from->incarnation;
@@ -115,10 +115,10 @@ static void free_op(struct op *op)
         free(list_entry(n, struct waiting, node));
     list_remove(&op->node);
     gate_ask_cancel(op->query);
-    record_free(op->shared);
+    slab_free(op->shared);
     if (op->kind == OP_UNARY || op->kind == OP_STREAM)
         free_exchange(op->exchange);
-    record_free(op);
+    slab_free(op);
 }
 
 /* Has its last delivery gone to the guest, and its source ended? */
@@ -506,7 +506,7 @@ static void watch_alone(struct op *op)
     op->kind = OP_STREAM;
     op->exchange = NULL;
     begin_exchange(op, &req, &t);
-    record_free(s);
+    slab_free(s);
 }
 
 static void on_watch_open(void *arg, int status, struct str body)
@@ -645,7 +645,7 @@ static void begin_watch(struct op *op, const struct target *t)
         subscribe(op, t);
         return;
     }
-    op->shared = record_alloc(sizeof *op->shared + t->origin.n);
+    op->shared = slab_alloc(sizeof *op->shared + t->origin.n);
     op->shared->n = t->origin.n;
     memcpy(op->shared->origin, t->origin.p, t->origin.n);
     op->query = ask(op, t, on_may_watch);
@@ -832,7 +832,7 @@ void calls_on_op(struct calls *c, const struct guest_op *from)
 struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
                         const struct allow *allow)
 {
-    struct calls *c = record_new(struct calls);
+    struct calls *c = slab_new(struct calls);
     c->env = env;
     c->gate = gate;
     c->transport = gate ? gate_transport(gate) : env->transport;
@@ -894,7 +894,7 @@ void calls_free(struct calls *c)
     if (!c)
         return;
     calls_reset(c);
-    record_free(c);
+    slab_free(c);
 }
 
 void calls_get_stats(const struct calls *c, struct calls_stats *ret)

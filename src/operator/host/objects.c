@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "client/reflector.h"
 #include "codec/json.h"
@@ -146,7 +146,7 @@ static struct entry *need_entry(struct objects *s, struct str namespace, struct 
     struct entry *e = map_get(&s->entries, key);
     if (e)
         return e;
-    e = record_alloc(sizeof *e + key.n + 1);
+    e = slab_alloc(sizeof *e + key.n + 1);
     memcpy(e->text, key.p, key.n);
     e->s = s;
     e->name_at = (uint16_t)(strlen(e->text) + 1);
@@ -177,8 +177,8 @@ static void drop_bad(struct entry *e)
 
 static void free_entry(struct entry *e)
 {
-    record_free(e->uid);
-    record_free(e);
+    slab_free(e->uid);
+    slab_free(e);
 }
 
 /* Off the map; with a write under way on_written() frees it. */
@@ -572,8 +572,8 @@ static void know_object(struct entry *e, const struct json *object)
         memset(e->conds, 0, sizeof e->conds);
         drop_bad(e);
     }
-    record_free(e->uid);
-    e->uid = record_strndup(uid.p, uid.n);
+    slab_free(e->uid);
+    e->uid = slab_strndup(uid.p, uid.n);
     json_each (c, json_path(object, "status", "conditions", NULL)) {
         int64_t since_us;
         for (unsigned i = 0; i < COND_COUNT; i++) {

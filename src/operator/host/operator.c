@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "guest/guest_log.h"
 #include "operator/host/operator_plan.h"
@@ -645,7 +645,7 @@ static void free_operator(struct operator* o)
     free(o->refusal);
     free(o->returned);
     free(o->message);
-    record_free(o);
+    slab_free(o);
 }
 
 static void get_module(struct operator* o);
@@ -966,7 +966,7 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     if (!o && os->map.n == OPERATORS_MAX)
         return err_set(err, E_LIMIT, "more than %d operators", OPERATORS_MAX);
     if (!o) {
-        o = record_alloc(sizeof *o + key.n + 1);
+        o = slab_alloc(sizeof *o + key.n + 1);
         memcpy(o->text, key.p, key.n);
         o->name_at = (uint16_t)(strlen(o->text) + 1);
         o->os = os;

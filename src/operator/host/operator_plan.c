@@ -3,7 +3,7 @@
 #include "operator/host/operator_plan.h"
 
 #include "base/buf.h"
-#include "base/record.h"
+#include "base/slab.h"
 
 #include <string.h>
 
@@ -47,7 +47,7 @@ struct operator_plan *operator_plan_new(struct operator_spec *spec)
     for (size_t i = 0; i < spec->n_args; i++)
         add_item(&text, spec->args[i]);
     assert(buf_ok(&text)); /* the spec was checked */
-    struct operator_plan *p = record_alloc(sizeof *p + text.n);
+    struct operator_plan *p = slab_alloc(sizeof *p + text.n);
     memcpy(p->text, text.p, text.n);
     p->refs = 1;
     p->from = (uint8_t)spec->origin.from;
@@ -146,5 +146,5 @@ void operator_plan_unref(struct operator_plan *p)
     if (!p || --p->refs > 0)
         return;
     allow_free(p->allow);
-    record_free(p);
+    slab_free(p);
 }

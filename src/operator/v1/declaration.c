@@ -7,7 +7,7 @@
  */
 #include "operator/v1/declaration.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "codec/bind.h"
 #include "codec/digest.h"
 #include "kube/model/meta.h"
@@ -776,7 +776,7 @@ static int parse(struct declaration *d, struct str bytes, struct err *err)
 static void free_declaration(struct declaration *d)
 {
     arena_fini(&d->arena);
-    record_free(d);
+    slab_free(d);
 }
 DEFINE_SCOPED(declaration, free_declaration)
 
@@ -812,7 +812,7 @@ int declaration_get(struct declarations *ds, struct str bytes, struct declaratio
     arena_fini(&measured.arena);
     if (r < 0)
         return r;
-    scoped(free_declaration_scoped) struct declaration *d = record_new(struct declaration);
+    scoped(free_declaration_scoped) struct declaration *d = slab_new(struct declaration);
     d->arena.block_bytes = size; /* all of it in one block */
     r = parse(d, bytes, err);
     assert(r >= 0 && d->arena.total_bytes == size);

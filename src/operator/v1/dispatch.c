@@ -6,7 +6,7 @@
 #include "operator/v1/dispatch.h"
 
 #include "base/clock.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "operator/v1/dispatch_impl.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ void dispatch_free(struct dispatch *d)
 struct dispatch_operator *dispatch_operator_new(struct dispatch *d, const char *name,
                                                 const struct dispatch_ops *ops, void *arg)
 {
-    struct dispatch_operator *o = record_new(struct dispatch_operator);
+    struct dispatch_operator *o = slab_new(struct dispatch_operator);
     o->d = d;
     o->name = name;
     o->ops = ops;
@@ -92,9 +92,9 @@ void dispatch_operator_free(struct dispatch_operator *o)
         free(o->config_names[i]);
     free(o->config_names);
     free(o->last);
-    record_free(o->controllers);
-    record_free(o->instances);
-    record_free(o);
+    slab_free(o->controllers);
+    slab_free(o->instances);
+    slab_free(o);
     dispatch_pump_later(d); /* there may be room for others, or nothing to be armed for */
 }
 
@@ -125,7 +125,7 @@ int dispatch_declare(struct dispatch_operator *o,
     assert(o->n_active == 0);
     if (n > DISPATCH_CONTROLLERS_MAX || instances == 0 || instances > DISPATCH_INSTANCES_MAX)
         return err_set(err, E_LIMIT, "%zu controllers and %u instances", n, instances);
-    struct dispatch_controller *now = record_alloc(n * sizeof *now);
+    struct dispatch_controller *now = slab_alloc(n * sizeof *now);
     for (size_t i = 0; i < n; i++) {
         const struct dispatch_controller_opts *opts = &controllers[i];
         now[i] = take_controller(o, opts->name);
@@ -148,17 +148,17 @@ int dispatch_declare(struct dispatch_operator *o,
     }
     for (unsigned i = 0; i < o->n_controllers; i++)
         controller_fini(&o->controllers[i]);
-    record_free(o->controllers);
+    slab_free(o->controllers);
     o->controllers = now;
     o->n_controllers = (unsigned)n;
     o->next_controller = 0;
     for (unsigned i = instances; i < o->n_instances; i++)
         assert(o->instances[i].state == INSTANCE_NONE);
     struct dispatch_instance *kept = o->instances;
-    o->instances = record_alloc(instances * sizeof *o->instances);
+    o->instances = slab_alloc(instances * sizeof *o->instances);
     if (kept)
         memcpy(o->instances, kept, MIN(o->n_instances, instances) * sizeof *kept);
-    record_free(kept);
+    slab_free(kept);
     for (unsigned i = o->n_instances; i < instances; i++)
         o->instances[i] = (struct dispatch_instance){ .state = INSTANCE_NONE };
     o->n_instances = instances;

@@ -3,7 +3,7 @@
 #include "operator/v1/interests.h"
 
 #include "base/buf.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "operator/v1/mapping.h"
 
 #include <errno.h>
@@ -376,7 +376,7 @@ static void unsubscribe(struct watch *w)
 {
     for (size_t i = 0; i < w->n_feeds; i++)
         object_sub_cancel(w->feeds[i].sub);
-    record_free(take_ptr(&w->feeds));
+    slab_free(take_ptr(&w->feeds));
     w->n_feeds = 0;
 }
 
@@ -429,7 +429,7 @@ static int subscribe(struct watch *w, const struct discovery_kind *kind, struct 
     if (r < 0)
         return r;
     size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;
-    w->feeds = record_alloc(n * sizeof *w->feeds);
+    w->feeds = slab_alloc(n * sizeof *w->feeds);
     w->n_feeds = n;
     w->namespaced = kind->namespaced;
     for (size_t i = 0; i < n; i++) {
@@ -482,7 +482,7 @@ static void find_later(struct watch *w, enum watch_state state, const char *why)
             object_sub_end_reads(feeds[i].sub, -EAGAIN, &err);
         object_sub_cancel(feeds[i].sub);
     }
-    record_free(feeds);
+    slab_free(feeds);
 }
 
 static void on_missing(struct kind_query *q, const struct err *err)
@@ -516,7 +516,7 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
 int interests_start(const struct interests_opts *opts, struct interests **ret, struct err *err)
 {
     const struct declaration *d = opts->declaration;
-    struct interests *cs = record_alloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
+    struct interests *cs = slab_alloc(sizeof *cs + d->n_watches * sizeof cs->watches[0]);
     cs->env = opts->env;
     cs->declaration = d;
     cs->dispatch = opts->dispatch;
@@ -524,7 +524,7 @@ int interests_start(const struct interests_opts *opts, struct interests **ret, s
     cs->arg = opts->arg;
     cs->who = opts->who;
     cs->may = opts->may;
-    cs->controllers = record_alloc(d->n_controllers * sizeof *cs->controllers);
+    cs->controllers = slab_alloc(d->n_controllers * sizeof *cs->controllers);
     for (size_t i = 0; i < d->n_controllers; i++) {
         struct controller *c = &cs->controllers[i];
         c->cs = cs;
@@ -559,8 +559,8 @@ void interests_free(struct interests *cs)
         free_walk(cs->controllers[i].walk);
     }
     defer_cancel(&cs->tell);
-    record_free(cs->controllers);
-    record_free(cs);
+    slab_free(cs->controllers);
+    slab_free(cs);
 }
 
 void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret)

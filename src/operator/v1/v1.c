@@ -6,7 +6,7 @@
 #include "operator/v1/v1_impl.h"
 
 #include "base/log.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "guest/guest_log.h"
 
 #include <errno.h>
@@ -626,7 +626,7 @@ struct v1 *v1_new(const struct v1_opts *opts)
                                              .cpu_us = on_cpu_us,
                                              .on_result = on_result };
     size_t n = strlen(opts->namespace) + 1 + strlen(opts->name) + 1;
-    struct v1 *v = record_alloc(sizeof *v + n);
+    struct v1 *v = slab_alloc(sizeof *v + n);
     (void)snprintf(v->full_name, n, "%s/%s", opts->namespace, opts->name);
     v->host = opts->host;
     v->ops = opts->ops;
@@ -658,7 +658,7 @@ void v1_free(struct v1 *v)
     v->host->n_operators--;
     identity_unref(v->identity);
     free(v->trouble);
-    record_free(v);
+    slab_free(v);
 }
 
 void v1_attach(struct v1 *v, struct guest *g, const struct v1_rights *rights)

@@ -13,7 +13,7 @@ void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound)
     cache_take_pod(c, mine);
 }
 
-int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
+int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct intern *node,
                        struct err *err)
 {
     struct str key = sched_object_key(&pod->o);

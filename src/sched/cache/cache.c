@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-struct sched_cache *sched_cache_new(struct words *w)
+struct sched_cache *sched_cache_new(struct intern_table *w)
 {
     struct sched_cache *c = xnew(struct sched_cache);
     c->words = w;

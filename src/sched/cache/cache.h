@@ -52,7 +52,7 @@ struct sched_node_info {
 };
 
 struct sched_cache;
-struct sched_cache *sched_cache_new(struct words *w);
+struct sched_cache *sched_cache_new(struct intern_table *w);
 /* Instead of the limits above; for tests. */
 struct sched_cache_limits {
     uint32_t nodes, pods, objects;
@@ -91,7 +91,7 @@ uint64_t sched_cache_kind_generation(const struct sched_cache *c, enum sched_kin
 
 /* `pod` is a pending pod; the cache makes its own, with the node. Errors: -EEXIST: it is assumed or
  * bound already. */
-int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct word *node,
+int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struct intern *node,
                        struct err *err);
 /* The same of another cache's own pod (sched_cache_get()), which both share from now on. Errors:
  * -EEXIST. */
@@ -111,7 +111,7 @@ size_t sched_cache_n_assumed(const struct sched_cache *c);
  */
 const struct sched_node_info *const *sched_cache_nodes(const struct sched_cache *c, size_t *ret_n);
 const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
-                                               const struct word *name); /* NULL: not there */
+                                               const struct intern *name); /* NULL: not there */
 /* All indices are below it. */
 uint32_t sched_cache_nodes_end(const struct sched_cache *c);
 /*
@@ -136,7 +136,7 @@ const struct sched_node_info *const *sched_cache_nodes_with_affinity(const struc
 const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
     const struct sched_cache *c, size_t *ret_n);
 /* On how many nodes an image of this name is, and its size as the first of them told; 0: none. */
-uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct word *image,
+uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct intern *image,
                                  int64_t *ret_size);
 /* How many pods name a claim ("namespace/name") in their volumes, bound and assumed, on any node.
  */
@@ -150,10 +150,12 @@ void sched_cache_count(const struct sched_cache *c, size_t *ret_nodes, size_t *r
  * A node as it would be: a copy that may be changed, of which the cache knows nothing. Holds
  * references to its pods.
  */
-struct sched_node_info *sched_node_info_clone(struct words *w, const struct sched_node_info *n);
-void sched_node_info_free(struct words *w, struct sched_node_info *n);
-void sched_node_info_add(struct words *w, struct sched_node_info *n, const struct sched_pod *pod);
+struct sched_node_info *sched_node_info_clone(struct intern_table *w,
+                                              const struct sched_node_info *n);
+void sched_node_info_free(struct intern_table *w, struct sched_node_info *n);
+void sched_node_info_add(struct intern_table *w, struct sched_node_info *n,
+                         const struct sched_pod *pod);
 /* By uid. false: it is not there. */
-bool sched_node_info_remove(struct words *w, struct sched_node_info *n, struct str uid);
+bool sched_node_info_remove(struct intern_table *w, struct sched_node_info *n, struct str uid);
 /* A port is taken when protocol and port are equal and either address is 0.0.0.0 or both are. */
 bool sched_node_info_port_is_used(const struct sched_node_info *n, const struct sched_port *port);

@@ -6,28 +6,28 @@
 
 static void image_add(struct sched_cache *c, const struct sched_image *image)
 {
-    struct image_state *s = map_get(&c->images, word_str(image->name));
+    struct image_state *s = map_get(&c->images, intern_str(image->name));
     if (!s) {
         s = xnew(struct image_state);
-        *s = (struct image_state){ .name = word_ref(image->name), .size = image->size };
-        (void)map_put(&c->images, word_str(s->name), s);
+        *s = (struct image_state){ .name = intern_ref(image->name), .size = image->size };
+        (void)map_put(&c->images, intern_str(s->name), s);
     }
     s->nodes++;
 }
 
 static void image_free(struct sched_cache *c, struct image_state *s)
 {
-    word_unref(c->words, s->name);
+    intern_unref(c->words, s->name);
     free(s);
 }
 
 static void image_remove(struct sched_cache *c, const struct sched_image *image)
 {
-    struct image_state *s = map_get(&c->images, word_str(image->name));
+    struct image_state *s = map_get(&c->images, intern_str(image->name));
     assert(s);
     if (--s->nodes > 0)
         return;
-    (void)map_del(&c->images, word_str(s->name));
+    (void)map_del(&c->images, intern_str(s->name));
     image_free(c, s);
 }
 
@@ -50,10 +50,10 @@ void images_change(struct sched_cache *c, const struct sched_node *before,
         image_add(c, &after->images[i]);
 }
 
-uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct word *image,
+uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct intern *image,
                                  int64_t *ret_size)
 {
-    const struct image_state *s = map_get(&c->images, word_str(image));
+    const struct image_state *s = map_get(&c->images, intern_str(image));
     if (!s)
         return 0;
     if (ret_size)

@@ -16,15 +16,15 @@
 /* A node that is there, or that pods name. */
 struct node_entry {
     struct sched_node_info info;
-    struct word *name;
-    struct word *zone;                      /* where it stands in the order; while it is there */
+    struct intern *name;
+    struct intern *zone;                    /* where it stands in the order; while it is there */
     uint32_t in_affinity, in_required_anti; /* its place in that list, plus one; 0: not in it */
 };
 
 typedef VEC(const struct sched_node_info *) node_list;
 
 struct zone {
-    struct word *key; /* NULL: nodes without one */
+    struct intern *key; /* NULL: nodes without one */
     node_list nodes;
 };
 /* Nodes zone by zone in turns; made when asked for after nodes have changed. */
@@ -40,13 +40,13 @@ struct assumed_pod {
 };
 
 struct image_state {
-    struct word *name;
+    struct intern *name;
     int64_t size; /* as the first node said that had it */
     uint32_t nodes;
 };
 
 struct sched_cache {
-    struct words *words;
+    struct intern_table *words;
     struct sched_cache_limits limits;
     struct map objects[SCHED_KIND_COUNT]; /* by key; the objects' own texts */
     uint64_t kind_generation[SCHED_KIND_COUNT];
@@ -92,6 +92,7 @@ void images_change(struct sched_cache *c, const struct sched_node *before,
 void images_fini(struct sched_cache *c);
 
 /* ---- node_info.c ---- */
-void node_info_fini(struct words *w, struct sched_node_info *n);
+void node_info_fini(struct intern_table *w, struct sched_node_info *n);
 /* By its address. false: it is not there. */
-bool node_info_remove_pod(struct words *w, struct sched_node_info *n, const struct sched_pod *pod);
+bool node_info_remove_pod(struct intern_table *w, struct sched_node_info *n,
+                          const struct sched_pod *pod);

@@ -12,7 +12,7 @@ static void add(int64_t *to, int64_t v)
         *to = INT64_MAX;
 }
 
-static void add_scalar(struct sched_amounts *to, struct word *name, int64_t value)
+static void add_scalar(struct sched_amounts *to, struct intern *name, int64_t value)
 {
     uint32_t i = 0;
     while (i < to->n_scalars && to->scalars[i].name < name)
@@ -20,7 +20,7 @@ static void add_scalar(struct sched_amounts *to, struct word *name, int64_t valu
     if (i == to->n_scalars || to->scalars[i].name != name) {
         to->scalars = xrealloc(to->scalars, (to->n_scalars + 1) * sizeof(*to->scalars));
         memmove(to->scalars + i + 1, to->scalars + i, (to->n_scalars - i) * sizeof(*to->scalars));
-        to->scalars[i] = (struct sched_scalar){ word_ref(name), 0 };
+        to->scalars[i] = (struct sched_scalar){ intern_ref(name), 0 };
         to->n_scalars++;
     }
     add(&to->scalars[i].value, value);
@@ -48,7 +48,8 @@ static bool take(int64_t *from, int64_t v)
     return true;
 }
 
-static bool take_scalar(struct words *w, struct sched_amounts *from, const struct sched_scalar *s)
+static bool take_scalar(struct intern_table *w, struct sched_amounts *from,
+                        const struct sched_scalar *s)
 {
     uint32_t i = 0;
     while (i < from->n_scalars && from->scalars[i].name != s->name)
@@ -57,7 +58,7 @@ static bool take_scalar(struct words *w, struct sched_amounts *from, const struc
     if (!take(&from->scalars[i].value, s->value))
         return false;
     if (from->scalars[i].value == 0) {
-        word_unref(w, from->scalars[i].name);
+        intern_unref(w, from->scalars[i].name);
         from->n_scalars--;
         memmove(from->scalars + i, from->scalars + i + 1,
                 (from->n_scalars - i) * sizeof(*from->scalars));
@@ -65,7 +66,8 @@ static bool take_scalar(struct words *w, struct sched_amounts *from, const struc
     return true;
 }
 
-static void take_amounts(struct words *w, struct sched_node_info *n, const struct sched_pod *pod)
+static void take_amounts(struct intern_table *w, struct sched_node_info *n,
+                         const struct sched_pod *pod)
 {
     bool known = take(&n->requested.milli_cpu, pod->requests.milli_cpu);
     known &= take(&n->requested.memory, pod->requests.memory);
@@ -99,10 +101,11 @@ static void add_port(struct sched_node_info *n, const struct sched_port *port)
         }
     n->ports = xrealloc(n->ports, (n->n_ports + 1) * sizeof(*n->ports));
     n->ports[n->n_ports++] = (struct sched_used_port){ *port, 1 };
-    word_ref(port->ip);
+    intern_ref(port->ip);
 }
 
-static void take_port(struct words *w, struct sched_node_info *n, const struct sched_port *port)
+static void take_port(struct intern_table *w, struct sched_node_info *n,
+                      const struct sched_port *port)
 {
     uint32_t i = 0;
     while (i < n->n_ports && !is_same_port(&n->ports[i].port, port))
@@ -110,13 +113,13 @@ static void take_port(struct words *w, struct sched_node_info *n, const struct s
     assert(i < n->n_ports);
     if (--n->ports[i].pods > 0)
         return;
-    word_unref(w, n->ports[i].port.ip);
+    intern_unref(w, n->ports[i].port.ip);
     n->ports[i] = n->ports[--n->n_ports];
 }
 
-static bool is_any_address(const struct word *ip)
+static bool is_any_address(const struct intern *ip)
 {
-    return str_eq(word_str(ip), STR("0.0.0.0"));
+    return str_eq(intern_str(ip), STR("0.0.0.0"));
 }
 
 bool sched_node_info_port_is_used(const struct sched_node_info *n, const struct sched_port *port)
@@ -172,7 +175,8 @@ static void extract_pod(struct sched_node_info *n, uint32_t at)
     n->pods[at] = n->pods[--n->n_pods];
 }
 
-void sched_node_info_add(struct words *w, struct sched_node_info *n, const struct sched_pod *pod)
+void sched_node_info_add(struct intern_table *w, struct sched_node_info *n,
+                         const struct sched_pod *pod)
 {
     if (n->n_pods == n->cap_pods) {
         n->cap_pods = MAX(n->cap_pods + n->cap_pods / 2, 4u);
@@ -185,7 +189,7 @@ void sched_node_info_add(struct words *w, struct sched_node_info *n, const struc
     n->generation++;
 }
 
-static void remove_at(struct words *w, struct sched_node_info *n, uint32_t at)
+static void remove_at(struct intern_table *w, struct sched_node_info *n, uint32_t at)
 {
     const struct sched_pod *pod = n->pods[at];
     extract_pod(n, at);
@@ -196,7 +200,8 @@ static void remove_at(struct words *w, struct sched_node_info *n, uint32_t at)
     sched_object_unref(w, (void *)pod);
 }
 
-bool node_info_remove_pod(struct words *w, struct sched_node_info *n, const struct sched_pod *pod)
+bool node_info_remove_pod(struct intern_table *w, struct sched_node_info *n,
+                          const struct sched_pod *pod)
 {
     for (uint32_t i = 0; i < n->n_pods; i++)
         if (n->pods[i] == pod) {
@@ -206,7 +211,7 @@ bool node_info_remove_pod(struct words *w, struct sched_node_info *n, const stru
     return false;
 }
 
-bool sched_node_info_remove(struct words *w, struct sched_node_info *n, struct str uid)
+bool sched_node_info_remove(struct intern_table *w, struct sched_node_info *n, struct str uid)
 {
     for (uint32_t i = 0; i < n->n_pods; i++)
         if (str_eq(n->pods[i]->o.uid, uid)) {
@@ -223,7 +228,8 @@ static void *copy(const void *p, size_t n, size_t size)
     return n > 0 ? memcpy(xalloc_n(size, n), p, n * size) : NULL;
 }
 
-struct sched_node_info *sched_node_info_clone(struct words *w, const struct sched_node_info *n)
+struct sched_node_info *sched_node_info_clone(struct intern_table *w,
+                                              const struct sched_node_info *n)
 {
     struct sched_node_info *c = xnew(struct sched_node_info);
     *c = *n;
@@ -238,25 +244,25 @@ struct sched_node_info *sched_node_info_clone(struct words *w, const struct sche
     for (uint32_t i = 0; i < c->n_pods; i++)
         (void)sched_object_ref((void *)c->pods[i]);
     for (uint32_t i = 0; i < c->n_ports; i++)
-        (void)word_ref(c->ports[i].port.ip);
+        (void)intern_ref(c->ports[i].port.ip);
     for (uint32_t i = 0; i < c->requested.n_scalars; i++)
-        (void)word_ref(c->requested.scalars[i].name);
+        (void)intern_ref(c->requested.scalars[i].name);
     return c;
 }
 
-void node_info_fini(struct words *w, struct sched_node_info *n)
+void node_info_fini(struct intern_table *w, struct sched_node_info *n)
 {
     for (uint32_t i = 0; i < n->n_pods; i++)
         sched_object_unref(w, (void *)n->pods[i]);
     for (uint32_t i = 0; i < n->n_ports; i++)
-        word_unref(w, n->ports[i].port.ip);
+        intern_unref(w, n->ports[i].port.ip);
     sched_amounts_fini(w, &n->requested);
     sched_object_unref(w, (void *)n->node);
     free(n->pods);
     free(n->ports);
 }
 
-void sched_node_info_free(struct words *w, struct sched_node_info *n)
+void sched_node_info_free(struct intern_table *w, struct sched_node_info *n)
 {
     if (!n)
         return;

@@ -87,7 +87,7 @@ const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
 
 /* ---- order ---- */
 
-static struct zone *zone_find(struct node_order *o, const struct word *key)
+static struct zone *zone_find(struct node_order *o, const struct intern *key)
 {
     vec_each (z, &o->zones)
         if (z->key == key)
@@ -103,7 +103,7 @@ static void order_add(struct sched_cache *c, struct node_entry *e)
         vec_push(&o->zones, ((struct zone){ .key = e->info.node->zone }));
         z = &o->zones.p[o->zones.n - 1];
         if (z->key)
-            (void)word_ref(z->key);
+            (void)intern_ref(z->key);
     }
     e->zone = z->key;
     vec_push(&z->nodes, &e->info);
@@ -121,7 +121,7 @@ static void order_remove(struct sched_cache *c, struct node_entry *e)
     vec_remove(&z->nodes, i);
     if (z->nodes.n == 0) {
         vec_fini(&z->nodes);
-        word_unref(c->words, z->key);
+        intern_unref(c->words, z->key);
         vec_remove(&o->zones, (size_t)(z - o->zones.p));
     }
     e->zone = NULL;
@@ -153,15 +153,15 @@ const struct sched_node_info *const *sched_cache_nodes(const struct sched_cache 
 
 /* ---- entries ---- */
 
-static struct node_entry *entry_get(struct sched_cache *c, struct word *name)
+static struct node_entry *entry_get(struct sched_cache *c, struct intern *name)
 {
-    struct node_entry *e = map_get(&c->entries, word_str(name));
+    struct node_entry *e = map_get(&c->entries, intern_str(name));
     if (e)
         return e;
     e = xnew(struct node_entry);
-    e->name = word_ref(name);
+    e->name = intern_ref(name);
     e->info.index = UINT32_MAX;
-    (void)map_put(&c->entries, word_str(name), e);
+    (void)map_put(&c->entries, intern_str(name), e);
     return e;
 }
 
@@ -169,7 +169,7 @@ static void entry_free(struct sched_cache *c, struct node_entry *e)
 {
     unlink_entry(c, &e->info);
     node_info_fini(c->words, &e->info);
-    word_unref(c->words, e->name);
+    intern_unref(c->words, e->name);
     free(e);
 }
 
@@ -178,7 +178,7 @@ static void entry_release(struct sched_cache *c, struct node_entry *e)
 {
     if (e->info.node || e->info.n_pods > 0)
         return;
-    (void)map_del(&c->entries, word_str(e->name));
+    (void)map_del(&c->entries, intern_str(e->name));
     entry_free(c, e);
 }
 
@@ -205,9 +205,10 @@ uint32_t sched_cache_nodes_end(const struct sched_cache *c)
     return (uint32_t)c->by_index.n;
 }
 
-const struct sched_node_info *sched_cache_node(const struct sched_cache *c, const struct word *name)
+const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
+                                               const struct intern *name)
 {
-    const struct node_entry *e = map_get(&c->entries, word_str(name));
+    const struct node_entry *e = map_get(&c->entries, intern_str(name));
     return e && e->info.node ? &e->info : NULL;
 }
 
@@ -223,7 +224,7 @@ void nodes_add_pod(struct sched_cache *c, const struct sched_pod *pod)
 
 void nodes_remove_pod(struct sched_cache *c, const struct sched_pod *pod)
 {
-    struct node_entry *e = map_get(&c->entries, word_str(pod->node_name));
+    struct node_entry *e = map_get(&c->entries, intern_str(pod->node_name));
     assert(e);
     bool was_there = node_info_remove_pod(c->words, &e->info, pod);
     assert(was_there);
@@ -252,7 +253,7 @@ void nodes_put(struct sched_cache *c, const struct sched_node *node)
 
 void nodes_del(struct sched_cache *c, const struct sched_node *node)
 {
-    struct node_entry *e = map_get(&c->entries, word_str(node->name));
+    struct node_entry *e = map_get(&c->entries, intern_str(node->name));
     assert(e && e->info.node);
     images_change(c, e->info.node, NULL);
     order_remove(c, e);
@@ -281,7 +282,7 @@ void nodes_fini(struct sched_cache *c)
     vec_fini(&c->with_required_anti);
     vec_each (z, &c->order->zones) {
         vec_fini(&z->nodes);
-        word_unref(c->words, z->key);
+        intern_unref(c->words, z->key);
     }
     vec_fini(&c->order->zones);
     vec_fini(&c->order->nodes);

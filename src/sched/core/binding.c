@@ -64,13 +64,14 @@ static void bound(struct attempt *a)
     sched_queue_done(s->queue, a->pod->o.uid);
     if (s->opts.on_bound) {
         const struct sched_node_info *info = sched_cache_node(a->view->cache, a->host);
-        s->opts.on_bound(s->opts.on_bound_arg, a->pod, word_str(a->host), info ? info->node : NULL);
+        s->opts.on_bound(s->opts.on_bound_arg, a->pod, intern_str(a->host),
+                         info ? info->node : NULL);
     }
     struct buf note = BUF_INIT(NOTE_MAX_BYTES);
     (void)buf_add_cstr(&note, "Successfully assigned ");
     sched_pod_key(a->pod, &note);
     (void)buf_add_cstr(&note, " to ");
-    (void)buf_add_str(&note, word_str(a->host));
+    (void)buf_add_str(&note, intern_str(a->host));
     recorder_add(s, a->profile, a->pod, "Normal", "Scheduled", "Binding", buf_str(&note));
     buf_fini(&note);
     for (unsigned i = 0; i < a->profile->n_at[SCHED_AT_POST_BIND]; i++) {
@@ -134,7 +135,7 @@ static void announce(struct attempt *a)
 {
     struct pending *p = sched_pending_of(a->s, &a->pod->o);
     if (p && !a->is_announced)
-        sched_write_nomination(a->s, p, word_str(a->host));
+        sched_write_nomination(a->s, p, intern_str(a->host));
     a->is_announced = true;
 }
 

@@ -55,7 +55,7 @@ void sched_attempt_end(struct attempt *a)
     list_remove(&a->node);
     s->n_attempts--;
     sched_object_unref(s->words, (void *)a->pod);
-    word_unref(s->words, a->host);
+    intern_unref(s->words, a->host);
     sched_profile_set_unref(a->set);
     if (s->n_spare < SPARE_ATTEMPTS_MAX) {
         arena_reset(&a->arena);
@@ -170,7 +170,7 @@ static void fit_error(struct search *f, struct outcome *o)
 }
 
 static void tell_decision(const struct search *f, const struct sched_pod *pod,
-                          const struct word *node, const struct outcome *o)
+                          const struct intern *node, const struct outcome *o)
 {
     if (!f->observer || !f->observer->decided)
         return;
@@ -211,7 +211,7 @@ static void assume(struct search *f, const struct sched_node_info *node)
     struct sched *s = f->s;
     struct err err = { 0 };
     struct outcome o;
-    a->host = word_ref(node->node->name);
+    a->host = intern_ref(node->node->name);
     a->cycle.node = a->host;
     int r = lanes_assume(s, a->pod, a->host, &err);
     if (r < 0) {
@@ -323,7 +323,7 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
     struct sched_cache *cache = env->lane ? env->lane->cache : s->view.cache;
     struct sched_object *taken = NULL;
     struct sched_pod *waits = sched_pod_clone(s->words, pod, NULL);
-    word_unref(s->words, waits->node_name);
+    intern_unref(s->words, waits->node_name);
     waits->node_name = NULL;
     sched_cache_del(cache, SCHED_POD, pod->o.namespace, pod->o.name, &taken);
     explain_as(s, profile, waits, sched_pod_of(taken), observer, arg);

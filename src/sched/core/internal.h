@@ -120,7 +120,7 @@ struct attempt {
     struct sched_cycle cycle;
     struct sched_step step;
     const struct sched_pod *pod; /* a reference */
-    struct word *host;           /* a reference, once chosen */
+    struct intern *host;         /* a reference, once chosen */
     enum attempt_at at;
     unsigned next;                     /* plugin of this stage */
     const struct sched_plugin *asked;  /* whose answer is waited for */
@@ -187,7 +187,7 @@ struct known_images {
 
 struct sched {
     struct sched_opts opts;
-    struct words *words;
+    struct intern_table *words;
     struct view view;           /* of all that has no lane; its cache is as told last */
     struct sched_lane *running; /* the lane whose thread runs the scheduler; NULL: another one */
     struct sched_queue *queue;
@@ -273,7 +273,8 @@ int lanes_put(struct sched *s, const struct sched_object *o, struct sched_object
               struct err *err);
 void lanes_del(struct sched *s, enum sched_kind kind, struct str namespace, struct str name,
                struct sched_object **ret_old);
-int lanes_assume(struct sched *s, const struct sched_pod *pod, struct word *host, struct err *err);
+int lanes_assume(struct sched *s, const struct sched_pod *pod, struct intern *host,
+                 struct err *err);
 void lanes_bound(struct sched *s, const struct sched_pod *pod);
 void lanes_forget(struct sched *s, const struct sched_pod *pod);
 /* `changed` of a profile's plugins. l: NULL: it has no lane. */

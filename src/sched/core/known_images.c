@@ -138,17 +138,17 @@ static void ask(struct known_image *k)
 
 static struct str key_of_image(const struct sched_pod *pod, uint32_t i, struct buf *space)
 {
-    struct str secrets = pod->pull_secrets ? word_str(pod->pull_secrets) : STR("");
+    struct str secrets = pod->pull_secrets ? intern_str(pod->pull_secrets) : STR("");
     buf_reset(space);
     (void)buf_printf(space, STR_FMT "\n" STR_FMT "\n" STR_FMT,
                      STR_ARG(secrets.n ? pod->o.namespace : STR("")),
-                     STR_ARG(word_str(pod->images[i])), STR_ARG(secrets));
+                     STR_ARG(intern_str(pod->images[i])), STR_ARG(secrets));
     return buf_str(space);
 }
 
 static bool is_askable(const struct sched_pod *pod, uint32_t i)
 {
-    struct str image = word_str(pod->images[i]);
+    struct str image = intern_str(pod->images[i]);
     return image.n > 0 && image.n <= IMAGES_NAME_MAX_BYTES && str_find_char(image, '\n') < 0;
 }
 

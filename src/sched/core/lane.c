@@ -182,7 +182,7 @@ void lanes_del(struct sched *s, enum sched_kind kind, struct str namespace, stru
         change_all(s, OP_DEL, *ret_old);
 }
 
-int lanes_assume(struct sched *s, const struct sched_pod *pod, struct word *host, struct err *err)
+int lanes_assume(struct sched *s, const struct sched_pod *pod, struct intern *host, struct err *err)
 {
     int r = sched_cache_assume(s->view.cache, pod, host, err);
     if (r >= 0)
@@ -312,7 +312,7 @@ static const struct sched_status *fits_still(struct attempt *a, const struct sch
             status = NULL;
         bool is_in = set.all;
         for (uint32_t k = 0; k < set.n && !is_in; k++)
-            is_in = str_eq(set.names[k], word_str(node->node->name));
+            is_in = str_eq(set.names[k], intern_str(node->node->name));
         if (!status && !is_in)
             status = sched_status(&a->arena, SCHED_UNRESOLVABLE,
                                   "node(s) didn't satisfy plugin " STR_FMT, STR_ARG(p->name));
@@ -328,7 +328,7 @@ const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_
                                           struct outcome *o)
 {
     struct sched *s = a->s;
-    struct word *host = node ? word_ref(node->node->name) : NULL;
+    struct intern *host = node ? intern_ref(node->node->name) : NULL;
     bool has_changed = lane_sync(a->lane);
     const char *reason = sched_attempt_void_reason(a);
     if (host && has_changed)
@@ -345,7 +345,7 @@ const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_
         sched_outcome_of(a, status, o);
         node = NULL;
     }
-    word_unref(s->words, host);
+    intern_unref(s->words, host);
     return node;
 }
 

@@ -360,7 +360,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     s->by_uid.borrows_keys = true;
     if (gethostname(s->host, sizeof(s->host) - 1) < 0)
         s->host[0] = '\0';
-    s->words = words_new();
+    s->words = intern_table_new();
     s->view.cache = sched_cache_new(s->words);
     s->queue = queue_new(s, opts->config);
     int r = profile_set_new(s, opts->config, &s->set, err);
@@ -424,7 +424,7 @@ void sched_free(struct sched *s)
     map_fini(&s->pending);
     map_fini(&s->by_uid);
     sched_view_fini(&s->view);
-    words_free(s->words);
+    intern_table_free(s->words);
     sched_metrics_fini(s);
     vec_fini(&s->timers);
     free(s);

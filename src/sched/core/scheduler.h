@@ -68,10 +68,10 @@ struct sched_observer {
                    const struct sched_node_info *const *nodes, size_t n, const int64_t *scores);
     /* Before the attempt is explained: the pod has a node already, and its binding waits for this
      * plugin; or (node NULL) the plugin keeps it from being tried. May be NULL. */
-    void (*waits)(void *arg, const struct sched_pod *pod, const struct word *node,
+    void (*waits)(void *arg, const struct sched_pod *pod, const struct intern *node,
                   struct str plugin, struct str what);
     /* node NULL: none; status says why. */
-    void (*decided)(void *arg, const struct sched_pod *pod, const struct word *node,
+    void (*decided)(void *arg, const struct sched_pod *pod, const struct intern *node,
                     const struct sched_status *status);
 };
 

@@ -261,7 +261,7 @@ static bool try_nominated(struct search *f)
     struct str name = f->a->pod->nominated_node;
     if (name.n == 0 || f->all_nodes)
         return false;
-    struct word *word = words_find(s->words, name);
+    struct intern *word = intern_find(s->words, name);
     const struct sched_node_info *node = word ? sched_cache_node(f->a->view->cache, word) : NULL;
     if (!node)
         return false;
@@ -287,7 +287,7 @@ static const struct sched_node_info *const *nodes_of_set(struct search *f,
         arena_new_n(a, const struct sched_node_info *, MAX(pf->nodes.n, 1u));
     size_t n = 0;
     for (uint32_t i = 0; i < pf->nodes.n; i++) {
-        struct word *word = words_find(s->words, pf->nodes.names[i]);
+        struct intern *word = intern_find(s->words, pf->nodes.names[i]);
         const struct sched_node_info *node =
             word ? sched_cache_node(f->a->view->cache, word) : NULL;
         if (node)

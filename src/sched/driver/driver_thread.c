@@ -88,8 +88,8 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
 static struct str architecture_of(const struct sched_node *node)
 {
     for (uint32_t i = 0; node && i < node->labels.n; i++)
-        if (str_is(word_str(node->labels.p[i].key), "kubernetes.io/arch"))
-            return word_str(node->labels.p[i].value);
+        if (str_is(intern_str(node->labels.p[i].key), "kubernetes.io/arch"))
+            return intern_str(node->labels.p[i].value);
     return STR("");
 }
 
@@ -106,12 +106,12 @@ static void on_bound(void *arg, const struct sched_pod *pod, struct str name,
                      const struct sched_node *node)
 {
     struct sched_driver *d = arg;
-    struct str secrets = pod->pull_secrets ? word_str(pod->pull_secrets) : STR("");
+    struct str secrets = pod->pull_secrets ? intern_str(pod->pull_secrets) : STR("");
     struct str architecture = architecture_of(node);
-    struct str zone = node && node->zone ? word_str(node->zone) : STR("");
+    struct str zone = node && node->zone ? intern_str(node->zone) : STR("");
     scoped(buf_fini_scoped) struct buf images = BUF_INIT(BUF_MAX_DEFAULT);
     for (uint32_t i = 0; i < pod->n_images; i++)
-        (void)buf_printf(&images, STR_FMT "\n", STR_ARG(word_str(pod->images[i])));
+        (void)buf_printf(&images, STR_FMT "\n", STR_ARG(intern_str(pod->images[i])));
     struct bound_pod *p = xalloc(sizeof *p + pod->o.namespace.n + pod->o.name.n + pod->o.uid.n +
                                  name.n + zone.n + architecture.n + images.n + secrets.n);
     char *at = p->texts;

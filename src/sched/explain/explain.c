@@ -87,12 +87,12 @@ static void on_refused(void *arg, const struct sched_pod *pod, const struct sche
     vec_push(&e->refused, r);
 }
 
-static void on_waits(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_waits(void *arg, const struct sched_pod *pod, const struct intern *node,
                      struct str plugin, struct str what)
 {
     struct explain *e = arg;
     begin(e, pod);
-    e->waits_node = str_copy_arena(&e->arena, word_str(node));
+    e->waits_node = str_copy_arena(&e->arena, intern_str(node));
     e->waits_plugin = str_copy_arena(&e->arena, plugin);
     e->waits_for = str_copy_arena(&e->arena, what);
 }
@@ -137,15 +137,15 @@ static void note_chosen(struct explain *e)
     }
 }
 
-static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                        const struct sched_status *status)
 {
     struct explain *e = arg;
     begin(e, pod);
     e->is_over = true;
-    e->assigned = str_copy_arena(&e->arena, word_str(pod->node_name));
+    e->assigned = str_copy_arena(&e->arena, intern_str(pod->node_name));
     e->is_placed = node != NULL;
-    e->node = str_copy_arena(&e->arena, word_str(node));
+    e->node = str_copy_arena(&e->arena, intern_str(node));
     e->code = sched_code(status);
     e->message = status ? sched_status_message(&e->arena, status) : STR("");
     note_chosen(e);

@@ -105,7 +105,7 @@ static bool manages(const struct extender *e, struct str resource)
 static bool wants(const struct extender *e, const struct sched_pod *pod)
 {
     for (uint32_t i = 0; i < pod->requests.n_scalars; i++)
-        if (manages(e, word_str(pod->requests.scalars[i].name)))
+        if (manages(e, intern_str(pod->requests.scalars[i].name)))
             return true;
     return e->config->n_managed == 0;
 }
@@ -130,7 +130,7 @@ static void write_args(struct buf *to, const struct extender *e, const struct sc
         if (i > 0)
             buf_add_char(to, ',');
         if (by_name)
-            json_write_str(to, word_str(nodes[i]->node->name));
+            json_write_str(to, intern_str(nodes[i]->node->name));
         else
             add_json(to, nodes[i]->node->json);
     }
@@ -175,7 +175,7 @@ static bool is_forgiven(const struct extender *e, const struct sched_status *sta
 
 static const struct sched_node_info *node_named(const struct sched_cycle *cycle, struct str name)
 {
-    const struct word *word = words_find(cycle->framework->words, name);
+    const struct intern *word = intern_find(cycle->framework->words, name);
     return word ? sched_cache_node(cycle->framework->cache, word) : NULL;
 }
 
@@ -375,7 +375,7 @@ static const struct sched_status *bind_by(struct sched_extenders *x, const struc
     buf_add_cstr(&p.body, ",\"PodUID\":");
     json_write_str(&p.body, pod->uid);
     buf_add_cstr(&p.body, ",\"Node\":");
-    json_write_str(&p.body, word_str(cycle->node));
+    json_write_str(&p.body, intern_str(cycle->node));
     buf_add_char(&p.body, '}');
     extender_post_all(x->loop, &p, 1);
     struct str error = STR("");
@@ -438,7 +438,7 @@ static void write_preemption(struct buf *to, const struct extender *e, const str
     for (size_t i = 0; i < n; i++) {
         if (i > 0)
             buf_add_char(to, ',');
-        json_write_str(to, word_str(candidates[i].node->node->name));
+        json_write_str(to, intern_str(candidates[i].node->node->name));
         buf_add_char(to, ':');
         write_victims(to, &candidates[i], by_uid);
     }
@@ -478,7 +478,7 @@ static const struct sched_candidate *candidate_on(const struct sched_candidate *
                                                   struct str node)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_eq(word_str(p[i].node->node->name), node))
+        if (str_eq(intern_str(p[i].node->node->name), node))
             return &p[i];
     return NULL;
 }

@@ -38,7 +38,7 @@ bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_e
            actions_match(reg->actions, event->actions);
 }
 
-static bool has_scalar(const struct sched_amounts *a, const struct word *name)
+static bool has_scalar(const struct sched_amounts *a, const struct intern *name)
 {
     for (uint32_t i = 0; i < a->n_scalars; i++)
         if (a->scalars[i].name == name)

@@ -94,7 +94,7 @@ static const struct sched_status *add_nominated(struct sched_cycle *cycle,
                                                 struct sched_cycle **ret_fork,
                                                 struct sched_node_info **ret_node)
 {
-    struct words *words = cycle->framework->words;
+    struct intern_table *words = cycle->framework->words;
     *ret_fork = sched_cycle_fork(cycle);
     *ret_node = sched_node_info_clone(words, node);
     for (size_t i = 0; i < n; i++) {

@@ -52,7 +52,7 @@ struct sched_image_ops;
 struct sched_framework {
     const struct sched_profile *profile;
     struct str scheduler_name;
-    struct words *words;
+    struct intern_table *words;
     /*
      * What the plugins of this profile look at. It does not change while one of them is called: for
      * a profile that has a thread of its own it is a copy, which follows between calls.

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 
 struct nominated_node {
-    struct word *name;                  /* a reference keeps its number ours */
+    struct intern *name;                /* a reference keeps its number ours */
     VEC(const struct sched_pod *) pods; /* in the order of nomination; a reference each */
 };
 struct nomination {
@@ -29,7 +29,7 @@ static void pod_unref(struct sched_nominator *m, const struct sched_pod *pod)
 
 static struct nominated_node *node_of(struct sched_nominator *m, struct str name)
 {
-    struct word *word = words_get(m->words, name);
+    struct intern *word = intern_get(m->words, name);
     if (word->id >= m->cap) {
         size_t cap = MAX((size_t)64, m->cap * 2);
         while (cap <= word->id)
@@ -39,7 +39,7 @@ static struct nominated_node *node_of(struct sched_nominator *m, struct str name
         m->cap = cap;
     }
     if (m->by_node[word->id]) {
-        word_unref(m->words, word);
+        intern_unref(m->words, word);
         return m->by_node[word->id];
     }
     struct nominated_node *n = xnew(struct nominated_node);
@@ -51,7 +51,7 @@ static struct nominated_node *node_of(struct sched_nominator *m, struct str name
 static void drop_node(struct sched_nominator *m, struct nominated_node *n)
 {
     m->by_node[n->name->id] = NULL;
-    word_unref(m->words, n->name);
+    intern_unref(m->words, n->name);
     vec_fini(&n->pods);
     free(n);
 }
@@ -107,7 +107,7 @@ void sched_nominator_update(struct sched_nominator *m, const struct sched_pod *b
         sched_nominator_set(m, after, after->nominated_node);
 }
 
-void sched_nominator_init(struct sched_nominator *m, struct words *words)
+void sched_nominator_init(struct sched_nominator *m, struct intern_table *words)
 {
     *m = (struct sched_nominator){ .words = words };
 }
@@ -127,7 +127,7 @@ void sched_nominator_fini(struct sched_nominator *m)
 }
 
 const struct sched_pod *const *sched_nominator_pods(const struct sched_nominator *m,
-                                                    const struct word *node, size_t *ret_n)
+                                                    const struct intern *node, size_t *ret_n)
 {
     const struct nominated_node *n = node && node->id < m->cap ? m->by_node[node->id] : NULL;
     *ret_n = n ? n->pods.n : 0;
@@ -137,5 +137,5 @@ const struct sched_pod *const *sched_nominator_pods(const struct sched_nominator
 struct str sched_nominator_node(const struct sched_nominator *m, struct str uid)
 {
     const struct nomination *x = map_get(&m->by_uid, uid);
-    return x ? word_str(x->node->name) : STR("");
+    return x ? intern_str(x->node->name) : STR("");
 }

@@ -12,13 +12,13 @@
 
 struct nominated_node;
 struct sched_nominator {
-    struct words *words;             /* kept */
+    struct intern_table *words;      /* kept */
     struct map by_uid;               /* struct nomination */
     struct nominated_node **by_node; /* by the id of the node's word */
     size_t cap;
 };
 
-void sched_nominator_init(struct sched_nominator *m, struct words *words);
+void sched_nominator_init(struct sched_nominator *m, struct intern_table *words);
 void sched_nominator_fini(struct sched_nominator *m);
 
 /* Nominate, instead of what was noted before; node "": the nomination is withdrawn. Takes a
@@ -36,6 +36,6 @@ void sched_nominator_swap(struct sched_nominator *m, const struct sched_pod *aft
 
 /* Those nominated to a node, in the order of nomination; borrowed until the next change. */
 const struct sched_pod *const *sched_nominator_pods(const struct sched_nominator *m,
-                                                    const struct word *node, size_t *ret_n);
+                                                    const struct intern *node, size_t *ret_n);
 /* Where a pod is nominated to; "" nowhere. */
 struct str sched_nominator_node(const struct sched_nominator *m, struct str uid);

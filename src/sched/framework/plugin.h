@@ -26,10 +26,10 @@ struct sched_cycle {
     struct arena *arena; /* of this attempt */
     const struct sched_pod *pod;
     struct sched_framework *framework;
-    void **states;           /* by the position of the plugin in its profile */
-    uint64_t skip_filter;    /* plugins (by position) whose PreFilter said Skip */
-    uint64_t skip_score;     /* whose PreScore did */
-    const struct word *node; /* chosen; NULL before */
+    void **states;             /* by the position of the plugin in its profile */
+    uint64_t skip_filter;      /* plugins (by position) whose PreFilter said Skip */
+    uint64_t skip_score;       /* whose PreScore did */
+    const struct intern *node; /* chosen; NULL before */
     bool is_dry_run;
 };
 

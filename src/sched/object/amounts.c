@@ -3,14 +3,14 @@
 #include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
-void sched_amounts_fini(struct words *w, struct sched_amounts *a)
+void sched_amounts_fini(struct intern_table *w, struct sched_amounts *a)
 {
     sched_walk_amounts(&(struct sched_walk){ .mode = SCHED_WALK_UNREF, .words = w }, a);
     free(a->scalars);
     *a = (struct sched_amounts){ 0 };
 }
 
-int64_t sched_amounts_scalar(const struct sched_amounts *a, const struct word *name)
+int64_t sched_amounts_scalar(const struct sched_amounts *a, const struct intern *name)
 {
     for (uint32_t i = 0; i < a->n_scalars; i++)
         if (a->scalars[i].name == name)

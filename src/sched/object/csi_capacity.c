@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/object/csi_capacity.h"
 
-static int csi_capacity_read(struct words *w, struct sched_object *o, const struct json *json,
-                             struct err *err)
+static int csi_capacity_read(struct intern_table *w, struct sched_object *o,
+                             const struct json *json, struct err *err)
 {
     struct sched_csi_capacity *c = (struct sched_csi_capacity *)o;
-    c->class = words_get(w, json_get_str(json, "storageClassName"));
+    c->class = intern_get(w, json_get_str(json, "storageClassName"));
     struct quantity limit;
     int r = sched_quantity_read(json_getc(json, "maximumVolumeSize"), "maximumVolumeSize",
                                 &c->has_limit, &limit, err);
@@ -20,10 +20,10 @@ static int csi_capacity_read(struct words *w, struct sched_object *o, const stru
     return 0;
 }
 
-static void csi_capacity_fini(struct words *w, struct sched_object *o)
+static void csi_capacity_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_csi_capacity *c = (struct sched_csi_capacity *)o;
-    word_unref(w, c->class);
+    intern_unref(w, c->class);
     sched_selector_fini(w, &c->nodes);
 }
 

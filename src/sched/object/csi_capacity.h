@@ -6,7 +6,7 @@
 
 struct sched_csi_capacity {
     struct sched_object o;
-    struct word *class; /* never NULL */
+    struct intern *class; /* never NULL */
     bool has_limit;
     int64_t limit; /* bytes: maximumVolumeSize, else capacity */
     /* Which nodes have access; `nothing` where there is no topology, or none that can be read. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sched/object/csi_driver.h"
 
-static int csi_driver_read(struct words *w, struct sched_object *o, const struct json *json,
+static int csi_driver_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                            struct err *err)
 {
     ((struct sched_csi_driver *)o)->tracks_capacity =
@@ -9,7 +9,7 @@ static int csi_driver_read(struct words *w, struct sched_object *o, const struct
     return 0;
 }
 
-static void csi_driver_fini(struct words *w, struct sched_object *o)
+static void csi_driver_fini(struct intern_table *w, struct sched_object *o)
 {
 }
 

@@ -3,8 +3,8 @@
 
 #include "sched/object/keep.h"
 
-static int read_driver(struct words *w, const struct json *json, struct sched_csi_node_driver *ret,
-                       struct err *err)
+static int read_driver(struct intern_table *w, const struct json *json,
+                       struct sched_csi_node_driver *ret, struct err *err)
 {
     const struct json *count = json_path(json, "allocatable", "count", NULL);
     int64_t limit = 0;
@@ -12,14 +12,14 @@ static int read_driver(struct words *w, const struct json *json, struct sched_cs
         (json_int(count, &limit) < 0 || limit < 0 || limit > INT32_MAX))
         return err_set(err, E_INVALID, "spec.drivers.allocatable.count: out of range");
     *ret = (struct sched_csi_node_driver){
-        .name = words_get(w, json_get_str(json, "name")),
+        .name = intern_get(w, json_get_str(json, "name")),
         .has_limit = json_is(count, JSON_NUMBER),
         .limit = (int32_t)limit,
     };
     return 0;
 }
 
-static int csi_node_read(struct words *w, struct sched_object *o, const struct json *json,
+static int csi_node_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                          struct err *err)
 {
     struct sched_csi_node *n = (struct sched_csi_node *)o;
@@ -47,11 +47,11 @@ static int csi_node_read(struct words *w, struct sched_object *o, const struct j
     return 0;
 }
 
-static void csi_node_fini(struct words *w, struct sched_object *o)
+static void csi_node_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_csi_node *n = (struct sched_csi_node *)o;
     for (uint32_t i = 0; i < n->n_drivers; i++)
-        word_unref(w, n->drivers[i].name);
+        intern_unref(w, n->drivers[i].name);
     free(n->drivers);
     sched_drop(n->migrated_text);
 }
@@ -63,7 +63,7 @@ const struct sched_kind_ops sched_csi_node_ops = {
 };
 
 const struct sched_csi_node_driver *sched_csi_node_driver(const struct sched_csi_node *n,
-                                                          const struct word *name)
+                                                          const struct intern *name)
 {
     for (uint32_t i = 0; n && i < n->n_drivers; i++) {
         if (n->drivers[i].name == name)

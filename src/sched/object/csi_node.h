@@ -5,7 +5,7 @@
 #include "sched/object/storage.h"
 
 struct sched_csi_node_driver {
-    struct word *name;
+    struct intern *name;
     bool has_limit;
     int32_t limit;
 };
@@ -31,4 +31,4 @@ static inline bool sched_csi_node_has_migrated(const struct sched_csi_node *n,
 }
 /* NULL: the node does not have it. */
 const struct sched_csi_node_driver *sched_csi_node_driver(const struct sched_csi_node *n,
-                                                          const struct word *name);
+                                                          const struct intern *name);

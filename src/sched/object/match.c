@@ -30,7 +30,7 @@ static int check_map(const struct json *map, const char *what, struct err *err)
     return 0;
 }
 
-int sched_labels_read_in(struct words *w, struct arena *a, const struct json *json,
+int sched_labels_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                          struct sched_labels *ret, struct err *err)
 {
     int r = check_map(json, "labels", err);
@@ -41,26 +41,27 @@ int sched_labels_read_in(struct words *w, struct arena *a, const struct json *js
         return 0;
     ret->p = SCHED_ARRAY(a, struct sched_label, json->n);
     json_each (m, json)
-        ret->p[ret->n++] = (struct sched_label){ words_get(w, m->key), words_get(w, json_str(m)) };
+        ret->p[ret->n++] =
+            (struct sched_label){ intern_get(w, m->key), intern_get(w, json_str(m)) };
     if (ret->n > 1)
         qsort(ret->p, ret->n, sizeof(*ret->p), compare_labels);
     return 0;
 }
 
-int sched_labels_read(struct words *w, const struct json *labels, struct sched_labels *ret,
+int sched_labels_read(struct intern_table *w, const struct json *labels, struct sched_labels *ret,
                       struct err *err)
 {
     return sched_labels_read_in(w, NULL, labels, ret, err);
 }
 
-void sched_labels_fini(struct words *w, struct sched_labels *labels)
+void sched_labels_fini(struct intern_table *w, struct sched_labels *labels)
 {
     sched_walk_labels(&(struct sched_walk){ .mode = SCHED_WALK_UNREF, .words = w }, labels);
     free(labels->p);
     *labels = (struct sched_labels){ 0 };
 }
 
-struct word *sched_label_get(const struct sched_labels *labels, const struct word *key)
+struct intern *sched_label_get(const struct sched_labels *labels, const struct intern *key)
 {
     enum { FEW = 8 };
     uint32_t from = 0, to = labels->n;
@@ -157,34 +158,34 @@ static int read_expression(const struct json *e, size_t n_ops, struct expression
 
 static int compare_words(const void *a, const void *b)
 {
-    return str_cmp(word_str(*(struct word *const *)a), word_str(*(struct word *const *)b));
+    return str_cmp(intern_str(*(struct intern *const *)a), intern_str(*(struct intern *const *)b));
 }
 
-static struct sched_requirement take_expression(struct words *w, struct arena *a,
+static struct sched_requirement take_expression(struct intern_table *w, struct arena *a,
                                                 const struct expression *e)
 {
-    struct sched_requirement r = { .key = words_get(w, e->key), .op = e->op, .bound = e->bound };
+    struct sched_requirement r = { .key = intern_get(w, e->key), .op = e->op, .bound = e->bound };
     if (!e->values)
         return r;
-    r.values = SCHED_ARRAY(a, struct word *, e->values->n);
+    r.values = SCHED_ARRAY(a, struct intern *, e->values->n);
     json_each (v, e->values)
-        r.values[r.n_values++] = words_get(w, json_str(v));
+        r.values[r.n_values++] = intern_get(w, json_str(v));
     if (r.n_values > 1)
         qsort(r.values, r.n_values, sizeof(*r.values), compare_words);
     return r;
 }
 
-static struct sched_requirement take_equality(struct words *w, struct arena *a, struct str key,
-                                              struct str value)
+static struct sched_requirement take_equality(struct intern_table *w, struct arena *a,
+                                              struct str key, struct str value)
 {
-    struct sched_requirement r = { .key = words_get(w, key), .op = SCHED_IN, .n_values = 1 };
+    struct sched_requirement r = { .key = intern_get(w, key), .op = SCHED_IN, .n_values = 1 };
     r.is_equality = true;
-    r.values = SCHED_ARRAY(a, struct word *, 1);
-    r.values[0] = words_get(w, value);
+    r.values = SCHED_ARRAY(a, struct intern *, 1);
+    r.values[0] = intern_get(w, value);
     return r;
 }
 
-static bool has_value(const struct sched_requirement *r, const struct word *value)
+static bool has_value(const struct sched_requirement *r, const struct intern *value)
 {
     for (uint32_t i = 0; i < r->n_values; i++)
         if (r->values[i] == value)
@@ -195,7 +196,7 @@ static bool has_value(const struct sched_requirement *r, const struct word *valu
 static bool requirement_matches(const struct sched_requirement *r,
                                 const struct sched_labels *labels)
 {
-    const struct word *value = sched_label_get(labels, r->key);
+    const struct intern *value = sched_label_get(labels, r->key);
     int64_t n;
     switch (r->op) {
     case SCHED_IN:
@@ -207,9 +208,9 @@ static bool requirement_matches(const struct sched_requirement *r,
     case SCHED_NOT_EXISTS:
         return value == NULL;
     case SCHED_GREATER:
-        return value && to_int(word_str(value), &n) && n > r->bound;
+        return value && to_int(intern_str(value), &n) && n > r->bound;
     case SCHED_LESS:
-        return value && to_int(word_str(value), &n) && n < r->bound;
+        return value && to_int(intern_str(value), &n) && n < r->bound;
     }
     return false;
 }
@@ -219,7 +220,7 @@ static bool requirement_matches(const struct sched_requirement *r,
 static int compare_requirements(const void *a, const void *b)
 {
     const struct sched_requirement *x = a, *y = b;
-    int r = str_cmp(word_str(x->key), word_str(y->key));
+    int r = str_cmp(intern_str(x->key), intern_str(y->key));
     return r ? r : (int)x->op - (int)y->op;
 }
 
@@ -229,7 +230,7 @@ static void sort_requirements(struct sched_selector *s)
         qsort(s->p, s->n, sizeof(*s->p), compare_requirements);
 }
 
-int sched_selector_read_in(struct words *w, struct arena *a, const struct json *json,
+int sched_selector_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                            struct sched_selector *ret, struct err *err)
 {
     if (is_absent(json)) {
@@ -262,7 +263,7 @@ int sched_selector_read_in(struct words *w, struct arena *a, const struct json *
     return 0;
 }
 
-int sched_selector_read_map_in(struct words *w, struct arena *a, const struct json *json,
+int sched_selector_read_map_in(struct intern_table *w, struct arena *a, const struct json *json,
                                struct sched_selector *ret, struct err *err)
 {
     int r = check_map(json, "selector", err);
@@ -278,30 +279,30 @@ int sched_selector_read_map_in(struct words *w, struct arena *a, const struct js
     return 0;
 }
 
-int sched_selector_read(struct words *w, const struct json *json, struct sched_selector *ret,
+int sched_selector_read(struct intern_table *w, const struct json *json, struct sched_selector *ret,
                         struct err *err)
 {
     return sched_selector_read_in(w, NULL, json, ret, err);
 }
 
-int sched_selector_read_map(struct words *w, const struct json *json, struct sched_selector *ret,
-                            struct err *err)
+int sched_selector_read_map(struct intern_table *w, const struct json *json,
+                            struct sched_selector *ret, struct err *err)
 {
     return sched_selector_read_map_in(w, NULL, json, ret, err);
 }
 
-static void requirements_fini(struct words *w, struct sched_requirement *p, uint32_t n)
+static void requirements_fini(struct intern_table *w, struct sched_requirement *p, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        word_unref(w, p[i].key);
+        intern_unref(w, p[i].key);
         for (uint32_t k = 0; k < p[i].n_values; k++)
-            word_unref(w, p[i].values[k]);
+            intern_unref(w, p[i].values[k]);
         free(p[i].values);
     }
     free(p);
 }
 
-void sched_selector_fini(struct words *w, struct sched_selector *s)
+void sched_selector_fini(struct intern_table *w, struct sched_selector *s)
 {
     requirements_fini(w, s->p, s->n);
     *s = (struct sched_selector){ 0 };
@@ -321,7 +322,7 @@ static void requirement_text(const struct sched_requirement *r, struct buf *out)
 {
     if (r->op == SCHED_NOT_EXISTS)
         (void)buf_add_char(out, '!');
-    (void)buf_add_str(out, word_str(r->key));
+    (void)buf_add_str(out, intern_str(r->key));
     switch (r->op) {
     case SCHED_IN:
         (void)buf_add_cstr(out, r->is_equality ? "=" : " in (");
@@ -342,7 +343,7 @@ static void requirement_text(const struct sched_requirement *r, struct buf *out)
     for (uint32_t i = 0; i < r->n_values; i++) {
         if (i > 0)
             (void)buf_add_char(out, ',');
-        (void)buf_add_str(out, word_str(r->values[i]));
+        (void)buf_add_str(out, intern_str(r->values[i]));
     }
     if ((r->op == SCHED_IN && !r->is_equality) || r->op == SCHED_NOT_IN)
         (void)buf_add_char(out, ')');
@@ -357,8 +358,8 @@ void sched_selector_text(const struct sched_selector *s, struct buf *out)
     }
 }
 
-static bool has_requirement(const struct sched_selector *s, const struct word *key,
-                            enum sched_selector_op op, const struct word *value)
+static bool has_requirement(const struct sched_selector *s, const struct intern *key,
+                            enum sched_selector_op op, const struct intern *value)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         const struct sched_requirement *r = &s->p[i];
@@ -368,7 +369,7 @@ static bool has_requirement(const struct sched_selector *s, const struct word *k
     return false;
 }
 
-void sched_selector_merge_keys(struct words *w, struct arena *a, struct sched_selector *s,
+void sched_selector_merge_keys(struct intern_table *w, struct arena *a, struct sched_selector *s,
                                const struct json *keys, enum sched_selector_op op,
                                const struct sched_labels *labels)
 {
@@ -379,14 +380,14 @@ void sched_selector_merge_keys(struct words *w, struct arena *a, struct sched_se
         memcpy(p, s->p, s->n * sizeof(*p));
     s->p = p;
     json_each (m, keys) {
-        struct word *key = words_find(w, json_str(m)), *value;
+        struct intern *key = intern_find(w, json_str(m)), *value;
         value = key ? sched_label_get(labels, key) : NULL;
         if (!value || has_requirement(s, key, op, value))
             continue;
         struct sched_requirement *r = &s->p[s->n++];
-        *r = (struct sched_requirement){ .key = word_ref(key), .op = op, .n_values = 1 };
-        r->values = SCHED_ARRAY(a, struct word *, 1);
-        r->values[0] = word_ref(value);
+        *r = (struct sched_requirement){ .key = intern_ref(key), .op = op, .n_values = 1 };
+        r->values = SCHED_ARRAY(a, struct intern *, 1);
+        r->values[0] = intern_ref(value);
     }
     sort_requirements(s);
 }
@@ -414,7 +415,8 @@ static bool is_term_valid(const struct json *labels, const struct json *fields)
     return true;
 }
 
-static struct sched_node_term take_term(struct words *w, struct arena *a, const struct json *term)
+static struct sched_node_term take_term(struct intern_table *w, struct arena *a,
+                                        const struct json *term)
 {
     struct sched_node_term t = { 0 };
     const struct json *labels = json_getc(term, "matchExpressions");
@@ -452,7 +454,7 @@ static int check_terms(const struct json *terms, struct err *err)
     return 0;
 }
 
-int sched_node_terms_read_in(struct words *w, struct arena *a, const struct json *terms,
+int sched_node_terms_read_in(struct intern_table *w, struct arena *a, const struct json *terms,
                              struct sched_node_terms *ret, struct err *err)
 {
     int r = is_absent(terms) ? 0 : check_terms(terms, err);
@@ -477,13 +479,13 @@ int sched_node_terms_read_in(struct words *w, struct arena *a, const struct json
     return 0;
 }
 
-int sched_node_terms_read(struct words *w, const struct json *terms, struct sched_node_terms *ret,
-                          struct err *err)
+int sched_node_terms_read(struct intern_table *w, const struct json *terms,
+                          struct sched_node_terms *ret, struct err *err)
 {
     return sched_node_terms_read_in(w, NULL, terms, ret, err);
 }
 
-void sched_node_terms_fini(struct words *w, struct sched_node_terms *terms)
+void sched_node_terms_fini(struct intern_table *w, struct sched_node_terms *terms)
 {
     for (uint32_t i = 0; i < terms->n; i++) {
         sched_selector_fini(w, &terms->p[i].labels);
@@ -534,8 +536,8 @@ static bool tolerates(const struct sched_toleration *t, const struct sched_taint
         return true;
     case SCHED_TOLERATES_LT:
     case SCHED_TOLERATES_GT:
-        if (!to_canonical_int(word_str(t->value), &mine) ||
-            !to_canonical_int(word_str(taint->value), &theirs))
+        if (!to_canonical_int(intern_str(t->value), &mine) ||
+            !to_canonical_int(intern_str(taint->value), &theirs))
             return false;
         return t->op == SCHED_TOLERATES_LT ? theirs < mine : theirs > mine;
     }

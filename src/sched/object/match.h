@@ -8,17 +8,17 @@
 #include "sched/object/object.h"
 
 struct sched_label {
-    struct word *key, *value;
+    struct intern *key, *value;
 };
 struct sched_labels {
     struct sched_label *p; /* by the address of key */
     uint32_t n;
 };
-int sched_labels_read(struct words *w, const struct json *labels, struct sched_labels *ret,
+int sched_labels_read(struct intern_table *w, const struct json *labels, struct sched_labels *ret,
                       struct err *err);
-void sched_labels_fini(struct words *w, struct sched_labels *labels);
+void sched_labels_fini(struct intern_table *w, struct sched_labels *labels);
 /* NULL: there is none of that key. */
-struct word *sched_label_get(const struct sched_labels *labels, const struct word *key);
+struct intern *sched_label_get(const struct sched_labels *labels, const struct intern *key);
 bool sched_labels_equal(const struct sched_labels *a, const struct sched_labels *b);
 
 enum sched_selector_op {
@@ -30,9 +30,9 @@ enum sched_selector_op {
     SCHED_LESS
 };
 struct sched_requirement {
-    struct word *key;
+    struct intern *key;
     enum sched_selector_op op;
-    struct word **values; /* by their text */
+    struct intern **values; /* by their text */
     uint32_t n_values;
     bool is_equality; /* of IN: from matchLabels, in a text "key=value" */
     int64_t bound;    /* of GREATER and LESS */
@@ -44,12 +44,12 @@ struct sched_selector {
     bool nothing; /* an absent LabelSelector */
 };
 /* metav1.LabelSelector; NULL or null gives `nothing`, {} everything. */
-int sched_selector_read(struct words *w, const struct json *json, struct sched_selector *ret,
+int sched_selector_read(struct intern_table *w, const struct json *json, struct sched_selector *ret,
                         struct err *err);
 /* {key: value...}: of a Service, or a nodeSelector. */
-int sched_selector_read_map(struct words *w, const struct json *json, struct sched_selector *ret,
-                            struct err *err);
-void sched_selector_fini(struct words *w, struct sched_selector *s);
+int sched_selector_read_map(struct intern_table *w, const struct json *json,
+                            struct sched_selector *ret, struct err *err);
+void sched_selector_fini(struct intern_table *w, struct sched_selector *s);
 bool sched_selector_matches(const struct sched_selector *s, const struct sched_labels *labels);
 /* As upstream writes it in a text: "a=b,c in (d,e)". */
 void sched_selector_text(const struct sched_selector *s, struct buf *out);
@@ -67,9 +67,9 @@ struct sched_node_terms {
     struct sched_node_term *p;
     uint32_t n;
 };
-int sched_node_terms_read(struct words *w, const struct json *terms, struct sched_node_terms *ret,
-                          struct err *err);
-void sched_node_terms_fini(struct words *w, struct sched_node_terms *terms);
+int sched_node_terms_read(struct intern_table *w, const struct json *terms,
+                          struct sched_node_terms *ret, struct err *err);
+void sched_node_terms_fini(struct intern_table *w, struct sched_node_terms *terms);
 struct sched_node;
 bool sched_node_term_matches(const struct sched_node_term *t, const struct sched_node *node);
 /* One of them does; of none: false. */
@@ -77,12 +77,12 @@ bool sched_node_terms_match(const struct sched_node_terms *terms, const struct s
 
 enum sched_taint_effect { SCHED_NO_SCHEDULE, SCHED_PREFER_NO_SCHEDULE, SCHED_NO_EXECUTE };
 struct sched_taint {
-    struct word *key, *value; /* value NULL: "" */
+    struct intern *key, *value; /* value NULL: "" */
     enum sched_taint_effect effect;
 };
 struct sched_toleration {
-    struct word *key;   /* NULL, with EXISTS: every key */
-    struct word *value; /* NULL: "" */
+    struct intern *key;   /* NULL, with EXISTS: every key */
+    struct intern *value; /* NULL: "" */
     enum {
         SCHED_TOLERATES_EQUAL,
         SCHED_TOLERATES_EXISTS,

@@ -6,7 +6,7 @@
 
 struct sched_namespace {
     struct sched_object o;
-    struct word *name;
+    struct intern *name;
     struct sched_labels labels;
 };
 static inline const struct sched_namespace *sched_namespace_of(const struct sched_object *o)

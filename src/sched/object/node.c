@@ -2,7 +2,7 @@
 /* Nodes; see node.h. What a node says of itself may be nonsense: it then counts as having none. */
 #include "sched/object/node.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
@@ -22,14 +22,14 @@ static void node_walk(struct sched_walk *k, struct sched_node *n)
         sched_walk_word(k, n->images[i].name);
 }
 
-static void node_fini(struct words *w, struct sched_object *o)
+static void node_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_node *n = (struct sched_node *)o;
     node_walk(&(struct sched_walk){ .mode = SCHED_WALK_UNREF, .words = w }, n);
-    record_free(n->block);
+    slab_free(n->block);
 }
 
-static void read_taints(struct words *w, struct arena *a, const struct json *list,
+static void read_taints(struct intern_table *w, struct arena *a, const struct json *list,
                         struct sched_node *n)
 {
     static const char *const effects[] = { [SCHED_NO_SCHEDULE] = "NoSchedule",
@@ -44,14 +44,14 @@ static void read_taints(struct words *w, struct arena *a, const struct json *lis
         if (i == ARRAY_LEN(effects))
             continue;
         n->taints[n->n_taints++] = (struct sched_taint){
-            .key = words_get(w, json_get_str(m, "key")),
-            .value = value.n > 0 ? words_get(w, value) : NULL,
+            .key = intern_get(w, json_get_str(m, "key")),
+            .value = value.n > 0 ? intern_get(w, value) : NULL,
             .effect = (enum sched_taint_effect)i,
         };
     }
 }
 
-static void read_allocatable(struct words *w, struct arena *a, const struct json *list,
+static void read_allocatable(struct intern_table *w, struct arena *a, const struct json *list,
                              struct sched_node *n)
 {
     struct sched_amounts *to = &n->allocatable;
@@ -70,7 +70,7 @@ static void read_allocatable(struct words *w, struct arena *a, const struct json
             n->allowed_pods = (int32_t)MIN(quantity_value(q), INT32_MAX);
         else if (sched_is_scalar(m->key))
             to->scalars[to->n_scalars++] =
-                (struct sched_scalar){ words_get(w, m->key), quantity_value(q) };
+                (struct sched_scalar){ intern_get(w, m->key), quantity_value(q) };
     }
     sched_amounts_sort(to);
 }
@@ -89,7 +89,7 @@ static int compare_images(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static void read_images(struct words *w, struct arena *a, const struct json *list,
+static void read_images(struct intern_table *w, struct arena *a, const struct json *list,
                         struct sched_node *n)
 {
     size_t max = 0;
@@ -104,7 +104,7 @@ static void read_images(struct words *w, struct arena *a, const struct json *lis
     json_each (m, list) {
         int64_t size = json_int_or(json_getc(m, "sizeBytes"), 0);
         json_each (name, json_getc(m, "names")) {
-            all[count].image = (struct sched_image){ words_get(w, json_str(name)), MAX(size, 0) };
+            all[count].image = (struct sched_image){ intern_get(w, json_str(name)), MAX(size, 0) };
             all[count].at = count;
             count++;
         }
@@ -113,23 +113,24 @@ static void read_images(struct words *w, struct arena *a, const struct json *lis
     n->images = SCHED_ARRAY(a, struct sched_image, count);
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0 && all[i].image.name == all[i - 1].image.name)
-            word_unref(w, all[i].image.name);
+            intern_unref(w, all[i].image.name);
         else
             n->images[n->n_images++] = all[i].image;
     }
 }
 
-static bool label_of(struct words *w, const struct sched_node *n, struct str key, struct str *ret)
+static bool label_of(struct intern_table *w, const struct sched_node *n, struct str key,
+                     struct str *ret)
 {
-    const struct word *word = words_find(w, key), *value;
+    const struct intern *word = intern_find(w, key), *value;
     value = word ? sched_label_get(&n->labels, word) : NULL;
     if (value)
-        *ret = word_str(value);
+        *ret = intern_str(value);
     return value != NULL;
 }
 
 /* Of the labels from before 1.17 where they are there, else of the new ones. */
-static struct word *zone_of(struct words *w, struct arena *a, const struct sched_node *n)
+static struct intern *zone_of(struct intern_table *w, struct arena *a, const struct sched_node *n)
 {
     struct str zone = STR(""), region = STR("");
     if (!label_of(w, n, STR("failure-domain.beta.kubernetes.io/zone"), &zone))
@@ -143,7 +144,7 @@ static struct word *zone_of(struct words *w, struct arena *a, const struct sched
     memcpy(text, region.p, region.n);
     memcpy(text + region.n, between.p, between.n);
     memcpy(text + region.n + between.n, zone.p, zone.n);
-    return words_get(w, str_n(text, region.n + between.n + zone.n));
+    return intern_get(w, str_n(text, region.n + between.n + zone.n));
 }
 
 enum { HASH_SEED = 0x6e6f6465 }; /* any, as long as it is always the same */
@@ -189,13 +190,13 @@ static uint64_t hash_of_map(const struct json *map)
     return sum;
 }
 
-static int read_parts(struct words *w, struct arena *a, const struct json *json,
+static int read_parts(struct intern_table *w, struct arena *a, const struct json *json,
                       struct sched_node *n, struct err *err)
 {
     const struct json *spec = json_getc(json, "spec"), *status = json_getc(json, "status");
     const struct json *meta = json_getc(json, "metadata");
     const struct json *allocatable = json_getc(status, "allocatable");
-    n->name = words_get(w, n->o.name);
+    n->name = intern_get(w, n->o.name);
     int r = sched_labels_read_in(w, a, json_getc(meta, "labels"), &n->labels, err);
     if (r < 0)
         return r;
@@ -213,7 +214,7 @@ static int read_parts(struct words *w, struct arena *a, const struct json *json,
     return 0;
 }
 
-static int node_read(struct words *w, struct sched_object *o, const struct json *json,
+static int node_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                      struct err *err)
 {
     struct sched_node *n = (struct sched_node *)o;
@@ -223,7 +224,7 @@ static int node_read(struct words *w, struct sched_object *o, const struct json 
         r = err_set(err, E_INVALID, "larger than %zu bytes", SCHED_OBJECT_MAX_BYTES);
     struct sched_walk k = { .mode = SCHED_WALK_MEASURE };
     node_walk(&k, n);
-    k = (struct sched_walk){ .mode = SCHED_WALK_COPY, .block = record_alloc(k.bytes + 1) };
+    k = (struct sched_walk){ .mode = SCHED_WALK_COPY, .block = slab_alloc(k.bytes + 1) };
     node_walk(&k, n);
     n->block = k.block;
     arena_fini(&a);

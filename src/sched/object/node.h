@@ -5,14 +5,14 @@
 #include "sched/object/pod.h"
 
 struct sched_image {
-    struct word *name; /* each of an image's names is one */
-    int64_t size;      /* bytes */
+    struct intern *name; /* each of an image's names is one */
+    int64_t size;        /* bytes */
 };
 struct sched_node {
     struct sched_object o;
-    struct word *name;
+    struct intern *name;
     struct sched_labels labels;
-    struct word *zone; /* "REGION:\0:ZONE" of the well-known labels, old and new; NULL: neither */
+    struct intern *zone; /* "REGION:\0:ZONE" of the well-known labels, old and new; NULL: neither */
     struct sched_taint *taints;
     uint32_t n_taints;
     bool is_unschedulable;

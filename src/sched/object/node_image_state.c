@@ -85,8 +85,8 @@ static int read_layers(struct sched_node_image_state *s, const struct json *laye
     return r;
 }
 
-static int node_image_state_read(struct words *w, struct sched_object *o, const struct json *json,
-                                 struct err *err)
+static int node_image_state_read(struct intern_table *w, struct sched_object *o,
+                                 const struct json *json, struct err *err)
 {
     struct sched_node_image_state *s = (struct sched_node_image_state *)o;
     const struct json *spec = json_getc(json, "spec"), *network = json_getc(spec, "network");
@@ -110,7 +110,7 @@ static int node_image_state_read(struct words *w, struct sched_object *o, const 
     return r < 0 ? r : read_layers(s, json_getc(spec, "layers"), err);
 }
 
-static void node_image_state_fini(struct words *w, struct sched_object *o)
+static void node_image_state_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_node_image_state *s = (struct sched_node_image_state *)o;
     free(s->layers);

@@ -2,7 +2,7 @@
 /* What all kinds have in common; see object.h. */
 #include "sched/object/object.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "sched/object/node.h"
 
 #include <assert.h>
@@ -53,7 +53,7 @@ static int read_head(struct sched_object *o, enum sched_kind kind, const struct 
         return err_set(err, E_INVALID, "metadata: Too long");
     ns.n = is_namespaced ? ns.n : 0;
     size_t key = ns.n + (is_namespaced ? 1 : 0) + name.n;
-    char *at = o->text = record_alloc(key + uid.n + 1);
+    char *at = o->text = slab_alloc(key + uid.n + 1);
     memcpy(at, ns.n ? ns.p : "", ns.n);
     o->namespace = str_n(at, ns.n);
     if (is_namespaced)
@@ -98,7 +98,7 @@ static int keep_json(struct sched_object *o, const struct json *json, struct err
     return 0;
 }
 
-static void object_free(struct words *w, struct sched_object *o)
+static void object_free(struct intern_table *w, struct sched_object *o)
 {
     struct sched_encoded *encoded = encoded_of(o);
     if (encoded)
@@ -106,20 +106,20 @@ static void object_free(struct words *w, struct sched_object *o)
     kind_ops[o->kind]->fini(w, o);
     if (json_of(o))
         free((char *)json_of(o)->p);
-    record_free(o->text);
-    record_free(o);
+    slab_free(o->text);
+    slab_free(o);
 }
 
-int sched_object_read(struct words *w, enum sched_kind kind, const struct json *json,
+int sched_object_read(struct intern_table *w, enum sched_kind kind, const struct json *json,
                       bool keeps_json, struct sched_object **ret, struct err *err)
 {
     const struct sched_kind_ops *ops = kind_ops[kind];
     if (!json_is(json, JSON_OBJECT))
         return err_set(err, E_INVALID, "not an object");
-    struct sched_object *o = record_alloc(ops->size);
+    struct sched_object *o = slab_alloc(ops->size);
     int r = read_head(o, kind, json, err);
     if (r < 0) {
-        record_free(o);
+        slab_free(o);
         return r;
     }
     r = ops->read(w, o, json, err);
@@ -134,7 +134,7 @@ int sched_object_read(struct words *w, enum sched_kind kind, const struct json *
     return 0;
 }
 
-void sched_object_unref(struct words *w, void *object)
+void sched_object_unref(struct intern_table *w, void *object)
 {
     struct sched_object *o = object;
     if (!o)

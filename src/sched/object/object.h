@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/words.h"
+#include "base/intern.h"
 #include "codec/json.h"
 
 /* enum, struct, group/version, plural, is it namespaced */
@@ -64,14 +64,14 @@ struct sched_encoded {
  * ret: given, sched_object_unref().
  */
 #define SCHED_OBJECT_MAX_BYTES ((size_t)4 << 20)
-int sched_object_read(struct words *w, enum sched_kind kind, const struct json *json,
+int sched_object_read(struct intern_table *w, enum sched_kind kind, const struct json *json,
                       bool keeps_json, struct sched_object **ret, struct err *err);
 static inline void *sched_object_ref(void *object)
 {
     ((struct sched_object *)object)->refs++;
     return object;
 }
-void sched_object_unref(struct words *w, void *object); /* NULL is fine */
+void sched_object_unref(struct intern_table *w, void *object); /* NULL is fine */
 
 const char *sched_kind_group_version(enum sched_kind kind);
 const char *sched_kind_plural(enum sched_kind kind);
@@ -81,8 +81,9 @@ bool sched_kind_is_namespaced(enum sched_kind kind);
 struct sched_kind_ops {
     size_t size; /* of the struct, which begins with struct sched_object */
     /* The head is there, the rest zeroed; what it has taken when it fails, fini() releases. */
-    int (*read)(struct words *w, struct sched_object *o, const struct json *json, struct err *err);
-    void (*fini)(struct words *w, struct sched_object *o);
+    int (*read)(struct intern_table *w, struct sched_object *o, const struct json *json,
+                struct err *err);
+    void (*fini)(struct intern_table *w, struct sched_object *o);
 };
 #define SCHED_KIND_OPS(id, type, group_version, plural, namespaced)                                \
     extern const struct sched_kind_ops sched_##type##_ops;

@@ -39,7 +39,7 @@ void sched_walk_str(struct sched_walk *k, struct str *s)
         s->p = p;
 }
 
-void sched_walk_words(struct sched_walk *k, struct word ***words, uint32_t n)
+void sched_walk_words(struct sched_walk *k, struct intern ***words, uint32_t n)
 {
     sched_walk_array(k, words, n, sizeof(**words));
     for (uint32_t i = 0; i < n; i++)

@@ -17,7 +17,7 @@ struct sched_walk {
         SCHED_WALK_REF,     /* one more reference to each word */
         SCHED_WALK_UNREF,
     } mode;
-    struct words *words;
+    struct intern_table *words;
     char *block;
     size_t bytes;
 };
@@ -26,14 +26,14 @@ struct sched_walk {
  * it, where it then is. */
 void sched_walk_array(struct sched_walk *k, void *array, size_t n, size_t size);
 void sched_walk_str(struct sched_walk *k, struct str *s);
-static inline void sched_walk_word(struct sched_walk *k, struct word *word)
+static inline void sched_walk_word(struct sched_walk *k, struct intern *word)
 {
     if (word && k->mode == SCHED_WALK_REF)
-        word_ref(word);
+        intern_ref(word);
     else if (k->mode == SCHED_WALK_UNREF)
-        word_unref(k->words, word);
+        intern_unref(k->words, word);
 }
-void sched_walk_words(struct sched_walk *k, struct word ***words, uint32_t n);
+void sched_walk_words(struct sched_walk *k, struct intern ***words, uint32_t n);
 void sched_walk_labels(struct sched_walk *k, struct sched_labels *l);
 void sched_walk_requirements(struct sched_walk *k, struct sched_requirement **p, uint32_t n);
 static inline void sched_walk_selector(struct sched_walk *k, struct sched_selector *s)
@@ -48,20 +48,20 @@ void *sched_array(struct arena *a, size_t n, size_t size);
 #define SCHED_ARRAY(arena, type, n) ((type *)sched_array((arena), (n), sizeof(type)))
 
 /* As the functions of match.h without `_in`, with all arrays in the arena; NULL: each xalloc(). */
-int sched_labels_read_in(struct words *w, struct arena *a, const struct json *json,
+int sched_labels_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                          struct sched_labels *ret, struct err *err);
-int sched_selector_read_in(struct words *w, struct arena *a, const struct json *json,
+int sched_selector_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                            struct sched_selector *ret, struct err *err);
-int sched_selector_read_map_in(struct words *w, struct arena *a, const struct json *json,
+int sched_selector_read_map_in(struct intern_table *w, struct arena *a, const struct json *json,
                                struct sched_selector *ret, struct err *err);
-int sched_node_terms_read_in(struct words *w, struct arena *a, const struct json *json,
+int sched_node_terms_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                              struct sched_node_terms *ret, struct err *err);
 /*
  * matchLabelKeys (IN) and mismatchLabelKeys (NOT_IN): for each key that the labels have, "key in
  * (value)". Upstream's API server does it when the pod is created; a requirement that is there
  * already is not added. A selector that is `nothing` stays so.
  */
-void sched_selector_merge_keys(struct words *w, struct arena *a, struct sched_selector *s,
+void sched_selector_merge_keys(struct intern_table *w, struct arena *a, struct sched_selector *s,
                                const struct json *keys, enum sched_selector_op op,
                                const struct sched_labels *labels);
 
@@ -80,9 +80,9 @@ struct sched_pod_json {
     const struct json *actuated, *allocated; /* status.resources, .allocatedResources */
     const struct json *affinity, *spreads;   /* spec */
 };
-int sched_pod_read_requests(struct words *w, struct arena *a, const struct sched_pod_json *j,
+int sched_pod_read_requests(struct intern_table *w, struct arena *a, const struct sched_pod_json *j,
                             struct sched_pod *p, struct err *err);
-int sched_pod_read_affinity(struct words *w, struct arena *a, const struct json *affinity,
+int sched_pod_read_affinity(struct intern_table *w, struct arena *a, const struct json *affinity,
                             struct sched_pod *p, struct err *err);
-int sched_pod_read_spreads(struct words *w, struct arena *a, const struct json *spreads,
+int sched_pod_read_spreads(struct intern_table *w, struct arena *a, const struct json *spreads,
                            struct sched_pod *p, struct err *err);

@@ -24,11 +24,11 @@ static void read_disrupted(struct sched_pdb *pdb, const struct json *pods)
     qsort(pdb->disrupted, pdb->n_disrupted, sizeof(*pdb->disrupted), compare_names);
 }
 
-static int pdb_read(struct words *w, struct sched_object *o, const struct json *json,
+static int pdb_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                     struct err *err)
 {
     struct sched_pdb *pdb = (struct sched_pdb *)o;
-    pdb->namespace_word = words_get(w, o->namespace);
+    pdb->namespace_word = intern_get(w, o->namespace);
     /* A selector that cannot be read selects nothing, as upstream. */
     if (sched_selector_read(w, json_path(json, "spec", "selector", NULL), &pdb->selector, NULL) < 0)
         pdb->selector = (struct sched_selector){ .nothing = true };
@@ -43,11 +43,11 @@ static int pdb_read(struct words *w, struct sched_object *o, const struct json *
     return 0;
 }
 
-static void pdb_fini(struct words *w, struct sched_object *o)
+static void pdb_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_pdb *pdb = (struct sched_pdb *)o;
     sched_selector_fini(w, &pdb->selector);
-    word_unref(w, pdb->namespace_word);
+    intern_unref(w, pdb->namespace_word);
     free(pdb->disrupted);
     free(pdb->strings);
 }

@@ -10,7 +10,7 @@
 
 struct sched_pdb {
     struct sched_object o;
-    struct word *namespace_word;
+    struct intern *namespace_word;
     struct sched_selector selector; /* `nothing` where it is absent, empty or invalid */
     int32_t disruptions_allowed;
     struct str *disrupted; /* names of pods whose eviction is counted already; sorted */

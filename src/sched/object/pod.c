@@ -3,7 +3,7 @@
 #include "sched/object/pod.h"
 
 #include "base/clock.h"
-#include "base/record.h"
+#include "base/slab.h"
 #include "codec/bind.h"
 #include "sched/object/pack.h"
 
@@ -82,16 +82,16 @@ static void pod_pack(struct sched_pod *p)
 {
     struct sched_walk k = { .mode = SCHED_WALK_MEASURE };
     pod_walk(&k, p);
-    k = (struct sched_walk){ .mode = SCHED_WALK_COPY, .block = record_alloc(k.bytes + 1) };
+    k = (struct sched_walk){ .mode = SCHED_WALK_COPY, .block = slab_alloc(k.bytes + 1) };
     pod_walk(&k, p);
     p->block = k.block;
 }
 
-static void pod_fini(struct words *w, struct sched_object *o)
+static void pod_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_pod *p = (struct sched_pod *)o;
     pod_walk(&(struct sched_walk){ .mode = SCHED_WALK_UNREF, .words = w }, p);
-    record_free(p->block);
+    slab_free(p->block);
 }
 
 /* ---- metadata and status ---- */
@@ -103,7 +103,7 @@ static int64_t time_ms(const struct json *v)
 }
 
 /* Pods of one controller share its word: the four texts, one after the other. */
-static void read_controller(struct words *w, struct arena *a, const struct json *owners,
+static void read_controller(struct intern_table *w, struct arena *a, const struct json *owners,
                             struct sched_pod *p)
 {
     const struct json *owner = json_first(owners);
@@ -118,7 +118,7 @@ static void read_controller(struct words *w, struct arena *a, const struct json 
     for (size_t i = 0; i < ARRAY_LEN(of); at += of[i++].n)
         if (of[i].n > 0)
             memcpy(text + at, of[i].p, of[i].n);
-    p->controller_word = words_get(w, str_n(text, n));
+    p->controller_word = intern_get(w, str_n(text, n));
     const char *base = p->controller_word->text;
     p->controller = (struct sched_owner){
         .api_version = str_n(base, of[0].n),
@@ -142,18 +142,18 @@ static const struct bind_field meta_fields[] = {
 };
 static const struct bind_table meta_table = BIND_TABLE(meta_fields);
 
-static int read_meta(struct words *w, struct arena *a, const struct json *json, struct sched_pod *p,
-                     struct err *err)
+static int read_meta(struct intern_table *w, struct arena *a, const struct json *json,
+                     struct sched_pod *p, struct err *err)
 {
     struct meta m = { 0 };
     bind_pick(&meta_table, json, &m);
-    p->namespace_word = words_get(w, p->o.namespace);
+    p->namespace_word = intern_get(w, p->o.namespace);
     p->generation = json_int_or(m.generation, 0);
     p->created_ms = time_ms(m.created);
     p->is_terminating = json_is(m.deleted, JSON_STRING);
     read_controller(w, a, m.owners, p);
     struct str layers = json_get_str(m.annotations, "image.dormouse.dev/layers");
-    p->image_layers = layers.n > 0 ? words_get(w, layers) : NULL;
+    p->image_layers = layers.n > 0 ? intern_get(w, layers) : NULL;
     int r = sched_labels_read_in(w, a, m.labels, &p->labels, err);
     return r < 0 ? err_ctx(err, r, "metadata") : 0;
 }
@@ -244,7 +244,7 @@ static bool effect_of(struct str s, enum sched_taint_effect *ret)
 }
 
 /* One with an operator or effect that we do not know tolerates nothing, and is left out. */
-static void read_tolerations(struct words *w, struct arena *a, const struct json *list,
+static void read_tolerations(struct intern_table *w, struct arena *a, const struct json *list,
                              struct sched_pod *p)
 {
     static const char *const ops[] = { [SCHED_TOLERATES_EQUAL] = "Equal",
@@ -263,8 +263,8 @@ static void read_tolerations(struct words *w, struct arena *a, const struct json
         if (i == ARRAY_LEN(ops) || (!t.all_effects && !effect_of(effect, &t.effect)))
             continue;
         t.op = (unsigned)i;
-        t.key = key.n > 0 ? words_get(w, key) : NULL;
-        t.value = value.n > 0 ? words_get(w, value) : NULL;
+        t.key = key.n > 0 ? intern_get(w, key) : NULL;
+        t.value = value.n > 0 ? intern_get(w, value) : NULL;
         p->tolerations[p->n_tolerations++] = t;
     }
 }
@@ -279,8 +279,8 @@ static size_t count_ports(const struct json *containers)
     return n;
 }
 
-static int read_port(struct words *w, const struct json *m, bool host_network, struct sched_pod *p,
-                     struct err *err)
+static int read_port(struct intern_table *w, const struct json *m, bool host_network,
+                     struct sched_pod *p, struct err *err)
 {
     int64_t port = json_int_or(json_getc(m, "hostPort"), 0);
     struct str ip = json_get_str(m, "hostIP"), protocol = json_get_str(m, "protocol");
@@ -300,13 +300,13 @@ static int read_port(struct words *w, const struct json *m, bool host_network, s
         to->protocol = SCHED_SCTP;
     else
         return err_set(err, E_INVALID, "protocol: Unsupported value");
-    to->ip = words_get(w, ip.n > 0 ? ip : STR("0.0.0.0"));
+    to->ip = intern_get(w, ip.n > 0 ? ip : STR("0.0.0.0"));
     p->n_ports++;
     return 0;
 }
 
-static int read_ports(struct words *w, struct arena *a, const struct spec *s, struct sched_pod *p,
-                      struct err *err)
+static int read_ports(struct intern_table *w, struct arena *a, const struct spec *s,
+                      struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
     p->ports = SCHED_ARRAY(a, struct sched_port, count_ports(lists[0]) + count_ports(lists[1]));
@@ -325,7 +325,7 @@ static int read_ports(struct words *w, struct arena *a, const struct spec *s, st
 }
 
 /* As it stands in a node's list: with a tag, unless it has one or a digest. */
-static struct word *normalized_image(struct words *w, struct arena *a, struct str image)
+static struct intern *normalized_image(struct intern_table *w, struct arena *a, struct str image)
 {
     ptrdiff_t colon = -1, slash = -1;
     for (size_t i = 0; i < image.n; i++)
@@ -334,17 +334,18 @@ static struct word *normalized_image(struct words *w, struct arena *a, struct st
         else if (image.p[i] == '/')
             slash = (ptrdiff_t)i;
     if (colon > slash)
-        return words_get(w, image);
-    return words_get(w, str_of(arena_printf(a, STR_FMT ":latest", STR_ARG(image))));
+        return intern_get(w, image);
+    return intern_get(w, str_of(arena_printf(a, STR_FMT ":latest", STR_ARG(image))));
 }
 
-static void read_images(struct words *w, struct arena *a, const struct spec *s, struct sched_pod *p)
+static void read_images(struct intern_table *w, struct arena *a, const struct spec *s,
+                        struct sched_pod *p)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
     size_t n = s->volumes ? s->volumes->n : 0;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         n += json_is(lists[i], JSON_ARRAY) ? lists[i]->n : 0;
-    p->images = SCHED_ARRAY(a, struct word *, n);
+    p->images = SCHED_ARRAY(a, struct intern *, n);
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         json_each (c, lists[i])
             p->images[p->n_images++] = normalized_image(w, a, json_get_str(c, "image"));
@@ -418,7 +419,8 @@ static void read_gates(struct arena *a, const struct json *list, struct sched_po
 }
 
 /* Pods of one service account have the same. */
-static struct word *read_pull_secrets(struct words *w, struct arena *a, const struct json *list)
+static struct intern *read_pull_secrets(struct intern_table *w, struct arena *a,
+                                        const struct json *list)
 {
     enum { SECRETS_MAX = 8, SECRET_NAME_MAX = 253 };
     char *text = arena_alloc(a, SECRETS_MAX * (SECRET_NAME_MAX + 1));
@@ -434,7 +436,7 @@ static struct word *read_pull_secrets(struct words *w, struct arena *a, const st
         n += name.n;
         text[n++] = '\n';
     }
-    return n ? words_get(w, str_n(text, n)) : NULL;
+    return n ? intern_get(w, str_n(text, n)) : NULL;
 }
 
 static bool restarts_all(const struct json *containers)
@@ -456,24 +458,25 @@ static uint8_t features_of(const struct spec *s)
     return needs;
 }
 
-static int read_scalars(struct words *w, const struct spec *s, struct sched_pod *p, struct err *err)
+static int read_scalars(struct intern_table *w, const struct spec *s, struct sched_pod *p,
+                        struct err *err)
 {
     struct str node = json_str(s->node_name), scheduler = json_str(s->scheduler_name);
     int64_t priority = json_int_or(s->priority, 0);
     if (priority < INT32_MIN || priority > INT32_MAX)
         return err_set(err, E_INVALID, "spec.priority: out of range");
     p->priority = (int32_t)priority;
-    p->node_name = node.n > 0 ? words_get(w, node) : NULL;
-    p->scheduler_word = words_get(w, scheduler.n > 0 ? scheduler : STR("default-scheduler"));
-    p->scheduler_name = word_str(p->scheduler_word);
+    p->node_name = node.n > 0 ? intern_get(w, node) : NULL;
+    p->scheduler_word = intern_get(w, scheduler.n > 0 ? scheduler : STR("default-scheduler"));
+    p->scheduler_name = intern_str(p->scheduler_word);
     p->never_preempts = str_eq(json_str(s->preemption_policy), STR("Never"));
     p->has_claims = json_first(s->claims) != NULL;
     p->needs_features = features_of(s);
     return 0;
 }
 
-static int read_spec(struct words *w, struct arena *a, const struct spec *s, struct sched_pod *p,
-                     struct err *err)
+static int read_spec(struct intern_table *w, struct arena *a, const struct spec *s,
+                     struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->tolerations,     s->spreads, s->containers,
                                    s->init_containers, s->volumes, s->gates };
@@ -496,7 +499,7 @@ static int read_spec(struct words *w, struct arena *a, const struct spec *s, str
     return 0;
 }
 
-static int read_parts(struct words *w, struct arena *a, const struct json *json,
+static int read_parts(struct intern_table *w, struct arena *a, const struct json *json,
                       struct sched_pod *p, struct err *err)
 {
     struct spec s = { 0 };
@@ -519,7 +522,7 @@ static int read_parts(struct words *w, struct arena *a, const struct json *json,
     return r;
 }
 
-static int pod_read(struct words *w, struct sched_object *o, const struct json *json,
+static int pod_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                     struct err *err)
 {
     struct sched_pod *p = (struct sched_pod *)o;
@@ -548,14 +551,15 @@ static struct str moved(struct str s, const char *from, const char *to)
     return str_n(to + (s.p - from), s.n);
 }
 
-struct sched_pod *sched_pod_clone(struct words *w, const struct sched_pod *p, struct word *node)
+struct sched_pod *sched_pod_clone(struct intern_table *w, const struct sched_pod *p,
+                                  struct intern *node)
 {
-    struct sched_pod *c = record_new(struct sched_pod);
+    struct sched_pod *c = slab_new(struct sched_pod);
     *c = *p;
     c->o.refs = 1;
     c->encoded = NULL;
     size_t key = sched_object_key(&p->o).n, end = (size_t)(p->o.uid.p + p->o.uid.n - p->o.text);
-    c->o.text = record_strndup(p->o.text, MAX(key, end));
+    c->o.text = slab_strndup(p->o.text, MAX(key, end));
     c->o.namespace = moved(p->o.namespace, p->o.text, c->o.text);
     c->o.name = moved(p->o.name, p->o.text, c->o.text);
     c->o.uid = moved(p->o.uid, p->o.text, c->o.text);

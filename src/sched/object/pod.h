@@ -9,7 +9,7 @@
 
 /* Amounts of resources. Scalars: extended resources, huge pages, attachable volumes. */
 struct sched_scalar {
-    struct word *name;
+    struct intern *name;
     int64_t value;
 };
 struct sched_amounts {
@@ -17,11 +17,12 @@ struct sched_amounts {
     struct sched_scalar *scalars; /* by the address of name */
     uint32_t n_scalars;
 };
-void sched_amounts_fini(struct words *w, struct sched_amounts *a);
-int64_t sched_amounts_scalar(const struct sched_amounts *a, const struct word *name); /* 0: none */
+void sched_amounts_fini(struct intern_table *w, struct sched_amounts *a);
+int64_t sched_amounts_scalar(const struct sched_amounts *a,
+                             const struct intern *name); /* 0: none */
 
 struct sched_port {
-    struct word *ip; /* "0.0.0.0" where there is none */
+    struct intern *ip; /* "0.0.0.0" where there is none */
     enum { SCHED_TCP, SCHED_UDP, SCHED_SCTP } protocol;
     uint16_t port;
 };
@@ -30,9 +31,9 @@ struct sched_port {
 struct sched_affinity_term {
     struct sched_selector selector;
     struct sched_selector namespace_selector; /* `nothing` where there is none */
-    struct word **namespaces;                 /* the pod's own where neither was given */
+    struct intern **namespaces;               /* the pod's own where neither was given */
     uint32_t n_namespaces;
-    struct word *topology_key;
+    struct intern *topology_key;
     int32_t weight; /* of a preferred one */
 };
 struct sched_affinity_terms {
@@ -41,7 +42,7 @@ struct sched_affinity_terms {
 };
 
 struct sched_spread {
-    struct word *topology_key;
+    struct intern *topology_key;
     struct sched_selector selector; /* with matchLabelKeys merged in */
     int32_t max_skew, min_domains;  /* min_domains: 1 where there is none */
     bool do_not_schedule;           /* else ScheduleAnyway */
@@ -91,8 +92,8 @@ enum sched_node_feature {
 /* Fields stand by their size: there are many of these. */
 struct sched_pod {
     struct sched_object o;
-    struct word *namespace_word;
-    struct word *node_name; /* spec.nodeName; NULL: none */
+    struct intern *namespace_word;
+    struct intern *node_name; /* spec.nodeName; NULL: none */
     struct sched_labels labels;
     struct str scheduler_name;
     struct str nominated_node;      /* status.nominatedNodeName */
@@ -115,7 +116,7 @@ struct sched_pod {
     struct sched_affinity_terms required_anti, preferred_anti;
     struct sched_spread *spreads;
     struct sched_port *ports;     /* host ports */
-    struct word **images;         /* of all containers and image volumes, one each; with tag */
+    struct intern **images;       /* of all containers and image volumes, one each; with tag */
     struct sched_volume *volumes; /* those of interest */
     struct str *gates;
     uint32_t n_tolerations, n_spreads, n_ports, n_volumes, n_gates;
@@ -138,11 +139,11 @@ struct sched_pod {
     struct sched_encoded *encoded; /* of Wasm plugins, made when first asked for, or NULL */
 
     /* Of the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
-    struct word *image_layers;
-    struct word *pull_secrets; /* spec.imagePullSecrets: names, each with "\n"; NULL: none */
+    struct intern *image_layers;
+    struct intern *pull_secrets; /* spec.imagePullSecrets: names, each with "\n"; NULL: none */
 
-    struct word *scheduler_word, *controller_word; /* what these point into */
-    char *block;                                   /* what all arrays above point into */
+    struct intern *scheduler_word, *controller_word; /* what these point into */
+    char *block;                                     /* what all arrays above point into */
 };
 
 static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
@@ -155,4 +156,5 @@ void sched_pod_key(const struct sched_pod *p, struct buf *out);
  * The pod as if it were bound to (node given) or nominated (NULL), for the cache: a struct of its
  * own that shares nothing but words. Given.
  */
-struct sched_pod *sched_pod_clone(struct words *w, const struct sched_pod *p, struct word *node);
+struct sched_pod *sched_pod_clone(struct intern_table *w, const struct sched_pod *p,
+                                  struct intern *node);

@@ -2,7 +2,7 @@
 /* Affinity and topology spread of a pod. */
 #include "sched/object/pack.h"
 
-static int read_namespaces(struct words *w, struct arena *a, const struct json *term,
+static int read_namespaces(struct intern_table *w, struct arena *a, const struct json *term,
                            struct sched_pod *p, struct sched_affinity_term *t, struct err *err)
 {
     const struct json *names = json_getc(term, "namespaces");
@@ -10,18 +10,18 @@ static int read_namespaces(struct words *w, struct arena *a, const struct json *
         if (m->type != JSON_STRING)
             return err_set(err, E_INVALID, "namespaces: not a string");
     if (!json_first(names) && !json_is(json_getc(term, "namespaceSelector"), JSON_OBJECT)) {
-        t->namespaces = SCHED_ARRAY(a, struct word *, 1);
-        t->namespaces[t->n_namespaces++] = word_ref(p->namespace_word);
+        t->namespaces = SCHED_ARRAY(a, struct intern *, 1);
+        t->namespaces[t->n_namespaces++] = intern_ref(p->namespace_word);
         return 0;
     }
-    t->namespaces = SCHED_ARRAY(a, struct word *, names ? names->n : 0);
+    t->namespaces = SCHED_ARRAY(a, struct intern *, names ? names->n : 0);
     json_each (m, names)
-        t->namespaces[t->n_namespaces++] = words_get(w, json_str(m));
+        t->namespaces[t->n_namespaces++] = intern_get(w, json_str(m));
     return 0;
 }
 
-static int read_term(struct words *w, struct arena *a, const struct json *term, struct sched_pod *p,
-                     struct sched_affinity_term *t, struct err *err)
+static int read_term(struct intern_table *w, struct arena *a, const struct json *term,
+                     struct sched_pod *p, struct sched_affinity_term *t, struct err *err)
 {
     t->selector.nothing = t->namespace_selector.nothing = true;
     int r = sched_selector_read_in(w, a, json_getc(term, "labelSelector"), &t->selector, err);
@@ -35,11 +35,11 @@ static int read_term(struct words *w, struct arena *a, const struct json *term, 
                                err);
     if (r < 0)
         return err_ctx(err, r, "namespaceSelector");
-    t->topology_key = words_get(w, json_get_str(term, "topologyKey"));
+    t->topology_key = intern_get(w, json_get_str(term, "topologyKey"));
     return read_namespaces(w, a, term, p, t, err);
 }
 
-static int read_weighted(struct words *w, struct arena *a, const struct json *m,
+static int read_weighted(struct intern_table *w, struct arena *a, const struct json *m,
                          struct sched_pod *p, struct sched_affinity_term *t, struct err *err)
 {
     int64_t weight;
@@ -49,8 +49,9 @@ static int read_weighted(struct words *w, struct arena *a, const struct json *m,
     return read_term(w, a, json_getc(m, "podAffinityTerm"), p, t, err);
 }
 
-static int read_terms(struct words *w, struct arena *a, const struct json *list, bool is_weighted,
-                      struct sched_pod *p, struct sched_affinity_terms *ret, struct err *err)
+static int read_terms(struct intern_table *w, struct arena *a, const struct json *list,
+                      bool is_weighted, struct sched_pod *p, struct sched_affinity_terms *ret,
+                      struct err *err)
 {
     if (!json_first(list))
         return 0;
@@ -64,7 +65,7 @@ static int read_terms(struct words *w, struct arena *a, const struct json *list,
     return 0;
 }
 
-static int read_node_affinity(struct words *w, struct arena *a, const struct json *node,
+static int read_node_affinity(struct intern_table *w, struct arena *a, const struct json *node,
                               struct sched_pod *p, struct err *err)
 {
     const struct json *required = json_getc(node, "requiredDuringSchedulingIgnoredDuringExecution");
@@ -78,7 +79,7 @@ static int read_node_affinity(struct words *w, struct arena *a, const struct jso
     return r < 0 ? err_ctx(err, r, "spec.affinity.nodeAffinity") : 0;
 }
 
-int sched_pod_read_affinity(struct words *w, struct arena *a, const struct json *affinity,
+int sched_pod_read_affinity(struct intern_table *w, struct arena *a, const struct json *affinity,
                             struct sched_pod *p, struct err *err)
 {
     if (!json_is(affinity, JSON_OBJECT))
@@ -104,8 +105,8 @@ int sched_pod_read_affinity(struct words *w, struct arena *a, const struct json 
     return r;
 }
 
-static int read_spread(struct words *w, struct arena *a, const struct json *m, struct sched_pod *p,
-                       struct sched_spread *s, struct err *err)
+static int read_spread(struct intern_table *w, struct arena *a, const struct json *m,
+                       struct sched_pod *p, struct sched_spread *s, struct err *err)
 {
     int64_t skew = json_int_or(json_getc(m, "maxSkew"), 0);
     int64_t domains = json_int_or(json_getc(m, "minDomains"), 1);
@@ -119,7 +120,7 @@ static int read_spread(struct words *w, struct arena *a, const struct json *m, s
     s->do_not_schedule = !str_eq(json_get_str(m, "whenUnsatisfiable"), STR("ScheduleAnyway"));
     s->honors_affinity = !str_eq(json_get_str(m, "nodeAffinityPolicy"), STR("Ignore"));
     s->honors_taints = str_eq(json_get_str(m, "nodeTaintsPolicy"), STR("Honor"));
-    s->topology_key = words_get(w, json_get_str(m, "topologyKey"));
+    s->topology_key = intern_get(w, json_get_str(m, "topologyKey"));
     int r = sched_selector_read_in(w, a, json_getc(m, "labelSelector"), &s->selector, err);
     if (r >= 0)
         sched_selector_merge_keys(w, a, &s->selector, json_getc(m, "matchLabelKeys"), SCHED_IN,
@@ -127,7 +128,7 @@ static int read_spread(struct words *w, struct arena *a, const struct json *m, s
     return r;
 }
 
-int sched_pod_read_spreads(struct words *w, struct arena *a, const struct json *spreads,
+int sched_pod_read_spreads(struct intern_table *w, struct arena *a, const struct json *spreads,
                            struct sched_pod *p, struct err *err)
 {
     if (!json_first(spreads))

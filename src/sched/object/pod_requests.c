@@ -248,7 +248,7 @@ static int pod_level(struct reader *r, struct sum *sum, bool *ret_is_set)
     return 0;
 }
 
-static void take_amounts(struct words *w, struct reader *r, const struct list *l,
+static void take_amounts(struct intern_table *w, struct reader *r, const struct list *l,
                          struct sched_amounts *ret)
 {
     ret->milli_cpu = quantity_milli((struct quantity){ .nano = l->nano[CPU] });
@@ -257,13 +257,13 @@ static void take_amounts(struct words *w, struct reader *r, const struct list *l
     ret->scalars = SCHED_ARRAY(r->arena, struct sched_scalar, l->n_scalars);
     for (uint32_t i = 0; i < l->n_scalars; i++)
         ret->scalars[ret->n_scalars++] = (struct sched_scalar){
-            words_get(w, l->scalars[i].name),
+            intern_get(w, l->scalars[i].name),
             quantity_value((struct quantity){ .nano = l->scalars[i].nano }),
         };
     sched_amounts_sort(ret);
 }
 
-int sched_pod_read_requests(struct words *w, struct arena *a, const struct sched_pod_json *j,
+int sched_pod_read_requests(struct intern_table *w, struct arena *a, const struct sched_pod_json *j,
                             struct sched_pod *p, struct err *err)
 {
     struct reader r = { a, j, is_resize_infeasible(j->conditions), err };

@@ -8,7 +8,7 @@
  * hold always (upstream gives the check a node without a name). A term that has nothing else
  * matches every node.
  */
-static int read_affinity(struct words *w, struct arena *a, const struct json *terms,
+static int read_affinity(struct intern_table *w, struct arena *a, const struct json *terms,
                          struct sched_node_terms *ret, struct err *err)
 {
     struct json *clean = terms ? json_clone(a, terms) : NULL;
@@ -105,7 +105,7 @@ static void add_zones(struct arena *a, struct json *terms, struct str key, struc
  * The node affinity as the driver's nodes are labelled: the label of the zone that the affinity
  * names, or else that of the volume's own label, under the driver's key.
  */
-static int read_migrated_affinity(struct words *w, struct arena *a, struct sched_pv *pv,
+static int read_migrated_affinity(struct intern_table *w, struct arena *a, struct sched_pv *pv,
                                   const struct json *json, const struct json *terms,
                                   struct err *err)
 {
@@ -130,11 +130,11 @@ static int read_migrated_affinity(struct words *w, struct arena *a, struct sched
     return read_affinity(w, a, migrated, &pv->migrated_affinity, err);
 }
 
-static void read_source(struct words *w, struct sched_pv *pv, const struct json *json)
+static void read_source(struct intern_table *w, struct sched_pv *pv, const struct json *json)
 {
     const struct json *spec = json_getc(json, "spec"), *csi = json_getc(spec, "csi");
     if (json_is(csi, JSON_OBJECT)) {
-        pv->driver = words_get(w, json_get_str(csi, "driver"));
+        pv->driver = intern_get(w, json_get_str(csi, "driver"));
         pv->handle = sched_keep(json_get_str(csi, "volumeHandle"));
         return;
     }
@@ -165,18 +165,18 @@ static void read_source(struct words *w, struct sched_pv *pv, const struct json 
     if (r < 0) {
         pv->translation_error = sched_keep(str_of(err_text(&err)));
     } else {
-        pv->driver = words_get(w, str_of(sched_in_tree_kinds[pv->in_tree].driver));
+        pv->driver = intern_get(w, str_of(sched_in_tree_kinds[pv->in_tree].driver));
         pv->handle = sched_keep(buf_str(&handle));
     }
     buf_fini(&handle);
 }
 
-static int pv_read(struct words *w, struct sched_object *o, const struct json *json,
+static int pv_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                    struct err *err)
 {
     struct sched_pv *pv = (struct sched_pv *)o;
     const struct json *metadata = json_getc(json, "metadata"), *spec = json_getc(json, "spec");
-    pv->class = words_get(w, sched_storage_class_name(json));
+    pv->class = intern_get(w, sched_storage_class_name(json));
     int r = sched_labels_read(w, json_getc(metadata, "labels"), &pv->labels, err);
     if (r < 0)
         return r;
@@ -214,10 +214,10 @@ static int pv_read(struct words *w, struct sched_object *o, const struct json *j
     return r;
 }
 
-static void pv_fini(struct words *w, struct sched_object *o)
+static void pv_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_pv *pv = (struct sched_pv *)o;
-    word_unref(w, pv->class);
+    intern_unref(w, pv->class);
     sched_labels_fini(w, &pv->labels);
     sched_node_terms_fini(w, &pv->affinity);
     sched_node_terms_fini(w, &pv->migrated_affinity);
@@ -225,7 +225,7 @@ static void pv_fini(struct words *w, struct sched_object *o)
     sched_drop(pv->claim.namespace);
     sched_drop(pv->claim.name);
     sched_drop(pv->claim.uid);
-    word_unref(w, pv->driver);
+    intern_unref(w, pv->driver);
     sched_drop(pv->handle);
     sched_drop(pv->translation_error);
 }

@@ -12,7 +12,7 @@ struct sched_claim_ref {
 struct sched_pv {
     struct sched_object o;
     struct sched_labels labels;
-    struct word *class; /* never NULL; "" of none */
+    struct intern *class; /* never NULL; "" of none */
     struct quantity capacity;
     unsigned access_modes;
     bool is_block;               /* volumeMode */
@@ -26,7 +26,7 @@ struct sched_pv {
     struct sched_node_terms affinity;
 
     /* Of CSI, or of what it is to the driver that took it over. NULL, "": neither. */
-    struct word *driver;
+    struct intern *driver;
     struct str handle;
     enum sched_in_tree in_tree;
     struct str translation_error; /* upstream's words; "" none */

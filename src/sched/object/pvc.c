@@ -3,12 +3,12 @@
 
 #include "sched/object/keep.h"
 
-static int pvc_read(struct words *w, struct sched_object *o, const struct json *json,
+static int pvc_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                     struct err *err)
 {
     struct sched_pvc *pvc = (struct sched_pvc *)o;
     const struct json *metadata = json_getc(json, "metadata"), *spec = json_getc(json, "spec");
-    pvc->class = words_get(w, sched_storage_class_name(json));
+    pvc->class = intern_get(w, sched_storage_class_name(json));
     int r = sched_quantity_read(json_path(spec, "resources", "requests", "storage", NULL),
                                 "spec.resources.requests.storage", &pvc->has_request, &pvc->request,
                                 err);
@@ -43,10 +43,10 @@ static int pvc_read(struct words *w, struct sched_object *o, const struct json *
     return 0;
 }
 
-static void pvc_fini(struct words *w, struct sched_object *o)
+static void pvc_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_pvc *pvc = (struct sched_pvc *)o;
-    word_unref(w, pvc->class);
+    intern_unref(w, pvc->class);
     sched_selector_fini(w, &pvc->selector);
     sched_drop(pvc->selected_node);
     sched_drop(pvc->volume_name);

@@ -6,7 +6,7 @@
 
 struct sched_pvc {
     struct sched_object o;
-    struct word *class; /* never NULL; "" of none */
+    struct intern *class; /* never NULL; "" of none */
     bool has_request;
     struct quantity request; /* of storage; 0 without one */
     unsigned access_modes;

@@ -2,13 +2,13 @@
 /* Services; the contract is in service.h. */
 #include "sched/object/service.h"
 
-static int service_read(struct words *w, struct sched_object *o, const struct json *json,
+static int service_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                         struct err *err)
 {
     struct sched_service *s = (struct sched_service *)o;
     const struct json *selector = json_path(json, "spec", "selector", NULL);
 
-    s->namespace_word = words_get(w, o->namespace);
+    s->namespace_word = intern_get(w, o->namespace);
     s->has_selector = json_is(selector, JSON_OBJECT);
     if (!s->has_selector)
         return 0;
@@ -16,12 +16,12 @@ static int service_read(struct words *w, struct sched_object *o, const struct js
     return r < 0 ? err_ctx(err, r, "spec.selector") : 0;
 }
 
-static void service_fini(struct words *w, struct sched_object *o)
+static void service_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_service *s = (struct sched_service *)o;
 
     sched_selector_fini(w, &s->selector);
-    word_unref(w, s->namespace_word);
+    intern_unref(w, s->namespace_word);
 }
 
 const struct sched_kind_ops sched_service_ops = {

@@ -6,7 +6,7 @@
 
 struct sched_service {
     struct sched_object o;
-    struct word *namespace_word;
+    struct intern *namespace_word;
     bool has_selector; /* without one no pod is behind it */
     struct sched_selector selector;
 };

@@ -4,7 +4,7 @@
 #include "sched/object/node.h"
 
 /* {key, values} is a requirement with In. */
-static int read_topology(struct words *w, struct arena *a, const struct json *term,
+static int read_topology(struct intern_table *w, struct arena *a, const struct json *term,
                          struct sched_selector *ret, struct err *err)
 {
     struct json *selector = json_new_object(a), *requirements = json_new_array(a);
@@ -26,12 +26,12 @@ static int read_topology(struct words *w, struct arena *a, const struct json *te
     return sched_selector_read(w, selector, ret, err);
 }
 
-static int storage_class_read(struct words *w, struct sched_object *o, const struct json *json,
-                              struct err *err)
+static int storage_class_read(struct intern_table *w, struct sched_object *o,
+                              const struct json *json, struct err *err)
 {
     struct sched_storage_class *class = (struct sched_storage_class *)o;
-    class->name = words_get(w, o->name);
-    class->provisioner = words_get(w, json_get_str(json, "provisioner"));
+    class->name = intern_get(w, o->name);
+    class->provisioner = intern_get(w, json_get_str(json, "provisioner"));
     struct str mode = json_get_str(json, "volumeBindingMode");
     class->mode = str_is(mode, "WaitForFirstConsumer") ? SCHED_BINDING_WAITS
                   : mode.n > 0                         ? SCHED_BINDING_IMMEDIATE
@@ -52,11 +52,11 @@ static int storage_class_read(struct words *w, struct sched_object *o, const str
     return r < 0 ? err_ctx(err, r, "allowedTopologies") : 0;
 }
 
-static void storage_class_fini(struct words *w, struct sched_object *o)
+static void storage_class_fini(struct intern_table *w, struct sched_object *o)
 {
     struct sched_storage_class *class = (struct sched_storage_class *)o;
-    word_unref(w, class->name);
-    word_unref(w, class->provisioner);
+    intern_unref(w, class->name);
+    intern_unref(w, class->provisioner);
     for (uint32_t i = 0; i < class->n_topologies; i++)
         sched_selector_fini(w, &class->topologies[i]);
     free(class->topologies);

@@ -11,7 +11,7 @@ enum sched_binding_mode {
 };
 struct sched_storage_class {
     struct sched_object o;
-    struct word *name, *provisioner; /* never NULL */
+    struct intern *name, *provisioner; /* never NULL */
     enum sched_binding_mode mode;
     struct sched_selector *topologies; /* allowedTopologies; a term without requirements, or with
                                           one without values, is `nothing` */

@@ -2,7 +2,7 @@
 /* Controllers of pods; the contract is in workload.h. */
 #include "sched/object/workload.h"
 
-static int workload_read(struct words *w, struct sched_object *o, const struct json *json,
+static int workload_read(struct intern_table *w, struct sched_object *o, const struct json *json,
                          struct err *err)
 {
     struct sched_workload *l = (struct sched_workload *)o;
@@ -16,7 +16,7 @@ static int workload_read(struct words *w, struct sched_object *o, const struct j
     return r < 0 ? err_ctx(err, r, "spec.selector") : 0;
 }
 
-static void workload_fini(struct words *w, struct sched_object *o)
+static void workload_fini(struct intern_table *w, struct sched_object *o)
 {
     sched_selector_fini(w, &((struct sched_workload *)o)->selector);
 }

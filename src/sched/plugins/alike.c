@@ -145,7 +145,7 @@ bool alike_taints(const struct sched_node *a, const struct sched_node *b)
     return true;
 }
 
-bool alike_pod_labels(const struct sched_labels *labels, const struct word *namespace,
+bool alike_pod_labels(const struct sched_labels *labels, const struct intern *namespace,
                       const struct sched_pod *pod)
 {
     return namespace == pod->namespace_word && sched_labels_equal(labels, &pod->labels);
@@ -158,14 +158,14 @@ void alike_labels_copy(struct sched_labels *to, const struct sched_labels *from)
         return;
     to->p = xnew_n(struct sched_label, from->n);
     for (uint32_t i = 0; i < from->n; i++)
-        to->p[i] = (struct sched_label){ word_ref(from->p[i].key), word_ref(from->p[i].value) };
+        to->p[i] = (struct sched_label){ intern_ref(from->p[i].key), intern_ref(from->p[i].value) };
 }
 
-void alike_labels_fini(struct words *w, struct sched_labels *l)
+void alike_labels_fini(struct intern_table *w, struct sched_labels *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
-        word_unref(w, l->p[i].key);
-        word_unref(w, l->p[i].value);
+        intern_unref(w, l->p[i].key);
+        intern_unref(w, l->p[i].value);
     }
     free(l->p);
     *l = (struct sched_labels){ 0 };
@@ -181,19 +181,19 @@ void alike_selector_copy(struct sched_selector *to, const struct sched_selector 
         const struct sched_requirement *f = &from->p[i];
         struct sched_requirement *t = &to->p[i];
         *t = *f;
-        (void)word_ref(t->key);
-        t->values = f->n_values ? xnew_n(struct word *, f->n_values) : NULL;
+        (void)intern_ref(t->key);
+        t->values = f->n_values ? xnew_n(struct intern *, f->n_values) : NULL;
         for (uint32_t j = 0; j < f->n_values; j++)
-            t->values[j] = word_ref(f->values[j]);
+            t->values[j] = intern_ref(f->values[j]);
     }
 }
 
-void alike_selector_fini(struct words *w, struct sched_selector *s)
+void alike_selector_fini(struct intern_table *w, struct sched_selector *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        word_unref(w, s->p[i].key);
+        intern_unref(w, s->p[i].key);
         for (uint32_t j = 0; j < s->p[i].n_values; j++)
-            word_unref(w, s->p[i].values[j]);
+            intern_unref(w, s->p[i].values[j]);
         free(s->p[i].values);
     }
     free(s->p);

@@ -12,7 +12,7 @@ static inline uint64_t alike_mix(uint64_t h, uint64_t v)
     h = (h ^ v) * 0x9e3779b97f4a7c15u;
     return h ^ (h >> 29);
 }
-static inline uint64_t alike_word(uint64_t h, const struct word *w)
+static inline uint64_t alike_word(uint64_t h, const struct intern *w)
 {
     return alike_mix(h, w ? w->hash : 1);
 }
@@ -30,12 +30,12 @@ bool alike_tolerations(const struct sched_pod *a, const struct sched_pod *b);
 bool alike_taints(const struct sched_node *a, const struct sched_node *b);
 
 /* Is the pod of this namespace, and has it these labels? */
-bool alike_pod_labels(const struct sched_labels *labels, const struct word *namespace,
+bool alike_pod_labels(const struct sched_labels *labels, const struct intern *namespace,
                       const struct sched_pod *pod);
 
 /* A copy with references and memory of its own, alike_labels_fini(). */
 void alike_labels_copy(struct sched_labels *to, const struct sched_labels *from);
-void alike_labels_fini(struct words *w, struct sched_labels *l);
+void alike_labels_fini(struct intern_table *w, struct sched_labels *l);
 /* A copy with references and memory of its own, alike_selector_fini(). */
 void alike_selector_copy(struct sched_selector *to, const struct sched_selector *from);
-void alike_selector_fini(struct words *w, struct sched_selector *s);
+void alike_selector_fini(struct intern_table *w, struct sched_selector *s);

@@ -213,7 +213,7 @@ static bool is_better_candidate(const struct candidate *a, const struct candidat
         return a->bytes > b->bytes;
     if (a->registry_bps != b->registry_bps)
         return a->registry_bps > b->registry_bps;
-    return str_cmp(word_str(nodes[a->at]->node->name), word_str(nodes[b->at]->node->name)) < 0;
+    return str_cmp(intern_str(nodes[a->at]->node->name), intern_str(nodes[b->at]->node->name)) < 0;
 }
 
 static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const struct sources *s,
@@ -281,7 +281,7 @@ static int tie(struct sched_plugin *p, struct sched_cycle *cycle, const struct s
     double x = seconds_of(p, cycle, a), y = seconds_of(p, cycle, b);
     if (x != y)
         return x < y ? -1 : 1;
-    return str_cmp(word_str(a->node->name), word_str(b->node->name));
+    return str_cmp(intern_str(a->node->name), intern_str(b->node->name));
 }
 
 /* ---- life ---- */

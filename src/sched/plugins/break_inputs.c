@@ -79,12 +79,12 @@ enum sched_hint break_images_hint(const struct break_images *im, struct sched_pl
 
 /* ---- nodes ---- */
 
-static void keep_node(struct break_states *s, struct word **slot, struct word *node)
+static void keep_node(struct break_states *s, struct intern **slot, struct intern *node)
 {
     if (*slot == node)
         return;
-    word_unref(s->words, *slot);
-    *slot = node ? word_ref(node) : NULL;
+    intern_unref(s->words, *slot);
+    *slot = node ? intern_ref(node) : NULL;
 }
 
 static void kept_reset(struct break_states *s, struct break_kept *k)
@@ -93,7 +93,7 @@ static void kept_reset(struct break_states *s, struct break_kept *k)
         keep_node(s, &k->slots[i].node, NULL);
 }
 
-void break_states_init(struct break_states *s, struct words *words)
+void break_states_init(struct break_states *s, struct intern_table *words)
 {
     *s = (struct break_states){ .words = words, .seed = sys_random_u64() };
 }
@@ -128,7 +128,8 @@ const struct sched_node_image_state *break_state(struct break_states *s,
     uint64_t generation = sched_cache_kind_generation(cache, SCHED_NODE_IMAGE_STATE);
     if (slot->node != node->node->name || slot->generation != generation) {
         keep_node(s, &slot->node, node->node->name);
-        slot->state = sched_cache_get(cache, SCHED_NODE_IMAGE_STATE, STR(""), word_str(slot->node));
+        slot->state =
+            sched_cache_get(cache, SCHED_NODE_IMAGE_STATE, STR(""), intern_str(slot->node));
         slot->generation = generation;
     }
     return slot->state;
@@ -181,8 +182,8 @@ static void read_layers(struct arena *a, struct str text, struct break_layers *l
 static void take_images(const struct sched_cycle *cycle, struct break_layers *l)
 {
     const struct sched_pod *pod = cycle->pod;
-    const struct word **images =
-        arena_new_n(cycle->arena, const struct word *, PLACE_BREAK_LAYERS_MAX);
+    const struct intern **images =
+        arena_new_n(cycle->arena, const struct intern *, PLACE_BREAK_LAYERS_MAX);
     l->image = images;
     for (uint32_t i = 0; i < pod->n_images && l->n < PLACE_BREAK_LAYERS_MAX; i++) {
         int64_t size = 0;
@@ -203,7 +204,7 @@ static struct str text_of(const struct break_images *im, const struct sched_cycl
 {
     const struct sched_framework *f = cycle->framework;
     if (cycle->pod->image_layers)
-        return word_str(cycle->pod->image_layers);
+        return intern_str(cycle->pod->image_layers);
     return im->asks && f->images ? f->images->layers(f->images_arg, cycle->pod, cycle->arena)
                                  : STR("");
 }

@@ -64,10 +64,10 @@ struct break_set_id {
     int64_t total;
 };
 struct break_states {
-    struct words *words; /* kept */
-    uint64_t seed;       /* of hashes of sets of layers */
+    struct intern_table *words; /* kept */
+    uint64_t seed;              /* of hashes of sets of layers */
     struct break_state_slot {
-        struct word *node; /* a reference, as below, so that no other name gets its address */
+        struct intern *node; /* a reference, as below, so that no other name gets its address */
         const struct sched_node_image_state *state;
         uint64_t generation;
     } * slots; /* by index of the node */
@@ -76,7 +76,7 @@ struct break_states {
         struct break_set_id set;
         uint64_t used; /* the larger, the later; 0: it is free */
         struct break_kept_slot {
-            struct word *node;
+            struct intern *node;
             uint64_t generation;
             struct place_break_set present;
         } * slots; /* as above */
@@ -84,7 +84,7 @@ struct break_states {
     } kept[BREAK_KEPT_SETS];
     uint64_t n_used;
 };
-void break_states_init(struct break_states *s, struct words *words);
+void break_states_init(struct break_states *s, struct intern_table *words);
 void break_states_fini(struct break_states *s);
 /* NULL: it tells nothing. Borrowed until objects change. */
 const struct sched_node_image_state *break_state(struct break_states *s,
@@ -96,7 +96,7 @@ const struct sched_node_image_state *break_state(struct break_states *s,
 struct break_layers {
     uint32_t n;             /* at most PLACE_BREAK_LAYERS_MAX */
     const uint64_t *prefix; /* NULL: these are whole images */
-    const struct word *const *image;
+    const struct intern *const *image;
     int64_t *size, *unpacked;
     int64_t total; /* of sizes */
     uint64_t hash; /* of their text, by the plugin's seed */

@@ -49,7 +49,7 @@ static void record(struct census_classes *k, uint32_t class, uint32_t node, int3
         (struct census_record){ .class = class, .node = node, .delta = delta };
 }
 
-static void keys_add(struct census_keys *keys, struct word *key)
+static void keys_add(struct census_keys *keys, struct intern *key)
 {
     for (uint32_t i = 0; i < keys->n; i++)
         if (keys->p[i].key == key) {
@@ -60,16 +60,16 @@ static void keys_add(struct census_keys *keys, struct word *key)
         keys->cap = keys->cap ? keys->cap * 2 : 4;
         keys->p = xrealloc(keys->p, keys->cap * sizeof(*keys->p));
     }
-    keys->p[keys->n++] = (struct census_key){ .key = word_ref(key), .terms = 1 };
+    keys->p[keys->n++] = (struct census_key){ .key = intern_ref(key), .terms = 1 };
 }
 
-static void keys_del(struct census *c, struct census_keys *keys, struct word *key)
+static void keys_del(struct census *c, struct census_keys *keys, struct intern *key)
 {
     for (uint32_t i = 0; i < keys->n; i++) {
         if (keys->p[i].key != key)
             continue;
         if (--keys->p[i].terms == 0) {
-            word_unref(c->words, keys->p[i].key);
+            intern_unref(c->words, keys->p[i].key);
             keys->p[i] = keys->p[--keys->n];
         }
         return;
@@ -275,7 +275,7 @@ static bool has_new_shape(const struct sched_node *before, const struct sched_no
 static void count_labels(struct census *c, const struct sched_node *node, int32_t delta)
 {
     for (uint32_t i = 0; node && i < node->labels.n; i++)
-        *counts_at(&c->label_nodes, node->labels.p[i].key->id, words_end(c->words)) += delta;
+        *counts_at(&c->label_nodes, node->labels.p[i].key->id, intern_end(c->words)) += delta;
 }
 
 static void row_put_node(struct census *c, struct census_row *row, const struct sched_node *node)
@@ -356,7 +356,7 @@ static void follow(struct sched_derived *d)
     tallies_trim(c->tallies);
 }
 
-struct census *census_ref(struct sched_cache *cache, struct words *words)
+struct census *census_ref(struct sched_cache *cache, struct intern_table *words)
 {
     struct sched_derived **slot = sched_cache_derived(cache);
     if (!*slot) {

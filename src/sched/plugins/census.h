@@ -63,7 +63,7 @@ struct census_row {                /* by the index of a node */
 };
 
 struct census_key { /* a topology key in terms of pods that are there */
-    struct word *key;
+    struct intern *key;
     uint32_t terms; /* of classes, that have it */
 };
 struct census_keys {
@@ -76,7 +76,7 @@ struct tallies;
 struct census {
     struct sched_derived derived; /* of the cache */
     struct sched_cache *cache;
-    struct words *words;
+    struct intern_table *words;
     uint32_t refs;
     uint64_t generation; /* of the cache's nodes, as read last */
     uint64_t shape;      /* grows when a node comes, goes, or gets other labels or taints */
@@ -92,11 +92,11 @@ struct census {
 };
 
 /* Makes it for the first who asks; census_unref(), before the cache goes. */
-struct census *census_ref(struct sched_cache *cache, struct words *words);
+struct census *census_ref(struct sched_cache *cache, struct intern_table *words);
 void census_unref(struct census *c);
 /* Has any node this label? Pods may ask for a great many that none has; they cost no more than
  * this. */
-static inline bool census_has_label(const struct census *c, const struct word *key)
+static inline bool census_has_label(const struct census *c, const struct intern *key)
 {
     return counts_get(&c->label_nodes, key->id) != 0;
 }

@@ -30,9 +30,10 @@ static bool is_bound_as_wanted(const struct bind_call *call, struct str body)
 {
     struct arena a = { .max_bytes = POD_MAX_BYTES };
     struct json *pod;
-    bool is = json_parse(&a, body, NULL, &pod, NULL) >= 0 &&
-              str_eq(json_get_str(json_getc(pod, "metadata"), "uid"), call->cycle->pod->o.uid) &&
-              str_eq(json_get_str(json_getc(pod, "spec"), "nodeName"), word_str(call->cycle->node));
+    bool is =
+        json_parse(&a, body, NULL, &pod, NULL) >= 0 &&
+        str_eq(json_get_str(json_getc(pod, "metadata"), "uid"), call->cycle->pod->o.uid) &&
+        str_eq(json_get_str(json_getc(pod, "spec"), "nodeName"), intern_str(call->cycle->node));
     arena_fini(&a);
     return is;
 }
@@ -85,7 +86,7 @@ static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_
     (void)buf_add_cstr(&body, ",\"uid\":");
     (void)json_write_str(&body, pod->uid);
     (void)buf_add_cstr(&body, "},\"target\":{\"kind\":\"Node\",\"name\":");
-    (void)json_write_str(&body, word_str(cycle->node));
+    (void)json_write_str(&body, intern_str(cycle->node));
     (void)buf_add_cstr(&body, "}}");
     int n =
         snprintf(space, sizeof(space), "/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT "/binding",

@@ -87,7 +87,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 static const struct sched_status *status_of(const struct sched_post_filter *pf, struct str node)
 {
     for (size_t i = 0; i < pf->n_statuses; i++)
-        if (str_eq(word_str(pf->statuses[i].node->node->name), node))
+        if (str_eq(intern_str(pf->statuses[i].node->node->name), node))
             return pf->statuses[i].status;
     return NULL;
 }
@@ -108,7 +108,7 @@ static const struct sched_status *refuse_preemptor(const struct default_preempti
     if (!refused || refused->code == SCHED_UNRESOLVABLE)
         return NULL;
     const struct sched_framework *f = dp->head.framework;
-    const struct word *name = words_find(f->words, pod->nominated_node);
+    const struct intern *name = intern_find(f->words, pod->nominated_node);
     const struct sched_node_info *node = name ? sched_cache_node(f->cache, name) : NULL;
     for (uint32_t i = 0; node && i < node->n_pods; i++) {
         const struct sched_pod *victim = node->pods[i];
@@ -252,7 +252,7 @@ static const struct sched_status *post_filter(struct sched_plugin *p, struct sch
             &found.p[preemption_choose(found.p, found.n, f->wall_ms(f->arg))];
         if (!cycle->is_dry_run)
             preemption_acts_start(dp->acts, cycle->pod, best);
-        pf->nominated = str_copy_arena(cycle->arena, word_str(best->node->node->name));
+        pf->nominated = str_copy_arena(cycle->arena, intern_str(best->node->node->name));
         pf->overrides = true;
         pf->n_victims = best->n_victims;
     }

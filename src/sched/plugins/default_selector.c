@@ -15,7 +15,7 @@ static void memo_clear(struct default_selectors *d, struct default_memo *m)
 {
     alike_selector_fini(d->words, &m->selector);
     alike_labels_fini(d->words, &m->labels);
-    word_unref(d->words, m->namespace);
+    intern_unref(d->words, m->namespace);
     m->namespace = NULL;
 }
 
@@ -101,7 +101,7 @@ static void want_services(struct default_selectors *d, const struct sched_cache 
             if (sched_selector_matches(&s->list.p[i]->selector, &pod->labels))
                 want_map(&all, &s->list.p[i]->selector);
         memo_clear(d, m);
-        m->namespace = word_ref(pod->namespace_word);
+        m->namespace = intern_ref(pod->namespace_word);
         alike_labels_copy(&m->labels, &pod->labels);
         alike_selector_copy(&m->selector, &(struct sched_selector){ .p = all.p, .n = all.n });
     }

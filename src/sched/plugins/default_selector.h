@@ -14,12 +14,12 @@
 enum { DEFAULT_MEMO = 256 };
 
 struct default_memo {
-    struct word *namespace; /* a reference; NULL: free */
+    struct intern *namespace; /* a reference; NULL: free */
     struct sched_labels labels;
     struct sched_selector selector;
 };
 struct default_selectors {
-    struct words *words;
+    struct intern_table *words;
     struct map services; /* by namespace; what it borrows is of services_generation */
     uint64_t services_generation;
     struct default_memo memo[DEFAULT_MEMO]; /* by a hash of namespace and labels */

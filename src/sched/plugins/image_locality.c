@@ -11,7 +11,7 @@
 static const int64_t MIB = 1 << 20;
 
 struct wanted {
-    const struct word *image;
+    const struct intern *image;
     int64_t weight; /* bytes, weighed by how many nodes have it */
 };
 
@@ -23,7 +23,7 @@ static uint32_t find_wanted(struct sched_cycle *cycle, struct wanted *ret)
     uint32_t n = 0;
     for (uint32_t i = 0; i < cycle->pod->n_images; i++) {
         int64_t size = 0;
-        const struct word *image = cycle->pod->images[i];
+        const struct intern *image = cycle->pod->images[i];
         uint32_t holders = sched_cache_image_nodes(cycle->framework->cache, image, &size);
         if (holders > 0)
             ret[n++] =

@@ -14,7 +14,7 @@
 
 struct affinity_plugin {
     struct sched_plugin p;
-    struct words *words;
+    struct intern_table *words;
     struct census *census; /* from the first cycle on */
     uint64_t began;
     int32_t hard_weight;
@@ -30,7 +30,7 @@ struct asked_counts {
 };
 struct change { /* of a dry run */
     enum part part;
-    const struct word *key, *value;
+    const struct intern *key, *value;
     int64_t before; /* the sum without it; PART_AFFINITY alone */
     int64_t delta;
 };
@@ -69,11 +69,11 @@ struct asked {
     struct tally_key key; /* but the topology key, which comes with each */
     bool wants_zero;      /* keep those that are all 0 */
     struct asked_counts got;
-    const struct word **keys; /* asked for */
+    const struct intern **keys; /* asked for */
     uint32_t n_keys, cap;
 };
 
-static void ask(struct asked *q, const struct word *topology_key)
+static void ask(struct asked *q, const struct intern *topology_key)
 {
     if (q->key.kind != TALLY_AFFINITY && !census_has_label(q->census, topology_key))
         return; /* all 0, whatever pods come and go */
@@ -82,7 +82,7 @@ static void ask(struct asked *q, const struct word *topology_key)
             return;
     if (q->n_keys == q->cap) {
         uint32_t cap = q->cap ? q->cap * 2 : 4;
-        const struct word **keys = arena_new_n(q->a, const struct word *, cap);
+        const struct intern **keys = arena_new_n(q->a, const struct intern *, cap);
         const struct tally **got = arena_new_n(q->a, const struct tally *, cap);
         if (q->n_keys)
             memcpy(keys, q->keys, q->n_keys * sizeof(*keys));
@@ -112,8 +112,8 @@ static void ask_keys(struct asked *q, const struct census_keys *keys)
 }
 
 /* A topology key that no node has. */
-static const struct word *missing_label(const struct census *c,
-                                        const struct sched_affinity_terms *terms)
+static const struct intern *missing_label(const struct census *c,
+                                          const struct sched_affinity_terms *terms)
 {
     for (uint32_t i = 0; i < terms->n; i++)
         if (!census_has_label(c, terms->p[i].topology_key))
@@ -132,8 +132,8 @@ static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cy
     };
 }
 
-static int64_t changed_by(const struct affinity_state *s, enum part part, const struct word *key,
-                          const struct word *value)
+static int64_t changed_by(const struct affinity_state *s, enum part part, const struct intern *key,
+                          const struct intern *value)
 {
     for (uint32_t i = 0; i < s->n_changes; i++)
         if (s->changes[i].part == part && s->changes[i].key == key && s->changes[i].value == value)
@@ -168,7 +168,7 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
     if (s->existing.n == 0 && pod->required_affinity.n == 0 && pod->required_anti.n == 0)
         return &skip;
     struct asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
-    const struct word *missing = missing_label(p->census, &pod->required_affinity);
+    const struct intern *missing = missing_label(p->census, &pod->required_affinity);
     if (missing)
         ask(&affinity, missing); /* refuses every node, so the others need not be asked */
     else
@@ -283,7 +283,7 @@ static void change_counts(struct affinity_plugin *p, struct sched_cycle *cycle, 
 {
     for (uint32_t i = 0; i < counts->n; i++) {
         const struct tally *t = counts->p[i];
-        const struct word *key = t->topology->key;
+        const struct intern *key = t->topology->key;
         struct change by = { .part = part,
                              .key = key,
                              .value = sched_label_get(&node->node->labels, key),
@@ -466,15 +466,15 @@ static bool node_helps(const struct sched_pod *pod, const struct sched_node *bef
                        const struct sched_node *after)
 {
     for (uint32_t i = 0; i < pod->required_affinity.n; i++) {
-        const struct word *key = pod->required_affinity.p[i].topology_key;
-        const struct word *had = before ? sched_label_get(&before->labels, key) : NULL;
-        const struct word *has = sched_label_get(&after->labels, key);
+        const struct intern *key = pod->required_affinity.p[i].topology_key;
+        const struct intern *had = before ? sched_label_get(&before->labels, key) : NULL;
+        const struct intern *has = sched_label_get(&after->labels, key);
         if (has && has != had)
             return true;
     }
     for (uint32_t i = 0; i < pod->required_anti.n; i++) {
-        const struct word *key = pod->required_anti.p[i].topology_key;
-        const struct word *had = before ? sched_label_get(&before->labels, key) : NULL;
+        const struct intern *key = pod->required_anti.p[i].topology_key;
+        const struct intern *had = before ? sched_label_get(&before->labels, key) : NULL;
         if (!before || (had && had != sched_label_get(&after->labels, key)))
             return true;
     }

@@ -40,7 +40,7 @@ static inline bool sched_is_same_pod(const struct sched_pod *a, const struct sch
 }
 
 /* Is an image of this name on the node? They stand by the address of their names. */
-static inline bool sched_node_has_image(const struct sched_node *node, const struct word *image)
+static inline bool sched_node_has_image(const struct sched_node *node, const struct intern *image)
 {
     uint32_t from = 0, to = node->n_images;
     while (from < to) {

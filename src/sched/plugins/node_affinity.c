@@ -30,7 +30,7 @@ static bool is_required(const struct sched_requirement *r)
     return r->op == SCHED_IN;
 }
 
-static bool has_word(const struct sched_requirement *r, const struct word *word)
+static bool has_word(const struct sched_requirement *r, const struct intern *word)
 {
     for (uint32_t i = 0; i < r->n_values; i++)
         if (r->values[i] == word)
@@ -49,7 +49,7 @@ static bool names_nodes(const struct sched_node_term *t, const struct sched_requ
     return false;
 }
 
-static bool all_name(const struct sched_node_term *t, const struct word *word)
+static bool all_name(const struct sched_node_term *t, const struct intern *word)
 {
     for (uint32_t i = 0; i < t->n_fields; i++)
         if (is_required(&t->fields[i]) && !has_word(&t->fields[i], word))
@@ -80,7 +80,7 @@ static const struct sched_status *named_nodes(struct arena *a, const struct sche
     for (uint32_t i = 0; i < terms->n; i++) {
         (void)names_nodes(&terms->p[i], &first);
         for (uint32_t v = 0; v < first->n_values; v++) {
-            struct str name = word_str(first->values[v]);
+            struct str name = intern_str(first->values[v]);
             if (all_name(&terms->p[i], first->values[v]) && !is_in_set(&set, name))
                 set.names[set.n++] = name;
         }
@@ -189,7 +189,7 @@ static void destroy(struct sched_plugin *p)
 
 static int read_args(struct node_affinity *a, const struct json *args, struct err *err)
 {
-    struct words *w = a->plugin.framework->words;
+    struct intern_table *w = a->plugin.framework->words;
     const struct json *added = json_getc(args, "addedAffinity");
     const struct json *required =
         json_getc(added, "requiredDuringSchedulingIgnoredDuringExecution");

@@ -11,7 +11,7 @@ SCHED_EVENTS(events, { SCHED_ON_NODE, SCHED_ADD, NULL })
 static const struct sched_status *filter(struct sched_plugin *p, struct sched_cycle *cycle,
                                          const struct sched_node_info *node)
 {
-    const struct word *wanted = cycle->pod->node_name;
+    const struct intern *wanted = cycle->pod->node_name;
     return !wanted || wanted == node->node->name ? NULL : &other_node;
 }
 

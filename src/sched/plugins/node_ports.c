@@ -28,7 +28,7 @@ static bool conflicts(const struct sched_port *a, const struct sched_port *b)
 {
     static const char *const all = "0.0.0.0";
     return a->port == b->port && a->protocol == b->protocol &&
-           (a->ip == b->ip || str_is(word_str(a->ip), all) || str_is(word_str(b->ip), all));
+           (a->ip == b->ip || str_is(intern_str(a->ip), all) || str_is(intern_str(b->ip), all));
 }
 
 static enum sched_hint on_deleted(struct sched_plugin *p, const struct sched_pod *pod,

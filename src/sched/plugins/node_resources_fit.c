@@ -78,7 +78,7 @@ static const struct sched_status core_refusals[1 << N_CORE][2] = {
 /* ---- state: scalars to be looked at, by name ---- */
 
 struct scalar_need {
-    const struct word *name;
+    const struct intern *name;
     int64_t value;
     struct str reason;
 };
@@ -124,7 +124,7 @@ static bool is_ignored(const struct fit *f, struct str name)
 static int by_name(const void *a, const void *b)
 {
     const struct scalar_need *x = a, *y = b;
-    return str_cmp(word_str(x->name), word_str(y->name));
+    return str_cmp(intern_str(x->name), intern_str(y->name));
 }
 
 static const struct sched_status *pre_filter(struct sched_plugin *p, struct sched_cycle *cycle,
@@ -138,7 +138,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     s->p = arena_new_n(cycle->arena, struct scalar_need, need->n_scalars);
     for (uint32_t i = 0; i < need->n_scalars; i++) {
         const struct sched_scalar *scalar = &need->scalars[i];
-        struct str name = word_str(scalar->name);
+        struct str name = intern_str(scalar->name);
         if (scalar->value == 0 || is_ignored(fit_of(p), name))
             continue;
         char *reason = arena_printf(cycle->arena, "Insufficient " STR_FMT, STR_ARG(name));
@@ -235,7 +235,7 @@ static bool has_more(const struct sched_amounts *need, const struct sched_amount
         (need->ephemeral > 0 && a->ephemeral > b->ephemeral))
         return true;
     for (uint32_t i = 0; i < need->n_scalars; i++) {
-        const struct word *name = need->scalars[i].name;
+        const struct intern *name = need->scalars[i].name;
         if (need->scalars[i].value > 0 &&
             sched_amounts_scalar(a, name) > sched_amounts_scalar(b, name))
             return true;

@@ -11,7 +11,7 @@ SCHED_REFUSAL(unschedulable, NAME, SCHED_UNRESOLVABLE, "node(s) were unschedulab
 
 struct node_unschedulable {
     struct sched_plugin plugin;
-    struct word *key;
+    struct intern *key;
 };
 
 static bool tolerates(struct sched_plugin *p, const struct sched_pod *pod)
@@ -53,7 +53,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 {
     struct node_unschedulable *u = xnew(struct node_unschedulable);
     u->plugin.framework = env->framework;
-    u->key = words_get(env->framework->words, STR("node.kubernetes.io/unschedulable"));
+    u->key = intern_get(env->framework->words, STR("node.kubernetes.io/unschedulable"));
     *ret = &u->plugin;
     return 0;
 }
@@ -61,7 +61,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 static void destroy(struct sched_plugin *p)
 {
     struct node_unschedulable *u = container_of(p, struct node_unschedulable, plugin);
-    word_unref(p->framework->words, u->key);
+    intern_unref(p->framework->words, u->key);
     free(u);
 }
 

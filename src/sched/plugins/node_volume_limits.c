@@ -20,7 +20,7 @@ struct node_volume_limits {
 
 /* A volume of the pod that a driver counts. */
 struct new_volume {
-    const struct word *driver;
+    const struct intern *driver;
     struct counted_volume volume;
 };
 struct limits_state {
@@ -54,7 +54,7 @@ static void changed(struct sched_plugin *p, const struct sched_event *event)
 
 /* A driver whose name no object has is limited nowhere. */
 static void add_volume(struct limits_state *s, struct counted_volume volume,
-                       const struct word *driver)
+                       const struct intern *driver)
 {
     if (volume.hash == 0 || !driver)
         return;
@@ -84,7 +84,7 @@ static const struct sched_status *read_claim(const struct node_volume_limits *l,
         if (status)
             return status;
     }
-    const struct word *driver;
+    const struct intern *driver;
     struct counted_volume volume = volume_counts_claim(l->counts, pvc, &driver);
     add_volume(s, volume, driver);
     return NULL;
@@ -110,7 +110,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
                 s->failed = read_claim(l, cycle, s, v);
             continue;
         }
-        const struct word *driver;
+        const struct intern *driver;
         struct counted_volume volume =
             volume_counts_inline(l->counts, cycle->arena, v, &driver, &s->not_moved);
         add_volume(s, volume, driver);
@@ -235,7 +235,7 @@ static enum sched_hint after_claim_added(struct sched_plugin *p, const struct sc
 static enum sched_hint after_detached(struct sched_plugin *p, const struct sched_pod *pod,
                                       const struct sched_event *event)
 {
-    struct str attacher = word_str(sched_volume_attachment_of(event->before)->attacher);
+    struct str attacher = intern_str(sched_volume_attachment_of(event->before)->attacher);
     for (uint32_t i = 0; i < pod->n_volumes; i++) {
         enum sched_in_tree tree = sched_volume_in_tree(&pod->volumes[i]);
         if (pod->volumes[i].source == SCHED_VOLUME_CLAIM ||

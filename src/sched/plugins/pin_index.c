@@ -19,7 +19,7 @@ void pins_add(struct pins *pins, const struct sched_selector *s)
         pins->p[pins->n++] = (struct pin){ best->key, best->values[i] };
 }
 
-void pin_index_init(struct pin_index *x, struct words *words,
+void pin_index_init(struct pin_index *x, struct intern_table *words,
                     int (*compare)(const void *a, const void *b))
 {
     *x = (struct pin_index){ .words = words, .compare = compare };
@@ -35,7 +35,7 @@ void pin_index_fini(struct pin_index *x)
     map_fini(&x->lists);
     free(x->everywhere.p);
     for (unsigned i = 0; i < x->n_keys; i++)
-        word_unref(x->words, x->keys[i]);
+        intern_unref(x->words, x->keys[i]);
     *x = (struct pin_index){ 0 };
 }
 
@@ -70,7 +70,7 @@ static void list_del(const struct pin_index *x, struct pin_list *list, const voi
         vec_remove(list, at);
 }
 
-static bool has_key(const struct pin_index *x, const struct word *key)
+static bool has_key(const struct pin_index *x, const struct intern *key)
 {
     for (unsigned i = 0; i < x->n_keys; i++) {
         if (x->keys[i] == key)
@@ -98,7 +98,7 @@ void pin_index_put(struct pin_index *x, const struct pins *pins, const void *ite
 {
     for (unsigned i = 0; i < pins->n && !pins->everywhere && x->n_keys < PIN_KEYS_MAX; i++) {
         if (!has_key(x, pins->p[i].key))
-            x->keys[x->n_keys++] = word_ref((struct word *)pins->p[i].key);
+            x->keys[x->n_keys++] = intern_ref((struct intern *)pins->p[i].key);
     }
     if (!is_pinned(x, pins)) {
         list_put(x, &x->everywhere, item);

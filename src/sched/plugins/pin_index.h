@@ -20,7 +20,7 @@ enum {
 };
 
 struct pin {
-    const struct word *key, *value;
+    const struct intern *key, *value;
 };
 struct pins {
     struct pin p[PINS_MAX];
@@ -35,14 +35,14 @@ struct pin_list { /* sorted by the index' order */
     size_t n, cap;
 };
 struct pin_index {
-    struct words *words;
+    struct intern_table *words;
     int (*compare)(const void *a, const void *b); /* a total order of items */
     struct map lists;                             /* of struct pin as bytes */
-    struct word *keys[PIN_KEYS_MAX];
+    struct intern *keys[PIN_KEYS_MAX];
     unsigned n_keys;
     struct pin_list everywhere;
 };
-void pin_index_init(struct pin_index *x, struct words *words,
+void pin_index_init(struct pin_index *x, struct intern_table *words,
                     int (*compare)(const void *a, const void *b));
 void pin_index_fini(struct pin_index *x);
 void pin_index_put(struct pin_index *x, const struct pins *pins, const void *item);

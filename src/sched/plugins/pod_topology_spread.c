@@ -16,10 +16,10 @@ enum { DEFAULT_CONSTRAINTS_MAX = 64 };
 
 struct spread_plugin {
     struct sched_plugin p;
-    struct words *words;
+    struct intern_table *words;
     struct census *census; /* from the first cycle on */
     uint64_t began;
-    struct word *hostname;
+    struct intern *hostname;
     struct sched_spread *defaults; /* selectors are not used */
     uint32_t n_defaults;
     bool is_system_defaulted;
@@ -136,7 +136,7 @@ static struct rules rules_of(struct spread_plugin *p, struct arena *a, const str
 static void count_rules(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
                         struct rules *rules, bool requires_all)
 {
-    struct word **keys = arena_new_n(a, struct word *, rules->n);
+    struct intern **keys = arena_new_n(a, struct intern *, rules->n);
     for (uint32_t i = 0; i < rules->n; i++)
         keys[i] = rules->p[i].spread->topology_key;
     for (uint32_t i = 0; i < rules->n; i++) {
@@ -515,9 +515,9 @@ static bool keys_changed(const struct constraints *c, const struct sched_node *b
                          const struct sched_node *after)
 {
     for (const struct sched_spread *s = next_of(c, NULL); s; s = next_of(c, s)) {
-        const struct word *x = sched_label_get(&before->labels, s->topology_key);
-        const struct word *y = sched_label_get(&after->labels, s->topology_key);
-        if (x != y && (word_str(x).n > 0 || word_str(y).n > 0))
+        const struct intern *x = sched_label_get(&before->labels, s->topology_key);
+        const struct intern *y = sched_label_get(&after->labels, s->topology_key);
+        if (x != y && (intern_str(x).n > 0 || intern_str(y).n > 0))
             return true;
     }
     return false;
@@ -563,16 +563,16 @@ static void spread_destroy(struct sched_plugin *sp)
     default_selectors_fini(&p->selectors);
     census_unref(p->census);
     for (uint32_t i = 0; i < p->n_defaults; i++)
-        word_unref(p->words, p->defaults[i].topology_key);
+        intern_unref(p->words, p->defaults[i].topology_key);
     free(p->defaults);
-    word_unref(p->words, p->hostname);
+    intern_unref(p->words, p->hostname);
     free(p);
 }
 
 static void default_to(struct spread_plugin *p, struct str key, int32_t max_skew)
 {
     p->defaults[p->n_defaults++] = (struct sched_spread){
-        .topology_key = words_get(p->words, key),
+        .topology_key = intern_get(p->words, key),
         .max_skew = max_skew,
         .min_domains = 1,
         .honors_affinity = true,
@@ -630,7 +630,7 @@ static int spread_create(const struct sched_plugin_env *env, struct sched_plugin
                                   .position = env->position,
                                   .framework = env->framework };
     p->words = p->selectors.words = env->framework->words;
-    p->hostname = words_get(p->words, STR("kubernetes.io/hostname"));
+    p->hostname = intern_get(p->words, STR("kubernetes.io/hostname"));
     int r = read_args(p, env->args, err);
     if (r < 0) {
         spread_destroy(&p->p);

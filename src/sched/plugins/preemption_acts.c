@@ -39,10 +39,10 @@ struct act {
 
 struct eviction {
     struct preemption_acts *acts; /* NULL: the plugin has gone */
-    struct words *words;
+    struct intern_table *words;
     struct sched_api *api;
     const struct sched_pod *preemptor; /* a reference */
-    struct word *node;
+    struct intern *node;
     struct act *victims, *withdrawn;
     size_t n_victims, n_withdrawn;
     size_t waits_for; /* answers, and 1 while more is being asked */
@@ -56,7 +56,7 @@ static void job_free(struct eviction *job)
     for (size_t i = 0; i < job->n_withdrawn; i++)
         sched_object_unref(job->words, (void *)job->withdrawn[i].pod);
     sched_object_unref(job->words, (void *)job->preemptor);
-    word_unref(job->words, job->node);
+    intern_unref(job->words, job->node);
     free(job->victims);
     free(job->withdrawn);
     free(job);
@@ -148,7 +148,7 @@ static void record_victim(const struct act *act, const char *suffix)
     struct sched_framework *f = job->acts->framework;
     struct buf note = BUF_INIT(4096);
     buf_printf(&note, "Preempted by pod " STR_FMT " on node " STR_FMT "%s",
-               STR_ARG(job->preemptor->o.uid), STR_ARG(word_str(job->node)), suffix);
+               STR_ARG(job->preemptor->o.uid), STR_ARG(intern_str(job->node)), suffix);
     struct sched_reference victim = reference(act->pod), preemptor = reference(job->preemptor);
     f->record_about(f, &victim, &preemptor, STR("Normal"), STR("Preempted"), STR("Preempting"),
                     buf_str(&note));
@@ -334,7 +334,7 @@ void preemption_acts_start(struct preemption_acts *acts, const struct sched_pod 
                               .words = f->words,
                               .api = f->api,
                               .preemptor = sched_object_ref((void *)preemptor),
-                              .node = word_ref(place->node->node->name),
+                              .node = intern_ref(place->node->node->name),
                               .victims = xnew_n(struct act, n),
                               .waits_for = 1 };
     for (uint32_t i = 0; i < place->n_victims; i++)

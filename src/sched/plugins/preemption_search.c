@@ -56,7 +56,7 @@ static void update_budgets(struct preemption_search *s)
         qsort(s->budgets.p, s->budgets.n, sizeof(*s->budgets.p), compare_budgets);
 }
 
-static size_t first_budget(const struct preemption_search *s, const struct word *namespace)
+static size_t first_budget(const struct preemption_search *s, const struct intern *namespace)
 {
     size_t from = 0, to = s->budgets.n;
     while (from < to) {
@@ -206,7 +206,7 @@ static const struct sched_status *try_node(struct preemption_search *s, struct s
     if (sched_code(status) == SCHED_SUCCESS && s->victims.n == 0)
         return sched_status(fork->arena, SCHED_ERROR,
                             "expected at least one victim pod on node \"" STR_FMT "\"",
-                            STR_ARG(word_str(node->node->name)));
+                            STR_ARG(intern_str(node->node->name)));
     return status;
 }
 
@@ -258,7 +258,7 @@ void preemption_find(struct preemption_search *s, struct sched_cycle *cycle,
                      const struct sched_node_info *const *nodes, size_t n, size_t offset,
                      size_t wanted, struct preemption_result *ret)
 {
-    struct words *w = s->framework->words;
+    struct intern_table *w = s->framework->words;
     update_budgets(s);
     /* Candidates without violations grow from the front, the others from the back. */
     size_t cap = MIN(wanted, n), n_good = 0, n_bad = 0, n_victimless = 0;

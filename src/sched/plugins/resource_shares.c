@@ -2,7 +2,7 @@
 /* Resources that scores count; see resource_shares.h. */
 #include "sched/plugins/resource_shares.h"
 
-static int read_spec(struct words *w, const struct json *json, struct sched_spec *ret,
+static int read_spec(struct intern_table *w, const struct json *json, struct sched_spec *ret,
                      struct err *err)
 {
     struct str name = json_get_str(json, "name");
@@ -20,11 +20,11 @@ static int read_spec(struct words *w, const struct json *json, struct sched_spec
     else if (str_is(name, "ephemeral-storage"))
         ret->kind = SCHED_SPEC_EPHEMERAL;
     else
-        *ret = (struct sched_spec){ SCHED_SPEC_SCALAR, words_get(w, name), weight };
+        *ret = (struct sched_spec){ SCHED_SPEC_SCALAR, intern_get(w, name), weight };
     return 0;
 }
 
-int sched_specs_read(struct words *w, const struct json *resources, struct sched_specs *ret,
+int sched_specs_read(struct intern_table *w, const struct json *resources, struct sched_specs *ret,
                      struct err *err)
 {
     struct sched_specs s = { 0 };
@@ -48,10 +48,10 @@ int sched_specs_read(struct words *w, const struct json *resources, struct sched
     return 0;
 }
 
-void sched_specs_fini(struct words *w, struct sched_specs *s)
+void sched_specs_fini(struct intern_table *w, struct sched_specs *s)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        word_unref(w, s->p[i].name);
+        intern_unref(w, s->p[i].name);
     free(s->p);
     *s = (struct sched_specs){ 0 };
 }

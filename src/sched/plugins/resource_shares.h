@@ -10,7 +10,7 @@
 
 struct sched_spec {
     enum { SCHED_SPEC_CPU, SCHED_SPEC_MEMORY, SCHED_SPEC_EPHEMERAL, SCHED_SPEC_SCALAR } kind;
-    struct word *name; /* of a scalar */
+    struct intern *name; /* of a scalar */
     int64_t weight;
 };
 struct sched_specs {
@@ -20,9 +20,9 @@ struct sched_specs {
 enum { SCHED_SPECS_MAX = PLACE_BALANCE_MAX };
 
 /* [{name, weight}...]; NULL or []: CPU and memory. Errors: E_INVALID, E_LIMIT. */
-int sched_specs_read(struct words *w, const struct json *resources, struct sched_specs *ret,
+int sched_specs_read(struct intern_table *w, const struct json *resources, struct sched_specs *ret,
                      struct err *err);
-void sched_specs_fini(struct words *w, struct sched_specs *s);
+void sched_specs_fini(struct intern_table *w, struct sched_specs *s);
 
 /*
  * What the pod asks for of each, in the arena. nonzero: for containers that ask for no CPU or

@@ -11,10 +11,10 @@ enum { BUCKETS = 256, MEMO = 512 };
 
 /* Which tally answers about pods with these labels, until terms or namespaces change. */
 struct memo {
-    struct word *namespace; /* a reference; NULL: free */
+    struct intern *namespace; /* a reference; NULL: free */
     struct sched_labels labels;
     enum tally_kind kind;
-    const struct word *key; /* held by the census, as long as terms do not change */
+    const struct intern *key; /* held by the census, as long as terms do not change */
     int32_t hard_weight;
     uint64_t terms, namespaces;
     struct tally *tally; /* NULL: all 0 */
@@ -110,7 +110,7 @@ static void list_put(struct tallies *ts, struct tally *t)
 static void memo_clear(struct tallies *ts, struct memo *m)
 {
     alike_labels_fini(ts->c->words, &m->labels);
-    word_unref(ts->c->words, m->namespace);
+    intern_unref(ts->c->words, m->namespace);
     *m = (struct memo){ 0 };
 }
 
@@ -129,7 +129,7 @@ static void tally_free(struct tallies *ts, struct tally *t)
     topology_unref(&ts->topologies, t->topology);
     topology_node_filter_unref(&ts->topologies, t->filter);
     sched_object_unref(ts->c->words, (void *)(uintptr_t)t->pod);
-    word_unref(ts->c->words, t->namespace);
+    intern_unref(ts->c->words, t->namespace);
     alike_selector_fini(ts->c->words, &t->selector);
     counts_fini(&t->weights);
     counts_fini(&t->by_node);
@@ -150,7 +150,7 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k, st
     if (k->wants_min)
         t->population = topology_population_ref(&ts->topologies, t->topology, f);
     if (k->kind == TALLY_SPREAD) {
-        t->namespace = word_ref(k->nodes.pod->namespace_word);
+        t->namespace = intern_ref(k->nodes.pod->namespace_word);
         alike_selector_copy(&t->selector, k->selector);
     } else if (n_given) {
         t->given = xnew_n(struct tally_weight, n_given);
@@ -248,7 +248,7 @@ static struct tally *get_about(struct tallies *ts, const struct tally_key *k)
     }
     struct tally *t = get_by_terms(ts, k);
     memo_clear(ts, m);
-    *m = (struct memo){ .namespace = word_ref(pod->namespace_word),
+    *m = (struct memo){ .namespace = intern_ref(pod->namespace_word),
                         .kind = k->kind,
                         .key = k->topology_key,
                         .hard_weight = k->hard_weight,

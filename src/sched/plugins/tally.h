@@ -32,7 +32,7 @@ enum tally_kind {
 /* The question. All borrowed; what a tally needs of it, it keeps itself. */
 struct tally_key {
     enum tally_kind kind;
-    const struct word *topology_key;
+    const struct intern *topology_key;
     struct node_question nodes; /* its pod is the one to be placed; the rest: SPREAD alone */
     /* SPREAD */
     const struct sched_selector *selector;
@@ -65,7 +65,7 @@ struct tally {
     bool wants_nodes_alone;
     uint64_t hash;
     const struct sched_pod *pod; /* AFFINITY, ANTI, PREFERS: whose terms; a reference */
-    struct word *namespace;      /* SPREAD; a reference */
+    struct intern *namespace;    /* SPREAD; a reference */
     struct sched_selector selector;
     struct tally_weight *given; /* EXISTING, ABOUT: instead of a question */
     uint32_t n_given;

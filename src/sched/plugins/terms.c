@@ -5,15 +5,15 @@
 #include "sched/object/namespace.h"
 
 const struct sched_labels *terms_namespace_labels(const struct sched_cache *cache,
-                                                  const struct word *name)
+                                                  const struct intern *name)
 {
     static const struct sched_labels none;
     const struct sched_namespace *ns =
-        sched_cache_get(cache, SCHED_NAMESPACE, STR(""), word_str(name));
+        sched_cache_get(cache, SCHED_NAMESPACE, STR(""), intern_str(name));
     return ns ? &ns->labels : &none;
 }
 
-static bool names_namespace(const struct sched_affinity_term *t, const struct word *name)
+static bool names_namespace(const struct sched_affinity_term *t, const struct intern *name)
 {
     for (uint32_t i = 0; i < t->n_namespaces; i++)
         if (t->namespaces[i] == name)
@@ -26,7 +26,7 @@ static bool names_namespace(const struct sched_affinity_term *t, const struct wo
  * selector about empty labels, too: one that wants a label not to be there selects all namespaces.
  */
 static bool selects_namespace(const struct sched_cache *cache, const struct sched_affinity_term *t,
-                              const struct word *name)
+                              const struct intern *name)
 {
     static const struct sched_labels none;
     const struct sched_selector *s = &t->namespace_selector;

@@ -6,7 +6,7 @@
 
 /* Labels of a namespace; empty where it is unknown. Borrowed until namespaces change. */
 const struct sched_labels *terms_namespace_labels(const struct sched_cache *cache,
-                                                  const struct word *name);
+                                                  const struct intern *name);
 /* A term of the pod that is to be placed, about one that is there. */
 bool term_matches(const struct sched_cache *cache, const struct sched_affinity_term *t,
                   const struct sched_pod *other);

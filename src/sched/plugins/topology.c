@@ -8,7 +8,7 @@ enum { DEAD_DOMAINS_MAX = 64 };
 
 /* ---- topologies ---- */
 
-static uint32_t *domain_slot(const struct topology *t, const struct word *value)
+static uint32_t *domain_slot(const struct topology *t, const struct intern *value)
 {
     uint32_t i = (uint32_t)value->hash & (t->n_slots - 1);
     while (t->slots[i] != 0 && t->values[t->slots[i]] != value)
@@ -25,7 +25,7 @@ static void grow_slots(struct topology *t)
         *domain_slot(t, t->values[d]) = d;
 }
 
-static uint32_t domain_of_value(struct topology *t, struct word *value)
+static uint32_t domain_of_value(struct topology *t, struct intern *value)
 {
     if (t->n_domains * 2 >= t->n_slots)
         grow_slots(t);
@@ -38,7 +38,7 @@ static uint32_t domain_of_value(struct topology *t, struct word *value)
         t->nodes = xrealloc(t->nodes, t->cap_domains * sizeof(*t->nodes));
     }
     uint32_t d = t->n_domains++;
-    t->values[d] = word_ref(value);
+    t->values[d] = intern_ref(value);
     t->nodes[d] = 0;
     t->n_dead++;
     *slot = d;
@@ -48,13 +48,13 @@ static uint32_t domain_of_value(struct topology *t, struct word *value)
 }
 
 /* Forget all domains; every node is read again. */
-static void topology_reset(struct words *w, struct topology *t)
+static void topology_reset(struct intern_table *w, struct topology *t)
 {
     for (uint32_t d = 1; d < t->n_domains; d++)
-        word_unref(w, t->values[d]);
+        intern_unref(w, t->values[d]);
     if (!t->values) {
         t->cap_domains = 4;
-        t->values = xnew_n(struct word *, t->cap_domains);
+        t->values = xnew_n(struct intern *, t->cap_domains);
         t->nodes = xnew_n(uint32_t, t->cap_domains);
     }
     t->values[0] = NULL;
@@ -78,7 +78,7 @@ static void grow_nodes(struct topology *t, uint32_t n)
     t->n_nodes = n;
 }
 
-static void topology_put(struct topology *t, uint32_t index, struct word *value)
+static void topology_put(struct topology *t, uint32_t index, struct intern *value)
 {
     uint32_t before = t->domain_of[index];
     if (t->values[before] == value)
@@ -108,14 +108,14 @@ void topology_sync(struct census *c, struct topology *t)
     t->shape = c->shape;
 }
 
-struct topology *topology_ref(struct topologies *ts, const struct word *key)
+struct topology *topology_ref(struct topologies *ts, const struct intern *key)
 {
     struct topology *t = ts->topologies;
     while (t && t->key != key)
         t = t->next;
     if (!t) {
         t = xnew(struct topology);
-        t->key = word_ref((struct word *)(uintptr_t)key);
+        t->key = intern_ref((struct intern *)(uintptr_t)key);
         t->next = ts->topologies;
         ts->topologies = t;
         topology_reset(ts->words, t);
@@ -133,7 +133,7 @@ void topology_unref(struct topologies *ts, struct topology *t)
         at = &(*at)->next;
     *at = t->next;
     topology_reset(ts->words, t);
-    word_unref(ts->words, t->key);
+    intern_unref(ts->words, t->key);
     free(t->domain_of);
     free(t->values);
     free(t->nodes);
@@ -228,9 +228,9 @@ static struct node_filter *filter_new(struct topologies *ts, const struct node_q
     if (f->honors_affinity || f->honors_taints)
         f->pod = sched_object_ref((void *)(uintptr_t)q->pod);
     f->n_keys = q->n_keys;
-    f->keys = xnew_n(struct word *, q->n_keys);
+    f->keys = xnew_n(struct intern *, q->n_keys);
     for (uint32_t i = 0; i < q->n_keys; i++)
-        f->keys[i] = word_ref(q->keys[i]);
+        f->keys[i] = intern_ref(q->keys[i]);
     f->next = ts->filters;
     ts->filters = f;
     return f;
@@ -257,7 +257,7 @@ void topology_node_filter_unref(struct topologies *ts, struct node_filter *f)
         at = &(*at)->next;
     *at = f->next;
     for (uint32_t i = 0; i < f->n_keys; i++)
-        word_unref(ts->words, f->keys[i]);
+        intern_unref(ts->words, f->keys[i]);
     sched_object_unref(ts->words, (void *)(uintptr_t)f->pod);
     free(f->keys);
     free(f->counts);

@@ -9,13 +9,13 @@
 
 /* The values that a label has on nodes. Domain 0: nodes without that label. */
 struct topology {
-    struct word *key; /* a reference */
+    struct intern *key; /* a reference */
     uint32_t refs;
     struct topology *next;
     uint64_t shape;                          /* of the census, as read last */
     uint64_t version;                        /* grows when domain_of changes */
     uint32_t *domain_of, n_nodes;            /* by index of the node */
-    struct word **values;                    /* by domain; references; NULL: domain 0 */
+    struct intern **values;                  /* by domain; references; NULL: domain 0 */
     uint32_t *nodes;                         /* how many are in a domain */
     uint32_t n_domains, cap_domains, n_dead; /* dead: no node is in them */
     uint32_t *slots, n_slots;                /* hash table of domains by value */
@@ -25,7 +25,7 @@ struct topology {
 /* Which nodes count? All borrowed. */
 struct node_question {
     const struct sched_pod *pod;
-    struct word *const *keys; /* those that have all of these labels, */
+    struct intern *const *keys; /* those that have all of these labels, */
     uint32_t n_keys;
     bool honors_affinity, honors_taints; /* and that the pod selects, and tolerates */
 };
@@ -35,7 +35,7 @@ struct node_filter {
     uint64_t hash;
     const struct sched_pod *pod; /* a reference; whose node affinity and tolerations; NULL: none */
     bool honors_affinity, honors_taints;
-    struct word **keys; /* labels that a node must have; references */
+    struct intern **keys; /* labels that a node must have; references */
     uint32_t n_keys;
     uint64_t shape, version; /* as in struct topology */
     uint8_t *counts;         /* by index of the node */
@@ -54,13 +54,13 @@ struct population {
 };
 
 struct topologies {
-    struct words *words;
+    struct intern_table *words;
     struct topology *topologies;
     struct node_filter *filters;
     struct population *populations;
 };
 
-struct topology *topology_ref(struct topologies *ts, const struct word *key);
+struct topology *topology_ref(struct topologies *ts, const struct intern *key);
 void topology_unref(struct topologies *ts, struct topology *t);
 void topology_sync(struct census *c, struct topology *t);
 

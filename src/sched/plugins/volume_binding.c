@@ -129,7 +129,7 @@ static void prepare_unbound(struct volume_binding *b, struct arena *a, struct un
         c->own = volume_book_own(b->book, a, c->pvc, &c->n_own);
     }
     const struct sched_csi_driver *driver = sched_cache_get(
-        b->p.framework->cache, SCHED_CSI_DRIVER, STR(""), word_str(c->class->provisioner));
+        b->p.framework->cache, SCHED_CSI_DRIVER, STR(""), intern_str(c->class->provisioner));
     c->checks_capacity = c->pvc->has_request && driver && driver->tracks_capacity;
     if (c->checks_capacity) {
         c->bytes = quantity_value(c->pvc->request);
@@ -161,7 +161,7 @@ static const struct sched_status *add_unbound(struct volume_binding *b, struct s
                                               bool *ret_is_immediate)
 {
     const struct sched_storage_class *class =
-        pvc->class->n > 0 ? sched_find_class(b->p.framework, word_str(pvc->class)) : NULL;
+        pvc->class->n > 0 ? sched_find_class(b->p.framework, intern_str(pvc->class)) : NULL;
     if (class && class->mode == SCHED_BINDING_UNSET)
         return sched_status(cycle->arena, SCHED_ERROR,
                             "VolumeBindingMode not set for StorageClass \"%s\"", pvc->class->text);
@@ -341,7 +341,7 @@ static bool has_capacity(const struct unbound_claim *c, const struct sched_node 
 /* bits: what stands in the way of making a volume for this node. */
 static unsigned check_provision(const struct unbound_claim *c, const struct sched_node *node)
 {
-    struct str provisioner = word_str(c->class->provisioner);
+    struct str provisioner = intern_str(c->class->provisioner);
     if (provisioner.n == 0 || str_is(provisioner, "kubernetes.io/no-provisioner") ||
         !sched_storage_class_allows(c->class, node))
         return NO_MATCH;

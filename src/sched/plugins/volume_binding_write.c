@@ -80,7 +80,7 @@ static const struct sched_status *check_made(struct binding_state *s, const stru
         return FAIL(s, "selectedNode annotation reset for PVC \"" STR_FMT "\"",
                     STR_ARG(pvc->o.name));
     /* Whoever makes volumes takes the annotation away when it cannot. */
-    if (!str_eq(pvc->selected_node, word_str(s->cycle->node)))
+    if (!str_eq(pvc->selected_node, intern_str(s->cycle->node)))
         return FAIL(s, "provisioning failed for PVC \"" STR_FMT "\"", STR_ARG(pvc->o.name));
     if (pvc->volume_name.n > 0) {
         const struct sched_pv *pv = sched_find_pv(f, pvc->volume_name);
@@ -226,7 +226,7 @@ static bool concerns(const struct binding_state *s, const struct sched_event *ev
 {
     const struct sched_object *o = event->after ? event->after : event->before;
     if (o->kind == SCHED_NODE || o->kind == SCHED_CSI_NODE)
-        return str_eq(o->name, word_str(s->cycle->node));
+        return str_eq(o->name, intern_str(s->cycle->node));
     for (uint32_t i = 0; i < s->n_decisions; i++) {
         const struct decision *d = &s->decisions[i];
         if (o->kind == SCHED_PV
@@ -375,7 +375,7 @@ static const struct sched_status *write_next(struct binding_state *s)
     } else {
         (void)buf_printf(&target, "/api/v1/namespaces/" STR_FMT "/persistentvolumeclaims/" STR_FMT,
                          STR_ARG(d->pvc->o.namespace), STR_ARG(d->pvc->o.name));
-        claim_patch(&body, d, word_str(s->cycle->node));
+        claim_patch(&body, d, intern_str(s->cycle->node));
     }
     struct sched_api_request rq = {
         .method = "PATCH",

@@ -180,15 +180,15 @@ static int compare_capacities(const void *a, const void *b)
     return c != 0 ? c : str_cmp(x->o.name, y->o.name);
 }
 
-static struct book_class *class_of(struct volume_book *b, const struct word *class, bool make)
+static struct book_class *class_of(struct volume_book *b, const struct intern *class, bool make)
 {
-    struct book_class *c = map_get(&b->classes, word_str(class));
+    struct book_class *c = map_get(&b->classes, intern_str(class));
     if (c || !make)
         return c;
     c = xnew(struct book_class);
     pin_index_init(&c->unclaimed, b->f->words, compare_volumes);
     pin_index_init(&c->capacities, b->f->words, compare_capacities);
-    map_put(&b->classes, word_str(class), c);
+    map_put(&b->classes, intern_str(class), c);
     return c;
 }
 
@@ -396,7 +396,7 @@ void volume_book_changed(struct volume_book *b, const struct sched_event *event)
         capacity_changed(b, event);
 }
 
-const struct pin_index *volume_book_unclaimed(struct volume_book *b, const struct word *class)
+const struct pin_index *volume_book_unclaimed(struct volume_book *b, const struct intern *class)
 {
     load_volumes(b);
     const struct book_class *c = class_of(b, class, false);
@@ -438,7 +438,7 @@ const struct sched_pv **volume_book_own(struct volume_book *b, struct arena *a,
     return ret;
 }
 
-const struct pin_index *volume_book_capacities(struct volume_book *b, const struct word *class)
+const struct pin_index *volume_book_capacities(struct volume_book *b, const struct intern *class)
 {
     load_capacities(b);
     const struct book_class *c = class_of(b, class, false);

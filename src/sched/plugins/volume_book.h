@@ -39,9 +39,9 @@ size_t volume_book_n_promises(const struct volume_book *b);
 /* ---- indexes; borrowed until objects change ---- */
 
 /* Volumes of a class that no claim is named in, by capacity, then name; NULL: none. */
-const struct pin_index *volume_book_unclaimed(struct volume_book *b, const struct word *class);
+const struct pin_index *volume_book_unclaimed(struct volume_book *b, const struct intern *class);
 /* Volumes of the claim's class that are its own by volume_book_claim(); in the arena. */
 const struct sched_pv **volume_book_own(struct volume_book *b, struct arena *a,
                                         const struct sched_pvc *pvc, size_t *ret_n);
 /* Capacities of a class, the largest first; NULL: none. */
-const struct pin_index *volume_book_capacities(struct volume_book *b, const struct word *class);
+const struct pin_index *volume_book_capacities(struct volume_book *b, const struct intern *class);

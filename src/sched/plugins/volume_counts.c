@@ -51,27 +51,27 @@ static struct counted_volume counted(const struct volume_counts *c, struct str d
 /* The driver that counts for a volume of this class that is not there yet; "": none does. */
 static struct str driver_of_class(const struct sched_storage_class *class)
 {
-    enum sched_in_tree tree = sched_in_tree_of(word_str(class->provisioner));
+    enum sched_in_tree tree = sched_in_tree_of(intern_str(class->provisioner));
     if (tree == SCHED_IN_TREE_NONE)
-        return word_str(class->provisioner);
+        return intern_str(class->provisioner);
     return sched_in_tree_kinds[tree].is_migrated ? str_of(sched_in_tree_kinds[tree].driver)
                                                  : STR("");
 }
 
 struct counted_volume volume_counts_claim(const struct volume_counts *c,
                                           const struct sched_pvc *pvc,
-                                          const struct word **ret_driver)
+                                          const struct intern **ret_driver)
 {
     const struct sched_pv *pv =
         pvc->volume_name.n > 0 ? sched_find_pv(c->f, pvc->volume_name) : NULL;
     struct counted_volume v = { 0 };
     struct str driver = STR("");
     if (pv && pv->driver && pv->handle.n > 0) {
-        driver = word_str(pv->driver);
+        driver = intern_str(pv->driver);
         if (driver.n > 0)
             v = counted(c, driver, pv->handle);
     } else if (!pv && pvc->class->n > 0) {
-        const struct sched_storage_class *class = sched_find_class(c->f, word_str(pvc->class));
+        const struct sched_storage_class *class = sched_find_class(c->f, intern_str(pvc->class));
         driver = class ? driver_of_class(class) : STR("");
         if (driver.n > 0) {
             /* A handle that no driver gives: volumes that are not there have none. */
@@ -80,7 +80,7 @@ struct counted_volume volume_counts_claim(const struct volume_counts *c,
         }
     }
     if (ret_driver)
-        *ret_driver = v.hash ? words_find(c->f->words, driver) : NULL;
+        *ret_driver = v.hash ? intern_find(c->f->words, driver) : NULL;
     v.claim = name_hash(c, pvc->o.namespace, pvc->o.name);
     v.volume = pvc->volume_name.n > 0 ? name_hash(c, STR(""), pvc->volume_name) : 0;
     return v;
@@ -88,7 +88,7 @@ struct counted_volume volume_counts_claim(const struct volume_counts *c,
 
 struct counted_volume volume_counts_inline(const struct volume_counts *c, struct arena *a,
                                            const struct sched_volume *v,
-                                           const struct word **ret_driver,
+                                           const struct intern **ret_driver,
                                            const struct sched_status **ret_failed)
 {
     struct counted_volume ret = { 0 };
@@ -109,7 +109,7 @@ struct counted_volume volume_counts_inline(const struct volume_counts *c, struct
         ret = counted(c, driver, buf_str(&handle));
     buf_fini(&handle);
     if (ret_driver && r >= 0)
-        *ret_driver = words_find(c->f->words, driver);
+        *ret_driver = intern_find(c->f->words, driver);
     return ret;
 }
 
@@ -118,7 +118,7 @@ struct counted_volume volume_counts_inline(const struct volume_counts *c, struct
 static void attachment_del(struct volume_counts *c, struct str name)
 {
     struct sched_volume_attachment *va = map_del(&c->attachments_by_name, name);
-    struct attachments *of = va ? map_get(&c->attachments, word_str(va->node)) : NULL;
+    struct attachments *of = va ? map_get(&c->attachments, intern_str(va->node)) : NULL;
     for (size_t i = 0; of && i < of->list.n; i++) {
         if (of->list.p[i] != va)
             continue;
@@ -126,7 +126,7 @@ static void attachment_del(struct volume_counts *c, struct str name)
         break;
     }
     if (of && of->list.n == 0) {
-        map_del(&c->attachments, word_str(va->node));
+        map_del(&c->attachments, intern_str(va->node));
         vec_fini(&of->list);
         free(of);
     }
@@ -138,10 +138,10 @@ static void attachment_put(struct volume_counts *c, const struct sched_volume_at
     attachment_del(c, va->o.name);
     if (va->attacher->n == 0 || va->volume.n == 0)
         return;
-    struct attachments *of = map_get(&c->attachments, word_str(va->node));
+    struct attachments *of = map_get(&c->attachments, intern_str(va->node));
     if (!of) {
         of = xnew(struct attachments);
-        map_put(&c->attachments, word_str(va->node), of);
+        map_put(&c->attachments, intern_str(va->node), of);
     }
     vec_push(&of->list, sched_object_ref((void *)va));
     map_put(&c->attachments_by_name, va->o.name, (void *)va);
@@ -170,7 +170,7 @@ static void drop_nodes(struct volume_counts *c)
     }
 }
 
-static void drop_node(struct volume_counts *c, const struct word *name)
+static void drop_node(struct volume_counts *c, const struct intern *name)
 {
     const struct sched_node_info *node = sched_cache_node(c->f->cache, name);
     if (node && node->index < c->nodes.n)
@@ -291,16 +291,16 @@ static const struct sched_status *add_pod(const struct volume_counts *c, struct 
     return NULL;
 }
 
-static void add_attachments(const struct volume_counts *c, const struct word *node,
+static void add_attachments(const struct volume_counts *c, const struct intern *node,
                             struct volume_list *list)
 {
-    const struct attachments *of = map_get(&c->attachments, word_str(node));
+    const struct attachments *of = map_get(&c->attachments, intern_str(node));
     for (size_t i = 0; of && i < of->list.n; i++) {
         const struct sched_volume_attachment *va = of->list.p[i];
         const struct sched_pv *pv = sched_find_pv(c->f, va->volume);
         struct counted_volume volume = { 0 };
         if (pv && pv->driver && pv->in_tree == SCHED_IN_TREE_NONE)
-            volume = counted(c, word_str(va->attacher), pv->handle);
+            volume = counted(c, intern_str(va->attacher), pv->handle);
         volume.volume = name_hash(c, STR(""), va->volume);
         vec_push(list, volume);
     }

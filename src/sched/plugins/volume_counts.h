@@ -34,11 +34,11 @@ void volume_counts_changed(struct volume_counts *c, const struct sched_event *ev
  */
 struct counted_volume volume_counts_claim(const struct volume_counts *c,
                                           const struct sched_pvc *pvc,
-                                          const struct word **ret_driver);
+                                          const struct intern **ret_driver);
 /* The same of a volume in a pod's spec. ret_failed: it cannot be its driver's; in the arena. */
 struct counted_volume volume_counts_inline(const struct volume_counts *c, struct arena *a,
                                            const struct sched_volume *v,
-                                           const struct word **ret_driver,
+                                           const struct intern **ret_driver,
                                            const struct sched_status **ret_failed);
 /* NULL: the node has none. */
 const struct sched_csi_node *volume_counts_csi_node(struct volume_counts *c,

@@ -14,13 +14,13 @@ enum { ZONE_LABELS = 4 };
 
 struct volume_zone {
     struct sched_plugin p;
-    struct word *labels[ZONE_LABELS];
+    struct intern *labels[ZONE_LABELS];
 };
 
 /* What one label of one volume asks of a node. */
 struct topology {
-    const struct word *key, *other_key; /* other: today's label for yesterday's */
-    const struct word **values;         /* those that any object has */
+    const struct intern *key, *other_key; /* other: today's label for yesterday's */
+    const struct intern **values;         /* those that any object has */
     uint32_t n_values;
 };
 struct zone_state {
@@ -31,12 +31,12 @@ struct zone_state {
 static int create(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err)
 {
     struct volume_zone *z = xnew(struct volume_zone);
-    struct words *w = env->framework->words;
+    struct intern_table *w = env->framework->words;
     /* Each beta label two places before the one that took its place. */
-    z->labels[0] = words_get(w, STR("failure-domain.beta.kubernetes.io/zone"));
-    z->labels[1] = words_get(w, STR("failure-domain.beta.kubernetes.io/region"));
-    z->labels[2] = words_get(w, STR("topology.kubernetes.io/zone"));
-    z->labels[3] = words_get(w, STR("topology.kubernetes.io/region"));
+    z->labels[0] = intern_get(w, STR("failure-domain.beta.kubernetes.io/zone"));
+    z->labels[1] = intern_get(w, STR("failure-domain.beta.kubernetes.io/region"));
+    z->labels[2] = intern_get(w, STR("topology.kubernetes.io/zone"));
+    z->labels[3] = intern_get(w, STR("topology.kubernetes.io/region"));
     *ret = &z->p;
     return 0;
 }
@@ -45,7 +45,7 @@ static void destroy(struct sched_plugin *p)
 {
     struct volume_zone *z = (struct volume_zone *)p;
     for (size_t i = 0; i < ZONE_LABELS; i++)
-        word_unref(p->framework->words, z->labels[i]);
+        intern_unref(p->framework->words, z->labels[i]);
     free(z);
 }
 
@@ -77,18 +77,18 @@ static void add_topologies(struct volume_zone *z, struct arena *a, struct zone_s
                            const struct sched_pv *pv)
 {
     for (size_t i = 0; i < ZONE_LABELS; i++) {
-        const struct word *label = sched_label_get(&pv->labels, z->labels[i]);
-        struct str text = word_str(label), zone;
+        const struct intern *label = sched_label_get(&pv->labels, z->labels[i]);
+        struct str text = intern_str(label), zone;
         uint32_t n = label ? count_zones(text) : 0;
         if (n == 0)
             continue;
         struct topology *t = &s->topologies[s->n++];
         t->key = z->labels[i];
         t->other_key = i < 2 ? z->labels[i + 2] : NULL;
-        t->values = arena_new_n(a, const struct word *, n);
+        t->values = arena_new_n(a, const struct intern *, n);
         for (uint32_t j = 0; j < n; j++) {
             (void)next_zone(&text, &zone);
-            const struct word *value = words_find(z->p.framework->words, zone);
+            const struct intern *value = intern_find(z->p.framework->words, zone);
             if (value)
                 t->values[t->n_values++] = value;
         }
@@ -102,7 +102,7 @@ static const struct sched_status *check_unbound(struct volume_zone *z, struct ar
     if (pvc->class->n == 0)
         return &no_names;
     const struct sched_storage_class *class =
-        sched_find_class(z->p.framework, word_str(pvc->class));
+        sched_find_class(z->p.framework, intern_str(pvc->class));
     if (!class)
         return sched_status(a, SCHED_UNRESOLVABLE, "storageclass.storage.k8s.io \"%s\" not found",
                             pvc->class->text);
@@ -155,7 +155,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     return NULL;
 }
 
-static bool has_value(const struct topology *t, const struct word *value)
+static bool has_value(const struct topology *t, const struct intern *value)
 {
     for (uint32_t i = 0; i < t->n_values; i++) {
         if (t->values[i] == value)
@@ -175,7 +175,7 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
         has_zone = sched_label_get(labels, z->labels[i]) != NULL;
     for (uint32_t i = 0; has_zone && i < s->n; i++) {
         const struct topology *t = &s->topologies[i];
-        const struct word *value = sched_label_get(labels, t->key);
+        const struct intern *value = sched_label_get(labels, t->key);
         if (!value && t->other_key)
             value = sched_label_get(labels, t->other_key);
         if (!value || !has_value(t, value))
@@ -198,11 +198,11 @@ static enum sched_hint after_claim_changed(struct sched_plugin *p, const struct 
 }
 
 /* Labels whose text does not parse are none. */
-static const struct word *zone_label(const struct volume_zone *z, const struct sched_pv *pv,
-                                     size_t i)
+static const struct intern *zone_label(const struct volume_zone *z, const struct sched_pv *pv,
+                                       size_t i)
 {
-    const struct word *label = sched_label_get(&pv->labels, z->labels[i]);
-    return label && count_zones(word_str(label)) > 0 ? label : NULL;
+    const struct intern *label = sched_label_get(&pv->labels, z->labels[i]);
+    return label && count_zones(intern_str(label)) > 0 ? label : NULL;
 }
 
 static enum sched_hint after_volume_changed(struct sched_plugin *p, const struct sched_pod *pod,

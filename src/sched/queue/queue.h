@@ -41,7 +41,7 @@ struct sched_queued {
 };
 
 struct sched_queue_opts {
-    struct words *words;
+    struct intern_table *words;
     /* The profile for a pod's schedulerName; NULL: not ours. */
     const struct sched_profile *(*profile)(void *arg, struct str scheduler_name);
     void *arg;

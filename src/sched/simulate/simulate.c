@@ -62,7 +62,7 @@ static void note_refusals(struct simulation *s, struct simulation_pod *row)
         row->explain = tree;
 }
 
-static void on_decided(void *arg, const struct sched_pod *pod, const struct word *node,
+static void on_decided(void *arg, const struct sched_pod *pod, const struct intern *node,
                        const struct sched_status *status)
 {
     struct simulation *s = arg;

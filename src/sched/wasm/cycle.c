@@ -148,9 +148,9 @@ static const struct sched_status *run(struct sched_plugin *p, struct sched_cycle
 }
 
 static const struct sched_status *run_on_node(struct sched_plugin *p, struct sched_cycle *cycle,
-                                              enum wplugin_hook hook, const struct word *node)
+                                              enum wplugin_hook hook, const struct intern *node)
 {
-    struct wplugin_input in = { .node = word_str(node) };
+    struct wplugin_input in = { .node = intern_str(node) };
     return run(p, cycle, hook, &in);
 }
 
@@ -197,7 +197,7 @@ static const struct sched_status *what_if(struct sched_plugin *p, struct sched_c
     struct wobject *target;
     if (wsight_pod(other, &target, &err) < 0)
         return sched_status(cycle->arena, SCHED_ERROR, "encoding a pod: %s", err_text(&err));
-    struct wplugin_input in = { .node = word_str(node->node->name), .target_pod = target->bytes };
+    struct wplugin_input in = { .node = intern_str(node->node->name), .target_pod = target->bytes };
     const struct sched_status *s = run(p, cycle, hook, &in);
     wobject_unref(target);
     return s;
@@ -248,7 +248,7 @@ static const struct sched_status *post_filter(struct sched_plugin *p, struct sch
     struct wplugin_node_code *codes =
         arena_new_n(cycle->arena, struct wplugin_node_code, ret->n_statuses);
     for (size_t i = 0; i < ret->n_statuses; i++)
-        codes[i] = (struct wplugin_node_code){ word_str(ret->statuses[i].node->node->name),
+        codes[i] = (struct wplugin_node_code){ intern_str(ret->statuses[i].node->node->name),
                                                (int32_t)sched_code(ret->statuses[i].status) };
     struct wplugin_input in = { .statuses = codes, .n_statuses = ret->n_statuses };
     struct wplugin_result res;
@@ -267,7 +267,7 @@ static const struct sched_status *pre_score(struct sched_plugin *p, struct sched
 {
     struct str *names = arena_new_n(cycle->arena, struct str, n);
     for (size_t i = 0; i < n; i++)
-        names[i] = word_str(nodes[i]->node->name);
+        names[i] = intern_str(nodes[i]->node->name);
     struct wplugin_input in = { .nodes = names, .n_nodes = n };
     return run(p, cycle, WPLUGIN_HOOK_PRESCORE, &in);
 }
@@ -277,7 +277,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
                                         int64_t *ret)
 {
     for (size_t i = 0; i < n; i++) {
-        struct wplugin_input in = { .node = word_str(nodes[i]->node->name) };
+        struct wplugin_input in = { .node = intern_str(nodes[i]->node->name) };
         struct wplugin_result res;
         const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_SCORE, &in, &res);
         if (failed || (failed = status_of(cycle->arena, &res)))
@@ -293,7 +293,7 @@ static const struct sched_status *normalize(struct sched_plugin *p, struct sched
 {
     struct wplugin_node_score *given = arena_new_n(cycle->arena, struct wplugin_node_score, n);
     for (size_t i = 0; i < n; i++)
-        given[i] = (struct wplugin_node_score){ word_str(nodes[i]->node->name), scores[i] };
+        given[i] = (struct wplugin_node_score){ intern_str(nodes[i]->node->name), scores[i] };
     struct wplugin_input in = { .scores = given, .n_scores = n };
     struct wplugin_result res;
     const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_NORMALIZESCORE, &in, &res);
@@ -321,7 +321,7 @@ static const struct sched_status *permit(struct sched_plugin *p, struct sched_cy
                                          const struct sched_node_info *node,
                                          uint64_t *ret_timeout_ms)
 {
-    struct wplugin_input in = { .node = word_str(node->node->name) };
+    struct wplugin_input in = { .node = intern_str(node->node->name) };
     struct wplugin_result res;
     const struct sched_status *failed = call(p, cycle, WPLUGIN_HOOK_PERMIT, &in, &res);
     if (failed)

@@ -41,7 +41,7 @@ static void shown_end(struct sched_encoded *encoded)
 }
 
 /* node: what spec.nodeName shows where the text has none, of an assumed pod; or NULL. */
-static int encode(enum wobject_kind kind, struct str text, const struct word *node,
+static int encode(enum wobject_kind kind, struct str text, const struct intern *node,
                   struct wobject **ret, struct err *err)
 {
     struct arena a = { 0 };
@@ -49,7 +49,7 @@ static int encode(enum wobject_kind kind, struct str text, const struct word *no
     int r = json_parse(&a, text, NULL, &tree, err);
     struct json *spec = r < 0 ? NULL : json_getc(tree, "spec");
     if (node && spec && !json_get_str(spec, "nodeName").n)
-        json_set_str(&a, spec, "nodeName", word_str(node));
+        json_set_str(&a, spec, "nodeName", intern_str(node));
     if (r == 0)
         r = wobject_get(NULL, kind, &a, tree, ret, err);
     arena_fini(&a);
@@ -58,7 +58,7 @@ static int encode(enum wobject_kind kind, struct str text, const struct word *no
 
 /* ret: borrowed. */
 static int show(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
-                const struct word *node, struct wobject **ret, struct err *err)
+                const struct intern *node, struct wobject **ret, struct err *err)
 {
     if (!*at) {
         struct wobject *o;
@@ -94,7 +94,7 @@ int wsight_object(const struct sched_object *o, struct wobject **ret, struct err
 
 /* "": it cannot be encoded, which is logged. */
 static struct str bytes_of(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
-                           const struct word *node, struct str name)
+                           const struct intern *node, struct str name)
 {
     struct wobject *o;
     struct err err = { 0 };
@@ -114,13 +114,13 @@ static const struct sched_node_info *find(const struct wsight *s, struct str nam
 {
     if (!s->framework)
         return NULL;
-    const struct word *word = words_find(s->framework->words, name);
+    const struct intern *word = intern_find(s->framework->words, name);
     return word ? sched_cache_node(s->framework->cache, word) : NULL;
 }
 
 bool wsight_node(struct wsight *s, struct str name, struct str *ret)
 {
-    if (s->at && str_eq(name, word_str(s->at->name))) {
+    if (s->at && str_eq(name, intern_str(s->at->name))) {
         *ret = node_bytes(s->at);
         return ret->n > 0;
     }
@@ -196,7 +196,7 @@ bool wsight_image_states(struct wsight *s, struct str node, struct str *ret)
             continue;
         if (i)
             (void)buf_add_char(b, ',');
-        payload_add_json_string(b, word_str(sorted[i]->name));
+        payload_add_json_string(b, intern_str(sorted[i]->name));
         (void)buf_printf(b, ":{\"Size\":%" PRId64 ",\"NumNodes\":%" PRIu32 ",\"Nodes\":null}", size,
                          n_nodes);
     }
@@ -208,7 +208,7 @@ bool wsight_image_states(struct wsight *s, struct str node, struct str *ret)
 
 static void add_change(struct buf *to, const struct sched_node_info *info)
 {
-    (void)buf_add_str(to, word_str(info->node->name));
+    (void)buf_add_str(to, intern_str(info->node->name));
     (void)buf_add_char(to, 0);
 }
 

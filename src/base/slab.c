@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slabs of equal slots; see record.h.
+ * Slabs of equal slots; see slab.h.
  *
  *     region: | slab | slab | free | slab | ...      one reservation; slabs come from its low end
  *     slab:   | header | slot | slot | ... |         of one class: a multiple of 16 bytes
@@ -9,7 +9,7 @@
  * two bytes; slots beyond `fresh` were never used, and their pages may never have been touched. A
  * slab without records goes back to the system, unless it is the only one with room in its class.
  */
-#include "base/record.h"
+#include "base/slab.h"
 
 #include "base/list.h"
 #include "base/sanitizer.h"
@@ -20,8 +20,8 @@
 
 enum {
     STEP = 16,
-    N_CLASSES = RECORD_MAX_BYTES / STEP,
-    N_SLABS = RECORD_REGION_BYTES / RECORD_SLAB_BYTES,
+    N_CLASSES = SLAB_MAX_BYTES / STEP,
+    N_SLABS = SLAB_REGION_BYTES / SLAB_BYTES,
     WORD_BITS = 64
 };
 
@@ -42,7 +42,7 @@ static struct {
     struct list roomy[N_CLASSES];
     uint64_t used[N_SLABS / WORD_BITS]; /* a bit for each slab */
     size_t first_word;                  /* those before it have no free slab */
-    struct record_stats stats;
+    struct slab_stats stats;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void reserve(void)
@@ -50,12 +50,11 @@ static void reserve(void)
     all.is_tried = true;
     for (size_t i = 0; i < N_CLASSES; i++)
         list_init(&all.roomy[i]);
-    void *p = mmap(NULL, RECORD_REGION_BYTES, PROT_READ | PROT_WRITE,
+    void *p = mmap(NULL, SLAB_REGION_BYTES, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return;
-    (void)madvise(p, RECORD_REGION_BYTES,
-                  MADV_NOHUGEPAGE); /* what is not used is not to be there */
+    (void)madvise(p, SLAB_REGION_BYTES, MADV_NOHUGEPAGE); /* what is not used is not to be there */
     __atomic_store_n(&all.region, p, __ATOMIC_RELAXED);
 }
 
@@ -63,18 +62,18 @@ static void reserve(void)
 static bool is_ours(const void *p)
 {
     const char *at = p, *region = __atomic_load_n(&all.region, __ATOMIC_RELAXED);
-    return region && at >= region && at < region + RECORD_REGION_BYTES;
+    return region && at >= region && at < region + SLAB_REGION_BYTES;
 }
 
 static struct slab *slab_of(void *p)
 {
     return (struct slab *)(all.region +
-                           ((size_t)((char *)p - all.region) & ~(size_t)(RECORD_SLAB_BYTES - 1)));
+                           ((size_t)((char *)p - all.region) & ~(size_t)(SLAB_BYTES - 1)));
 }
 
 static bool is_full(const struct slab *slab)
 {
-    return slab->free_at == 0 && slab->fresh + slab->size > RECORD_SLAB_BYTES;
+    return slab->free_at == 0 && slab->fresh + slab->size > SLAB_BYTES;
 }
 
 /* The lowest that is free; NULL: none. */
@@ -89,16 +88,16 @@ static struct slab *take_slab(size_t size)
     size_t bit = (size_t)__builtin_ctzll(~all.used[word]);
     all.used[word] |= UINT64_C(1) << bit;
     all.stats.slabs++;
-    struct slab *slab = (struct slab *)(all.region + (word * WORD_BITS + bit) * RECORD_SLAB_BYTES);
+    struct slab *slab = (struct slab *)(all.region + (word * WORD_BITS + bit) * SLAB_BYTES);
     *slab = (struct slab){ .size = (uint16_t)size, .fresh = FIRST_SLOT };
     return slab;
 }
 
 static void give_slab(struct slab *slab)
 {
-    size_t i = (size_t)((char *)slab - all.region) / RECORD_SLAB_BYTES;
+    size_t i = (size_t)((char *)slab - all.region) / SLAB_BYTES;
     list_remove(&slab->node);
-    (void)madvise(slab, RECORD_SLAB_BYTES, MADV_DONTNEED);
+    (void)madvise(slab, SLAB_BYTES, MADV_DONTNEED);
     all.used[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
     all.first_word = MIN(all.first_word, i / WORD_BITS);
     all.stats.slabs--;
@@ -136,11 +135,11 @@ static void *alloc_here(size_t size)
     return p;
 }
 
-void *record_alloc(size_t size)
+void *slab_alloc(size_t size)
 {
     size_t rounded = (MAX(size, (size_t)1) + STEP - 1) / STEP * STEP;
     void *p = NULL;
-    if (HAS_SANITIZER || size > RECORD_MAX_BYTES) /* a sanitizer sees each record for itself */
+    if (HAS_SANITIZER || size > SLAB_MAX_BYTES) /* a sanitizer sees each record for itself */
         return xalloc(size);
     pthread_mutex_lock(&all.lock);
     if (!all.is_tried)
@@ -170,7 +169,7 @@ static void free_here(void *p)
         give_slab(slab);
 }
 
-void record_free(void *p)
+void slab_free(void *p)
 {
     if (!p)
         return;
@@ -183,15 +182,15 @@ void record_free(void *p)
     pthread_mutex_unlock(&all.lock);
 }
 
-char *record_strndup(const char *s, size_t n)
+char *slab_strndup(const char *s, size_t n)
 {
-    char *p = record_alloc(n + 1);
+    char *p = slab_alloc(n + 1);
     if (n)
         memcpy(p, s, n);
     return p;
 }
 
-void record_get_stats(struct record_stats *ret)
+void slab_get_stats(struct slab_stats *ret)
 {
     pthread_mutex_lock(&all.lock);
     *ret = all.stats;

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words; see words.h. A table with linear probing and backward-shift deletion, as map.c has, of
- * pointers alone: a word holds its own text and hash.
+ * Interned strings; see intern.h. A table with linear probing and backward-shift deletion, as map.c
+ * has, of pointers alone: a string holds its own text and hash.
  */
-#include "base/words.h"
+#include "base/intern.h"
 
-#include "base/record.h"
+#include "base/slab.h"
 #include "base/sys.h"
 #include "base/vec.h"
 
 #include <assert.h>
 
-enum { WORDS_FIRST_CAP = 64 };
+enum { FIRST_CAP = 64 };
 
-struct words {
-    struct word **slots; /* NULL: free */
-    size_t n, cap;       /* cap: a power of two; at most three quarters are in use */
+struct intern_table {
+    struct intern **slots; /* NULL: free */
+    size_t n, cap;         /* cap: a power of two; at most three quarters are in use */
     uint64_t seed;
     uint32_t end;
     VEC(uint32_t) free_ids;
 };
 
-struct words *words_new(void)
+struct intern_table *intern_table_new(void)
 {
-    struct words *w = xnew(struct words);
-    w->cap = WORDS_FIRST_CAP;
-    w->slots = xnew_n(struct word *, w->cap);
+    struct intern_table *w = xnew(struct intern_table);
+    w->cap = FIRST_CAP;
+    w->slots = xnew_n(struct intern *, w->cap);
     w->seed = sys_random_u64();
     return w;
 }
 
-void words_free(struct words *w)
+void intern_table_free(struct intern_table *w)
 {
     if (!w)
         return;
@@ -41,47 +41,47 @@ void words_free(struct words *w)
 }
 
 /* Where the text is, or the free slot where it would go. */
-static size_t probe(const struct words *w, struct str text, uint64_t hash)
+static size_t probe(const struct intern_table *w, struct str text, uint64_t hash)
 {
     size_t i = (size_t)hash & (w->cap - 1);
     for (;; i = (i + 1) & (w->cap - 1)) {
-        const struct word *at = w->slots[i];
+        const struct intern *at = w->slots[i];
         if (!at || (at->hash == hash && at->n == text.n && memcmp(at->text, text.p, text.n) == 0))
             return i;
     }
 }
 
-static void rehash(struct words *w, size_t cap)
+static void rehash(struct intern_table *w, size_t cap)
 {
-    struct word **old = w->slots;
+    struct intern **old = w->slots;
     size_t old_cap = w->cap;
-    w->slots = xnew_n(struct word *, cap);
+    w->slots = xnew_n(struct intern *, cap);
     w->cap = cap;
     for (size_t i = 0; i < old_cap; i++)
         if (old[i])
-            w->slots[probe(w, word_str(old[i]), old[i]->hash)] = old[i];
+            w->slots[probe(w, intern_str(old[i]), old[i]->hash)] = old[i];
     free(old);
 }
 
-struct word *words_find(const struct words *w, struct str text)
+struct intern *intern_find(const struct intern_table *w, struct str text)
 {
     text.p = text.p ? text.p : "";
     return w->slots[probe(w, text, str_hash(text, w->seed))];
 }
 
-struct word *words_get(struct words *w, struct str text)
+struct intern *intern_get(struct intern_table *w, struct str text)
 {
     text.p = text.p ? text.p : "";
     uint64_t hash = str_hash(text, w->seed);
     size_t i = probe(w, text, hash);
     if (w->slots[i])
-        return word_ref(w->slots[i]);
+        return intern_ref(w->slots[i]);
     if ((w->n + 1) * 4 > w->cap * 3) {
         rehash(w, w->cap * 2);
         i = probe(w, text, hash);
     }
     assert(text.n < UINT32_MAX);
-    struct word *word = record_alloc(sizeof(*word) + text.n + 1);
+    struct intern *word = slab_alloc(sizeof(*word) + text.n + 1);
     word->refs = 1;
     word->id = w->free_ids.n > 0 ? w->free_ids.p[--w->free_ids.n] : w->end++;
     word->n = (uint32_t)text.n;
@@ -93,7 +93,7 @@ struct word *words_get(struct words *w, struct str text)
 }
 
 /* Words behind the gap that could not go to their place, because it was taken, move up. */
-static void close_gap(struct words *w, size_t gap)
+static void close_gap(struct intern_table *w, size_t gap)
 {
     size_t mask = w->cap - 1;
     for (size_t i = (gap + 1) & mask; w->slots[i]; i = (i + 1) & mask) {
@@ -106,24 +106,24 @@ static void close_gap(struct words *w, size_t gap)
     w->slots[gap] = NULL;
 }
 
-void word_unref(struct words *w, struct word *word)
+void intern_unref(struct intern_table *w, struct intern *word)
 {
     if (!word)
         return;
     assert(word->refs > 0);
     if (--word->refs > 0)
         return;
-    size_t i = probe(w, word_str(word), word->hash);
+    size_t i = probe(w, intern_str(word), word->hash);
     assert(w->slots[i] == word);
     close_gap(w, i);
     w->n--;
     vec_push(&w->free_ids, word->id);
-    record_free(word);
-    if (w->cap > WORDS_FIRST_CAP && w->n * 8 < w->cap)
+    slab_free(word);
+    if (w->cap > FIRST_CAP && w->n * 8 < w->cap)
         rehash(w, w->cap / 2);
 }
 
-uint32_t words_end(const struct words *w)
+uint32_t intern_end(const struct intern_table *w)
 {
     return w->end;
 }
