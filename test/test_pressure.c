@@ -151,6 +151,20 @@ static int use_memory(void)
     return 0;
 }
 
+TEST(closing_calls_back_from_the_loop_also_without_a_source)
+{
+    struct loop loop;
+    struct heard h = { 0 };
+    CHECK_OK(loop_init(&loop, NULL));
+    struct pressure p = { .loop = &loop, .arg = &h, .threshold_fd = -1, .group.dir_fd = -1 };
+    p.stall.fd = p.limit.fd = -1;
+    pressure_close(&p, on_closed);
+    CHECK(!h.closed);
+    while (!h.closed)
+        (void)loop_turn(&loop, true);
+    loop_fini(&loop);
+}
+
 TEST(the_kernel_tells_when_a_limit_comes_near)
 {
     char dir[256], text[32];

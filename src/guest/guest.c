@@ -237,7 +237,7 @@ void guest_get_stats(const struct guest *g, struct guest_stats *ret)
         .queued = a ? a->queue.n : 0,
         .outstanding = g->n_outstanding,
         .cpu_us = g->cpu_us,
-        .is_parked = a && a->is_parked,
+        .is_parked = a && (a->calling == GUEST_CALLING_PARKED || a->calling == GUEST_CALLING_ADOPT),
         .is_slow = g->slow > 0,
         .dissolvable = g->module->info->is_dissolvable,
     };

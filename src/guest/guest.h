@@ -104,14 +104,14 @@ struct guest_op {
     uint32_t incarnation;
     bool stream;        /* REQUEST: body wanted in pieces */
     uint64_t delay_ms;  /* DELAY */
-    struct str payload; /* REQUEST: HttpRequest, WATCH: WatchRequest, bincode; borrowed; already
-                           validated by nobody */
+    struct str payload; /* REQUEST: HttpRequest, WATCH: WatchRequest, bincode; borrowed;
+                           NOT validated, the receiver must check it */
 };
 
 /*
  * V1: a call that parks. Its guest waits until guest_reply(), which may be called at once, from
- * on_call(), or later. One per guest. The strings are borrowed and validated by nobody; their sizes
- * are within the limits of abi.h.
+ * on_call(), or later. One per guest. The strings are borrowed and NOT validated; only their
+ * sizes are within the limits of abi.h.
  */
 struct guest_call {
     uint64_t id;
@@ -207,8 +207,8 @@ int guest_deliver(struct guest *g, const struct guest_delivery *d, struct err *e
 int guest_activate(struct guest *g, uint64_t token, struct str payload, struct err *err);
 /*
  * V1: answer a call. bytes: copied, the guest's result; value: what the call returns.
- * Errors: -ESTALE nobody waits for that any more; -EMSGSIZE over GUEST_PAYLOAD_MAX_BYTES (answer
- * something else then).
+ * Errors: -ESTALE that call is not outstanding any more; -EMSGSIZE over GUEST_PAYLOAD_MAX_BYTES
+ * (answer something else then).
  */
 int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t value,
                 struct str bytes, struct err *err);

@@ -43,13 +43,15 @@ static void end_incarnation(struct guest *g)
     list_remove(&a->short_of_swap);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
-    a->sleep_wanted = a->has_swap_fd = a->is_parked = a->is_adopting = a->adoption_ends = false;
+    a->sleep_wanted = a->has_swap_fd = false;
+    a->calling = GUEST_CALLING_NONE;
     a->dirty_pages = 0;
     guest_remove_swap(g);
     g->incarnation++;
     g->next_id = 0;
     g->n_outstanding = 0;
-    g->is_kept = g->is_dissolved = g->is_adopted = g->start_wanted = g->fail_wanted = false;
+    g->rest = GUEST_REST_NONE;
+    g->start_wanted = g->fail_wanted = false;
     g->memory_pages = 0;
 }
 
@@ -234,7 +236,7 @@ static void keep_record(struct guest *g, const struct proto_answer *a)
     g->host->suspends++;
     g->suspend_us = sleep_average(g->suspend_us, a->suspend_us);
     g->has_image = true;
-    g->is_kept = (a->flags & ANSWER_KEPT) != 0;
+    g->rest = a->flags & ANSWER_KEPT ? GUEST_REST_KEPT : GUEST_REST_FILE;
     g->swap_mtime_ns = a->swap_mtime_ns;
     guest_set_swap_bytes(g, a->swap_bytes);
     guest_note_kept_awake(g, NULL);
@@ -299,7 +301,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         guest_add_op(g, op.id, op.kind == GUEST_OP_WATCH);
     }
     if (g->state == GUEST_RUNNING)
-        g->is_kept = g->is_dissolved = g->is_adopted = false;
+        g->rest = GUEST_REST_NONE;
 }
 
 /* The end of a command. */
@@ -311,8 +313,8 @@ static void take_end(struct guest *g, const struct proto_answer *a)
     guest_release_swap(g);
     if (a->flags & ANSWER_SUSPENDED) {
         keep_record(g, a);
-        act->has_swap_fd = g->is_kept;
-        if (!g->is_kept)
+        act->has_swap_fd = g->rest == GUEST_REST_KEPT;
+        if (g->rest != GUEST_REST_KEPT)
             pool_release(&act->tenant);
     } else if (a->flags & ANSWER_SUSPEND_FAILED) {
         guest_suspend_failed(g, a);
@@ -337,7 +339,7 @@ static void settle(struct guest *g, const struct proto_answer *a)
         return;
     if (!asleep)
         guest_rest_awake(g);
-    else if (!g->is_kept && !list_is_linked(&act->ready) && !guest_rest_asleep(g))
+    else if (g->rest != GUEST_REST_KEPT && !list_is_linked(&act->ready) && !guest_rest_asleep(g))
         guest_deactivate(g);
 }
 
@@ -386,10 +388,10 @@ static void take_back(struct guest *g)
     struct active *a = g->active;
     guest_release_swap(g);
     guest_queue_put_back(&a->queue, &a->sent);
-    if (a->sent_flags & RUN_START && !g->is_dissolved)
+    bool was_cold = (a->sent_flags & RUN_START) && g->rest != GUEST_REST_NOWHERE;
+    if (was_cold)
         g->start_wanted = true;
-    enum guest_state before =
-        a->sent_flags & RUN_START && !g->is_dissolved ? GUEST_COLD : GUEST_ASLEEP;
+    enum guest_state before = was_cold ? GUEST_COLD : GUEST_ASLEEP;
     a->has_swap_fd = false;
     if (g->state != before)
         guest_move(g, before, NULL);
@@ -404,7 +406,7 @@ void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why
     struct err err = *why;
     (void)err_ctx(&err, E_EOF, "runner lost");
     bool begun = how == LOST_RUNNING || how == LOST_RESTING || how == LOST_PARKED;
-    a->is_parked = false;
+    a->calling = GUEST_CALLING_NONE;
     timer_stop(g->host->loop, &a->parked);
     if (how == LOST_AT_START && (a->sent_flags & RUN_START)) {
         guest_end(g, &err, true); /* there is nothing to lose, and somebody should know */

@@ -62,7 +62,7 @@ static int act(struct guest *g)
         guest_end(g, &err, true);
         return 0;
     }
-    if (g->active->adoption_ends)
+    if (g->active->calling == GUEST_CALLING_ADOPTED)
         guest_end_adoption(g);
     if (g->is_dead || !g->active || !guest_wants_to_act(g))
         return 0;

@@ -44,6 +44,29 @@ enum {
     LOG_LINES_MAX_PER_S = 10000, /* that a spec may ask for; twice that after silence */
 };
 
+/*
+ * Where the memory of a guest is while it sleeps; a command that wakes it leaves this as it is
+ * until its first answer, so that a guest whose runner is lost before goes back to it.
+ *
+ *     NONE --suspend--> FILE, KEPT      NONE --adopt--> ADOPTED      NONE --dissolve--> NOWHERE
+ *     any of them --activation ended, or incarnation ended--> NONE
+ */
+enum guest_rest {
+    GUEST_REST_NONE,    /* it has an instance, or has not started */
+    GUEST_REST_FILE,    /* in its swap file */
+    GUEST_REST_ADOPTED, /* in the swap file of an earlier process: verified when it wakes */
+    GUEST_REST_KEPT,    /* its instance stays in the runner; only pages are in the file */
+    GUEST_REST_NOWHERE, /* stateless: it starts again */
+};
+
+/* The call that a guest of V1 is parked in. */
+enum guest_calling {
+    GUEST_CALLING_NONE,
+    GUEST_CALLING_PARKED, /* it waits for guest_reply() */
+    GUEST_CALLING_ADOPT, /* main asks in its place whether the snapshot is good: guest_snapshot.c */
+    GUEST_CALLING_ADOPTED, /* that was answered; takes effect in the next turn */
+};
+
 /* A guest that is awake, has work, or waits for its next start. */
 struct active {
     struct guest *guest;
@@ -73,9 +96,7 @@ struct active {
     bool has_swap_fd; /* the runner has the file */
     bool sleep_wanted;
     bool room_wanted; /* -EBUSY was said */
-    bool is_parked;   /* V1: a call waits for guest_reply(), */
-    bool is_adopting; /* that call is main's own: guest_snapshot.c */
-    bool adoption_ends;
+    enum guest_calling calling;
     bool has_woken; /* the wake of this command has been counted */
     uint64_t call_id;
     uint64_t begun_ms;   /* the activation */
@@ -121,15 +142,13 @@ struct guest {
     uint8_t n_slow;       /* slow activations in a row */
     uint8_t slow;         /* quick ones until it counts as quick; 0: it does */
     uint8_t state;        /* enum guest_state */
+    uint8_t rest;         /* enum guest_rest */
     uint8_t abi;
     bool start_wanted; /* cold, and to be started */
     bool has_file;     /* there is a swap file, */
     bool has_image;    /* and it holds the module's image */
-    bool is_kept;      /* asleep, but its instance stays in the runner */
     bool is_dead;      /* guest_free() was called */
-    bool is_adopted;   /* asleep since an earlier process */
-    bool is_stateless; /* V1: nothing is kept of it, */
-    bool is_dissolved; /* and now, asleep, it is nowhere */
+    bool is_stateless; /* V1: nothing is kept of it when it sleeps */
     bool log_debug;
     bool fail_wanted;
     struct latency *latency; /* of wakes; NULL before the first */

@@ -43,6 +43,7 @@ bool guest_is_awake(unsigned state)
 void guest_move(struct guest *g, enum guest_state to, const struct err *why)
 {
     assert(guest_table[g->state].next & EDGE(to));
+    assert(to != GUEST_ASLEEP || g->rest != GUEST_REST_NONE);
     g->host->n_awake += (unsigned)guest_is_awake(to) - (unsigned)guest_is_awake(g->state);
     g->state = (uint8_t)to;
     guest_report(g, why);
@@ -113,7 +114,8 @@ uint64_t guest_resident_bytes(const struct guest *g)
 {
     if (!g->active || !g->active->tenant.runner)
         return 0;
-    return (g->is_kept ? 0 : (uint64_t)g->active->dirty_pages * 4096) + INSTANCE_BYTES;
+    return (g->rest == GUEST_REST_KEPT ? 0 : (uint64_t)g->active->dirty_pages * 4096) +
+           INSTANCE_BYTES;
 }
 
 void guest_set_error(struct guest *g, const struct err *why)

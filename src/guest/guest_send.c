@@ -69,12 +69,12 @@ static uint32_t order_flags(struct guest *g)
     uint32_t flags = h->opts.force_pagemap ? RUN_PAGEMAP : 0;
     if (g->log_debug)
         flags |= RUN_LOG_DEBUG;
-    if (g->state == GUEST_COLD || g->is_dissolved)
+    if (g->state == GUEST_COLD || g->rest == GUEST_REST_NOWHERE)
         flags |= RUN_START;
-    else if (g->state == GUEST_ASLEEP && !g->is_kept)
+    else if (g->state == GUEST_ASLEEP && g->rest != GUEST_REST_KEPT)
         flags |= RUN_WAKE;
     if (guest_has_record(g))
-        flags |= RUN_RECORD | (flags & RUN_WAKE && g->is_adopted ? RUN_VERIFY : 0);
+        flags |= RUN_RECORD | (flags & RUN_WAKE && g->rest == GUEST_REST_ADOPTED ? RUN_VERIFY : 0);
     bool is_wanted = g->active->sleep_wanted || h->opts.sleep_always;
     bool may_sleep = !h->opts.sleep_never && clock_mono_ms() >= g->active->no_sleep_until_ms;
     if (!g->is_stateless && is_wanted && may_sleep && guest_reserve_swap(g))
@@ -202,7 +202,7 @@ void guest_cannot_send(struct guest *g, const struct err *why)
         guest_end(g, why, false);
         return;
     }
-    if (g->state != GUEST_ASLEEP || !(g->has_file || g->is_dissolved)) {
+    if (g->state != GUEST_ASLEEP || !(g->has_file || g->rest == GUEST_REST_NOWHERE)) {
         guest_end(g, why, true);
         return;
     }
@@ -220,7 +220,8 @@ bool guest_wants_to_act(const struct guest *g)
     if (g->state == GUEST_COLD)
         return g->start_wanted;
     return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE) ||
-           (a->wake_wanted && g->state == GUEST_ASLEEP && !g->is_kept && !g->is_dissolved);
+           (a->wake_wanted && g->state == GUEST_ASLEEP && g->rest != GUEST_REST_KEPT &&
+            g->rest != GUEST_REST_NOWHERE);
 }
 
 /* ---- sleep ---- */
@@ -302,7 +303,8 @@ bool guest_rest_asleep(struct guest *g)
 void guest_expect(struct guest *g, uint64_t loop_ms)
 {
     g->expected_ms = loop_ms;
-    if (g->state != GUEST_ASLEEP || g->is_kept || (g->active && g->active->tenant.sent))
+    if (g->state != GUEST_ASLEEP || g->rest == GUEST_REST_KEPT ||
+        (g->active && g->active->tenant.sent))
         return; /* looked at when it rests */
     uint64_t now = clock_mono_ms();
     struct sleep_plan p = plan_of(g, now);

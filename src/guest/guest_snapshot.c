@@ -14,6 +14,7 @@
 #include "wasm/engine_config.h"
 #include "wasm/snapshot.h"
 
+#include <assert.h>
 #include <dm_engine_id.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -117,14 +118,15 @@ bool guest_adopt(struct guest *g)
     }
     struct active *a = guest_get_active(g);
     g->start_wanted = false;
-    g->has_image = g->is_adopted = true;
+    g->has_image = true;
+    g->rest = GUEST_REST_ADOPTED;
     g->clock_offset_ns = s.clock_offset_ns;
     g->memory_pages = s.memory_pages;
     slab_free(g->globals);
     g->globals = slab_alloc(s.globals_n);
     g->globals_n = s.globals_n;
     memcpy(g->globals, s.globals, s.globals_n);
-    a->is_parked = a->is_adopting = true;
+    a->calling = GUEST_CALLING_ADOPT;
     a->call_id = g->next_id;
     timer_start(g->host->loop, &a->parked, GUEST_CALL_MS_MAX, on_adopt_late);
     g->ops->on_call(g,
@@ -141,17 +143,18 @@ void guest_adopted(struct guest *g, bool is_accepted)
 {
     struct active *a = g->active;
     timer_stop(g->host->loop, &a->parked);
-    a->is_parked = a->is_adopting = false;
-    g->is_adopted = is_accepted;
-    a->adoption_ends = true;
+    assert(a->calling == GUEST_CALLING_ADOPT);
+    a->calling = GUEST_CALLING_ADOPTED;
+    if (!is_accepted)
+        g->rest = GUEST_REST_NONE;
     guest_make_ready(g);
 }
 
 void guest_end_adoption(struct guest *g)
 {
     struct active *a = g->active;
-    a->adoption_ends = false;
-    if (!g->is_adopted) {
+    a->calling = GUEST_CALLING_NONE;
+    if (g->rest != GUEST_REST_ADOPTED) {
         guest_remove_swap(g);
         g->memory_pages = 0;
         g->start_wanted = true;

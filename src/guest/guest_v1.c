@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 
 _Static_assert((int)GUEST_V1_BODY_MAX + (int)GUEST_V1_HEAD_MAX + (int)PROTO_NOTES_BYTES_MAX + 4096 <
@@ -105,7 +106,7 @@ static int check_call(const struct guest *g, const struct proto_call *c, bool is
     if (g->abi != GUEST_ABI_V1 || (is_call && c->kind >= (uint32_t)GUEST_CALL_V1_COUNT &&
                                    c->kind != (uint32_t)PROTO_CALL_SLICE))
         return err_set(err, E_INVALID, "a call that its ABI lacks");
-    if (c->incarnation != g->incarnation || a->is_parked)
+    if (c->incarnation != g->incarnation || a->calling != GUEST_CALLING_NONE)
         return err_set(err, E_INVALID, "another incarnation, or a second call");
     if (c->clock_offset_ns < g->clock_offset_ns)
         return err_set(err, E_INVALID, "its clock goes back");
@@ -168,7 +169,7 @@ int guest_on_call(struct tenant *t, const struct proto_call *c, bool is_call, st
     g->clock_offset_ns = c->clock_offset_ns;
     if (is_call) {
         g->next_id = c->id + 1;
-        g->active->is_parked = true;
+        g->active->calling = GUEST_CALLING_PARKED;
         g->active->call_id = c->id;
     }
     guest_hand_out_notes(g, c->n_notes, c->notes);
@@ -186,16 +187,17 @@ int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t
                 struct str bytes, struct err *err)
 {
     struct active *a = g->active;
-    if (incarnation != g->incarnation || !a || !a->is_parked || a->call_id != call_id)
+    bool is_open = a && (a->calling == GUEST_CALLING_PARKED || a->calling == GUEST_CALLING_ADOPT);
+    if (incarnation != g->incarnation || !is_open || a->call_id != call_id)
         return err_set(err, -ESTALE, "call %llu of incarnation %u is not outstanding",
                        (unsigned long long)call_id, incarnation);
     if (bytes.n > GUEST_PAYLOAD_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "answer of %zu bytes is over the limit", bytes.n);
-    if (a->is_adopting) {
+    if (a->calling == GUEST_CALLING_ADOPT) {
         guest_adopted(g, value == 0);
         return 0;
     }
-    a->is_parked = false;
+    a->calling = GUEST_CALLING_NONE;
     timer_stop(g->host->loop, &a->parked);
     pool_reply(&a->tenant, call_id, value, bytes);
     return 0;
@@ -206,7 +208,8 @@ int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t
 void guest_dissolve(struct guest *g)
 {
     pool_drop(&g->active->tenant);
-    g->is_dissolved = true;
+    assert(g->is_stateless && g->rest == GUEST_REST_NONE);
+    g->rest = GUEST_REST_NOWHERE;
     g->suspends++;
     g->host->suspends++;
     g->memory_pages = 0;

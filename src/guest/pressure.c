@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -246,7 +247,9 @@ void pressure_start(struct pressure *p, struct loop *loop, void (*on_pressure)(v
                     void *arg)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(16 << 10);
-    *p = (struct pressure){ .on_pressure = on_pressure, .arg = arg, .threshold_fd = -1 };
+    *p = (struct pressure){
+        .loop = loop, .on_pressure = on_pressure, .arg = arg, .threshold_fd = -1
+    };
     (void)sys_read_file(AT_FDCWD, "/proc/self/cgroup", &b, NULL);
     pressure_group_find(CGROUP_ROOT, buf_str(&b), &p->group);
     start_source(p, &p->stall, loop, open_stall(buf_str(&b)), UV_PRIORITIZED, on_stall);
@@ -268,15 +271,20 @@ static void on_closed(uv_handle_t *handle)
         p->on_closed(p->arg);
 }
 
+static void on_nothing_to_close(struct defer *d)
+{
+    struct pressure *p = container_of(d, struct pressure, closing);
+    p->on_closed(p->arg);
+}
+
 void pressure_close(struct pressure *p, void (*cb)(void *arg))
 {
+    assert(!p->on_closed);
     p->on_closed = cb;
     pressure_group_fini(&p->group);
     fd_scoped(&p->threshold_fd);
-    if (p->n_open == 0) {
-        cb(p->arg);
-        return;
-    }
+    if (p->n_open == 0)
+        defer_start(p->loop, &p->closing, on_nothing_to_close);
     if (p->stall.fd >= 0)
         uv_close((uv_handle_t *)&p->stall.poll, on_closed);
     if (p->limit.fd >= 0)

@@ -43,7 +43,9 @@ struct pressure {
     struct pressure_source stall, limit;
     struct pressure_group group;
     int threshold_fd; /* v1: keeps the threshold registered */
+    struct loop *loop;
     unsigned n_open;
+    struct defer closing; /* pressure_close() with no source open */
     uint64_t looked_ms;
     uint32_t times;
     void (*on_pressure)(void *arg);
@@ -54,7 +56,8 @@ struct pressure {
 /* Without any source nothing is ever called; that is no error. */
 void pressure_start(struct pressure *p, struct loop *loop, void (*on_pressure)(void *arg),
                     void *arg);
-/* `cb` runs once when the struct may go: later, or at once if there was nothing to close. */
+/* `cb` runs once, from the loop, when the struct may be freed; never before pressure_close() has
+ * returned. */
 void pressure_close(struct pressure *p, void (*cb)(void *arg));
 /* How dear memory is: 1, 4 or 16. */
 uint32_t pressure_times(struct pressure *p);
