@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,6 +24,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #if HAS_ASAN
@@ -307,6 +309,15 @@ static const int file_read_errors[] = { EIO, 0 };
 static const int file_write_errors[] = { ENOSPC, EIO, 0 };
 static const int socket_errors[] = { ECONNRESET, 0 };
 
+/* A file of /proc or of a control group takes what one write() gives. */
+static bool is_of_kernel(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 &&
+           (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC ||
+            fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
+}
+
 static int strike_transfer(const struct kind *k, int fd, bool writes)
 {
     struct stat st;
@@ -322,8 +333,8 @@ static int strike_transfer(const struct kind *k, int fd, bool writes)
         errors = writes ? file_write_errors : file_read_errors;
     else if (kind == S_IFSOCK)
         errors = socket_errors;
-    /* A datagram is whole, and so is what event descriptors and libuv's own pipes transfer. */
-    return strike(k, errors, kind == S_IFREG);
+    /* A datagram is whole, and so is what libuv's own pipes and the kernel's own files transfer. */
+    return strike(k, errors, kind == S_IFREG && !is_of_kernel(fd));
 }
 
 #define CAUGHT_TRANSFER(name, writes, params, args, short_args)                                    \
