@@ -1374,7 +1374,7 @@ TEST(every_failing_system_call_ends_in_a_clean_error)
             FIXTURE(f);
             while (stats(&f).bytes == 0 && loop_turn(&f.loop, false)) {
             } /* the first sweep */
-            sys_fail_nth(calls[i], nth, -EIO);
+            sys_fail_nth(calls[i], nth, EIO);
             struct answer a = { 0 };
             (void)start_get(&f, "counter", 0, &a);
             wait_for(&f, &a);
