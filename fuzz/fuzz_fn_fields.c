@@ -14,7 +14,7 @@
 static void check_route(struct str target, struct str host)
 {
     char clean[ROUTE_HOST_MAX + 1];
-    struct route r;
+    struct gateway_route r;
     size_t prefix_n;
     struct str h = route_clean_host(host, clean);
     if (h.n && route_host(h, STR("fn.local"), &r))

@@ -197,7 +197,7 @@ TEST(a_queue_is_in_order_and_bounded)
 static void check_host(const char *host, const char *want)
 {
     char clean[ROUTE_HOST_MAX + 1], got[300] = "-";
-    struct route r;
+    struct gateway_route r;
     struct str h = route_clean_host(str_of(host), clean);
     if (h.n && route_host(h, STR("fn.local"), &r))
         (void)snprintf(got, sizeof got, STR_FMT "/" STR_FMT "/" STR_FMT, STR_ARG(r.namespace),
@@ -229,7 +229,7 @@ TEST(hosts_name_functions)
 static void check_path(const char *target, const char *want)
 {
     char got[300] = "-";
-    struct route r;
+    struct gateway_route r;
     size_t n;
     if (route_path(str_of(target), &r, &n))
         (void)snprintf(got, sizeof got, STR_FMT "/" STR_FMT " %s", STR_ARG(r.namespace),

@@ -12,11 +12,11 @@ static struct {
 
 TEST(it_holds_what_was_put_into_it)
 {
-    struct table t;
+    struct sandbox_table t;
     uint64_t next = UINT64_C(3) << 32 | 1, seed = test_random();
     size_t n = 0;
     table_init(&t);
-    CHECK_INT(sizeof(struct sandbox), 40);
+    CHECK_INT(sizeof(struct plane_sandbox), 40);
     for (int i = 0; i < STEPS; i++) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
         uint32_t draw = (uint32_t)(seed >> 33);

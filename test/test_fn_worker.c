@@ -1341,15 +1341,15 @@ TEST(many_workers_are_simulated_each_with_its_own_stream)
     static const struct fn_dialer_ops many = { .dial = crowd_dial };
     struct loop loop;
     struct crowd c = { .dialer.ops = &many, .loop = &loop };
-    struct simulation *s;
+    struct fn_simulation *s;
     struct worker_counts counts;
     CHECK_OK(loop_init(&loop, NULL));
-    struct simulation_opts o = { .loop = &loop,
-                                 .dialer = &c.dialer,
-                                 .n_workers = 100,
-                                 .prefix = "w-",
-                                 .on_synced = on_crowd_synced,
-                                 .arg = &c };
+    struct fn_simulation_opts o = { .loop = &loop,
+                                    .dialer = &c.dialer,
+                                    .n_workers = 100,
+                                    .prefix = "w-",
+                                    .on_synced = on_crowd_synced,
+                                    .arg = &c };
     CHECK_OK(simulate_start(&o, &s, NULL));
     while (c.hellos < 100)
         (void)loop_turn(&loop, false);

@@ -191,7 +191,7 @@ TEST(a_request_of_a_node_is_allowed_or_left_to_a_question_or_to_rbac)
     CHECK(fixed.n > 0);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct str resource, sub;
-        struct node_question q = { 0 };
+        struct node_rules_question q = { 0 };
         (void)str_cut(str_of(cases[i].resource), '/', &resource, &sub);
         const struct api_attributes at = { .identity = &who,
                                            .is_resource = true,
@@ -233,10 +233,10 @@ TEST(names_that_no_object_has_are_not_looked_up)
         { "n1", "ns", "a/b", NODE_SECRET, false }, { "n1", "a/b", "c", NODE_SECRET, false },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const struct node_question q = { .node = str_of(cases[i].node),
-                                         .what = cases[i].what,
-                                         .ns = str_of(cases[i].ns),
-                                         .name = str_of(cases[i].name) };
+        const struct node_rules_question q = { .node = str_of(cases[i].node),
+                                               .what = cases[i].what,
+                                               .ns = str_of(cases[i].ns),
+                                               .name = str_of(cases[i].name) };
         CHECK_INT(node_may_relate(&q), cases[i].may);
     }
 }

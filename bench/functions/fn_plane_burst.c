@@ -20,7 +20,7 @@
 struct bench {
     struct loop loop;
     struct plane *plane;
-    struct simulation *simulation;
+    struct fn_simulation *simulation;
     struct fn_dialer dialer;
     struct fn_stream *gateway;
     uint32_t *numbers, n_functions;
@@ -185,16 +185,16 @@ int main(int argc, char **argv)
     b.plane = plane_new(&plane);
     plane_lead(b.plane, 1);
     b.n_functions = (uint32_t)functions;
-    struct simulation_opts sim = { .loop = &b.loop,
-                                   .dialer = &b.dialer,
-                                   .n_workers = (uint32_t)workers,
-                                   .prefix = "w",
-                                   .incarnation = 1,
-                                   .address = "127.0.0.1:7000",
-                                   .cpu_milli = 1000000,
-                                   .memory_bytes = UINT64_C(1) << 40,
-                                   .on_synced = on_synced,
-                                   .arg = &b };
+    struct fn_simulation_opts sim = { .loop = &b.loop,
+                                      .dialer = &b.dialer,
+                                      .n_workers = (uint32_t)workers,
+                                      .prefix = "w",
+                                      .incarnation = 1,
+                                      .address = "127.0.0.1:7000",
+                                      .cpu_milli = 1000000,
+                                      .memory_bytes = UINT64_C(1) << 40,
+                                      .on_synced = on_synced,
+                                      .arg = &b };
     if (simulate_start(&sim, &b.simulation, NULL) < 0)
         return 1;
     dial_gateway(&b);

@@ -441,7 +441,7 @@ static void remove_damaged(struct removal *rm)
 static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)
 {
     struct request *rq = rm->rq;
-    struct stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = stored_of(rq->api, rq->res, kv);
     st.as_it_is = rq->in_process;
     st.value = rm->value = str_copy_arena(&rq->arena, kv->value);
     rm->rev = kv->mod_rev;
@@ -553,7 +553,7 @@ void write_delete(struct request *rq)
 
 /* ------------------------------------------------------------------ deletecollection */
 
-struct sweep {
+struct delete_sweep {
     struct request *rq;
     struct delete_options opts;
     struct filter filter;
@@ -575,9 +575,9 @@ struct sweep {
     bool too_long;    /* the answer: they are not kept */
 };
 
-static void sweep_next(struct sweep *s);
+static void sweep_next(struct delete_sweep *s);
 
-static void sweep_finish(struct sweep *s)
+static void sweep_finish(struct delete_sweep *s)
 {
     struct request *rq = s->rq;
     if (s->store_r < 0) {
@@ -603,14 +603,14 @@ static void sweep_finish(struct sweep *s)
 }
 
 /* A collection may hold more than a request may: what is made for a page goes with the page. */
-static void page_begin(struct sweep *s)
+static void page_begin(struct delete_sweep *s)
 {
     s->kept = s->rq->arena;
     s->rq->arena = (struct arena){ .max_bytes = s->kept.max_bytes, .budget = s->kept.budget };
     s->in_page = true;
 }
 
-static void page_end(struct sweep *s)
+static void page_end(struct delete_sweep *s)
 {
     struct arena *a = &s->rq->arena, page = *a;
     for (size_t i = 0; i < s->n; i++)
@@ -626,7 +626,7 @@ static void page_end(struct sweep *s)
     arena_fini(&page);
 }
 
-static void sweep_page_done(struct sweep *s)
+static void sweep_page_done(struct delete_sweep *s)
 {
     page_end(s);
     if (s->more && !s->no && s->store_r >= 0)
@@ -635,9 +635,9 @@ static void sweep_page_done(struct sweep *s)
         sweep_finish(s);
 }
 
-static void tell_item(struct sweep *s, const struct removal *rm)
+static void tell_item(struct delete_sweep *s, const struct removal *rm)
 {
-    struct stored st = {
+    struct encode_stored st = {
         .value = rm->found, .rev = rm->found_rev, .is_current = true, .as_it_is = true
     };
     if (s->too_long)
@@ -652,7 +652,7 @@ static void tell_item(struct sweep *s, const struct removal *rm)
 
 static void on_swept(struct removal *rm, enum removed how)
 {
-    struct sweep *s = rm->arg;
+    struct delete_sweep *s = rm->arg;
     if (how == REMOVED_REFUSED && rm->store_r < 0) {
         s->store_r = rm->store_r;
         s->store_err = rm->store_err ? *rm->store_err : (struct err){ 0 };
@@ -665,7 +665,7 @@ static void on_swept(struct removal *rm, enum removed how)
         sweep_page_done(s);
 }
 
-static void add_removal(struct sweep *s, struct removal *rm, const struct store_kv *kv)
+static void add_removal(struct delete_sweep *s, struct removal *rm, const struct store_kv *kv)
 {
     struct arena *a = &s->rq->arena;
     struct str ns, name;
@@ -681,7 +681,7 @@ static void add_removal(struct sweep *s, struct removal *rm, const struct store_
 
 static void on_sweep_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct sweep *s = arg;
+    struct delete_sweep *s = arg;
     struct request *rq = s->rq;
     if (request_idle(rq))
         return;
@@ -719,7 +719,7 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
         removal_read(&s->removals[i]);
 }
 
-static void sweep_next(struct sweep *s)
+static void sweep_next(struct delete_sweep *s)
 {
     struct request *rq = s->rq;
     struct err err = { 0 };
@@ -733,7 +733,7 @@ static void sweep_next(struct sweep *s)
 
 static void on_sweep_gone(struct request *rq)
 {
-    struct sweep *s = rq->work;
+    struct delete_sweep *s = rq->work;
     page_end(s);
     buf_fini(&s->after);
     buf_fini(&s->items);
@@ -743,12 +743,12 @@ static void on_sweep_gone(struct request *rq)
 
 void write_delete_collection(struct request *rq)
 {
-    struct sweep *s = arena_new(&rq->arena, struct sweep);
-    *s = (struct sweep){ .rq = rq,
-                         .after = BUF_INIT(STORE_KEY_MAX_BYTES),
-                         .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES),
-                         .scratch = { .budget = &rq->budget },
-                         .transcoder = PROTO_TRANSCODER_INIT };
+    struct delete_sweep *s = arena_new(&rq->arena, struct delete_sweep);
+    *s = (struct delete_sweep){ .rq = rq,
+                                .after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                                .items = BUF_INIT(SWEEP_ANSWER_MAX_BYTES),
+                                .scratch = { .budget = &rq->budget },
+                                .transcoder = PROTO_TRANSCODER_INIT };
     rq->work = s;
     rq->on_gone = on_sweep_gone;
     const struct json *no = parse_delete_options(rq, &s->opts);

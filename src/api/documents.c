@@ -17,7 +17,7 @@ enum { PIECE_BYTES = 64 << 10, DOCUMENTS_RETRY_S = 4 /* within which any documen
 struct document {
     struct documents *docs;
     struct list node;          /* docs->all */
-    struct list waiting;       /* struct sending.node */
+    struct list waiting;       /* struct documents_sending.node */
     unsigned refs;             /* being sent */
     struct document_name name; /* its strings are those below */
     uint64_t generation;       /* of the registry */
@@ -28,7 +28,7 @@ struct document {
 };
 
 /* One request's work. */
-struct sending {
+struct documents_sending {
     struct request *rq;
     struct document *doc;
     struct list node; /* doc->waiting */
@@ -190,7 +190,7 @@ const char *document_tag(const struct document *doc)
 /* ------------------------------------------------------------------ sending */
 
 /* The form that this client gets. The document must be made. */
-static const struct buf *form_for(const struct sending *s)
+static const struct buf *form_for(const struct documents_sending *s)
 {
     bool long_enough = s->doc->plain.n > COMPRESS_MIN_BYTES;
     return s->takes_gzip && long_enough ? &s->doc->gzip : &s->doc->plain;
@@ -198,7 +198,7 @@ static const struct buf *form_for(const struct sending *s)
 
 static void on_sending_gone(struct request *rq)
 {
-    struct sending *s = rq->work;
+    struct documents_sending *s = rq->work;
     if (s->begun)
         s->doc->refs--;
     else
@@ -208,7 +208,7 @@ static void on_sending_gone(struct request *rq)
 
 static void send_more(struct request *rq)
 {
-    struct sending *s = rq->work;
+    struct documents_sending *s = rq->work;
     struct str all = buf_str(form_for(s));
     bool room = true;
     request_busy(rq);
@@ -225,7 +225,7 @@ static void send_more(struct request *rq)
     (void)request_idle(rq);
 }
 
-static void begin(struct sending *s)
+static void begin(struct documents_sending *s)
 {
     struct request *rq = s->rq;
     struct document *doc = s->doc;
@@ -318,7 +318,7 @@ static struct document *next_wanted(struct documents *d)
     return NULL;
 }
 
-static void fail(struct sending *s, int r, const struct err *err)
+static void fail(struct documents_sending *s, int r, const struct err *err)
 {
     struct request *rq = s->rq;
     s->begun = true;
@@ -364,7 +364,7 @@ static void renew(struct document *doc)
         return;
     tag(doc);
     list_each (node, &doc->waiting) {
-        struct request *rq = list_entry(node, struct sending, node)->rq;
+        struct request *rq = list_entry(node, struct documents_sending, node)->rq;
         const char *quoted = arena_printf(&rq->arena, "\"%s\"", doc->tag);
         (void)headers_set(&rq->extra, STR("etag"), str_of(quoted));
         headers_del(&rq->extra, STR("expires"));
@@ -390,7 +390,8 @@ static void on_turn(struct defer *turn)
         buf_reset(&doc->plain);
     bool compressed = false;
     list_each (node, &doc->waiting)
-        compressed = compressed || form_for(list_entry(node, struct sending, node)) == &doc->gzip;
+        compressed =
+            compressed || form_for(list_entry(node, struct documents_sending, node)) == &doc->gzip;
     if (r >= 0 && compressed && doc->gzip.n == 0)
         r = compress(doc);
     if (is_tagged_by_source(doc))
@@ -400,7 +401,7 @@ static void on_turn(struct defer *turn)
     list_init(&ready);
     list_move_all(&doc->waiting, &ready);
     while (!list_is_empty(&ready)) {
-        struct sending *s = list_first(&ready, struct sending, node);
+        struct documents_sending *s = list_first(&ready, struct documents_sending, node);
         list_remove(&s->node);
         if (r < 0)
             fail(s, r, err.code ? &err : NULL);
@@ -414,8 +415,8 @@ static void on_turn(struct defer *turn)
 
 void document_send(struct request *rq, struct document *doc, const char *content_type)
 {
-    struct sending *s = xnew(struct sending);
-    *s = (struct sending){
+    struct documents_sending *s = xnew(struct documents_sending);
+    *s = (struct documents_sending){
         .rq = rq, .doc = doc, .content_type = content_type, .takes_gzip = compress_may(rq)
     };
     rq->work = s;

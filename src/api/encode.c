@@ -93,7 +93,7 @@ static bool is_readable(struct arena *a, const struct kube_resource *res, const 
            str_eq(json_get_str(obj, "apiVersion"), kube_api_version(a, res->storage));
 }
 
-int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
+int decode_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
                   struct json **ret, struct err *err)
 {
     struct json *obj;
@@ -174,14 +174,15 @@ static struct str behind_metadata(struct str value)
     return str_slice(s, sizeof third - 1, s.n);
 }
 
-static bool can_splice(const struct kube_resource *res, const struct rep *rep, struct stored st)
+static bool can_splice(const struct kube_resource *res, const struct rep *rep,
+                       struct encode_stored st)
 {
     return rep->kind == REP_OBJECT && rep->format == FORMAT_JSON && !rep->pretty && st.is_current &&
            res->storage == res;
 }
 
 /* named: with apiVersion and kind, which upstream leaves out of the items of built-in lists. */
-static bool splice_object(struct buf *to, const struct kube_resource *res, struct stored st,
+static bool splice_object(struct buf *to, const struct kube_resource *res, struct encode_stored st,
                           bool named)
 {
     struct str rest = behind_metadata(st.value);
@@ -226,7 +227,7 @@ static struct json *partial_of(struct arena *a, const struct rep *rep, const str
 
 /* The tree of one object in the representation. */
 static int represent(struct arena *a, const struct kube_resource *res, const struct rep *rep,
-                     struct stored st, bool columns, int64_t now_s, struct json **ret,
+                     struct encode_stored st, bool columns, int64_t now_s, struct json **ret,
                      struct err *err)
 {
     struct json *obj;
@@ -258,7 +259,8 @@ static const struct schema *rep_schema(const struct rep *rep, const struct kube_
 }
 
 /* Stored bytes whose protobuf form needs no tree in between. */
-static bool can_transcode(const struct kube_resource *res, const struct rep *rep, struct stored st)
+static bool can_transcode(const struct kube_resource *res, const struct rep *rep,
+                          struct encode_stored st)
 {
     return (rep->kind == REP_OBJECT || rep->kind == REP_PARTIAL) &&
            rep->format == FORMAT_PROTOBUF && st.is_current && res->storage == res;
@@ -268,7 +270,7 @@ enum { REVISION_MAX_BYTES = 21 };
 
 /* text: of the revision, REVISION_MAX_BYTES. */
 static struct proto_source proto_source_of(const struct kube_resource *res, const struct rep *rep,
-                                           struct stored st, char *text)
+                                           struct encode_stored st, char *text)
 {
     (void)snprintf(text, REVISION_MAX_BYTES, "%llu", (unsigned long long)st.rev);
     return (struct proto_source){ .schema = rep_schema(rep, res),
@@ -291,7 +293,7 @@ static struct str rep_kind(const struct kube_resource *res, const struct rep *re
 }
 
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                  struct stored st, int64_t now_s, struct buf *to, struct err *err)
+                  struct encode_stored st, int64_t now_s, struct buf *to, struct err *err)
 {
     int r = E_UNSUPPORTED;
     if (can_splice(res, rep, st) && splice_object(to, res, st, true))
@@ -311,7 +313,7 @@ int encode_object(struct arena *scratch, const struct kube_resource *res, const 
     return r < 0 ? r : encode_tree(scratch, rep, v, to);
 }
 
-int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err)
+int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, struct err *err)
 {
     struct arena *a = &rq->arena;
     struct json *obj;
@@ -419,7 +421,7 @@ static int write_item(const struct rep *rep, const struct json *v, struct buf *t
 
 /* The tree of one item; in lists of built-in kinds items have no apiVersion and kind. */
 static int list_item(struct arena *a, const struct kube_resource *res, const struct rep *rep,
-                     struct stored st, int64_t now_s, struct json **ret, struct err *err)
+                     struct encode_stored st, int64_t now_s, struct json **ret, struct err *err)
 {
     struct json *v;
     int r = represent(a, res, rep, st, false, now_s, &v, err);
@@ -436,8 +438,9 @@ static int list_item(struct arena *a, const struct kube_resource *res, const str
 }
 
 int encode_list_item(struct arena *scratch, struct proto_transcoder *t,
-                     const struct kube_resource *res, const struct rep *rep, struct stored st,
-                     int64_t now_s, bool first, struct buf *to, struct err *err)
+                     const struct kube_resource *res, const struct rep *rep,
+                     struct encode_stored st, int64_t now_s, bool first, struct buf *to,
+                     struct err *err)
 {
     struct json *v;
     if (can_transcode(res, rep, st)) {
@@ -496,8 +499,8 @@ static int write_event(struct arena *a, const struct rep *rep, const char *type,
 }
 
 int encode_event(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                 const char *type, struct stored st, bool columns, int64_t now_s, struct buf *to,
-                 struct err *err)
+                 const char *type, struct encode_stored st, bool columns, int64_t now_s,
+                 struct buf *to, struct err *err)
 {
     if (can_splice(res, rep, st) && behind_metadata(st.value).n) {
         (void)buf_printf(to, "{\"type\":\"%s\",\"object\":", type);

@@ -24,7 +24,7 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
                        struct buf *to);
 
 /* One stored object as it stands in the store. */
-struct stored {
+struct encode_stored {
     struct str value;
     uint64_t rev;    /* 0: never written, as a dry run answers; shown without one */
     bool is_current; /* written under the schema in force: needs no defaults again */
@@ -34,7 +34,7 @@ struct stored {
  * The object as a version of its kind, with resourceVersion. Borrows from value.
  * E_CORRUPT when the bytes do not parse; E_UNSUPPORTED when a webhook would have to convert them.
  */
-int decode_stored(struct arena *a, const struct kube_resource *res, struct stored st,
+int decode_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
                   struct json **ret, struct err *err);
 
 /* ---- representations ---- */
@@ -43,10 +43,10 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct store
 int encode_tree(struct arena *scratch, const struct rep *rep, const struct json *v, struct buf *to);
 /* One object as the whole answer. scratch is reset by the caller. */
 int encode_object(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                  struct stored st, int64_t now_s, struct buf *to, struct err *err);
+                  struct encode_stored st, int64_t now_s, struct buf *to, struct err *err);
 
 /* The same for what the request asked for: the object, or its scale. */
-int encode_answer(struct request *rq, struct stored st, struct buf *to, struct err *err);
+int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, struct err *err);
 
 /*
  * A list: begin, item, item, ..., end. Protobuf says in front how long it is, so all items must
@@ -63,8 +63,9 @@ void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
                        const struct rep *rep, const struct list_meta *meta, struct buf *to);
 /* t: for protobuf, kept from item to item; PROTO_TRANSCODER_INIT. */
 int encode_list_item(struct arena *scratch, struct proto_transcoder *t,
-                     const struct kube_resource *res, const struct rep *rep, struct stored st,
-                     int64_t now_s, bool first, struct buf *to, struct err *err);
+                     const struct kube_resource *res, const struct rep *rep,
+                     struct encode_stored st, int64_t now_s, bool first, struct buf *to,
+                     struct err *err);
 void encode_list_end(const struct rep *rep, bool is_empty, struct buf *to);
 /* All at once, from what encode_list_item() has written; meta->items_bytes is ignored. */
 int encode_list(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
@@ -73,8 +74,8 @@ int encode_list(struct arena *scratch, const struct kube_resource *res, const st
 /* One watch event, as a line or a frame. type "ADDED", ... columns: a Table with its definitions.
  */
 int encode_event(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
-                 const char *type, struct stored st, bool columns, int64_t now_s, struct buf *to,
-                 struct err *err);
+                 const char *type, struct encode_stored st, bool columns, int64_t now_s,
+                 struct buf *to, struct err *err);
 /* BOOKMARK; initial_end: with the annotation that ends a streaming list. */
 void encode_bookmark(struct arena *scratch, const struct kube_resource *res, const struct rep *rep,
                      uint64_t rev, bool initial_end, bool columns, struct buf *to);

@@ -24,7 +24,7 @@ enum { EVICTION_MAX_ATTEMPTS = 16, DISRUPTED_PODS_MAX = 2000 };
 
 #define EVICTION "io.k8s.api.policy.v1.Eviction"
 
-struct eviction {
+struct api_eviction {
     struct request *rq;
     struct admission ad;
     struct json *options; /* DeleteOptions */
@@ -35,9 +35,9 @@ struct eviction {
     unsigned attempt;
 };
 
-static void read_pod(struct eviction *e);
+static void read_pod(struct api_eviction *e);
 
-static struct str budgets_path(struct eviction *e, const struct json *budget)
+static struct str budgets_path(struct api_eviction *e, const struct json *budget)
 {
     struct arena *a = &e->rq->arena;
     const char *ns = str_dup_arena(a, e->rq->route.ns);
@@ -48,7 +48,7 @@ static struct str budgets_path(struct eviction *e, const struct json *budget)
                      STR_ARG(meta_name(budget))));
 }
 
-static struct str pod_path(struct eviction *e)
+static struct str pod_path(struct api_eviction *e)
 {
     return str_of(arena_printf(&e->rq->arena, "/api/v1/namespaces/" STR_FMT "/pods/" STR_FMT,
                                STR_ARG(e->rq->route.ns), STR_ARG(e->rq->route.name)));
@@ -57,15 +57,15 @@ static struct str pod_path(struct eviction *e)
 /* ------------------------------------------------------------------ steps */
 
 /* What it was about is for the log: clients get no internal text. */
-static void failed(struct eviction *e, int r, const char *what, struct str path)
+static void failed(struct api_eviction *e, int r, const char *what, struct str path)
 {
     struct err err = { 0 };
     (void)err_ctx(&err, r, "evict a pod: %s " STR_FMT, what, STR_ARG(path));
     reply_err(e->rq, r, &err);
 }
 
-static void call(struct eviction *e, const char *method, struct str path, const struct json *body,
-                 inner_cb cb)
+static void call(struct api_eviction *e, const char *method, struct str path,
+                 const struct json *body, inner_cb cb)
 {
     struct request *rq = e->rq;
     struct buf b = BUF_INIT(API_BODY_MAX_BYTES);
@@ -84,7 +84,7 @@ static void call(struct eviction *e, const char *method, struct str path, const 
 }
 
 /* The answer as a tree in the request's arena, NULL when the client or the answer is lost. */
-static struct json *answer_of(struct eviction *e, int r, struct str body)
+static struct json *answer_of(struct api_eviction *e, int r, struct str body)
 {
     struct request *rq = e->rq;
     struct json *v;
@@ -96,7 +96,7 @@ static struct json *answer_of(struct eviction *e, int r, struct str body)
     return NULL;
 }
 
-static struct json *too_many(struct eviction *e, int retry_after_s, const char *why)
+static struct json *too_many(struct api_eviction *e, int retry_after_s, const char *why)
 {
     struct arena *a = &e->rq->arena;
     struct json *s =
@@ -113,7 +113,7 @@ static struct json *too_many(struct eviction *e, int retry_after_s, const char *
     return s;
 }
 
-static struct json *still_processed(struct eviction *e)
+static struct json *still_processed(struct api_eviction *e)
 {
     return too_many(e, 10,
                     arena_printf(&e->rq->arena,
@@ -124,7 +124,7 @@ static struct json *still_processed(struct eviction *e)
 
 static void on_deleted(void *arg, int r, struct str body)
 {
-    struct eviction *e = arg;
+    struct api_eviction *e = arg;
     struct request *rq = e->rq;
     const struct json *v = answer_of(e, r, body);
     if (!v)
@@ -139,11 +139,11 @@ static void on_deleted(void *arg, int r, struct str body)
         reply_status(rq, v);
 }
 
-static void delete_pod(struct eviction *e);
+static void delete_pod(struct api_eviction *e);
 
 static void on_told(void *arg, int r, struct str body)
 {
-    struct eviction *e = arg;
+    struct api_eviction *e = arg;
     struct json *v = answer_of(e, r, body);
     if (!v)
         return;
@@ -158,7 +158,7 @@ static void on_told(void *arg, int r, struct str body)
 }
 
 /* The pod is told why it goes, in its status; then it goes. */
-static void evict(struct eviction *e, bool pin)
+static void evict(struct api_eviction *e, bool pin)
 {
     struct arena *a = &e->rq->arena;
     const struct json *asked = json_path(e->options, "preconditions", "resourceVersion", NULL);
@@ -174,7 +174,7 @@ static void evict(struct eviction *e, bool pin)
 }
 
 /* Where it is pinned, only as the pod was when it was judged. */
-static void delete_pod(struct eviction *e)
+static void delete_pod(struct api_eviction *e)
 {
     struct arena *a = &e->rq->arena;
     struct json *options = json_clone(a, e->options);
@@ -196,7 +196,7 @@ static int64_t status_num(const struct json *budget, const char *name)
     return json_int_or(json_path(budget, "status", name, NULL), 0);
 }
 
-static struct json *refused_by(struct eviction *e)
+static struct json *refused_by(struct api_eviction *e)
 {
     struct arena *a = &e->rq->arena;
     const struct json *b = e->budget, *pods = json_path(b, "status", "disruptedPods", NULL);
@@ -222,7 +222,7 @@ static struct json *refused_by(struct eviction *e)
 
 static void on_budget_written(void *arg, int r, struct str body)
 {
-    struct eviction *e = arg;
+    struct api_eviction *e = arg;
     const struct json *v = answer_of(e, r, body);
     if (!v)
         return;
@@ -235,7 +235,7 @@ static void on_budget_written(void *arg, int r, struct str body)
 }
 
 /* One disruption less, and the pod is written down until it has gone. */
-static void take_disruption(struct eviction *e)
+static void take_disruption(struct api_eviction *e)
 {
     struct arena *a = &e->rq->arena;
     struct json *b = json_clone(a, e->budget), *status = json_obj(a, b, "status");
@@ -270,7 +270,7 @@ static bool is_ready(const struct json *pod)
 
 /* A pod that is not ready costs the budget nothing, if the rest is healthy or the budget says so.
  */
-static bool costs_nothing(const struct eviction *e)
+static bool costs_nothing(const struct api_eviction *e)
 {
     const struct json *b = e->budget;
     struct str policy = json_str(json_path(b, "spec", "unhealthyPodEvictionPolicy", NULL));
@@ -281,7 +281,7 @@ static bool costs_nothing(const struct eviction *e)
            (desired > 0 && status_num(b, "currentHealthy") >= desired);
 }
 
-static size_t find_budgets(struct eviction *e, const struct json *list)
+static size_t find_budgets(struct api_eviction *e, const struct json *list)
 {
     size_t n = 0;
     json_each (b, json_getc(list, "items")) {
@@ -301,7 +301,7 @@ static size_t find_budgets(struct eviction *e, const struct json *list)
 
 static void on_budgets(void *arg, int r, struct str body)
 {
-    struct eviction *e = arg;
+    struct api_eviction *e = arg;
     struct request *rq = e->rq;
     const struct json *v = answer_of(e, r, body);
     if (!v)
@@ -334,7 +334,7 @@ static void on_budgets(void *arg, int r, struct str body)
 
 static void on_admitted(struct admission *ad, struct json *no)
 {
-    struct eviction *e = container_of(ad, struct eviction, ad);
+    struct api_eviction *e = container_of(ad, struct api_eviction, ad);
     if (no) {
         reply_status(e->rq, no);
         return;
@@ -350,7 +350,7 @@ static void on_admitted(struct admission *ad, struct json *no)
 
 static void on_pod(void *arg, int r, struct str body)
 {
-    struct eviction *e = arg;
+    struct api_eviction *e = arg;
     struct json *v = answer_of(e, r, body), *no = NULL;
     if (!v)
         return;
@@ -367,7 +367,7 @@ static void on_pod(void *arg, int r, struct str body)
         on_admitted(&e->ad, no);
 }
 
-static void read_pod(struct eviction *e)
+static void read_pod(struct api_eviction *e)
 {
     arena_rewind(&e->rq->arena, &e->mark); /* the attempt before has read all budgets */
     call(e, "GET", pod_path(e), NULL, on_pod);
@@ -376,7 +376,7 @@ static void read_pod(struct eviction *e)
 void eviction_create(struct request *rq)
 {
     struct arena *a = &rq->arena;
-    struct eviction *e = arena_new(a, struct eviction);
+    struct api_eviction *e = arena_new(a, struct api_eviction);
     struct write_options opts;
     struct json *body = NULL;
     struct err err = { 0 };
@@ -394,9 +394,9 @@ void eviction_create(struct request *rq)
     }
     const struct json *options = json_getc(body, "deleteOptions");
     const struct json *dry = json_getc(options, "dryRun");
-    *e = (struct eviction){ .rq = rq,
-                            .options = options ? json_clone(a, options) : json_new_object(a),
-                            .dry_run = opts.dry_run || (dry && dry->n) };
+    *e = (struct api_eviction){ .rq = rq,
+                                .options = options ? json_clone(a, options) : json_new_object(a),
+                                .dry_run = opts.dry_run || (dry && dry->n) };
     e->mark = arena_mark(a);
     read_pod(e);
 }

@@ -91,7 +91,7 @@ bool filter_matches_object(const struct filter *f, struct arena *scratch, const 
            selector_matches_fields(scratch, &f->fields, f->res->schema, obj);
 }
 
-bool filter_matches_value(const struct filter *f, struct arena *scratch, struct stored st)
+bool filter_matches_value(const struct filter *f, struct arena *scratch, struct encode_stored st)
 {
     if (f->by_key_only)
         return true;
@@ -100,10 +100,11 @@ bool filter_matches_value(const struct filter *f, struct arena *scratch, struct 
            filter_matches_object(f, scratch, obj);
 }
 
-struct stored stored_of(const struct api *api, const struct kube_resource *res,
-                        const struct store_kv *kv)
+struct encode_stored stored_of(const struct api *api, const struct kube_resource *res,
+                               const struct store_kv *kv)
 {
-    return (struct stored){ .value = kv->value,
-                            .rev = kv->mod_rev,
-                            .is_current = kv->mod_rev > api->needs->schema_revision(api, res) };
+    return (struct encode_stored){ .value = kv->value,
+                                   .rev = kv->mod_rev,
+                                   .is_current =
+                                       kv->mod_rev > api->needs->schema_revision(api, res) };
 }

@@ -26,8 +26,8 @@ void filter_narrow(const struct filter *f, const struct request *rq, struct stor
 bool filter_matches_key(const struct filter *f, struct str key);
 bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj);
 /* The object itself; scratch for what has to be parsed. Bytes that do not parse match nothing. */
-bool filter_matches_value(const struct filter *f, struct arena *scratch, struct stored st);
+bool filter_matches_value(const struct filter *f, struct arena *scratch, struct encode_stored st);
 
 /* An object of the store as the encoder wants it. */
-struct stored stored_of(const struct api *api, const struct kube_resource *res,
-                        const struct store_kv *kv);
+struct encode_stored stored_of(const struct api *api, const struct kube_resource *res,
+                               const struct store_kv *kv);

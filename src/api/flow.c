@@ -25,14 +25,14 @@ static const struct {
 };
 
 enum by { BY_NOTHING, BY_USER, BY_NAMESPACE };
-enum what { ANYTHING, PROBES, LEASES_RW, NODES_AND_LEASES };
+enum flow_what { ANYTHING, PROBES, LEASES_RW, NODES_AND_LEASES };
 
 /* The first one that matches decides: upstream's FlowSchemas in their order of precedence. */
 static const struct {
     const char *name;
     enum flow_level level;
     enum by by;
-    enum what what;
+    enum flow_what what;
     const char *group; /* NULL: by user */
     const char *user[2];
 } schemas[FLOW_SCHEMAS] = {
@@ -121,7 +121,7 @@ static bool is_in_group(const struct flow_question *q, const char *group)
     return false;
 }
 
-static bool is_about(const struct flow_question *q, enum what what)
+static bool is_about(const struct flow_question *q, enum flow_what what)
 {
     static const char *const probes[] = { "/healthz", "/readyz", "/livez" };
     static const char *const rw[] = { "get", "create", "update" };

@@ -219,7 +219,7 @@ static const struct {
     [CHECK_NOT_STOPPING] = { "shutdown", IN_READYZ },
 };
 
-struct health {
+struct monitor_health {
     struct request *rq;
     unsigned in;
     bool ok[N_CHECKS];
@@ -264,7 +264,7 @@ static void answer_text(struct request *rq, int status, struct str text)
     reply_bytes(rq, status, "text/plain; charset=utf-8", text);
 }
 
-static void answer_all(const struct health *h)
+static void answer_all(const struct monitor_health *h)
 {
     struct request *rq = h->rq;
     const struct url_target *url = rq->route.url;
@@ -291,7 +291,7 @@ static void answer_all(const struct health *h)
         answer_text(rq, good ? 200 : 500, buf_str(&b));
 }
 
-static void answer_one(const struct health *h)
+static void answer_one(const struct monitor_health *h)
 {
     struct request *rq = h->rq;
     for (size_t i = 0; i < N_CHECKS; i++) {
@@ -309,7 +309,7 @@ static void answer_one(const struct health *h)
 static void on_store(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
-    struct health *h = arg;
+    struct monitor_health *h = arg;
     struct request *rq = h->rq;
     if (request_idle(rq))
         return;
@@ -322,7 +322,7 @@ static void on_store(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 
 void monitor_serve_health(struct request *rq)
 {
-    struct health *h = arena_new(&rq->arena, struct health);
+    struct monitor_health *h = arena_new(&rq->arena, struct monitor_health);
     struct str which = rq->route.resource;
     h->rq = rq;
     h->in = str_is(which, "livez") ? IN_LIVEZ : str_is(which, "readyz") ? IN_READYZ : IN_HEALTHZ;

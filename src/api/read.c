@@ -78,7 +78,7 @@ enum {
     LIST_SLICE_MAX_BYTES = 256 << 10, /* of a longer one, what is sent at once */
 };
 
-struct listing {
+struct api_read_listing {
     struct request *rq;
     struct filter filter;
     struct str range_prefix;
@@ -105,13 +105,14 @@ struct listing {
     struct buf kept_after; /* key of the last item that is kept */
 };
 
-static void write_token(struct buf *to, const struct listing *l, struct str last, int64_t rev)
+static void write_token(struct buf *to, const struct api_read_listing *l, struct str last,
+                        int64_t rev)
 {
     list_token_write(to, str_slice(last, l->filter.prefix.n, last.n), rev);
 }
 
 /* The token can only ever name a place within the collection. */
-static struct json *use_token(struct listing *l, const struct list_options *o)
+static struct json *use_token(struct api_read_listing *l, const struct list_options *o)
 {
     struct request *rq = l->rq;
     struct str start = STR("");
@@ -132,14 +133,14 @@ static struct json *use_token(struct listing *l, const struct list_options *o)
     return NULL;
 }
 
-static void use_rev(struct listing *l, const struct list_options *o)
+static void use_rev(struct api_read_listing *l, const struct list_options *o)
 {
     bool exact = o->match == MATCH_EXACT || (o->match == MATCH_UNSET && l->limit && o->rev);
     l->at_rev = exact ? o->rev : 0;
     l->min_rev = exact ? 0 : o->rev;
 }
 
-static struct json *parse_list(struct listing *l)
+static struct json *parse_list(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     struct list_options o;
@@ -161,9 +162,9 @@ static struct json *parse_list(struct listing *l)
 
 /* ------------------------------------------------------------------ list: pages */
 
-static void list_next(struct listing *l);
+static void list_next(struct api_read_listing *l);
 
-static void list_fail(struct listing *l, int r, const struct err *err)
+static void list_fail(struct api_read_listing *l, int r, const struct err *err)
 {
     struct request *rq = l->rq;
     if (l->streaming) {
@@ -199,7 +200,7 @@ static void list_fail(struct listing *l, int r, const struct err *err)
 }
 
 /* Write what matches; true when the limit is reached. */
-static int add_page(struct listing *l, const struct store_page *page, bool *ret_full,
+static int add_page(struct api_read_listing *l, const struct store_page *page, bool *ret_full,
                     struct err *err)
 {
     struct request *rq = l->rq;
@@ -212,7 +213,7 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
         }
         buf_reset(&l->last_key);
         (void)buf_add_str(&l->last_key, kv->key);
-        struct stored st = stored_of(rq->api, rq->res, kv);
+        struct encode_stored st = stored_of(rq->api, rq->res, kv);
         arena_reset(&l->scratch);
         bool is_listed = filter_matches_key(&l->filter, kv->key) &&
                          filter_matches_value(&l->filter, &l->scratch, st);
@@ -231,7 +232,7 @@ static int add_page(struct listing *l, const struct store_page *page, bool *ret_
 }
 
 /* The rest of a stream. One that is not as long as it said is no answer. */
-static void stream_finish(struct listing *l)
+static void stream_finish(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     l->sent_bytes += l->out.n;
@@ -247,7 +248,7 @@ static void stream_finish(struct listing *l)
 }
 
 /* The whole list is in l->out. more: something is left behind the limit. */
-static void list_finish(struct listing *l, bool more, uint64_t left)
+static void list_finish(struct api_read_listing *l, bool more, uint64_t left)
 {
     struct request *rq = l->rq;
     if (l->streaming) {
@@ -276,7 +277,7 @@ static void list_finish(struct listing *l, bool more, uint64_t left)
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&whole));
 }
 
-static void stream_begin(struct listing *l)
+static void stream_begin(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     scoped(buf_fini_scoped) struct buf head = BUF_INIT(BUF_MAX_DEFAULT);
@@ -289,7 +290,7 @@ static void stream_begin(struct listing *l)
 }
 
 /* Send what there is of an unlimited list; false: wait for on_writable. */
-static bool list_flush(struct listing *l)
+static bool list_flush(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     if (!l->streaming)
@@ -306,7 +307,7 @@ static bool list_flush(struct listing *l)
     return room;
 }
 
-static bool can_stream(const struct listing *l)
+static bool can_stream(const struct api_read_listing *l)
 {
     return l->limit == 0;
 }
@@ -314,7 +315,7 @@ static bool can_stream(const struct listing *l)
 /* ------------------------------------------------------------------ list: measured first */
 
 /* Keep the page that has been added to `out`, if there is room for it. */
-static bool keep_page(struct listing *l)
+static bool keep_page(struct api_read_listing *l)
 {
     size_t n = l->out.n, *all = &l->rq->api->lists_kept_bytes;
     size_t charge = n > LIST_WHOLE_MAX_BYTES ? n - LIST_WHOLE_MAX_BYTES - l->kept_charged : 0;
@@ -328,7 +329,7 @@ static bool keep_page(struct listing *l)
     return true;
 }
 
-static void drop_kept(struct listing *l)
+static void drop_kept(struct api_read_listing *l)
 {
     l->rq->api->lists_kept_bytes -= l->kept_charged;
     l->kept_charged = l->kept_n = 0;
@@ -337,7 +338,7 @@ static void drop_kept(struct listing *l)
 }
 
 /* A page of the first pass has been added to `out`. */
-static void list_measure(struct listing *l, bool more)
+static void list_measure(struct api_read_listing *l, bool more)
 {
     l->items_bytes += l->out.n - l->kept_n;
     l->keeping = keep_page(l);
@@ -358,7 +359,7 @@ static void list_measure(struct listing *l, bool more)
 }
 
 /* False: wait for on_writable. */
-static bool send_kept(struct listing *l)
+static bool send_kept(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     while (l->sent_bytes < l->kept_n) {
@@ -376,7 +377,7 @@ static bool send_kept(struct listing *l)
 
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct listing *l = arg;
+    struct api_read_listing *l = arg;
     struct request *rq = l->rq;
     if (request_idle(rq))
         return;
@@ -410,7 +411,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         list_next(l);
 }
 
-static void list_next(struct listing *l)
+static void list_next(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
     if (!l->measuring && l->kept_n && !send_kept(l))
@@ -442,7 +443,7 @@ static void on_writable(struct request *rq)
 
 static void on_gone(struct request *rq)
 {
-    struct listing *l = rq->work;
+    struct api_read_listing *l = rq->work;
     drop_kept(l);
     buf_fini(&l->last_key);
     buf_fini(&l->kept_after);
@@ -452,14 +453,15 @@ static void on_gone(struct request *rq)
 
 void read_list(struct request *rq)
 {
-    struct listing *l = arena_new(&rq->arena, struct listing);
-    *l = (struct listing){ .rq = rq,
-                           .now_s = clock_wall_ms() / 1000,
-                           .out = BUF_INIT(BUF_MAX_DEFAULT),
-                           .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
-                           .kept_after = BUF_INIT(STORE_KEY_MAX_BYTES),
-                           .transcoder = PROTO_TRANSCODER_INIT,
-                           .scratch = { .max_bytes = API_ARENA_MAX_BYTES, .budget = &rq->budget } };
+    struct api_read_listing *l = arena_new(&rq->arena, struct api_read_listing);
+    *l = (struct api_read_listing){ .rq = rq,
+                                    .now_s = clock_wall_ms() / 1000,
+                                    .out = BUF_INIT(BUF_MAX_DEFAULT),
+                                    .last_key = BUF_INIT(STORE_KEY_MAX_BYTES),
+                                    .kept_after = BUF_INIT(STORE_KEY_MAX_BYTES),
+                                    .transcoder = PROTO_TRANSCODER_INIT,
+                                    .scratch = { .max_bytes = API_ARENA_MAX_BYTES,
+                                                 .budget = &rq->budget } };
     rq->work = l;
     rq->on_gone = on_gone;
     rq->on_writable = on_writable;

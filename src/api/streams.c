@@ -12,15 +12,15 @@
 
 enum { AGENT_PORT = 10250 };
 
-struct stream {
+struct streams_stream {
     struct request *rq;
     struct json *pod;
 };
 
 /* ------------------------------------------------------------------ reading */
 
-static void read_object(struct stream *s, const char *plural, struct str ns, struct str name,
-                        store_get_cb cb)
+static void read_object(struct streams_stream *s, const char *plural, struct str ns,
+                        struct str name, store_get_cb cb)
 {
     struct request *rq = s->rq;
     struct err err = { 0 };
@@ -87,7 +87,7 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
 static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                     const struct err *err)
 {
-    struct stream *s = arg;
+    struct streams_stream *s = arg;
     struct request *rq = s->rq;
     struct str name =
         s->pod ? json_str(json_path(s->pod, "spec", "nodeName", NULL)) : rq->route.name;
@@ -142,7 +142,7 @@ static struct json *check_container(struct request *rq, const struct json *pod)
 
 static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
 {
-    struct stream *s = arg;
+    struct streams_stream *s = arg;
     struct request *rq = s->rq;
     struct arena *a = &rq->arena;
     (void)rev;
@@ -177,7 +177,7 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
 static void on_service(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                        const struct err *err)
 {
-    struct stream *s = arg;
+    struct streams_stream *s = arg;
     struct request *rq = s->rq;
     struct arena *a = &rq->arena;
     (void)rev;
@@ -204,7 +204,7 @@ static struct str plain_name(struct str s)
 
 void streams_serve(struct request *rq)
 {
-    struct stream *s = arena_new(&rq->arena, struct stream);
+    struct streams_stream *s = arena_new(&rq->arena, struct streams_stream);
     s->rq = rq;
     rq->route.name = plain_name(rq->route.name);
     if (str_is(rq->res->plural, "nodes"))

@@ -47,7 +47,7 @@ enum {
     WATCH_FREE_REQUIREMENTS = 16
 };
 
-enum watch_at { WATCH_INITIAL, WATCH_BEHIND, WATCH_STALLED, WATCH_JOINED, WATCH_ENDED };
+enum api_watch_at { WATCH_INITIAL, WATCH_BEHIND, WATCH_STALLED, WATCH_JOINED, WATCH_ENDED };
 
 static const struct sm_state watch_table[] = {
     [WATCH_INITIAL] = { "initial", EDGE(WATCH_BEHIND) | EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
@@ -101,7 +101,7 @@ struct encoded {
 };
 
 /* An event with what has been computed from it so far. */
-struct event {
+struct api_watch_event {
     const struct store_event *ev;
     struct api *api;
     struct arena *scratch;
@@ -110,7 +110,7 @@ struct event {
     VEC(struct encoded) encoded;
 };
 
-static void event_fini(struct event *e)
+static void event_fini(struct api_watch_event *e)
 {
     vec_each (c, &e->encoded)
         buf_fini(&c->bytes);
@@ -118,7 +118,7 @@ static void event_fini(struct event *e)
     arena_reset(e->scratch);
 }
 
-static void event_parse(struct event *e, const struct kube_resource *res)
+static void event_parse(struct api_watch_event *e, const struct kube_resource *res)
 {
     if (e->parsed_as == res)
         return;
@@ -132,7 +132,7 @@ static void event_parse(struct event *e, const struct kube_resource *res)
 }
 
 /* What the event is in the eyes of this watcher; NULL: nothing. */
-static const char *event_type(struct event *e, const struct filter *f)
+static const char *event_type(struct api_watch_event *e, const struct filter *f)
 {
     if (!filter_matches_key(f, e->ev->kv.key))
         return NULL;
@@ -148,12 +148,12 @@ static const char *event_type(struct event *e, const struct filter *f)
 }
 
 /* A deleted object is shown as it was, with the revision of its end. */
-static struct stored event_object(const struct event *e, const struct kube_resource *res,
-                                  const char *type)
+static struct encode_stored event_object(const struct api_watch_event *e,
+                                         const struct kube_resource *res, const char *type)
 {
     if (strcmp(type, "DELETED") != 0)
         return stored_of(e->api, res, &e->ev->kv);
-    struct stored st = stored_of(e->api, res, &e->ev->prev);
+    struct encode_stored st = stored_of(e->api, res, &e->ev->prev);
     st.rev = e->ev->kv.mod_rev;
     return st;
 }
@@ -164,7 +164,7 @@ static bool same_rep(const struct rep *a, const struct rep *b)
            a->include == b->include;
 }
 
-static struct str event_bytes(struct event *e, const struct watcher *w, const char *type)
+static struct str event_bytes(struct api_watch_event *e, const struct watcher *w, const char *type)
 {
     const struct request *rq = w->rq;
     bool columns = rq->rep.kind == REP_TABLE && !w->columns_sent;
@@ -230,7 +230,7 @@ static enum watch_event_type event_type_of(const char *word)
  * What this watcher's selectors and columns take is bounded for each event; past it the watch ends,
  * since it can no longer tell what the client should see.
  */
-static void send_event(struct watcher *w, struct event *e)
+static void send_event(struct watcher *w, struct api_watch_event *e)
 {
     struct budget budget = { .max_steps = WATCH_EVENT_MAX_STEPS };
     e->scratch->budget = &budget;
@@ -252,7 +252,7 @@ static void send_event(struct watcher *w, struct event *e)
 static void hub_leave(struct watcher *w);
 static void hub_drop_if_empty(struct hub *h);
 
-static void move(struct watcher *w, enum watch_at to)
+static void move(struct watcher *w, enum api_watch_at to)
 {
     sm_move(&w->sm, to);
 }
@@ -398,7 +398,7 @@ static bool may_send(const struct watcher *w, const struct store_event *ev)
 
 static void hub_send(struct hub *h, const struct store_event *ev, struct arena *scratch)
 {
-    struct event e = { .ev = ev, .api = h->api, .scratch = scratch };
+    struct api_watch_event e = { .ev = ev, .api = h->api, .scratch = scratch };
     list_each (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
         if (!may_send(w, ev))
@@ -508,7 +508,7 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
     for (size_t i = 0; i < n && !w->full && !w->too_much;) {
         uint64_t rev = ev[i].kv.mod_rev;
         for (; i < n && ev[i].kv.mod_rev == rev; i++) {
-            struct event e = { .ev = &ev[i], .api = w->rq->api, .scratch = &w->scratch };
+            struct api_watch_event e = { .ev = &ev[i], .api = w->rq->api, .scratch = &w->scratch };
             if (rev > w->min_rev)
                 send_event(w, &e);
             event_fini(&e);
@@ -582,7 +582,7 @@ static void initial_done(struct watcher *w)
 static void send_initial(struct watcher *w, const struct store_kv *kv)
 {
     struct request *rq = w->rq;
-    struct stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = stored_of(rq->api, rq->res, kv);
     arena_reset(&w->scratch);
     w->scratch.budget = &rq->budget;
     if (!filter_matches_key(&w->filter, kv->key) ||
@@ -657,7 +657,7 @@ static void on_writable(struct request *rq)
 {
     struct watcher *w = watcher_of(rq);
     w->full = false;
-    switch ((enum watch_at)w->sm.at) {
+    switch ((enum api_watch_at)w->sm.at) {
     case WATCH_INITIAL:
         if (rq->busy == 0)
             initial_next(w);

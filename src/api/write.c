@@ -59,7 +59,7 @@ static struct json *may_create(struct request *rq)
 }
 
 /* What the client wants: the body of an action, else the object. */
-static struct json *take(struct write *w)
+static struct json *take(struct api_write *w)
 {
     struct request *rq = w->rq;
     if (w->action) {
@@ -82,7 +82,7 @@ static struct json *take(struct write *w)
 }
 
 /* What the server sets. */
-static struct json *prepare(struct write *w)
+static struct json *prepare(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -123,14 +123,14 @@ static bool is_removed(const struct kube_resource *res, const struct json *obj)
  * A controller of this server lets go of an object that is being deleted. What is wrong with the
  * rest of it, since it was stored by other rules or past the API, must not keep it here for ever.
  */
-static bool is_release(const struct write *w)
+static bool is_release(const struct api_write *w)
 {
     const struct request *rq = w->rq;
     return rq->in_process && str_is(rq->identity.user, API_CONTROLLER_USER) &&
            meta_is_deleting(w->ad.old);
 }
 
-static struct json *validate_update(struct write *w)
+static struct json *validate_update(struct api_write *w)
 {
     struct request *rq = w->rq;
     if (is_release(w))
@@ -145,7 +145,7 @@ static struct json *validate_update(struct write *w)
     return status;
 }
 
-static struct json *validate(struct write *w)
+static struct json *validate(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -163,17 +163,17 @@ static struct json *validate(struct write *w)
 
 /* What the core does, and the point of the chain that follows. */
 static const struct {
-    struct json *(*core)(struct write *w);
+    struct json *(*core)(struct api_write *w);
     enum admission_point then;
 } steps[] = {
     { NULL, ADMISSION_READ },          { take, ADMISSION_TAKEN },  { prepare, ADMISSION_PREPARED },
     { validate, ADMISSION_VALIDATED }, { NULL, ADMISSION_SHAPED },
 };
 
-static void store_object(struct write *w);
+static void store_object(struct api_write *w);
 
 /* Go on with an attempt as far as nothing has to be waited for. */
-static void run_steps(struct write *w)
+static void run_steps(struct api_write *w)
 {
     struct arena *a = &w->rq->arena;
     struct json *no = NULL;
@@ -193,7 +193,7 @@ static void run_steps(struct write *w)
 
 static void on_admitted(struct admission *ad, struct json *no)
 {
-    struct write *w = container_of(ad, struct write, ad);
+    struct api_write *w = container_of(ad, struct api_write, ad);
     if (!no && arena_is_full(&w->rq->arena))
         no = status_too_much_work(&w->rq->arena);
     if (no)
@@ -203,7 +203,7 @@ static void on_admitted(struct admission *ad, struct json *no)
 }
 
 /* The object is stored there already (old), or it is to be made. */
-static void begin_steps(struct write *w, enum admission_op op, struct json *old)
+static void begin_steps(struct api_write *w, enum admission_op op, struct json *old)
 {
     w->ad.op = op;
     w->ad.old = old;
@@ -216,7 +216,7 @@ static void begin_steps(struct write *w, enum admission_op op, struct json *old)
 }
 
 /* The bytes for the store, in the storage version. */
-static int to_stored(struct write *w, struct err *err)
+static int to_stored(struct api_write *w, struct err *err)
 {
     int r = encode_for_storage(&w->rq->arena, w->rq->res, w->ad.obj, &w->value);
     return r < 0 ? err_set(err, E_LIMIT, "the object is larger than %d bytes",
@@ -267,7 +267,7 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     struct err err = { 0 };
-    struct stored st = { .value = value, .rev = rev, .is_current = true };
+    struct encode_stored st = { .value = value, .rev = rev, .is_current = true };
     int r = encode_answer(rq, st, &out, &err);
     if (r < 0)
         reply_err(rq, r, &err);
@@ -281,7 +281,7 @@ static void say_warning(void *rq, struct str text)
 }
 
 /* What has been written, or nothing if it was an action. */
-static void reply_written(struct write *w, uint64_t rev)
+static void reply_written(struct api_write *w, uint64_t rev)
 {
     const struct kube_strategy *strategy = w->rq->res->strategy;
     if (strategy->warn && !w->action && !w->rq->sub)
@@ -300,7 +300,7 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
                        const struct err *err);
 
 /* Read what is stored under the key now. */
-static void look_up(struct write *w, store_get_cb done)
+static void look_up(struct api_write *w, store_get_cb done)
 {
     struct request *rq = w->rq;
     struct err err = { 0 };
@@ -311,10 +311,10 @@ static void look_up(struct write *w, store_get_cb done)
 }
 
 /* The body is decoded; whatever the request takes from now on belongs to an attempt. */
-static void first_attempt(struct write *w)
+static void first_attempt(struct api_write *w)
 {
     struct request *rq = w->rq;
-    struct write *as_it_was = arena_new(&rq->arena, struct write);
+    struct api_write *as_it_was = arena_new(&rq->arena, struct api_write);
     *as_it_was = *w;
     w->first = (struct write_attempt){ .write = as_it_was,
                                        .last_warning = rq->last_warning,
@@ -326,10 +326,10 @@ static void first_attempt(struct write *w)
  * Another write was faster: forget the attempt with its warnings and what it has read, and begin
  * again. Otherwise sixteen attempts at a large object would need sixteen times its memory.
  */
-static void begin_again(struct write *w)
+static void begin_again(struct api_write *w)
 {
     struct request *rq = w->rq;
-    struct write again = *w->first.write;
+    struct api_write again = *w->first.write;
     again.value = w->value;
     again.first = w->first;
     again.ad.attempt = w->ad.attempt;
@@ -351,7 +351,7 @@ static void begin_again(struct write *w)
 static void on_existing(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                         const struct err *err)
 {
-    struct write *w = arg;
+    struct api_write *w = arg;
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
     struct json *was = NULL;
@@ -372,7 +372,7 @@ static void on_existing(void *arg, int r, const struct store_kv *kv, uint64_t re
 }
 
 /* The name is taken; it is said when it will not be for long. */
-static void refuse_existing(struct write *w)
+static void refuse_existing(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct err err = { 0 };
@@ -382,7 +382,7 @@ static void refuse_existing(struct write *w)
         reply_store_err(rq, r, 0, &err);
 }
 
-static void create_lost(struct write *w)
+static void create_lost(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -402,7 +402,7 @@ static void create_lost(struct write *w)
     }
 }
 
-static void update_lost(struct write *w)
+static void update_lost(struct api_write *w)
 {
     struct request *rq = w->rq;
     bool conditional = w->patch_type == PATCH_NONE && meta_resource_version(w->input).n > 0;
@@ -416,14 +416,14 @@ static void update_lost(struct write *w)
 /* A stage's comparison failed: it says whether to try again. */
 static void on_stage_lost(struct admission *ad, struct json *no)
 {
-    struct write *w = container_of(ad, struct write, ad);
+    struct api_write *w = container_of(ad, struct api_write, ad);
     if (no)
         reply_status(w->rq, no);
     else
         begin_again(w);
 }
 
-static void stage_lost(struct write *w, size_t failed_op)
+static void stage_lost(struct api_write *w, size_t failed_op)
 {
     struct json *no = NULL;
     w->ad.attempt++;
@@ -434,7 +434,7 @@ static void stage_lost(struct write *w, size_t failed_op)
 
 static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct write *w = arg;
+    struct api_write *w = arg;
     struct request *rq = w->rq;
     if (res->r >= 0)
         api_written(rq->api,
@@ -460,7 +460,7 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
         reply_written(w, res->rev);
 }
 
-static void commit(struct write *w)
+static void commit(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct store_op ops[STORE_TXN_MAX_OPS];
@@ -492,7 +492,7 @@ static void commit(struct write *w)
 static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                        const struct err *err)
 {
-    struct write *w = arg;
+    struct api_write *w = arg;
     struct request *rq = w->rq;
     (void)rev;
     if (request_idle(rq))
@@ -506,7 +506,7 @@ static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev
 }
 
 /* The object has its shape: write it, unless that would change nothing. */
-static void store_object(struct write *w)
+static void store_object(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct err err = { 0 };
@@ -534,7 +534,7 @@ static void store_object(struct write *w)
 static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                        const struct err *err)
 {
-    struct write *w = arg;
+    struct api_write *w = arg;
     struct request *rq = w->rq;
     struct err why = { 0 };
     (void)rev;
@@ -556,7 +556,7 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
     }
     w->old_value = str_copy_arena(&rq->arena, kv->value);
     w->old_rev = kv->mod_rev;
-    struct stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = stored_of(rq->api, rq->res, kv);
     st.value = w->old_value;
     struct json *old = NULL;
     r = decode_stored(&rq->arena, rq->res, st, &old, &why);
@@ -570,7 +570,7 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
 
 static void on_gone(struct request *rq)
 {
-    struct write *w = rq->work;
+    struct api_write *w = rq->work;
     buf_fini(&w->value);
 }
 
@@ -587,16 +587,16 @@ static const struct schema *body_schema(const struct request *rq, const struct w
 }
 
 /* Options and body; NULL when an answer has been sent. */
-static struct write *write_begin(struct request *rq, enum patch_type patch_type,
-                                 const struct write_action *action)
+static struct api_write *write_begin(struct request *rq, enum patch_type patch_type,
+                                     const struct write_action *action)
 {
-    struct write *w = arena_new(&rq->arena, struct write);
-    *w = (struct write){ .rq = rq,
-                         .ad = { .rq = rq },
-                         .action = action,
-                         .form = write_form_of(rq),
-                         .warnings = { .a = &rq->arena },
-                         .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
+    struct api_write *w = arena_new(&rq->arena, struct api_write);
+    *w = (struct api_write){ .rq = rq,
+                             .ad = { .rq = rq },
+                             .action = action,
+                             .form = write_form_of(rq),
+                             .warnings = { .a = &rq->arena },
+                             .value = BUF_INIT(WRITE_VALUE_MAX_BYTES) };
     rq->work = w;
     rq->on_gone = on_gone;
     w->ad.part = object_part_of(rq->sub ? rq->sub->name : STR(""));
@@ -618,7 +618,7 @@ static struct write *write_begin(struct request *rq, enum patch_type patch_type,
     return NULL;
 }
 
-static struct json *decode_input(struct write *w)
+static struct json *decode_input(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct json *status = NULL;
@@ -631,7 +631,7 @@ static struct json *decode_input(struct write *w)
 
 void write_create(struct request *rq)
 {
-    struct write *w = write_begin(rq, PATCH_NONE, NULL);
+    struct api_write *w = write_begin(rq, PATCH_NONE, NULL);
     if (!w)
         return;
     const struct json *no = decode_input(w);
@@ -646,7 +646,7 @@ void write_create(struct request *rq)
 static void update_in_turn(void *arg)
 {
     struct request *rq = arg;
-    struct write *w = write_begin(rq, PATCH_NONE, NULL);
+    struct api_write *w = write_begin(rq, PATCH_NONE, NULL);
     if (!w)
         return;
     const struct json *no = w->form && w->form->has_own_body ? NULL : decode_input(w);
@@ -668,7 +668,7 @@ void write_update(struct request *rq)
 static void patch_in_turn(void *arg)
 {
     struct request *rq = arg;
-    struct write *w = write_begin(rq, write_patch_type(rq), NULL);
+    struct api_write *w = write_begin(rq, write_patch_type(rq), NULL);
     if (!w)
         return;
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
@@ -687,7 +687,7 @@ void write_patch(struct request *rq)
 }
 
 /* The body of an action, in the shape of its type; NULL, or the Status to answer. */
-static struct json *decode_action(struct write *w)
+static struct json *decode_action(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -715,7 +715,7 @@ static void action_in_turn(void *arg)
 
 void write_action(struct request *rq, const struct write_action *action)
 {
-    struct write *w = write_begin(rq, PATCH_NONE, action);
+    struct api_write *w = write_begin(rq, PATCH_NONE, action);
     if (!w)
         return;
     const struct json *no = decode_action(w);

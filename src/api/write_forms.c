@@ -23,7 +23,7 @@ static const struct kube_resource *scale_resource(void)
 }
 
 /* The Scale that is wanted, with the owners of its replicas. old: as it stands, with its own. */
-static struct json *take_scale(struct write *w, const struct json *old, struct json **ret)
+static struct json *take_scale(struct api_write *w, const struct json *old, struct json **ret)
 {
     struct arena *a = &w->rq->arena;
     struct json *no = NULL;
@@ -45,7 +45,7 @@ static struct json *take_scale(struct write *w, const struct json *old, struct j
     return no;
 }
 
-static struct json *take_scale_of_object(struct write *w)
+static struct json *take_scale_of_object(struct api_write *w)
 {
     struct arena *a = &w->rq->arena;
     struct json *scale, *old = scale_of(a, w->rq->res, w->ad.old);
@@ -76,7 +76,7 @@ static struct json *take_scale_of_object(struct write *w)
 /* ------------------------------------------------------------------ finalize */
 
 /* spec.finalizers is all that the finalize subresource writes. */
-static struct json *take_finalizers(struct write *w)
+static struct json *take_finalizers(struct api_write *w)
 {
     struct arena *a = &w->rq->arena;
     struct json *no = write_take_object(w);

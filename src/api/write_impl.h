@@ -13,12 +13,12 @@
 /* Where an attempt begins; the next one begins there again, with the memory of the first. */
 struct write_attempt {
     struct arena_mark mark;
-    const struct write *write; /* as it was */
+    const struct api_write *write; /* as it was */
     struct warning *last_warning;
     size_t warning_runes;
 };
 
-struct write {
+struct api_write {
     struct request *rq;
     struct admission ad; /* the object, before and after; its old is in the request's version */
     struct write_options opts;
@@ -44,7 +44,7 @@ struct write {
 struct write_form {
     const char *subresource;
     /* Set w->ad.obj from the body and the old object; NULL, or the Status to answer. */
-    struct json *(*take)(struct write *w);
+    struct json *(*take)(struct api_write *w);
     bool has_own_body; /* of another kind, which take() decodes; may come without resourceVersion */
     bool as_taken;     /* nothing is left to prepare and to validate */
 };
@@ -55,13 +55,13 @@ const struct write_form *write_form_of(const struct request *rq);
  */
 
 /* ad.obj of a create, and of an update, with the owners of its fields. */
-struct json *write_take_new(struct write *w);
-struct json *write_take_object(struct write *w);
+struct json *write_take_new(struct api_write *w);
+struct json *write_take_object(struct api_write *w);
 /* The body, or the patched document, in place of `from`: the object, or its scale. */
-struct json *write_take_input(struct write *w, const struct json *from, struct json **ret);
+struct json *write_take_input(struct api_write *w, const struct json *from, struct json **ret);
 /* Warnings of decoding go to the client once, however many attempts there are. */
-struct json *write_tell_warnings(struct write *w, struct json *obj);
+struct json *write_tell_warnings(struct api_write *w, struct json *obj);
 /* sent: what carries the client's resourceVersion. */
-struct json *write_check_revision(struct write *w, const struct json *sent);
+struct json *write_check_revision(struct api_write *w, const struct json *sent);
 /* Who owns what the request sets. */
-struct managed_writer write_manager(struct write *w);
+struct managed_writer write_manager(struct api_write *w);

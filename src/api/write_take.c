@@ -9,7 +9,7 @@
 #include "kube/model/patch.h"
 
 /* Warnings of decoding go to the client once, however many attempts there are. */
-struct json *write_tell_warnings(struct write *w, struct json *obj)
+struct json *write_tell_warnings(struct api_write *w, struct json *obj)
 {
     struct request *rq = w->rq;
     struct str twice = owners_dedup(&rq->arena, obj);
@@ -36,7 +36,7 @@ static const struct kube_resource *find_version(void *arg, struct str api_versio
     return registry_find_kind(&rq->api->reg, group, version, rq->res->kind);
 }
 
-struct managed_writer write_manager(struct write *w)
+struct managed_writer write_manager(struct api_write *w)
 {
     struct request *rq = w->rq;
     return (struct managed_writer){ .res = rq->res,
@@ -48,7 +48,7 @@ struct managed_writer write_manager(struct write *w)
 }
 
 /* What the configuration makes of `live`, decoded like any body. */
-static struct json *apply_input(struct write *w, const struct json *live)
+static struct json *apply_input(struct api_write *w, const struct json *live)
 {
     struct request *rq = w->rq;
     struct json *status = NULL;
@@ -64,7 +64,7 @@ static struct json *apply_input(struct write *w, const struct json *live)
     return write_tell_warnings(w, NULL);
 }
 
-static struct json *check_applied_name(struct write *w)
+static struct json *check_applied_name(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -92,7 +92,7 @@ static struct json *check_applied_name(struct write *w)
 }
 
 /* The new object with the owners of its fields. */
-struct json *write_take_new(struct write *w)
+struct json *write_take_new(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct json *empty = managed_empty(&rq->arena, rq->res);
@@ -111,7 +111,7 @@ struct json *write_take_new(struct write *w)
 }
 
 /* The body, or the patched document, in place of `from`: the object, or its scale. */
-struct json *write_take_input(struct write *w, const struct json *from, struct json **ret)
+struct json *write_take_input(struct api_write *w, const struct json *from, struct json **ret)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -143,7 +143,7 @@ struct json *write_take_input(struct write *w, const struct json *from, struct j
 }
 
 /* Members in the order in which upstream writes them. */
-static const struct json *in_order(struct write *w, const struct json *obj)
+static const struct json *in_order(struct api_write *w, const struct json *obj)
 {
     struct arena *a = &w->rq->arena;
     struct json *copy = json_clone(a, obj);
@@ -158,7 +158,7 @@ static const struct json *in_order(struct write *w, const struct json *obj)
  */
 static struct str shown_patch(void *arg)
 {
-    struct write *w = arg;
+    struct api_write *w = arg;
     struct arena *a = &w->rq->arena;
     struct json *result;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
@@ -172,7 +172,7 @@ static struct str shown_patch(void *arg)
 }
 
 /* What a patch made of the object has to be decoded like any body. */
-static struct json *decode_patched(struct write *w)
+static struct json *decode_patched(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct json *status = NULL;
@@ -184,7 +184,7 @@ static struct json *decode_patched(struct write *w)
 }
 
 /* sent: what carries the client's resourceVersion. */
-struct json *write_check_revision(struct write *w, const struct json *sent)
+struct json *write_check_revision(struct api_write *w, const struct json *sent)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -236,7 +236,7 @@ static const char *upstream_key(struct arena *a, const struct request *rq)
 }
 
 /* The uid that an update names is a precondition; a patch that changes it fails validation. */
-static struct json *check_uid(struct write *w)
+static struct json *check_uid(struct api_write *w)
 {
     struct request *rq = w->rq;
     struct arena *a = &rq->arena;
@@ -253,7 +253,7 @@ static struct json *check_uid(struct write *w)
 }
 
 /* The object as the client wants it, with the owners of its fields. */
-struct json *write_take_object(struct write *w)
+struct json *write_take_object(struct api_write *w)
 {
     struct json *no;
     if (w->patch_type == PATCH_APPLY) {

@@ -54,13 +54,13 @@ int64_t clock_wall_ms(void)
     return now_ns(CLOCK_REALTIME) / 1000000;
 }
 
-struct civil {
+struct clock_civil {
     int64_t year;
     int month, day;
 };
 
 /* Days since 1970-01-01 to the proleptic Gregorian calendar, by 400-year eras. */
-static struct civil civil_of_days(int64_t days)
+static struct clock_civil civil_of_days(int64_t days)
 {
     days += 719468; /* shift to 0000-03-01 */
     int64_t era = (days >= 0 ? days : days - 146096) / 146097;
@@ -68,8 +68,8 @@ static struct civil civil_of_days(int64_t days)
     int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
     int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
     int64_t mp = (5 * doy + 2) / 153;
-    struct civil c = { .day = (int)(doy - (153 * mp + 2) / 5 + 1),
-                       .month = (int)(mp < 10 ? mp + 3 : mp - 9) };
+    struct clock_civil c = { .day = (int)(doy - (153 * mp + 2) / 5 + 1),
+                             .month = (int)(mp < 10 ? mp + 3 : mp - 9) };
     c.year = yoe + era * 400 + (c.month <= 2);
     return c;
 }
@@ -92,7 +92,7 @@ static int64_t floor_div(int64_t a, int64_t b)
 static void format(int64_t wall_s, int64_t us, char out[RFC3339_MAX])
 {
     int64_t days = floor_div(wall_s, 86400), rest = wall_s - days * 86400;
-    struct civil c = civil_of_days(days);
+    struct clock_civil c = civil_of_days(days);
     int n = snprintf(out, RFC3339_MAX, "%04lld-%02d-%02dT%02d:%02d:%02d", (long long)c.year,
                      c.month, c.day, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
     if (us >= 0)

@@ -15,14 +15,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct fault {
+static struct sys_fault {
     unsigned calls, nth;
     int code;
 } faults[SYS_CALL_COUNT];
 
 void sys_fail_nth(enum sys_call call, unsigned nth, int code)
 {
-    faults[call] = (struct fault){ .nth = nth, .code = code };
+    faults[call] = (struct sys_fault){ .nth = nth, .code = code };
 }
 
 unsigned sys_call_count(enum sys_call call)
@@ -33,7 +33,7 @@ unsigned sys_call_count(enum sys_call call)
 /* 0, or the injected failure. */
 static int inject(enum sys_call call)
 {
-    struct fault *f = &faults[call];
+    struct sys_fault *f = &faults[call];
     unsigned at = __atomic_add_fetch(&f->calls, 1, __ATOMIC_RELAXED);
     if (!f->nth || at != f->nth)
         return 0;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-struct ask {
+struct client_ask {
     struct transport *transport;
     struct kube_call *call;
     struct buf in;
@@ -15,19 +15,19 @@ struct ask {
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct ask *a = arg;
+    struct client_ask *a = arg;
     a->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct ask *a = arg;
+    struct client_ask *a = arg;
     (void)buf_add_str(&a->in, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *cause)
 {
-    struct ask *a = arg;
+    struct client_ask *a = arg;
     struct err err = cause ? *cause : (struct err){ 0 };
     struct arena arena = { .max_bytes = (size_t)ASK_ANSWER_MAX_BYTES * 8 };
     struct json *json = NULL;
@@ -49,11 +49,12 @@ static const struct kube_call_ops ops = { .on_head = on_head,
                                           .on_end = on_end };
 
 int ask_start(struct transport *t, const struct kube_identity *identity,
-              const struct ask_request *rq, ask_cb cb, void *arg, struct ask **ret, struct err *err)
+              const struct ask_request *rq, ask_cb cb, void *arg, struct client_ask **ret,
+              struct err *err)
 {
-    struct ask *a = xnew(struct ask);
+    struct client_ask *a = xnew(struct client_ask);
     struct headers h = { 0 };
-    *a = (struct ask){ .transport = t, .cb = cb, .arg = arg };
+    *a = (struct client_ask){ .transport = t, .cb = cb, .arg = arg };
     buf_init(&a->in, ASK_ANSWER_MAX_BYTES);
     if (rq->content_type)
         (void)headers_addc(&h, "content-type", rq->content_type);
@@ -74,7 +75,7 @@ int ask_start(struct transport *t, const struct kube_identity *identity,
     return 0;
 }
 
-void ask_cancel(struct ask *a)
+void ask_cancel(struct client_ask *a)
 {
     if (!a)
         return;

@@ -10,7 +10,7 @@
 
 enum { ASK_ANSWER_MAX_BYTES = 8 << 20 };
 
-struct ask;
+struct client_ask;
 struct ask_request {
     const char *method;
     struct str target;
@@ -25,7 +25,7 @@ typedef void (*ask_cb)(void *arg, int status, struct str body, const struct json
                        const struct err *err);
 
 int ask_start(struct transport *t, const struct kube_identity *identity,
-              const struct ask_request *rq, ask_cb cb, void *arg, struct ask **ret,
+              const struct ask_request *rq, ask_cb cb, void *arg, struct client_ask **ret,
               struct err *err);
 /* The callback does not come any more. NULL is fine. */
-void ask_cancel(struct ask *a);
+void ask_cancel(struct client_ask *a);

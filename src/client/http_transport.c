@@ -40,7 +40,7 @@ struct http_transport {
 };
 
 /* The kube_call of this transport. */
-struct call {
+struct http_transport_call {
     struct http_transport *t;
     struct http_call *http;
     const struct kube_call_ops *ops;
@@ -70,7 +70,7 @@ static void finish_close(struct defer *d)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct call *c = arg;
+    struct http_transport_call *c = arg;
     if (c->t->lost) {
         c->t->lost = false;
         log_info("cluster answers again", "status=%d", status);
@@ -83,14 +83,14 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct call *c = arg;
+    struct http_transport_call *c = arg;
     if (c->ops->on_data)
         c->ops->on_data(c->arg, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct call *c = arg;
+    struct http_transport_call *c = arg;
     struct http_transport *t = c->t;
     if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
         t->lost = true;
@@ -202,7 +202,7 @@ static int start(struct transport *base, const struct kube_request *req,
         return err_sys(err, r, "request headers");
     }
     scoped(free_scoped) char *target = xasprintf("%s" STR_FMT, t->prefix, STR_ARG(req->target));
-    struct call *c = xnew(struct call);
+    struct http_transport_call *c = xnew(struct http_transport_call);
     c->t = t;
     c->is_own = !req->identity || !req->identity->token.n;
     c->ops = ops;
@@ -227,17 +227,17 @@ static int start(struct transport *base, const struct kube_request *req,
 
 static void pause_call(struct transport *base, struct kube_call *call)
 {
-    http_call_pause(((struct call *)call)->http);
+    http_call_pause(((struct http_transport_call *)call)->http);
 }
 
 static void resume_call(struct transport *base, struct kube_call *call)
 {
-    http_call_resume(((struct call *)call)->http);
+    http_call_resume(((struct http_transport_call *)call)->http);
 }
 
 static void cancel_call(struct transport *base, struct kube_call *call)
 {
-    http_call_cancel(((struct call *)call)->http);
+    http_call_cancel(((struct http_transport_call *)call)->http);
 }
 
 static const struct transport_ops ops = {

@@ -14,7 +14,7 @@
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
-struct reading {
+struct kubeconfig_reading {
     const char *path;
     struct arena arena;
     struct yaml_marks marks;
@@ -50,8 +50,8 @@ static char *resolve(const char *config, struct str name)
 }
 
 /* `key`-data as base64, or `key` as a file name; *ret NULL when there is neither. */
-static int take_pem(struct reading *in, const struct json *obj, const char *key, char **ret,
-                    struct err *err)
+static int take_pem(struct kubeconfig_reading *in, const struct json *obj, const char *key,
+                    char **ret, struct err *err)
 {
     scoped(free_scoped) char *data_key = xasprintf("%s-data", key);
     struct json *data = json_getc(obj, data_key);
@@ -78,8 +78,8 @@ static int take_pem(struct reading *in, const struct json *obj, const char *key,
 }
 
 /* The entry of a named list (clusters, users, contexts) by name, its inner object. */
-static int find_named(struct reading *in, const char *list, const char *inner, struct str name,
-                      struct json **ret, struct err *err)
+static int find_named(struct kubeconfig_reading *in, const char *list, const char *inner,
+                      struct str name, struct json **ret, struct err *err)
 {
     json_each (item, json_getc(in->root, list)) {
         if (!str_eq(json_get_str(item, "name"), name))
@@ -94,8 +94,8 @@ static int find_named(struct reading *in, const char *list, const char *inner, s
 }
 
 /* What would change where requests go or whose they are may not be left out silently. */
-static int refuse_keys(struct reading *in, const struct json *obj, const char *const *keys,
-                       struct err *err)
+static int refuse_keys(struct kubeconfig_reading *in, const struct json *obj,
+                       const char *const *keys, struct err *err)
 {
     for (size_t i = 0; keys[i]; i++) {
         struct json *v = json_getc(obj, keys[i]);
@@ -105,7 +105,7 @@ static int refuse_keys(struct reading *in, const struct json *obj, const char *c
     return 0;
 }
 
-static int read_user(struct reading *in, const struct json *user, struct kubeconfig *c,
+static int read_user(struct kubeconfig_reading *in, const struct json *user, struct kubeconfig *c,
                      struct err *err)
 {
     static const char *const plugins[] = { "exec", "auth-provider" };
@@ -138,8 +138,8 @@ static int read_user(struct reading *in, const struct json *user, struct kubecon
     return 0;
 }
 
-static int read_cluster(struct reading *in, const struct json *cluster, struct kubeconfig *c,
-                        struct err *err)
+static int read_cluster(struct kubeconfig_reading *in, const struct json *cluster,
+                        struct kubeconfig *c, struct err *err)
 {
     static const char *const others[] = { "proxy-url", NULL };
     int r = refuse_keys(in, cluster, others, err);
@@ -153,7 +153,7 @@ static int read_cluster(struct reading *in, const struct json *cluster, struct k
     return take_pem(in, cluster, "certificate-authority", &c->ca_pem, err);
 }
 
-static int read_config(struct reading *in, const char *context, struct kubeconfig *c,
+static int read_config(struct kubeconfig_reading *in, const char *context, struct kubeconfig *c,
                        struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(KUBECONFIG_MAX_BYTES);
@@ -184,7 +184,7 @@ static int read_config(struct reading *in, const char *context, struct kubeconfi
 static int load_file(const char *path, const char *context, struct kubeconfig **ret,
                      struct err *err)
 {
-    struct reading in = { .path = path };
+    struct kubeconfig_reading in = { .path = path };
     scoped(kubeconfig_free_scoped) struct kubeconfig *c = xnew(struct kubeconfig);
     int r = read_config(&in, context, c, err);
     yaml_marks_fini(&in.marks);

@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum at { AT_REST, AT_LOOKING, AT_MAKING, AT_WRITING, AT_RELEASING };
+enum leader_at { AT_REST, AT_LOOKING, AT_MAKING, AT_WRITING, AT_RELEASING };
 
 /* The Lease as it was seen last. */
-struct seen {
+struct leader_seen {
     char *holder, *version, *since, *renewed; /* acquireTime, renewTime, as they stand there */
     int64_t transitions, duration_s;
     uint64_t at_ms; /* when it last changed before our eyes */
@@ -25,9 +25,9 @@ struct leader {
     char *target, *collection;
     char *namespace, *name, *identity;
     char *gone; /* a holder that is known to have ended */
-    enum at at;
+    enum leader_at at;
     bool leads;
-    struct seen seen;
+    struct leader_seen seen;
     struct kube_call *call;
     int status;
     struct buf in;
@@ -38,7 +38,7 @@ struct leader {
     void *done_arg;
 };
 
-static void begin(struct leader *l, enum at at);
+static void begin(struct leader *l, enum leader_at at);
 
 /* ---------------------------------------------------------------- leading or not */
 
@@ -99,7 +99,7 @@ static bool replace(char **at, struct str s)
 static void read_lease(struct leader *l, const struct json *lease)
 {
     const struct json *spec = json_getc(lease, "spec");
-    struct seen *s = &l->seen;
+    struct leader_seen *s = &l->seen;
     bool is_another = replace(&s->holder, json_get_str(spec, "holderIdentity"));
     bool differs = is_another;
     differs |= replace(&s->renewed, json_get_str(spec, "renewTime"));
@@ -292,7 +292,7 @@ static const struct kube_call_ops call_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
-static void begin(struct leader *l, enum at at)
+static void begin(struct leader *l, enum leader_at at)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(16 << 10);
     struct headers h = { 0 };

@@ -16,7 +16,7 @@ enum {
 };
 
 /* The oldest change that has not been told. */
-struct pending {
+struct object_cache_pending {
     struct list node;
     struct cached_object *before; /* facts only; NULL: it was not there */
     struct str namespace, name;   /* into the map's key */
@@ -80,9 +80,9 @@ const struct kube_identity *sub_identity(const struct object_sub *sub, struct ar
 }
 
 /* In the arena: the user as whom it is watched. */
-static struct scope scope_of(const struct object_sub *sub, struct arena *a)
+static struct object_cache_scope scope_of(const struct object_sub *sub, struct arena *a)
 {
-    struct scope s = sub->shape->scope;
+    struct object_cache_scope s = sub->shape->scope;
     s.namespace = sub_namespace(sub);
     s.name = sub_name(sub);
     if (sub->as_user)
@@ -137,7 +137,7 @@ static void deliver(struct object_sub *sub, const struct cached_object *before,
 }
 
 /* With the last one goes the backlog. */
-static void drop_pending(struct object_sub *sub, struct pending *p)
+static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
 {
     char key[1024];
     struct backlog *b = sub->backlog;
@@ -175,7 +175,7 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
         sub->backlog = xnew(struct backlog);
         list_init(&sub->backlog->list);
     }
-    struct pending *p = xnew(struct pending);
+    struct object_cache_pending *p = xnew(struct object_cache_pending);
     (void)map_put(&sub->backlog->map, buf_str(&key), p);
     struct str held = map_find(&sub->backlog->map, buf_str(&key))->key;
     p->namespace = str_slice(held, 0, namespace.n);
@@ -203,7 +203,7 @@ void sub_take(struct object_sub *sub, struct cached_object *before, struct cache
 
 /* ---------------------------------------------------------------- losing */
 
-void snapshot_unref(struct object_cache *c, struct snapshot *s)
+void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
 {
     if (!s || --s->refs > 0)
         return;
@@ -219,7 +219,7 @@ static void go_outside(struct object_sub *sub)
     sub->at = SUB_OUTSIDE;
     snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
     while (sub->backlog)
-        drop_pending(sub, list_first(&sub->backlog->list, struct pending, node));
+        drop_pending(sub, list_first(&sub->backlog->list, struct object_cache_pending, node));
 }
 
 void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
@@ -313,7 +313,7 @@ static bool has_work(const struct object_sub *sub)
 
 static void run_snapshot(struct object_sub *sub)
 {
-    struct snapshot *s = sub->snapshot;
+    struct object_cache_snapshot *s = sub->snapshot;
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
         sub->cache->pumped++;
         deliver(sub, NULL, s->o[sub->snapshot_at++], true);
@@ -334,7 +334,8 @@ static void run_pending(struct object_sub *sub)
 {
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->backlog; n++) {
         sub->cache->pumped++;
-        struct pending *p = list_first(&sub->backlog->list, struct pending, node);
+        struct object_cache_pending *p =
+            list_first(&sub->backlog->list, struct object_cache_pending, node);
         const struct object_table *t = &sub->feed->table;
         uint32_t slot = object_table_find(t, p->namespace, p->name);
         struct cached_object *now = slot ? cached_object_ref(object_table_at(t, slot)) : NULL;
@@ -424,7 +425,7 @@ static void on_pump(struct defer *d)
 
 /* ---------------------------------------------------------------- where it belongs */
 
-static bool same_but_place(const struct scope *a, const struct scope *b)
+static bool same_but_place(const struct object_cache_scope *a, const struct object_cache_scope *b)
 {
     return str_eq(a->plural, b->plural) && str_eq(a->group_version, b->group_version) &&
            str_eq(a->label_selector, b->label_selector) &&
@@ -433,7 +434,7 @@ static bool same_but_place(const struct scope *a, const struct scope *b)
 }
 
 /* The best feed that there is for it, or NULL. */
-static struct feed *find_feed(const struct object_cache *c, const struct scope *want)
+static struct feed *find_feed(const struct object_cache *c, const struct object_cache_scope *want)
 {
     struct feed *found = NULL;
     list_each (node, &c->feeds) {
@@ -450,9 +451,10 @@ static struct feed *find_feed(const struct object_cache *c, const struct scope *
 }
 
 /* What a new feed for it watches: what was asked for, or more where that serves many. */
-static struct scope widen(const struct object_cache *c, const struct scope *want)
+static struct object_cache_scope widen(const struct object_cache *c,
+                                       const struct object_cache_scope *want)
 {
-    struct scope wide = *want;
+    struct object_cache_scope wide = *want;
     if (want->as.n)
         return wide; /* who knows what else they may */
     unsigned narrow = 0, selectors = 0;
@@ -508,7 +510,7 @@ static int declare_fields(struct object_sub *sub, struct feed *f, struct err *er
 static struct feed *find_or_open(struct object_sub *sub, struct arena *a)
 {
     struct object_cache *c = sub->cache;
-    struct scope want = scope_of(sub, a);
+    struct object_cache_scope want = scope_of(sub, a);
     struct feed *f = find_feed(c, &want);
     if (f && f->trouble == E_DENIED && sub->verdict && !sub->as_user) {
         sub->as_user = true;
@@ -564,7 +566,7 @@ void sub_detach(struct object_sub *sub)
 /* ---------------------------------------------------------------- shapes */
 
 /* metadata.name=x and metadata.namespace=x become places, the rest stays a selector. */
-static int take_field_selector(struct shape *shape, struct str text, struct err *err)
+static int take_field_selector(struct object_cache_shape *shape, struct str text, struct err *err)
 {
     struct arena *a = &shape->strings;
     struct selector s;
@@ -592,7 +594,8 @@ static int take_field_selector(struct shape *shape, struct str text, struct err 
     return 0;
 }
 
-static int take_strip(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
+static int take_strip(struct object_cache_shape *shape, const struct object_sub_opts *opts,
+                      struct err *err)
 {
     struct arena *a = &shape->strings;
     struct str *texts = arena_new_n(a, struct str, opts->n_strip + 1);
@@ -623,7 +626,8 @@ static int take_strip(struct shape *shape, const struct object_sub_opts *opts, s
     return 0;
 }
 
-static int take_fields(struct shape *shape, const struct object_sub_opts *opts, struct err *err)
+static int take_fields(struct object_cache_shape *shape, const struct object_sub_opts *opts,
+                       struct err *err)
 {
     struct arena *a = &shape->strings;
     if (opts->n_fields > OBJECT_CACHE_FIELDS_MAX)
@@ -642,16 +646,18 @@ static int take_fields(struct shape *shape, const struct object_sub_opts *opts, 
     return 0;
 }
 
-static int fill_shape(struct shape *shape, const struct object_sub_opts *o, struct err *err)
+static int fill_shape(struct object_cache_shape *shape, const struct object_sub_opts *o,
+                      struct err *err)
 {
     struct arena *a = &shape->strings;
     if (o->group_version.n == 0 || o->plural.n == 0)
         return err_set(err, E_INVALID, "a subscription without a resource");
     if (o->label_selector.n + o->field_selector.n > SELECTORS_MAX_BYTES)
         return err_set(err, E_INVALID, "selectors of more than %d bytes", SELECTORS_MAX_BYTES);
-    shape->scope = (struct scope){ .group_version = str_copy_arena(a, o->group_version),
-                                   .plural = str_copy_arena(a, o->plural),
-                                   .metadata_only = o->metadata_only };
+    shape->scope =
+        (struct object_cache_scope){ .group_version = str_copy_arena(a, o->group_version),
+                                     .plural = str_copy_arena(a, o->plural),
+                                     .metadata_only = o->metadata_only };
     int r = selector_parse_labels(a, o->label_selector, &shape->labels, err);
     if (r < 0)
         return err_ctx(err, r, "label selector");
@@ -688,7 +694,7 @@ static void write_shape_key(const struct object_sub_opts *o, struct buf *to)
     }
 }
 
-static void shape_unref(struct object_cache *c, struct shape *shape)
+static void shape_unref(struct object_cache *c, struct object_cache_shape *shape)
 {
     if (--shape->refs > 0)
         return;
@@ -698,18 +704,18 @@ static void shape_unref(struct object_cache *c, struct shape *shape)
 }
 
 /* Counted. Errors: E_INVALID, E_LIMIT. */
-static int shape_of(struct object_cache *c, const struct object_sub_opts *opts, struct shape **ret,
-                    struct err *err)
+static int shape_of(struct object_cache *c, const struct object_sub_opts *opts,
+                    struct object_cache_shape **ret, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     write_shape_key(opts, &key);
-    struct shape *shape = map_get(&c->shapes, buf_str(&key));
+    struct object_cache_shape *shape = map_get(&c->shapes, buf_str(&key));
     if (shape) {
         shape->refs++;
         *ret = shape;
         return 0;
     }
-    shape = xnew(struct shape);
+    shape = xnew(struct object_cache_shape);
     int r = fill_shape(shape, opts, err);
     if (r < 0) {
         arena_fini(&shape->strings);
@@ -747,7 +753,8 @@ static void free_sub(struct object_sub *sub)
 
 /* Takes the shape. */
 static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
-                                  struct shape *shape, struct str namespace, struct str name)
+                                  struct object_cache_shape *shape, struct str namespace,
+                                  struct str name)
 {
     struct object_sub *sub = slab_alloc(sizeof *sub + shape->n_fields + namespace.n + name.n);
     sub->cache = c;
@@ -770,7 +777,7 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
                            struct object_sub **ret, struct err *err)
 {
     assert(!c->closing);
-    struct shape *shape;
+    struct object_cache_shape *shape;
     struct str namespace, name;
     if (c->stats.subscriptions >= OBJECT_CACHE_SUBS_MAX)
         return err_set(err, E_LIMIT, "more than %d subscriptions", OBJECT_CACHE_SUBS_MAX);
@@ -785,7 +792,7 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
         return r;
     }
     struct object_sub *sub = new_sub(c, opts, shape, namespace, name);
-    struct scope scope = scope_of(sub, NULL);
+    struct object_cache_scope scope = scope_of(sub, NULL);
     if (opts->identity)
         sub->verdict = verdict_ref(c, opts->identity, &scope);
     r = sub_attach(sub, err);
@@ -892,7 +899,7 @@ void object_sub_find_by(const struct object_sub *sub, size_t field, struct str v
 
 /* ---------------------------------------------------------------- the cache */
 
-void write_collection(const struct scope *s, struct str namespace, struct buf *to)
+void write_collection(const struct object_cache_scope *s, struct str namespace, struct buf *to)
 {
     bool core = str_find_char(s->group_version, '/') < 0;
     buf_printf(to, "/%s/" STR_FMT, core ? "api" : "apis", STR_ARG(s->group_version));

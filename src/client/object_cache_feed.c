@@ -508,27 +508,28 @@ static void on_dictionary(void *arg)
 
 /* ---------------------------------------------------------------- snapshots */
 
-static struct snapshot *new_snapshot(struct feed *f, uint32_t n)
+static struct object_cache_snapshot *new_snapshot(struct feed *f, uint32_t n)
 {
-    struct snapshot *s = xalloc(sizeof *s + n * sizeof *s->o);
-    *s = (struct snapshot){ .feed = f, .refs = 1, .seq = f->seq, .rv = f->rv };
+    struct object_cache_snapshot *s = xalloc(sizeof *s + n * sizeof *s->o);
+    *s = (struct object_cache_snapshot){ .feed = f, .refs = 1, .seq = f->seq, .rv = f->rv };
     return s;
 }
 
-struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
+struct object_cache_snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
 {
     const struct object_table *t = &f->table;
     struct str namespace = sub_namespace(sub), name = sub_name(sub);
     /* A name without a namespace is that of a cluster-scoped object, or one in any namespace. */
     uint32_t slot = name.n ? object_table_find(t, namespace, name) : 0;
     if (slot || (name.n && namespace.n)) {
-        struct snapshot *s = new_snapshot(f, 1);
+        struct object_cache_snapshot *s = new_snapshot(f, 1);
         if (slot)
             s->o[s->n++] = cached_object_ref(object_table_at(t, slot));
         return s;
     }
     if (namespace.n) {
-        struct snapshot *s = new_snapshot(f, (uint32_t)object_table_ns_count(t, namespace));
+        struct object_cache_snapshot *s =
+            new_snapshot(f, (uint32_t)object_table_ns_count(t, namespace));
         for (slot = object_table_ns_first(t, namespace); slot; slot = object_table_ns_next(t, slot))
             s->o[s->n++] = cached_object_ref(object_table_at(t, slot));
         return s;
@@ -537,7 +538,7 @@ struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
         f->snapshot->refs++;
         return f->snapshot;
     }
-    struct snapshot *s = new_snapshot(f, t->n);
+    struct object_cache_snapshot *s = new_snapshot(f, t->n);
     for (slot = object_table_next(t, 0); slot; slot = object_table_next(t, slot))
         s->o[s->n++] = cached_object_ref(object_table_at(t, slot));
     f->snapshot = s;
@@ -617,9 +618,9 @@ static bool serves(struct str has, struct str wanted)
     return has.n == 0 || str_eq(has, wanted);
 }
 
-bool feed_serves(const struct feed *f, const struct scope *want)
+bool feed_serves(const struct feed *f, const struct object_cache_scope *want)
 {
-    const struct scope *has = &f->scope;
+    const struct object_cache_scope *has = &f->scope;
     if (!str_eq(has->plural, want->plural) || !str_eq(has->group_version, want->group_version) ||
         !serves(has->namespace, want->namespace) || !serves(has->name, want->name) ||
         !serves(has->label_selector, want->label_selector) || !str_eq(has->as, want->as) ||
@@ -635,17 +636,17 @@ static struct str copy(struct feed *f, struct str s)
     return str_copy_arena(&f->strings, s);
 }
 
-static void copy_scope(struct feed *f, const struct scope *s)
+static void copy_scope(struct feed *f, const struct object_cache_scope *s)
 {
-    f->scope = (struct scope){ .group_version = copy(f, s->group_version),
-                               .plural = copy(f, s->plural),
-                               .namespace = copy(f, s->namespace),
-                               .name = copy(f, s->name),
-                               .label_selector = copy(f, s->label_selector),
-                               .field_selector = copy(f, s->field_selector),
-                               .strip = copy(f, s->strip),
-                               .as = copy(f, s->as),
-                               .metadata_only = s->metadata_only };
+    f->scope = (struct object_cache_scope){ .group_version = copy(f, s->group_version),
+                                            .plural = copy(f, s->plural),
+                                            .namespace = copy(f, s->namespace),
+                                            .name = copy(f, s->name),
+                                            .label_selector = copy(f, s->label_selector),
+                                            .field_selector = copy(f, s->field_selector),
+                                            .strip = copy(f, s->strip),
+                                            .as = copy(f, s->as),
+                                            .metadata_only = s->metadata_only };
 }
 
 static void parse_strip(struct feed *f)
@@ -667,7 +668,7 @@ static void parse_strip(struct feed *f)
 static void start_reflector(struct feed *f)
 {
     struct object_cache *c = f->cache;
-    const struct scope *s = &f->scope;
+    const struct object_cache_scope *s = &f->scope;
     struct arena a = { 0 };
     struct str fields = s->field_selector;
     if (s->name.n)
@@ -693,7 +694,7 @@ static void start_reflector(struct feed *f)
     arena_fini(&a);
 }
 
-struct feed *feed_open(struct object_cache *c, const struct scope *scope,
+struct feed *feed_open(struct object_cache *c, const struct object_cache_scope *scope,
                        const struct kube_identity *identity)
 {
     if (c->stats.feeds >= c->opts.max_feeds)

@@ -26,7 +26,7 @@
 #include <errno.h>
 
 struct feed;
-struct verdict;
+struct cache_verdict;
 
 enum {
     PUMP_PER_TURN = 256,      /* events of one subscription, in one turn of the loop ... */
@@ -82,7 +82,7 @@ struct object_cache {
 };
 
 /* What a subscription wants, or a feed has; "" is everything. Texts in an arena. */
-struct scope {
+struct object_cache_scope {
     struct str group_version, plural, namespace, name;
     struct str label_selector, field_selector; /* canonical; without the name and namespace */
     struct str strip;                          /* paths, each ends in a newline */
@@ -95,7 +95,7 @@ struct topic {
     char name[];      /* its key */
 };
 
-struct snapshot {
+struct object_cache_snapshot {
     struct feed *feed; /* which outlives it */
     unsigned refs;
     uint64_t seq, rv;
@@ -116,7 +116,7 @@ struct feed {
     struct object_cache *cache;
     struct list node;
     struct arena strings;
-    struct scope scope;
+    struct object_cache_scope scope;
     const struct kube_identity *identity; /* lists and watches; NULL: the transport's own */
     struct str kind;                      /* of its objects; "" before the first */
     struct reflector *reflector;          /* NULL while it waits after E_LIMIT */
@@ -132,9 +132,9 @@ struct feed {
     struct err trouble_err;
     struct map topics; /* namespace, or ALL_TOPIC -> struct topic */
     size_t n_subs;
-    struct snapshot *snapshot;  /* borrowed from its users; the newest */
-    struct object_order *order; /* the same, of everything there is */
-    struct timer timer;         /* end of the grace, or the next try */
+    struct object_cache_snapshot *snapshot; /* borrowed from its users; the newest */
+    struct object_order *order;             /* the same, of everything there is */
+    struct timer timer;                     /* end of the grace, or the next try */
     struct defer repack;
     uint32_t repack_slot;
 };
@@ -143,11 +143,11 @@ struct feed {
  * What subscriptions are besides their place: shared by all that were asked for with the same
  * selectors, paths and fields. Operators differ in the namespace that they look at, if in anything.
  */
-struct shape {
+struct object_cache_shape {
     unsigned refs;
     struct str key; /* in cache->shapes */
     struct arena strings;
-    struct scope scope; /* a place in it comes from the field selector */
+    struct object_cache_scope scope; /* a place in it comes from the field selector */
     struct selector labels;
     struct object_field *declared;
     size_t n_fields;
@@ -178,15 +178,15 @@ struct object_sub {
     struct topic *topic;
     struct list node;
     struct list pump_node; /* on cache->pump; dead: on cache->graves */
-    struct shape *shape;
-    struct verdict *verdict;  /* NULL: nothing is asked */
-    struct list verdict_node; /* waiting for it */
+    struct object_cache_shape *shape;
+    struct cache_verdict *verdict; /* NULL: nothing is asked */
+    struct list verdict_node;      /* waiting for it */
     const struct object_sub_ops *ops;
     void *arg;
     struct backlog *backlog; /* NULL: nothing */
     struct denial *denial;   /* NULL: it was not */
     struct list reads;
-    struct snapshot *snapshot;
+    struct object_cache_snapshot *snapshot;
     uint64_t needs_lists; /* the feed's n_lists from which its fields are filled */
     uint32_t snapshot_at;
     int told; /* code of the on_error that stands */
@@ -223,43 +223,44 @@ void sub_detach(struct object_sub *sub);
 void cache_enter(struct object_cache *c);
 void cache_leave(struct object_cache *c);
 void cache_call_ended(struct object_cache *c);
-void snapshot_unref(struct object_cache *c, struct snapshot *s);
+void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s);
 void cache_unref_object(void *cache, struct cached_object *o);
 /* "/api/v1/namespaces/a/pods" */
-void write_collection(const struct scope *s, struct str namespace, struct buf *to);
+void write_collection(const struct object_cache_scope *s, struct str namespace, struct buf *to);
 
 /* ---- object_cache_feed.c ---- */
 extern const char ALL_TOPIC[];
 /* NULL: max_feeds. */
-struct feed *feed_open(struct object_cache *c, const struct scope *scope,
+struct feed *feed_open(struct object_cache *c, const struct object_cache_scope *scope,
                        const struct kube_identity *identity);
 /* The bodies of recent events go; f: only those of this feed's, without a look at its table. */
 void recent_forget(struct object_cache *c, const struct feed *f);
 /* Its objects include all that `want` means, in a form that it can be made of. */
-bool feed_serves(const struct feed *f, const struct scope *want);
+bool feed_serves(const struct feed *f, const struct object_cache_scope *want);
 /* Number of the field in the feed; E_LIMIT. ret_lists: when it is filled, as needs_lists. */
 int feed_declare(struct feed *f, const struct object_field *field, uint64_t *ret_lists,
                  struct err *err);
 void feed_left(struct feed *f); /* one subscription less */
 void feed_free(struct feed *f);
-struct snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub); /* counted */
-struct object_order *feed_order(struct feed *f, struct str namespace);        /* counted */
+struct object_cache_snapshot *feed_snapshot(struct feed *f,
+                                            const struct object_sub *sub); /* counted */
+struct object_order *feed_order(struct feed *f, struct str namespace);     /* counted */
 /* JSON text of an object, in `to`. E_CORRUPT. */
 int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only, struct buf *to,
                struct err *err);
 
 /* ---- object_cache_view.c ---- */
 /* Counted; shared by all that ask the same. */
-struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope);
+struct cache_verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
+                                  const struct object_cache_scope *scope);
 /* Whose it is; in the arena. */
-const struct kube_identity *verdict_identity(const struct verdict *v, struct arena *a);
-void verdict_unref(struct verdict *v); /* NULL is fine */
+const struct kube_identity *verdict_identity(const struct cache_verdict *v, struct arena *a);
+void verdict_unref(struct cache_verdict *v); /* NULL is fine */
 /* 1: yes, and that is recent; E_DENIED; 0: asked, and sub_schedule() follows. */
-int verdict_check(struct verdict *v, struct object_sub *waiter);
-bool verdict_allows(const struct verdict *v); /* yes, and that is recent */
-void verdict_forget_no(struct verdict *v);    /* a no does not count any more */
-const struct err *verdict_err(const struct verdict *v);
+int verdict_check(struct cache_verdict *v, struct object_sub *waiter);
+bool verdict_allows(const struct cache_verdict *v); /* yes, and that is recent */
+void verdict_forget_no(struct cache_verdict *v);    /* a no does not count any more */
+const struct err *verdict_err(const struct cache_verdict *v);
 
 /* ---- object_cache_read.c ---- */
 void reads_run(struct object_sub *sub);                                   /* it may, and is ready */

@@ -32,7 +32,7 @@ enum {
 
 enum read_at { READ_START, READ_PROBE, READ_FRESH, READ_GET, READ_LIST, READ_KEYS };
 
-struct item {
+struct read_item {
     size_t at, n; /* in out */
 };
 
@@ -52,7 +52,7 @@ struct object_read {
     int status;
     struct buf body; /* of the API's answer */
     struct buf out;  /* items */
-    VEC(struct item) items;
+    VEC(struct read_item) items;
     VEC(const struct cached_object *) found; /* KEYS: counted; those not read yet */
     size_t next_found;
     size_t n_total; /* what the list means behind the token; found.n of them are of this page */
@@ -183,7 +183,7 @@ static int end_item(struct object_read *rd, size_t at, struct err *err)
     if (!buf_ok(&rd->out) || rd->out.n - at > OBJECT_CACHE_PAGE_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "an object of more than %d bytes",
                        OBJECT_CACHE_PAGE_MAX_BYTES);
-    struct item it = { .at = at, .n = rd->out.n - at };
+    struct read_item it = { .at = at, .n = rd->out.n - at };
     vec_push(&rd->items, it);
     return 0;
 }
@@ -448,7 +448,7 @@ static void ask_one(struct object_read *rd, enum read_at at, struct str namespac
 /* A page of the list; limit 1: just to see the version. */
 static void ask_list(struct object_read *rd, enum read_at at, size_t limit)
 {
-    const struct scope *s = &rd->sub->shape->scope;
+    const struct object_cache_scope *s = &rd->sub->shape->scope;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(256 << 10);
     struct arena a = { 0 };
     write_collection(s, place_of(rd), &target);

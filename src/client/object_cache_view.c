@@ -18,19 +18,19 @@
 enum { ANSWER_MAX_BYTES = 256 << 10, ASK_RETRY_FIRST_MS = 500, ASK_RETRY_MAX_MS = 30000 };
 
 enum way { BY_SUBJECT_REVIEW, BY_SELF_REVIEW, BY_LISTING };
-enum question { MAY_LIST, MAY_WATCH };
+enum object_cache_view_question { MAY_LIST, MAY_WATCH };
 static const char *const verbs[] = { "list", "watch" };
 
 /*
  * A small record: thousands of them rest. Who asks and for what stand in its key alone, and are
  * read from there when they are needed.
  */
-struct verdict {
+struct cache_verdict {
     struct object_cache *cache;
-    struct asking *asking; /* NULL: nobody asks */
-    struct err *denied;    /* why; NULL unless it was */
-    struct list waiters;   /* object_sub.verdict_node */
-    uint64_t at_ms;        /* of the answer */
+    struct object_cache_view_asking *asking; /* NULL: nobody asks */
+    struct err *denied;                      /* why; NULL unless it was */
+    struct list waiters;                     /* object_sub.verdict_node */
+    uint64_t at_ms;                          /* of the answer */
     unsigned refs;
     bool known, allowed;
     uint8_t way; /* enum way */
@@ -39,9 +39,9 @@ struct verdict {
 };
 
 /* From the first question until it was decided. */
-struct asking {
-    struct verdict *verdict;
-    enum question question;
+struct object_cache_view_asking {
+    struct cache_verdict *verdict;
+    enum object_cache_view_question question;
     struct kube_call *call;
     int status;
     struct buf answer;
@@ -53,10 +53,10 @@ struct asking {
 struct subject {
     struct arena lists;
     struct kube_identity identity;
-    struct scope scope;
+    struct object_cache_scope scope;
 };
 
-static void ask(struct verdict *v);
+static void ask(struct cache_verdict *v);
 
 /* ---------------------------------------------------------------- keys */
 
@@ -87,7 +87,8 @@ static struct str read_part(struct rd *r)
     return rd_str(r, read_count(r));
 }
 
-static void write_key(const struct kube_identity *id, const struct scope *s, struct buf *to)
+static void write_key(const struct kube_identity *id, const struct object_cache_scope *s,
+                      struct buf *to)
 {
     const struct str parts[] = { id->user,  id->uid,      s->group_version,
                                  s->plural, s->namespace, s->name };
@@ -113,11 +114,11 @@ static struct str *read_parts(struct rd *r, struct arena *a, size_t n)
     return parts;
 }
 
-static void read_key(const struct verdict *v, struct subject *ret)
+static void read_key(const struct cache_verdict *v, struct subject *ret)
 {
     struct rd r = rd_init(v->key, v->key_n);
     struct kube_identity *id = &ret->identity;
-    struct scope *s = &ret->scope;
+    struct object_cache_scope *s = &ret->scope;
     *ret = (struct subject){ 0 };
     struct str *const parts[] = { &id->user,  &id->uid,      &s->group_version,
                                   &s->plural, &s->namespace, &s->name };
@@ -141,7 +142,7 @@ static void subject_fini(struct subject *s)
     arena_fini(&s->lists);
 }
 
-const struct kube_identity *verdict_identity(const struct verdict *v, struct arena *a)
+const struct kube_identity *verdict_identity(const struct cache_verdict *v, struct arena *a)
 {
     struct subject who;
     read_key(v, &who);
@@ -152,12 +153,12 @@ const struct kube_identity *verdict_identity(const struct verdict *v, struct are
 
 /* ---------------------------------------------------------------- sharing */
 
-struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                            const struct scope *scope)
+struct cache_verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
+                                  const struct object_cache_scope *scope)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     write_key(id, scope, &key);
-    struct verdict *v = map_get(&c->verdicts, buf_str(&key));
+    struct cache_verdict *v = map_get(&c->verdicts, buf_str(&key));
     if (v) {
         v->refs++;
         return v;
@@ -172,9 +173,9 @@ struct verdict *verdict_ref(struct object_cache *c, const struct kube_identity *
     return v;
 }
 
-static void end_asking(struct verdict *v)
+static void end_asking(struct cache_verdict *v)
 {
-    struct asking *a = take_ptr(&v->asking);
+    struct object_cache_view_asking *a = take_ptr(&v->asking);
     if (!a)
         return;
     timer_stop(v->cache->opts.loop, &a->retry);
@@ -182,14 +183,14 @@ static void end_asking(struct verdict *v)
     free(a);
 }
 
-static void free_verdict(struct verdict *v)
+static void free_verdict(struct cache_verdict *v)
 {
     end_asking(v);
     free(v->denied);
     slab_free(v);
 }
 
-void verdict_unref(struct verdict *v)
+void verdict_unref(struct cache_verdict *v)
 {
     if (!v || --v->refs > 0)
         return;
@@ -203,38 +204,38 @@ void verdict_unref(struct verdict *v)
 
 /* ---------------------------------------------------------------- answers */
 
-bool verdict_allows(const struct verdict *v)
+bool verdict_allows(const struct cache_verdict *v)
 {
     return v->known && v->allowed &&
            loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.verdict_ms;
 }
 
-const struct err *verdict_err(const struct verdict *v)
+const struct err *verdict_err(const struct cache_verdict *v)
 {
     static const struct err none;
     return v->denied ? v->denied : &none;
 }
 
-static bool is_fresh_no(const struct verdict *v)
+static bool is_fresh_no(const struct cache_verdict *v)
 {
     return v->known && !v->allowed &&
            loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.denied_ms;
 }
 
-void verdict_forget_no(struct verdict *v)
+void verdict_forget_no(struct cache_verdict *v)
 {
     if (v->known && !v->allowed)
         v->known = false;
 }
 
-static void wake_waiters(struct verdict *v)
+static void wake_waiters(struct cache_verdict *v)
 {
     struct list *node;
     while ((node = list_pop_front(&v->waiters)))
         sub_schedule(list_entry(node, struct object_sub, verdict_node));
 }
 
-static void decide(struct verdict *v, bool allowed, struct str reason)
+static void decide(struct cache_verdict *v, bool allowed, struct str reason)
 {
     v->known = true;
     v->allowed = allowed;
@@ -258,11 +259,11 @@ static void decide(struct verdict *v, bool allowed, struct str reason)
 
 static void on_ask_again(struct timer *t)
 {
-    ask(container_of(t, struct asking, retry)->verdict);
+    ask(container_of(t, struct object_cache_view_asking, retry)->verdict);
 }
 
 /* Callbacks may cancel any of them, which takes it off whichever list it is on. */
-static void tell_waiting(struct verdict *v, const struct err *err)
+static void tell_waiting(struct cache_verdict *v, const struct err *err)
 {
     struct list round, *node;
     cache_enter(v->cache);
@@ -275,9 +276,9 @@ static void tell_waiting(struct verdict *v, const struct err *err)
 }
 
 /* Nothing was decided. */
-static void ask_later(struct verdict *v, const char *why)
+static void ask_later(struct cache_verdict *v, const char *why)
 {
-    struct asking *a = v->asking;
+    struct object_cache_view_asking *a = v->asking;
     struct subject of;
     struct err err = { 0 };
     read_key(v, &of);
@@ -295,7 +296,7 @@ static void ask_later(struct verdict *v, const char *why)
         tell_waiting(v, &err);
 }
 
-static void take_review(struct verdict *v)
+static void take_review(struct cache_verdict *v)
 {
     struct arena a = { .max_bytes = (size_t)ANSWER_MAX_BYTES * 16 };
     struct json *review;
@@ -314,7 +315,7 @@ static void take_review(struct verdict *v)
     arena_fini(&a);
 }
 
-static void take_answer(struct verdict *v, int r, const struct err *err)
+static void take_answer(struct cache_verdict *v, int r, const struct err *err)
 {
     bool is_review = v->way != BY_LISTING;
     int status = v->asking->status;
@@ -341,19 +342,19 @@ static void take_answer(struct verdict *v, int r, const struct err *err)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct verdict *v = arg;
+    struct cache_verdict *v = arg;
     v->asking->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct verdict *v = arg;
+    struct cache_verdict *v = arg;
     (void)buf_add_str(&v->asking->answer, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct verdict *v = arg;
+    struct cache_verdict *v = arg;
     struct object_cache *c = v->cache;
     v->asking->call = NULL;
     if (v->refs == 0)
@@ -405,7 +406,7 @@ static void write_subject(const struct kube_identity *id, struct buf *to)
     (void)buf_add_cstr(to, id->n_extra ? "}," : ",");
 }
 
-static void write_review(const struct verdict *v, const struct subject *of, struct buf *to)
+static void write_review(const struct cache_verdict *v, const struct subject *of, struct buf *to)
 {
     struct str group = STR(""), version = of->scope.group_version;
     if (str_find_char(version, '/') >= 0)
@@ -432,7 +433,7 @@ static void write_review(const struct verdict *v, const struct subject *of, stru
     (void)buf_add_cstr(to, "}}}");
 }
 
-static void ask(struct verdict *v)
+static void ask(struct cache_verdict *v)
 {
     struct object_cache *c = v->cache;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
@@ -469,7 +470,7 @@ static void ask(struct verdict *v)
         c->calls++;
 }
 
-int verdict_check(struct verdict *v, struct object_sub *waiter)
+int verdict_check(struct cache_verdict *v, struct object_sub *waiter)
 {
     if (verdict_allows(v))
         return 1;
@@ -478,7 +479,7 @@ int verdict_check(struct verdict *v, struct object_sub *waiter)
     if (!list_is_linked(&waiter->verdict_node))
         list_push_back(&v->waiters, &waiter->verdict_node);
     if (!v->asking) {
-        v->asking = xnew(struct asking);
+        v->asking = xnew(struct object_cache_view_asking);
         v->asking->verdict = v;
         buf_init(&v->asking->answer, ANSWER_MAX_BYTES);
         ask(v);

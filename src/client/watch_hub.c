@@ -52,14 +52,14 @@ struct past_event {
 };
 
 /* Subscriptions of one namespace; "" is those that want all. */
-struct topic {
+struct watch_hub_topic {
     struct list subs;
     size_t n;
 };
 
 enum upstream_state { UP_CONNECTING, UP_OPEN, UP_WAITING, UP_DEAD };
 
-struct upstream {
+struct watch_hub_upstream {
     struct watch_hub *hub;
     char *key;    /* map key, "gv|plural|ns|labels|fields" */
     char *target; /* path and selectors, without resourceVersion */
@@ -79,7 +79,7 @@ struct upstream {
     bool broken;     /* we cancelled the call because of what it brought */
     bool delivering; /* events are being handed out; freeing waits */
     struct timer retry;
-    struct map topics; /* namespace -> struct topic; key "\1" for all */
+    struct map topics; /* namespace -> struct watch_hub_topic; key "\1" for all */
     size_t n_subs;
     size_t n_following; /* of them live, and in need of no history */
     bool metadata_only;
@@ -96,9 +96,9 @@ struct narrow {
 enum sub_state { SUB_OPENING, SUB_BEHIND, SUB_LIVE, SUB_ENDED };
 
 struct watch_sub {
-    struct upstream *up;
+    struct watch_hub_upstream *up;
     struct narrow *narrow; /* counts it; NULL: not namespaced, or not counted */
-    struct topic *topic;
+    struct watch_hub_topic *topic;
     struct list node;      /* in its topic */
     struct list pump_node; /* on the hub's pump: it may run; ENDED: on its graves */
     struct str namespace;  /* filter; owned by the topic's map key; "" none */
@@ -130,7 +130,7 @@ struct watch_hub {
 
 static const char ALL_NAMESPACES[] = "\1";
 
-static void connect_upstream(struct upstream *up);
+static void connect_upstream(struct watch_hub_upstream *up);
 static void on_pump(struct defer *d);
 
 /* ---------------------------------------------------------------- subscribers */
@@ -155,7 +155,7 @@ static void set_state(struct watch_sub *sub, enum sub_state state)
 /* No callback comes any more. */
 static void end_sub(struct watch_sub *sub)
 {
-    struct upstream *up = sub->up;
+    struct watch_hub_upstream *up = sub->up;
     struct watch_hub *hub = up->hub;
     set_state(sub, SUB_ENDED);
     list_remove(&sub->pump_node);
@@ -219,7 +219,7 @@ static void expire_sub(struct watch_sub *sub)
     tell_error(sub, STR(ERROR_STATUS("too old resource version", "Expired", "410")), 410);
 }
 
-static bool is_open(const struct upstream *up)
+static bool is_open(const struct watch_hub_upstream *up)
 {
     /* Once it stood, a reconnect is the upstream's own affair. */
     return up->state == UP_OPEN || (up->state != UP_DEAD && up->status == 200);
@@ -228,7 +228,7 @@ static bool is_open(const struct upstream *up)
 /* Move one subscription along the ring. */
 static void pump_sub(struct watch_sub *sub)
 {
-    struct upstream *up = sub->up;
+    struct watch_hub_upstream *up = sub->up;
     if (sub->paused || up->state == UP_DEAD)
         return;
     if (sub->state == SUB_OPENING) {
@@ -260,14 +260,14 @@ static void pump_sub(struct watch_sub *sub)
         schedule_pump(sub);
 }
 
-static void free_topics(struct upstream *up)
+static void free_topics(struct watch_hub_upstream *up)
 {
     map_each (e, &up->topics)
         slab_free(e->value);
     map_fini(&up->topics);
 }
 
-static void free_upstream(struct upstream *up)
+static void free_upstream(struct watch_hub_upstream *up)
 {
     assert(!up->call && up->n_subs == 0);
     timer_stop(up->hub->loop, &up->retry);
@@ -287,7 +287,7 @@ static void free_upstream(struct upstream *up)
 }
 
 /* No subscription is left: end the upstream. Its memory is freed when its call has ended. */
-static void drop_upstream(struct upstream *up)
+static void drop_upstream(struct watch_hub_upstream *up)
 {
     if (map_get(&up->hub->upstreams, str_of(up->key)) == up)
         (void)map_del(&up->hub->upstreams, str_of(up->key));
@@ -300,12 +300,12 @@ static void drop_upstream(struct upstream *up)
 
 static void sweep(struct watch_hub *hub)
 {
-    struct upstream *idle[16];
+    struct watch_hub_upstream *idle[16];
     size_t n;
     do {
         n = 0;
         map_each (e, &hub->upstreams) {
-            struct upstream *up = e->value;
+            struct watch_hub_upstream *up = e->value;
             if (up->n_subs == 0 && !up->delivering && n < ARRAY_LEN(idle))
                 idle[n++] = up;
         }
@@ -345,7 +345,7 @@ static void finish_close(struct defer *d)
 
 /* ---------------------------------------------------------------- ring */
 
-static void forget_oldest(struct upstream *up)
+static void forget_oldest(struct watch_hub_upstream *up)
 {
     struct past_event *ev = &up->ring[up->first_seq % WATCH_HISTORY_MAX_EVENTS];
     up->floor_rv = MAX(up->floor_rv, ev->ev.rv);
@@ -356,7 +356,7 @@ static void forget_oldest(struct upstream *up)
     up->first_seq++;
 }
 
-static void remember(struct upstream *up, const struct watch_event *ev)
+static void remember(struct watch_hub_upstream *up, const struct watch_event *ev)
 {
     size_t n = ev->line.n, n_namespace = ev->namespace.n, n_name = ev->name.n;
     if (!up->ring)
@@ -383,7 +383,7 @@ static void remember(struct upstream *up, const struct watch_event *ev)
 }
 
 /* No subscription holds a cursor: drop the history and restart the ring at slot 0. */
-static void forget_all(struct upstream *up)
+static void forget_all(struct watch_hub_upstream *up)
 {
     while (up->first_seq < up->next_seq)
         forget_oldest(up);
@@ -391,9 +391,10 @@ static void forget_all(struct upstream *up)
 }
 
 /* To the live subscriptions of one topic. Those that pause meanwhile keep their place. */
-static void distribute(struct upstream *up, struct str topic_name, const struct watch_event *ev)
+static void distribute(struct watch_hub_upstream *up, struct str topic_name,
+                       const struct watch_event *ev)
 {
-    struct topic *t = map_get(&up->topics, topic_name);
+    struct watch_hub_topic *t = map_get(&up->topics, topic_name);
     if (!t || t->n == 0)
         return;
     /* Callbacks may cancel any subscription, which takes it off the list that it is on. */
@@ -408,7 +409,7 @@ static void distribute(struct upstream *up, struct str topic_name, const struct 
     }
 }
 
-static void distribute_to_all(struct upstream *up, const struct watch_event *ev)
+static void distribute_to_all(struct watch_hub_upstream *up, const struct watch_event *ev)
 {
     bool is_bookmark = ev->type == WATCH_EVENT_BOOKMARK;
     distribute(up, STR("\1"), ev);
@@ -442,7 +443,7 @@ static bool was_widened(struct watch_sub *sub, int status)
 }
 
 /* End all subscriptions: with an ERROR event, or with a refusal before the watch stood. */
-static void end_all(struct upstream *up, int status, struct str body)
+static void end_all(struct watch_hub_upstream *up, int status, struct str body)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(REFUSAL_MAX_BYTES + 256);
     body = str_trim(body);
@@ -453,7 +454,7 @@ static void end_all(struct upstream *up, int status, struct str body)
     up->state = UP_DEAD;
     (void)map_del(&up->hub->upstreams, str_of(up->key));
     map_each (e, &up->topics) {
-        struct topic *t = e->value;
+        struct watch_hub_topic *t = e->value;
         while (!list_is_empty(&t->subs)) {
             struct watch_sub *sub = list_first(&t->subs, struct watch_sub, node);
             bool expires = status == 410 || was_widened(sub, status);
@@ -470,7 +471,7 @@ static void end_all(struct upstream *up, int status, struct str body)
 }
 
 /* What came makes no sense: connect again, with back-off even if it comes again at once. */
-static void break_stream(struct upstream *up)
+static void break_stream(struct watch_hub_upstream *up)
 {
     up->failures++;
     up->broken = true;
@@ -478,7 +479,7 @@ static void break_stream(struct upstream *up)
 }
 
 /* The server's trouble: go on from the last version. 410 is that of the subscriptions. */
-static void take_error(struct upstream *up, int code)
+static void take_error(struct watch_hub_upstream *up, int code)
 {
     if (code == 410) {
         transport_cancel(up->hub->transport, up->call);
@@ -493,7 +494,7 @@ static void take_error(struct upstream *up, int code)
 /* From the source, in process with its head and over HTTP as it was scanned. */
 static void on_event(void *arg, const struct watch_event *from)
 {
-    struct upstream *up = arg;
+    struct watch_hub_upstream *up = arg;
     if (up->state == UP_DEAD || up->broken)
         return;
     if (from->type == WATCH_EVENT_ERROR) {
@@ -521,7 +522,7 @@ static void on_event(void *arg, const struct watch_event *from)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct upstream *up = arg;
+    struct watch_hub_upstream *up = arg;
     if (up->state == UP_DEAD)
         return;
     up->status = status;
@@ -534,7 +535,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
         log_info("watch: connected again", "watch=%s", up->target);
     up->said_lost = false;
     map_each (e, &up->topics) {
-        struct topic *t = e->value;
+        struct watch_hub_topic *t = e->value;
         list_each (node, &t->subs) {
             struct watch_sub *sub = list_entry(node, struct watch_sub, node);
             if (sub->state == SUB_OPENING)
@@ -544,7 +545,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 }
 
 /* One line of the stream. */
-static void take_line(struct upstream *up, struct str line)
+static void take_line(struct watch_hub_upstream *up, struct str line)
 {
     struct arena a = { .max_bytes = WATCH_LINE_MAX_BYTES };
     struct watch_event ev;
@@ -561,7 +562,7 @@ static void take_line(struct upstream *up, struct str line)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct upstream *up = arg;
+    struct watch_hub_upstream *up = arg;
     struct str line;
     int r = 0;
     if (up->status != 200) {
@@ -581,10 +582,10 @@ static void on_data(void *arg, struct str chunk)
 
 static void on_retry(struct timer *t)
 {
-    connect_upstream(container_of(t, struct upstream, retry));
+    connect_upstream(container_of(t, struct watch_hub_upstream, retry));
 }
 
-static void retry_later(struct upstream *up, const char *why)
+static void retry_later(struct watch_hub_upstream *up, const char *why)
 {
     uint64_t wait = 0;
     if (up->failures) {
@@ -610,7 +611,7 @@ static bool is_final(int status)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct upstream *up = arg;
+    struct watch_hub_upstream *up = arg;
     struct watch_hub *hub = up->hub;
     up->call = NULL;
     hub->calls--;
@@ -644,7 +645,7 @@ static const struct kube_call_ops call_ops = {
     .on_head = on_head, .on_data = on_data, .on_event = on_event, .on_end = on_end
 };
 
-static void connect_upstream(struct upstream *up)
+static void connect_upstream(struct watch_hub_upstream *up)
 {
     struct watch_hub *hub = up->hub;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(KEY_MAX_BYTES * 4);
@@ -736,8 +737,8 @@ static struct str key_user(const struct watch_key *key)
 }
 
 /* NULL: there are too many. */
-static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
-                                      struct str namespace, uint64_t rv)
+static struct watch_hub_upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
+                                                struct str namespace, uint64_t rv)
 {
     char name[KEY_MAX_BYTES * 2];
     int n = snprintf(name, sizeof name,
@@ -745,12 +746,12 @@ static struct upstream *open_upstream(struct watch_hub *hub, const struct watch_
                      STR_ARG(key->group_version), STR_ARG(key->plural), STR_ARG(namespace),
                      STR_ARG(key->label_selector), STR_ARG(key->field_selector),
                      key->metadata_only ? "metadata" : "", STR_ARG(key_user(key)));
-    struct upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
+    struct watch_hub_upstream *up = map_get(&hub->upstreams, str_n(name, (size_t)n));
     if (up)
         return up;
     if (hub->stats.upstreams >= hub->max_upstreams)
         return NULL;
-    up = xnew(struct upstream);
+    up = xnew(struct watch_hub_upstream);
     up->hub = hub;
     up->key = xstrndup(name, (size_t)n);
     up->target = make_target(key, namespace);
@@ -809,14 +810,14 @@ int watch_hub_subscribe(struct watch_hub *hub, const struct watch_key *key, uint
     assert(!hub->closing);
     struct narrow *narrow = find_narrow(hub, key);
     bool wide = use_wide(hub, key, narrow);
-    struct upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
+    struct watch_hub_upstream *up = open_upstream(hub, key, wide ? STR("") : key->namespace, rv);
     if (!up)
         return err_set(err, E_LIMIT, "more than %u watches of different collections and selectors",
                        hub->max_upstreams);
     struct str topic_name = wide && key->namespace.n ? key->namespace : STR("\1");
-    struct topic *topic = map_get(&up->topics, topic_name);
+    struct watch_hub_topic *topic = map_get(&up->topics, topic_name);
     if (!topic) {
-        topic = slab_new(struct topic);
+        topic = slab_new(struct watch_hub_topic);
         list_init(&topic->subs);
         (void)map_put(&up->topics, topic_name, topic);
     }

@@ -14,7 +14,7 @@
 
 enum { SIGNAL_STATUS = 128, EXEC_FAILED = 127, READ_BYTES = 64 << 10 };
 
-struct child {
+struct cmd_child {
     const struct child_opts *opts;
     pid_t pid;
     int out_fd;
@@ -34,7 +34,7 @@ static _Noreturn void become(char *const *argv, int out_fd, pid_t parent)
     _exit(EXEC_FAILED);
 }
 
-static int start(struct child *c, struct err *err)
+static int start(struct cmd_child *c, struct err *err)
 {
     int ends[2];
     pid_t parent = getpid();
@@ -62,7 +62,7 @@ static int start(struct child *c, struct err *err)
     return 0;
 }
 
-static int take_output(struct child *c, struct buf *out, struct err *err)
+static int take_output(struct cmd_child *c, struct buf *out, struct err *err)
 {
     static char room[READ_BYTES];
     ssize_t n = read(c->out_fd, room, sizeof room);
@@ -72,7 +72,7 @@ static int take_output(struct child *c, struct buf *out, struct err *err)
     return r < 0 ? err_set(err, r, "a child writes too much") : n > 0;
 }
 
-static int tick(struct child *c, struct err *err)
+static int tick(struct cmd_child *c, struct err *err)
 {
     if (!c->opts->tick_ms || clock_mono_ms() < c->tick_at)
         return 0;
@@ -81,7 +81,7 @@ static int tick(struct child *c, struct err *err)
 }
 
 /* Until it closes its output. */
-static int watch(struct child *c, struct buf *out, struct err *err)
+static int watch(struct cmd_child *c, struct buf *out, struct err *err)
 {
     for (;;) {
         struct pollfd fds[2] = { { .fd = c->out_fd, .events = POLLIN },
@@ -103,7 +103,7 @@ static int watch(struct child *c, struct buf *out, struct err *err)
 
 int child_run(const struct child_opts *opts, struct buf *out, struct err *err)
 {
-    struct child c = { .opts = opts, .tick_at = clock_mono_ms() + opts->tick_ms };
+    struct cmd_child c = { .opts = opts, .tick_at = clock_mono_ms() + opts->tick_ms };
     int status = 0, r = start(&c, err);
     if (r < 0)
         return r;

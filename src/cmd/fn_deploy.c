@@ -92,14 +92,14 @@ static const struct cmd_opt *fn_deploy_opts(void)
 
 /* ---------------------------------------------------------------- the module */
 
-struct module {
+struct fn_deploy_module {
     char *path; /* of the file to send; NULL: nothing is sent */
     struct buf bytes;
     char digest[SHA256_HEX_SIZE];
 };
 
 /* What is deployed: a project is built first. */
-static int find_module(const char *from, struct module *m, struct err *err)
+static int find_module(const char *from, struct fn_deploy_module *m, struct err *err)
 {
     struct stat st;
     if (stat(from, &st) < 0)
@@ -124,7 +124,7 @@ static int find_module(const char *from, struct module *m, struct err *err)
 }
 
 /* Into the directory of the server, whole or not at all; -ENOENT: it is not on this machine. */
-static int put_file(const struct kube_client *c, const struct module *m, struct err *err)
+static int put_file(const struct kube_client *c, const struct fn_deploy_module *m, struct err *err)
 {
     scoped(free_scoped) char *base = cmd_server_data_dir(args.data_dir);
     scoped(free_scoped) char *dir = xasprintf("%s/functions", base);
@@ -137,7 +137,7 @@ static int put_file(const struct kube_client *c, const struct module *m, struct 
 }
 
 static int put_config_map(struct kube_client *c, struct arena *a, const char *namespace,
-                          const char *map, const struct module *m, struct err *err)
+                          const char *map, const struct fn_deploy_module *m, struct err *err)
 {
     if (m->bytes.n > CONFIG_MAP_MAX_BYTES)
         return err_set(err, -EMSGSIZE,
@@ -351,7 +351,7 @@ static int call_it(const char *gateway, const char *namespace, const char *funct
 }
 
 static int deploy(struct kube_client *c, struct arena *a, const char *namespace,
-                  const char *function, struct module *m, struct err *err)
+                  const char *function, struct fn_deploy_module *m, struct err *err)
 {
     struct json *spec = json_new_object(a);
     struct applied what = { 0 };
@@ -428,7 +428,7 @@ static int run(int argc, char **argv)
                          "'%s' is no name for a function: --name, of lower case "
                          "letters, digits and '-'",
                          function ? function : "");
-    struct module m = { .bytes = BUF_INIT(MODULE_MAX_BYTES) };
+    struct fn_deploy_module m = { .bytes = BUF_INIT(MODULE_MAX_BYTES) };
     struct arena a = { 0 };
     if ((r = n ? find_module(argv[0], &m, &err) : 0) < 0)
         r = cmd_fail(CMD_FAILED, &err);

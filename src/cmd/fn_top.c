@@ -32,22 +32,22 @@ static const struct cmd_opt *fn_top_opts(void)
     return opts;
 }
 
-struct row {
+struct fn_top_row {
     struct str namespace, name;
     int64_t revision, sandboxes, running, queued, requests, failures, cold, p50_ms, p99_ms;
     bool is_failing;
 };
 
-struct reading {
+struct fn_top_reading {
     struct top_reading base; /* first */
     struct buf page;         /* rows borrow from it */
     struct arena arena;
-    struct row *rows, sum;
+    struct fn_top_row *rows, sum;
 };
 
 static void free_reading(struct top_reading *base)
 {
-    struct reading *r = (struct reading *)base;
+    struct fn_top_reading *r = (struct fn_top_reading *)base;
     if (!r)
         return;
     buf_fini(&r->page);
@@ -55,25 +55,25 @@ static void free_reading(struct top_reading *base)
     free(r);
 }
 
-static void read_row(const struct json *f, struct row *ret)
+static void read_row(const struct json *f, struct fn_top_row *ret)
 {
-    *ret = (struct row){ .namespace = json_get_str(f, "namespace"),
-                         .name = json_get_str(f, "name"),
-                         .revision = json_int_or(json_getc(f, "revision"), 0),
-                         .is_failing = json_get_str(f, "failure").n > 0,
-                         .sandboxes = json_int_or(json_getc(f, "sandboxes"), 0),
-                         .running = json_int_or(json_getc(f, "running"), 0),
-                         .queued = json_int_or(json_getc(f, "queued"), 0),
-                         .requests = json_int_or(json_getc(f, "requests"), 0),
-                         .failures = json_int_or(json_getc(f, "failures"), 0),
-                         .cold = json_int_or(json_getc(f, "coldStarts"), 0),
-                         .p50_ms = json_int_or(json_getc(f, "p50Ms"), -1),
-                         .p99_ms = json_int_or(json_getc(f, "p99Ms"), -1) };
+    *ret = (struct fn_top_row){ .namespace = json_get_str(f, "namespace"),
+                                .name = json_get_str(f, "name"),
+                                .revision = json_int_or(json_getc(f, "revision"), 0),
+                                .is_failing = json_get_str(f, "failure").n > 0,
+                                .sandboxes = json_int_or(json_getc(f, "sandboxes"), 0),
+                                .running = json_int_or(json_getc(f, "running"), 0),
+                                .queued = json_int_or(json_getc(f, "queued"), 0),
+                                .requests = json_int_or(json_getc(f, "requests"), 0),
+                                .failures = json_int_or(json_getc(f, "failures"), 0),
+                                .cold = json_int_or(json_getc(f, "coldStarts"), 0),
+                                .p50_ms = json_int_or(json_getc(f, "p50Ms"), -1),
+                                .p99_ms = json_int_or(json_getc(f, "p99Ms"), -1) };
 }
 
 static int read_server(const char *dir, struct top_reading **ret, struct err *err)
 {
-    struct reading *r = xnew(struct reading);
+    struct fn_top_reading *r = xnew(struct fn_top_reading);
     struct json *list;
     buf_init(&r->page, PAGE_MAX_BYTES);
     int code = admin_get(dir, "/functions", &r->page, err);
@@ -83,9 +83,9 @@ static int read_server(const char *dir, struct top_reading **ret, struct err *er
         free_reading(&r->base);
         return code;
     }
-    r->rows = arena_new_n(&r->arena, struct row, list->n);
+    r->rows = arena_new_n(&r->arena, struct fn_top_row, list->n);
     json_each (f, list) {
-        struct row *row = &r->rows[r->base.rows++];
+        struct fn_top_row *row = &r->rows[r->base.rows++];
         read_row(f, row);
         r->sum.sandboxes += row->sandboxes;
         r->sum.running += row->running;
@@ -98,14 +98,14 @@ static int read_server(const char *dir, struct top_reading **ret, struct err *er
     return 0;
 }
 
-static const struct reading *of(const struct top_reading *r)
+static const struct fn_top_reading *of(const struct top_reading *r)
 {
-    return (const struct reading *)r;
+    return (const struct fn_top_reading *)r;
 }
 
 static void write_totals(const struct top_reading *r, struct buf *to)
 {
-    const struct row *s = &of(r)->sum;
+    const struct fn_top_row *s = &of(r)->sum;
     buf_printf(to, "%zu functions, %lld sandboxes; %lld requests running, %lld waiting", r->rows,
                (long long)s->sandboxes, (long long)s->running, (long long)s->queued);
 }
@@ -113,7 +113,7 @@ static void write_totals(const struct top_reading *r, struct buf *to)
 static void write_rates(const struct top_reading *r, const struct top_reading *before,
                         struct buf *to)
 {
-    const struct row *s = &of(r)->sum;
+    const struct fn_top_row *s = &of(r)->sum;
     uint64_t ms = before ? r->at_ms - before->at_ms : 0;
     buf_printf(to, "%lld requests, %lld failures, %lld cold starts", (long long)s->requests,
                (long long)s->failures, (long long)s->cold);
@@ -122,7 +122,7 @@ static void write_rates(const struct top_reading *r, const struct top_reading *b
                    (double)(s->requests - of(before)->sum.requests) * 1000 / (double)ms);
 }
 
-enum column {
+enum fn_top_column {
     NAMESPACE,
     NAME,
     REVISION,
@@ -147,7 +147,7 @@ static const struct top_column column_table[COLUMNS] = {
 static const struct top_columns columns = { column_table, COLUMNS };
 
 /* Upper bounds are round. */
-static void set_ms(struct top_cells *to, enum column i, int64_t ms)
+static void set_ms(struct top_cells *to, enum fn_top_column i, int64_t ms)
 {
     if (ms < 0)
         (void)snprintf(to->room[i], TOP_CELL_MAX, "-");
@@ -160,7 +160,7 @@ static void set_ms(struct top_cells *to, enum column i, int64_t ms)
 
 static void cells_of(const struct top_reading *reading, size_t i, struct top_cells *ret)
 {
-    const struct row *r = &of(reading)->rows[i];
+    const struct fn_top_row *r = &of(reading)->rows[i];
     ret->at[NAMESPACE] = r->namespace;
     ret->at[NAME] = r->name;
     top_cell_number(ret, REVISION, r->revision);
@@ -176,11 +176,11 @@ static void cells_of(const struct top_reading *reading, size_t i, struct top_cel
 
 static enum top_mark mark_of(const struct top_reading *reading, size_t i)
 {
-    const struct row *r = &of(reading)->rows[i];
+    const struct fn_top_row *r = &of(reading)->rows[i];
     return r->is_failing ? TOP_BAD : r->sandboxes == 0 ? TOP_DIM : TOP_PLAIN;
 }
 
-static int by_name(const struct row *a, const struct row *b)
+static int by_name(const struct fn_top_row *a, const struct fn_top_row *b)
 {
     int d = top_compare_names(a->namespace, b->namespace);
     return d ? d : top_compare_names(a->name, b->name);
@@ -189,7 +189,7 @@ static int by_name(const struct row *a, const struct row *b)
 static int compare(const void *pa, const void *pb, void *arg)
 {
     const bool *is_reverse = arg;
-    const struct row *a = *is_reverse ? pb : pa, *b = *is_reverse ? pa : pb;
+    const struct fn_top_row *a = *is_reverse ? pb : pa, *b = *is_reverse ? pa : pb;
     int64_t x = 0, y = 0;
     switch (order) {
     case BY_LOAD:
@@ -213,7 +213,8 @@ static int compare(const void *pa, const void *pb, void *arg)
 static void sort_rows(struct top_reading *r, bool is_reverse)
 {
     if (r->rows)
-        qsort_r(((struct reading *)r)->rows, r->rows, sizeof(struct row), compare, &is_reverse);
+        qsort_r(((struct fn_top_reading *)r)->rows, r->rows, sizeof(struct fn_top_row), compare,
+                &is_reverse);
 }
 
 static const char *order_name(void)

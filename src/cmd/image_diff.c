@@ -25,7 +25,7 @@ static const struct cmd_opt *image_diff_opts(void)
     return opts;
 }
 
-struct comparison {
+struct image_diff_comparison {
     struct image_loaded images[IMAGES_MAX];
     size_t n;
     struct image_share share;
@@ -43,7 +43,8 @@ static const struct {
     [IMAGE_KEY_MODIFICATION] = { "modification", "the same and modification time" },
 };
 
-static void add_layers(struct comparison *c, const struct image_loaded *l, struct map *seen)
+static void add_layers(struct image_diff_comparison *c, const struct image_loaded *l,
+                       struct map *seen)
 {
     for (size_t i = 0; i < l->image.manifest.n_layers; i++) {
         const struct oci_layer *layer = l->layers[i];
@@ -62,7 +63,7 @@ static void add_layers(struct comparison *c, const struct image_loaded *l, struc
     }
 }
 
-static int load_all(struct comparison *c, char **references, size_t n, struct err *err)
+static int load_all(struct image_diff_comparison *c, char **references, size_t n, struct err *err)
 {
     struct map seen = { 0 };
     int r = 0;
@@ -78,7 +79,7 @@ static int load_all(struct comparison *c, char **references, size_t n, struct er
     return r;
 }
 
-static void comparison_fini(struct comparison *c)
+static void comparison_fini(struct image_diff_comparison *c)
 {
     for (size_t i = 0; i < c->n; i++)
         image_loaded_fini(&c->images[i]);
@@ -96,7 +97,7 @@ static void share_row(struct text_table *t, struct arena *a, const char *what, u
                     bytes ? str_of(arena_printf(a, "%.2f", (double)of / (double)bytes)) : STR("-"));
 }
 
-static void print_share(const struct comparison *c, struct arena *a)
+static void print_share(const struct image_diff_comparison *c, struct arena *a)
 {
     static const char *const head[] = { "WHAT IS STORED ONCE", "BYTES", "RATIO" };
     struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
@@ -170,7 +171,7 @@ static void print_changes(struct image_changes *changes, struct arena *a)
 
 /* ---- JSON ---- */
 
-static struct json *share_json(const struct comparison *c, struct arena *a)
+static struct json *share_json(const struct image_diff_comparison *c, struct arena *a)
 {
     struct json *v = json_new_object(a), *distinct = json_obj(a, v, "distinctFileBytes");
     json_set_int(a, v, "images", (int64_t)c->n);
@@ -203,7 +204,7 @@ static struct json *changes_json(const struct image_changes *changes, struct are
     return list;
 }
 
-static void print(const struct comparison *c)
+static void print(const struct image_diff_comparison *c)
 {
     struct arena a = { 0 };
     struct image_changes changes = { 0 };
@@ -238,7 +239,7 @@ static int run(int argc, char **argv)
                                     "says how they are named");
     if ((r = image_args_check(&args)) != 0)
         return r;
-    struct comparison *c = xnew(struct comparison);
+    struct image_diff_comparison *c = xnew(struct image_diff_comparison);
     r = load_all(c, argv, n, &err);
     if (r >= 0)
         print(c);

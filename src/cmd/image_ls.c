@@ -31,24 +31,24 @@ static const struct cmd_opt *image_ls_opts(void)
 }
 
 /* An image with what was found of it. */
-struct row {
+struct image_ls_row {
     const struct oci_store_image *image;
     size_t n_layers, n_missing;
     uint64_t n_bytes; /* on disk, of its layers that are there */
     bool is_damaged;
 };
 
-struct listing {
+struct image_ls_listing {
     struct arena a;
     struct oci_store_image *images;
     struct oci_store_layer *layers;
-    struct row *rows;
+    struct image_ls_row *rows;
     struct lazy_status_row *starts; /* lazy ones of images that are not here */
     size_t n, n_damaged, n_layers, n_starts;
     struct map by_diff_id; /* -> struct oci_store_layer */
 };
 
-static void fill(struct listing *l, struct oci_store *s, struct row *row)
+static void fill(struct image_ls_listing *l, struct oci_store *s, struct image_ls_row *row)
 {
     struct arena a = { 0 };
     struct map seen = { 0 };
@@ -67,7 +67,7 @@ static void fill(struct listing *l, struct oci_store *s, struct row *row)
     arena_fini(&a);
 }
 
-static int load(struct listing *l, struct oci_store *s, struct err *err)
+static int load(struct image_ls_listing *l, struct oci_store *s, struct err *err)
 {
     struct err why = { 0 };
     int r = oci_store_images(s, &l->a, &l->images, &l->n, &l->n_damaged, err);
@@ -81,7 +81,7 @@ static int load(struct listing *l, struct oci_store *s, struct err *err)
                       &l->layers[i]);
     if (lazy_status_list(s, &l->a, &l->starts, &l->n_starts, &why) < 0)
         (void)fprintf(stderr, "warning: %s\n", err_text(&why));
-    l->rows = arena_new_n(&l->a, struct row, l->n + 1);
+    l->rows = arena_new_n(&l->a, struct image_ls_row, l->n + 1);
     for (size_t i = 0; i < l->n; i++) {
         l->rows[i].image = &l->images[i];
         fill(l, s, &l->rows[i]);
@@ -89,7 +89,7 @@ static int load(struct listing *l, struct oci_store *s, struct err *err)
     return 0;
 }
 
-static const char *status_of(struct arena *a, const struct row *row)
+static const char *status_of(struct arena *a, const struct image_ls_row *row)
 {
     if (row->is_damaged)
         return "damaged";
@@ -98,14 +98,14 @@ static const char *status_of(struct arena *a, const struct row *row)
     return row->image->is_pinned ? "pinned" : "complete";
 }
 
-static void print_table(struct listing *l)
+static void print_table(struct image_ls_listing *l)
 {
     static const char *const head[] = { "NAME", "DIGEST", "PLATFORM", "LAYERS",
                                         "SIZE", "STATUS", "PULLED" };
     struct text_table t = { .a = &l->a, .n_columns = ARRAY_LEN(head) };
     text_table_head(&t, head);
     for (size_t i = 0; i < l->n; i++) {
-        const struct row *row = &l->rows[i];
+        const struct image_ls_row *row = &l->rows[i];
         char hex[SHA256_HEX_SIZE], when[RFC3339_MAX];
         hex_format(row->image->manifest.bytes, SHA256_BYTES, hex);
         rfc3339_format(row->image->pulled_wall_s, when);
@@ -135,12 +135,12 @@ static void print_table(struct listing *l)
                       l->n_damaged);
 }
 
-static void print_json(struct listing *l)
+static void print_json(struct image_ls_listing *l)
 {
     struct arena *a = &l->a;
     struct json *list = json_new_array(a);
     for (size_t i = 0; i < l->n; i++) {
-        const struct row *row = &l->rows[i];
+        const struct image_ls_row *row = &l->rows[i];
         char text[OCI_DIGEST_TEXT_SIZE], when[RFC3339_MAX];
         struct json *v = json_new_object(a);
         oci_digest_format(&row->image->manifest, text);
@@ -171,7 +171,7 @@ static void print_json(struct listing *l)
     image_store_print_json(list);
 }
 
-static void print(struct listing *l, enum image_store_output output)
+static void print(struct image_ls_listing *l, enum image_store_output output)
 {
     if (output == IMAGE_STORE_TABLE)
         print_table(l);
@@ -244,7 +244,7 @@ static int print_layers(struct oci_store *s, enum image_store_output output, str
 
 static int print_images(struct oci_store *s, enum image_store_output output, struct err *err)
 {
-    struct listing l = { 0 };
+    struct image_ls_listing l = { 0 };
     int r = s ? load(&l, s, err) : 0;
     if (r >= 0)
         print(&l, output);

@@ -207,7 +207,7 @@ static int with_config(struct arena *a, int argc, char **argv, struct words *ret
 /* ---- groups ---- */
 
 /* The images are copies of those of the watch, with the digests that a run gave them. */
-struct group {
+struct image_optimize_group {
     struct image_watched **images;
     size_t n;
     char key[SHA256_HEX_SIZE]; /* of the images as they are, and how they would be refactored */
@@ -219,7 +219,7 @@ static int by_name(const void *name, const void *image)
 }
 
 /* Of images sorted by name; NULL: none. */
-static struct image_watched *find(const struct group *from, struct str name)
+static struct image_watched *find(const struct image_optimize_group *from, struct str name)
 {
     scoped(free_scoped) char *key = str_dup(name);
     struct image_watched **at =
@@ -242,7 +242,7 @@ static void add_text(struct sha256 *h, const char *text)
     sha256_add(h, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-static void set_key(struct group *g)
+static void set_key(struct image_optimize_group *g)
 {
     uint8_t digest[SHA256_BYTES];
     const char *const how[] = {
@@ -326,7 +326,7 @@ static int run_child(struct optimizer *o, struct words_list *w, struct image_lea
 }
 
 /* A file for each group, told by its first image: what changes in one says nothing of another. */
-static const char *changes_file(struct optimizer *o, const struct group *g)
+static const char *changes_file(struct optimizer *o, const struct image_optimize_group *g)
 {
     return arena_printf(&o->memory, "%s/changes-%016llx", o->dir,
                         (unsigned long long)sum64(str_of(g->images[0]->name), 0));
@@ -350,8 +350,8 @@ static void add_refactoring(struct optimizer *o, struct words_list *w)
         add_option(w, "--mtime-exact", exact_globs.at[i]);
 }
 
-static int refactor_group(struct optimizer *o, const struct group *g, struct image_lease *lease,
-                          struct json **ret, struct err *err)
+static int refactor_group(struct optimizer *o, const struct image_optimize_group *g,
+                          struct image_lease *lease, struct json **ret, struct err *err)
 {
     struct words_list w = { 0 };
     vec_push(&w.all, "image");
@@ -363,7 +363,7 @@ static int refactor_group(struct optimizer *o, const struct group *g, struct ima
     return run_child(o, &w, lease, ret, err);
 }
 
-static int split(struct optimizer *o, const struct group *images, struct json **ret,
+static int split(struct optimizer *o, const struct image_optimize_group *images, struct json **ret,
                  struct err *err)
 {
     struct words_list w = { 0 };
@@ -407,7 +407,7 @@ static bool is_due(const struct image_watched *i)
     return i->unreadable_wall_s && (waited < 0 || (uint64_t)waited >= period_ms / 1000);
 }
 
-static void drop_left_out(struct group *g)
+static void drop_left_out(struct image_optimize_group *g)
 {
     size_t kept = 0;
     for (size_t i = 0; i < g->n; i++)
@@ -418,7 +418,8 @@ static void drop_left_out(struct group *g)
 
 /* Those that a child left out do not belong to the group until they are tried again: what was done
  * was done without them. */
-static int leave_out(struct optimizer *o, struct group *g, const struct json *doc, struct err *err)
+static int leave_out(struct optimizer *o, struct image_optimize_group *g, const struct json *doc,
+                     struct err *err)
 {
     const struct json *list = json_getc(doc, "leftOut");
     const char **names = arena_new_n(&o->memory, const char *, list ? list->n : 0);
@@ -444,7 +445,8 @@ static int try_unreadable(struct optimizer *o, struct err *err)
     size_t n_watched, n = 0;
     const struct image_watched *watched = image_watch_images(o->watch, &n_watched);
     struct image_watched *all = arena_new_n(&o->memory, struct image_watched, n_watched);
-    struct group due = { arena_new_n(&o->memory, struct image_watched *, n_watched), 0, "" };
+    struct image_optimize_group due = { arena_new_n(&o->memory, struct image_watched *, n_watched),
+                                        0, "" };
     for (size_t i = 0; i < n_watched; i++) {
         if (!is_due(&watched[i]))
             continue;
@@ -484,8 +486,8 @@ static bool must_stop(const struct optimizer *o, uint64_t wait_ms)
 }
 
 /* Wait until no other optimizer works on the group. */
-static int take_lease(struct optimizer *o, const struct group *g, struct image_lease **ret,
-                      struct err *err)
+static int take_lease(struct optimizer *o, const struct image_optimize_group *g,
+                      struct image_lease **ret, struct err *err)
 {
     struct oci_reference ref;
     uint64_t wait_ms = 0;
@@ -509,7 +511,7 @@ static int64_t number(const struct json *doc, const char *key)
     return json_int_or(json_getc(doc, key), 0);
 }
 
-static void tell_result(const struct group *g, const struct json *doc)
+static void tell_result(const struct image_optimize_group *g, const struct json *doc)
 {
     if (!json_bool(json_getc(doc, "written"))) {
         image_optimize_event("skipped", "images=%zu reason=\"" STR_FMT "\"", g->n,
@@ -529,7 +531,7 @@ static void tell_result(const struct group *g, const struct json *doc)
 
 /* Tags that the run moved: the group as it is now is not to be planned again. What moved otherwise
  * meanwhile has another digest than these when it is looked at, and so is. */
-static void take_digests(struct group *g, const struct json *doc)
+static void take_digests(struct image_optimize_group *g, const struct json *doc)
 {
     json_each (v, json_getc(doc, "images")) {
         scoped(free_scoped) char *moved =
@@ -541,7 +543,7 @@ static void take_digests(struct group *g, const struct json *doc)
     }
 }
 
-static int work_on(struct optimizer *o, struct group *g, struct err *err)
+static int work_on(struct optimizer *o, struct image_optimize_group *g, struct err *err)
 {
     scoped(image_lease_free_scoped) struct image_lease *lease = NULL;
     struct json *doc = NULL;
@@ -560,7 +562,8 @@ static int work_on(struct optimizer *o, struct group *g, struct err *err)
 }
 
 /* *ret_waits: it failed before, and is tried again later. */
-static int do_group(struct optimizer *o, struct group *g, bool *ret_waits, struct err *err)
+static int do_group(struct optimizer *o, struct image_optimize_group *g, bool *ret_waits,
+                    struct err *err)
 {
     char key[SHA256_HEX_SIZE];
     set_key(g);
@@ -582,13 +585,13 @@ static int do_group(struct optimizer *o, struct group *g, bool *ret_waits, struc
 /* ---- all groups ---- */
 
 /* What many groups gave. */
-struct sum {
+struct image_optimize_sum {
     int n_done, failed;
     struct err err; /* the last failure */
 };
 
 /* The other groups need not wait for one that fails. false: to be ended. */
-static bool add_result(struct sum *sum, int r, const struct err *err)
+static bool add_result(struct image_optimize_sum *sum, int r, const struct err *err)
 {
     sum->n_done += r > 0;
     if (r < 0) {
@@ -599,7 +602,8 @@ static bool add_result(struct sum *sum, int r, const struct err *err)
 }
 
 /* A realm that is too large for one group: those that share most. */
-static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
+static bool do_split(struct optimizer *o, struct image_optimize_group *realm,
+                     struct image_optimize_sum *sum)
 {
     struct json *doc = NULL;
     struct err err = { 0 };
@@ -618,7 +622,8 @@ static bool do_split(struct optimizer *o, struct group *realm, struct sum *sum)
         return add_result(sum, r, &err);
     }
     json_each (list, json_getc(doc, "groups")) {
-        struct group g = { arena_new_n(&o->memory, struct image_watched *, list->n), 0, "" };
+        struct image_optimize_group g = { arena_new_n(&o->memory, struct image_watched *, list->n),
+                                          0, "" };
         bool waits = false;
         err = (struct err){ 0 };
         json_each (name, list) {
@@ -674,7 +679,7 @@ static struct placed *place_all(struct optimizer *o, size_t *ret_n)
     return placed;
 }
 
-static void do_all(struct optimizer *o, struct sum *sum)
+static void do_all(struct optimizer *o, struct image_optimize_sum *sum)
 {
     size_t n, to;
     const struct placed *placed = place_all(o, &n);
@@ -685,7 +690,7 @@ static void do_all(struct optimizer *o, struct sum *sum)
         struct err err = { 0 };
         for (to = from + 1; to < n && strcmp(placed[to].realm, placed[from].realm) == 0;)
             to++;
-        struct group realm = { images + from, to - from, "" };
+        struct image_optimize_group realm = { images + from, to - from, "" };
         bool waits = false;
         if (realm.n > group_size ? !do_split(o, &realm, sum)
                                  : !add_result(sum, do_group(o, &realm, &waits, &err), &err))
@@ -726,7 +731,7 @@ static int look(struct optimizer *o, struct err *err)
 
 static int pass(struct optimizer *o, struct err *err)
 {
-    struct sum sum = { 0 };
+    struct image_optimize_sum sum = { 0 };
     o->has_failed = false;
     int r = look(o, err);
     if (r >= 0 && add_result(&sum, try_again(o, err), err))

@@ -62,7 +62,7 @@ static struct str source_name(const struct image_cluster_file *f, int source)
 
 /* ---- which node ---- */
 
-struct candidate {
+struct image_plan_candidate {
     uint32_t node;
     double seconds; /* HUGE_VAL: a layer can come from nowhere */
 };
@@ -79,7 +79,7 @@ static double predict(struct image_cluster_file *f, uint32_t at)
 
 static int by_time(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct image_plan_candidate *x = a, *y = b;
     if (x->seconds != y->seconds)
         return x->seconds < y->seconds ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
@@ -87,15 +87,15 @@ static int by_time(const void *a, const void *b)
 
 /* The nodes that are not silent, the fastest first, or the one that was named. Returns a cmd_exit.
  */
-static int list_candidates(struct image_cluster_file *f, struct arena *a, struct candidate **ret,
-                           size_t *ret_n)
+static int list_candidates(struct image_cluster_file *f, struct arena *a,
+                           struct image_plan_candidate **ret, size_t *ret_n)
 {
-    struct candidate *c = arena_new_n(a, struct candidate, f->o.n_nodes);
+    struct image_plan_candidate *c = arena_new_n(a, struct image_plan_candidate, f->o.n_nodes);
     size_t n = 0;
     for (uint32_t i = 0; i < f->o.n_nodes; i++)
         if (node ? str_is(f->node_names[i], node)
                  : f->o.nodes[i].silent_ms <= IMAGE_ORCHESTRATE_FRESH_MS)
-            c[n++] = (struct candidate){ i, predict(f, i) };
+            c[n++] = (struct image_plan_candidate){ i, predict(f, i) };
     if (n == 0)
         return node ? cmd_failf(CMD_FAILED, "there is no node '%s'", node)
                     : cmd_failf(CMD_FAILED, "all nodes have been silent for more than 30 s");
@@ -173,7 +173,8 @@ static const char *alternatives_text(const struct image_cluster_file *f, struct 
 /* ---- output ---- */
 
 static void print_table(const struct image_cluster_file *f, struct arena *a,
-                        const struct image_tasks *tasks, const struct candidate *c, size_t n)
+                        const struct image_tasks *tasks, const struct image_plan_candidate *c,
+                        size_t n)
 {
     static const char *const head[] = { "PRIO", "LAYER",       "BYTES", "HOW",
                                         "FROM", "THERE-IN-MS", "ELSE",  "WHY" };
@@ -231,7 +232,8 @@ static struct json *task_json(const struct image_cluster_file *f, struct arena *
 }
 
 static void print_json(const struct image_cluster_file *f, struct arena *a,
-                       const struct image_tasks *tasks, const struct candidate *c, size_t n)
+                       const struct image_tasks *tasks, const struct image_plan_candidate *c,
+                       size_t n)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
     struct json *v = json_new_object(a), *list = json_new_array(a), *nodes = json_new_array(a);
@@ -253,7 +255,7 @@ static void print_json(const struct image_cluster_file *f, struct arena *a,
 
 static int show(struct image_cluster_file *f, struct arena *a)
 {
-    struct candidate *c;
+    struct image_plan_candidate *c;
     struct image_tasks tasks;
     size_t n;
     int r = list_candidates(f, a, &c, &n);

@@ -91,7 +91,7 @@ static int name_of(struct str source, char **ret, struct err *err)
 
 /* ---- progress ---- */
 
-struct progress {
+struct image_pull_progress {
     bool is_terminal, is_drawn;
     uint64_t drawn_ms;
 };
@@ -102,7 +102,7 @@ static uint64_t count_of(const struct json *v, const char *key)
     return n < 0 ? 0 : (uint64_t)n;
 }
 
-static void draw_bar(struct progress *p, const struct json *v)
+static void draw_bar(struct image_pull_progress *p, const struct json *v)
 {
     uint64_t done = count_of(v, "doneBytes"), all = count_of(v, "bytes");
     char bar[BAR_CELLS + 1] = { 0 };
@@ -117,7 +117,7 @@ static void draw_bar(struct progress *p, const struct json *v)
     p->drawn_ms = clock_mono_ms();
 }
 
-static void clear_bar(struct progress *p)
+static void clear_bar(struct image_pull_progress *p)
 {
     if (p->is_drawn)
         (void)fprintf(stderr, "\r\x1b[K");
@@ -130,7 +130,7 @@ static struct str short_digest(const struct json *layer)
     return str_slice(json_get_str(layer, "diffID"), strlen("sha256:"), strlen("sha256:") + 12);
 }
 
-static void print_layer(struct progress *p, const struct json *l)
+static void print_layer(struct image_pull_progress *p, const struct json *l)
 {
     struct str state = json_get_str(l, "state");
     clear_bar(p);
@@ -138,7 +138,7 @@ static void print_layer(struct progress *p, const struct json *l)
                   STR_ARG(state), image_size_text(count_of(l, "bytes")));
 }
 
-static void print_about(struct progress *p, const struct json *v)
+static void print_about(struct image_pull_progress *p, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
     clear_bar(p);
@@ -148,7 +148,7 @@ static void print_about(struct progress *p, const struct json *v)
                   STR_ARG(buf_str(&safe)));
 }
 
-static void print_note(struct progress *p, struct str text)
+static void print_note(struct image_pull_progress *p, struct str text)
 {
     scoped(buf_fini_scoped) struct buf safe = BUF_INIT(NOTE_MAX_BYTES);
     clear_bar(p);
@@ -158,7 +158,7 @@ static void print_note(struct progress *p, struct str text)
 
 static void on_event(void *arg, const struct json *v)
 {
-    struct progress *p = arg;
+    struct image_pull_progress *p = arg;
     const struct json *layer = json_getc(v, "layer");
     if (json_getc(v, "note")) {
         print_note(p, json_get_str(v, "note"));
@@ -262,7 +262,7 @@ static int run(int argc, char **argv)
     struct arena a = { 0 };
     struct json *result;
     enum image_store_output output;
-    struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
+    struct image_pull_progress progress = { .is_terminal = isatty(STDERR_FILENO) };
     int r = cmd_parse(&cmd_image_pull, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;

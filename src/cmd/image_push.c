@@ -29,19 +29,19 @@ static const struct cmd_opt *image_push_opts(void)
 
 /* ---- progress: a bar on a terminal, a line for each blob that is done everywhere ---- */
 
-struct progress {
+struct image_push_progress {
     bool is_terminal, is_drawn;
     uint64_t drawn_ms;
 };
 
-static void clear_bar(struct progress *p)
+static void clear_bar(struct image_push_progress *p)
 {
     if (p->is_drawn)
         (void)fprintf(stderr, "\r\x1b[K");
     p->is_drawn = false;
 }
 
-static void draw_bar(struct progress *p, const char *name, uint64_t n, uint64_t size)
+static void draw_bar(struct image_push_progress *p, const char *name, uint64_t n, uint64_t size)
 {
     char bar[BAR_CELLS + 1] = { 0 };
     size_t cells = size ? (size_t)((double)n / (double)size * BAR_CELLS) : BAR_CELLS;
@@ -59,7 +59,7 @@ static void on_news(void *arg, const struct oci_push_news *news)
     static const char *const words[] = { [OCI_PUSHED_UPLOADED] = "uploaded",
                                          [OCI_PUSHED_EXISTED] = "present",
                                          [OCI_PUSHED_MOUNTED] = "mounted" };
-    struct progress *p = arg;
+    struct image_push_progress *p = arg;
     char digest[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(&news->blob->digest, digest);
     const char *name = digest + sizeof "sha256:" - 1;
@@ -80,7 +80,7 @@ static void on_note(void *arg, const char *text)
 
 /* ---- the command ---- */
 
-static int push(const char *source, struct str target, struct progress *progress,
+static int push(const char *source, struct str target, struct image_push_progress *progress,
                 struct oci_push_result *ret, struct oci_reference *ref, struct err *err)
 {
     scoped(oci_source_free_scoped) struct oci_source *from = NULL;
@@ -128,7 +128,7 @@ static int run(int argc, char **argv)
     struct err err = { 0 };
     struct oci_push_result res;
     struct oci_reference ref;
-    struct progress progress = { .is_terminal = isatty(STDERR_FILENO) };
+    struct image_push_progress progress = { .is_terminal = isatty(STDERR_FILENO) };
     static const struct str docker = { "docker://", 9 };
     int r = cmd_parse(&cmd_image_push, opts, argc, argv, 2, &n);
     if (r)

@@ -93,14 +93,14 @@ static const struct cmd_opt *image_replay_opts(void)
 
 /* ---- what was asked for ---- */
 
-struct plan {
+struct image_replay_plan {
     enum image_cache_policy policies[IMAGE_CACHE_POLICIES];
     uint64_t nodes[RUNS_MAX], caches[RUNS_MAX];
     size_t n_policies, n_nodes, n_caches;
     struct image_replay_options o;
 };
 
-static int read_policies(struct plan *p)
+static int read_policies(struct image_replay_plan *p)
 {
     bool all = policies.n == 0, wanted[IMAGE_CACHE_POLICIES] = { false };
     for (size_t i = 0; i < policies.n; i++) {
@@ -172,7 +172,7 @@ static int read_start(struct image_replay_options *o)
     return r ? r : read_number(common, "common", &o->files.common);
 }
 
-static int read_plan(struct plan *p)
+static int read_plan(struct image_replay_plan *p)
 {
     struct image_replay_options *o = &p->o;
     image_replay_options_default(o);
@@ -238,7 +238,7 @@ static int get_trace(const char *path, struct image_trace *ret)
 
 /* ---- results ---- */
 
-struct run {
+struct image_replay_run {
     enum image_cache_policy policy;
     uint64_t nodes, cache;
     struct image_replay_result r;
@@ -249,7 +249,7 @@ static double part(uint64_t of, uint64_t all)
     return all ? (double)of / (double)all : 0;
 }
 
-static struct image_cache_count asked(const struct run *x)
+static struct image_cache_count asked(const struct image_replay_run *x)
 {
     const struct image_cache_stats *s = &x->r.sum;
     return (struct image_cache_count){ s->local.n + s->edge.n + s->miss.n,
@@ -272,7 +272,7 @@ static void add_ratio(struct arena *a, struct json *to, const char *name,
     json_setc(a, v, "bytes", json_new_float(a, part(c.bytes, all.bytes)));
 }
 
-static struct json *run_json(struct arena *a, const struct run *x)
+static struct json *run_json(struct arena *a, const struct image_replay_run *x)
 {
     const struct image_cache_stats *s = &x->r.sum;
     struct json *v = json_new_object(a);
@@ -303,8 +303,8 @@ static struct json *run_json(struct arena *a, const struct run *x)
     return v;
 }
 
-static void print_json(struct arena *a, const struct image_trace *t, const struct run *runs,
-                       size_t n)
+static void print_json(struct arena *a, const struct image_trace *t,
+                       const struct image_replay_run *runs, size_t n)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
     struct json *v = json_new_object(a), *trace = json_obj(a, v, "trace");
@@ -328,8 +328,8 @@ static void cell(struct text_table *t, const char *fmt, double v)
                                               : arena_printf(t->a, "%.1f", v)));
 }
 
-static void print_table(struct arena *a, const struct image_trace *trace, const struct run *runs,
-                        size_t n)
+static void print_table(struct arena *a, const struct image_trace *trace,
+                        const struct image_replay_run *runs, size_t n)
 {
     static const char *const head[] = { "POLICY",     "NODES", "CACHE-MB",     "LOCAL",
                                         "LOCAL-BYTE", "EDGE",  "EDGE-BYTE",    "WAN-GB",
@@ -339,7 +339,7 @@ static void print_table(struct arena *a, const struct image_trace *trace, const 
                  trace->images.n, trace->layers.n, (double)image_trace_bytes(trace) / 1e9);
     text_table_head(&t, head);
     for (size_t i = 0; i < n; i++) {
-        const struct run *x = &runs[i];
+        const struct image_replay_run *x = &runs[i];
         const struct image_cache_stats *s = &x->r.sum;
         struct image_cache_count all = asked(x);
         uint64_t done = s->prefetch_used.bytes + s->prefetch_wasted.bytes;
@@ -358,11 +358,12 @@ static void print_table(struct arena *a, const struct image_trace *trace, const 
     text_table_print(&t, stdout);
 }
 
-static int run_all(struct plan *p, const struct image_trace *t, struct run *runs, size_t n)
+static int run_all(struct image_replay_plan *p, const struct image_trace *t,
+                   struct image_replay_run *runs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct err err = { 0 };
-        struct run *x = &runs[i];
+        struct image_replay_run *x = &runs[i];
         x->policy = p->policies[i % p->n_policies];
         x->nodes = p->nodes[i / p->n_policies % p->n_nodes];
         x->cache = p->caches[i / p->n_policies / p->n_nodes];
@@ -377,7 +378,7 @@ static int run_all(struct plan *p, const struct image_trace *t, struct run *runs
 
 static int run(int argc, char **argv)
 {
-    struct plan p = { 0 };
+    struct image_replay_plan p = { 0 };
     struct arena a = { 0 };
     size_t n;
     int r = cmd_parse(&cmd_image_replay, opts, argc, argv, 1, &n);
@@ -387,7 +388,7 @@ static int run(int argc, char **argv)
     if ((r = read_plan(&p)) || (r = get_trace(n ? argv[0] : NULL, &t)))
         return r;
     n = p.n_policies * p.n_nodes * p.n_caches;
-    scoped(free_scoped) struct run *runs = xnew_n(struct run, n);
+    scoped(free_scoped) struct image_replay_run *runs = xnew_n(struct image_replay_run, n);
     r = run_all(&p, &t, runs, n);
     if (r == CMD_OK && strcmp(output, "json") == 0)
         print_json(&a, &t, runs, n);

@@ -108,7 +108,7 @@ static void print_line(const struct log_files *l, struct str line, int64_t after
 
 /* ---- what is there ---- */
 
-struct source {
+struct log_files_source {
     const struct log_files *l;
     char *path, *dir; /* the file and where it lies */
     int fd;           /* -1: not there (yet) */
@@ -116,7 +116,7 @@ struct source {
     int64_t after_us;
 };
 
-static void print_new(struct source *s)
+static void print_new(struct log_files_source *s)
 {
     char chunk[16384];
     ssize_t n;
@@ -134,7 +134,7 @@ static void print_new(struct source *s)
 }
 
 /* The newest `tail` lines, or all. */
-static void print_kept(struct source *s, const char *old)
+static void print_kept(struct log_files_source *s, const char *old)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)4 * GUEST_LOG_FILE_MAX);
     struct err ignored;
@@ -163,7 +163,7 @@ static void print_kept(struct source *s, const char *old)
 
 /* ---- what comes ---- */
 
-static void open_source(struct source *s)
+static void open_source(struct log_files_source *s)
 {
     if (s->fd >= 0)
         (void)close(s->fd);
@@ -171,7 +171,7 @@ static void open_source(struct source *s)
     s->fd = sys_openat(AT_FDCWD, s->path, O_RDONLY, 0);
 }
 
-static bool was_replaced(const struct source *s)
+static bool was_replaced(const struct log_files_source *s)
 {
     struct stat open_one, now;
     if (s->fd < 0)
@@ -180,7 +180,7 @@ static bool was_replaced(const struct source *s)
            open_one.st_ino != now.st_ino;
 }
 
-static int follow_source(struct source *s, struct err *err)
+static int follow_source(struct log_files_source *s, struct err *err)
 {
     char events[4096];
     int fd = inotify_init1(IN_CLOEXEC);
@@ -199,7 +199,7 @@ static int follow_source(struct source *s, struct err *err)
 
 /* ---- all of it ---- */
 
-static int show(struct source *s, const char *old)
+static int show(struct log_files_source *s, const char *old)
 {
     const struct log_files *l = s->l;
     struct err err = { 0 };
@@ -218,7 +218,7 @@ int log_files_print(const struct log_files *l)
     scoped(free_scoped) char *old = guest_log_path(l->dir, l->namespace, l->name, true);
     scoped(free_scoped) char *parent = xstrdup(path);
     *strrchr(parent, '/') = '\0';
-    struct source s = { .l = l, .path = path, .dir = parent, .fd = -1 };
+    struct log_files_source s = { .l = l, .path = path, .dir = parent, .fd = -1 };
     s.after_us = clock_wall_us() - (int64_t)l->since_ms * 1000;
     buf_init(&s.rest, (size_t)8 * GUEST_LOG_LINE_MAX);
     int status = show(&s, old);

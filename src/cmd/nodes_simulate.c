@@ -64,7 +64,7 @@ static const struct cmd_opt *nodes_simulate_opts(void)
     return opts;
 }
 
-struct run {
+struct nodes_simulate_run {
     struct loop loop;
     struct http_transport *transport;
     struct simulated_nodes *nodes;
@@ -135,19 +135,19 @@ static void on_sig_closed(struct sig_watch *w)
 
 static void on_transport_closed(void *arg)
 {
-    struct run *run = arg;
+    struct nodes_simulate_run *run = arg;
     sig_watch_close(&run->term, on_sig_closed);
     sig_watch_close(&run->interrupt, on_sig_closed);
 }
 
 static void on_nodes_stopped(void *arg)
 {
-    struct run *run = arg;
+    struct nodes_simulate_run *run = arg;
     run->nodes = NULL;
     http_transport_close(run->transport, on_transport_closed, run);
 }
 
-static void stop(struct run *run)
+static void stop(struct nodes_simulate_run *run)
 {
     if (run->is_stopping)
         return;
@@ -163,17 +163,17 @@ static void stop(struct run *run)
 
 static void on_term(struct sig_watch *w, int signum)
 {
-    stop(container_of(w, struct run, term));
+    stop(container_of(w, struct nodes_simulate_run, term));
 }
 
 static void on_interrupt(struct sig_watch *w, int signum)
 {
-    stop(container_of(w, struct run, interrupt));
+    stop(container_of(w, struct nodes_simulate_run, interrupt));
 }
 
 static void on_ready(void *arg, int r, const struct err *err)
 {
-    struct run *run = arg;
+    struct nodes_simulate_run *run = arg;
     if (r >= 0) {
         (void)printf("ready nodes=%zu prefix=%s pid=%d\n", run->n, prefix, (int)getpid());
         (void)fflush(stdout);
@@ -184,7 +184,7 @@ static void on_ready(void *arg, int r, const struct err *err)
     stop(run);
 }
 
-static int start(struct run *run, const struct simulated_spec *spec, struct err *err)
+static int start(struct nodes_simulate_run *run, const struct simulated_spec *spec, struct err *err)
 {
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
     int r = kube_client_config(kubeconfig, context, data_dir, &config, err);
@@ -209,7 +209,7 @@ static int start(struct run *run, const struct simulated_spec *spec, struct err 
 
 static int simulate(const struct simulated_spec *spec, struct err *err)
 {
-    struct run run = { 0 };
+    struct nodes_simulate_run run = { 0 };
     int r = loop_init(&run.loop, err);
     if (r < 0)
         return r;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct run {
+struct operator_test_file_run {
     const struct test_project *project;
     struct testbed *bed;
     struct arena arena;
@@ -23,7 +23,8 @@ struct run {
     size_t seen; /* bytes of testbed_writes() before the last step that acted */
 };
 
-__attribute__((format(printf, 2, 3))) static int wrong(struct run *run, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static int wrong(struct operator_test_file_run *run,
+                                                       const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -47,15 +48,16 @@ static struct ref ref_of(const struct json *o)
                          json_get_str(from, "namespace"), json_get_str(from, "name") };
 }
 
-static int ask(struct run *run, const char *method, struct str target, const char *type,
-               struct str body, int *status, struct buf *answer)
+static int ask(struct operator_test_file_run *run, const char *method, struct str target,
+               const char *type, struct str body, int *status, struct buf *answer)
 {
     struct err err = { 0 };
     int r = testbed_request(run->bed, method, target, type, body, status, answer, &err);
     return r < 0 ? wrong(run, "%s " STR_FMT ": %s", method, STR_ARG(target), err_text(&err)) : 0;
 }
 
-static int path_of(struct run *run, const struct ref *ref, const char *query, struct buf *path)
+static int path_of(struct operator_test_file_run *run, const struct ref *ref, const char *query,
+                   struct buf *path)
 {
     struct err err = { 0 };
     if (!ref->api_version.n || !ref->kind.n)
@@ -76,8 +78,8 @@ static struct str message_of(struct arena *a, const struct buf *answer)
     return str_slice(buf_str(answer), 0, 500);
 }
 
-static int change(struct run *run, const char *method, const struct ref *ref, const char *query,
-                  const char *type, struct str body)
+static int change(struct operator_test_file_run *run, const char *method, const struct ref *ref,
+                  const char *query, const char *type, struct str body)
 {
     scoped(buf_fini_scoped) struct buf path = BUF_INIT(16 << 10);
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(TESTBED_ANSWER_MAX_BYTES);
@@ -93,7 +95,7 @@ static int change(struct run *run, const char *method, const struct ref *ref, co
 }
 
 /* Server-side apply; status and other subresources that the object brings go after it. */
-static int apply(struct run *run, const struct json *o)
+static int apply(struct operator_test_file_run *run, const struct json *o)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(TEST_FILE_MAX_BYTES);
     struct ref ref = ref_of(o);
@@ -117,7 +119,7 @@ static int apply(struct run *run, const struct json *o)
 }
 
 /* The object, or the list of what is there when it is not named; 404 leaves *ret NULL. */
-static int read_back(struct run *run, const struct ref *ref, struct json **ret)
+static int read_back(struct operator_test_file_run *run, const struct ref *ref, struct json **ret)
 {
     scoped(buf_fini_scoped) struct buf path = BUF_INIT(16 << 10);
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(TESTBED_ANSWER_MAX_BYTES);
@@ -137,8 +139,8 @@ static int read_back(struct run *run, const struct ref *ref, struct json **ret)
 }
 
 /* What an expected item says of itself is not said by the items of lists. */
-static bool matches(struct run *run, const struct json *wanted, const struct json *item,
-                    struct buf *why)
+static bool matches(struct operator_test_file_run *run, const struct json *wanted,
+                    const struct json *item, struct buf *why)
 {
     struct json *part = json_clone(&run->arena, wanted);
     if (!json_getc(item, "kind")) {
@@ -148,7 +150,7 @@ static bool matches(struct run *run, const struct json *wanted, const struct jso
     return test_match(part, item, why);
 }
 
-static const struct json *find_item(struct run *run, const struct json *list,
+static const struct json *find_item(struct operator_test_file_run *run, const struct json *list,
                                     const struct json *wanted, struct buf *why)
 {
     json_each (item, json_getc(list, "items")) {
@@ -161,12 +163,12 @@ static const struct json *find_item(struct run *run, const struct json *list,
 
 /* ---------------------------------------------------------------- steps that act */
 
-static int step_apply(struct run *run, const struct json *o)
+static int step_apply(struct operator_test_file_run *run, const struct json *o)
 {
     return apply(run, o);
 }
 
-static int step_patch(struct run *run, const struct json *o)
+static int step_patch(struct operator_test_file_run *run, const struct json *o)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(TEST_FILE_MAX_BYTES);
     struct ref ref = ref_of(o);
@@ -180,7 +182,7 @@ static int step_patch(struct run *run, const struct json *o)
     return change(run, "PATCH", &ref, query, "application/merge-patch+json", buf_str(&body));
 }
 
-static int step_delete(struct run *run, const struct json *o)
+static int step_delete(struct operator_test_file_run *run, const struct json *o)
 {
     struct ref ref = ref_of(o);
     return change(run, "DELETE", &ref, "", NULL, STR(""));
@@ -213,7 +215,7 @@ static int parse_span(struct str text, uint64_t *ret_ms)
     return *ret_ms ? 0 : E_INVALID;
 }
 
-static int step_advance(struct run *run, const struct json *o)
+static int step_advance(struct operator_test_file_run *run, const struct json *o)
 {
     uint64_t ms;
     struct err err = { 0 };
@@ -223,13 +225,13 @@ static int step_advance(struct run *run, const struct json *o)
     return testbed_advance(run->bed, ms, &err) < 0 ? wrong(run, "%s", err_text(&err)) : 0;
 }
 
-static int step_sleep(struct run *run, const struct json *o)
+static int step_sleep(struct operator_test_file_run *run, const struct json *o)
 {
     struct err err = { 0 };
     return testbed_sleep(run->bed, &err) < 0 ? wrong(run, "%s", err_text(&err)) : 0;
 }
 
-static int step_fail(struct run *run, const struct json *o)
+static int step_fail(struct operator_test_file_run *run, const struct json *o)
 {
     int64_t status = json_int_or(json_getc(o, "status"), 503);
     int64_t times = json_int_or(json_getc(o, "times"), 1);
@@ -243,7 +245,7 @@ static int step_fail(struct run *run, const struct json *o)
 
 /* ---------------------------------------------------------------- steps that look */
 
-static int expect_one(struct run *run, const struct json *wanted)
+static int expect_one(struct operator_test_file_run *run, const struct json *wanted)
 {
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(64 << 10);
     struct ref ref = ref_of(wanted);
@@ -262,7 +264,7 @@ static int expect_one(struct run *run, const struct json *wanted)
     return 0;
 }
 
-static int step_expect(struct run *run, const struct json *o)
+static int step_expect(struct operator_test_file_run *run, const struct json *o)
 {
     if (!json_is(o, JSON_ARRAY))
         return expect_one(run, o);
@@ -273,7 +275,7 @@ static int step_expect(struct run *run, const struct json *o)
     return r;
 }
 
-static int step_absent(struct run *run, const struct json *o)
+static int step_absent(struct operator_test_file_run *run, const struct json *o)
 {
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(64 << 10);
     struct ref ref = ref_of(o);
@@ -286,7 +288,7 @@ static int step_absent(struct run *run, const struct json *o)
     return r;
 }
 
-static int step_event(struct run *run, const struct json *o)
+static int step_event(struct operator_test_file_run *run, const struct json *o)
 {
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(64 << 10);
     struct ref all = { STR("events.k8s.io/v1"), STR("Event"), json_get_str(o, "namespace"),
@@ -309,7 +311,7 @@ static size_t count_lines(struct str text)
 }
 
 /* Requests that the operator has made because of the last step that acted. */
-static int step_writes(struct run *run, const struct json *o)
+static int step_writes(struct operator_test_file_run *run, const struct json *o)
 {
     struct str new = str_slice(testbed_writes(run->bed), run->seen, SIZE_MAX);
     int64_t wanted;
@@ -325,7 +327,7 @@ static int step_writes(struct run *run, const struct json *o)
 
 static const struct {
     const char *name;
-    int (*run)(struct run *run, const struct json *o);
+    int (*run)(struct operator_test_file_run *run, const struct json *o);
     bool acts;
 } steps[] = {
     { "apply", step_apply, true },    { "patch", step_patch, true },
@@ -335,7 +337,8 @@ static const struct {
     { "event", step_event, false },   { "writes", step_writes, false },
 };
 
-static int run_step(struct run *run, const struct json *step, const char **ret_name)
+static int run_step(struct operator_test_file_run *run, const struct json *step,
+                    const char **ret_name)
 {
     const struct json *o = json_first(step);
     struct err err = { 0 };
@@ -358,7 +361,7 @@ static int run_step(struct run *run, const struct json *step, const char **ret_n
 
 /* ---------------------------------------------------------------- manifests */
 
-static int make_namespace(struct run *run, struct str name)
+static int make_namespace(struct operator_test_file_run *run, struct str name)
 {
     struct json *o = json_new_object(&run->arena);
     json_set_str(&run->arena, o, "apiVersion", STR("v1"));
@@ -368,7 +371,7 @@ static int make_namespace(struct run *run, struct str name)
 }
 
 /* Whatever module the manifest names: what was built is tested. */
-static void name_module(struct run *run, struct json *o)
+static void name_module(struct operator_test_file_run *run, struct json *o)
 {
     struct json *spec = json_obj(&run->arena, o, "spec");
     struct json *module = json_new_object(&run->arena);
@@ -377,7 +380,8 @@ static void name_module(struct run *run, struct json *o)
 }
 
 /* An object's namespace is made when it is not there. */
-static int apply_all(struct run *run, const struct json *documents, const char *from)
+static int apply_all(struct operator_test_file_run *run, const struct json *documents,
+                     const char *from)
 {
     json_each (o, documents) {
         struct ref ref = ref_of(o);
@@ -396,7 +400,8 @@ static int apply_all(struct run *run, const struct json *documents, const char *
     return 0;
 }
 
-static int read_documents(struct run *run, const char *path, struct json **ret, bool *ret_there)
+static int read_documents(struct operator_test_file_run *run, const char *path, struct json **ret,
+                          bool *ret_there)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEST_FILE_MAX_BYTES);
     struct err err = { 0 };
@@ -410,7 +415,7 @@ static int read_documents(struct run *run, const char *path, struct json **ret, 
     return r < 0 ? wrong(run, "%s: %s", path, err_text(&err)) : 0;
 }
 
-static int apply_manifest(struct run *run, const char *name, bool *ret_there)
+static int apply_manifest(struct operator_test_file_run *run, const char *name, bool *ret_there)
 {
     scoped(free_scoped) char *path = xasprintf("%s/%s", run->project->dir, name);
     struct json *documents;
@@ -425,7 +430,7 @@ static int is_yaml(const struct dirent *e)
            (str_has_suffix(name, STR(".yaml")) || str_has_suffix(name, STR(".yml")));
 }
 
-static int apply_directory(struct run *run, const char *name)
+static int apply_directory(struct operator_test_file_run *run, const char *name)
 {
     scoped(free_scoped) char *path = xasprintf("%s/%s", run->project->dir, name);
     struct dirent **entries;
@@ -455,7 +460,7 @@ static const char plain_rights[] =
     "subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: "
     "'system:serviceaccounts'}]\n";
 
-static int apply_text(struct run *run, const char *text)
+static int apply_text(struct operator_test_file_run *run, const char *text)
 {
     struct json *documents;
     struct err err = { 0 };
@@ -464,7 +469,7 @@ static int apply_text(struct run *run, const char *text)
 }
 
 /* The definitions first, since the rest may need them; the operator last. */
-static int set_up(struct run *run, const struct json *objects)
+static int set_up(struct operator_test_file_run *run, const struct json *objects)
 {
     bool there, has_operator = false;
     struct err err = { 0 };
@@ -488,7 +493,7 @@ static int set_up(struct run *run, const struct json *objects)
 
 /* ---------------------------------------------------------------- what is recorded */
 
-static int normalized_writes(struct run *run, struct buf *to)
+static int normalized_writes(struct operator_test_file_run *run, struct buf *to)
 {
     struct str left = testbed_writes(run->bed), line;
     struct err err = { 0 };
@@ -504,7 +509,8 @@ static int normalized_writes(struct run *run, struct buf *to)
 }
 
 /* The first line that differs. */
-static int compare(struct run *run, const char *path, struct str wanted, struct str got)
+static int compare(struct operator_test_file_run *run, const char *path, struct str wanted,
+                   struct str got)
 {
     struct str w, g;
     for (unsigned n = 1;; n++) {
@@ -521,7 +527,7 @@ static int compare(struct run *run, const char *path, struct str wanted, struct 
     }
 }
 
-static int check_recorded(struct run *run, const char *test_path)
+static int check_recorded(struct operator_test_file_run *run, const char *test_path)
 {
     scoped(free_scoped) char *path = xasprintf("%s.recorded", test_path);
     scoped(buf_fini_scoped) struct buf got = BUF_INIT(TESTBED_WRITES_MAX_BYTES);
@@ -544,8 +550,8 @@ static int check_recorded(struct run *run, const char *test_path)
 
 /* ---------------------------------------------------------------- the file */
 
-static int run_steps(struct run *run, const struct json *test, const struct yaml_marks *marks,
-                     unsigned *ret_steps)
+static int run_steps(struct operator_test_file_run *run, const struct json *test,
+                     const struct yaml_marks *marks, unsigned *ret_steps)
 {
     json_each (step, json_getc(test, "steps")) {
         const char *name;
@@ -564,7 +570,7 @@ static int run_steps(struct run *run, const struct json *test, const struct yaml
     return 0;
 }
 
-static int check_file(struct run *run, const struct json *test)
+static int check_file(struct operator_test_file_run *run, const struct json *test)
 {
     static const char *const members[] = { "name", "objects", "steps" };
     json_each (m, test) {
@@ -577,7 +583,7 @@ static int check_file(struct run *run, const struct json *test)
     return json_is(json_getc(test, "steps"), JSON_ARRAY) ? 0 : wrong(run, "it has no 'steps'");
 }
 
-static int run_test(struct run *run, const char *path, const struct json *test,
+static int run_test(struct operator_test_file_run *run, const char *path, const struct json *test,
                     const struct yaml_marks *marks, const char *data_dir, unsigned *ret_steps)
 {
     struct err err = { 0 };
@@ -602,7 +608,7 @@ static int run_test(struct run *run, const char *path, const struct json *test,
 int operator_test_file_run(const struct test_project *project, const char *path,
                            const char *data_dir, unsigned *ret_steps, struct buf *why)
 {
-    struct run run = { .project = project, .why = why };
+    struct operator_test_file_run run = { .project = project, .why = why };
     struct yaml_marks marks = { 0 };
     struct yaml_opts opts = { .marks = &marks };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEST_FILE_MAX_BYTES);

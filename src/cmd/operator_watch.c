@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct watch {
+struct operator_watch {
     const char *dir, *sdk;
     int inotify;
     int n_dirs;
@@ -46,7 +46,7 @@ static bool is_directory(const char *path)
 }
 
 /* Watching the same directory again changes nothing. */
-static void add_tree(struct watch *w, const char *path)
+static void add_tree(struct operator_watch *w, const char *path)
 {
     const uint32_t events = IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM;
     if (w->n_dirs++ >= OPERATOR_WATCH_DIRS_MAX ||
@@ -63,7 +63,7 @@ static void add_tree(struct watch *w, const char *path)
 }
 
 /* Whether one of the events that wait concerns source. */
-static bool take_events(const struct watch *w)
+static bool take_events(const struct operator_watch *w)
 {
     _Alignas(struct inotify_event) char events[8192];
     bool found = false;
@@ -80,7 +80,7 @@ static bool take_events(const struct watch *w)
 
 /* ---- building ---- */
 
-static int build(const struct watch *w, struct err *err)
+static int build(const struct operator_watch *w, struct err *err)
 {
     (void)fprintf(stderr, "building %s\n", w->dir);
     int r = project_build(&project_operator, w->dir, w->sdk, err);
@@ -92,7 +92,7 @@ static int build(const struct watch *w, struct err *err)
 }
 
 /* Several files may be saved at once: wait until nothing changes for a moment. */
-static void settle(const struct watch *w)
+static void settle(const struct operator_watch *w)
 {
     struct pollfd p = { .fd = w->inotify, .events = POLLIN };
     while (poll(&p, 1, OPERATOR_WATCH_SETTLE_MS) > 0)
@@ -101,7 +101,7 @@ static void settle(const struct watch *w)
 
 /* ---- the parent ---- */
 
-static int watch_until_end(struct watch *w, pid_t child, int signals)
+static int watch_until_end(struct operator_watch *w, pid_t child, int signals)
 {
     struct pollfd p[2] = { { .fd = signals, .events = POLLIN },
                            { .fd = w->inotify, .events = POLLIN } };
@@ -142,7 +142,7 @@ static int fork_server(const sigset_t *before, pid_t *ret, struct err *err)
 
 int operator_watch(const char *dir, const char *sdk, struct err *err)
 {
-    struct watch w = { .dir = dir, .sdk = sdk };
+    struct operator_watch w = { .dir = dir, .sdk = sdk };
     int r = build(&w, err);
     if (r < 0 && r != E_INVALID) /* source that does not compile may soon */
         return r;

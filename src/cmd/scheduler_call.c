@@ -32,7 +32,7 @@ static const struct cmd_opt *call_opts(void)
     return opts;
 }
 
-struct waiting {
+struct scheduler_call_waiting {
     char *uid;
     struct wobject *pod;
 };
@@ -41,7 +41,7 @@ struct session {
     struct plugin_home home;
     struct wplugin *plugin;
     struct wnodes *nodes;
-    VEC(struct waiting) waiting;
+    VEC(struct scheduler_call_waiting) waiting;
     bool is_loaded;
     struct buf load_error;
     /* What the plugin did since the last answer. */
@@ -71,7 +71,7 @@ static bool on_node_pods(void *arg, struct str node, struct str *ret)
     return wnodes_pods(((struct session *)arg)->nodes, node, ret);
 }
 
-static const struct waiting *find_waiting(struct session *s, struct str uid)
+static const struct scheduler_call_waiting *find_waiting(struct session *s, struct str uid)
 {
     vec_each (w, &s->waiting)
         if (str_is(uid, w->uid))
@@ -81,7 +81,7 @@ static const struct waiting *find_waiting(struct session *s, struct str uid)
 
 static bool on_waiting_pod(void *arg, struct str uid, struct str *ret)
 {
-    const struct waiting *w = find_waiting(arg, uid);
+    const struct scheduler_call_waiting *w = find_waiting(arg, uid);
     if (w)
         *ret = w->pod->bytes;
     return w != NULL;
@@ -342,7 +342,7 @@ static int add_pods(struct session *s, struct arena *a, const struct json *list,
 static int add_waiting(struct session *s, struct arena *a, const struct json *list, struct err *err)
 {
     for (struct json *pod = json_first(list), *next; pod; pod = next) {
-        struct waiting w = { 0 };
+        struct scheduler_call_waiting w = { 0 };
         next = pod->next;
         int r = wobject_get(NULL, WOBJECT_POD, a, pod, &w.pod, err);
         if (r < 0)
@@ -425,7 +425,7 @@ static void load(struct session *s, struct arena *a, struct json *line)
 
 /* ---- the other lines ---- */
 
-struct call {
+struct scheduler_call {
     enum wplugin_hook hook;
     struct wplugin_input in;
     struct wobject *pod, *target, *old, *new;
@@ -501,7 +501,7 @@ static int read_scores(struct arena *a, const struct json *list, struct wplugin_
 }
 
 /* {"resource", "action", "old", "new"}: objects go apart, as messages. */
-static int read_event(struct arena *a, struct json *v, struct call *ret, struct err *err)
+static int read_event(struct arena *a, struct json *v, struct scheduler_call *ret, struct err *err)
 {
     struct json *old = json_getc(v, "old"), *new = json_getc(v, "new");
     bool is_node = str_is(json_get_str(v, "resource"), "Node");
@@ -525,7 +525,8 @@ static int read_event(struct arena *a, struct json *v, struct call *ret, struct 
     return r;
 }
 
-static int read_call(struct arena *a, struct json *line, struct call *ret, struct err *err)
+static int read_call(struct arena *a, struct json *line, struct scheduler_call *ret,
+                     struct err *err)
 {
     struct wplugin_input *in = &ret->in;
     struct str hook = json_get_str(line, "hook");
@@ -559,7 +560,7 @@ static int read_call(struct arena *a, struct json *line, struct call *ret, struc
 static void call(struct session *s, struct arena *a, struct json *line)
 {
     struct err err = { 0 };
-    struct call c = { .event = BUF_INIT(BUF_MAX_DEFAULT) };
+    struct scheduler_call c = { .event = BUF_INIT(BUF_MAX_DEFAULT) };
     if (!s->plugin) {
         print_error(s->load_error.n ? buf_cstr(&s->load_error) : "no plugin is loaded");
         return;

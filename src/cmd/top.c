@@ -30,7 +30,7 @@ static const struct cmd_opt *top_opts(void)
 
 /* ---------------------------------------------------------------- what the server tells */
 
-struct reading {
+struct cmd_top_reading {
     struct top_reading base;   /* first */
     struct buf guests, status; /* the table borrows from them */
     struct arena arena;
@@ -41,12 +41,12 @@ static enum top_order order;
 
 static const struct top_table *table_of(const struct top_reading *r)
 {
-    return &((const struct reading *)r)->table;
+    return &((const struct cmd_top_reading *)r)->table;
 }
 
 static void free_reading(struct top_reading *base)
 {
-    struct reading *r = (struct reading *)base;
+    struct cmd_top_reading *r = (struct cmd_top_reading *)base;
     if (!r)
         return;
     buf_fini(&r->guests);
@@ -57,7 +57,7 @@ static void free_reading(struct top_reading *base)
 
 static int read_server(const char *dir, struct top_reading **ret, struct err *err)
 {
-    struct reading *r = xnew(struct reading);
+    struct cmd_top_reading *r = xnew(struct cmd_top_reading);
     buf_init(&r->guests, PAGE_MAX_BYTES);
     buf_init(&r->status, PAGE_MAX_BYTES);
     int code = admin_get(dir, "/guests", &r->guests, err);
@@ -103,7 +103,7 @@ static enum top_mark mark_of(const struct top_reading *r, size_t i)
 
 static void sort_rows(struct top_reading *r, bool is_reverse)
 {
-    top_sort(&((struct reading *)r)->table, order, is_reverse);
+    top_sort(&((struct cmd_top_reading *)r)->table, order, is_reverse);
 }
 
 static const char *order_name(void)

@@ -172,7 +172,7 @@ void top_write_rates(struct buf *to, const struct top_totals *t, const struct to
                ms ? (double)(t->wakes - before->wakes) / s : 0);
 }
 
-enum column {
+enum top_table_column {
     NAMESPACE,
     NAME,
     ABI,

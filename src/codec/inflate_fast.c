@@ -42,7 +42,7 @@ enum {
     FLAGS_RESERVED = 0xe0,
 };
 
-struct header {
+struct inflate_fast_header {
     enum header_at at;
     uint32_t n; /* bytes of the field so far */
     uint32_t extra;
@@ -53,12 +53,12 @@ struct header {
 
 struct inflate_fast {
     struct inflate_state z;
-    struct header header;
+    struct inflate_fast_header header;
     bool is_over; /* the member has ended */
 };
 
 /* The field after `at` that the flags announce. */
-static void next_field(struct header *h, enum header_at at)
+static void next_field(struct inflate_fast_header *h, enum header_at at)
 {
     static const uint8_t flags[] = { [HEADER_EXTRA_LENGTH] = FLAG_EXTRA,
                                      [HEADER_EXTRA] = FLAG_EXTRA,
@@ -74,7 +74,7 @@ static void next_field(struct header *h, enum header_at at)
         next_field(h, at);
 }
 
-static int fixed_byte(struct header *h, uint8_t c)
+static int fixed_byte(struct inflate_fast_header *h, uint8_t c)
 {
     static const uint8_t magic[] = { 0x1f, 0x8b, 8 };
     if (h->n < sizeof magic && c != magic[h->n])
@@ -86,7 +86,7 @@ static int fixed_byte(struct header *h, uint8_t c)
     return h->flags & FLAGS_RESERVED ? E_PARSE : 0;
 }
 
-static int header_byte(struct header *h, uint8_t c)
+static int header_byte(struct inflate_fast_header *h, uint8_t c)
 {
     switch (h->at) {
     case HEADER_FIXED:
@@ -116,7 +116,7 @@ static int header_byte(struct header *h, uint8_t c)
     return E_PARSE;
 }
 
-static int add_header(struct header *h, struct str *in)
+static int add_header(struct inflate_fast_header *h, struct str *in)
 {
     while (in->n && h->at != HEADER_OVER) {
         Bytef c = (Bytef)in->p[0];
@@ -132,7 +132,7 @@ static int add_header(struct header *h, struct str *in)
 
 static void begin_member(struct inflate_fast *f)
 {
-    f->header = (struct header){ .crc = crc32(0, NULL, 0) };
+    f->header = (struct inflate_fast_header){ .crc = crc32(0, NULL, 0) };
     f->z.crc_flag = ISAL_GZIP_NO_HDR_VER;
     f->is_over = false;
 }

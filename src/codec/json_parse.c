@@ -10,7 +10,7 @@
 #include <assert.h>
 #include <errno.h>
 
-struct parser {
+struct json_parser {
     struct json_builder builder;
     const char *start, *p, *end;
     struct err *err;
@@ -35,7 +35,7 @@ static void quote_byte(unsigned char c, char out[8])
         (void)snprintf(out, 8, "%c%c", (char)(0xc0 | c >> 6), (char)(0x80 | (c & 0x3f)));
 }
 
-static int fail_at(struct parser *ps, const char *at, const char *what)
+static int fail_at(struct json_parser *ps, const char *at, const char *what)
 {
     size_t offset = (size_t)(at - ps->start);
     if (at >= ps->end)
@@ -45,7 +45,7 @@ static int fail_at(struct parser *ps, const char *at, const char *what)
     return err_set(ps->err, E_PARSE, "offset %zu: invalid character '%s' %s", offset, shown, what);
 }
 
-static int fail_memory(struct parser *ps)
+static int fail_memory(struct json_parser *ps)
 {
     return err_set(ps->err, -EMSGSIZE, "offset %zu: JSON document too large",
                    (size_t)(ps->p - ps->start));
@@ -84,7 +84,7 @@ static inline const char *skip_text(const char *p, const char *end)
 }
 
 /* Check the rest of a string from p on; *ret is its closing quote, *ret_bad the malformed bytes. */
-static int string_end(struct parser *ps, const char *p, const char **ret, size_t *ret_bad)
+static int string_end(struct json_parser *ps, const char *p, const char **ret, size_t *ret_bad)
 {
     size_t bad = 0;
     for (;;) {
@@ -141,7 +141,7 @@ static char *unescape(const char **pp, const char *end, char *out)
 }
 
 /* The string from `start` (after its quote), of which everything before `at` is plain. */
-static int string_decode(struct parser *ps, const char *start, const char *at, struct str *ret)
+static int string_decode(struct json_parser *ps, const char *start, const char *at, struct str *ret)
 {
     const char *close = NULL;
     size_t bad = 0, bytes;
@@ -179,7 +179,7 @@ static int string_decode(struct parser *ps, const char *start, const char *at, s
 }
 
 /* At the opening quote; leaves ps->p after the closing one. */
-static inline int parse_string(struct parser *ps, struct str *ret)
+static inline int parse_string(struct json_parser *ps, struct str *ret)
 {
     const char *start = ps->p + 1;
     const char *stop = skip_text(start, ps->end);
@@ -192,19 +192,19 @@ static inline int parse_string(struct parser *ps, struct str *ret)
 
 /* ---- scalars ---- */
 
-static inline bool is_digit(const struct parser *ps, const char *p)
+static inline bool is_digit(const struct json_parser *ps, const char *p)
 {
     return p < ps->end && (uint8_t)(*p - '0') < 10;
 }
 
-static inline const char *skip_digits(const struct parser *ps, const char *p)
+static inline const char *skip_digits(const struct json_parser *ps, const char *p)
 {
     while (is_digit(ps, p))
         p++;
     return p;
 }
 
-static inline int parse_number(struct parser *ps, struct str *ret)
+static inline int parse_number(struct json_parser *ps, struct str *ret)
 {
     const char *p = ps->p;
     if (*p == '-')
@@ -230,7 +230,7 @@ static inline int parse_number(struct parser *ps, struct str *ret)
     return 0;
 }
 
-static int parse_word(struct parser *ps, struct str word)
+static int parse_word(struct json_parser *ps, struct str word)
 {
     for (size_t i = 0; i < word.n; i++, ps->p++)
         if (ps->p == ps->end || *ps->p != word.p[i]) {
@@ -244,7 +244,7 @@ static int parse_word(struct parser *ps, struct str word)
 
 /* ---- structure ---- */
 
-static inline void skip_blanks(struct parser *ps)
+static inline void skip_blanks(struct json_parser *ps)
 {
     const char *p = ps->p;
     while (p < ps->end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
@@ -252,7 +252,7 @@ static inline void skip_blanks(struct parser *ps)
     ps->p = p;
 }
 
-static int open_container(struct parser *ps, struct json *node)
+static int open_container(struct json_parser *ps, struct json *node)
 {
     if (!json_builder_open(&ps->builder, node))
         return fail_at(ps, ps->p, "exceeded max depth");
@@ -260,14 +260,14 @@ static int open_container(struct parser *ps, struct json *node)
     return 0;
 }
 
-static int close_container(struct parser *ps)
+static int close_container(struct json_parser *ps)
 {
     ps->p++;
     return json_builder_close(&ps->builder) < 0 ? fail_memory(ps) : 0;
 }
 
 /* The value at ps->p into node; a container is only opened. */
-static int parse_value(struct parser *ps, struct json *node)
+static int parse_value(struct json_parser *ps, struct json *node)
 {
     if (ps->p == ps->end)
         return fail_at(ps, ps->p, "");
@@ -299,7 +299,7 @@ static int parse_value(struct parser *ps, struct json *node)
     }
 }
 
-static int parse_key(struct parser *ps, struct json_level *top, struct json *node)
+static int parse_key(struct json_parser *ps, struct json_level *top, struct json *node)
 {
     if (ps->p == ps->end || *ps->p != '"')
         return fail_at(ps, ps->p, "looking for beginning of object key string");
@@ -316,7 +316,7 @@ static int parse_key(struct parser *ps, struct json_level *top, struct json *nod
 }
 
 /* Append a new child to the open container and parse it. */
-static int parse_child(struct parser *ps, struct json_level *top)
+static int parse_child(struct json_parser *ps, struct json_level *top)
 {
     struct json *node = json_builder_node(&ps->builder);
     if (!node)
@@ -331,7 +331,7 @@ static int parse_child(struct parser *ps, struct json_level *top)
 }
 
 /* One step in the innermost open container: its end, or its next child. */
-static int parse_step(struct parser *ps)
+static int parse_step(struct json_parser *ps)
 {
     struct json_level *top = json_builder_top(&ps->builder);
     bool is_object = top->node->type == JSON_OBJECT;
@@ -348,7 +348,7 @@ static int parse_step(struct parser *ps)
     return parse_child(ps, top);
 }
 
-static int parse_document(struct parser *ps, struct json **ret)
+static int parse_document(struct json_parser *ps, struct json **ret)
 {
     struct json *root = json_builder_node(&ps->builder);
     if (!root)
@@ -372,7 +372,8 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
     if (text.n > UINT32_MAX)
         return err_set(err, -EMSGSIZE, "JSON document too large");
     (void)arena_spend(a, text.n / 4, "decoding JSON"); /* what it makes is counted by the arena */
-    struct parser ps; /* set piece by piece: clearing all levels would cost more than parsing */
+    struct json_parser
+        ps; /* set piece by piece: clearing all levels would cost more than parsing */
     json_builder_init(&ps.builder, a, opts ? opts->max_depth : 0, text.n / 16);
     if (opts) {
         ps.builder.on_duplicate = opts->on_duplicate;

@@ -48,13 +48,13 @@ static bool is_scalar_byte(char c)
 #ifdef __SSE2__
 
 /* Of 64 bytes, one bit for each. */
-struct block {
+struct json_scan_block {
     uint64_t quotes, slashes, opening, closing;
 };
 
-static struct block read_block(const char *p)
+static struct json_scan_block read_block(const char *p)
 {
-    struct block b = { 0 };
+    struct json_scan_block b = { 0 };
     for (unsigned i = 0; i < 4; i++) {
         __m128i x = _mm_loadu_si128((const __m128i *)(p + 16 * i));
         __m128i folded = _mm_or_si128(x, _mm_set1_epi8(0x20)); /* [ as {, ] as } */
@@ -92,7 +92,7 @@ static uint64_t parities(uint64_t bits)
 }
 
 /* The bit of the brace that brings the depth to 0; 64: none does. */
-static unsigned closing_bit(const struct block *b, size_t *depth)
+static unsigned closing_bit(const struct json_scan_block *b, size_t *depth)
 {
     size_t n_closing = (size_t)__builtin_popcountll(b->closing);
     if (n_closing < *depth) {
@@ -119,7 +119,7 @@ static bool skip_container(struct json_scan *s)
             memset(last, 0, sizeof last);
             memcpy(last, s->p, left);
         }
-        struct block b = read_block(left < sizeof last ? last : s->p);
+        struct json_scan_block b = read_block(left < sizeof last ? last : s->p);
         if (b.slashes | carry)
             b.quotes &= ~escaped_bytes(b.slashes, &carry);
         uint64_t strings = parities(b.quotes) ^ in_string;

@@ -9,14 +9,14 @@
 
 enum { BLOCK_BYTES = 64, LENGTH_AT = 56 };
 
-struct state {
+struct sha256_pair_state {
     uint32_t h[8];
     uint64_t n_bytes;
     uint8_t block[BLOCK_BYTES]; /* n_bytes % BLOCK_BYTES of them */
 };
 
 struct sha256_pair {
-    struct state state[2];
+    struct sha256_pair_state state[2];
     struct sha256 *plain[2]; /* instead of the states; NULL: the instructions are there */
 };
 
@@ -148,15 +148,16 @@ static void compress_both(uint32_t *a, uint32_t *b, const uint8_t *p, size_t n_b
 
 /* ---- streams ---- */
 
-static void begin(struct state *s)
+static void begin(struct sha256_pair_state *s)
 {
-    static const struct state none = { .h = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 } };
+    static const struct sha256_pair_state none = { .h = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372,
+                                                          0xa54ff53a, 0x510e527f, 0x9b05688c,
+                                                          0x1f83d9ab, 0x5be0cd19 } };
     *s = none;
 }
 
 /* Bytes for the block that has begun; compress it when it is full. Returns how many it took. */
-static size_t fill(struct state *s, const uint8_t *p, size_t n)
+static size_t fill(struct sha256_pair_state *s, const uint8_t *p, size_t n)
 {
     size_t at = s->n_bytes % BLOCK_BYTES;
     n = MIN(n, BLOCK_BYTES - at);
@@ -167,7 +168,7 @@ static size_t fill(struct state *s, const uint8_t *p, size_t n)
     return n;
 }
 
-static void add(struct state *s, const uint8_t *p, size_t n)
+static void add(struct sha256_pair_state *s, const uint8_t *p, size_t n)
 {
     size_t part = s->n_bytes % BLOCK_BYTES ? fill(s, p, n) : 0;
     p += part;
@@ -180,7 +181,7 @@ static void add(struct state *s, const uint8_t *p, size_t n)
         (void)fill(s, p + n_blocks * BLOCK_BYTES, n % BLOCK_BYTES);
 }
 
-static void end(struct state *s, uint8_t ret[SHA256_BYTES])
+static void end(struct sha256_pair_state *s, uint8_t ret[SHA256_BYTES])
 {
     static const uint8_t padding[BLOCK_BYTES] = { 0x80 };
     uint8_t length[8];
@@ -234,7 +235,7 @@ void sha256_pair_add(struct sha256_pair *h, enum sha256_of_pair which, const voi
 
 void sha256_pair_add_both(struct sha256_pair *h, const void *p, size_t n)
 {
-    struct state *a = &h->state[SHA256_FIRST], *b = &h->state[SHA256_SECOND];
+    struct sha256_pair_state *a = &h->state[SHA256_FIRST], *b = &h->state[SHA256_SECOND];
     const uint8_t *from = p;
     size_t n_blocks = 0, at = a->n_bytes % BLOCK_BYTES;
     if (!h->plain[SHA256_FIRST] && at == b->n_bytes % BLOCK_BYTES) {

@@ -14,7 +14,7 @@ enum {
 #define WIDE_MAX ((uint64_t)077777777777) /* eleven octal digits */
 
 /* The ustar header. */
-struct header {
+struct tar_write_header {
     char name[NAME_BYTES];
     char mode[8], uid[8], gid[8];
     char size[12], mtime[12];
@@ -27,7 +27,7 @@ struct header {
     char prefix[PREFIX_BYTES];
     char rest[12];
 };
-_Static_assert(sizeof(struct header) == TAR_BLOCK_BYTES, "a header is a block");
+_Static_assert(sizeof(struct tar_write_header) == TAR_BLOCK_BYTES, "a header is a block");
 
 /* All digits but the last byte, which stays NUL. */
 static void put_octal(char *field, size_t n, uint64_t v)
@@ -43,7 +43,7 @@ static void put_text(char *field, size_t max, struct str s)
         memcpy(field, s.p, MIN(s.n, max));
 }
 
-static int add_header(struct buf *to, struct header *h)
+static int add_header(struct buf *to, struct tar_write_header *h)
 {
     uint32_t sum = 0;
     memcpy(h->magic, "ustar\00000", sizeof h->magic);
@@ -129,7 +129,7 @@ static void add_records(struct buf *to, const struct tar_entry *e, struct str pa
 static int add_pax(struct buf *to, const struct tar_entry *e, struct str path, bool path_fits)
 {
     scoped(buf_fini_scoped) struct buf records = BUF_INIT(2 * TAR_EXTENDED_MAX);
-    struct header h = { .type = 'x' };
+    struct tar_write_header h = { .type = 'x' };
     add_records(&records, e, path, path_fits);
     if (!buf_ok(&records) || records.n == 0)
         return records.failed;
@@ -182,7 +182,7 @@ int tar_write_header(struct buf *to, const struct tar_entry *e, struct err *err)
         path = str_n(room, path.n + 1);
     }
     size_t at = split_at(path, &fits);
-    struct header h = { .type = types[e->type] };
+    struct tar_write_header h = { .type = types[e->type] };
     if ((r = add_pax(to, e, path, fits)) < 0)
         return err_sys(err, r, "tar");
     put_text(h.prefix, sizeof h.prefix, str_slice(path, 0, at));

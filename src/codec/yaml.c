@@ -23,7 +23,7 @@ struct anchor {
     bool is_open; /* its node is not complete yet */
 };
 
-struct parser {
+struct yaml_parser {
     struct json_builder builder;
     yaml_parser_t lib;
     yaml_event_t event;
@@ -67,7 +67,7 @@ int yaml_err(struct err *err, int code, const struct yaml_marks *m, const struct
     return err_set(err, code, "line %u, column %u: %s", at->line, at->column, text);
 }
 
-static void mark(struct parser *ps, const struct json *node, yaml_mark_t at)
+static void mark(struct yaml_parser *ps, const struct json *node, yaml_mark_t at)
 {
     if (ps->marks)
         vec_push(ps->marks, ((struct yaml_mark){ .node = node,
@@ -77,24 +77,24 @@ static void mark(struct parser *ps, const struct json *node, yaml_mark_t at)
 
 /* ---- failing ---- */
 
-static int fail_at(struct parser *ps, int code, yaml_mark_t at, const char *what)
+static int fail_at(struct yaml_parser *ps, int code, yaml_mark_t at, const char *what)
 {
     return err_set(ps->err, code, "line %zu, column %zu: %s", at.line + 1, at.column + 1, what);
 }
 
-static int fail_here(struct parser *ps, int code, const char *what)
+static int fail_here(struct yaml_parser *ps, int code, const char *what)
 {
     return fail_at(ps, code, ps->event.start_mark, what);
 }
 
-static int fail_memory(struct parser *ps)
+static int fail_memory(struct yaml_parser *ps)
 {
     return fail_here(ps, -EMSGSIZE, "YAML document too large");
 }
 
 /* ---- events ---- */
 
-static int next_event(struct parser *ps)
+static int next_event(struct yaml_parser *ps)
 {
     yaml_event_delete(&ps->event);
     if (yaml_parser_parse(&ps->lib, &ps->event)) {
@@ -119,7 +119,7 @@ static struct str view(const yaml_char_t *s)
     return str_of((const char *)s);
 }
 
-static int keep(struct parser *ps, struct str s, struct str *ret)
+static int keep(struct yaml_parser *ps, struct str s, struct str *ret)
 {
     char *copy = arena_try(ps->builder.arena, s.n);
     if (!copy)
@@ -134,13 +134,13 @@ static int keep(struct parser *ps, struct str s, struct str *ret)
 
 #define TAG_PREFIX "tag:yaml.org,2002:"
 
-static int set_number(struct parser *ps, struct json *node, const struct yaml_scalar *v)
+static int set_number(struct yaml_parser *ps, struct json *node, const struct yaml_scalar *v)
 {
     node->type = JSON_NUMBER;
     return keep(ps, str_n(v->text, v->n), &node->s);
 }
 
-static int set_resolved(struct parser *ps, struct json *node, struct str text,
+static int set_resolved(struct yaml_parser *ps, struct json *node, struct str text,
                         const struct yaml_scalar *v)
 {
     switch (v->kind) {
@@ -165,7 +165,7 @@ static int set_resolved(struct parser *ps, struct json *node, struct str text,
     return 0;
 }
 
-static int set_binary(struct parser *ps, struct json *node, struct str text)
+static int set_binary(struct yaml_parser *ps, struct json *node, struct str text)
 {
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(text.n);
     if (base64_decode(&bytes, text, BASE64_LENIENT) < 0 || !str_is_utf8(buf_str(&bytes)))
@@ -175,7 +175,7 @@ static int set_binary(struct parser *ps, struct json *node, struct str text)
 }
 
 /* An explicit tag says what the text must resolve to; tags other than YAML's own say nothing. */
-static int set_tagged(struct parser *ps, struct json *node, struct str tag, struct str text)
+static int set_tagged(struct yaml_parser *ps, struct json *node, struct str tag, struct str text)
 {
     static const struct {
         const char *tag;
@@ -199,7 +199,7 @@ static int set_tagged(struct parser *ps, struct json *node, struct str tag, stru
     return set_resolved(ps, node, text, &(struct yaml_scalar){ .kind = YAML_STR });
 }
 
-static int parse_scalar(struct parser *ps, struct json *node)
+static int parse_scalar(struct yaml_parser *ps, struct json *node)
 {
     struct str text = str_n(ps->event.data.scalar.value, ps->event.data.scalar.length);
     if (ps->event.data.scalar.tag)
@@ -213,7 +213,8 @@ static int parse_scalar(struct parser *ps, struct json *node)
 /* ---- anchors and copies ---- */
 
 /* Enter the anchor of the current event, if it has one; *ret its place or YAML_MAX_ANCHORS. */
-static int open_anchor(struct parser *ps, const yaml_char_t *name, struct json *node, size_t *ret)
+static int open_anchor(struct yaml_parser *ps, const yaml_char_t *name, struct json *node,
+                       size_t *ret)
 {
     *ret = YAML_MAX_ANCHORS;
     if (!name)
@@ -229,14 +230,15 @@ static int open_anchor(struct parser *ps, const yaml_char_t *name, struct json *
     return 0;
 }
 
-static void close_anchor(struct parser *ps, size_t i)
+static void close_anchor(struct yaml_parser *ps, size_t i)
 {
     if (i < YAML_MAX_ANCHORS)
         ps->anchors[i].is_open = false;
 }
 
 /* Value of src into dst, which keeps its key; dst stands at `depth` containers below the root. */
-static int copy_value(struct parser *ps, struct json *dst, const struct json *src, unsigned depth)
+static int copy_value(struct yaml_parser *ps, struct json *dst, const struct json *src,
+                      unsigned depth)
 {
     if (++ps->n_copied > YAML_MAX_COPIED_NODES)
         return fail_here(ps, E_LIMIT, "aliases copy too much");
@@ -263,7 +265,7 @@ static int copy_value(struct parser *ps, struct json *dst, const struct json *sr
     return 0;
 }
 
-static int parse_alias(struct parser *ps, struct json *node)
+static int parse_alias(struct yaml_parser *ps, struct json *node)
 {
     struct str name = view(ps->event.data.alias.anchor);
     for (size_t i = ps->n_anchors; i > 0; i--) {
@@ -279,10 +281,10 @@ static int parse_alias(struct parser *ps, struct json *node)
 
 /* ---- collections ---- */
 
-static int parse_node(struct parser *ps, struct json *node);
+static int parse_node(struct yaml_parser *ps, struct json *node);
 
 /* A new node for what begins at the current event. */
-static int new_child(struct parser *ps, struct json **ret)
+static int new_child(struct yaml_parser *ps, struct json **ret)
 {
     *ret = json_builder_node(&ps->builder);
     if (!*ret)
@@ -291,7 +293,7 @@ static int new_child(struct parser *ps, struct json **ret)
     return 0;
 }
 
-static int open_collection(struct parser *ps, struct json *node, bool is_flow)
+static int open_collection(struct yaml_parser *ps, struct json *node, bool is_flow)
 {
     if (!json_builder_open(&ps->builder, node))
         return fail_here(ps, E_PARSE, "nested too deeply");
@@ -299,13 +301,13 @@ static int open_collection(struct parser *ps, struct json *node, bool is_flow)
     return 0;
 }
 
-static int close_collection(struct parser *ps, bool is_flow)
+static int close_collection(struct yaml_parser *ps, bool is_flow)
 {
     ps->flow_depth -= is_flow;
     return json_builder_close(&ps->builder) < 0 ? fail_memory(ps) : 0;
 }
 
-static int parse_sequence(struct parser *ps, struct json *node)
+static int parse_sequence(struct yaml_parser *ps, struct json *node)
 {
     bool is_flow = ps->event.data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
     node->type = JSON_ARRAY;
@@ -330,7 +332,7 @@ static int parse_sequence(struct parser *ps, struct json *node)
 }
 
 /* The value of a key as the text that it is in JSON. */
-static int key_text(struct parser *ps, const struct json *key, struct str *ret)
+static int key_text(struct yaml_parser *ps, const struct json *key, struct str *ret)
 {
     switch (key->type) {
     case JSON_STRING:
@@ -361,7 +363,7 @@ static bool is_merge_key(const yaml_event_t *event)
 }
 
 /* Copies of the members of `from` become members of the innermost open object. */
-static int merge_members(struct parser *ps, const struct json *from)
+static int merge_members(struct yaml_parser *ps, const struct json *from)
 {
     if (from->type != JSON_OBJECT)
         return fail_here(ps, E_PARSE, "only a mapping or a list of mappings can be merged");
@@ -382,7 +384,7 @@ static int merge_members(struct parser *ps, const struct json *from)
 }
 
 /* Of a list the earlier mappings win, so the last one is merged first. */
-static int merge_list(struct parser *ps, const struct json *list)
+static int merge_list(struct yaml_parser *ps, const struct json *list)
 {
     scoped(free_scoped) const struct json **items = xnew_n(const struct json *, list->n + 1);
     size_t n = 0;
@@ -396,7 +398,7 @@ static int merge_list(struct parser *ps, const struct json *list)
     return 0;
 }
 
-static int parse_merge(struct parser *ps)
+static int parse_merge(struct yaml_parser *ps)
 {
     struct json *from;
     int r = new_child(ps, &from);
@@ -411,7 +413,7 @@ static int parse_merge(struct parser *ps)
     return from->type == JSON_ARRAY ? merge_list(ps, from) : merge_members(ps, from);
 }
 
-static int parse_member(struct parser *ps)
+static int parse_member(struct yaml_parser *ps)
 {
     struct json_level *top = json_builder_top(&ps->builder);
     struct json *member, key = { 0 };
@@ -436,7 +438,7 @@ static int parse_member(struct parser *ps)
     return r < 0 ? r : parse_node(ps, member);
 }
 
-static int parse_mapping(struct parser *ps, struct json *node)
+static int parse_mapping(struct yaml_parser *ps, struct json *node)
 {
     bool is_flow = ps->event.data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
     node->type = JSON_OBJECT;
@@ -452,7 +454,7 @@ static int parse_mapping(struct parser *ps, struct json *node)
     return r;
 }
 
-static int parse_node(struct parser *ps, struct json *node)
+static int parse_node(struct yaml_parser *ps, struct json *node)
 {
     size_t anchor = YAML_MAX_ANCHORS;
     int r;
@@ -480,7 +482,7 @@ static int parse_node(struct parser *ps, struct json *node)
 
 /* ---- documents ---- */
 
-static int parse_document(struct parser *ps, struct json_level *docs)
+static int parse_document(struct yaml_parser *ps, struct json_level *docs)
 {
     struct json *root;
     if (docs->node->n == YAML_MAX_DOCUMENTS)
@@ -496,7 +498,7 @@ static int parse_document(struct parser *ps, struct json_level *docs)
     return r < 0 ? r : next_event(ps); /* its end */
 }
 
-static int parse_stream(struct parser *ps, struct json_level *docs)
+static int parse_stream(struct yaml_parser *ps, struct json_level *docs)
 {
     int r = next_event(ps); /* the start of the stream */
     while (r >= 0) {
@@ -510,7 +512,7 @@ static int parse_stream(struct parser *ps, struct json_level *docs)
 
 static void on_repeated(void *arg, struct str path)
 {
-    const struct parser *ps = arg;
+    const struct yaml_parser *ps = arg;
     const struct json *again = ps->builder.repeated;
     const struct yaml_mark *at = yaml_find_mark(ps->marks, again);
     (void)path;
@@ -528,7 +530,7 @@ int yaml_parse_all(struct arena *a, struct str text, const struct yaml_opts *opt
         return err_set(err, -EMSGSIZE, "YAML document too large");
     docs->type = JSON_ARRAY;
 
-    struct parser *ps = xnew(struct parser);
+    struct yaml_parser *ps = xnew(struct yaml_parser);
     json_builder_init(&ps->builder, a, opts ? opts->max_depth : 0, text.n / 16);
     if (opts) {
         ps->builder.on_duplicate = opts->on_duplicate;

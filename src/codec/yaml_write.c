@@ -18,14 +18,14 @@ enum {
     SIMPLE_KEY_MAX = 1000 /* readers look for the ':' of a simple key within 1024 characters */
 };
 
-struct writer {
+struct yaml_writer {
     struct buf *to;
     bool sorted;
 };
 
 /* ---- scalars ---- */
 
-enum content {
+enum yaml_write_content {
     CONTENT_PRINTABLE = 1, /* only characters that may stand in a text unescaped, and line feeds */
     CONTENT_ONE_LINE = 2,  /* no line feed */
 };
@@ -194,8 +194,8 @@ static void put_scalar(struct buf *to, const struct json *v, size_t indent)
 
 /* ---- blocks ---- */
 
-static void put_mapping(struct writer *w, const struct json *v, size_t indent, bool started);
-static void put_sequence(struct writer *w, const struct json *v, size_t indent, bool started);
+static void put_mapping(struct yaml_writer *w, const struct json *v, size_t indent, bool started);
+static void put_sequence(struct yaml_writer *w, const struct json *v, size_t indent, bool started);
 
 static void put_key(struct buf *to, struct str key, size_t indent)
 {
@@ -213,7 +213,7 @@ static void put_key(struct buf *to, struct str key, size_t indent)
     buf_add_char(to, ':');
 }
 
-static void put_member(struct writer *w, const struct json *v, size_t indent)
+static void put_member(struct yaml_writer *w, const struct json *v, size_t indent)
 {
     put_key(w->to, v->key, indent);
     if (json_first(v)) {
@@ -230,7 +230,7 @@ static void put_member(struct writer *w, const struct json *v, size_t indent)
 }
 
 /* started: the line already holds the indentation of the first member. */
-static void put_mapping(struct writer *w, const struct json *v, size_t indent, bool started)
+static void put_mapping(struct yaml_writer *w, const struct json *v, size_t indent, bool started)
 {
     scoped(free_scoped) const struct json **list = w->sorted ? json_sorted_members(v) : NULL;
     const struct json *c = v->first;
@@ -241,7 +241,7 @@ static void put_mapping(struct writer *w, const struct json *v, size_t indent, b
     }
 }
 
-static void put_sequence(struct writer *w, const struct json *v, size_t indent, bool started)
+static void put_sequence(struct yaml_writer *w, const struct json *v, size_t indent, bool started)
 {
     json_each (c, v) {
         if (c != v->first || !started)
@@ -260,7 +260,7 @@ static void put_sequence(struct writer *w, const struct json *v, size_t indent, 
 
 int yaml_write(struct buf *to, const struct json *v, bool sorted)
 {
-    struct writer w = { .to = to, .sorted = sorted };
+    struct yaml_writer w = { .to = to, .sorted = sorted };
     if (!json_first(v)) {
         put_scalar(to, v, STEP);
         buf_add_char(to, '\n');

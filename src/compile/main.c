@@ -45,7 +45,7 @@
 /* Smaller modules are done before a second thread has begun. */
 #define THREADS_FROM_BYTES ((uint64_t)256 << 10)
 
-struct job {
+struct compile_job {
     unsigned flags;
     bool is_quick, is_background;
     unsigned threads;
@@ -67,7 +67,7 @@ static int open_arg(const char *arg, int flags, struct err *err)
     return fd < 0 ? err_sys(err, fd, "open '%s'", arg) : fd;
 }
 
-static int open_args(struct job *job, int argc, char **argv, struct err *err)
+static int open_args(struct compile_job *job, int argc, char **argv, struct err *err)
 {
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {
@@ -123,7 +123,7 @@ static int limit(int what, uint64_t value, struct err *err)
     return limit_both(what, value, value, err);
 }
 
-static unsigned count_threads(const struct job *job)
+static unsigned count_threads(const struct compile_job *job)
 {
     cpu_set_t set;
     if (job->is_background || job->wasm_bytes < THREADS_FROM_BYTES ||
@@ -137,7 +137,7 @@ static void on_gave_up(int signal)
     _exit(signal == SIGXCPU ? COMPILE_CPU_TIME : COMPILE_GAVE_UP);
 }
 
-static int set_limits(struct job *job, struct err *err)
+static int set_limits(struct compile_job *job, struct err *err)
 {
     char text[16];
     uint64_t cpu_s =
@@ -175,7 +175,7 @@ static void ignore_code(void *env, const uint8_t *bytes, size_t n)
 {
 }
 
-static int make_engine(struct job *job, struct err *err)
+static int make_engine(struct compile_job *job, struct err *err)
 {
     bool threads = job->threads > 1;
     int r = job->is_quick ? quick_new(threads, &job->quick, err)
@@ -214,7 +214,7 @@ static int give_up_files(struct err *err)
     return 0;
 }
 
-static int read_wasm(const struct job *job, char **ret, struct err *err)
+static int read_wasm(const struct compile_job *job, char **ret, struct err *err)
 {
     scoped(free_scoped) char *p = mem_try(job->wasm_bytes);
     if (!p)
@@ -235,7 +235,7 @@ static int write_out(int fd, const void *p, size_t n, struct err *err)
     return r < 0 ? err_set(err, code, "write the result: %s", err_strerror(r)) : 0;
 }
 
-struct sink {
+struct compile_sink {
     int fd;
     int status;
     struct err *err;
@@ -243,13 +243,13 @@ struct sink {
 
 static void on_code(void *env, const uint8_t *bytes, size_t n)
 {
-    struct sink *sink = env;
+    struct compile_sink *sink = env;
     sink->status = write_out(sink->fd, bytes, n, sink->err);
 }
 
 /* Instrumented module in `out`; its description is written. The original is gone when this returns,
  * so that it does not take memory from the compiler. */
-static int rewrite(const struct job *job, struct buf *out, struct err *err)
+static int rewrite(const struct compile_job *job, struct buf *out, struct err *err)
 {
     scoped(free_scoped) char *wasm = NULL;
     scoped(module_info_free_scoped) struct module_info *info = NULL;
@@ -265,7 +265,7 @@ static int rewrite(const struct job *job, struct buf *out, struct err *err)
     return write_out(job->info_fd, text.p, text.n, err);
 }
 
-static int compile(const struct job *job, struct err *err)
+static int compile(const struct compile_job *job, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf wasm = BUF_INIT(job->wasm_bytes + INSTRUMENT_GROWTH_MAX);
     int r = rewrite(job, &wasm, err);
@@ -273,7 +273,7 @@ static int compile(const struct job *job, struct err *err)
         return r;
     if (job->quick)
         return quick_compile(job->quick, buf_str(&wasm), job->code_fd, err);
-    struct sink sink = { .fd = job->code_fd, .err = err };
+    struct compile_sink sink = { .fd = job->code_fd, .err = err };
     wasmtime_error_t *e =
         dm_engine_precompile(job->engine, (const uint8_t *)wasm.p, wasm.n, on_code, &sink);
     if (e)
@@ -283,7 +283,7 @@ static int compile(const struct job *job, struct err *err)
 
 static int run(int argc, char **argv, struct err *err)
 {
-    struct job job = { 0 };
+    struct compile_job job = { 0 };
     /* From the first moment: it may be stopped, and would wait for ever for a parent that is gone.
      */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

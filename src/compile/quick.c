@@ -74,14 +74,14 @@ static bool is_as_expected(const struct quick *q, struct str label)
 
 /* ---- compiling ---- */
 
-struct sink {
+struct quick_sink {
     const struct quick *q; /* NULL: written as it is */
     int fd;
     int status;
     struct err *err;
 };
 
-static int write_piece(const struct sink *sink, const void *p, size_t n)
+static int write_piece(const struct quick_sink *sink, const void *p, size_t n)
 {
     int r = sys_write_all(sink->fd, p, n);
     int code = r == -ENOSPC || r == -EDQUOT ? -ENOSPC : -EIO;
@@ -90,13 +90,13 @@ static int write_piece(const struct sink *sink, const void *p, size_t n)
 
 static void on_code(void *env, const uint8_t *bytes, size_t n)
 {
-    struct sink *sink = env;
+    struct quick_sink *sink = env;
     sink->status = write_piece(sink, bytes, n);
 }
 
 static void on_baseline_code(void *env, const uint8_t *bytes, size_t n)
 {
-    struct sink *sink = env;
+    struct quick_sink *sink = env;
     struct str code = str_n(bytes, n), label = find_label(code);
     if (!is_as_expected(sink->q, label)) {
         sink->status = E_UNSUPPORTED;
@@ -113,7 +113,7 @@ static void on_baseline_code(void *env, const uint8_t *bytes, size_t n)
 int quick_compile(const struct quick *q, struct str wasm, int fd, struct err *err)
 {
     const uint8_t *p = (const uint8_t *)wasm.p;
-    struct sink sink = { .q = q, .fd = fd, .err = err };
+    struct quick_sink sink = { .q = q, .fd = fd, .err = err };
     wasmtime_error_t *e =
         q->baseline ? dm_engine_precompile(q->baseline, p, wasm.n, on_baseline_code, &sink) : NULL;
     if (q->baseline && !e && sink.status != E_UNSUPPORTED)

@@ -58,13 +58,14 @@ static bool adopt(struct container *c, const struct json *state)
            container_network_adopt(c->h->networks, pid, address, &c->network, NULL) == 0;
 }
 
-struct recovery {
+struct adopt_recovery {
     void *(*on_found)(void *arg, struct container *c, const struct container_left *left);
     const struct container_events *events;
     void *arg;
 };
 
-static void recover_one(struct container_host *h, const char *name, const struct recovery *how)
+static void recover_one(struct container_host *h, const char *name,
+                        const struct adopt_recovery *how)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(STATE_MAX);
     scoped(free_scoped) char *path = xasprintf("%s/%s/state.json", h->run, name);
@@ -95,7 +96,7 @@ void container_host_recover(struct container_host *h,
                                               const struct container_left *left),
                             const struct container_events *events, void *arg)
 {
-    const struct recovery how = { on_found, events, arg };
+    const struct adopt_recovery how = { on_found, events, arg };
     struct err err = { 0 };
     DIR *dir = opendir(h->run);
     struct dirent *e;

@@ -22,7 +22,7 @@
 
 enum { STATUS_SIGNAL = 128, STATUS_NO_RUNTIME = 127, STACK_BYTES = 64 << 10 };
 
-struct runtime {
+struct foreground_runtime {
     const char *const *argv;
     int alive[2]; /* closed with the parent, which may end before the child asks for its signal */
 };
@@ -46,7 +46,7 @@ static void hide_second_hierarchy(void)
  */
 static int be_runtime(void *arg)
 {
-    const struct runtime *r = arg;
+    const struct foreground_runtime *r = arg;
     const char *const *argv = r->argv;
     sigset_t none;
     struct pollfd parent = { .fd = r->alive[0], .events = POLLIN };
@@ -76,7 +76,7 @@ static int start(const char *program, const char *bundle, const char *id, struct
     argv[n++] = "--bundle";
     argv[n++] = bundle;
     argv[n++] = id;
-    struct runtime runtime = { .argv = argv };
+    struct foreground_runtime runtime = { .argv = argv };
     scoped(free_scoped) char *stack = xalloc(STACK_BYTES); /* the child has a copy of it */
     if (pipe2(runtime.alive, O_CLOEXEC) < 0)
         return err_sys(err, -errno, "pipe");

@@ -18,17 +18,17 @@
 
 enum { REQUEST_MAX = 1024 };
 
-struct request {
+struct netlink_request {
     struct nlmsghdr head;
     char body[REQUEST_MAX];
 };
 
-static void *tail(struct request *q)
+static void *tail(struct netlink_request *q)
 {
     return (char *)q + NLMSG_ALIGN(q->head.nlmsg_len);
 }
 
-static void *add_bytes(struct request *q, const void *p, size_t n)
+static void *add_bytes(struct netlink_request *q, const void *p, size_t n)
 {
     void *at = tail(q);
     assert(NLMSG_ALIGN(q->head.nlmsg_len) + n <= sizeof *q);
@@ -37,31 +37,31 @@ static void *add_bytes(struct request *q, const void *p, size_t n)
     return at;
 }
 
-static struct rtattr *begin(struct request *q, unsigned short type)
+static struct rtattr *begin(struct netlink_request *q, unsigned short type)
 {
     struct rtattr a = { .rta_type = type };
     return add_bytes(q, &a, sizeof a);
 }
 
-static void end(struct request *q, struct rtattr *a)
+static void end(struct netlink_request *q, struct rtattr *a)
 {
     a->rta_len = (unsigned short)((char *)q + q->head.nlmsg_len - (char *)a);
 }
 
-static void add_attr(struct request *q, unsigned short type, const void *p, size_t n)
+static void add_attr(struct netlink_request *q, unsigned short type, const void *p, size_t n)
 {
     struct rtattr *a = begin(q, type);
     add_bytes(q, p, n);
     end(q, a);
 }
 
-static void add_u32(struct request *q, unsigned short type, uint32_t v)
+static void add_u32(struct netlink_request *q, unsigned short type, uint32_t v)
 {
     add_attr(q, type, &v, sizeof v);
 }
 
-static void init(struct request *q, unsigned short type, unsigned short flags, const void *p,
-                 size_t n)
+static void init(struct netlink_request *q, unsigned short type, unsigned short flags,
+                 const void *p, size_t n)
 {
     memset(q, 0, sizeof *q);
     q->head.nlmsg_len = NLMSG_HDRLEN;
@@ -71,7 +71,7 @@ static void init(struct request *q, unsigned short type, unsigned short flags, c
 }
 
 /* The kernel answers each request before send() returns. */
-static int ask(int fd, const struct request *q)
+static int ask(int fd, const struct netlink_request *q)
 {
     char answer[8192];
     if (send(fd, q, q->head.nlmsg_len, 0) < 0)
@@ -93,7 +93,7 @@ int netlink_open(struct err *err)
 
 int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
     char answer[16384];
     init(&q, RTM_GETLINK, 0, &link, sizeof link);
@@ -109,7 +109,7 @@ int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err)
 
 int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
     init(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof link);
     add_attr(&q, IFLA_IFNAME, name, strlen(name) + 1);
@@ -129,7 +129,7 @@ int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, stru
 
 int netlink_del_link(int fd, uint32_t index, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct ifinfomsg link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)index };
     init(&q, RTM_DELLINK, 0, &link, sizeof link);
     int r = ask(fd, &q);
@@ -138,7 +138,7 @@ int netlink_del_link(int fd, uint32_t index, struct err *err)
 
 int netlink_set_up(int fd, uint32_t index, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct ifinfomsg link = {
         .ifi_family = AF_UNSPEC, .ifi_index = (int)index, .ifi_flags = IFF_UP, .ifi_change = IFF_UP
     };
@@ -149,7 +149,7 @@ int netlink_set_up(int fd, uint32_t index, struct err *err)
 
 int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct ifaddrmsg m = { .ifa_family = AF_INET,
                            .ifa_prefixlen = 32,
                            .ifa_scope = RT_SCOPE_UNIVERSE,
@@ -164,7 +164,7 @@ int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *er
 int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint32_t gateway,
                       uint32_t source, struct err *err)
 {
-    struct request q;
+    struct netlink_request q;
     struct rtmsg m = { .rtm_family = AF_INET,
                        .rtm_dst_len = prefix,
                        .rtm_table = RT_TABLE_MAIN,
@@ -186,7 +186,7 @@ int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint3
 static int change_rule(int fd, unsigned short type, unsigned short flags, enum netlink_rule kind,
                        uint32_t subnet, uint8_t prefix, uint32_t priority)
 {
-    struct request q;
+    struct netlink_request q;
     bool own = kind == NETLINK_RULE_OWN;
     struct fib_rule_hdr m = { .family = AF_INET,
                               .src_len = prefix,

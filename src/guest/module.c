@@ -68,7 +68,7 @@ static const struct sm_state build_table[] = {
     [BUILD_STORE] = { "store", EDGE(BUILD_QUEUED) },
 };
 
-struct build {
+struct module_build {
     struct module_cache *cache;
     struct list node; /* in cache->foreground, ->background or ->running */
     struct sm sm;
@@ -104,7 +104,7 @@ struct module_get {
     struct module_key key;
     struct module_entry entry;
     bool is_quick_entry;
-    struct build *build; /* WAIT */
+    struct module_build *build; /* WAIT */
     uint64_t asked_ms;
     bool is_cancelled;
     struct module *module; /* the result */
@@ -156,7 +156,7 @@ struct module_cache {
     struct module_tenants tenants;
     struct list foreground, background, running;  /* builds: BUILD_QUEUED, and all others */
     unsigned n_slots, n_running, n_running_large; /* in the foreground */
-    struct build *running_background;
+    struct module_build *running_background;
     unsigned n_background; /* in either state */
     uint64_t background_bytes;
     uint64_t starved_ms; /* the background has been standing still since then; 0: it has not */
@@ -444,25 +444,26 @@ static struct short_hash short_hash(const struct module_key *key)
 
 /* ---- builds ---- */
 
-static struct build *find_build(const struct module_cache *cache, const struct module_key *key)
+static struct module_build *find_build(const struct module_cache *cache,
+                                       const struct module_key *key)
 {
     return map_get(&cache->builds, str_n(&key->id, sizeof key->id));
 }
 
-static bool is_small(const struct build *b)
+static bool is_small(const struct module_build *b)
 {
     return b->key.wasm_bytes <= MODULE_SMALL_BYTES;
 }
 
 /* Move it to the end of its tenant's share of this queue. */
-static void set_tag(struct build *b, enum module_queue queue)
+static void set_tag(struct module_build *b, enum module_queue queue)
 {
     b->tag = module_tenant_tag(&b->cache->tenants, b->tenant, queue, b->key.wasm_bytes);
 }
 
 static void on_slow(struct timer *timer)
 {
-    const struct build *b = container_of(timer, struct build, slow);
+    const struct module_build *b = container_of(timer, struct module_build, slow);
     if (list_is_empty(&b->waiters))
         return;
     log_info("a module is being compiled", "module=%s wasm_bytes=%ju state=%s tier=%s waiting=%u",
@@ -471,10 +472,10 @@ static void on_slow(struct timer *timer)
 }
 
 /* For the first request of its key; takes its descriptor. */
-static struct build *build_new(struct module_get *get)
+static struct module_build *build_new(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
-    struct build *b = xnew(struct build);
+    struct module_build *b = xnew(struct module_build);
     b->cache = cache;
     b->key = get->key;
     b->fd = take_fd(&get->fd);
@@ -489,7 +490,7 @@ static struct build *build_new(struct module_get *get)
 }
 
 /* Release the resources of one compilation. */
-static void end_attempt(struct build *b)
+static void end_attempt(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     if (cache->running_background == b) {
@@ -509,7 +510,7 @@ static void end_attempt(struct build *b)
     list_remove(&b->node);
 }
 
-static void leave_background(struct build *b)
+static void leave_background(struct module_build *b)
 {
     if (!b->is_background)
         return;
@@ -519,7 +520,7 @@ static void leave_background(struct build *b)
     b->cache->background_bytes -= b->key.wasm_bytes;
 }
 
-static void build_free(struct build *b)
+static void build_free(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     assert(list_is_empty(&b->waiters));
@@ -536,11 +537,11 @@ static void build_free(struct build *b)
 
 /* A build that no request waits for and that has not begun, of the tenant that has most of them in
  * the background. */
-static struct build *last_of_most(struct module_cache *cache)
+static struct module_build *last_of_most(struct module_cache *cache)
 {
-    struct build *found = NULL;
+    struct module_build *found = NULL;
     list_each (node, &cache->background) {
-        struct build *b = list_entry(node, struct build, node);
+        struct module_build *b = list_entry(node, struct module_build, node);
         bool is_more = !found || b->tenant->n_background > found->tenant->n_background;
         if (list_is_empty(&b->waiters) && (is_more || b->tenant == found->tenant))
             found = b;
@@ -549,13 +550,13 @@ static struct build *last_of_most(struct module_cache *cache)
 }
 
 /* When the background is full, a tenant with less in it takes the place of one with more. */
-static bool has_background_room(struct build *b)
+static bool has_background_room(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     uint64_t bytes = b->key.wasm_bytes;
     while (cache->n_background >= MODULE_BACKGROUND_MAX ||
            cache->background_bytes + bytes > MODULE_BACKGROUND_BYTES_MAX) {
-        struct build *other = last_of_most(cache);
+        struct module_build *other = last_of_most(cache);
         if (!other || other->tenant->n_background <= b->tenant->n_background + 1)
             return false;
         build_free(other);
@@ -563,7 +564,7 @@ static bool has_background_room(struct build *b)
     return true;
 }
 
-static void put_in_background(struct build *b)
+static void put_in_background(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     if (list_is_empty(&b->waiters) &&
@@ -579,7 +580,7 @@ static void put_in_background(struct build *b)
     list_push_back(&cache->background, &b->node);
 }
 
-static void put_in_foreground(struct build *b)
+static void put_in_foreground(struct module_build *b)
 {
     set_tag(b, MODULE_FOREGROUND);
     list_push_back(&b->cache->foreground, &b->node);
@@ -589,7 +590,7 @@ static void put_in_foreground(struct build *b)
 static void join_build(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
-    struct build *b = find_build(cache, &get->key);
+    struct module_build *b = find_build(cache, &get->key);
     if (!b) {
         b = build_new(get);
         b->is_quick = may_be_quick(get);
@@ -619,7 +620,7 @@ static void optimize_later(struct module_get *get)
     struct module_cache *cache = get->cache;
     if (get->entry.is_final || cache->no_background || find_build(cache, &get->key))
         return;
-    struct build *b = build_new(get);
+    struct module_build *b = build_new(get);
     b->has_quick = true;
     put_in_background(b);
 }
@@ -673,7 +674,7 @@ static void on_hashed(struct job *j, int r)
 /* ---- compiling ---- */
 
 /* Finish all requests that wait, except those that want optimized code when this is quick code. */
-static void settle(struct build *b, struct module *module)
+static void settle(struct module_build *b, struct module *module)
 {
     list_each_safe (node, &b->waiters) {
         struct module_get *get = list_entry(node, struct module_get, node);
@@ -682,7 +683,7 @@ static void settle(struct build *b, struct module *module)
     }
 }
 
-static void refuse(struct build *b, int status)
+static void refuse(struct module_build *b, int status)
 {
     list_each_safe (node, &b->waiters) {
         struct module_get *get = list_entry(node, struct module_get, node);
@@ -693,7 +694,7 @@ static void refuse(struct build *b, int status)
 }
 
 /* The next attempt of the same build. */
-static void requeue(struct build *b, bool is_quick, bool in_background)
+static void requeue(struct module_build *b, bool is_quick, bool in_background)
 {
     struct module_cache *cache = b->cache;
     end_attempt(b);
@@ -708,7 +709,7 @@ static void requeue(struct build *b, bool is_quick, bool in_background)
 }
 
 /* An attempt was cancelled. Another request may wait for the build by now. */
-static void cancelled(struct build *b)
+static void cancelled(struct module_build *b)
 {
     if (list_is_empty(&b->waiters))
         build_free(b);
@@ -717,7 +718,7 @@ static void cancelled(struct build *b)
 }
 
 /* The disk is full. true: entries not in use are removed, then the attempt is repeated. */
-static bool make_room(struct build *b, int status)
+static bool make_room(struct module_build *b, int status)
 {
     struct module_cache *cache = b->cache;
     if (b->is_retry || cache->is_closing || (status != -ENOSPC && status != -EDQUOT))
@@ -731,7 +732,7 @@ static bool make_room(struct build *b, int status)
     return true;
 }
 
-static void after_quick(struct build *b)
+static void after_quick(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     scoped(module_unref_scoped) struct module *module = live_get(cache, &b->key, &b->entry, true);
@@ -741,7 +742,7 @@ static void after_quick(struct build *b)
     requeue(b, false, list_is_empty(&b->waiters));
 }
 
-static void after_optimized(struct build *b)
+static void after_optimized(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     bool has_users = find_live(cache, &b->key.id) || !list_is_empty(&b->waiters);
@@ -756,7 +757,7 @@ static void after_optimized(struct build *b)
 
 static void on_stored(struct job *j, int r)
 {
-    struct build *b = container_of(j, struct build, job);
+    struct module_build *b = container_of(j, struct module_build, job);
     struct module_cache *cache = b->cache;
     b->temp_name[0] = 0;
     if (r < 0 || b->is_unwanted) {
@@ -784,14 +785,15 @@ static void on_stored(struct job *j, int r)
 
 static void store_work(struct job *j)
 {
-    struct build *b = container_of(j, struct build, job);
+    struct module_build *b = container_of(j, struct module_build, job);
     struct module_key quick = quick_key(&b->key);
     b->status = module_store_add(&b->cache->store, b->is_quick ? &quick : &b->key, b->code_fd,
                                  b->temp_name, b->info_fd, &b->entry, &b->err);
 }
 
 /* Optimizing failed: the quick code, which is in use, stays. */
-static void give_up_optimizing(struct build *b, int status, const struct err *err, bool crashed)
+static void give_up_optimizing(struct module_build *b, int status, const struct err *err,
+                               bool crashed)
 {
     struct module_cache *cache = b->cache;
     struct module_key quick = quick_key(&b->key);
@@ -809,7 +811,7 @@ static void give_up_optimizing(struct build *b, int status, const struct err *er
 
 static void on_compiled(int status, const struct err *err, void *arg)
 {
-    struct build *b = arg;
+    struct module_build *b = arg;
     struct module_cache *cache = b->cache;
     bool crashed = status < 0 && module_compile_has_crashed(b->compile);
     b->compile = NULL;
@@ -840,7 +842,7 @@ static void on_compiled(int status, const struct err *err, void *arg)
 
 static void on_prepared(struct job *j, int r)
 {
-    struct build *b = container_of(j, struct build, job);
+    struct module_build *b = container_of(j, struct module_build, job);
     struct module_cache *cache = b->cache;
     if (b->wasm_fd >= 0) {
         fd_scoped(&b->fd);
@@ -873,7 +875,7 @@ static void on_prepared(struct job *j, int r)
 
 static void prepare_work(struct job *j)
 {
-    struct build *b = container_of(j, struct build, job);
+    struct module_build *b = container_of(j, struct module_build, job);
     const struct module_store *store = &b->cache->store;
     if (b->wasm_fd < 0)
         b->wasm_fd = b->status = module_copy_wasm(store, b->fd, &b->key, &b->err);
@@ -904,7 +906,7 @@ static void start_look(struct module_cache *cache)
     start_job(cache, &get->job, hash_work, on_hashed);
 }
 
-static void start_build(struct build *b)
+static void start_build(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
     list_remove(&b->node);
@@ -924,7 +926,7 @@ static void start_build(struct build *b)
 }
 
 /* The module may have come into use before its requests joined the queue. false: build it. */
-static bool is_settled(struct build *b)
+static bool is_settled(struct module_build *b)
 {
     list_each_safe (node, &b->waiters)
         (void)finish_live(list_entry(node, struct module_get, node));
@@ -945,11 +947,11 @@ static bool is_starved(const struct module_cache *cache)
     return cache->starved_ms && now_ms(cache) - cache->starved_ms >= MODULE_BACKGROUND_AGE_MS;
 }
 
-static struct build *smallest_tag(const struct list *list, bool only_small)
+static struct module_build *smallest_tag(const struct list *list, bool only_small)
 {
-    struct build *best = NULL;
+    struct module_build *best = NULL;
     list_each (node, list) {
-        struct build *b = list_entry(node, struct build, node);
+        struct module_build *b = list_entry(node, struct module_build, node);
         if ((!only_small || is_small(b)) && (!best || b->tag < best->tag))
             best = b;
     }
@@ -957,7 +959,7 @@ static struct build *smallest_tag(const struct list *list, bool only_small)
 }
 
 /* NULL: none may be started. The last slot is for small ones. */
-static struct build *next_build(const struct module_cache *cache)
+static struct module_build *next_build(const struct module_cache *cache)
 {
     unsigned n_slots = cache->n_slots - is_starved(cache);
     if (cache->n_running >= n_slots || cache->is_making_room)
@@ -967,7 +969,7 @@ static struct build *next_build(const struct module_cache *cache)
 
 static void advance_background(struct module_cache *cache)
 {
-    struct build *b = cache->running_background;
+    struct module_build *b = cache->running_background;
     bool has_work = b || !list_is_empty(&cache->background);
     bool is_quiet = cache->n_running == 0 && list_is_empty(&cache->foreground);
     if (!has_work || is_quiet)
@@ -986,7 +988,7 @@ static void advance(struct module_cache *cache)
 {
     while (cache->n_looks < LOOKS_MAX && !list_is_empty(&cache->queued))
         start_look(cache);
-    for (struct build *b; !cache->is_closing && (b = next_build(cache));)
+    for (struct module_build *b; !cache->is_closing && (b = next_build(cache));)
         if (!is_settled(b))
             start_build(b);
     if (!cache->is_closing)
@@ -1067,7 +1069,7 @@ int module_get_bytes(struct module_cache *cache, struct str wasm, const struct m
 }
 
 /* No request waits for the build any more and it has no result yet, or the cache is closing. */
-static void build_cancel(struct build *b)
+static void build_cancel(struct module_build *b)
 {
     b->is_unwanted = true;
     switch ((enum build_state)b->sm.at) {
@@ -1087,7 +1089,7 @@ static void build_cancel(struct build *b)
 
 void module_get_cancel(struct module_get *get)
 {
-    struct build *b = get->build;
+    struct module_build *b = get->build;
     if (get->is_cancelled)
         return;
     get->is_cancelled = true;
@@ -1252,7 +1254,7 @@ static void cancel_all(struct list *list)
 static void cancel_builds(struct list *list)
 {
     list_each_safe (node, list) {
-        struct build *b = list_entry(node, struct build, node);
+        struct module_build *b = list_entry(node, struct module_build, node);
         while (!list_is_empty(&b->waiters)) {
             struct module_get *get = list_first(&b->waiters, struct module_get, node);
             get->is_cancelled = true;

@@ -226,14 +226,14 @@ static int record_decode(const struct module_store *s, struct str bytes,
 
 enum suffix { SUFFIX_CODE, SUFFIX_INFO };
 
-struct path {
+struct module_store_path {
     char text[104];
 };
 
-static struct path path_of(const struct module_store *s, const struct module_id *id,
-                           enum suffix suffix)
+static struct module_store_path path_of(const struct module_store *s, const struct module_id *id,
+                                        enum suffix suffix)
 {
-    struct path p;
+    struct module_store_path p;
     char hash[SHA256_HEX_SIZE];
     hex_format(id->sha256, sizeof id->sha256, hash);
     int n =
@@ -260,7 +260,7 @@ bool file_id_eq(const struct file_id *a, const struct file_id *b)
 static int open_code(const struct module_store *s, const struct module_id *id, struct file_id *ret,
                      struct err *err)
 {
-    struct path path = path_of(s, id, SUFFIX_CODE);
+    struct module_store_path path = path_of(s, id, SUFFIX_CODE);
     scoped(fd_scoped) int fd = sys_openat(s->dir_fd, path.text, O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", path.text);
@@ -337,7 +337,7 @@ static bool is_lasting(const struct module_key *key)
 static int write_record(const struct module_store *s, const struct module_key *key,
                         struct str record, struct err *err)
 {
-    struct path path = path_of(s, &key->id, SUFFIX_INFO);
+    struct module_store_path path = path_of(s, &key->id, SUFFIX_INFO);
     if (is_lasting(key))
         return sys_write_file_atomic(s->dir_fd, path.text, record, 0600, err);
     char name[MODULE_TEMP_NAME_SIZE];

@@ -69,7 +69,7 @@ struct pool_unsent {
     int fd;
 };
 
-struct runner {
+struct pool_runner {
     struct runner_pool *pool;
     struct runner_class *class;
     struct list node; /* of the pool */
@@ -118,8 +118,8 @@ struct runner_pool {
     struct proto_in in;    /* being received */
 };
 
-static void runner_lost(struct runner *r, const struct err *why);
-static void hear_out(struct runner *r);
+static void runner_lost(struct pool_runner *r, const struct err *why);
+static void hear_out(struct pool_runner *r);
 
 /* ---- process ---- */
 
@@ -170,7 +170,7 @@ static void tell_room(struct runner_class *c)
 
 static void on_handle_closed(uv_handle_t *handle)
 {
-    struct runner *r = handle->data;
+    struct pool_runner *r = handle->data;
     if (--r->n_handles > 0)
         return;
     struct runner_class *c = r->class;
@@ -188,7 +188,7 @@ static void on_handle_closed(uv_handle_t *handle)
 
 static void on_process_end(uv_poll_t *poll, int status, int events)
 {
-    struct runner *r = poll->data;
+    struct pool_runner *r = poll->data;
     int wait_status;
     int pid = waitpid(r->pid, &wait_status, WNOHANG);
     if (pid == 0)
@@ -233,7 +233,7 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
 
 static void on_socket(uv_poll_t *poll, int status, int events);
 
-static int watch(struct runner *r, struct err *err)
+static int watch(struct pool_runner *r, struct err *err)
 {
     struct runner_pool *p = r->pool;
     r->sock_poll.data = r->pid_poll.data = r;
@@ -269,7 +269,7 @@ static unsigned count_of(const struct runner_class *c, enum runner_share share)
 {
     unsigned n = 0;
     list_each (node, &c->pool->runners) {
-        const struct runner *r = list_entry(node, struct runner, node);
+        const struct pool_runner *r = list_entry(node, struct pool_runner, node);
         n += r->class == c && r->share == share && r->sm.at != RUNNER_CLOSING;
     }
     return n;
@@ -284,7 +284,7 @@ static unsigned core_for_slow(const struct runner_pool *p)
         unsigned core = core_for(i);
         bool is_taken = false;
         list_each (node, &p->runners) {
-            const struct runner *r = list_entry(node, struct runner, node);
+            const struct pool_runner *r = list_entry(node, struct pool_runner, node);
             is_taken |= r->share == RUNNER_SHARED && r->core == core;
         }
         if (!is_taken)
@@ -293,7 +293,7 @@ static unsigned core_for_slow(const struct runner_pool *p)
     return core_for(1);
 }
 
-static int runner_start(struct runner_class *c, enum runner_share share, struct runner **ret,
+static int runner_start(struct runner_class *c, enum runner_share share, struct pool_runner **ret,
                         struct err *err)
 {
     struct runner_pool *p = c->pool;
@@ -317,7 +317,7 @@ static int runner_start(struct runner_class *c, enum runner_share share, struct 
         (void)waitpid(pid, NULL, 0);
         return status;
     }
-    struct runner *r = xnew(struct runner);
+    struct pool_runner *r = xnew(struct pool_runner);
     r->pool = p;
     r->class = c;
     r->core = core;
@@ -343,7 +343,7 @@ static int runner_start(struct runner_class *c, enum runner_share share, struct 
 
 /* ---- messages out ---- */
 
-static void set_events(struct runner *r, bool is_writing)
+static void set_events(struct pool_runner *r, bool is_writing)
 {
     if (r->is_writing == is_writing)
         return;
@@ -353,7 +353,7 @@ static void set_events(struct runner *r, bool is_writing)
 
 /* The pool's message buffer, with `fd` (taken). A send that fails shows as the end of the socket.
  */
-static void send_message(struct runner *r, int fd)
+static void send_message(struct pool_runner *r, int fd)
 {
     scoped(fd_scoped) int owned = fd;
     struct buf *b = &r->pool->message;
@@ -384,7 +384,7 @@ static void unsent_free(struct pool_unsent *u)
     free(u);
 }
 
-static void send_unsent(struct runner *r)
+static void send_unsent(struct pool_runner *r)
 {
     while (!list_is_empty(&r->unsent)) {
         struct pool_unsent *u = list_first(&r->unsent, struct pool_unsent, node);
@@ -405,7 +405,7 @@ static struct str module_key(const struct module *m)
     return str_n(m->sha256, sizeof m->sha256);
 }
 
-static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
+static void forget_module(struct pool_runner *r, struct pool_module *pm, bool tell)
 {
     assert(pm->n_tenants == 0);
     if (!pm->is_old)
@@ -422,7 +422,7 @@ static void forget_module(struct runner *r, struct pool_module *pm, bool tell)
     free(pm);
 }
 
-static void rest_module(struct runner *r, struct pool_module *pm)
+static void rest_module(struct pool_runner *r, struct pool_module *pm)
 {
     if (pm->is_old)
         list_push_front(&r->idle_modules, &pm->idle);
@@ -432,7 +432,7 @@ static void rest_module(struct runner *r, struct pool_module *pm)
 }
 
 /* Unload idle modules above the limit, and all with old code, which is never requested again. */
-static void trim_modules(struct runner *r)
+static void trim_modules(struct pool_runner *r)
 {
     while (r->n_idle_modules > 0) {
         struct pool_module *pm = list_first(&r->idle_modules, struct pool_module, idle);
@@ -443,7 +443,7 @@ static void trim_modules(struct runner *r)
 }
 
 /* Its tenants keep the code that they began with. */
-static void retire_module(struct runner *r, struct pool_module *pm)
+static void retire_module(struct pool_runner *r, struct pool_module *pm)
 {
     (void)map_del(&r->modules, module_key(pm->module));
     pm->is_old = true;
@@ -451,7 +451,7 @@ static void retire_module(struct runner *r, struct pool_module *pm)
         forget_module(r, pm, true);
 }
 
-static int load_module(struct runner *r, struct module *m, struct pool_module **ret,
+static int load_module(struct pool_runner *r, struct module *m, struct pool_module **ret,
                        struct err *err)
 {
     struct pool_module *pm = map_get(&r->modules, module_key(m));
@@ -489,30 +489,30 @@ static int load_module(struct runner *r, struct module *m, struct pool_module **
 /* ---- tenants ---- */
 
 /* For one more command. */
-static bool has_turns(const struct runner *r, bool may_park)
+static bool has_turns(const struct pool_runner *r, bool may_park)
 {
     return r->n_commands < RUNNER_COMMANDS_MAX &&
            (!may_park || r->n_commands + r->n_parked < r->class->opts.parked_max);
 }
 
-static bool has_room(const struct runner *r, bool may_park)
+static bool has_room(const struct pool_runner *r, bool may_park)
 {
     return r->sm.at != RUNNER_CLOSING && has_turns(r, may_park) &&
            r->n_tenants < RUNNER_TENANTS_MAX;
 }
 
 /* More work than it keeps up with, and not only for a moment. */
-static bool is_deep(const struct runner *r)
+static bool is_deep(const struct pool_runner *r)
 {
     return r->deep_since_ms && clock_mono_ms() - r->deep_since_ms >= RUNNER_DEEP_MS;
 }
 
 /* The first runner as long as it keeps up; later ones live from what queues there. */
-static struct runner *choose(struct runner_class *c, enum runner_share share, bool may_park)
+static struct pool_runner *choose(struct runner_class *c, enum runner_share share, bool may_park)
 {
-    struct runner *best = NULL;
+    struct pool_runner *best = NULL;
     list_each (node, &c->pool->runners) {
-        struct runner *r = list_entry(node, struct runner, node);
+        struct pool_runner *r = list_entry(node, struct pool_runner, node);
         if (r->class != c || r->share != share || !has_room(r, may_park))
             continue;
         if (!is_deep(r))
@@ -537,9 +537,9 @@ static bool may_start(const struct runner_class *c, enum runner_share share)
 }
 
 static int find_runner(struct runner_class *c, enum runner_share share, bool may_park,
-                       struct runner **ret, struct err *err)
+                       struct pool_runner **ret, struct err *err)
 {
-    struct runner *r = share == RUNNER_ALONE ? NULL : choose(c, share, may_park);
+    struct pool_runner *r = share == RUNNER_ALONE ? NULL : choose(c, share, may_park);
     bool start = (!r || is_deep(r)) && may_start(c, share);
     if (start && !timer_is_armed(&c->backoff)) {
         int status = runner_start(c, share, &r, err);
@@ -552,7 +552,7 @@ static int find_runner(struct runner_class *c, enum runner_share share, bool may
     return 0;
 }
 
-static void settle(struct tenant *t, struct runner *r, struct pool_module *pm)
+static void settle(struct tenant *t, struct pool_runner *r, struct pool_module *pm)
 {
     if (pm->n_tenants++ == 0) {
         list_remove(&pm->idle);
@@ -570,7 +570,7 @@ static void settle(struct tenant *t, struct runner *r, struct pool_module *pm)
 int pool_place(struct runner_class *c, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err)
 {
-    struct runner *r = NULL;
+    struct pool_runner *r = NULL;
     struct pool_module *pm;
     assert(!t->runner && !c->done);
     int status = find_runner(c, share, t->may_park, &r, err);
@@ -609,7 +609,7 @@ bool pool_is_deep(const struct tenant *t)
 
 static void on_linger(struct timer *timer)
 {
-    struct runner *r = container_of(timer, struct runner, linger);
+    struct pool_runner *r = container_of(timer, struct pool_runner, linger);
     if (r->n_tenants == 0 && r->n_commands == 0) {
         struct err why = { 0 };
         runner_lost(r, &why); /* an ordinary end: nobody is in it */
@@ -618,7 +618,7 @@ static void on_linger(struct timer *timer)
 
 static void leave(struct tenant *t)
 {
-    struct runner *r = t->runner;
+    struct pool_runner *r = t->runner;
     struct pool_module *pm = t->module;
     list_remove(&t->node);
     r->n_tenants--;
@@ -629,7 +629,7 @@ static void leave(struct tenant *t)
     t->sent = NULL;
 }
 
-static void rest(struct runner *r)
+static void rest(struct pool_runner *r)
 {
     if (r->sm.at == RUNNER_CLOSING)
         return;
@@ -641,7 +641,7 @@ static void rest(struct runner *r)
 static void on_watchdog(struct timer *timer);
 
 /* n: of its turns have ended, or are lost. The watchdog does not outlive what it watches. */
-static void remove_commands(struct runner *r, unsigned n)
+static void remove_commands(struct pool_runner *r, unsigned n)
 {
     struct runner_pool *p = r->pool;
     assert(r->n_commands >= n);
@@ -655,7 +655,7 @@ static void remove_commands(struct runner *r, unsigned n)
 }
 
 /* At the end of the turns. */
-static void add_turn(struct runner *r, struct pool_command *c)
+static void add_turn(struct pool_runner *r, struct pool_command *c)
 {
     struct runner_pool *p = r->pool;
     list_push_back(&r->commands, &c->node);
@@ -669,7 +669,7 @@ static void add_turn(struct runner *r, struct pool_command *c)
         timer_start(p->loop, &p->watchdog, RUNNER_SILENT_MS, on_watchdog);
 }
 
-static void unpark(struct runner *r, struct pool_command *c)
+static void unpark(struct pool_runner *r, struct pool_command *c)
 {
     list_remove(&c->node);
     r->n_parked--;
@@ -679,7 +679,7 @@ static void unpark(struct runner *r, struct pool_command *c)
 
 /* Its message has been sent: of a parked command it is the last turn, of another one only if that
  * parks before. */
-static void drop_command(struct runner *r, struct pool_command *c)
+static void drop_command(struct pool_runner *r, struct pool_command *c)
 {
     c->tenant = NULL;
     if (c->is_parked) {
@@ -705,7 +705,7 @@ bool pool_is_parked(const struct tenant *t)
 
 void pool_reply(struct tenant *t, uint64_t call, int64_t value, struct str bytes)
 {
-    struct runner *r = t->runner;
+    struct pool_runner *r = t->runner;
     struct pool_command *c = t->sent;
     assert(pool_is_parked(t));
     if (r->sm.at != RUNNER_CLOSING) {
@@ -721,7 +721,7 @@ void pool_reply(struct tenant *t, uint64_t call, int64_t value, struct str bytes
 
 void pool_release(struct tenant *t)
 {
-    struct runner *r = t->runner;
+    struct pool_runner *r = t->runner;
     assert(r && !t->sent);
     vec_push(&r->free_slots, t->slot);
     leave(t);
@@ -730,7 +730,7 @@ void pool_release(struct tenant *t)
 
 void pool_drop(struct tenant *t)
 {
-    struct runner *r = t->runner;
+    struct pool_runner *r = t->runner;
     if (!r)
         return;
     if (r->sm.at != RUNNER_CLOSING) {
@@ -770,7 +770,7 @@ bool pool_can_send(const struct tenant *t)
 
 void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_ms)
 {
-    struct runner *r = t->runner;
+    struct pool_runner *r = t->runner;
     struct runner_pool *p = r->pool;
     assert(pool_can_send(t));
     struct pool_command *c = xnew(struct pool_command);
@@ -792,7 +792,7 @@ void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_m
 /* ---- answers ---- */
 
 /* The command whose turn it is; NULL: a message about another one. */
-static struct pool_command *turn_of(const struct runner *r, uint64_t seq, uint32_t slot,
+static struct pool_command *turn_of(const struct pool_runner *r, uint64_t seq, uint32_t slot,
                                     uint64_t guest)
 {
     if (list_is_empty(&r->commands))
@@ -802,7 +802,7 @@ static struct pool_command *turn_of(const struct runner *r, uint64_t seq, uint32
 }
 
 /* A message that its user rejects: the command counts as the one that was running. */
-static void put_back(struct runner *r, struct pool_command *c)
+static void put_back(struct pool_runner *r, struct pool_command *c)
 {
     list_remove(&c->node);
     list_push_front(&r->commands, &c->node);
@@ -811,7 +811,7 @@ static void put_back(struct runner *r, struct pool_command *c)
     r->pool->n_commands++;
 }
 
-static int on_call(struct runner *r, struct str body, bool is_call, struct err *err)
+static int on_call(struct pool_runner *r, struct str body, bool is_call, struct err *err)
 {
     struct proto_call call;
     int status = proto_get_call(body, &call, err);
@@ -844,7 +844,7 @@ static int on_call(struct runner *r, struct str body, bool is_call, struct err *
     return status;
 }
 
-static int on_answer(struct runner *r, struct str body, struct err *err)
+static int on_answer(struct pool_runner *r, struct str body, struct err *err)
 {
     struct proto_answer a;
     int status = proto_get_answer(body, &a, err);
@@ -900,7 +900,7 @@ static void note_confinement(struct runner_pool *p, const struct proto_hello *he
                  missing, err_strerror(-(int)MIN(hello->refused, 4095u)));
 }
 
-static int on_hello(struct runner *r, struct str body, struct err *err)
+static int on_hello(struct pool_runner *r, struct str body, struct err *err)
 {
     struct proto_hello hello;
     int status = proto_get_hello(body, &hello, err);
@@ -914,7 +914,7 @@ static int on_hello(struct runner *r, struct str body, struct err *err)
     return 0;
 }
 
-static int dispatch(struct runner *r, const struct proto_in *in, struct err *err)
+static int dispatch(struct pool_runner *r, const struct proto_in *in, struct err *err)
 {
     switch (in->kind) {
     case PROTO_HELLO:
@@ -939,7 +939,7 @@ static int dispatch(struct runner *r, const struct proto_in *in, struct err *err
 }
 
 /* Take up to `max` messages that have come. Returns how many; it may end the runner. */
-static int receive(struct runner *r, int max)
+static int receive(struct pool_runner *r, int max)
 {
     struct runner_pool *p = r->pool;
     struct err err = { 0 };
@@ -969,7 +969,7 @@ static int receive(struct runner *r, int max)
 
 static void on_socket(uv_poll_t *poll, int status, int events)
 {
-    struct runner *r = poll->data;
+    struct pool_runner *r = poll->data;
     if (events & UV_WRITABLE)
         send_unsent(r);
     if (receive(r, MESSAGES_PER_TURN) > 0 && r->sm.at != RUNNER_CLOSING)
@@ -981,7 +981,7 @@ static void on_socket(uv_poll_t *poll, int status, int events)
  * One that it had begun must not pass for one that it had not, since its swap file may be half
  * written.
  */
-static void hear_out(struct runner *r)
+static void hear_out(struct pool_runner *r)
 {
     if (r->sm.at != RUNNER_CLOSING)
         (void)receive(r, HEAR_OUT_MAX);
@@ -1004,7 +1004,7 @@ static void count_start_failure(struct runner_class *c)
                 backoff_wait(RUNNER_START_BACKOFF_MS, RUNNER_START_BACKOFF_MS << 6, n), on_backoff);
 }
 
-static void tell_tenants(struct runner *r, bool was_starting, const struct err *why)
+static void tell_tenants(struct pool_runner *r, bool was_starting, const struct err *why)
 {
     struct runner_class *c = r->class;
     struct tenant *running = NULL;
@@ -1026,7 +1026,7 @@ static void tell_tenants(struct runner *r, bool was_starting, const struct err *
 }
 
 /* The end of a runner, however it came. Its tenants are told; the memory goes when it is reaped. */
-static void runner_lost(struct runner *r, const struct err *why)
+static void runner_lost(struct pool_runner *r, const struct err *why)
 {
     struct runner_pool *p = r->pool;
     struct runner_class *c = r->class;
@@ -1059,7 +1059,7 @@ static void runner_lost(struct runner *r, const struct err *why)
 }
 
 /* A runner that is silent for longer than its command may take hangs. */
-static bool is_late(const struct runner *r, uint64_t now)
+static bool is_late(const struct pool_runner *r, uint64_t now)
 {
     if (r->n_commands == 0)
         return false;
@@ -1073,7 +1073,7 @@ static void on_watchdog(struct timer *timer)
     uint64_t now = clock_mono_ms();
     bool busy = false;
     list_each_safe (node, &p->runners) {
-        struct runner *r = list_entry(node, struct runner, node);
+        struct pool_runner *r = list_entry(node, struct pool_runner, node);
         if (is_late(r, now))
             hear_out(r); /* we may be the late ones */
         if (r->n_commands == 0)
@@ -1167,7 +1167,7 @@ void pool_close_class(struct runner_class *c, void (*done)(void *arg), void *arg
     timer_stop(p->loop, &c->backoff);
     defer_cancel(&c->room);
     list_each_safe (node, &p->runners) {
-        struct runner *r = list_entry(node, struct runner, node);
+        struct pool_runner *r = list_entry(node, struct pool_runner, node);
         struct err why = { 0 };
         if (r->class == c && r->sm.at != RUNNER_CLOSING)
             runner_lost(r, &why);
@@ -1183,7 +1183,7 @@ void pool_get_stats(const struct runner_class *c, struct runner_class_stats *ret
                                         .confined = c->pool->confined,
                                         .losses = c->losses };
     list_each (node, &c->pool->runners) {
-        const struct runner *r = list_entry(node, struct runner, node);
+        const struct pool_runner *r = list_entry(node, struct pool_runner, node);
         ret->runners += r->class == c && r->sm.at != RUNNER_CLOSING;
     }
 }
@@ -1192,7 +1192,7 @@ size_t pool_pids(const struct runner_class *c, int *ret, size_t max)
 {
     size_t n = 0;
     list_each (node, &c->pool->runners) {
-        const struct runner *r = list_entry(node, struct runner, node);
+        const struct pool_runner *r = list_entry(node, struct pool_runner, node);
         if (r->class == c && r->sm.at != RUNNER_CLOSING && n < max)
             ret[n++] = r->pid;
     }

@@ -49,16 +49,16 @@ enum runner_share {
     RUNNER_ALONE /* nobody, now or later, until pool_mingle() */
 };
 
-struct runner;
+struct pool_runner;
 struct runner_pool;
 struct runner_class;
 struct pool_module;
 
 /* One guest in a runner; embedded by the user, zero-initialised. */
 struct tenant {
-    struct runner *runner;     /* NULL: nowhere */
-    struct list node;          /* of the runner's tenants */
-    struct pool_command *sent; /* the command in flight, if any */
+    struct pool_runner *runner; /* NULL: nowhere */
+    struct list node;           /* of the runner's tenants */
+    struct pool_command *sent;  /* the command in flight, if any */
     struct pool_module *module;
     uint32_t slot;
     bool may_park; /* its commands may make calls; set by the user before pool_place() */

@@ -9,7 +9,7 @@
 enum { TAR_SHORT_PATH = 100 };
 
 /* A layer in memory, to tell which layer an entry is from. */
-struct span {
+struct atoms_span {
     const struct oci_entry *from, *to;
     uint64_t blob, tar;
 };
@@ -27,7 +27,7 @@ struct finder {
     uint32_t *first_name; /* and the first one of its inode */
     bool *is_exact;       /* its time has to be equal */
     struct map index;     /* struct oci_node * -> its place in `nodes`, + 1 */
-    struct span *spans;
+    struct atoms_span *spans;
     VEC(struct image_atom_use) uses;
 };
 
@@ -54,18 +54,18 @@ uint64_t image_node_tar_bytes(const struct oci_node *node, bool has_data)
 
 static int by_address(const void *x, const void *y)
 {
-    const struct span *a = x, *b = y;
+    const struct atoms_span *a = x, *b = y;
     return (a->from > b->from) - (a->from < b->from);
 }
 
 static void note_spans(struct finder *f)
 {
     const struct image_group_member *m = f->image;
-    f->spans = xnew_n(struct span, m->n_layers);
+    f->spans = xnew_n(struct atoms_span, m->n_layers);
     for (size_t i = 0; i < m->n_layers; i++) {
         const struct oci_layer *l = m->layers[i];
-        f->spans[i] = (struct span){ l->entries.p, l->entries.p + l->entries.n, m->layer_sizes[i],
-                                     l->n_bytes };
+        f->spans[i] = (struct atoms_span){ l->entries.p, l->entries.p + l->entries.n,
+                                           m->layer_sizes[i], l->n_bytes };
     }
     qsort(f->spans, m->n_layers, sizeof *f->spans, by_address);
 }
@@ -81,7 +81,7 @@ static uint64_t packed(const struct finder *f, const struct oci_entry *e, uint64
         else
             high = mid;
     }
-    const struct span *s = &f->spans[low];
+    const struct atoms_span *s = &f->spans[low];
     if (high == 0 || e < s->from || e >= s->to || s->tar == 0 || s->blob >= s->tar)
         return raw;
     return (uint64_t)((double)raw * (double)s->blob / (double)s->tar);

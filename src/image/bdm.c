@@ -92,18 +92,18 @@ void image_bdm_write(const struct image_bdm *b, struct str receiver, struct buf 
 
 /* ---- reading ---- */
 
-struct reader {
+struct bdm_reader {
     struct arena *a;
     struct err *err;
     char where[32]; /* "tasks[3]", or "" */
 };
 
-static int bad(struct reader *r, int code, const char *key, const char *what)
+static int bad(struct bdm_reader *r, int code, const char *key, const char *what)
 {
     return err_set(r->err, code, "%s%s%s: %s", r->where, r->where[0] ? "." : "", key, what);
 }
 
-static int get_number(struct reader *r, const struct json *in, const char *key, uint64_t max,
+static int get_number(struct bdm_reader *r, const struct json *in, const char *key, uint64_t max,
                       uint64_t *ret)
 {
     int64_t v;
@@ -113,7 +113,7 @@ static int get_number(struct reader *r, const struct json *in, const char *key, 
     return 0;
 }
 
-static int get_digest(struct reader *r, const struct json *in, const char *key,
+static int get_digest(struct bdm_reader *r, const struct json *in, const char *key,
                       struct oci_digest *ret)
 {
     if (oci_digest_parse(json_get_str(in, key), ret, NULL) < 0)
@@ -122,7 +122,7 @@ static int get_digest(struct reader *r, const struct json *in, const char *key,
 }
 
 /* Printable ASCII without blanks; what it means is checked where it is used. */
-static int get_text(struct reader *r, const struct json *in, const char *key, size_t max,
+static int get_text(struct bdm_reader *r, const struct json *in, const char *key, size_t max,
                     struct str *ret)
 {
     struct str s = json_get_str(in, key);
@@ -142,8 +142,8 @@ static bool is_name_char(char c, bool slash)
 }
 
 /* Of a node (RFC 1123), or of a repository, whose parts may hold '_' and never are "..". */
-static int get_name(struct reader *r, const struct json *in, const char *key, bool is_repository,
-                    struct str *ret)
+static int get_name(struct bdm_reader *r, const struct json *in, const char *key,
+                    bool is_repository, struct str *ret)
 {
     struct str s = json_get_str(in, key);
     bool ok = s.n > 0 && s.n <= IMAGE_BDM_NAME_MAX && s.p[0] != '/' && s.p[0] != '.' &&
@@ -157,7 +157,7 @@ static int get_name(struct reader *r, const struct json *in, const char *key, bo
     return 0;
 }
 
-static int get_url(struct reader *r, const struct json *in, struct str *ret)
+static int get_url(struct bdm_reader *r, const struct json *in, struct str *ret)
 {
     int n = get_text(r, in, "url", IMAGE_BDM_TEXT_MAX, ret);
     if (n >= 0 && !str_has_prefix(*ret, STR("https://")) && !str_has_prefix(*ret, STR("http://")))
@@ -165,7 +165,7 @@ static int get_url(struct reader *r, const struct json *in, struct str *ret)
     return n;
 }
 
-static int get_source(struct reader *r, const struct json *in, const char *key,
+static int get_source(struct bdm_reader *r, const struct json *in, const char *key,
                       struct image_bdm_source *ret)
 {
     struct str kind = json_get_str(in, "kind");
@@ -178,7 +178,7 @@ static int get_source(struct reader *r, const struct json *in, const char *key,
     return n < 0 || !json_getc(in, "url") ? n : get_url(r, in, &ret->url);
 }
 
-static int get_encoding(struct reader *r, const struct json *in, enum image_bdm_encoding *ret)
+static int get_encoding(struct bdm_reader *r, const struct json *in, enum image_bdm_encoding *ret)
 {
     struct str text = json_get_str(in, "enc");
     for (size_t i = 0; i < ARRAY_LEN(encodings); i++)
@@ -189,7 +189,7 @@ static int get_encoding(struct reader *r, const struct json *in, enum image_bdm_
     return bad(r, E_INVALID, "enc", "neither gzip nor zstd nor raw");
 }
 
-static int get_range(struct reader *r, const struct json *in, struct image_bdm_task *t)
+static int get_range(struct bdm_reader *r, const struct json *in, struct image_bdm_task *t)
 {
     struct json *range = json_getc(in, "range"), *from = json_first(range);
     int64_t low, high;
@@ -202,7 +202,7 @@ static int get_range(struct reader *r, const struct json *in, struct image_bdm_t
     return 0;
 }
 
-static int get_mode(struct reader *r, const struct json *in, struct image_bdm_task *t)
+static int get_mode(struct bdm_reader *r, const struct json *in, struct image_bdm_task *t)
 {
     const struct json *mode = json_getc(in, "mode");
     struct str text = json_str(mode);
@@ -214,7 +214,7 @@ static int get_mode(struct reader *r, const struct json *in, struct image_bdm_ta
     return 0;
 }
 
-static int get_alternatives(struct reader *r, const struct json *in, struct image_bdm_task *t)
+static int get_alternatives(struct bdm_reader *r, const struct json *in, struct image_bdm_task *t)
 {
     struct json *alt = json_getc(in, "alt");
     if (alt && (!json_is(alt, JSON_ARRAY) || alt->n > IMAGE_BDM_ALTERNATIVES_MAX))
@@ -227,7 +227,7 @@ static int get_alternatives(struct reader *r, const struct json *in, struct imag
     return 0;
 }
 
-static int get_task(struct reader *r, const struct json *in, struct image_bdm_task *t)
+static int get_task(struct bdm_reader *r, const struct json *in, struct image_bdm_task *t)
 {
     uint64_t id = 0, priority = 0;
     int n = get_number(r, in, "id", UINT32_MAX, &id);
@@ -268,7 +268,7 @@ static bool ids_repeat(const struct image_bdm *b)
     return false;
 }
 
-static int get_tasks(struct reader *r, const struct json *list, struct image_bdm *b)
+static int get_tasks(struct bdm_reader *r, const struct json *list, struct image_bdm *b)
 {
     if (!json_is(list, JSON_ARRAY) || list->n > IMAGE_BDM_TASKS_MAX)
         return bad(r, E_LIMIT, "tasks", "not a list, or too many of them");
@@ -284,7 +284,7 @@ static int get_tasks(struct reader *r, const struct json *list, struct image_bdm
 }
 
 /* 8-4-4-4-12 lower-case hexadecimal digits. */
-static int get_uuid(struct reader *r, const struct json *in, struct str *ret)
+static int get_uuid(struct bdm_reader *r, const struct json *in, struct str *ret)
 {
     struct str s = json_get_str(in, "deploy");
     bool ok = s.n == 36;
@@ -299,7 +299,7 @@ static int get_uuid(struct reader *r, const struct json *in, struct str *ret)
     return 0;
 }
 
-static int get_head(struct reader *r, const struct json *v, struct image_bdm *b)
+static int get_head(struct bdm_reader *r, const struct json *v, struct image_bdm *b)
 {
     const struct json *image = json_getc(v, "image"), *binding = json_getc(v, "binding");
     int n = get_uuid(r, v, &b->deploy);
@@ -316,7 +316,7 @@ static int get_head(struct reader *r, const struct json *v, struct image_bdm *b)
 int image_bdm_parse(struct arena *a, struct str text, struct image_bdm *ret, struct err *err)
 {
     struct json_parse_opts o = { .max_depth = DEPTH_MAX };
-    struct reader r = { .a = a, .err = err };
+    struct bdm_reader r = { .a = a, .err = err };
     struct image_bdm b = { 0 };
     struct json *v;
     uint64_t version;

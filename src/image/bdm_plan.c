@@ -5,7 +5,7 @@
 
 enum { TOKEN_REST_S = 60 };
 
-struct planner {
+struct bdm_planner {
     struct arena *a;
     const struct image_bdm_plan *p;
     struct err *err;
@@ -13,7 +13,8 @@ struct planner {
     bool has_registry;
 };
 
-static struct str token_for(const struct planner *k, const struct oci_digest *blob, struct str peer)
+static struct str token_for(const struct bdm_planner *k, const struct oci_digest *blob,
+                            struct str peer)
 {
     char token[IMAGE_BDM_TOKEN_SIZE];
     const struct image_cluster_file *f = k->p->file;
@@ -27,7 +28,7 @@ static struct str token_for(const struct planner *k, const struct oci_digest *bl
 }
 
 /* false: it cannot be asked. */
-static bool set_source(const struct planner *k, const struct oci_digest *blob, int source,
+static bool set_source(const struct bdm_planner *k, const struct oci_digest *blob, int source,
                        struct image_bdm_source *ret)
 {
     const struct image_cluster_file *f = k->p->file;
@@ -41,7 +42,7 @@ static bool set_source(const struct planner *k, const struct oci_digest *blob, i
     return ret->url.n > 0;
 }
 
-static int set_task(const struct planner *k, const struct image_task *t, uint32_t id,
+static int set_task(const struct bdm_planner *k, const struct image_task *t, uint32_t id,
                     struct image_bdm_task *to)
 {
     const struct image_cluster_file *f = k->p->file;
@@ -77,7 +78,7 @@ static int set_task(const struct planner *k, const struct image_task *t, uint32_
     return 0;
 }
 
-static int check_file(struct planner *k)
+static int check_file(struct bdm_planner *k)
 {
     const struct image_cluster_file *f = k->p->file;
     if (!f->has_image)
@@ -101,7 +102,7 @@ static int check_file(struct planner *k)
 int image_bdm_plan(struct arena *a, const struct image_bdm_plan *p, struct image_bdm *ret,
                    struct err *err)
 {
-    struct planner k = { .a = a, .p = p, .err = err };
+    struct bdm_planner k = { .a = a, .p = p, .err = err };
     const struct image_cluster_file *f = p->file;
     int r = check_file(&k);
     if (r < 0)

@@ -133,7 +133,7 @@ void image_cache_journal_note(struct image_cache_journal *j, const struct image_
         j->must_rewrite = true;
 }
 
-struct writer {
+struct image_journal_writer {
     struct buf *to;
     int64_t wall_ms;
     uint64_t n;
@@ -141,7 +141,7 @@ struct writer {
 
 static void write_one(void *arg, const struct image_cache_event *e)
 {
-    struct writer *w = arg;
+    struct image_journal_writer *w = arg;
     add_record(w->to, e, w->wall_ms, w->n++);
 }
 
@@ -155,7 +155,7 @@ static int rewrite(struct image_cache_journal *j, const struct image_cache *c, i
                    struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_CACHE_JOURNAL_MAX_BYTES);
-    struct writer w = { &text, wall_ms, 0 };
+    struct image_journal_writer w = { &text, wall_ms, 0 };
     forget_pending(j);
     j->must_rewrite = true;
     (void)buf_add(&text, magic, sizeof magic);

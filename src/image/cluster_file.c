@@ -10,7 +10,7 @@ enum { RTT_MAX_MS = 60000 };
 #define MILLION   1000000
 #define DEPTH_MAX 6
 
-struct reader {
+struct cluster_file_reader {
     struct arena *a;
     struct err *err;
     const char *list; /* "nodes" and the position in it; NULL: of the file */
@@ -18,7 +18,7 @@ struct reader {
     struct map layers, nodes; /* name -> position + 1 */
 };
 
-static int bad(const struct reader *r, int code, const char *what)
+static int bad(const struct cluster_file_reader *r, int code, const char *what)
 {
     if (!r->list)
         return err_set(r->err, code, "%s", what);
@@ -26,7 +26,8 @@ static int bad(const struct reader *r, int code, const char *what)
 }
 
 /* All members are among `known`, which ends with NULL. */
-static int check_members(const struct reader *r, const struct json *v, const char *const *known)
+static int check_members(const struct cluster_file_reader *r, const struct json *v,
+                         const char *const *known)
 {
     if (!json_is(v, JSON_OBJECT))
         return bad(r, E_INVALID, "not an object");
@@ -43,8 +44,8 @@ static int check_members(const struct reader *r, const struct json *v, const cha
     return 0;
 }
 
-static int get_number(const struct reader *r, const struct json *v, const char *key, int64_t max,
-                      int64_t otherwise, int64_t *ret)
+static int get_number(const struct cluster_file_reader *r, const struct json *v, const char *key,
+                      int64_t max, int64_t otherwise, int64_t *ret)
 {
     const struct json *m = json_getc(v, key);
     *ret = otherwise;
@@ -54,8 +55,8 @@ static int get_number(const struct reader *r, const struct json *v, const char *
     return 0;
 }
 
-static int get_new_name(const struct reader *r, const struct json *v, struct map *names,
-                        struct str *ret)
+static int get_new_name(const struct cluster_file_reader *r, const struct json *v,
+                        struct map *names, struct str *ret)
 {
     *ret = json_get_str(v, "name");
     if (ret->n == 0 || ret->n > 255)
@@ -71,8 +72,8 @@ static int64_t find(const struct map *names, struct str name)
     return (int64_t)(uintptr_t)map_get(names, name) - 1;
 }
 
-static int get_list(struct reader *r, const struct json *v, const char *key, size_t max,
-                    const struct json **ret)
+static int get_list(struct cluster_file_reader *r, const struct json *v, const char *key,
+                    size_t max, const struct json **ret)
 {
     r->list = NULL;
     *ret = json_getc(v, key);
@@ -85,7 +86,7 @@ static int get_list(struct reader *r, const struct json *v, const char *key, siz
     return 0;
 }
 
-static int get_digest(const struct reader *r, const struct json *v, const char *key,
+static int get_digest(const struct cluster_file_reader *r, const struct json *v, const char *key,
                       struct oci_digest *ret)
 {
     if (oci_digest_parse(json_get_str(v, key), ret, NULL) < 0)
@@ -93,7 +94,8 @@ static int get_digest(const struct reader *r, const struct json *v, const char *
     return 0;
 }
 
-static int get_blob(const struct reader *r, const struct json *v, struct image_cluster_blob *ret)
+static int get_blob(const struct cluster_file_reader *r, const struct json *v,
+                    struct image_cluster_blob *ret)
 {
     int64_t tar_bytes;
     int n = get_number(r, v, "tarBytes", BYTES_MAX, 0, &tar_bytes);
@@ -105,7 +107,8 @@ static int get_blob(const struct reader *r, const struct json *v, struct image_c
     return n < 0 ? n : get_digest(r, v, "diffID", &ret->diff);
 }
 
-static int read_image(struct reader *r, const struct json *v, struct image_cluster_file *f)
+static int read_image(struct cluster_file_reader *r, const struct json *v,
+                      struct image_cluster_file *f)
 {
     static const char *const known[] = { "reference", "manifest", "config", NULL };
     const struct json *image = json_getc(v, "image");
@@ -120,7 +123,8 @@ static int read_image(struct reader *r, const struct json *v, struct image_clust
     return n < 0 ? n : get_digest(r, image, "config", &f->config);
 }
 
-static int read_layers(struct reader *r, const struct json *v, struct image_cluster_file *f)
+static int read_layers(struct cluster_file_reader *r, const struct json *v,
+                       struct image_cluster_file *f)
 {
     static const char *const known[] = { "name",   "bytes",    "urgent", "digest",
                                          "diffID", "tarBytes", NULL };
@@ -147,7 +151,8 @@ static int read_layers(struct reader *r, const struct json *v, struct image_clus
     return n;
 }
 
-static int read_held(const struct reader *r, const struct json *v, struct place_break_set *ret)
+static int read_held(const struct cluster_file_reader *r, const struct json *v,
+                     struct place_break_set *ret)
 {
     const struct json *list = json_getc(v, "layers");
     if (list && !json_is(list, JSON_ARRAY))
@@ -160,7 +165,8 @@ static int read_held(const struct reader *r, const struct json *v, struct place_
     return 0;
 }
 
-static int read_node(struct reader *r, const struct json *v, struct image_orchestrate_node *n)
+static int read_node(struct cluster_file_reader *r, const struct json *v,
+                     struct image_orchestrate_node *n)
 {
     static const char *const known[] = { "name",          "layers",      "uplinkMbit", "freeSlots",
                                          "silentSeconds", "queuedBytes", "url",        NULL };
@@ -177,7 +183,8 @@ static int read_node(struct reader *r, const struct json *v, struct image_orches
     return c;
 }
 
-static int read_nodes(struct reader *r, const struct json *v, struct image_cluster_file *f)
+static int read_nodes(struct cluster_file_reader *r, const struct json *v,
+                      struct image_cluster_file *f)
 {
     const struct json *list;
     int n = get_list(r, v, "nodes", IMAGE_CLUSTER_NODES_MAX, &list);
@@ -201,7 +208,7 @@ static int read_nodes(struct reader *r, const struct json *v, struct image_clust
     return n;
 }
 
-static int read_transfer(struct reader *r, const struct json *v,
+static int read_transfer(struct cluster_file_reader *r, const struct json *v,
                          struct image_orchestrate_flight *ret)
 {
     static const char *const known[] = { "layer", "to", "from", "leftMilliseconds", NULL };
@@ -221,7 +228,8 @@ static int read_transfer(struct reader *r, const struct json *v,
     return 0;
 }
 
-static int read_transfers(struct reader *r, const struct json *v, struct image_cluster_file *f)
+static int read_transfers(struct cluster_file_reader *r, const struct json *v,
+                          struct image_cluster_file *f)
 {
     const struct json *list;
     int n = get_list(r, v, "transfers", IMAGE_CLUSTER_TRANSFERS_MAX, &list);
@@ -236,7 +244,8 @@ static int read_transfers(struct reader *r, const struct json *v, struct image_c
     return n;
 }
 
-static int read_all(struct reader *r, const struct json *v, struct image_cluster_file *f)
+static int read_all(struct cluster_file_reader *r, const struct json *v,
+                    struct image_cluster_file *f)
 {
     static const char *const known[] = { "image",
                                          "layers",
@@ -274,7 +283,7 @@ int image_cluster_file_read(struct arena *a, struct str text, struct image_clust
                             struct err *err)
 {
     struct json_parse_opts o = { .max_depth = DEPTH_MAX };
-    struct reader r = { .a = a, .err = err };
+    struct cluster_file_reader r = { .a = a, .err = err };
     struct image_cluster_file f = { 0 };
     struct json *v;
     if (text.n > IMAGE_CLUSTER_FILE_MAX_BYTES)

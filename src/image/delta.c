@@ -12,7 +12,7 @@
 enum { WORTH_PERCENT = 50 }; /* of the blob: a larger delta is not worth keeping */
 
 /* Answers the questions of a node that has the older version, and keeps them. */
-struct making {
+struct delta_making {
     const struct image_deltas_opts *opts;
     struct oci_contents *older;
     struct arena memory; /* of one layer */
@@ -37,7 +37,7 @@ static int read_all(int fd, uint64_t size, struct buf *to, struct err *err)
 
 static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to, struct err *err)
 {
-    struct making *m = arg;
+    struct delta_making *m = arg;
     uint64_t size;
     scoped(fd_scoped) int fd = -1;
     int r = mirror_files_tree(m->opts->store, diff_id, &fd, &size, err);
@@ -49,7 +49,7 @@ static int give_tree(void *arg, const struct oci_digest *diff_id, struct buf *to
 
 static int give_parcel(void *arg, struct str request, struct buf *to, struct err *err)
 {
-    struct making *m = arg;
+    struct delta_making *m = arg;
     uint64_t size;
     scoped(fd_scoped) int fd = -1;
     if (m->delta.n == OCI_LAYER_DELTA_PARCELS_MAX)
@@ -81,7 +81,7 @@ static int push_blob(struct oci_remote *to, struct str bytes, struct oci_digest 
 }
 
 /* Push the delta of layer `i`. 1; 0: it is not worth it. */
-static int push_layer(struct making *m, struct oci_remote *to, size_t i, struct err *err)
+static int push_layer(struct delta_making *m, struct oci_remote *to, size_t i, struct err *err)
 {
     static const struct oci_origin_parts parts = { .tree = give_tree, .parcel = give_parcel };
     const struct oci_origin here = { .parts = &parts, .arg = m };
@@ -124,7 +124,7 @@ static bool is_common(const struct image_deltas_opts *o, const struct oci_digest
     return false;
 }
 
-static bool is_done(const struct making *m, const struct oci_digest *diff_id)
+static bool is_done(const struct delta_making *m, const struct oci_digest *diff_id)
 {
     for (size_t i = 0; i < m->done.n; i++)
         if (oci_digest_equal(&m->done.p[i].of, diff_id))
@@ -132,8 +132,8 @@ static bool is_done(const struct making *m, const struct oci_digest *diff_id)
     return false;
 }
 
-static int push_layers(struct making *m, struct oci_remote *to, struct image_deltas_result *res,
-                       struct err *err)
+static int push_layers(struct delta_making *m, struct oci_remote *to,
+                       struct image_deltas_result *res, struct err *err)
 {
     const struct oci_image *image = m->opts->image;
     for (size_t i = 0; i < image->manifest.n_layers; i++) {
@@ -153,7 +153,7 @@ static int push_layers(struct making *m, struct oci_remote *to, struct image_del
     return res->n_layers ? 0 : err_set(err, -ENOENT, "no layer has a delta that is worth it");
 }
 
-static int push_manifest(struct making *m, struct oci_remote *to, struct oci_digest *ret,
+static int push_manifest(struct delta_making *m, struct oci_remote *to, struct oci_digest *ret,
                          struct err *err)
 {
     struct oci_digest empty;
@@ -175,7 +175,7 @@ int image_deltas_push(const struct image_deltas_opts *opts, struct oci_remote *t
                       struct image_deltas_result *ret, struct err *err)
 {
     struct image_deltas_result res = { 0 };
-    struct making *m = xnew(struct making);
+    struct delta_making *m = xnew(struct delta_making);
     m->opts = opts;
     m->older = oci_contents_of(opts->store, opts->from, opts->n_from, NULL);
     int r = push_layers(m, to, &res, err);

@@ -38,7 +38,7 @@ enum {
 
 enum layout { LAYOUT_FLAT = 0, LAYOUT_INLINE = 2, LAYOUT_CHUNKED = 4 };
 
-struct place {
+struct erofs_place {
     const struct oci_inode *inode; /* the key in `places` */
     const struct oci_node *node;   /* one of its names */
     uint64_t at;                   /* of the inode */
@@ -49,11 +49,11 @@ struct place {
     enum layout layout;
 };
 
-struct writer {
+struct erofs_writer {
     const struct erofs_image *image;
-    struct place *all;
+    struct erofs_place *all;
     size_t n;
-    struct map by_inode; /* address of an inode -> struct place */
+    struct map by_inode; /* address of an inode -> struct erofs_place */
     uint64_t meta_end, end;
     struct erofs_counts counts;
     char *out;
@@ -86,12 +86,12 @@ static uint8_t prefix_of(struct str name, struct str *ret)
     return 0;
 }
 
-static bool is_opaque(const struct writer *w, const struct oci_node *n)
+static bool is_opaque(const struct erofs_writer *w, const struct oci_node *n)
 {
     return w->image->opaque && oci_node_is_dir(n) && map_has(w->image->opaque, n->path);
 }
 
-static const struct erofs_layer *layer_of(const struct writer *w, const struct oci_entry *e)
+static const struct erofs_layer *layer_of(const struct erofs_writer *w, const struct oci_entry *e)
 {
     for (size_t i = 0; i < w->image->n_layers; i++) {
         const struct oci_layer *l = w->image->layers[i].layer;
@@ -102,7 +102,7 @@ static const struct erofs_layer *layer_of(const struct writer *w, const struct o
 }
 
 /* The content of a file is an object. */
-static bool is_object(const struct writer *w, const struct oci_entry *e)
+static bool is_object(const struct erofs_writer *w, const struct oci_entry *e)
 {
     if (!e || e->type != TAR_FILE || e->size == 0 || e->is_sparse)
         return false;
@@ -132,8 +132,8 @@ static const struct tar_xattr *object_xattr(const struct oci_entry *e, size_t i,
 }
 
 /* The attributes of a node one after the other, some in `room`; NULL after the last one. */
-static const struct tar_xattr *xattr_at(const struct writer *w, const struct oci_node *n, size_t i,
-                                        struct own_xattr *room)
+static const struct tar_xattr *xattr_at(const struct erofs_writer *w, const struct oci_node *n,
+                                        size_t i, struct own_xattr *room)
 {
     static const struct tar_xattr opaque = { { "trusted.overlay.opaque", 22 }, { "y", 1 } };
     const struct oci_entry *e = n->inode->entry;
@@ -153,7 +153,7 @@ static uint32_t xattr_bytes(const struct tar_xattr *x)
     return (uint32_t)(4 + rest.n + x->value.n + 3) & ~3u;
 }
 
-static uint32_t xattrs_bytes(struct writer *w, const struct oci_node *node)
+static uint32_t xattrs_bytes(struct erofs_writer *w, const struct oci_node *node)
 {
     uint32_t n = 0;
     struct own_xattr room;
@@ -167,7 +167,7 @@ static uint32_t xattrs_bytes(struct writer *w, const struct oci_node *node)
 
 /* ---- places ---- */
 
-static struct place *place_of(const struct writer *w, const struct oci_inode *inode)
+static struct erofs_place *place_of(const struct erofs_writer *w, const struct oci_inode *inode)
 {
     return map_get(&w->by_inode, str_n(&inode, sizeof inode));
 }
@@ -196,39 +196,39 @@ static void dir_add(struct dir_size *s, size_t n_name)
     s->used += n;
 }
 
-struct child {
+struct erofs_child {
     struct str name;
     const struct oci_node *node;
 };
 
 static int cmp_children(const void *a, const void *b)
 {
-    const struct child *x = a, *y = b;
+    const struct erofs_child *x = a, *y = b;
     return str_cmp(x->name, y->name);
 }
 
 /* The entries of a directory with "." and "..", sorted by bytes. Given, free(). */
-static struct child *children_of(const struct oci_node *dir, size_t *ret_n)
+static struct erofs_child *children_of(const struct oci_node *dir, size_t *ret_n)
 {
     size_t n = 2;
     for (const struct oci_node *c = dir->first_child; c; c = c->next)
         n++;
-    struct child *all = xnew_n(struct child, n);
-    all[0] = (struct child){ STR("."), dir };
-    all[1] = (struct child){ STR(".."), dir->parent ? dir->parent : dir };
+    struct erofs_child *all = xnew_n(struct erofs_child, n);
+    all[0] = (struct erofs_child){ STR("."), dir };
+    all[1] = (struct erofs_child){ STR(".."), dir->parent ? dir->parent : dir };
     n = 2;
     for (const struct oci_node *c = dir->first_child; c; c = c->next)
-        all[n++] = (struct child){ name_of(c), c };
+        all[n++] = (struct erofs_child){ name_of(c), c };
     qsort(all, n, sizeof *all, cmp_children);
     *ret_n = n;
     return all;
 }
 
-static void measure_dir(struct place *p)
+static void measure_dir(struct erofs_place *p)
 {
     size_t n;
     struct dir_size s = { 0 };
-    scoped(free_scoped) struct child *all = children_of(p->node, &n);
+    scoped(free_scoped) struct erofs_child *all = children_of(p->node, &n);
     for (size_t i = 0; i < n; i++) {
         dir_add(&s, all[i].name.n);
         p->n_subdirs += all[i].node->parent == p->node && oci_node_is_dir(all[i].node);
@@ -237,7 +237,7 @@ static void measure_dir(struct place *p)
 }
 
 /* What stands after an inode and its attributes. */
-static uint64_t tail_bytes(const struct place *p)
+static uint64_t tail_bytes(const struct erofs_place *p)
 {
     return p->layout == LAYOUT_INLINE ? p->n_data : p->layout == LAYOUT_CHUNKED ? CHUNK_BYTES : 0;
 }
@@ -247,13 +247,13 @@ static uint64_t align(uint64_t at, uint64_t to)
     return (at + to - 1) / to * to;
 }
 
-static uint64_t tail_at(const struct place *p, uint64_t at)
+static uint64_t tail_at(const struct erofs_place *p, uint64_t at)
 {
     at += INODE_BYTES + p->n_xattrs;
     return p->layout == LAYOUT_CHUNKED ? align(at, CHUNK_BYTES) : at;
 }
 
-static void give_place(struct writer *w, struct place *p)
+static void give_place(struct erofs_writer *w, struct erofs_place *p)
 {
     const struct oci_entry *e = p->inode->entry;
     p->n_xattrs = xattrs_bytes(w, p->node);
@@ -274,17 +274,17 @@ static void give_place(struct writer *w, struct place *p)
     w->meta_end = tail_at(p, p->at) + tail_bytes(p);
 }
 
-static int give_places(struct writer *w, struct err *err)
+static int give_places(struct erofs_writer *w, struct err *err)
 {
     struct oci_node **nodes;
     size_t n = oci_tree_sorted(w->image->tree, &nodes);
-    w->all = xnew_n(struct place, n);
+    w->all = xnew_n(struct erofs_place, n);
     w->by_inode.borrows_keys = true;
     w->meta_end = SUPER_AT + SLOT_BYTES * (1 + w->image->n_devices);
     for (size_t i = 0; i < n && w->meta_end <= EROFS_IMAGE_MAX; i++) {
         if (place_of(w, nodes[i]->inode))
             continue;
-        struct place *p = &w->all[w->n++];
+        struct erofs_place *p = &w->all[w->n++];
         p->inode = nodes[i]->inode;
         p->node = nodes[i];
         (void)map_put(&w->by_inode, str_n(&p->inode, sizeof p->inode), p);
@@ -293,7 +293,7 @@ static int give_places(struct writer *w, struct err *err)
     free(nodes);
     w->end = align(w->meta_end, EROFS_BLOCK_BYTES);
     for (size_t i = 0; i < w->n; i++) {
-        struct place *p = &w->all[i];
+        struct erofs_place *p = &w->all[i];
         if (p->layout != LAYOUT_FLAT || p->n_data == 0)
             continue;
         p->data_at = w->end;
@@ -314,7 +314,7 @@ static void put(char *to, uint64_t v, size_t n_bytes)
         to[i] = (char)(v & 0xff);
 }
 
-static void write_super(const struct writer *w)
+static void write_super(const struct erofs_writer *w)
 {
     char *s = w->out + SUPER_AT;
     uint64_t nid = w->all[0].at / NID_BYTES;
@@ -332,7 +332,7 @@ static void write_super(const struct writer *w)
         put(s + SLOT_BYTES * (i + 1) + 64, w->image->device_bytes[i] / EROFS_BLOCK_BYTES, 4);
 }
 
-static void write_xattrs(const struct writer *w, const struct place *p)
+static void write_xattrs(const struct erofs_writer *w, const struct erofs_place *p)
 {
     char *to = w->out + p->at + INODE_BYTES;
     struct own_xattr room;
@@ -363,7 +363,7 @@ static unsigned chunk_bits(uint64_t size)
     return bits;
 }
 
-static int write_chunk(const struct writer *w, const struct place *p, struct err *err)
+static int write_chunk(const struct erofs_writer *w, const struct erofs_place *p, struct err *err)
 {
     const struct oci_entry *e = p->inode->entry;
     const struct erofs_layer *l = layer_of(w, e);
@@ -387,7 +387,7 @@ static int write_chunk(const struct writer *w, const struct place *p, struct err
     return 0;
 }
 
-static uint32_t mode_of(const struct place *p)
+static uint32_t mode_of(const struct erofs_place *p)
 {
     static const uint32_t types[] = {
         [TAR_FILE] = S_IFREG,        [TAR_DIR] = S_IFDIR,          [TAR_SYMLINK] = S_IFLNK,
@@ -406,7 +406,7 @@ static uint32_t device_of(const struct oci_entry *e)
            (e->device_minor & 0xfff00) << 12;
 }
 
-static int write_inode(const struct writer *w, const struct place *p, struct err *err)
+static int write_inode(const struct erofs_writer *w, const struct erofs_place *p, struct err *err)
 {
     static const struct oci_entry implicit = { .type = TAR_DIR };
     const struct oci_entry *e = p->inode->entry ? p->inode->entry : &implicit;
@@ -437,7 +437,8 @@ static uint8_t dirent_type(const struct oci_node *n)
 }
 
 /* A block of a directory: records of fixed size, then the names. */
-static void write_dir_block(const struct writer *w, char *to, const struct child *c, size_t n)
+static void write_dir_block(const struct erofs_writer *w, char *to, const struct erofs_child *c,
+                            size_t n)
 {
     size_t name_at = n * DIRENT_BYTES;
     for (size_t i = 0; i < n; i++) {
@@ -450,11 +451,11 @@ static void write_dir_block(const struct writer *w, char *to, const struct child
     }
 }
 
-static void write_dir(const struct writer *w, const struct place *p)
+static void write_dir(const struct erofs_writer *w, const struct erofs_place *p)
 {
     size_t n, first = 0;
     struct dir_size s = { 0 };
-    scoped(free_scoped) struct child *all = children_of(p->node, &n);
+    scoped(free_scoped) struct erofs_child *all = children_of(p->node, &n);
     char *to = w->out + p->data_at;
     for (size_t i = 0; i < n; i++) {
         uint64_t block = s.blocks;
@@ -467,11 +468,11 @@ static void write_dir(const struct writer *w, const struct place *p)
     write_dir_block(w, to + s.blocks * EROFS_BLOCK_BYTES, &all[first], n - first);
 }
 
-static int write_all(const struct writer *w, struct err *err)
+static int write_all(const struct erofs_writer *w, struct err *err)
 {
     write_super(w);
     for (size_t i = 0; i < w->n; i++) {
-        const struct place *p = &w->all[i];
+        const struct erofs_place *p = &w->all[i];
         int r = write_inode(w, p, err);
         if (r < 0)
             return r;
@@ -497,7 +498,7 @@ static int check_devices(const struct erofs_image *image, struct err *err)
 int erofs_write(const struct erofs_image *image, struct buf *to, struct erofs_counts *ret,
                 struct err *err)
 {
-    struct writer w = { .image = image };
+    struct erofs_writer w = { .image = image };
     assert(to->n == 0);
     int r = check_devices(image, err);
     r = r < 0 ? r : give_places(&w, err);

@@ -39,7 +39,7 @@ struct fetching {
     int spool;                /* -1: not made yet */
     struct http_client *clients[IMAGE_TRANSFER_SOURCES_MAX];
     struct oci_registry *registry;
-    struct attempt *running[IMAGE_TRANSFER_PIECES_MAX];
+    struct image_fetch_attempt *running[IMAGE_TRANSFER_PIECES_MAX];
     struct image_fetch_result result;
     int r;     /* what ended it for good */
     int wrong; /* the import's word on the content: E_PARSE, E_LIMIT */
@@ -47,7 +47,7 @@ struct fetching {
 };
 
 /* One request for the rest of a piece. */
-struct attempt {
+struct image_fetch_attempt {
     struct fetching *g;
     uint32_t piece, source;
     struct http_call *call;
@@ -159,7 +159,7 @@ static void pace(struct fetching *g, size_t n)
     loop_update_now(&g->loop);
 }
 
-static void take_bytes(struct attempt *a, struct str bytes)
+static void take_bytes(struct image_fetch_attempt *a, struct str bytes)
 {
     struct fetching *g = a->g;
     bytes = str_slice(bytes, 0, (size_t)MIN((uint64_t)bytes.n, a->to - a->at));
@@ -182,7 +182,7 @@ static void take_bytes(struct attempt *a, struct str bytes)
 /* ---- attempts ---- */
 
 /* The request is over, and the source wants to be asked again later. */
-static void attempt_put_off(struct attempt *a, uint64_t after_ms)
+static void attempt_put_off(struct image_fetch_attempt *a, uint64_t after_ms)
 {
     struct fetching *g = a->g;
     if (!a->is_dead) {
@@ -193,7 +193,7 @@ static void attempt_put_off(struct attempt *a, uint64_t after_ms)
 }
 
 /* The request is over. */
-static void attempt_end(struct attempt *a, enum image_transfer_end how)
+static void attempt_end(struct image_fetch_attempt *a, enum image_transfer_end how)
 {
     struct fetching *g = a->g;
     if (!a->is_dead) {
@@ -203,12 +203,12 @@ static void attempt_end(struct attempt *a, enum image_transfer_end how)
     free(a);
 }
 
-static uint64_t begin_of(const struct attempt *a)
+static uint64_t begin_of(const struct image_fetch_attempt *a)
 {
     return a->g->transfer.parts[a->piece].plan.from;
 }
 
-static void attempt_cancel(struct attempt *a)
+static void attempt_cancel(struct image_fetch_attempt *a)
 {
     a->g->running[a->piece] = NULL;
     if (a->is_pushed) {
@@ -237,7 +237,7 @@ static bool is_range_from(struct str text, uint64_t from)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     a->is_answer = (status == 206 && is_range_from(headers_get(headers, "content-range"), a->at)) ||
                    (status == 200 && a->at == 0);
     if (status == 429 || status == 503)
@@ -248,14 +248,14 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     if (a->is_answer && !a->is_dead)
         take_bytes(a, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     (void)err;
     if (r < 0)
         attempt_end(a, IMAGE_TRANSFER_BROKEN);
@@ -284,7 +284,7 @@ static int open_client(struct fetching *g, uint32_t source, struct err *err)
     return r;
 }
 
-static int start_peer(struct attempt *a, struct err *err)
+static int start_peer(struct image_fetch_attempt *a, struct err *err)
 {
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
@@ -320,12 +320,12 @@ static void on_pushed(void *arg, struct str bytes)
 
 static void on_push_end(void *arg, bool is_whole)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     image_inbox_close(a->g->f->inbox, &a->g->f->blob, begin_of(a), !is_whole);
     attempt_end(a, is_whole ? IMAGE_TRANSFER_COMPLETE : IMAGE_TRANSFER_BROKEN);
 }
 
-static int start_push(struct attempt *a, struct err *err)
+static int start_push(struct image_fetch_attempt *a, struct err *err)
 {
     const struct image_inbox_receiver r = {
         .loop = &a->g->loop, .on_bytes = on_pushed, .on_end = on_push_end, .arg = a
@@ -339,7 +339,7 @@ static int start_push(struct attempt *a, struct err *err)
 
 static int on_blob_bytes(void *arg, struct str bytes, struct err *err)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     if (!a->is_dead)
         take_bytes(a, bytes);
     if (a->is_dead || a->at == a->to)
@@ -349,7 +349,7 @@ static int on_blob_bytes(void *arg, struct str bytes, struct err *err)
 
 static void on_blob_end(void *arg, int r, const struct oci_answer *answer, const struct err *err)
 {
-    struct attempt *a = arg;
+    struct image_fetch_attempt *a = arg;
     (void)answer;
     (void)err;
     bool is_gone = r == -ENOENT || r == E_DENIED || r == E_UNSUPPORTED;
@@ -376,7 +376,7 @@ static int open_registry(struct fetching *g, const char *repository, struct err 
     return r < 0 ? r : oci_remote_registry(&ref, &o, &g->loop, &g->registry, err);
 }
 
-static int start_registry(struct attempt *a, struct err *err)
+static int start_registry(struct image_fetch_attempt *a, struct err *err)
 {
     struct fetching *g = a->g;
     const char *repository = g->f->sources[a->source].repository;
@@ -393,14 +393,14 @@ static int start_registry(struct attempt *a, struct err *err)
 
 static void start_attempt(struct fetching *g, const struct image_transfer_order *o)
 {
-    struct attempt *a = xnew(struct attempt);
+    struct image_fetch_attempt *a = xnew(struct image_fetch_attempt);
     struct err err = { 0 };
-    *a = (struct attempt){ .g = g,
-                           .piece = o->piece,
-                           .source = o->source,
-                           .is_pushed = o->is_pushed,
-                           .at = o->from,
-                           .to = o->to };
+    *a = (struct image_fetch_attempt){ .g = g,
+                                       .piece = o->piece,
+                                       .source = o->source,
+                                       .is_pushed = o->is_pushed,
+                                       .at = o->from,
+                                       .to = o->to };
     loop_update_now(&g->loop);        /* timers of the request, too, begin now */
     if (!o->is_pushed && g->f->inbox) /* it is asked for: who pushed it comes too late */
         image_inbox_over(g->f->inbox, &g->f->blob, begin_of(a), o->to);

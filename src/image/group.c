@@ -67,11 +67,11 @@ int image_work(size_t n, unsigned n_threads, image_work_fn work, void *arg, stru
 /* ---- layers ---- */
 
 /* A distinct layer; the thread that made it reads it. */
-struct slot {
+struct image_group_slot {
     struct oci_layer *layer;
 };
 
-struct reading {
+struct image_group_reading {
     struct image_group *group;
     const struct image_group_opts *opts;
     size_t first;         /* of the images that are read now */
@@ -85,12 +85,13 @@ static struct str diff_id_of(const struct image_member *m, size_t i)
 }
 
 /* A slot of its own for a layer that no thread reads yet; NULL: another thread does. */
-static struct slot *claim(struct reading *r, const struct image_member *m, size_t i)
+static struct image_group_slot *claim(struct image_group_reading *r, const struct image_member *m,
+                                      size_t i)
 {
-    struct slot *slot = NULL;
+    struct image_group_slot *slot = NULL;
     (void)pthread_mutex_lock(&r->lock);
     if (!map_has(&r->group->layers, diff_id_of(m, i))) {
-        slot = arena_new(&r->group->memory, struct slot);
+        slot = arena_new(&r->group->memory, struct image_group_slot);
         (void)map_put(&r->group->layers, diff_id_of(m, i), slot);
     }
     (void)pthread_mutex_unlock(&r->lock);
@@ -107,7 +108,8 @@ static char *index_path(const char *directory, struct str diff_id)
 }
 
 /* An index that is damaged or of another layer is as good as none. */
-static bool find_index(const struct reading *r, struct str diff_id, struct oci_layer **ret)
+static bool find_index(const struct image_group_reading *r, struct str diff_id,
+                       struct oci_layer **ret)
 {
     scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(INDEX_MAX_BYTES);
@@ -124,7 +126,8 @@ static bool find_index(const struct reading *r, struct str diff_id, struct oci_l
     return true;
 }
 
-static int keep_index(const struct reading *r, const struct oci_layer *layer, struct err *err)
+static int keep_index(const struct image_group_reading *r, const struct oci_layer *layer,
+                      struct err *err)
 {
     struct str diff_id = str_n(layer->diff_id, SHA256_BYTES);
     scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
@@ -144,14 +147,14 @@ static bool is_of_image(int r)
 }
 
 /* Else the next plan from indexes would have images whose content cannot be read. */
-static void drop_index(const struct reading *r, struct str diff_id)
+static void drop_index(const struct image_group_reading *r, struct str diff_id)
 {
     scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
     (void)unlink(path);
 }
 
 /* A layer that no other thread reads. */
-static int read_layer(struct reading *r, struct image_member *m, size_t i,
+static int read_layer(struct image_group_reading *r, struct image_member *m, size_t i,
                       struct image_spool_lane *lane, struct oci_layer **ret, struct err *err)
 {
     const char *directory = r->opts->index_directory;
@@ -166,13 +169,13 @@ static int read_layer(struct reading *r, struct image_member *m, size_t i,
 
 /* ---- members ---- */
 
-static int read_layers(struct reading *r, struct image_member *m, struct err *err)
+static int read_layers(struct image_group_reading *r, struct image_member *m, struct err *err)
 {
     struct image_spool_lane *lane = NULL;
     bool has_content = r->opts->spool && m >= r->group->members + r->opts->n_indexed;
     int status = has_content ? image_spool_take(r->opts->spool, &lane, err) : 0;
     for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
-        struct slot *slot = claim(r, m, i);
+        struct image_group_slot *slot = claim(r, m, i);
         if (slot)
             status = read_layer(r, m, i, lane, &slot->layer, err);
     }
@@ -185,7 +188,7 @@ static int read_layers(struct reading *r, struct image_member *m, struct err *er
 
 static int read_member(void *arg, size_t at, struct err *err)
 {
-    struct reading *r = arg;
+    struct image_group_reading *r = arg;
     size_t i = r->first + at;
     struct image_member *m = &r->group->members[i];
     int status = oci_source_open_with(str_of(m->reference), r->opts->registry, &m->source, err);
@@ -204,7 +207,7 @@ static int read_member(void *arg, size_t at, struct err *err)
 
 static int merge_member(void *arg, size_t i, struct err *err)
 {
-    struct reading *r = arg;
+    struct image_group_reading *r = arg;
     struct image_member *m = &r->group->members[i];
     struct err *unreadable = r->opts->unreadable ? &r->opts->unreadable[i] : NULL;
     size_t n = m->image.manifest.n_layers;
@@ -214,7 +217,7 @@ static int merge_member(void *arg, size_t i, struct err *err)
     m->layer_sizes = xnew_n(uint64_t, n);
     oci_tree_init(&m->tree, r->opts->symlink_parent);
     for (size_t k = 0; k < n; k++) {
-        const struct slot *slot = map_get(&r->group->layers, diff_id_of(m, k));
+        const struct image_group_slot *slot = map_get(&r->group->layers, diff_id_of(m, k));
         if (!slot->layer && unreadable)
             return err_set(unreadable, E_PARSE, "layer %zu, which another image has as well", k), 0;
         m->layers[k] = slot->layer;
@@ -235,7 +238,7 @@ int image_group_read(const char *const *references, size_t n, const struct image
                      struct image_group *ret, struct err *err)
 {
     struct image_group group = { .members = xnew_n(struct image_member, n), .n = n };
-    struct reading r = { .group = &group, .opts = opts };
+    struct image_group_reading r = { .group = &group, .opts = opts };
     for (size_t i = 0; i < n; i++)
         group.members[i].reference = references[i];
     (void)pthread_mutex_init(&r.lock, NULL);
@@ -265,7 +268,7 @@ void image_group_fini(struct image_group *g)
         oci_source_free(m->source);
     }
     map_each (e, &g->layers)
-        oci_layer_free(((struct slot *)e->value)->layer);
+        oci_layer_free(((struct image_group_slot *)e->value)->layer);
     map_fini(&g->layers);
     arena_fini(&g->memory);
     free(g->members);

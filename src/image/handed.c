@@ -40,13 +40,13 @@ int handed_read(int dir_fd, const char *path, struct buf *to, struct err *err)
     return sys_read_file(AT_FDCWD, self, to, err);
 }
 
-struct taking {
+struct handed_taking {
     const struct handed_opts *o;
     int dir;
     const struct oci_image *image;
 };
 
-static int add_tar(const struct taking *t, int fd, struct oci_import *im, struct err *err)
+static int add_tar(const struct handed_taking *t, int fd, struct oci_import *im, struct err *err)
 {
     scoped(free_scoped) char *piece = xalloc(PIECE_BYTES);
     for (uint64_t at = 0;; at += PIECE_BYTES) {
@@ -63,7 +63,7 @@ static int add_tar(const struct taking *t, int fd, struct oci_import *im, struct
 
 static int take_layer(void *arg, struct oci_store *s, size_t i, struct err *err)
 {
-    const struct taking *t = arg;
+    const struct handed_taking *t = arg;
     const struct oci_digest *diff_id = &t->image->config.diff_ids[i];
     char name[TAR_NAME_BYTES];
     struct stat st;
@@ -131,7 +131,7 @@ int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *
     struct oci_image image = { 0 };
     struct start_list first = { 0 };
     scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    struct taking t = { .o = o, .dir = fd, .image = &image };
+    struct handed_taking t = { .o = o, .dir = fd, .image = &image };
     const struct keep_opts keep = {
         .image = &image, .name = o->name, .first = &first, .layer = take_layer, .arg = &t
     };

@@ -9,7 +9,7 @@
 
 enum slot_state { SLOT_LATER, SLOT_OPEN, SLOT_FILLING, SLOT_OVER };
 
-struct slot {
+struct inbox_slot {
     struct image_inbox_slot of;
     enum slot_state state;
     uint64_t at;                   /* of an open one: the next byte */
@@ -20,7 +20,7 @@ struct image_inbox {
     atomic_uint refs;
     pthread_mutex_t mutex; /* of all that follows, and of the flows */
     size_t n;
-    struct slot slots[];
+    struct inbox_slot slots[];
 };
 
 /*
@@ -78,7 +78,8 @@ static void unlock(struct image_inbox *b)
     (void)pthread_mutex_unlock(&b->mutex);
 }
 
-static struct slot *slot_from(struct image_inbox *b, const struct oci_digest *blob, uint64_t from)
+static struct inbox_slot *slot_from(struct image_inbox *b, const struct oci_digest *blob,
+                                    uint64_t from)
 {
     for (size_t i = 0; i < b->n; i++)
         if (b->slots[i].of.from == from && oci_digest_equal(&b->slots[i].of.blob, blob))
@@ -86,10 +87,11 @@ static struct slot *slot_from(struct image_inbox *b, const struct oci_digest *bl
     return NULL;
 }
 
-static struct slot *slot_with(struct image_inbox *b, const struct oci_digest *blob, uint64_t at)
+static struct inbox_slot *slot_with(struct image_inbox *b, const struct oci_digest *blob,
+                                    uint64_t at)
 {
     for (size_t i = 0; i < b->n; i++) {
-        struct slot *s = &b->slots[i];
+        struct inbox_slot *s = &b->slots[i];
         if (s->of.from <= at && at < s->of.to && oci_digest_equal(&s->of.blob, blob))
             return s;
     }
@@ -201,7 +203,7 @@ bool image_inbox_open(struct image_inbox *b, const struct oci_digest *blob, uint
                       uint64_t at, const struct image_inbox_receiver *r)
 {
     lock(b);
-    struct slot *s = slot_from(b, blob, from);
+    struct inbox_slot *s = slot_from(b, blob, from);
     bool may = s && s->state == SLOT_LATER;
     if (may) {
         struct image_inbox_flow *f = xnew(struct image_inbox_flow);
@@ -217,7 +219,7 @@ bool image_inbox_open(struct image_inbox *b, const struct oci_digest *blob, uint
 }
 
 /* With the mutex; whether the reference of a flow is to be given back. */
-static bool slot_close(struct slot *s, enum slot_state next)
+static bool slot_close(struct inbox_slot *s, enum slot_state next)
 {
     struct image_inbox_flow *f = s->flow;
     s->flow = NULL;
@@ -235,7 +237,7 @@ void image_inbox_close(struct image_inbox *b, const struct oci_digest *blob, uin
                        bool again)
 {
     lock(b);
-    struct slot *s = slot_from(b, blob, from);
+    struct inbox_slot *s = slot_from(b, blob, from);
     bool is_freed = s && s->flow && slot_close(s, again ? SLOT_LATER : SLOT_OVER);
     unlock(b);
     if (is_freed)
@@ -246,7 +248,7 @@ void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint
                       uint64_t to)
 {
     for (size_t i = 0; i < b->n; i++) {
-        struct slot *s = &b->slots[i];
+        struct inbox_slot *s = &b->slots[i];
         if (s->of.from < from || s->of.from >= to || !oci_digest_equal(&s->of.blob, blob))
             continue;
         lock(b);
@@ -259,7 +261,7 @@ void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint
 
 /* ---- the sender ---- */
 
-static enum image_inbox_answer answer_of(const struct slot *s, struct str source, uint64_t at,
+static enum image_inbox_answer answer_of(const struct inbox_slot *s, struct str source, uint64_t at,
                                          uint64_t n)
 {
     if (!s || !str_eq(s->of.source, source) || s->state == SLOT_OVER)
@@ -275,7 +277,7 @@ enum image_inbox_answer image_inbox_offer(struct image_inbox *b, struct str sour
                                           struct image_inbox_flow **ret, uint64_t *ret_have)
 {
     lock(b);
-    struct slot *s = slot_with(b, blob, at);
+    struct inbox_slot *s = slot_with(b, blob, at);
     enum image_inbox_answer answer = answer_of(s, source, at, n);
     if (answer == IMAGE_INBOX_TAKEN) {
         s->state = SLOT_FILLING;

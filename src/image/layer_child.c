@@ -132,7 +132,7 @@ int layer_child_main(int argc, char **argv)
 /* How far the parent is with the blob. */
 enum feeding { FEEDING_SOURCE, FEEDING_CHILD, FEEDING_OVER };
 
-struct child {
+struct layer_child {
     int pid;
     int to, from; /* pipes; -1: closed */
     struct layer_wire_in in;
@@ -140,7 +140,8 @@ struct child {
     bool is_gone;        /* feeding thread: the child does not read any more */
 };
 
-static int spawn(struct child *c, const struct layer_read_opts *o, bool is_raw, struct err *err)
+static int spawn(struct layer_child *c, const struct layer_read_opts *o, bool is_raw,
+                 struct err *err)
 {
     char name[] = "dormouse", word[] = LAYER_CHILD_WORD, raw[] = "raw", content[] = "content";
     char max[24];
@@ -173,7 +174,7 @@ static int spawn(struct child *c, const struct layer_read_opts *o, bool is_raw, 
 
 static int to_child(void *arg, struct str bytes, struct err *err)
 {
-    struct child *c = arg;
+    struct layer_child *c = arg;
     atomic_store(&c->feeding, FEEDING_CHILD);
     int r = sys_write_all(c->to, bytes.p, bytes.n);
     atomic_store(&c->feeding, FEEDING_SOURCE);
@@ -182,7 +183,7 @@ static int to_child(void *arg, struct str bytes, struct err *err)
 }
 
 /* The blob is complete, or there is no more of it. */
-static void close_input(struct child *c)
+static void close_input(struct layer_child *c)
 {
     fd_scoped(&c->to);
     c->to = -1;
@@ -190,7 +191,7 @@ static void close_input(struct child *c)
 }
 
 /* Until there is something to read. */
-static int wait_for_child(struct child *c, struct err *err)
+static int wait_for_child(struct layer_child *c, struct err *err)
 {
     for (;;) {
         struct pollfd p = { .fd = c->from, .events = POLLIN };
@@ -204,7 +205,7 @@ static int wait_for_child(struct child *c, struct err *err)
     }
 }
 
-static int read_records(struct child *c, struct err *err)
+static int read_records(struct layer_child *c, struct err *err)
 {
     struct layer_wire_in *in = &c->in;
     scoped(free_scoped) char *buffer = mem_try(LAYER_WIRE_BUFFER);
@@ -234,14 +235,14 @@ static int read_records(struct child *c, struct err *err)
 
 /* The child has closed its output or is not wanted any more. It gets no chance to stay: a signal
  * to one that is ending already does not change its status. */
-static void stop_child(struct child *c)
+static void stop_child(struct layer_child *c)
 {
     (void)close(c->from);
     (void)confine_signal(c->pid, SIGKILL);
 }
 
 /* After stop_child(). r: of the records. */
-static int reap(struct child *c, int r, struct err *err)
+static int reap(struct layer_child *c, int r, struct err *err)
 {
     int status = 0;
     while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
@@ -256,10 +257,10 @@ static int reap(struct child *c, int r, struct err *err)
     return r;
 }
 
-static int start_child(struct child *c, const struct layer_read_opts *o,
+static int start_child(struct layer_child *c, const struct layer_read_opts *o,
                        const struct layer_ops *ops, void *arg, struct err *err)
 {
-    *c = (struct child){ .to = -1, .from = -1 };
+    *c = (struct layer_child){ .to = -1, .from = -1 };
     c->in = (struct layer_wire_in){ .ops = ops, .arg = arg, .max_bytes = o->max_bytes };
     int r = spawn(c, o, ops->raw != NULL, err);
     if (r >= 0)
@@ -278,7 +279,7 @@ static int left_early(struct err *err)
 /* ---- the blob comes from a function ---- */
 
 struct feeder {
-    struct child *c;
+    struct layer_child *c;
     layer_feed feed;
     void *arg;
     int r; /* of feed */
@@ -300,7 +301,7 @@ static void *feed_main(void *arg)
 int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_arg,
                const struct layer_ops *ops, void *arg, struct layer_facts *ret, struct err *err)
 {
-    struct child c;
+    struct layer_child c;
     struct feeder f = { .c = &c, .feed = feed, .arg = feed_arg };
     pthread_t feeder;
     int r = start_child(&c, opts, ops, arg, err);
@@ -329,8 +330,8 @@ int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_a
 
 /* ---- the blob is given piece by piece ---- */
 
-struct reading {
-    struct child c;
+struct layer_child_reading {
+    struct layer_child c;
     pthread_t thread; /* reads the records */
     bool is_joined;
     int r; /* of the records, valid once it is joined */
@@ -339,14 +340,14 @@ struct reading {
 
 static void *records_main(void *arg)
 {
-    struct reading *g = arg;
+    struct layer_child_reading *g = arg;
     g->r = read_records(&g->c, &g->err);
     stop_child(&g->c); /* which ends a write of the feeding thread */
     return NULL;
 }
 
 /* Signals are for the other threads. */
-static int start_records(struct reading *g)
+static int start_records(struct layer_child_reading *g)
 {
     sigset_t all, old;
     (void)sigfillset(&all);
@@ -361,7 +362,7 @@ static int reading_start(void *arg, uint64_t max_bytes, const struct layer_ops *
 {
     const struct layer_read_opts *given = arg;
     const struct layer_read_opts opts = { given ? given->program : NULL, max_bytes };
-    struct reading *g = xnew(struct reading);
+    struct layer_child_reading *g = xnew(struct layer_child_reading);
     int r = start_child(&g->c, &opts, ops, ops_arg, err);
     if (r >= 0 && (r = start_records(g)) < 0) {
         close_input(&g->c);
@@ -378,7 +379,7 @@ static int reading_start(void *arg, uint64_t max_bytes, const struct layer_ops *
 }
 
 /* No more bytes come: the records end, since the child does. */
-static int join(struct reading *g, struct err *err)
+static int join(struct layer_child_reading *g, struct err *err)
 {
     close_input(&g->c);
     (void)pthread_join(g->thread, NULL);
@@ -391,7 +392,7 @@ static int join(struct reading *g, struct err *err)
 
 static int reading_add(void *reading, struct str bytes, struct err *err)
 {
-    struct reading *g = reading;
+    struct layer_child_reading *g = reading;
     int r = to_child(&g->c, bytes, err);
     if (r >= 0)
         return 0;
@@ -401,7 +402,7 @@ static int reading_add(void *reading, struct str bytes, struct err *err)
 
 static int reading_end(void *reading, struct layer_facts *ret, struct err *err)
 {
-    struct reading *g = reading;
+    struct layer_child_reading *g = reading;
     int r = join(g, err);
     if (r < 0)
         return r;
@@ -411,7 +412,7 @@ static int reading_end(void *reading, struct layer_facts *ret, struct err *err)
 
 static void reading_free(void *reading)
 {
-    struct reading *g = reading;
+    struct layer_child_reading *g = reading;
     if (g && !g->is_joined) {
         (void)confine_signal(g->c.pid, SIGKILL); /* it was not reaped: the number is its own */
         (void)join(g, NULL);

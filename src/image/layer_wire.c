@@ -10,7 +10,15 @@
 
 enum { DIRECT_BYTES = 16 << 10 /* of a record */ };
 
-enum kind { WIRE_ENTRY, WIRE_DATA, WIRE_HOLE, WIRE_WHITEOUT, WIRE_RAW, WIRE_END, WIRE_ERROR };
+enum layer_wire_kind {
+    WIRE_ENTRY,
+    WIRE_DATA,
+    WIRE_HOLE,
+    WIRE_WHITEOUT,
+    WIRE_RAW,
+    WIRE_END,
+    WIRE_ERROR
+};
 
 struct head {
     uint32_t kind, n;
@@ -70,7 +78,8 @@ static int put_through(struct layer_wire_out *o, struct str payload)
     return sys_write_all(o->fd, payload.p + (done - first), payload.n - (done - first));
 }
 
-static int put_record(struct layer_wire_out *o, enum kind kind, struct str payload, struct err *err)
+static int put_record(struct layer_wire_out *o, enum layer_wire_kind kind, struct str payload,
+                      struct err *err)
 {
     const struct head h = { kind, (uint32_t)payload.n };
     int r = put(o, &h, sizeof h);
@@ -258,7 +267,7 @@ static bool has_too_many(uint64_t *n, uint64_t more, uint64_t max)
     return *n > max;
 }
 
-static int take_content(struct layer_wire_in *in, enum kind kind, struct str payload,
+static int take_content(struct layer_wire_in *in, enum layer_wire_kind kind, struct str payload,
                         struct err *err)
 {
     uint64_t n = payload.n;
@@ -287,7 +296,8 @@ static int take_whiteout(struct layer_wire_in *in, struct str payload, struct er
     return in->ops->whiteout(in->arg, &w, err);
 }
 
-static int take_last(struct layer_wire_in *in, enum kind kind, struct str payload, struct err *err)
+static int take_last(struct layer_wire_in *in, enum layer_wire_kind kind, struct str payload,
+                     struct err *err)
 {
     struct err why;
     if (kind == WIRE_END && payload.n == sizeof in->facts && in->left == 0) {

@@ -158,19 +158,20 @@ static int add_content(void *arg, struct str bytes, struct err *err)
 }
 
 /* What the entry holds, from a spool or as it is. */
-struct content {
+struct layer_write_content {
     const struct image_item *item;
     struct str bytes; /* without an item */
 };
 
-static int give_content(struct layer_writer *w, const struct content *c, struct err *err)
+static int give_content(struct layer_writer *w, const struct layer_write_content *c,
+                        struct err *err)
 {
     return c->item ? image_spool_read(w->spool, c->item->entry, add_content, w, err)
                    : add_content(w, c->bytes, err);
 }
 
-static int add_row(struct layer_writer *w, const struct tar_entry *t, const struct content *c,
-                   uint64_t end_offset, struct err *err)
+static int add_row(struct layer_writer *w, const struct tar_entry *t,
+                   const struct layer_write_content *c, uint64_t end_offset, struct err *err)
 {
     struct oci_digest file;
     if (!w->table)
@@ -191,8 +192,8 @@ static int add_row(struct layer_writer *w, const struct tar_entry *t, const stru
     return r;
 }
 
-static int add_entry(struct layer_writer *w, const struct tar_entry *t, const struct content *c,
-                     struct err *err)
+static int add_entry(struct layer_writer *w, const struct tar_entry *t,
+                     const struct layer_write_content *c, struct err *err)
 {
     uint64_t least = w->split ? 1 : MEMBER_MIN_BYTES;
     bool is_apart = w->table && t->size >= least;
@@ -212,7 +213,7 @@ static int add_entry(struct layer_writer *w, const struct tar_entry *t, const st
 static int add_item(struct layer_writer *w, const struct image_item *item, struct err *err)
 {
     struct tar_entry t = entry_of(w, item);
-    const struct content c = { .item = item };
+    const struct layer_write_content c = { .item = item };
     w->blob->n_files += t.type != TAR_DIR;
     int r = add_entry(w, &t, &c, err);
     return r < 0 ? err_ctx(err, r, "'" STR_FMT "'", STR_ARG(str_slice(item->path, 0, 100))) : 0;
@@ -226,7 +227,7 @@ static int add_landmark(struct layer_writer *w, bool is_prefetched, struct err *
                                                        : STR(OCI_ESTARGZ_NO_PREFETCH_NAME),
                                  .mode = 0444,
                                  .size = sizeof landmark };
-    const struct content c = { .bytes = str_n(&landmark, sizeof landmark) };
+    const struct layer_write_content c = { .bytes = str_n(&landmark, sizeof landmark) };
     return w->blob->kind == IMAGE_LAYER_ESTARGZ ? add_entry(w, &t, &c, err) : 0;
 }
 

@@ -17,17 +17,17 @@ enum { PIECE_BYTES = 256 << 10 };
 /* What comes in the background may take long: what is waited for in an open is asked for alone,
  * too.
  */
-enum state { STATE_AWAY, STATE_COMING, STATE_URGENT, STATE_HERE };
+enum lazy_fetch_state { STATE_AWAY, STATE_COMING, STATE_URGENT, STATE_HERE };
 
-struct place {
+struct lazy_fetch_place {
     int fd;          /* borrowed */
     uint32_t source; /* of the guardian */
     uint64_t at;
 };
 
 /* A file of the view. */
-struct item {
-    struct place place; /* where it is; while is_local, where it may be */
+struct lazy_fetch_item {
+    struct lazy_fetch_place place; /* where it is; while is_local, where it may be */
     /* It failed, while others did not: when, and until when the background leaves it. */
     uint64_t bad_ms, bad_until_ms;
     int bad_error; /* for opens */
@@ -41,7 +41,7 @@ struct item {
 };
 
 /* Threads that do the same: after a failure of the registry all of them wait. */
-struct lane {
+struct lazy_fetch_lane {
     uint8_t state; /* of what they ask for */
     uint64_t again_ms, max_ms, until_ms;
     size_t most_files; /* of a request: halved when one fails as a whole, doubled when not */
@@ -55,8 +55,8 @@ struct lazy_fetch {
     size_t n_order, n_first;
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t changed;
-    struct item *items; /* of the view */
-    struct lane rest, urgent;
+    struct lazy_fetch_item *items; /* of the view */
+    struct lazy_fetch_lane rest, urgent;
     size_t n_wanted;
     uint64_t spooled, done_bytes;
     unsigned n_tries;     /* of fetching the start, that failed one after the other */
@@ -68,7 +68,7 @@ struct lazy_fetch {
 };
 
 /* What is asked for at once. */
-struct batch {
+struct lazy_fetch_batch {
     VEC(uint32_t) files, layers;
     uint64_t n_bytes, max_bytes, now_ms;
     uint8_t state; /* of its lane */
@@ -78,7 +78,7 @@ struct batch {
     bool is_alone;
 };
 
-static void batch_fini(struct batch *b)
+static void batch_fini(struct lazy_fetch_batch *b)
 {
     vec_fini(&b->files);
     vec_fini(&b->layers);
@@ -92,10 +92,10 @@ static const struct lazy_file *file_of(const struct lazy_fetch *f, uint32_t file
 /* ---- what is here ---- */
 
 /* A guardian that has ended takes nothing: the files still are for the store. */
-static void put_here(struct lazy_fetch *f, uint32_t file, const struct place *p)
+static void put_here(struct lazy_fetch *f, uint32_t file, const struct lazy_fetch_place *p)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    struct item *it = &f->items[file];
+    struct lazy_fetch_item *it = &f->items[file];
     bool was_here = it->state == STATE_HERE; /* it was asked for twice */
     if (!was_here) {
         it->place = *p;
@@ -120,7 +120,7 @@ static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, str
         return err_set(err, E_DIGEST, "a file is not what its digest says");
     (void)pthread_mutex_lock(&f->mutex);
     bool is_here = f->items[file].state == STATE_HERE;
-    struct place p = { .fd = f->spool, .source = f->spool_source, .at = f->spooled };
+    struct lazy_fetch_place p = { .fd = f->spool, .source = f->spool_source, .at = f->spooled };
     f->spooled += is_here ? 0 : of->size;
     (void)pthread_mutex_unlock(&f->mutex);
     if (is_here)
@@ -137,7 +137,8 @@ static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, str
 }
 
 /* What the store has of it is compared before anything can read it. */
-static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file, const struct place *p)
+static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file,
+                            const struct lazy_fetch_place *p)
 {
     uint8_t digest[SHA256_BYTES];
     const struct lazy_file *of = file_of(f, file);
@@ -168,11 +169,11 @@ static int error_for_opens(int r)
 
 /* A file of this request did not come: it keeps no other one back. Those that wait for it go on
  * waiting while the other lane asks for it. */
-static void put_bad(struct lazy_fetch *f, const struct batch *b, uint32_t file, int r,
+static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint32_t file, int r,
                     const struct err *err)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    struct item *it = &f->items[file];
+    struct lazy_fetch_item *it = &f->items[file];
     bool is_over = it->state <= b->state;
     bool was_wanted = it->is_wanted && is_over, is_refused = false;
     if (it->state != STATE_HERE) {
@@ -206,7 +207,7 @@ static bool is_large(const struct lazy_fetch *f, uint32_t file)
            (f->opts.max_file_bytes ? f->opts.max_file_bytes : (uint64_t)OCI_PARCEL_BYTES_MAX);
 }
 
-static void put_hopeless(struct lazy_fetch *f, const struct batch *b, uint32_t file)
+static void put_hopeless(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint32_t file)
 {
     struct err err = { 0 };
     int r = err_set(&err, E_UNSUPPORTED,
@@ -217,13 +218,13 @@ static void put_hopeless(struct lazy_fetch *f, const struct batch *b, uint32_t f
 }
 
 /* Leaves those in `b` that have to come from the registry. */
-static void take_local(struct lazy_fetch *f, struct batch *b)
+static void take_local(struct lazy_fetch *f, struct lazy_fetch_batch *b)
 {
     size_t n = 0;
     for (size_t i = 0; i < b->files.n; i++) {
         uint32_t file = b->files.p[i];
         (void)pthread_mutex_lock(&f->mutex);
-        const struct item it = f->items[file];
+        const struct lazy_fetch_item it = f->items[file];
         (void)pthread_mutex_unlock(&f->mutex);
         if (it.state == STATE_HERE)
             continue;
@@ -245,8 +246,8 @@ static void take_local(struct lazy_fetch *f, struct batch *b)
 
 /* ---- one request ---- */
 
-static int write_request(const struct lazy_fetch *f, const struct batch *b, struct buf *to,
-                         struct err *err)
+static int write_request(const struct lazy_fetch *f, const struct lazy_fetch_batch *b,
+                         struct buf *to, struct err *err)
 {
     struct oci_digest layers[OCI_PARCEL_LAYERS_MAX];
     scoped(free_scoped) struct oci_digest *files = xnew_n(struct oci_digest, b->files.n);
@@ -262,7 +263,7 @@ static int write_request(const struct lazy_fetch *f, const struct batch *b, stru
 
 /* Errors: of the answer as a whole. Of single files: the last one is in *bad, and put_bad() was
  * called for each. */
-static int take_parcel(struct lazy_fetch *f, const struct batch *b, struct str answer,
+static int take_parcel(struct lazy_fetch *f, const struct lazy_fetch_batch *b, struct str answer,
                        struct err *bad, struct err *err)
 {
     struct oci_parcel p;
@@ -293,7 +294,7 @@ static int take_parcel(struct lazy_fetch *f, const struct batch *b, struct str a
     return r;
 }
 
-static int fetch(struct lazy_fetch *f, struct batch *b, struct err *bad, struct err *err)
+static int fetch(struct lazy_fetch *f, struct lazy_fetch_batch *b, struct err *bad, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf request = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
@@ -308,7 +309,7 @@ static int fetch(struct lazy_fetch *f, struct batch *b, struct err *bad, struct 
 
 /* ---- what to ask for ---- */
 
-static bool add_layer(struct batch *b, uint32_t layer)
+static bool add_layer(struct lazy_fetch_batch *b, uint32_t layer)
 {
     vec_each (l, &b->layers) {
         if (*l == layer)
@@ -321,9 +322,10 @@ static bool add_layer(struct batch *b, uint32_t layer)
 }
 
 /* With the lock. false: it is full. */
-static bool add_to_batch(struct lazy_fetch *f, struct batch *b, uint32_t file, uint8_t state)
+static bool add_to_batch(struct lazy_fetch *f, struct lazy_fetch_batch *b, uint32_t file,
+                         uint8_t state)
 {
-    struct item *it = &f->items[file];
+    struct lazy_fetch_item *it = &f->items[file];
     uint64_t size = file_of(f, file)->size;
     if (it->state >= state)
         return true;
@@ -344,7 +346,7 @@ static bool add_to_batch(struct lazy_fetch *f, struct batch *b, uint32_t file, u
     return true;
 }
 
-static void choose_wanted(struct lazy_fetch *f, struct batch *b)
+static void choose_wanted(struct lazy_fetch *f, struct lazy_fetch_batch *b)
 {
     size_t n = 0;
     b->max_bytes = LAZY_FETCH_URGENT_BYTES;
@@ -355,7 +357,7 @@ static void choose_wanted(struct lazy_fetch *f, struct batch *b)
     }
 }
 
-static void choose_next(struct lazy_fetch *f, struct batch *b)
+static void choose_next(struct lazy_fetch *f, struct lazy_fetch_batch *b)
 {
     bool has_room = true;
     b->max_bytes = LAZY_FETCH_BATCH_BYTES;
@@ -377,7 +379,7 @@ static void wait_until(struct lazy_fetch *f, uint64_t until_ms)
 }
 
 /* The connection, or the machine, may have failed; not what was asked for. With the lock. */
-static void slow_down(struct lazy_fetch *f, struct lane *l, int r, const struct err *err)
+static void slow_down(struct lazy_fetch *f, struct lazy_fetch_lane *l, int r, const struct err *err)
 {
     /* What could not be sent was tried again already. */
     bool is_tried = r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ENETUNREACH;
@@ -389,15 +391,15 @@ static void slow_down(struct lazy_fetch *f, struct lane *l, int r, const struct 
 }
 
 /* The request of a batch failed: the next one may take its files. */
-static void put_back(struct lazy_fetch *f, const struct batch *b, struct lane *l, int r,
-                     const struct err *err)
+static void put_back(struct lazy_fetch *f, const struct lazy_fetch_batch *b,
+                     struct lazy_fetch_lane *l, int r, const struct err *err)
 {
     bool is_about_files = error_for_opens(r) != 0, is_one = b->files.n == 1;
     if (is_about_files && is_one)
         put_bad(f, b, b->files.p[0], r, err);
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < b->files.n; i++) {
-        struct item *it = &f->items[b->files.p[i]];
+        struct lazy_fetch_item *it = &f->items[b->files.p[i]];
         it->state = it->state == l->state ? STATE_AWAY : it->state;
         it->is_alone |= is_about_files && is_one;
     }
@@ -410,7 +412,7 @@ static void put_back(struct lazy_fetch *f, const struct batch *b, struct lane *l
 }
 
 /* Without the lock. */
-static void fetch_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
+static void fetch_batch(struct lazy_fetch *f, struct lazy_fetch_batch *b, struct lazy_fetch_lane *l)
 {
     struct err err = { 0 }, bad = { 0 };
     int r = fetch(f, b, &bad, &err);
@@ -452,12 +454,13 @@ static bool may_go_on(struct lazy_fetch *f)
 }
 
 /* With the lock. 1: b was filled; 0: look again. */
-static int wait_for_batch(struct lazy_fetch *f, struct batch *b, struct lane *l)
+static int wait_for_batch(struct lazy_fetch *f, struct lazy_fetch_batch *b,
+                          struct lazy_fetch_lane *l)
 {
-    *b = (struct batch){ .now_ms = clock_mono_ms(),
-                         .again_ms = UINT64_MAX,
-                         .state = l->state,
-                         .most_files = l->most_files };
+    *b = (struct lazy_fetch_batch){ .now_ms = clock_mono_ms(),
+                                    .again_ms = UINT64_MAX,
+                                    .state = l->state,
+                                    .most_files = l->most_files };
     if (l->until_ms > b->now_ms) {
         wait_until(f, l->until_ms);
         return 0;
@@ -484,11 +487,11 @@ static bool is_all(const struct lazy_fetch *f)
     return f->done_bytes == f->opts.view->n_bytes;
 }
 
-static void work(struct lazy_fetch *f, struct lane *l)
+static void work(struct lazy_fetch *f, struct lazy_fetch_lane *l)
 {
     (void)pthread_mutex_lock(&f->mutex);
     while (!f->stops && !(l == &f->rest && is_all(f))) {
-        struct batch b;
+        struct lazy_fetch_batch b;
         if (wait_for_batch(f, &b, l)) {
             (void)pthread_mutex_unlock(&f->mutex);
             fetch_batch(f, &b, l);
@@ -519,7 +522,7 @@ static void *rest_main(void *arg)
 /* It is opened. 0, or an error: it failed a moment ago. With the lock. */
 static int want(struct lazy_fetch *f, uint32_t file)
 {
-    struct item *it = &f->items[file];
+    struct lazy_fetch_item *it = &f->items[file];
     if (it->state == STATE_HERE || it->is_wanted)
         return 0;
     if (it->is_hopeless)
@@ -619,9 +622,9 @@ int lazy_fetch_use(struct lazy_fetch *f, struct oci_contents *c, struct err *err
             continue; /* an object may leave the store */
         r = source_of(f, &known, found.fd, err);
         (void)pthread_mutex_lock(&f->mutex);
-        struct item *it = &f->items[i];
+        struct lazy_fetch_item *it = &f->items[i];
         if (r >= 0 && it->state != STATE_HERE && !it->is_local) {
-            it->place = (struct place){ found.fd, (uint32_t)r, found.at };
+            it->place = (struct lazy_fetch_place){ found.fd, (uint32_t)r, found.at };
             it->is_local = true;
             it->is_hopeless = false;
             it->bad_until_ms = 0;
@@ -673,11 +676,11 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
     pthread_condattr_t clock;
     f->opts = *opts;
     f->spool = -1;
-    f->items = xnew_n(struct item, opts->view->n + 1);
-    f->rest = (struct lane){ STATE_COMING, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS, 0,
-                             LAZY_FETCH_BATCH_FILES };
-    f->urgent = (struct lane){ STATE_URGENT, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_URGENT_MAX_MS, 0,
-                               LAZY_FETCH_BATCH_FILES };
+    f->items = xnew_n(struct lazy_fetch_item, opts->view->n + 1);
+    f->rest = (struct lazy_fetch_lane){ STATE_COMING, LAZY_FETCH_AGAIN_MS, LAZY_FETCH_AGAIN_MAX_MS,
+                                        0, LAZY_FETCH_BATCH_FILES };
+    f->urgent = (struct lazy_fetch_lane){ STATE_URGENT, LAZY_FETCH_AGAIN_MS,
+                                          LAZY_FETCH_URGENT_MAX_MS, 0, LAZY_FETCH_BATCH_FILES };
     (void)pthread_mutex_init(&f->mutex, NULL);
     (void)pthread_condattr_init(&clock);
     (void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

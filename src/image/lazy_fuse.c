@@ -16,15 +16,15 @@ enum { FIRST_DIR = LAZY_WIRE_ROOT + 1, N_DIRS = 256, FIRST_FILE = FIRST_DIR + N_
 /* Where pages have more than 4 KiB, what is mounted bounds reads (mount_fuse()). */
 enum { FOREVER_S = 1 << 30, MINOR_MIN = 23, PAGES_MAX = LAZY_FUSE_READ_MAX / 4096 };
 
-enum state { STATE_AWAY, STATE_ASKED, STATE_HERE };
+enum lazy_fuse_state { STATE_AWAY, STATE_ASKED, STATE_HERE };
 
-struct content {
+struct lazy_fuse_content {
     uint64_t at;
     uint32_t source;
     uint8_t state;
 };
 
-struct waiting {
+struct lazy_fuse_waiting {
     uint64_t unique, until_ms;
     uint32_t file;
     int error; /* then */
@@ -32,11 +32,11 @@ struct waiting {
 
 struct lazy_fuse {
     const struct lazy_fuse_file *files;
-    struct content *contents;
+    struct lazy_fuse_content *contents;
     size_t n;
     uint64_t open_ms;
     const struct lazy_fuse_ops *ops;
-    VEC(struct waiting) waiting;
+    VEC(struct lazy_fuse_waiting) waiting;
     char *data; /* LAZY_FUSE_READ_MAX */
     bool is_orphan;
 };
@@ -49,7 +49,7 @@ struct lazy_fuse *lazy_fuse_new(const struct lazy_fuse_file *files, size_t n, ui
     f->n = n;
     f->open_ms = open_ms;
     f->ops = ops;
-    f->contents = xnew_n(struct content, n + 1);
+    f->contents = xnew_n(struct lazy_fuse_content, n + 1);
     f->data = xalloc(LAZY_FUSE_READ_MAX);
     return f;
 }
@@ -97,7 +97,7 @@ static bool has_node(const struct lazy_fuse *f, uint64_t node)
 }
 
 /* NULL: the node is none of a file. */
-static struct content *content_of(struct lazy_fuse *f, uint64_t node)
+static struct lazy_fuse_content *content_of(struct lazy_fuse *f, uint64_t node)
 {
     return has_node(f, node) && node >= FIRST_FILE ? &f->contents[node - FIRST_FILE] : NULL;
 }
@@ -162,7 +162,7 @@ static void reply_open(struct lazy_fuse *f, uint64_t unique)
 
 static void ask(struct lazy_fuse *f, uint32_t file)
 {
-    struct content *c = &f->contents[file];
+    struct lazy_fuse_content *c = &f->contents[file];
     if (c->state == STATE_AWAY && f->ops->want(f->ops->arg, file))
         c->state = STATE_ASKED;
 }
@@ -171,7 +171,7 @@ static void open_file(struct lazy_fuse *f, const struct lazy_wire_request *h, st
                       uint64_t now_ms)
 {
     struct lazy_wire_open in;
-    struct content *c = content_of(f, h->node);
+    struct lazy_fuse_content *c = content_of(f, h->node);
     if (!c || body.n < sizeof in) {
         reply_error(f, h->unique, c ? EINVAL : EISDIR);
         return;
@@ -189,10 +189,10 @@ static void open_file(struct lazy_fuse *f, const struct lazy_wire_request *h, st
         reply_error(f, h->unique, EIO);
         return;
     }
-    struct waiting w = { .unique = h->unique,
-                         .until_ms = now_ms + f->open_ms,
-                         .file = (uint32_t)(h->node - FIRST_FILE),
-                         .error = EIO };
+    struct lazy_fuse_waiting w = { .unique = h->unique,
+                                   .until_ms = now_ms + f->open_ms,
+                                   .file = (uint32_t)(h->node - FIRST_FILE),
+                                   .error = EIO };
     vec_push(&f->waiting, w);
     ask(f, w.file);
 }
@@ -202,7 +202,7 @@ static void end_waiting(struct lazy_fuse *f, uint32_t file, int error)
 {
     size_t n = 0;
     for (size_t i = 0; i < f->waiting.n; i++) {
-        const struct waiting w = f->waiting.p[i];
+        const struct lazy_fuse_waiting w = f->waiting.p[i];
         if (file != UINT32_MAX && w.file != file)
             f->waiting.p[n++] = w;
         else if (error)
@@ -233,7 +233,7 @@ static void interrupt(struct lazy_fuse *f, struct str body, uint64_t now_ms)
 static void read_file(struct lazy_fuse *f, const struct lazy_wire_request *h, struct str body)
 {
     struct lazy_wire_read in;
-    const struct content *c = content_of(f, h->node);
+    const struct lazy_fuse_content *c = content_of(f, h->node);
     if (!c || body.n < sizeof in || c->state != STATE_HERE) {
         reply_error(f, h->unique, EIO);
         return;
@@ -339,7 +339,8 @@ void lazy_fuse_have(struct lazy_fuse *f, uint32_t file, uint32_t source, uint64_
 {
     if (file >= f->n)
         return;
-    f->contents[file] = (struct content){ .at = at, .source = source, .state = STATE_HERE };
+    f->contents[file] =
+        (struct lazy_fuse_content){ .at = at, .source = source, .state = STATE_HERE };
     end_waiting(f, file, 0);
 }
 
@@ -362,8 +363,8 @@ uint64_t lazy_fuse_sweep(struct lazy_fuse *f, uint64_t now_ms)
     uint64_t next = UINT64_MAX;
     size_t n = 0;
     for (size_t i = 0; i < f->waiting.n; i++) {
-        const struct waiting w = f->waiting.p[i];
-        struct content *c = &f->contents[w.file];
+        const struct lazy_fuse_waiting w = f->waiting.p[i];
+        struct lazy_fuse_content *c = &f->contents[w.file];
         if (w.until_ms <= now_ms) {
             if (c->state == STATE_ASKED) /* the next open asks again: that can have been lost */
                 c->state = STATE_AWAY;

@@ -36,7 +36,7 @@ enum {
 /* What its descriptors are. */
 enum { FD_FUSE, FD_SOCKET, FD_ERRORS, FD_TABLE, FD_COUNT };
 
-enum kind {
+enum lazy_guard_kind {
     KIND_UP,     /* guardian: confined */
     KIND_GO,     /* to it: the mount is there */
     KIND_READY,  /* guardian: it serves */
@@ -46,7 +46,7 @@ enum kind {
     KIND_FAIL,   /* to it */
 };
 
-struct message {
+struct lazy_guard_message {
     uint32_t kind, file, source, error;
     uint64_t at;
     uint32_t in_force, padding;
@@ -60,9 +60,9 @@ struct message {
 /* ---- messages ---- */
 
 /* flags: MSG_DONTWAIT, or 0. fd: -1: none. */
-static int send_message(int sock, const struct message *m, int fd, int flags)
+static int send_message(int sock, const struct lazy_guard_message *m, int fd, int flags)
 {
-    struct message copy = *m;
+    struct lazy_guard_message copy = *m;
     struct iovec part = { &copy, sizeof copy };
     union {
         struct cmsghdr head;
@@ -85,7 +85,7 @@ static int send_message(int sock, const struct message *m, int fd, int flags)
 }
 
 /* 1, or 0: the other end is closed. *ret_fd: given, or -1. */
-static int receive_message(int sock, struct message *ret, int *ret_fd, int flags)
+static int receive_message(int sock, struct lazy_guard_message *ret, int *ret_fd, int flags)
 {
     struct iovec part = { ret, sizeof *ret };
     union {
@@ -132,7 +132,7 @@ static void reply_kernel(void *arg, struct str head, struct str data)
 static bool want(void *arg, uint32_t file)
 {
     const struct guardian *g = arg;
-    const struct message m = { .kind = KIND_WANT, .file = file };
+    const struct lazy_guard_message m = { .kind = KIND_WANT, .file = file };
     return !g->is_orphan && send_message(FD_SOCKET, &m, -1, MSG_DONTWAIT) >= 0;
 }
 
@@ -166,7 +166,7 @@ static void add_source(struct guardian *g, int fd)
 
 static void take_message(struct guardian *g)
 {
-    struct message m;
+    struct lazy_guard_message m;
     int fd, r = receive_message(FD_SOCKET, &m, &fd, MSG_DONTWAIT);
     if (r == -EAGAIN)
         return;
@@ -192,7 +192,7 @@ static int take_request(struct guardian *g)
         return errno == EINTR || errno == EAGAIN || errno == ENOENT ? 0 : -errno;
     int r =
         lazy_fuse_request(g->fuse, str_n(g->request, (size_t)n), clock_mono_ms(), &is_ready, NULL);
-    const struct message m = { .kind = KIND_READY };
+    const struct lazy_guard_message m = { .kind = KIND_READY };
     if (is_ready && !g->is_orphan)
         (void)send_message(FD_SOCKET, &m, -1, 0);
     return r;
@@ -272,7 +272,7 @@ int lazy_guard_main(int argc, char **argv)
     uint64_t open_ms;
     size_t n = 0;
     const struct lazy_fuse_file *files = NULL;
-    struct message up = { .kind = KIND_UP };
+    struct lazy_guard_message up = { .kind = KIND_UP };
     if (argc != 3 || parse_u64(str_of(argv[2]), 1, LAZY_GUARD_OPEN_MAX_MS, &open_ms) < 0)
         return 2; /* it is no command for people */
     struct guardian *g = xnew(struct guardian);
@@ -326,9 +326,9 @@ static int spawn(const struct lazy_guard_opts *o, int fuse, int sock, int table,
     return confine_spawn(&child, err);
 }
 
-static int wait_message(struct lazy_guard *g, enum kind kind, struct err *err)
+static int wait_message(struct lazy_guard *g, enum lazy_guard_kind kind, struct err *err)
 {
-    struct message m = { 0 };
+    struct lazy_guard_message m = { 0 };
     struct pollfd on = { .fd = g->sock, .events = POLLIN };
     int fd = -1, r;
     do
@@ -347,7 +347,7 @@ static int wait_message(struct lazy_guard *g, enum kind kind, struct err *err)
  */
 static int begin(struct lazy_guard *g, int fuse, const char *target, struct err *err)
 {
-    const struct message go = { .kind = KIND_GO };
+    const struct lazy_guard_message go = { .kind = KIND_GO };
     int r = wait_message(g, KIND_UP, err);
     r = r < 0 ? r : mount_fuse(fuse, target, LAZY_FUSE_READ_MAX, err);
     if (r < 0)
@@ -411,7 +411,7 @@ void lazy_guard_free(struct lazy_guard *g)
     free(g);
 }
 
-static int tell(struct lazy_guard *g, const struct message *m, int fd, struct err *err)
+static int tell(struct lazy_guard *g, const struct lazy_guard_message *m, int fd, struct err *err)
 {
     int r = send_message(g->sock, m, fd, 0);
     return r < 0 ? err_set(err, -EPIPE, "the guardian of the files has ended") : 0;
@@ -419,7 +419,7 @@ static int tell(struct lazy_guard *g, const struct message *m, int fd, struct er
 
 int lazy_guard_source(struct lazy_guard *g, int fd, struct err *err)
 {
-    const struct message m = { .kind = KIND_SOURCE };
+    const struct lazy_guard_message m = { .kind = KIND_SOURCE };
     (void)pthread_mutex_lock(&g->mutex);
     int r =
         g->n_sources == LAZY_GUARD_SOURCES_MAX
@@ -433,20 +433,24 @@ int lazy_guard_source(struct lazy_guard *g, int fd, struct err *err)
 int lazy_guard_have(struct lazy_guard *g, uint32_t file, uint32_t source, uint64_t at,
                     struct err *err)
 {
-    const struct message m = { .kind = KIND_HAVE, .file = file, .source = source, .at = at };
+    const struct lazy_guard_message m = {
+        .kind = KIND_HAVE, .file = file, .source = source, .at = at
+    };
     return tell(g, &m, -1, err);
 }
 
 int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *err)
 {
-    const struct message m = { .kind = KIND_FAIL, .file = file, .error = (uint32_t)error };
+    const struct lazy_guard_message m = { .kind = KIND_FAIL,
+                                          .file = file,
+                                          .error = (uint32_t)error };
     return tell(g, &m, -1, err);
 }
 
 int lazy_guard_next(struct lazy_guard *g, uint32_t *ret)
 {
     for (;;) {
-        struct message m;
+        struct lazy_guard_message m;
         int fd, r = receive_message(g->sock, &m, &fd, 0);
         fd_scoped(&fd);
         if (r <= 0)

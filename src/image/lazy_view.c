@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-struct collecting {
+struct lazy_view_collecting {
     VEC(struct lazy_file) files; /* in the order in which they lie */
     struct map seen;             /* digest -> its index + 1 */
     uint64_t n_bytes;
 };
 
-static int collect_file(struct collecting *c, const struct oci_entry *e, uint32_t layer,
+static int collect_file(struct lazy_view_collecting *c, const struct oci_entry *e, uint32_t layer,
                         struct err *err)
 {
     struct str key = str_n(e->digest, SHA256_BYTES);
@@ -35,7 +35,8 @@ static int collect_file(struct collecting *c, const struct oci_entry *e, uint32_
     return 0;
 }
 
-static int collect(struct oci_layer *const *layers, size_t n, struct collecting *c, struct err *err)
+static int collect(struct oci_layer *const *layers, size_t n, struct lazy_view_collecting *c,
+                   struct err *err)
 {
     int r = 0;
     for (size_t i = 0; i < n; i++)
@@ -67,26 +68,26 @@ static int write_erofs(struct oci_layer *const *layers, size_t n, enum oci_symli
     return r;
 }
 
-struct place {
+struct lazy_view_place {
     const struct lazy_file *file;
     uint32_t at;
 };
 
 static int by_digest(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct lazy_view_place *x = a, *y = b;
     return memcmp(x->file->digest, y->file->digest, SHA256_BYTES);
 }
 
-static void sort(const struct collecting *c, struct lazy_view *v)
+static void sort(const struct lazy_view_collecting *c, struct lazy_view *v)
 {
     v->n = c->files.n;
     v->n_bytes = c->n_bytes;
     v->files = xnew_n(struct lazy_file, v->n + 1);
     v->in_order = xnew_n(uint32_t, v->n + 1);
-    scoped(free_scoped) struct place *places = xnew_n(struct place, v->n + 1);
+    scoped(free_scoped) struct lazy_view_place *places = xnew_n(struct lazy_view_place, v->n + 1);
     for (size_t i = 0; i < v->n; i++)
-        places[i] = (struct place){ &c->files.p[i], (uint32_t)i };
+        places[i] = (struct lazy_view_place){ &c->files.p[i], (uint32_t)i };
     if (v->n)
         qsort(places, v->n, sizeof *places, by_digest);
     for (size_t i = 0; i < v->n; i++) {
@@ -98,7 +99,7 @@ static void sort(const struct collecting *c, struct lazy_view *v)
 int lazy_view_make(struct oci_layer *const *layers, size_t n, enum oci_symlink_parent how,
                    const uint8_t uuid[16], struct lazy_view *ret, struct err *err)
 {
-    struct collecting c = { .seen.borrows_keys = true };
+    struct lazy_view_collecting c = { .seen.borrows_keys = true };
     struct lazy_view v = { .erofs = BUF_INIT(EROFS_IMAGE_MAX) };
     int r = collect(layers, n, &c, err);
     r = r < 0 ? r : write_erofs(layers, n, how, uuid, &v.erofs, err);

@@ -32,7 +32,7 @@ struct image_lease {
 };
 
 /* What the tag names. */
-struct found {
+struct lease_found {
     struct oci_digest digest;
     char holder[IMAGE_LEASE_HOLDER_MAX]; /* "": none */
     uint64_t ms;
@@ -76,7 +76,7 @@ static struct str annotation(const struct json *doc, const char *name)
 
 /* 0: there is none, or nobody holds it. A manifest that says nothing sensible counts as held for
  * the usual time: something else may use the tag for a while. */
-static int look(struct image_lease *l, struct found *ret, struct err *err)
+static int look(struct image_lease *l, struct lease_found *ret, struct err *err)
 {
     struct arena a = { .max_bytes = OCI_DOCUMENT_MAX * 16 };
     struct json *doc = NULL;
@@ -152,7 +152,7 @@ static void settle(void)
 }
 
 /* How much longer another's lease may be alive; 0: it is free. */
-static uint64_t remaining(struct image_lease *l, const struct found *f)
+static uint64_t remaining(struct image_lease *l, const struct lease_found *f)
 {
     uint64_t now = clock_mono_ms();
     if (!l->was_seen || !oci_digest_equal(&l->seen, &f->digest)) {
@@ -169,7 +169,7 @@ static uint64_t remaining(struct image_lease *l, const struct found *f)
 static int write_and_look(struct image_lease *l, uint64_t began, uint64_t *ret_wait_ms,
                           struct err *err)
 {
-    struct found f = { .holder = "" };
+    struct lease_found f = { .holder = "" };
     int r = put(l, l->self, err);
     if (r < 0)
         return r;
@@ -196,7 +196,7 @@ static int write_again(struct image_lease *l, struct err *err)
 
 int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
 {
-    struct found f = { .holder = "" };
+    struct lease_found f = { .holder = "" };
     int r = push_content(l, err);
     uint64_t began = clock_mono_ms();
     r = r < 0 ? r : look(l, &f, err);
@@ -224,7 +224,7 @@ static bool is_alive(const struct image_lease *l)
 
 int image_lease_renew(struct image_lease *l, struct err *err)
 {
-    struct found f = { .holder = "" };
+    struct lease_found f = { .holder = "" };
     int r = push_content(l, err);
     r = r < 0 ? r : look(l, &f, err);
     if (r > 0 && strcmp(f.holder, l->self) != 0) {

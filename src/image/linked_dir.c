@@ -40,7 +40,7 @@ static void link_name(const struct oci_node *n, char ret[LINK_NAME_SIZE])
 
 /* ---- writing ---- */
 
-struct writing {
+struct linked_dir_writing {
     const struct stored *s;
     struct oci_layer **layers;
     int *tars; /* -1: the files of the layer are objects */
@@ -58,7 +58,7 @@ static int unsupported(size_t layer, const char *why, struct err *err)
     return err_set(err, E_UNSUPPORTED, "layer %zu: %s", layer, why);
 }
 
-static int open_layer(struct writing *w, size_t i, struct err *err)
+static int open_layer(struct linked_dir_writing *w, size_t i, struct err *err)
 {
     const struct oci_digest *id = &w->s->image->config.diff_ids[i];
     int r = oci_store_layer_index(w->s->store, id, &w->layers[i], err);
@@ -77,7 +77,7 @@ static int open_layer(struct writing *w, size_t i, struct err *err)
     return r < 0 ? err_ctx(err, r, "layer %zu", i) : 0;
 }
 
-static size_t layer_of(const struct writing *w, const struct oci_entry *e)
+static size_t layer_of(const struct linked_dir_writing *w, const struct oci_entry *e)
 {
     size_t i = 0;
     while (e < w->layers[i]->entries.p || e >= w->layers[i]->entries.p + w->layers[i]->entries.n)
@@ -85,8 +85,8 @@ static size_t layer_of(const struct writing *w, const struct oci_entry *e)
     return i;
 }
 
-static int give_content(struct writing *w, int fd, uint64_t offset, const struct oci_entry *e,
-                        struct err *err)
+static int give_content(struct linked_dir_writing *w, int fd, uint64_t offset,
+                        const struct oci_entry *e, struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
     scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
@@ -111,8 +111,8 @@ static int give_content(struct writing *w, int fd, uint64_t offset, const struct
 }
 
 /* from: the entry of a layer; e: the same with the path in the image. */
-static int write_file(struct writing *w, const struct oci_entry *from, const struct oci_entry *e,
-                      struct err *err)
+static int write_file(struct linked_dir_writing *w, const struct oci_entry *from,
+                      const struct oci_entry *e, struct err *err)
 {
     int tar = w->tars[layer_of(w, from)];
     scoped(fd_scoped) int object =
@@ -126,7 +126,7 @@ static int write_file(struct writing *w, const struct oci_entry *from, const str
 
 /* For directories that are written later; without it they have a copy. A link that is there has as
  * many names as the file system lets it have. */
-static void keep_link(struct writing *w, const char *name)
+static void keep_link(struct linked_dir_writing *w, const char *name)
 {
     char dir[3] = { name[0], name[1], 0 };
     int r = layer_dir_keep(w->dir, w->links, name);
@@ -136,8 +136,8 @@ static void keep_link(struct writing *w, const char *name)
         (void)layer_dir_keep(w->dir, w->links, name);
 }
 
-static int add_file(struct writing *w, const struct oci_node *n, const struct oci_entry *e,
-                    struct err *err)
+static int add_file(struct linked_dir_writing *w, const struct oci_node *n,
+                    const struct oci_entry *e, struct err *err)
 {
     char name[LINK_NAME_SIZE];
     if (e->size == 0)
@@ -158,7 +158,7 @@ static int add_file(struct writing *w, const struct oci_node *n, const struct oc
 }
 
 /* An earlier name of its inode; NULL: this is the first one. */
-static const struct oci_node *first_name(struct writing *w, const struct oci_node *n)
+static const struct oci_node *first_name(struct linked_dir_writing *w, const struct oci_node *n)
 {
     struct str key = str_n(&n->inode, sizeof n->inode);
     const struct oci_node *first = n->inode->n_links > 1 ? map_get(&w->first, key) : NULL;
@@ -167,7 +167,7 @@ static const struct oci_node *first_name(struct writing *w, const struct oci_nod
     return first;
 }
 
-static int add_node(struct writing *w, const struct oci_node *n, struct err *err)
+static int add_node(struct linked_dir_writing *w, const struct oci_node *n, struct err *err)
 {
     struct oci_entry e = { .type = TAR_DIR, .mode = 0755 };
     if (n->inode->entry)
@@ -184,7 +184,7 @@ static int add_node(struct writing *w, const struct oci_node *n, struct err *err
     return e.type == TAR_FILE ? add_file(w, n, &e, err) : layer_dir_ops.entry(w->dir, &e, err);
 }
 
-static int add_nodes(struct writing *w, struct err *err)
+static int add_nodes(struct linked_dir_writing *w, struct err *err)
 {
     int r = 0;
     scoped(free_scoped) struct oci_node **nodes = NULL;
@@ -195,7 +195,7 @@ static int add_nodes(struct writing *w, struct err *err)
     return r < 0 ? r : layer_dir_finish(w->dir, err);
 }
 
-static int write_all(struct writing *w, struct err *err)
+static int write_all(struct linked_dir_writing *w, struct err *err)
 {
     int r = w->piece ? 0 : err_sys(err, -ENOMEM, "read the layers");
     for (size_t i = 0; i < w->n && r >= 0; i++)
@@ -216,7 +216,7 @@ int linked_dir_write(const struct stored *s, int root_fd, int gone_fd,
     struct layer_dir_opts how = *opts;
     assert(!opts->is_rootless && opts->form == LAYER_DIR_MERGED);
     how.symlink_parent = OCI_SYMLINK_PARENT_REFUSE; /* the tree has none */
-    struct writing w = { .s = s, .n = s->image->config.n_diff_ids, .links = -1 };
+    struct linked_dir_writing w = { .s = s, .n = s->image->config.n_diff_ids, .links = -1 };
     w.layers = xnew_n(struct oci_layer *, w.n);
     w.tars = xnew_n(int, w.n);
     for (size_t i = 0; i < w.n; i++)
@@ -242,13 +242,13 @@ int linked_dir_write(const struct stored *s, int root_fd, int gone_fd,
 
 /* ---- sweeping ---- */
 
-struct sweeping {
+struct linked_dir_sweeping {
     size_t n;
     uint64_t n_bytes;
     bool is_dry;
 };
 
-static int sweep_dir(struct sweeping *s, int links, const char *name, struct err *err)
+static int sweep_dir(struct linked_dir_sweeping *s, int links, const char *name, struct err *err)
 {
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
     scoped(fd_scoped) int dir = sys_openat(links, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -287,7 +287,7 @@ static int remove_old_boots(struct oci_store *store, struct err *err)
 int linked_dir_sweep(struct oci_store *store, bool is_dry, size_t *ret_n, uint64_t *ret_bytes,
                      struct err *err)
 {
-    struct sweeping s = { .is_dry = is_dry };
+    struct linked_dir_sweeping s = { .is_dry = is_dry };
     struct err why = { 0 };
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
     int r = is_dry ? 0 : remove_old_boots(store, err);

@@ -55,7 +55,7 @@ unsigned image_minhash_overlap(const struct image_minhash *a, const struct image
 
 /* ---- groups ---- */
 
-struct member {
+struct minhash_member {
     uint32_t image, root; /* root: the first image of its group */
     const char *family;
 };
@@ -69,7 +69,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 
 static int by_family(const void *x, const void *y)
 {
-    const struct member *a = x, *b = y;
+    const struct minhash_member *a = x, *b = y;
     int c = (a->root > b->root) - (a->root < b->root);
     c = c ? c : strcmp(a->family, b->family);
     return c ? c : (a->image > b->image) - (a->image < b->image);
@@ -77,7 +77,7 @@ static int by_family(const void *x, const void *y)
 
 /* Members of one group from `from` on: where the next group begins, of at most `max` members. A
  * family is cut only where it does not fit alone. */
-static size_t cut(const struct member *all, size_t from, size_t n, size_t max)
+static size_t cut(const struct minhash_member *all, size_t from, size_t n, size_t max)
 {
     size_t to = from;
     while (to < n && all[to].root == all[from].root && to - from < max)
@@ -94,7 +94,7 @@ size_t image_minhash_group(const struct image_minhash *all, const char *const *f
                            unsigned overlap_percent, size_t max, uint32_t *ret)
 {
     scoped(free_scoped) uint32_t *parent = xnew_n(uint32_t, n);
-    scoped(free_scoped) struct member *members = xnew_n(struct member, n);
+    scoped(free_scoped) struct minhash_member *members = xnew_n(struct minhash_member, n);
     size_t n_groups = 0;
     for (uint32_t i = 0; i < n; i++) {
         parent[i] = i;
@@ -105,7 +105,7 @@ size_t image_minhash_group(const struct image_minhash *all, const char *const *f
             }
     }
     for (uint32_t i = 0; i < n; i++)
-        members[i] = (struct member){ i, root_of(parent, i), family[i] };
+        members[i] = (struct minhash_member){ i, root_of(parent, i), family[i] };
     qsort(members, n, sizeof *members, by_family);
     for (size_t from = 0, to; from < n; from = to, n_groups++) {
         to = cut(members, from, n, max);

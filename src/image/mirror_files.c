@@ -51,15 +51,15 @@ int mirror_files_tree(struct oci_store *s, const struct oci_digest *diff_id, int
 
 /* ---- parcels ---- */
 
-struct parcel {
+struct mirror_files_parcel {
     struct arena memory;
     struct oci_parcel_request q;
     struct oci_contents *contents; /* of the layers that are named */
 };
 
 /* How many bytes those have that are here, and which these are. */
-static int measure(struct parcel *p, const struct oci_digest *all, size_t n, uint8_t *ret_has,
-                   uint64_t *ret_bytes, struct err *err)
+static int measure(struct mirror_files_parcel *p, const struct oci_digest *all, size_t n,
+                   uint8_t *ret_has, uint64_t *ret_bytes, struct err *err)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -75,8 +75,8 @@ static int measure(struct parcel *p, const struct oci_digest *all, size_t n, uin
 }
 
 /* Those that measure() has found. */
-static int read_files(struct parcel *p, const struct oci_digest *all, size_t n, const uint8_t *has,
-                      uint64_t n_bytes, char **ret, struct err *err)
+static int read_files(struct mirror_files_parcel *p, const struct oci_digest *all, size_t n,
+                      const uint8_t *has, uint64_t n_bytes, char **ret, struct err *err)
 {
     scoped(free_scoped) char *bytes = mem_try((size_t)n_bytes + 1);
     size_t to = 0;
@@ -97,7 +97,7 @@ static int read_files(struct parcel *p, const struct oci_digest *all, size_t n, 
     return 0;
 }
 
-static int make_parcel(struct parcel *p, struct buf *to, struct err *err)
+static int make_parcel(struct mirror_files_parcel *p, struct buf *to, struct err *err)
 {
     const struct oci_parcel_request *q = &p->q;
     scoped(free_scoped) char *bases = NULL, *files = NULL;
@@ -122,7 +122,7 @@ int mirror_files_parcel(struct oci_store *s, struct str request, int *ret, uint6
                         struct err *err)
 {
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(OCI_PARCEL_ANSWER_MAX);
-    struct parcel p = { 0 };
+    struct mirror_files_parcel p = { 0 };
     int r = oci_parcel_request_read(&p.memory, request, &p.q, err);
     if (r >= 0) {
         p.contents = oci_contents_of(s, p.q.layers, p.q.n_layers, layer_rights_is_public);

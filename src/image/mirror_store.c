@@ -34,15 +34,15 @@ struct mirror {
     pthread_mutex_t mutex; /* of what follows */
     struct list made;      /* the last made is the first */
     size_t n_made;
-    struct list kept; /* struct kept, the first due is the first */
+    struct list kept; /* struct mirror_store_kept, the first due is the first */
     size_t n_kept;
-    struct list answers; /* struct kept likewise, by what was asked for */
+    struct list answers; /* struct mirror_store_kept likewise, by what was asked for */
     size_t n_answers;
     uint64_t n_answer_bytes;
 };
 
 /* A blob, or the text of a configuration, that a client is likely to ask for next. */
-struct kept {
+struct mirror_store_kept {
     struct list node;
     struct oci_digest digest;
     int fd; /* -1: a tar or a text */
@@ -207,7 +207,7 @@ static int make_manifest(struct mirror *m, struct arena *a, const struct oci_man
 
 /* ---- what belongs to a manifest that was served ---- */
 
-static void kept_free(struct mirror *m, struct kept *k)
+static void kept_free(struct mirror *m, struct mirror_store_kept *k)
 {
     list_remove(&k->node);
     m->n_kept--;
@@ -218,7 +218,7 @@ static void kept_free(struct mirror *m, struct kept *k)
     free(k);
 }
 
-static void answer_free(struct mirror *m, struct kept *k)
+static void answer_free(struct mirror *m, struct mirror_store_kept *k)
 {
     list_remove(&k->node);
     m->n_answers--;
@@ -232,7 +232,7 @@ uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
     uint64_t next = UINT64_MAX;
     (void)pthread_mutex_lock(&m->mutex);
     list_each_safe (node, &m->kept) {
-        struct kept *k = list_entry(node, struct kept, node);
+        struct mirror_store_kept *k = list_entry(node, struct mirror_store_kept, node);
         if (k->until_ms > now_ms) {
             next = k->until_ms;
             break;
@@ -240,7 +240,7 @@ uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
         kept_free(m, k);
     }
     list_each_safe (node, &m->answers) {
-        struct kept *k = list_entry(node, struct kept, node);
+        struct mirror_store_kept *k = list_entry(node, struct mirror_store_kept, node);
         if (k->until_ms > now_ms) {
             next = MIN(next, k->until_ms);
             break;
@@ -252,27 +252,27 @@ uint64_t mirror_sweep(struct mirror *m, uint64_t now_ms)
 }
 
 /* With the mutex held. */
-static struct kept *find_in(const struct list *l, const struct oci_digest *d)
+static struct mirror_store_kept *find_in(const struct list *l, const struct oci_digest *d)
 {
     list_each (node, l)
-        if (oci_digest_equal(&list_entry(node, struct kept, node)->digest, d))
-            return list_entry(node, struct kept, node);
+        if (oci_digest_equal(&list_entry(node, struct mirror_store_kept, node)->digest, d))
+            return list_entry(node, struct mirror_store_kept, node);
     return NULL;
 }
 
 /* Something open, or a text. k: taken. */
-static void keep(struct mirror *m, const struct kept *from)
+static void keep(struct mirror *m, const struct mirror_store_kept *from)
 {
-    struct kept *k = xnew(struct kept);
+    struct mirror_store_kept *k = xnew(struct mirror_store_kept);
     const struct oci_digest *d = &from->digest;
     *k = *from;
     k->until_ms = clock_mono_ms() + MIRROR_KEEP_MS;
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *old = find_in(&m->kept, d);
+    struct mirror_store_kept *old = find_in(&m->kept, d);
     if (old)
         kept_free(m, old);
     else if (m->n_kept == MIRROR_KEPT_MAX)
-        kept_free(m, list_first(&m->kept, struct kept, node));
+        kept_free(m, list_first(&m->kept, struct mirror_store_kept, node));
     list_push_back(&m->kept, &k->node);
     m->n_kept++;
     (void)pthread_mutex_unlock(&m->mutex);
@@ -296,7 +296,7 @@ static int open_kept(struct mirror *m, const struct oci_digest *d, struct opened
 {
     struct opened o = { .fd = -1 };
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *k = find_in(&m->kept, d);
+    struct mirror_store_kept *k = find_in(&m->kept, d);
     if (k && k->fd >= 0)
         o.fd = fcntl(k->fd, F_DUPFD_CLOEXEC, 0);
     else if (k && k->tar)
@@ -311,7 +311,7 @@ static int open_kept(struct mirror *m, const struct oci_digest *d, struct opened
 static bool find_kept_text(struct mirror *m, const struct oci_digest *d, struct mirror_found *f)
 {
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *k = find_in(&m->kept, d);
+    struct mirror_store_kept *k = find_in(&m->kept, d);
     bool found = k && k->text && set_body(f, str_n(k->text, k->n), STR(TYPE_BYTES), d, NULL) >= 0;
     (void)pthread_mutex_unlock(&m->mutex);
     return found;
@@ -355,7 +355,7 @@ static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
     struct oci_manifest doc;
     if (oci_manifest_parse(a, manifest, &doc, NULL) < 0)
         return;
-    struct kept k = { .digest = doc.config.digest, .fd = -1 };
+    struct mirror_store_kept k = { .digest = doc.config.digest, .fd = -1 };
     if (may_have(m, &k.digest, false) &&
         oci_store_document(m->store, &k.digest, a, &text, NULL) >= 0) {
         k.text = str_dup(text);
@@ -366,7 +366,7 @@ static void keep_parts(struct mirror *m, struct arena *a, struct str manifest)
         struct opened o;
         const struct oci_digest *d = &doc.layers[i].digest;
         if (open_blob(m, d, false, &o) >= 0)
-            keep(m, &(struct kept){ .digest = *d, .fd = o.fd, .tar = o.tar });
+            keep(m, &(struct mirror_store_kept){ .digest = *d, .fd = o.fd, .tar = o.tar });
     }
 }
 
@@ -624,7 +624,7 @@ static struct oci_digest answer_key(const struct mirror_request *q)
 static int open_answer(struct mirror *m, const struct oci_digest *key, uint64_t *ret_size)
 {
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *k = find_in(&m->answers, key);
+    struct mirror_store_kept *k = find_in(&m->answers, key);
     int fd = k ? fcntl(k->fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (fd >= 0)
         *ret_size = k->n;
@@ -638,17 +638,17 @@ static void keep_answer(struct mirror *m, const struct oci_digest *key, int fd, 
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return;
-    struct kept *k = xnew(struct kept);
-    *k = (struct kept){
+    struct mirror_store_kept *k = xnew(struct mirror_store_kept);
+    *k = (struct mirror_store_kept){
         .digest = *key, .fd = own, .n = size, .until_ms = clock_mono_ms() + MIRROR_KEEP_MS
     };
     (void)pthread_mutex_lock(&m->mutex);
-    struct kept *old = find_in(&m->answers, key);
+    struct mirror_store_kept *old = find_in(&m->answers, key);
     if (old)
         answer_free(m, old);
     while (m->n_answers && (m->n_answers == MIRROR_ANSWERS_MAX ||
                             m->n_answer_bytes + size > MIRROR_ANSWERS_BYTES_MAX))
-        answer_free(m, list_first(&m->answers, struct kept, node));
+        answer_free(m, list_first(&m->answers, struct mirror_store_kept, node));
     list_push_back(&m->answers, &k->node);
     m->n_answers++;
     m->n_answer_bytes += size;

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
-struct work {
+struct orchestrate_work {
     const struct image_orchestrate *o;
     struct place_break_set settled; /* on the node, or by a task that exists */
     struct place_break_peer peers[PLACE_BREAK_PEERS_MAX];
@@ -53,7 +53,8 @@ static struct place_break_set sendable(const struct image_orchestrate *o,
     return s;
 }
 
-static bool holds_something(const struct work *w, const struct image_orchestrate_node *n)
+static bool holds_something(const struct orchestrate_work *w,
+                            const struct image_orchestrate_node *n)
 {
     for (size_t i = 0; i < w->o->n_layers; i++)
         if (!place_break_in(&w->settled, i) && can_send(n, i))
@@ -62,7 +63,7 @@ static bool holds_something(const struct work *w, const struct image_orchestrate
 }
 
 /* Nodes that hold what is missing, the fastest where there are more than fit. */
-static void list_peers(struct work *w)
+static void list_peers(struct orchestrate_work *w)
 {
     for (uint32_t i = 0; i < w->o->n_nodes; i++) {
         const struct image_orchestrate_node *n = &w->o->nodes[i];
@@ -83,14 +84,15 @@ static void list_peers(struct work *w)
     }
 }
 
-static int node_of(const struct work *w, int peer)
+static int node_of(const struct orchestrate_work *w, int peer)
 {
     return peer == PLACE_BREAK_REGISTRY ? peer : w->peer_nodes[peer];
 }
 
 /* ---- what is under way ---- */
 
-static struct image_task *add_task(struct work *w, enum image_task_kind kind, uint32_t layer)
+static struct image_task *add_task(struct orchestrate_work *w, enum image_task_kind kind,
+                                   uint32_t layer)
 {
     struct image_task t = { .kind = kind, .layer = layer, .to = w->o->layers[layer].size };
     vec_push(&w->tasks.all, t);
@@ -147,7 +149,7 @@ static const struct image_orchestrate_flight *flight_to_follow(const struct imag
     return best;
 }
 
-static void use_flights(struct work *w)
+static void use_flights(struct orchestrate_work *w)
 {
     const struct image_orchestrate *o = w->o;
     for (uint32_t i = 0; i < o->n_layers; i++) {
@@ -173,7 +175,7 @@ static void use_flights(struct work *w)
 
 /* ---- the rest ---- */
 
-static bool assign_rest(struct work *w)
+static bool assign_rest(struct orchestrate_work *w)
 {
     int64_t sizes[PLACE_BREAK_LAYERS_MAX];
     struct place_break_plan *plan = xnew(struct place_break_plan);
@@ -224,7 +226,7 @@ static int by_priority(const void *a, const void *b, void *arg)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static void put_in_order(struct work *w)
+static void put_in_order(struct orchestrate_work *w)
 {
     struct image_tasks *t = &w->tasks;
     if (t->all.n)
@@ -236,7 +238,7 @@ static void put_in_order(struct work *w)
 
 bool image_orchestrate(const struct image_orchestrate *o, struct image_tasks *ret)
 {
-    struct work *w = xnew(struct work);
+    struct orchestrate_work *w = xnew(struct orchestrate_work);
     assert(o->n_layers <= PLACE_BREAK_LAYERS_MAX && o->node < o->n_nodes);
     w->o = o;
     w->settled = o->nodes[o->node].holds;

@@ -24,7 +24,7 @@ struct seed {
     uint64_t size;
 };
 
-struct planner {
+struct image_planner {
     const struct image_plan_input *in;
     struct image_plan *plan;
     uint32_t *by_set;      /* indexes of all classes, parts next to each other */
@@ -94,7 +94,7 @@ static int by_set_and_part(const void *x, const void *y)
 }
 
 /* Classes with equal sets next to each other. */
-static void sort_parts(struct planner *p)
+static void sort_parts(struct image_planner *p)
 {
     const struct image_plan_input *in = p->in;
     scoped(free_scoped) struct by_set *all = xnew_n(struct by_set, in->n_classes);
@@ -105,7 +105,7 @@ static void sort_parts(struct planner *p)
         p->by_set[i] = all[i].index;
 }
 
-static void rank(struct planner *p)
+static void rank(struct image_planner *p)
 {
     const struct image_plan_input *in = p->in;
     size_t n_words = p->plan->n_words;
@@ -132,20 +132,20 @@ static void rank(struct planner *p)
     qsort(p->ranked, p->n_ranked, sizeof *p->ranked, by_gain);
 }
 
-static bool has_budget(const struct planner *p, const uint64_t *set, uint32_t n_layers)
+static bool has_budget(const struct image_planner *p, const uint64_t *set, uint32_t n_layers)
 {
     image_set_each(i, set, p->in->n_images) if (p->plan->images[i].n_shared + n_layers >=
                                                 p->in->max_layers) return false;
     return true;
 }
 
-static void take_budget(struct planner *p, const uint64_t *set, uint32_t n_layers)
+static void take_budget(struct image_planner *p, const uint64_t *set, uint32_t n_layers)
 {
     image_set_each(i, set, p->in->n_images) p->plan->images[i].n_shared += n_layers;
 }
 
 /* Those that become layers, to the front. */
-static void choose(struct planner *p)
+static void choose(struct image_planner *p)
 {
     for (size_t i = 0; i < p->n_ranked; i++) {
         struct ranked r = p->ranked[i];
@@ -157,7 +157,7 @@ static void choose(struct planner *p)
     }
 }
 
-static bool can_split(const struct planner *p, const struct ranked *r)
+static bool can_split(const struct image_planner *p, const struct ranked *r)
 {
     if (p->in->split_threshold == 0 || r->n_parts < 2 || r->size < p->in->split_threshold)
         return false;
@@ -169,7 +169,7 @@ static bool can_split(const struct planner *p, const struct ranked *r)
 
 /* With what is left of the budget: no class goes without a layer because of it. Returns the number
  * of layers. */
-static size_t split(struct planner *p)
+static size_t split(struct image_planner *p)
 {
     size_t n_layers = 0;
     for (size_t i = 0; i < p->n_kept; i++) {
@@ -183,7 +183,7 @@ static size_t split(struct planner *p)
     return n_layers;
 }
 
-static struct seed make_seed(const struct planner *p, const struct ranked *of, uint32_t first,
+static struct seed make_seed(const struct image_planner *p, const struct ranked *of, uint32_t first,
                              uint32_t n)
 {
     struct seed s = { .of = of, .first_part = first, .n_parts = n };
@@ -193,7 +193,7 @@ static struct seed make_seed(const struct planner *p, const struct ranked *of, u
     return s;
 }
 
-static void add_layers(struct planner *p, size_t n_layers)
+static void add_layers(struct image_planner *p, size_t n_layers)
 {
     struct image_plan *plan = p->plan;
     size_t n = 0;
@@ -224,7 +224,7 @@ static void add_layers(struct planner *p, size_t n_layers)
 
 /* ---- where each class goes ---- */
 
-static void add_piece(struct planner *p, uint32_t class_index, uint32_t layer)
+static void add_piece(struct image_planner *p, uint32_t class_index, uint32_t layer)
 {
     const struct image_class *c = &p->in->classes[class_index];
     struct image_plan_layer *l = &p->plan->layers[layer];
@@ -237,7 +237,7 @@ static void add_piece(struct planner *p, uint32_t class_index, uint32_t layer)
 
 /* Of the layers of a class the one that fits the part: what changes does not go where nothing
  * changes, if that can be. */
-static uint32_t layer_for_part(const struct planner *p, const struct ranked *r, uint32_t part)
+static uint32_t layer_for_part(const struct image_planner *p, const struct ranked *r, uint32_t part)
 {
     uint32_t found = p->layer_of[r->parts[0]];
     for (uint32_t i = 1; i < r->n_parts; i++)
@@ -249,7 +249,7 @@ static uint32_t layer_for_part(const struct planner *p, const struct ranked *r, 
 /* A class without a layer: into disjoint layers of subsets, those with the most sharers first, and
  * of them the largest. *rest keeps the images for which none was found. Whether classes were split
  * counts for nothing here, so that splitting never stores more. */
-static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
+static void spill(struct image_planner *p, uint32_t class_index, uint64_t *rest)
 {
     size_t n_words = p->plan->n_words;
     for (size_t i = 0; i < p->n_kept && !p->in->is_plain; i++) {
@@ -261,7 +261,7 @@ static void spill(struct planner *p, uint32_t class_index, uint64_t *rest)
     }
 }
 
-static void place(struct planner *p)
+static void place(struct image_planner *p)
 {
     struct image_plan *plan = p->plan;
     for (size_t i = 0; i < p->in->n_classes; i++) {
@@ -299,7 +299,7 @@ uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t 
 /* ---- what it brings ---- */
 
 /* What images that stay as they are go on to store. */
-static uint64_t untouched_size(const struct planner *p)
+static uint64_t untouched_size(const struct image_planner *p)
 {
     uint64_t untouched[IMAGE_SET_WORDS_MAX] = { 0 }, n = 0;
     for (size_t i = 0; i < p->in->n_images; i++)
@@ -362,7 +362,7 @@ void image_plan_set_sizes(struct image_plan *p, const uint64_t *sizes)
     count_sharing(p);
 }
 
-static const char *refusal(const struct planner *p)
+static const char *refusal(const struct image_planner *p)
 {
     const struct image_plan *plan = p->plan;
     if (plan->n_layers == 0 && !(p->in->is_for_all && p->in->is_forced))
@@ -374,7 +374,7 @@ static const char *refusal(const struct planner *p)
     return plan->net <= 0 ? "nodes would lose more from their caches than it saves" : NULL;
 }
 
-static void assess(struct planner *p)
+static void assess(struct image_planner *p)
 {
     struct image_plan *plan = p->plan;
     const struct image_plan_input *in = p->in;
@@ -410,7 +410,7 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
         .n_words = image_set_words(in->n_images),
         .classes = in->classes,
     };
-    struct planner p = {
+    struct image_planner p = {
         .in = in,
         .plan = ret,
         .by_set = xnew_n(uint32_t, in->n_classes),

@@ -7,19 +7,19 @@
 #include <assert.h>
 #include <math.h>
 
-struct count { /* a sum of 2^-(age / half-life) */
+struct prefetch_count { /* a sum of 2^-(age / half-life) */
     double sum;
     uint64_t at_ms;
 };
 struct image_demand {
     uint32_t n_layers, n_zones;
-    struct count counts[];
+    struct prefetch_count counts[];
 };
 
 struct image_demand *image_demand_new(uint32_t n_layers, uint32_t n_zones)
 {
     size_t n, bytes;
-    if (size_mul(n_layers, n_zones, &n) || size_mul(n, sizeof(struct count), &bytes))
+    if (size_mul(n_layers, n_zones, &n) || size_mul(n, sizeof(struct prefetch_count), &bytes))
         abort();
     struct image_demand *d = xalloc(sizeof *d + bytes);
     d->n_layers = n_layers;
@@ -32,7 +32,7 @@ void image_demand_free(struct image_demand *d)
     free(d);
 }
 
-static double decayed(const struct count *c, uint64_t now_ms)
+static double decayed(const struct prefetch_count *c, uint64_t now_ms)
 {
     return c->sum > 0 ? c->sum * exp2(-(double)(now_ms - c->at_ms) / IMAGE_PREFETCH_HALF_LIFE_MS)
                       : 0;
@@ -41,7 +41,7 @@ static double decayed(const struct count *c, uint64_t now_ms)
 void image_demand_add(struct image_demand *d, uint32_t zone, uint32_t layer, uint64_t now_ms)
 {
     assert(zone < d->n_zones && layer < d->n_layers);
-    struct count *c = &d->counts[(size_t)zone * d->n_layers + layer];
+    struct prefetch_count *c = &d->counts[(size_t)zone * d->n_layers + layer];
     c->sum = decayed(c, now_ms) + 1;
     c->at_ms = now_ms;
 }
@@ -49,7 +49,7 @@ void image_demand_add(struct image_demand *d, uint32_t zone, uint32_t layer, uin
 void image_demand_forget(struct image_demand *d, uint32_t zone, uint32_t layer)
 {
     assert(zone < d->n_zones && layer < d->n_layers);
-    d->counts[(size_t)zone * d->n_layers + layer] = (struct count){ 0 };
+    d->counts[(size_t)zone * d->n_layers + layer] = (struct prefetch_count){ 0 };
 }
 
 /* Requests at a constant rate sum up to rate * half-life / ln 2. */

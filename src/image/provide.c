@@ -31,7 +31,7 @@ void provide_result_fini(struct provided *p)
 
 /* ---- names ---- */
 
-struct asked {
+struct provide_asked {
     const struct provide_want *want;
     bool is_file;
     struct oci_reference ref;    /* unless it is a file */
@@ -40,7 +40,7 @@ struct asked {
     char *plain_name, *own_name; /* in the store: of everybody, and of the tenant */
 };
 
-static void asked_fini(struct asked *q)
+static void asked_fini(struct provide_asked *q)
 {
     oci_login_fini(&q->login);
     free(q->source);
@@ -57,7 +57,7 @@ static bool is_file(struct str reference)
     return false;
 }
 
-static int read_reference(struct asked *q, struct err *err)
+static int read_reference(struct provide_asked *q, struct err *err)
 {
     struct str text = q->want->reference;
     scoped(buf_fini_scoped) struct buf whole = BUF_INIT(2 * OCI_STORE_NAME_MAX);
@@ -82,7 +82,7 @@ static int read_reference(struct asked *q, struct err *err)
 }
 
 /* "": everybody, since no credentials are shown. */
-static struct str tenant_of(const struct asked *q)
+static struct str tenant_of(const struct provide_asked *q)
 {
     return q->own_name ? q->want->tenant : STR("");
 }
@@ -129,16 +129,16 @@ static bool is_plain(const struct provide_site *site, const char *host)
     return false;
 }
 
-struct pulling {
+struct provide_pulling {
     struct oci_store *s;
-    const struct asked *q;
+    const struct provide_asked *q;
     struct oci_remote_opts registry;
     struct layer_show show;
 };
 
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
-    struct pulling *p = arg;
+    struct provide_pulling *p = arg;
     layer_show_image(&p->show, image);
     if (p->q->own_name)
         return layer_rights_hide(p->s, image, err);
@@ -149,7 +149,7 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
 static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed)
 {
-    struct pulling *p = arg;
+    struct provide_pulling *p = arg;
     (void)layers, (void)n;
     if (p->q->want->on_bytes)
         p->q->want->on_bytes(p->q->want->arg);
@@ -159,14 +159,14 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
 
 static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
 {
-    struct pulling *p = arg;
+    struct provide_pulling *p = arg;
     return layer_show_layers(&p->show, layers, n, err);
 }
 
 static void on_original(void *arg, const char *why)
 {
     char text[LOG_QUOTE_MAX];
-    const struct pulling *p = arg;
+    const struct provide_pulling *p = arg;
     log_warn("refactored form not pulled, the image itself is", "image=%s reason=\"%s\"",
              p->q->plain_name, log_quote(text, str_of(why)));
 }
@@ -181,19 +181,19 @@ static bool is_public(void *arg, const struct sockaddr *addr)
     return address_is_public(addr);
 }
 
-static int pull(struct oci_store *s, const struct provide_site *site, const struct asked *q,
+static int pull(struct oci_store *s, const struct provide_site *site, const struct provide_asked *q,
                 struct oci_digest *ret, struct err *err)
 {
-    struct pulling p = { .s = s,
-                         .q = q,
-                         .registry = { .ca_file = site->ca_file,
-                                       .plain_http = is_plain(site, q->ref.host),
-                                       .login = &q->login,
-                                       .no_login = q->want->n_auths
-                                                       ? "none in its imagePullSecrets"
-                                                       : "it names no imagePullSecrets",
-                                       .no_address = "--image-registry HOST:PORT names it",
-                                       .stop = q->want->stop } };
+    struct provide_pulling p = { .s = s,
+                                 .q = q,
+                                 .registry = { .ca_file = site->ca_file,
+                                               .plain_http = is_plain(site, q->ref.host),
+                                               .login = &q->login,
+                                               .no_login = q->want->n_auths
+                                                               ? "none in its imagePullSecrets"
+                                                               : "it names no imagePullSecrets",
+                                               .no_address = "--image-registry HOST:PORT names it",
+                                               .stop = q->want->stop } };
     p.show = (struct layer_show){ .s = s,
                                   .reference = q->source,
                                   .registry = &p.registry,
@@ -237,8 +237,8 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
     return r;
 }
 
-static int find_or_pull(struct oci_store *s, const struct provide_site *site, const struct asked *q,
-                        struct provided *to, struct err *err)
+static int find_or_pull(struct oci_store *s, const struct provide_site *site,
+                        const struct provide_asked *q, struct provided *to, struct err *err)
 {
     if (q->want->policy != PROVIDE_ALWAYS &&
         (has_whole(s, q->plain_name, tenant_of(q), &to->manifest) ||
@@ -335,7 +335,7 @@ static char *lease_of(const struct provide_want *want, const struct oci_digest *
 int provide_image(struct oci_store *s, const struct provide_site *site,
                   const struct provide_want *want, struct provided *ret, struct err *err)
 {
-    struct asked q = { .want = want };
+    struct provide_asked q = { .want = want };
     struct provided p = { .config = BUF_INIT(RUN_CONFIG_MAX) };
     int r = read_reference(&q, err);
     r = r < 0 ? r : find_or_pull(s, site, &q, &p, err);

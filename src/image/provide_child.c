@@ -28,7 +28,7 @@ enum {
     ENDS_MAX = 4,  /* processes that end with the job; after each the wait begins again */
 };
 
-struct child {
+struct provide_child {
     struct arena arena; /* of the first line */
     const struct json *site;
     const char *root;              /* of the store */
@@ -44,8 +44,8 @@ struct child {
     struct list jobs;
 };
 
-struct job {
-    struct child *c;
+struct provide_child_job {
+    struct provide_child *c;
     struct list node;            /* in c->jobs */
     atomic_bool is_pulling;      /* a registry is asked */
     _Atomic uint64_t came_at_ms; /* its last bytes, or its beginning */
@@ -56,7 +56,7 @@ struct job {
 
 /* ---- answers ---- */
 
-static void answer(struct child *c, const struct json *message)
+static void answer(struct provide_child *c, const struct json *message)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(PROVIDE_LINE_MAX);
     (void)json_write(&line, message);
@@ -67,14 +67,14 @@ static void answer(struct child *c, const struct json *message)
     (void)pthread_mutex_unlock(&c->write);
 }
 
-static struct json *new_answer(struct job *j)
+static struct json *new_answer(struct provide_child_job *j)
 {
     struct json *v = json_new_object(&j->arena);
     json_set_int(&j->arena, v, "id", j->id);
     return v;
 }
 
-static void answer_error(struct job *j, const struct err *err)
+static void answer_error(struct provide_child_job *j, const struct err *err)
 {
     struct json *v = new_answer(j), *e = json_obj(&j->arena, v, "error");
     json_set_int(&j->arena, e, "code", err->code);
@@ -85,7 +85,7 @@ static void answer_error(struct job *j, const struct err *err)
 /* On any thread, one at a time. */
 static void on_event(void *arg, const struct json *v)
 {
-    struct job *j = arg;
+    struct provide_child_job *j = arg;
     j->came_at_ms = clock_mono_ms();
     if (json_bool(json_getc(v, "pulled")))
         j->is_pulling = false;
@@ -103,7 +103,8 @@ static void on_event(void *arg, const struct json *v)
 /* ---- where a job is done ---- */
 
 /* Errors: -EBUSY, another process has it. */
-static int open_store(struct child *c, uint64_t lock_ms, struct oci_store **ret, struct err *err)
+static int open_store(struct provide_child *c, uint64_t lock_ms, struct oci_store **ret,
+                      struct err *err)
 {
     const struct oci_store_opts opts = { .root = c->root, .lock_ms = lock_ms, .has_control = true };
     int r = 0;
@@ -118,9 +119,10 @@ static int open_store(struct child *c, uint64_t lock_ms, struct oci_store **ret,
 }
 
 /* As store_ask(). That process does jobs of commands, too. */
-static int ask_other(struct job *j, const struct store_job *job, struct json **ret, struct err *err)
+static int ask_other(struct provide_child_job *j, const struct store_job *job, struct json **ret,
+                     struct err *err)
 {
-    struct child *c = j->c;
+    struct provide_child *c = j->c;
     while (sem_wait(&c->asking) < 0 && errno == EINTR)
         ;
     int r = store_ask(c->root, job, c->lock_ms, on_event, j, &j->arena, ret, err);
@@ -129,8 +131,8 @@ static int ask_other(struct job *j, const struct store_job *job, struct json **r
 }
 
 /* As store_ask(). why: of the process that has the lock. */
-static int try_job(struct job *j, const struct store_job *job, uint64_t lock_ms, struct json **ret,
-                   struct err *why, struct err *err)
+static int try_job(struct provide_child_job *j, const struct store_job *job, uint64_t lock_ms,
+                   struct json **ret, struct err *why, struct err *err)
 {
     const struct store_job_watch watch = { .on_event = on_event, .arg = j };
     struct oci_store *s;
@@ -144,7 +146,8 @@ static int try_job(struct job *j, const struct store_job *job, uint64_t lock_ms,
 }
 
 /* Here, or by the process that has the store open: a server that stays, or a command. */
-static int do_job(struct job *j, const struct store_job *job, struct json **ret, struct err *err)
+static int do_job(struct provide_child_job *j, const struct store_job *job, struct json **ret,
+                  struct err *err)
 {
     struct err why = { 0 };
     uint64_t since = clock_mono_ms();
@@ -164,7 +167,7 @@ static int do_job(struct job *j, const struct store_job *job, struct json **ret,
 
 /* ---- requests ---- */
 
-static void answer_image(struct job *j, struct json *image)
+static void answer_image(struct provide_child_job *j, struct json *image)
 {
     scoped(free_scoped) char *dir =
         xasprintf("%s/images/" STR_FMT, j->c->root, STR_ARG(json_get_str(image, "place")));
@@ -173,7 +176,7 @@ static void answer_image(struct job *j, struct json *image)
     answer(j->c, image);
 }
 
-static int get(struct job *j, struct json *wanted, struct json **ret, struct err *err)
+static int get(struct provide_child_job *j, struct json *wanted, struct json **ret, struct err *err)
 {
     static const char *const of_site[] = { "hosts", "plainHosts", "ca" };
     struct store_job job;
@@ -187,7 +190,7 @@ static int get(struct job *j, struct json *wanted, struct json **ret, struct err
     return r < 0 ? r : do_job(j, &job, ret, err);
 }
 
-static int drop(struct job *j, struct str lease, struct json **ret, struct err *err)
+static int drop(struct provide_child_job *j, struct str lease, struct json **ret, struct err *err)
 {
     const struct store_job job = { .kind = STORE_JOB_RELEASE, .lease = lease };
     return do_job(j, &job, ret, err);
@@ -195,21 +198,21 @@ static int drop(struct job *j, struct str lease, struct json **ret, struct err *
 
 /* A pull that waits for its registry takes no room from others: that it may do so for long is no
  * matter of theirs. */
-static bool is_busy(const struct job *j, uint64_t now)
+static bool is_busy(const struct provide_child_job *j, uint64_t now)
 {
     return !j->is_pulling || now - j->came_at_ms < PROVIDE_QUIET_MS;
 }
 
-static unsigned count_busy(const struct child *c)
+static unsigned count_busy(const struct provide_child *c)
 {
     unsigned n = 0;
     uint64_t now = clock_mono_ms();
     list_each (node, &c->jobs)
-        n += is_busy(list_entry(node, struct job, node), now);
+        n += is_busy(list_entry(node, struct provide_child_job, node), now);
     return n;
 }
 
-static void add_job(struct child *c, struct job *j)
+static void add_job(struct provide_child *c, struct provide_child_job *j)
 {
     (void)pthread_mutex_lock(&c->lock);
     while (count_busy(c) >= PROVIDE_BUSY_MAX) {
@@ -222,7 +225,7 @@ static void add_job(struct child *c, struct job *j)
     (void)pthread_mutex_unlock(&c->lock);
 }
 
-static void remove_job(struct child *c, struct job *j)
+static void remove_job(struct provide_child *c, struct provide_child_job *j)
 {
     (void)pthread_mutex_lock(&c->lock);
     list_remove(&j->node);
@@ -232,8 +235,8 @@ static void remove_job(struct child *c, struct job *j)
 
 static void *run_job(void *arg)
 {
-    struct job *j = arg;
-    struct child *c = j->c;
+    struct provide_child_job *j = arg;
+    struct provide_child *c = j->c;
     struct err err = { 0 };
     struct json *result, *wanted = json_getc(j->message, "get");
     int r = wanted ? get(j, wanted, &result, &err)
@@ -251,12 +254,12 @@ static void *run_job(void *arg)
     return NULL;
 }
 
-static void begin(struct child *c, struct str line)
+static void begin(struct provide_child *c, struct str line)
 {
     pthread_t thread;
     pthread_attr_t attr;
     struct json *message;
-    struct job *j = xnew(struct job);
+    struct provide_child_job *j = xnew(struct provide_child_job);
     j->c = c;
     if (json_parse(&j->arena, str_copy_arena(&j->arena, line), NULL, &message, NULL) < 0 ||
         json_int(json_getc(message, "id"), &j->id) < 0) {
@@ -278,7 +281,7 @@ static void begin(struct child *c, struct str line)
 /* ---- the first line ---- */
 
 /* What cannot be read leaves no store, and an error for every request. */
-static void take_site(struct child *c, struct str line)
+static void take_site(struct provide_child *c, struct str line)
 {
     struct json *v;
     if (json_parse(&c->arena, str_copy_arena(&c->arena, line), NULL, &v, NULL) < 0)
@@ -291,7 +294,7 @@ static void take_site(struct child *c, struct str line)
 /* ---- the whole ---- */
 
 /* Each whole line of `in`. false: one is too long. */
-static bool take_lines(struct child *c, struct buf *in, bool *has_site)
+static bool take_lines(struct provide_child *c, struct buf *in, bool *has_site)
 {
     for (ptrdiff_t at; (at = str_find_char(buf_str(in), '\n')) >= 0;) {
         struct str line = str_slice(buf_str(in), 0, (size_t)at);
@@ -307,7 +310,7 @@ static bool take_lines(struct child *c, struct buf *in, bool *has_site)
 
 int provide_child_main(void)
 {
-    struct child c = { .root = "" };
+    struct provide_child c = { .root = "" };
     bool has_site = false;
     scoped(buf_fini_scoped) struct buf in = BUF_INIT(PROVIDE_LINE_MAX + READ_BYTES);
     (void)sem_init(&c.room, 0, PROVIDE_THREADS);

@@ -10,14 +10,14 @@
 
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
 
-struct repository {
+struct publish_repository {
     struct oci_reference ref;
     struct oci_remote *remote;
     struct map blobs; /* digests that it has */
 };
 
-struct target {
-    struct repository *to;
+struct publish_target {
+    struct publish_repository *to;
     const char *tag; /* to be moved; NULL: none */
     bool is_own;     /* the image was read from there */
     bool is_left;    /* nothing is to do */
@@ -28,9 +28,9 @@ struct target {
 struct publisher {
     struct image_refactoring *r;
     const struct image_publish_opts *opts;
-    struct repository *repositories;
+    struct publish_repository *repositories;
     size_t n_repositories;
-    struct target *targets; /* of the images of the group */
+    struct publish_target *targets; /* of the images of the group */
     struct image_published done;
 };
 
@@ -54,15 +54,15 @@ static const struct oci_reference *origin_of(const struct publisher *p, size_t i
 }
 
 static int open_repository(struct publisher *p, const struct oci_reference *ref,
-                           struct repository **ret, struct err *err)
+                           struct publish_repository **ret, struct err *err)
 {
     for (size_t i = 0; i < p->n_repositories; i++)
         if (is_same(&p->repositories[i].ref, ref)) {
             *ret = &p->repositories[i];
             return 0;
         }
-    struct repository *to = &p->repositories[p->n_repositories];
-    *to = (struct repository){ .ref = *ref };
+    struct publish_repository *to = &p->repositories[p->n_repositories];
+    *to = (struct publish_repository){ .ref = *ref };
     to->ref.has_digest = false;
     int r = oci_remote_open(&to->ref, p->opts->registry, &to->remote, err);
     if (r < 0)
@@ -72,7 +72,8 @@ static int open_repository(struct publisher *p, const struct oci_reference *ref,
     return 0;
 }
 
-static int choose_tag(const struct publisher *p, size_t image, struct target *t, struct err *err)
+static int choose_tag(const struct publisher *p, size_t image, struct publish_target *t,
+                      struct err *err)
 {
     const char *reference = p->r->group.members[image].reference;
     const struct oci_reference *origin = origin_of(p, image);
@@ -90,7 +91,7 @@ static int choose_tag(const struct publisher *p, size_t image, struct target *t,
 
 static int choose_target(struct publisher *p, size_t image, struct err *err)
 {
-    struct target *t = &p->targets[image];
+    struct publish_target *t = &p->targets[image];
     const struct oci_reference *origin = origin_of(p, image);
     if (p->opts->is_update && image == 0) {
         t->is_left = true;
@@ -112,7 +113,7 @@ static int choose_target(struct publisher *p, size_t image, struct err *err)
 }
 
 /* Is that a refactored form of the image, of this run or an earlier one? */
-static bool is_made_of(const struct target *t, const struct oci_digest *manifest,
+static bool is_made_of(const struct publish_target *t, const struct oci_digest *manifest,
                        const struct oci_image *source)
 {
     struct arena a = { 0 };
@@ -132,7 +133,7 @@ static bool is_made_of(const struct target *t, const struct oci_digest *manifest
  */
 static int check_tag(const struct publisher *p, size_t image, struct err *err)
 {
-    const struct target *t = &p->targets[image];
+    const struct publish_target *t = &p->targets[image];
     const struct oci_image *source = &p->r->group.members[image].image;
     const struct oci_digest *read = source->index_text.n ? &source->index : &source->digest;
     struct oci_digest found;
@@ -182,8 +183,8 @@ static int publisher_init(struct publisher *p, struct image_refactoring *r,
                           const struct image_publish_opts *opts, struct err *err)
 {
     *p = (struct publisher){ .r = r, .opts = opts };
-    p->repositories = arena_new_n(&r->memory, struct repository, r->group.n);
-    p->targets = arena_new_n(&r->memory, struct target, r->group.n);
+    p->repositories = arena_new_n(&r->memory, struct publish_repository, r->group.n);
+    p->targets = arena_new_n(&r->memory, struct publish_target, r->group.n);
     int status = 0;
     for (size_t i = 0; status >= 0 && i < r->group.n; i++)
         status = choose_target(p, i, err);
@@ -201,7 +202,7 @@ int image_refactor_check_targets(struct image_refactoring *r, const struct image
 
 /* ---- blobs ---- */
 
-struct sending {
+struct publish_sending {
     struct publisher *p;
     struct oci_source *from;
     const struct oci_descriptor *d;
@@ -218,7 +219,7 @@ static void tell(struct publisher *p, const struct oci_push_news *news)
 
 static int on_sent(void *arg, struct str bytes, struct err *err)
 {
-    struct sending *s = arg;
+    struct publish_sending *s = arg;
     s->n += bytes.n;
     int r = s->sink(s->sink_arg, bytes, err);
     tell(s->p, &(struct oci_push_news){ .blob = s->d, .n_bytes = s->n });
@@ -227,7 +228,7 @@ static int on_sent(void *arg, struct str bytes, struct err *err)
 
 static int write_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
 {
-    struct sending *s = arg;
+    struct publish_sending *s = arg;
     s->sink = sink;
     s->sink_arg = sink_arg;
     s->n = 0;
@@ -240,11 +241,11 @@ static struct str key_of(const struct oci_digest *d)
 }
 
 /* Another repository of the same registry that has the blob; NULL: none is known. */
-static const char *where_it_is(const struct publisher *p, const struct repository *to,
+static const char *where_it_is(const struct publisher *p, const struct publish_repository *to,
                                const struct oci_digest *d)
 {
     for (size_t i = 0; i < p->n_repositories; i++) {
-        const struct repository *other = &p->repositories[i];
+        const struct publish_repository *other = &p->repositories[i];
         if (other != to && is_same_host(&other->ref, &to->ref) && map_get(&other->blobs, key_of(d)))
             return other->ref.repository;
     }
@@ -262,7 +263,7 @@ static void count(struct publisher *p, const struct oci_descriptor *d, enum oci_
 
 /* Where the old version of an update was read from, if that is another repository of the same
  * registry. */
-static const char *where_below_is(const struct publisher *p, const struct repository *to)
+static const char *where_below_is(const struct publisher *p, const struct publish_repository *to)
 {
     const struct oci_reference *at = origin_of(p, 0);
     return at && is_same_host(at, &to->ref) && !is_same(at, &to->ref) ? at->repository : NULL;
@@ -272,10 +273,10 @@ static const char *where_below_is(const struct publisher *p, const struct reposi
 static int send_blob(struct publisher *p, size_t image, const struct oci_descriptor *d,
                      bool is_below, struct err *err)
 {
-    struct target *t = &p->targets[image];
-    struct sending s = { .p = p,
-                         .from = is_below ? p->r->group.members[0].source : t->staged,
-                         .d = d };
+    struct publish_target *t = &p->targets[image];
+    struct publish_sending s = { .p = p,
+                                 .from = is_below ? p->r->group.members[0].source : t->staged,
+                                 .d = d };
     enum oci_pushed how;
     if (map_get(&t->to->blobs, key_of(&d->digest)))
         return 0;
@@ -299,7 +300,7 @@ static void note_kept(struct publisher *p)
 {
     for (size_t i = 0; i < p->r->group.n; i++) {
         const struct oci_manifest *m = &p->r->group.members[i].image.manifest;
-        struct target *t = &p->targets[i];
+        struct publish_target *t = &p->targets[i];
         for (size_t k = 0; t->is_own && p->r->images[i].is_kept && k < m->n_layers; k++)
             (void)map_put(&t->to->blobs, key_of(&m->layers[k].digest), t->to);
     }
@@ -349,7 +350,7 @@ static int send_trees(struct publisher *p, const char *directory, struct err *er
     int r = 0;
     for (size_t i = 0; r >= 0 && i < p->r->group.n; i++) {
         const struct image_layer_blob *blobs[OCI_LAYERS_MAX] = { NULL };
-        const struct target *t = &p->targets[i];
+        const struct publish_target *t = &p->targets[i];
         const struct image_trees_image how = {
             .source = t->staged, .image = &t->image, .blobs = blobs, .directory = directory
         };
@@ -369,7 +370,7 @@ static int send_trees(struct publisher *p, const char *directory, struct err *er
 
 static int send_manifest(struct publisher *p, size_t image, const char *tag, struct err *err)
 {
-    const struct target *t = &p->targets[image];
+    const struct publish_target *t = &p->targets[image];
     int r = oci_remote_push_manifest(t->to->remote, tag, STR(MANIFEST_TYPE), t->image.manifest_text,
                                      err);
     return r < 0 ? err_ctx(err, r, "'%s'", t->to->ref.repository) : r;
@@ -408,7 +409,7 @@ static int copy_image(struct publisher *p, size_t image, struct err *err)
 static int move_tags(struct publisher *p, struct err *err)
 {
     for (size_t i = 0; i < p->r->group.n; i++) {
-        const struct target *t = &p->targets[i];
+        const struct publish_target *t = &p->targets[i];
         if (!t->tag || t->is_left)
             continue;
         int r = check_tag(p, i, err);
@@ -427,7 +428,7 @@ static int read_staged(struct publisher *p, const struct oci_layout *layout, str
 {
     int r = 0;
     for (size_t i = 0; r >= 0 && i < p->r->group.n; i++) {
-        struct target *t = &p->targets[i];
+        struct publish_target *t = &p->targets[i];
         if (!t->to)
             continue;
         scoped(free_scoped) char *name = xasprintf("oci:%s:%zu", oci_layout_staging(layout), i);

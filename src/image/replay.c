@@ -133,7 +133,7 @@ static void deploy(struct image_replay *r, const struct image_trace_request *q)
 
 /* ---- prefetch ---- */
 
-struct visit { /* what a candidate is compared with */
+struct replay_visit { /* what a candidate is compared with */
     const struct image_replay *r;
     uint32_t node;
     double density;
@@ -155,7 +155,7 @@ static double density_of(const struct image_replay *r, uint32_t node, uint32_t l
 
 static bool is_worth_less(void *arg, const uint8_t *key, uint64_t size)
 {
-    const struct visit *v = arg;
+    const struct replay_visit *v = arg;
     uintptr_t id = (uintptr_t)map_get(&v->r->layer_ids, str_n(key, SHA256_BYTES));
     return density_of(v->r, v->node, (uint32_t)(id - 1)) < v->density;
 }
@@ -190,7 +190,7 @@ static void prefetch_node(struct image_replay *r, uint32_t node)
     k = image_prefetch_choose(r->wanted, k, budget);
     for (size_t i = 0; i < k; i++) {
         struct image_prefetch_layer *w = &r->wanted[i];
-        struct visit v = { r, node, image_prefetch_density(w) };
+        struct replay_visit v = { r, node, image_prefetch_density(w) };
         const uint8_t *key = image_replay_key(r, w->layer);
         bool at_peer = image_replay_peer(r, node, w->layer) >= 0;
         if (image_cache_prefetch(n->cache, key, w->size, is_worth_less, &v) && !at_peer)

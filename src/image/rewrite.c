@@ -197,14 +197,14 @@ static int prove_work(void *arg, size_t i, struct err *err)
 }
 
 /* A new layer and the blob that holds it. */
-struct written {
+struct rewrite_written {
     const struct oci_digest *blob;
     const struct oci_layer *layer;
 };
 
 struct second_reading {
     const char *directory;
-    VEC(struct written) all;
+    VEC(struct rewrite_written) all;
 };
 
 static int read_twice(void *arg, size_t i, struct err *err)
@@ -222,7 +222,7 @@ static int prove_twice(struct rewriter *w, struct err *err)
     for (size_t i = 0; r->opts->is_read_twice && i < r->group.n; i++) {
         const struct image_member *m = &w->again.members[i];
         for (size_t k = 0; !r->images[i].is_kept && k < m->image.manifest.n_layers; k++) {
-            struct written one = { &m->image.manifest.layers[k].digest, m->layers[k] };
+            struct rewrite_written one = { &m->image.manifest.layers[k].digest, m->layers[k] };
             if (!map_put(&seen, str_n(one.blob->bytes, sizeof one.blob->bytes), (void *)m))
                 vec_push(&s.all, one);
         }

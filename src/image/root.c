@@ -313,13 +313,13 @@ static bool has(const char *state, const char *name)
 }
 
 /* The store that a state names. */
-struct place {
+struct root_place {
     struct oci_store *store; /* NULL: there is none, it is gone, or another process writes it */
     char *asked;             /* root of one whose process takes jobs, instead */
     uint64_t lock_ms;
 };
 
-static void place_fini(struct place *p)
+static void place_fini(struct root_place *p)
 {
     oci_store_close(p->store);
     free(p->asked);
@@ -334,11 +334,11 @@ static bool can_ask(const char *state, const char *root)
 }
 
 /* place_fini() follows, also after an error. */
-static int place_open(const char *state, uint64_t lock_ms, struct place *ret, struct err *err)
+static int place_open(const char *state, uint64_t lock_ms, struct root_place *ret, struct err *err)
 {
     scoped(free_scoped) char *name = xasprintf("%s/store", state);
     scoped(buf_fini_scoped) struct buf root = BUF_INIT(STORE_PATH_MAX);
-    *ret = (struct place){ .lock_ms = lock_ms };
+    *ret = (struct root_place){ .lock_ms = lock_ms };
     if (access(name, F_OK) < 0)
         return 0;
     int r = sys_read_file(AT_FDCWD, name, &root, err);
@@ -360,7 +360,7 @@ static int place_open(const char *state, uint64_t lock_ms, struct place *ret, st
     return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-static int ask_to_drop(const struct place *p, const char *lease, struct err *err)
+static int ask_to_drop(const struct root_place *p, const char *lease, struct err *err)
 {
     struct arena a = { 0 };
     struct json *ignored;
@@ -373,7 +373,7 @@ static int ask_to_drop(const struct place *p, const char *lease, struct err *err
     return r;
 }
 
-static int drop_lease(const struct place *p, const char *state, struct err *err)
+static int drop_lease(const struct root_place *p, const char *state, struct err *err)
 {
     scoped(free_scoped) char *id = lease_of(state);
     struct err why = { 0 };
@@ -401,7 +401,7 @@ static void release_layers(struct oci_store *store, const char *state)
 }
 
 /* The lease goes after the mounts, and before the state that says where it is. */
-static int remove_state(const struct place *p, const char *state, struct err *err)
+static int remove_state(const struct root_place *p, const char *state, struct err *err)
 {
     static const char *const points[] = { "lower", "data" };
     int r = 0;
@@ -421,7 +421,7 @@ static int remove_state(const struct place *p, const char *state, struct err *er
 
 int root_umount(const char *state, const char *target, uint64_t lock_ms, struct err *err)
 {
-    struct place place;
+    struct root_place place;
     struct err why = { 0 };
     if (access(state, F_OK) < 0)
         return errno == ENOENT ? err_set(err, -ENOENT, "'%s' is no image that is mounted", target)
@@ -457,7 +457,7 @@ int root_mount(const struct unpack_from *from, const char *state, const char *ta
         return r;
     r = mount_state(state, from->image->manifest.n_layers, sink, target, opts, err);
     if (r < 0) {
-        (void)remove_state(&(struct place){ 0 }, state, NULL);
+        (void)remove_state(&(struct root_place){ 0 }, state, NULL);
         return r;
     }
     *ret = sink;
@@ -579,7 +579,7 @@ int root_mount_stored(const struct stored *stored, const char *state, const char
     r = oci_store_lease(stored->store, str_of(id), &stored->image->digest, true, err);
     r = r < 0 ? r : root_mount_claimed(stored, state, target, opts, err);
     if (r < 0)
-        (void)remove_state(&(struct place){ .store = stored->store }, state, NULL);
+        (void)remove_state(&(struct root_place){ .store = stored->store }, state, NULL);
     return r;
 }
 
@@ -593,7 +593,7 @@ int root_claim(const char *store_root, const char *state, char **ret_lease, stru
 
 void root_unclaim(const char *state)
 {
-    (void)remove_state(&(struct place){ 0 }, state, NULL);
+    (void)remove_state(&(struct root_place){ 0 }, state, NULL);
 }
 
 /* Not synced either: after a crash of the machine nothing is mounted. */
@@ -629,6 +629,6 @@ int root_mount_linked(const struct stored *stored, const char *state, const char
     }
     r = mount_over_lower(state, "fs", -1, target, opts, &how, err);
     if (r < 0)
-        (void)remove_state(&(struct place){ .store = stored->store }, state, NULL);
+        (void)remove_state(&(struct root_place){ .store = stored->store }, state, NULL);
     return r;
 }

@@ -79,7 +79,7 @@ const char *second_reader_name(void)
 
 /* ---- comparing ---- */
 
-struct comparison {
+struct second_reader_comparison {
     struct archive *from;
     const struct oci_layer *layer;
     size_t n_entries, n_whiteouts; /* that were met */
@@ -92,7 +92,7 @@ static int refuse(struct str path, const char *what, struct err *err)
                    second_reader_name(), STR_ARG(str_slice(path, 0, SHOWN_BYTES)), what);
 }
 
-static int failed(struct comparison *c, struct err *err)
+static int failed(struct second_reader_comparison *c, struct err *err)
 {
     const char *why = lib.archive_error_string(c->from);
     return err_set(err, -EIO, "%s: %s", second_reader_name(), why ? why : "cannot read the layer");
@@ -206,7 +206,8 @@ static const char *difference(struct archive_entry *a, const struct oci_entry *e
     return has_same_xattrs(a, e) ? NULL : "has other extended attributes";
 }
 
-static int check_content(struct comparison *c, const struct oci_entry *e, struct err *err)
+static int check_content(struct second_reader_comparison *c, const struct oci_entry *e,
+                         struct err *err)
 {
     const void *bytes;
     size_t n;
@@ -229,7 +230,7 @@ static int check_content(struct comparison *c, const struct oci_entry *e, struct
 }
 
 /* ".wh.NAME" of a delta; the layer keeps those apart from its entries. */
-static bool is_expected_whiteout(struct comparison *c, struct str path)
+static bool is_expected_whiteout(struct second_reader_comparison *c, struct str path)
 {
     if (c->n_whiteouts >= c->layer->whiteouts.n)
         return false;
@@ -247,7 +248,8 @@ static bool is_expected_whiteout(struct comparison *c, struct str path)
     return true;
 }
 
-static int check_entry(struct comparison *c, struct archive_entry *a, int status, struct err *err)
+static int check_entry(struct second_reader_comparison *c, struct archive_entry *a, int status,
+                       struct err *err)
 {
     struct str path = plain_name(lib.archive_entry_pathname(a));
     if (is_expected_whiteout(c, path))
@@ -261,7 +263,7 @@ static int check_entry(struct comparison *c, struct archive_entry *a, int status
     return e->type == TAR_FILE ? check_content(c, e, err) : 0;
 }
 
-static int check_all(struct comparison *c, const char *path, struct err *err)
+static int check_all(struct second_reader_comparison *c, const char *path, struct err *err)
 {
     struct archive_entry *a;
     (void)lib.archive_read_support_filter_zstd(c->from); /* one without it takes gzip alone */
@@ -293,7 +295,9 @@ int second_reader_check(const char *directory, const struct oci_digest *blob,
     scoped(free_scoped) char *path = xasprintf("%s/blobs/sha256/%s", directory, hex);
     if (!second_reader_name())
         return err_set(err, E_UNSUPPORTED, "there is no libarchive on this machine");
-    struct comparison c = { .from = lib.archive_read_new(), .layer = layer, .hash = sha256_new() };
+    struct second_reader_comparison c = { .from = lib.archive_read_new(),
+                                          .layer = layer,
+                                          .hash = sha256_new() };
     locale_t before = uselocale(lib.utf8);
     int r = c.from ? check_all(&c, path, err) : err_set(err, -ENOMEM, "libarchive");
     if (c.from)

@@ -25,7 +25,7 @@ enum {
 
 /* ---- the end of a request ---- */
 
-static void drop_found(struct serving *g)
+static void drop_found(struct image_server_serving *g)
 {
     if (g->is_held)
         oci_store_release(g->s->opts.store, &g->held);
@@ -35,7 +35,7 @@ static void drop_found(struct serving *g)
 
 static void pack_next(struct image_server *s);
 
-static void stop_waiting_to_pack(struct serving *g)
+static void stop_waiting_to_pack(struct image_server_serving *g)
 {
     if (!list_is_linked(&g->packing))
         return;
@@ -43,7 +43,7 @@ static void stop_waiting_to_pack(struct serving *g)
     g->s->n_packing_waiting--;
 }
 
-static void serving_free(struct serving *g)
+static void serving_free(struct image_server_serving *g)
 {
     struct image_server *s = g->s;
     if (g->is_upload && g->at == g->to) {
@@ -74,7 +74,7 @@ static void serving_free(struct serving *g)
 
 static void on_gone(struct http_exchange *x, int r)
 {
-    struct serving *g = http_exchange_data(x);
+    struct image_server_serving *g = http_exchange_data(x);
     (void)r;
     g->x = NULL;
     if (!g->is_working)
@@ -114,7 +114,8 @@ void image_server_reply_error(struct http_exchange *x, int status, const char *c
     arena_fini(&a);
 }
 
-void image_server_refuse(struct serving *g, int status, const char *code, const char *message)
+void image_server_refuse(struct image_server_serving *g, int status, const char *code,
+                         const char *message)
 {
     if (g->x)
         image_server_reply_error(g->x, status, code, message);
@@ -125,7 +126,7 @@ static bool is_of_files(const struct mirror_request *q)
     return q->kind == MIRROR_TREE || q->kind == MIRROR_FILES;
 }
 
-static void refuse_unknown(struct serving *g)
+static void refuse_unknown(struct image_server_serving *g)
 {
     switch (g->q.kind) {
     case MIRROR_MANIFEST:
@@ -156,7 +157,7 @@ static int status_of_pull(int r)
     return r == -ENOSPC ? 507 : r == -ETIMEDOUT ? 504 : 502;
 }
 
-static void refuse_pull(struct serving *g)
+static void refuse_pull(struct image_server_serving *g)
 {
     const int status = status_of_pull(g->pull_r);
     image_server_refuse(g, status, "UNAVAILABLE",
@@ -167,7 +168,7 @@ static void refuse_pull(struct serving *g)
 
 /* Clients get a sentence of ours: paths, addresses and the words of other registries are for the
  * log. */
-static void refuse_found(struct serving *g)
+static void refuse_found(struct image_server_serving *g)
 {
     char text[LOG_QUOTE_MAX];
     const bool is_known = g->r == -ENOENT || is_of_files(&g->q);
@@ -198,7 +199,7 @@ static void add_etag(struct headers *h, const struct mirror_found *f, struct buf
     (void)headers_add(h, STR("etag"), buf_str(etag));
 }
 
-static void add_next(struct headers *h, const struct serving *g)
+static void add_next(struct headers *h, const struct image_server_serving *g)
 {
     char text[OCI_REPOSITORY_MAX + 2 * OCI_TAG_MAX];
     if (!g->found.next[0])
@@ -208,12 +209,12 @@ static void add_next(struct headers *h, const struct serving *g)
     (void)headers_addc(h, "link", text);
 }
 
-static void next_piece(struct serving *g);
+static void next_piece(struct image_server_serving *g);
 
 /* ---- several ranges ---- */
 
 /* What comes before the i-th range; with i the number of ranges what ends them. */
-static void add_between(const struct serving *g, size_t i, struct buf *to)
+static void add_between(const struct image_server_serving *g, size_t i, struct buf *to)
 {
     if (i == g->several->n)
         byteranges_add_end(to, g->boundary);
@@ -222,7 +223,7 @@ static void add_between(const struct serving *g, size_t i, struct buf *to)
                             g->several->at[i].to, g->found.size);
 }
 
-static uint64_t several_bytes(const struct serving *g)
+static uint64_t several_bytes(const struct image_server_serving *g)
 {
     uint64_t n = 0;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
@@ -234,7 +235,7 @@ static uint64_t several_bytes(const struct serving *g)
 }
 
 /* What comes between ranges; false: it was the end of the body. */
-static bool begin_range(struct serving *g)
+static bool begin_range(struct image_server_serving *g)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
     add_between(g, g->range_i, &text);
@@ -247,7 +248,7 @@ static bool begin_range(struct serving *g)
 }
 
 /* What is found, from g->at to g->to, or several parts of it. */
-static void send_found(struct serving *g, int status, struct headers *h)
+static void send_found(struct image_server_serving *g, int status, struct headers *h)
 {
     struct mirror_found *f = &g->found;
     g->from = g->at;
@@ -269,7 +270,7 @@ static void send_found(struct serving *g, int status, struct headers *h)
     }
 }
 
-static void answer(struct serving *g)
+static void answer(struct image_server_serving *g)
 {
     struct headers h = { 0 };
     int status = 200;
@@ -325,7 +326,7 @@ static void answer(struct serving *g)
 
 static void read_piece(struct job *j)
 {
-    struct serving *g = container_of(j, struct serving, job);
+    struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     size_t want = (size_t)MIN(g->to - g->at, (uint64_t)IMAGE_SERVER_PIECE_BYTES);
     ssize_t n = mirror_found_read(&g->found, g->piece, want, g->at);
     g->r = n < 0 ? (int)n : n == 0 ? -EIO : 0; /* shorter than it was */
@@ -334,7 +335,7 @@ static void read_piece(struct job *j)
 
 static void on_piece(struct job *j, int r)
 {
-    struct serving *g = container_of(j, struct serving, job);
+    struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     g->is_working = false;
     if (!g->x) {
         serving_free(g);
@@ -358,7 +359,7 @@ static void on_piece(struct job *j, int r)
         next_piece(g);
 }
 
-static void next_piece(struct serving *g)
+static void next_piece(struct image_server_serving *g)
 {
     if (g->at == g->to) { /* an empty blob */
         http_end(g->x);
@@ -374,7 +375,7 @@ static void next_piece(struct serving *g)
 
 static void on_writable(struct http_exchange *x)
 {
-    struct serving *g = http_exchange_data(x);
+    struct image_server_serving *g = http_exchange_data(x);
     if (!g->is_full)
         return;
     g->is_full = false;
@@ -386,7 +387,7 @@ static void on_writable(struct http_exchange *x)
 
 static void find(struct job *j)
 {
-    struct serving *g = container_of(j, struct serving, job);
+    struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     g->err = (struct err){ 0 };
     g->r = mirror_find(g->s->mirror, &g->q, g->accepts_index, &g->found, &g->err);
     if (g->r >= 0 && (g->found.fd >= 0 || g->found.tar) && !g->is_head && !is_of_files(&g->q))
@@ -403,7 +404,7 @@ static void on_sweep(struct timer *t)
 
 static void on_found(struct job *j, int r)
 {
-    struct serving *g = container_of(j, struct serving, job);
+    struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     struct image_server *s = g->s;
     g->is_working = false;
     s->n_packing -= g->is_packing;
@@ -428,7 +429,7 @@ static void on_found(struct job *j, int r)
         answer(g);
 }
 
-void image_server_find(struct serving *g)
+void image_server_find(struct image_server_serving *g)
 {
     drop_found(g);
     g->job = (struct job){ .work = find, .done = on_found };
@@ -470,7 +471,7 @@ static bool accepts_index(const struct headers *h)
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
-    struct serving *g = http_exchange_data(x);
+    struct image_server_serving *g = http_exchange_data(x);
     (void)buf_add_str(&g->body, chunk);
 }
 
@@ -484,7 +485,7 @@ static bool is_answering_much(const struct image_server *s)
     return s->n_answer_bytes >= IMAGE_SERVER_ANSWERS_BYTES_MAX;
 }
 
-static void pack(struct serving *g)
+static void pack(struct image_server_serving *g)
 {
     g->is_packing = true;
     g->s->n_packing++;
@@ -496,7 +497,8 @@ static void pack_next(struct image_server *s)
 {
     while (!list_is_empty(&s->packing) &&
            (s->n_packing < IMAGE_SERVER_PACKING_MAX || is_answering_much(s))) {
-        struct serving *g = list_first(&s->packing, struct serving, packing);
+        struct image_server_serving *g =
+            list_first(&s->packing, struct image_server_serving, packing);
         stop_waiting_to_pack(g);
         if (is_answering_much(s))
             refuse_packing(g->x);
@@ -506,7 +508,7 @@ static void pack_next(struct image_server *s)
 }
 
 /* Once the request is whole: a client that sends slowly takes no turn. */
-static void wait_to_pack(struct serving *g)
+static void wait_to_pack(struct image_server_serving *g)
 {
     struct image_server *s = g->s;
     if (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX || is_answering_much(s)) {
@@ -520,7 +522,7 @@ static void wait_to_pack(struct serving *g)
 
 static void on_body_end(struct http_exchange *x, int r)
 {
-    struct serving *g = http_exchange_data(x);
+    struct image_server_serving *g = http_exchange_data(x);
     g->s->n_asking -= g->is_asking;
     g->is_asking = false;
     if (r < 0)
@@ -543,19 +545,19 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                                                   .on_body = on_body,
                                                   .on_body_end = on_body_end,
                                                   .on_gone = on_gone };
-    struct serving *g = xnew(struct serving);
-    *g = (struct serving){ .s = s,
-                           .x = x,
-                           .q = *q,
-                           .is_head = str_is(req->method, "HEAD"),
-                           .accepts_index = accepts_index(req->headers),
-                           .range = field(req, "range"),
-                           .if_range = field(req, "if-range"),
-                           .if_none_match = field(req, "if-none-match"),
-                           .is_upload = is_upload,
-                           .is_asking = q->kind == MIRROR_FILES,
-                           .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
-                           .found = { .fd = -1 } };
+    struct image_server_serving *g = xnew(struct image_server_serving);
+    *g = (struct image_server_serving){ .s = s,
+                                        .x = x,
+                                        .q = *q,
+                                        .is_head = str_is(req->method, "HEAD"),
+                                        .accepts_index = accepts_index(req->headers),
+                                        .range = field(req, "range"),
+                                        .if_range = field(req, "if-range"),
+                                        .if_none_match = field(req, "if-none-match"),
+                                        .is_upload = is_upload,
+                                        .is_asking = q->kind == MIRROR_FILES,
+                                        .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
+                                        .found = { .fd = -1 } };
     s->n_uploads += is_upload;
     s->n_asking += g->is_asking;
     list_push_back(&s->requests, &g->node);

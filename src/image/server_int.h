@@ -21,7 +21,7 @@ struct image_server {
     struct mirror *mirror;
     char *token;
     char *upstreams[IMAGE_SERVER_UPSTREAMS_MAX];
-    struct list requests; /* struct serving */
+    struct list requests; /* struct image_server_serving */
     size_t n_requests;
     struct list pulls; /* struct image_pull: running and waiting */
     size_t n_pulls, n_running;
@@ -39,7 +39,7 @@ struct image_server {
     struct map strikes;            /* name of a node -> struct node_strikes */
     struct list postings;          /* struct posting */
     size_t n_uploads, n_postings, n_packing, n_asking;
-    struct list packing; /* struct serving: those that wait for it */
+    struct list packing; /* struct image_server_serving: those that wait for it */
     size_t n_packing_waiting;
     uint64_t n_answer_bytes; /* of trees and files that are being sent */
     char *url;
@@ -59,7 +59,7 @@ struct image_server {
  *     find -> (missing, upstream) -> wait for a pull -> find -> ...
  *     find -> head -> piece -> written -> piece -> ... -> end
  */
-struct serving {
+struct image_server_serving {
     struct list node;
     struct image_server *s;
     struct http_exchange *x; /* NULL: the client is gone */
@@ -94,9 +94,10 @@ struct serving {
     size_t piece_n;
 };
 
-void image_server_find(struct serving *g);
+void image_server_find(struct image_server_serving *g);
 /* An error in the words of registries. */
-void image_server_refuse(struct serving *g, int status, const char *code, const char *message);
+void image_server_refuse(struct image_server_serving *g, int status, const char *code,
+                         const char *message);
 void image_server_finish_close(struct image_server *s);
 
 /* q: what is asked for. */
@@ -209,8 +210,8 @@ void image_server_state_fini(struct image_server *s);
  * compared with the registry's. If so, image_server_find() runs again when there is news of it. r:
  * what looking it up gave. Errors of starting one are refused there and then: true as well.
  */
-bool image_server_pull(struct serving *g, int r);
+bool image_server_pull(struct image_server_serving *g, int r);
 /* The request waits no more. */
-void image_server_unwait(struct serving *g);
+void image_server_unwait(struct image_server_serving *g);
 /* No further pulls; those that wait end. */
 void image_server_pulls_close(struct image_server *s);

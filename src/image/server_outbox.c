@@ -34,7 +34,7 @@ enum {
 };
 
 /* A deployment that layers are sent to. */
-struct box {
+struct outbox_box {
     struct list node;
     struct image_server *s;
     char *deploy, *to; /* to: the name of the node */
@@ -47,9 +47,9 @@ struct box {
 enum parcel_state { PARCEL_WAITING, PARCEL_FINDING, PARCEL_SENDING, PARCEL_RESTING };
 
 /* A range of a blob. */
-struct parcel {
+struct server_outbox_parcel {
     struct list node; /* of the server, in the order in which they are sent */
-    struct box *box;
+    struct outbox_box *box;
     struct oci_digest blob;
     uint64_t from, to, at; /* at: the next byte, as far as is known */
     uint32_t priority;
@@ -75,7 +75,7 @@ struct parcel {
 
 /* ---- the end of a parcel ---- */
 
-static void box_free(struct box *b)
+static void box_free(struct outbox_box *b)
 {
     list_remove(&b->node);
     b->s->n_boxes--;
@@ -86,9 +86,9 @@ static void box_free(struct box *b)
     free(b);
 }
 
-static void parcel_free(struct parcel *p)
+static void parcel_free(struct server_outbox_parcel *p)
 {
-    struct box *b = p->box;
+    struct outbox_box *b = p->box;
     timer_stop(b->s->loop, &p->timer);
     list_remove(&p->node);
     b->s->n_parcels--;
@@ -100,7 +100,7 @@ static void parcel_free(struct parcel *p)
 }
 
 /* Its slot is free. */
-static void release(struct parcel *p)
+static void release(struct server_outbox_parcel *p)
 {
     struct image_server *s = p->box->s;
     if (p->is_held)
@@ -114,7 +114,7 @@ static void release(struct parcel *p)
     s->n_uploads--;
 }
 
-static void drop(struct parcel *p, const char *why)
+static void drop(struct server_outbox_parcel *p, const char *why)
 {
     struct image_server *s = p->box->s;
     char digest[OCI_DIGEST_TEXT_SIZE];
@@ -129,12 +129,12 @@ static void drop(struct parcel *p, const char *why)
 
 static void on_rested(struct timer *t)
 {
-    struct parcel *p = container_of(t, struct parcel, timer);
+    struct server_outbox_parcel *p = container_of(t, struct server_outbox_parcel, timer);
     p->state = PARCEL_WAITING;
     image_server_outbox_next(p->box->s);
 }
 
-static void rest(struct parcel *p, uint64_t ms)
+static void rest(struct server_outbox_parcel *p, uint64_t ms)
 {
     struct image_server *s = p->box->s;
     if (s->closing || clock_mono_ms() + ms >= p->box->until_ms) {
@@ -146,17 +146,17 @@ static void rest(struct parcel *p, uint64_t ms)
 }
 
 /* Each time longer. */
-static void rest_again(struct parcel *p, unsigned times)
+static void rest_again(struct server_outbox_parcel *p, unsigned times)
 {
     rest(p, backoff_wait(REST_MS, REST_MAX_MS, times));
 }
 
 /* The node cannot be reached: what is to go there holds no slot of others any longer. */
-static void give_up(struct parcel *of)
+static void give_up(struct server_outbox_parcel *of)
 {
     struct image_server *s = of->box->s;
     list_each_safe (node, &s->parcels) {
-        struct parcel *p = list_entry(node, struct parcel, node);
+        struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
         bool is_idle = p->state == PARCEL_WAITING || p->state == PARCEL_RESTING;
         if (p != of && p->box == of->box && is_idle)
             drop(p, "the node cannot be reached");
@@ -165,7 +165,7 @@ static void give_up(struct parcel *of)
 }
 
 /* {"have":N}, of its range. */
-static bool take_have(struct parcel *p)
+static bool take_have(struct server_outbox_parcel *p)
 {
     struct arena a = { .max_bytes = 64 << 10 };
     struct json *v;
@@ -179,7 +179,7 @@ static bool take_have(struct parcel *p)
     return ok && p->n_elsewhere++ < ELSEWHERE_MAX;
 }
 
-static void judge(struct parcel *p)
+static void judge(struct server_outbox_parcel *p)
 {
     struct image_server *s = p->box->s;
     if (p->r == 0 && p->status / 100 == 2 && p->read_at == p->to) { /* else it cannot have it */
@@ -203,7 +203,7 @@ static void judge(struct parcel *p)
 }
 
 /* The request is over, and no job of it runs. */
-static void finish(struct parcel *p)
+static void finish(struct server_outbox_parcel *p)
 {
     struct image_server *s = p->box->s;
     timer_stop(s->loop, &p->timer);
@@ -215,11 +215,11 @@ static void finish(struct parcel *p)
 
 /* ---- sending ---- */
 
-static void next_piece(struct parcel *p);
+static void next_piece(struct server_outbox_parcel *p);
 
 static void read_piece(struct job *j)
 {
-    struct parcel *p = container_of(j, struct parcel, job);
+    struct server_outbox_parcel *p = container_of(j, struct server_outbox_parcel, job);
     size_t want = (size_t)MIN(p->to - p->read_at, (uint64_t)IMAGE_SERVER_PIECE_BYTES);
     ssize_t n = mirror_found_read(&p->found, p->piece, want, p->read_at);
     p->piece_n = n < 0 ? 0 : (size_t)n;
@@ -227,7 +227,7 @@ static void read_piece(struct job *j)
 
 static void on_piece(struct job *j, int r)
 {
-    struct parcel *p = container_of(j, struct parcel, job);
+    struct server_outbox_parcel *p = container_of(j, struct server_outbox_parcel, job);
     p->is_working = false;
     if (p->has_ended) {
         finish(p);
@@ -245,7 +245,7 @@ static void on_piece(struct job *j, int r)
         next_piece(p);
 }
 
-static void next_piece(struct parcel *p)
+static void next_piece(struct server_outbox_parcel *p)
 {
     if (p->is_working || p->has_ended || p->status || p->read_at == p->to)
         return;
@@ -259,14 +259,14 @@ static void next_piece(struct parcel *p)
 
 static void on_late(struct timer *t)
 {
-    struct parcel *p = container_of(t, struct parcel, timer);
+    struct server_outbox_parcel *p = container_of(t, struct server_outbox_parcel, timer);
     if (p->call)
         http_call_cancel(p->call);
 }
 
 static void on_interim(void *arg, int status, const struct headers *headers)
 {
-    struct parcel *p = arg;
+    struct server_outbox_parcel *p = arg;
     uint64_t now = clock_mono_ms(), until = p->box->until_ms;
     (void)headers;
     if (status != 100 || p->has_agreed)
@@ -281,7 +281,7 @@ static void on_interim(void *arg, int status, const struct headers *headers)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct parcel *p = arg;
+    struct server_outbox_parcel *p = arg;
     (void)headers;
     p->status = status;
     p->box->n_broken = 0;
@@ -289,14 +289,14 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct parcel *p = arg;
+    struct server_outbox_parcel *p = arg;
     if (buf_add_str(&p->answer, chunk) < 0)
         http_call_cancel(p->call);
 }
 
 static void on_writable(void *arg)
 {
-    struct parcel *p = arg;
+    struct server_outbox_parcel *p = arg;
     if (!p->is_full)
         return;
     p->is_full = false;
@@ -305,7 +305,7 @@ static void on_writable(void *arg)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct parcel *p = arg;
+    struct server_outbox_parcel *p = arg;
     (void)err;
     p->call = NULL;
     p->r = r;
@@ -314,7 +314,7 @@ static void on_end(void *arg, int r, const struct err *err)
         finish(p);
 }
 
-static int start_call(struct parcel *p, struct err *err)
+static int start_call(struct server_outbox_parcel *p, struct err *err)
 {
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
@@ -353,7 +353,7 @@ static int start_call(struct parcel *p, struct err *err)
 
 static void find(struct job *j)
 {
-    struct parcel *p = container_of(j, struct parcel, job);
+    struct server_outbox_parcel *p = container_of(j, struct server_outbox_parcel, job);
     struct image_server *s = p->box->s;
     struct err err = { 0 };
     const struct mirror_request q = { .kind = MIRROR_BLOB, .digest = p->blob, .is_entitled = true };
@@ -364,7 +364,7 @@ static void find(struct job *j)
 
 static void on_found(struct job *j, int r)
 {
-    struct parcel *p = container_of(j, struct parcel, job);
+    struct server_outbox_parcel *p = container_of(j, struct server_outbox_parcel, job);
     struct image_server *s = p->box->s;
     struct err err = { 0 };
     p->is_working = false;
@@ -381,7 +381,7 @@ static void on_found(struct job *j, int r)
     image_server_finish_close(s);
 }
 
-static bool start(struct parcel *p)
+static bool start(struct server_outbox_parcel *p)
 {
     p->job = (struct job){ .work = find, .done = on_found };
     p->is_working = job_start(p->box->s->loop, &p->job) >= 0;
@@ -396,7 +396,7 @@ static bool start(struct parcel *p)
 void image_server_outbox_next(struct image_server *s)
 {
     list_each_safe (node, &s->parcels) {
-        struct parcel *p = list_entry(node, struct parcel, node);
+        struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
         if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
             return;
         bool is_probed = p->box->n_broken && p->box->n_active; /* by one is enough */
@@ -407,7 +407,7 @@ void image_server_outbox_next(struct image_server *s)
 
 /* ---- BDMs ---- */
 
-static int open_client(struct image_server *s, struct box *b, struct str at, struct err *err)
+static int open_client(struct image_server *s, struct outbox_box *b, struct str at, struct err *err)
 {
     struct fetch_url u;
     scoped(free_scoped) char *url = str_dup(at);
@@ -436,22 +436,22 @@ static bool is_ours(const struct image_server *s, const struct image_bdm_task *t
 }
 
 /* Behind those that are as urgent. */
-static void add(struct box *b, const struct image_bdm_task *t)
+static void add(struct outbox_box *b, const struct image_bdm_task *t)
 {
     struct image_server *s = b->s;
-    struct parcel *p = xnew(struct parcel);
+    struct server_outbox_parcel *p = xnew(struct server_outbox_parcel);
     struct list *before = &s->parcels;
-    *p = (struct parcel){ .box = b,
-                          .blob = t->blob,
-                          .from = t->from,
-                          .to = t->to,
-                          .at = t->from,
-                          .priority = t->priority,
-                          .token = str_dup(t->source.token),
-                          .found = { .fd = -1 },
-                          .answer = BUF_INIT(ANSWER_MAX) };
+    *p = (struct server_outbox_parcel){ .box = b,
+                                        .blob = t->blob,
+                                        .from = t->from,
+                                        .to = t->to,
+                                        .at = t->from,
+                                        .priority = t->priority,
+                                        .token = str_dup(t->source.token),
+                                        .found = { .fd = -1 },
+                                        .answer = BUF_INIT(ANSWER_MAX) };
     list_each (node, &s->parcels)
-        if (list_entry(node, struct parcel, node)->priority > p->priority) {
+        if (list_entry(node, struct server_outbox_parcel, node)->priority > p->priority) {
             before = node;
             break;
         }
@@ -465,7 +465,7 @@ int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, 
 {
     size_t n = 0;
     list_each (node, &s->boxes) {
-        struct box *old = list_entry(node, struct box, node);
+        struct outbox_box *old = list_entry(node, struct outbox_box, node);
         if (str_is(b->deploy, old->deploy)) {
             *ret_n = old->n;
             return 0;
@@ -478,11 +478,11 @@ int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, 
     if (s->closing || s->n_boxes >= IMAGE_SERVER_DEPLOYS_MAX ||
         n > IMAGE_SERVER_PARCELS_MAX - s->n_parcels)
         return err_set(err, -EAGAIN, "too many layers are to be pushed");
-    struct box *box = xnew(struct box);
-    *box = (struct box){ .s = s,
-                         .deploy = str_dup(b->deploy),
-                         .to = str_dup(b->node),
-                         .until_ms = clock_mono_ms() + b->deadline_ms };
+    struct outbox_box *box = xnew(struct outbox_box);
+    *box = (struct outbox_box){ .s = s,
+                                .deploy = str_dup(b->deploy),
+                                .to = str_dup(b->node),
+                                .until_ms = clock_mono_ms() + b->deadline_ms };
     list_push_back(&s->boxes, &box->node);
     s->n_boxes++;
     int r = open_client(s, box, b->url, err);
@@ -501,7 +501,7 @@ int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, 
 void image_server_outbox_close(struct image_server *s)
 {
     list_each_safe (node, &s->parcels) {
-        struct parcel *p = list_entry(node, struct parcel, node);
+        struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
         if (p->state == PARCEL_SENDING && p->call)
             http_call_cancel(p->call);
         else if (p->state == PARCEL_WAITING || p->state == PARCEL_RESTING)

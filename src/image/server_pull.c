@@ -37,7 +37,7 @@ struct image_pull {
     bool is_running, has_ended;
     bool is_outdated; /* the tag was replaced meanwhile: which image the pull found is not known */
     atomic_bool stop;
-    struct list waiting; /* struct serving.waiting */
+    struct list waiting; /* struct image_server_serving.waiting */
     struct oci_origin origin;
     struct layer_show show;
     struct post news, end;
@@ -239,7 +239,7 @@ static void start_waiting(struct image_server *s);
 static void wake_all(struct image_pull *p)
 {
     list_each_safe (node, &p->waiting) {
-        struct serving *g = list_entry(node, struct serving, waiting);
+        struct image_server_serving *g = list_entry(node, struct image_server_serving, waiting);
         g->looks_again = g->is_working;
         if (!g->is_working)
             image_server_find(g);
@@ -369,7 +369,7 @@ static bool is_upstream(const struct image_server *s, const char *host)
 }
 
 /* The complete reference of what is asked for, in a registry that may be asked; false: none. */
-static bool upstream_reference(const struct serving *g, struct oci_reference *ret)
+static bool upstream_reference(const struct image_server_serving *g, struct oci_reference *ret)
 {
     scoped(free_scoped) char *name = mirror_request_name(&g->q, g->q.tag);
     if (!name || oci_reference_parse(str_of(name), ret, NULL) < 0 || !is_upstream(g->s, ret->host))
@@ -413,7 +413,7 @@ static struct image_pull *new_pull(struct image_server *s, const char *name, con
 
 /* ---- what the requests ask ---- */
 
-void image_server_unwait(struct serving *g)
+void image_server_unwait(struct image_server_serving *g)
 {
     struct image_pull *p = g->pull;
     if (!list_is_linked(&g->waiting))
@@ -428,7 +428,7 @@ void image_server_unwait(struct serving *g)
  * A document of the pull answers the request. Not where its blobs might not follow: then the store
  * answers, when the pull has ended, by what it has.
  */
-static bool take_document(struct serving *g, struct image_pull *p)
+static bool take_document(struct image_server_serving *g, struct image_pull *p)
 {
     struct pulled_document *d = NULL;
     if (g->q.kind != MIRROR_MANIFEST)
@@ -459,7 +459,7 @@ static bool take_document(struct serving *g, struct image_pull *p)
 }
 
 /* It waited, and has looked again. */
-static bool goes_on_waiting(struct serving *g, int r)
+static bool goes_on_waiting(struct image_server_serving *g, int r)
 {
     struct image_pull *p = g->pull;
     if (g->looks_again) { /* there was news while it looked */
@@ -477,7 +477,7 @@ static bool goes_on_waiting(struct serving *g, int r)
     return false;
 }
 
-static void wait_for(struct serving *g, struct image_pull *p)
+static void wait_for(struct image_server_serving *g, struct image_pull *p)
 {
     g->pull = p;
     list_push_back(&p->waiting, &g->waiting);
@@ -494,7 +494,8 @@ static bool is_fresh(struct image_server *s, const char *name, const struct mirr
             oci_digest_equal(&c->manifest, &f->stored));
 }
 
-static bool join_or_start(struct serving *g, int r, const char *name, const char *repository)
+static bool join_or_start(struct image_server_serving *g, int r, const char *name,
+                          const char *repository)
 {
     struct image_server *s = g->s;
     bool may_start = g->q.kind == MIRROR_MANIFEST;
@@ -539,7 +540,7 @@ bool image_server_replaced(struct image_server *s, const struct oci_reference *r
     return true;
 }
 
-bool image_server_pull(struct serving *g, int r)
+bool image_server_pull(struct image_server_serving *g, int r)
 {
     struct image_server *s = g->s;
     struct oci_reference ref;

@@ -11,7 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-struct taking {
+struct server_push_taking {
     struct http_exchange *x;
     struct image_inbox *inbox;
     struct image_inbox_flow *flow; /* NULL: nothing more is taken */
@@ -19,7 +19,7 @@ struct taking {
     size_t n_put;                  /* and of those the ones that are being taken */
 };
 
-static void leave(struct taking *t, bool is_whole)
+static void leave(struct server_push_taking *t, bool is_whole)
 {
     struct image_inbox_flow *f = t->flow;
     t->flow = NULL;
@@ -31,7 +31,7 @@ static void leave(struct taking *t, bool is_whole)
 
 static void on_taken(void *arg)
 {
-    struct taking *t = arg;
+    struct server_push_taking *t = arg;
     t->left -= t->n_put;
     t->n_put = 0;
     http_resume_body(t->x);
@@ -44,7 +44,7 @@ static void on_taken(void *arg)
 /* Also where it only begins again elsewhere: the sender asks where. */
 static void on_cut(void *arg)
 {
-    struct taking *t = arg;
+    struct server_push_taking *t = arg;
     leave(t, false);
     http_abort(t->x);
 }
@@ -53,7 +53,7 @@ static void on_cut(void *arg)
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
-    struct taking *t = http_exchange_data(x);
+    struct server_push_taking *t = http_exchange_data(x);
     if (!t->flow || chunk.n == 0)
         return;
     http_pause_body(x);
@@ -69,7 +69,7 @@ static void on_body_end(struct http_exchange *x, int r)
 
 static void on_gone(struct http_exchange *x, int r)
 {
-    struct taking *t = http_exchange_data(x);
+    struct server_push_taking *t = http_exchange_data(x);
     (void)r;
     leave(t, false);
     image_inbox_unref(t->inbox);
@@ -92,12 +92,12 @@ static void begin(struct image_server *s, struct http_exchange *x, const struct 
     static const struct http_exchange_ops ops = { .on_body = on_body,
                                                   .on_body_end = on_body_end,
                                                   .on_gone = on_gone };
-    struct taking *t = xnew(struct taking);
+    struct server_push_taking *t = xnew(struct server_push_taking);
     const struct image_inbox_sender sender = {
         .loop = s->loop, .on_taken = on_taken, .on_cut = on_cut, .arg = t
     };
     uint64_t have = 0;
-    *t = (struct taking){ .x = x, .left = req->content_length };
+    *t = (struct server_push_taking){ .x = x, .left = req->content_length };
     enum image_inbox_answer answer =
         image_inbox_offer(inbox, g->source, &g->blob, at, t->left, &sender, &t->flow, &have);
     if (answer == IMAGE_INBOX_TAKEN) {

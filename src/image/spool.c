@@ -11,7 +11,7 @@
 
 enum { READ_BYTES = 256 << 10 };
 
-struct place {
+struct spool_place {
     int fd;
     uint64_t at;
 };
@@ -29,7 +29,7 @@ struct image_spool {
     char *directory;
     pthread_mutex_t lock; /* of all below */
     VEC(struct image_spool_lane *) lanes;
-    struct map places; /* digest -> struct place */
+    struct map places; /* digest -> struct spool_place */
     struct arena memory;
 };
 
@@ -116,8 +116,8 @@ static int finish(struct image_spool_lane *lane, const struct oci_entry *e, stru
     int r = 0;
     (void)pthread_mutex_lock(&s->lock);
     if (!map_has(&s->places, digest)) {
-        struct place *p = arena_new(&s->memory, struct place);
-        *p = (struct place){ lane->fd, lane->at };
+        struct spool_place *p = arena_new(&s->memory, struct spool_place);
+        *p = (struct spool_place){ lane->fd, lane->at };
         (void)map_put(&s->places, digest, p);
         lane->at += lane->n;
         if (lane->filled < lane->at) { /* it ends in a hole */
@@ -147,7 +147,7 @@ int image_spool_content(void *arg, const struct oci_entry *e, struct str bytes, 
 int image_spool_read(const struct image_spool *s, const struct oci_entry *e, image_spool_sink sink,
                      void *arg, struct err *err)
 {
-    const struct place *p = map_get(&s->places, str_n(e->digest, sizeof e->digest));
+    const struct spool_place *p = map_get(&s->places, str_n(e->digest, sizeof e->digest));
     scoped(free_scoped) char *piece = mem_try((size_t)MIN(e->size, (uint64_t)READ_BYTES));
     if (!p)
         return err_set(err, -ENOENT, "the content of '" STR_FMT "' was not kept", STR_ARG(e->path));

@@ -19,7 +19,7 @@
 
 enum { READ_BYTES = 16 << 10, STOP_MS = 100 /* how often *stop is looked at */ };
 
-struct asking {
+struct store_ask_asking {
     int fd;
     bool is_taken;
     bool is_late; /* it was not taken by then: the connection is shut down */
@@ -30,7 +30,7 @@ struct asking {
     const atomic_bool *stop; /* NULL: nothing does */
 };
 
-static bool is_stopped(const struct asking *q)
+static bool is_stopped(const struct store_ask_asking *q)
 {
     return q->stop && atomic_load(q->stop);
 }
@@ -67,7 +67,7 @@ static int connect_to(const char *root, uint64_t until_ms, struct err *err)
 }
 
 /* 1: sent. 0: the process is gone, or reads nothing. */
-static int send_job(struct asking *q, const struct store_job *job, struct err *err)
+static int send_job(struct store_ask_asking *q, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(STORE_CONTROL_LINE_MAX);
@@ -89,7 +89,7 @@ static int send_job(struct asking *q, const struct store_job *job, struct err *e
 }
 
 /* Something is there to be read, or never will be. */
-static void wait_for_it(struct asking *q)
+static void wait_for_it(struct store_ask_asking *q)
 {
     for (;;) {
         struct pollfd p = { .fd = q->fd, .events = POLLIN };
@@ -113,7 +113,7 @@ static void wait_for_it(struct asking *q)
 }
 
 /* A line without its end, in q->in. 1; 0: there is none any more. */
-static int read_line(struct asking *q, struct str *ret, struct err *err)
+static int read_line(struct store_ask_asking *q, struct str *ret, struct err *err)
 {
     for (;;) {
         char *at;
@@ -145,8 +145,8 @@ static int take_error(const struct json *v, struct err *err)
 }
 
 /* 1: it is the result. 0: more will come. The error of the job. */
-static int take_line(struct asking *q, struct str line, struct arena *a, struct json **ret,
-                     struct err *err)
+static int take_line(struct store_ask_asking *q, struct str line, struct arena *a,
+                     struct json **ret, struct err *err)
 {
     struct json *v;
     int r = json_parse(a, str_copy_arena(a, line), NULL, &v, NULL);
@@ -164,12 +164,13 @@ static int take_line(struct asking *q, struct str line, struct arena *a, struct 
 }
 
 /* Without a result. */
-static enum store_asked asked_in_vain(const struct asking *q)
+static enum store_asked asked_in_vain(const struct store_ask_asking *q)
 {
     return q->is_taken ? STORE_ASKED_LOST : q->is_late ? STORE_ASKED_LATE : STORE_ASKED_ENDED;
 }
 
-static int take_answers(struct asking *q, struct arena *a, struct json **ret, struct err *err)
+static int take_answers(struct store_ask_asking *q, struct arena *a, struct json **ret,
+                        struct err *err)
 {
     for (;;) {
         struct str line;
@@ -191,8 +192,8 @@ static int take_answers(struct asking *q, struct arena *a, struct json **ret, st
 }
 
 /* q: what it is to tell, and until when. */
-static int ask(const char *root, const struct store_job *job, uint64_t taken_ms, struct asking *q,
-               struct arena *a, struct json **ret, struct err *err)
+static int ask(const char *root, const struct store_job *job, uint64_t taken_ms,
+               struct store_ask_asking *q, struct arena *a, struct json **ret, struct err *err)
 {
     uint64_t now = clock_mono_ms(), taken_by_ms = now + MIN(taken_ms, UINT64_MAX - now);
     scoped(fd_scoped) int fd = connect_to(root, taken_by_ms, err);
@@ -212,13 +213,13 @@ int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
               void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
               struct json **ret, struct err *err)
 {
-    struct asking q = { .on_event = on_event, .arg = arg };
+    struct store_ask_asking q = { .on_event = on_event, .arg = arg };
     return ask(root, job, taken_ms, &q, a, ret, err);
 }
 
 int store_ask_until(const char *root, const struct store_job *job, uint64_t taken_ms,
                     const atomic_bool *stop, struct arena *a, struct json **ret, struct err *err)
 {
-    struct asking q = { .stop = stop };
+    struct store_ask_asking q = { .stop = stop };
     return ask(root, job, taken_ms, &q, a, ret, err);
 }

@@ -425,14 +425,14 @@ static int check(struct oci_store *s, const struct store_job *job,
 /* ---- pull ---- */
 
 /* Of a layer, since the pull began; 0: that did not happen. */
-struct span {
+struct store_job_span {
     struct oci_digest diff_id;
     uint64_t blob_bytes, began_us, received_us, done_us;
 };
 
-struct pulling {
+struct store_job_pulling {
     uint64_t began_ns;
-    struct span *spans;
+    struct store_job_span *spans;
     size_t n_spans;
     struct oci_store *s;
     const struct store_job_watch *watch;
@@ -440,7 +440,7 @@ struct pulling {
     uint64_t told_ms;
 };
 
-static void tell(struct pulling *p, const struct json *v)
+static void tell(struct store_job_pulling *p, const struct json *v)
 {
     if (!p->watch->on_event)
         return;
@@ -458,8 +458,8 @@ static struct json *layer_json(struct arena *a, struct json *to, const struct oc
     return v;
 }
 
-static void tell_progress(struct pulling *p, const struct oci_pull_layer *layers, size_t n,
-                          const struct oci_pull_layer *ended)
+static void tell_progress(struct store_job_pulling *p, const struct oci_pull_layer *layers,
+                          size_t n, const struct oci_pull_layer *ended)
 {
     static const char *const words[] = {
         [OCI_PULL_PRESENT] = "present", [OCI_PULL_DONE] = "done", [OCI_PULL_FAILED] = "failed"
@@ -486,12 +486,12 @@ static void tell_progress(struct pulling *p, const struct oci_pull_layer *layers
     arena_fini(&a);
 }
 
-static void time_layer(struct pulling *p, const struct oci_pull_layer *l, size_t i)
+static void time_layer(struct store_job_pulling *p, const struct oci_pull_layer *l, size_t i)
 {
-    struct span *to = &p->spans[i];
+    struct store_job_span *to = &p->spans[i];
     uint64_t now_us = MAX((clock_mono_ns() - p->began_ns) / 1000, (uint64_t)1);
     if (l->state == OCI_PULL_RUNNING && !to->began_us)
-        *to = (struct span){ l->diff_id, l->blob.size, .began_us = now_us };
+        *to = (struct store_job_span){ l->diff_id, l->blob.size, .began_us = now_us };
     if (l->state == OCI_PULL_RUNNING && l->done_bytes >= l->blob.size && !to->received_us)
         to->received_us = now_us;
     if (l->state == OCI_PULL_DONE)
@@ -499,11 +499,11 @@ static void time_layer(struct pulling *p, const struct oci_pull_layer *l, size_t
 }
 
 /* Of the layers that were brought. */
-static struct json *spans_json(struct arena *a, const struct pulling *p)
+static struct json *spans_json(struct arena *a, const struct store_job_pulling *p)
 {
     struct json *list = json_new_array(a);
     for (size_t i = 0; i < p->n_spans; i++) {
-        const struct span *s = &p->spans[i];
+        const struct store_job_span *s = &p->spans[i];
         char digest[OCI_DIGEST_TEXT_SIZE];
         if (!s->done_us)
             continue;
@@ -523,12 +523,12 @@ static struct json *spans_json(struct arena *a, const struct pulling *p)
 static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n,
                         const struct oci_pull_layer *changed)
 {
-    struct pulling *p = arg;
+    struct store_job_pulling *p = arg;
     uint64_t now = clock_mono_ms();
     bool has_ended = changed && changed->state >= OCI_PULL_PRESENT;
     if (!changed) {
         free(p->spans);
-        p->spans = xnew_n(struct span, n + 1);
+        p->spans = xnew_n(struct store_job_span, n + 1);
         p->n_spans = n;
     } else {
         time_layer(p, changed, (size_t)(changed - layers));
@@ -544,14 +544,14 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
 /* What a command pulls is for all who may use the store. */
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
-    const struct pulling *p = arg;
+    const struct store_job_pulling *p = arg;
     (void)err;
     layer_rights_give_documents(p->s, image, STR(""));
     return 0;
 }
 
-static void tell_about(struct pulling *p, const struct oci_pull_layer *layer, const char *what,
-                       const char *why)
+static void tell_about(struct store_job_pulling *p, const struct oci_pull_layer *layer,
+                       const char *what, const char *why)
 {
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
@@ -577,7 +577,7 @@ static void on_other_form(void *arg, const struct oci_pull_layer *layer, const c
     tell_about(arg, layer, "is not kept in the form asked for", why);
 }
 
-static void tell_text(struct pulling *p, const char *key, const char *text)
+static void tell_text(struct store_job_pulling *p, const char *key, const char *text)
 {
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
@@ -635,7 +635,7 @@ static struct json *result_json(const struct oci_pull_result *res, struct str na
     return v;
 }
 
-static int pull_with(struct pulling *p, const struct store_job *job,
+static int pull_with(struct store_job_pulling *p, const struct store_job *job,
                      const struct oci_remote_opts *registry, struct arena *a, struct json **ret,
                      struct err *err)
 {
@@ -678,7 +678,7 @@ static int pull(struct oci_store *s, const struct store_job *job,
                 struct err *err)
 {
     const struct store_job_pull *q = &job->pull;
-    struct pulling p = { .s = s, .watch = watch, .began_ns = clock_mono_ns() };
+    struct store_job_pulling p = { .s = s, .watch = watch, .began_ns = clock_mono_ns() };
     const struct oci_login login = {
         .user = q->user.n ? str_dup_arena(a, q->user) : NULL,
         .password = q->password.n ? str_dup_arena(a, q->password) : NULL,

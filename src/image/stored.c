@@ -142,7 +142,7 @@ static int open_devices(const struct stored *s, struct devices *d, struct err *e
 
 /* ---- the metadata ---- */
 
-struct view {
+struct stored_view {
     struct oci_layer **layers;
     struct erofs_layer *with;
     struct oci_tree tree;
@@ -156,8 +156,8 @@ static bool has_sparse(const struct oci_layer *l)
     return false;
 }
 
-static int add_layer(const struct stored *s, const struct devices *d, size_t i, struct view *v,
-                     struct err *err)
+static int add_layer(const struct stored *s, const struct devices *d, size_t i,
+                     struct stored_view *v, struct err *err)
 {
     int r = oci_store_layer_index(s->store, &s->image->config.diff_ids[i], &v->layers[i], err);
     if (r < 0)
@@ -176,8 +176,8 @@ static int make_metadata(const struct stored *s, const struct devices *d, struct
 {
     int r = 0;
     struct erofs_counts counts;
-    struct view v = { .layers = xnew_n(struct oci_layer *, d->n_layers),
-                      .with = xnew_n(struct erofs_layer, d->n_layers) };
+    struct stored_view v = { .layers = xnew_n(struct oci_layer *, d->n_layers),
+                             .with = xnew_n(struct erofs_layer, d->n_layers) };
     oci_tree_init(&v.tree, s->symlink_parent);
     for (size_t i = 0; i < d->n_layers && r >= 0; i++)
         r = add_layer(s, d, i, &v, err);

@@ -30,10 +30,10 @@ static void put(struct image_times *t, const uint8_t *key, struct image_time tim
 {
     if (t->n >= IMAGE_TIMES_MAX || map_has(&t->by_key, str_n(key, SHA256_BYTES)))
         return;
-    struct kept {
+    struct times_kept {
         struct image_time time;
         uint8_t key[SHA256_BYTES];
-    } *kept = arena_new(&t->memory, struct kept);
+    } *kept = arena_new(&t->memory, struct times_kept);
     kept->time = time;
     memcpy(kept->key, key, SHA256_BYTES);
     t->by_key.borrows_keys = true;

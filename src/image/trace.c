@@ -49,7 +49,7 @@ struct image_rows { /* an image while its rows are read */
     VEC(uint32_t) layers;
 };
 
-struct reader {
+struct trace_reader {
     struct image_trace *t;
     struct map image_ids, layer_ids; /* name -> number + 1 */
     VEC(struct image_rows) images;
@@ -57,7 +57,7 @@ struct reader {
     struct err *err;
 };
 
-static int bad(struct reader *r, int code, const char *what)
+static int bad(struct trace_reader *r, int code, const char *what)
 {
     return err_set(r->err, code, "line %u: %s", r->csv.line, what);
 }
@@ -75,7 +75,7 @@ static int64_t number_of(struct map *ids, struct str name, size_t max)
     return (int64_t)id - 1;
 }
 
-static int64_t image_number(struct reader *r, struct str name)
+static int64_t image_number(struct trace_reader *r, struct str name)
 {
     int64_t id = number_of(&r->image_ids, name, IMAGE_TRACE_IMAGES_MAX);
     if (id == (int64_t)r->images.n)
@@ -83,7 +83,7 @@ static int64_t image_number(struct reader *r, struct str name)
     return id;
 }
 
-static int read_layer(struct reader *r, const struct str *field, int n)
+static int read_layer(struct trace_reader *r, const struct str *field, int n)
 {
     uint64_t size;
     if (n != 4 || field[1].n == 0 || field[2].n == 0)
@@ -111,7 +111,7 @@ static int read_layer(struct reader *r, const struct str *field, int n)
     return 0;
 }
 
-static int read_request(struct reader *r, const struct str *field, int n)
+static int read_request(struct trace_reader *r, const struct str *field, int n)
 {
     uint64_t at_ms, site = 0;
     if ((n != 3 && n != 4) || field[2].n == 0)
@@ -129,7 +129,7 @@ static int read_request(struct reader *r, const struct str *field, int n)
     return 0;
 }
 
-static int read_rows(struct reader *r)
+static int read_rows(struct trace_reader *r)
 {
     struct str field[8];
     int n;
@@ -149,7 +149,7 @@ static int read_rows(struct reader *r)
     return n < 0 ? bad(r, n, "malformed row") : 0;
 }
 
-static int put_together(struct reader *r)
+static int put_together(struct trace_reader *r)
 {
     struct image_trace *t = r->t;
     for (size_t i = 0; i < r->images.n; i++) {
@@ -170,7 +170,7 @@ static int put_together(struct reader *r)
 int image_trace_read(struct str text, struct image_trace *ret, struct err *err)
 {
     struct image_trace t = { 0 };
-    struct reader r = { .t = &t, .csv = csv_open(text), .err = err };
+    struct trace_reader r = { .t = &t, .csv = csv_open(text), .err = err };
     int done = read_rows(&r);
     if (done >= 0)
         done = put_together(&r);

@@ -22,27 +22,27 @@ void image_trees_fini(struct image_trees *t)
 
 /* ---- the tar of a layer ---- */
 
-struct unpacking {
+struct trees_unpacking {
     struct decompressor *d;
     int fd;
 };
 
 static int on_tar(void *arg, struct str bytes, struct err *err)
 {
-    const struct unpacking *u = arg;
+    const struct trees_unpacking *u = arg;
     int r = sys_write_all(u->fd, bytes.p, bytes.n);
     return r < 0 ? err_sys(err, r, "tar of a layer") : 0;
 }
 
 static int on_blob(void *arg, struct str bytes, struct err *err)
 {
-    const struct unpacking *u = arg;
+    const struct trees_unpacking *u = arg;
     return decompressor_add(u->d, bytes, err);
 }
 
 static int unpack(const struct image_trees_image *i, size_t k, int fd, struct err *err)
 {
-    struct unpacking u = { .fd = fd };
+    struct trees_unpacking u = { .fd = fd };
     scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(on_tar, &u);
     u.d = d;
     int r = oci_source_blob(i->source, &i->image->manifest.layers[k], on_blob, &u, err);

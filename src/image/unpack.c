@@ -140,14 +140,14 @@ void unpack_stage_fini(struct unpack_stage *s)
 
 /* ---- layers ---- */
 
-struct feed {
+struct unpack_feed {
     const struct unpack_from *from;
     size_t i;
 };
 
 static int feed_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
 {
-    struct feed *f = arg;
+    struct unpack_feed *f = arg;
     const struct oci_image *image = f->from->image;
     if (f->from->store)
         return oci_store_layer_read(f->from->store, &image->config.diff_ids[f->i], sink, sink_arg,
@@ -171,7 +171,7 @@ int unpack_layer(const struct unpack_from *from, size_t i, const struct unpack_o
 {
     struct layer_facts facts;
     const struct oci_image *image = from->image;
-    struct feed feed = { from, i };
+    struct unpack_feed feed = { from, i };
     const struct layer_read_opts read = { opts->program,
                                           max_bytes(&image->manifest.layers[i], opts) };
     int r = layer_read(&read, feed_blob, &feed, ops, arg, &facts, err);
@@ -209,14 +209,14 @@ struct turns {
     struct err err;
 };
 
-struct turn {
+struct unpack_turn {
     struct turns *of;
     size_t i;
     bool has_come;
 };
 
 /* Wait until the layers below are written. */
-static int await_turn(struct turn *turn, struct err *err)
+static int await_turn(struct unpack_turn *turn, struct err *err)
 {
     struct turns *t = turn->of;
     if (turn->has_come)
@@ -232,23 +232,23 @@ static int await_turn(struct turn *turn, struct err *err)
 static int turn_entry(void *arg, const struct oci_entry *e, struct err *err)
 {
     int r = await_turn(arg, err);
-    return r < 0 ? r : layer_dir_ops.entry(((struct turn *)arg)->of->dir, e, err);
+    return r < 0 ? r : layer_dir_ops.entry(((struct unpack_turn *)arg)->of->dir, e, err);
 }
 
 static int turn_data(void *arg, struct str bytes, struct err *err)
 {
-    return layer_dir_ops.data(((struct turn *)arg)->of->dir, bytes, err);
+    return layer_dir_ops.data(((struct unpack_turn *)arg)->of->dir, bytes, err);
 }
 
 static int turn_hole(void *arg, uint64_t n_bytes, struct err *err)
 {
-    return layer_dir_ops.hole(((struct turn *)arg)->of->dir, n_bytes, err);
+    return layer_dir_ops.hole(((struct unpack_turn *)arg)->of->dir, n_bytes, err);
 }
 
 static int turn_whiteout(void *arg, const struct oci_whiteout *w, struct err *err)
 {
     int r = await_turn(arg, err);
-    return r < 0 ? r : layer_dir_ops.whiteout(((struct turn *)arg)->of->dir, w, err);
+    return r < 0 ? r : layer_dir_ops.whiteout(((struct unpack_turn *)arg)->of->dir, w, err);
 }
 
 static const struct layer_ops turn_ops = {
@@ -260,7 +260,7 @@ static const struct layer_ops turn_ops = {
 
 /* The next turn, or the end of all. A layer that fails before its turn waits for it: of several the
  * lowest one's error counts. */
-static void end_turn(struct turn *turn, int r, const struct err *err)
+static void end_turn(struct unpack_turn *turn, int r, const struct err *err)
 {
     struct turns *t = turn->of;
     if (await_turn(turn, NULL) < 0)
@@ -277,7 +277,7 @@ static void end_turn(struct turn *turn, int r, const struct err *err)
 static void write_in_turn(struct turns *t, size_t i)
 {
     struct err err = { 0 };
-    struct turn turn = { .of = t, .i = i };
+    struct unpack_turn turn = { .of = t, .i = i };
     int r = unpack_layer(t->from, i, t->opts, &turn_ops, &turn, &err);
     r = r < 0 ? r : await_turn(&turn, &err); /* a layer without entries */
     r = r < 0 ? r : layer_dir_end_layer(t->dir, &err);

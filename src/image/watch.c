@@ -16,31 +16,31 @@
 enum { SILENT_MAX = 3 }; /* requests in a row that get no answer: their host is away */
 
 /* A repository with its connection. */
-struct repository {
+struct image_watch_repository {
     struct oci_reference ref;
     struct oci_remote *remote;
 };
 
-struct note {
+struct image_watch_note {
     char *key, *text;
 };
 
 struct image_watch {
     struct image_watch_opts opts;
-    VEC(struct repository) repositories; /* the oldest first */
-    VEC(struct image_watched) images;    /* sorted by name */
-    VEC(struct note) notes;              /* the oldest first */
+    VEC(struct image_watch_repository) repositories; /* the oldest first */
+    VEC(struct image_watched) images;                /* sorted by name */
+    VEC(struct image_watch_note) notes;              /* the oldest first */
 };
 
-struct wanted {
+struct image_watch_wanted {
     const char *name, *tag;
 };
 
 /* A look: names to ask for, and what they are. */
-struct look {
+struct image_watch_look {
     struct image_watch *w;
     struct arena memory;
-    VEC(struct wanted) wanted;
+    VEC(struct image_watch_wanted) wanted;
     struct map unknown; /* "HOST/REPOSITORY" whose tags could not be asked for */
     struct map away;    /* hosts that cannot be reached */
     unsigned n_silent;  /* requests in a row without an answer */
@@ -125,7 +125,7 @@ static int read_state(struct image_watch *w, struct str text, struct err *err)
     json_each (v, r < 0 ? NULL : json_getc(doc, "images"))
         r = r < 0 ? r : read_image(w, v, err);
     json_each (v, r < 0 ? NULL : json_getc(doc, "notes")) {
-        struct note n = { str_dup(v->key), str_dup(json_str(v)) };
+        struct image_watch_note n = { str_dup(v->key), str_dup(json_str(v)) };
         vec_push(&w->notes, n);
     }
     arena_fini(&a);
@@ -209,7 +209,7 @@ const char *image_watch_note(const struct image_watch *w, const char *key)
 
 int image_watch_set_note(struct image_watch *w, const char *key, const char *text, struct err *err)
 {
-    struct note fresh = { xstrdup(key), xstrdup(text) };
+    struct image_watch_note fresh = { xstrdup(key), xstrdup(text) };
     size_t i = 0;
     while (i < w->notes.n && strcmp(w->notes.p[i].key, key) != 0)
         i++;
@@ -228,17 +228,17 @@ int image_watch_set_note(struct image_watch *w, const char *key, const char *tex
 
 /* *ret is valid until the next call. */
 static int open_repository(struct image_watch *w, const struct oci_reference *ref,
-                           struct repository **ret, struct err *err)
+                           struct image_watch_repository **ret, struct err *err)
 {
     for (size_t i = 0; i < w->repositories.n; i++) {
-        struct repository *known = &w->repositories.p[i];
+        struct image_watch_repository *known = &w->repositories.p[i];
         if (strcmp(known->ref.host, ref->host) == 0 &&
             strcmp(known->ref.repository, ref->repository) == 0) {
             *ret = known;
             return 0;
         }
     }
-    struct repository fresh = { .ref = *ref };
+    struct image_watch_repository fresh = { .ref = *ref };
     int r = oci_remote_open(ref, w->opts.registry, &fresh.remote, err);
     if (r < 0)
         return r;
@@ -257,14 +257,14 @@ static void trouble(struct image_watch *w, const char *name, const struct err *e
         w->opts.trouble(w->opts.arg, name, err);
 }
 
-static bool must_stop(const struct look *l)
+static bool must_stop(const struct image_watch_look *l)
 {
     return l->w->opts.must_stop && l->w->opts.must_stop(l->w->opts.arg);
 }
 
 /* No answer, in contrast to one that says no: others of the host need not be tried now. Silence may
  * be that of one repository alone, whose list of tags takes too long. */
-static void note_answer(struct look *l, const char *host, int r)
+static void note_answer(struct image_watch_look *l, const char *host, int r)
 {
     bool is_silent = r == -ECONNRESET || r == -ETIMEDOUT || r == -EPIPE;
     bool is_unreachable =
@@ -276,7 +276,7 @@ static void note_answer(struct look *l, const char *host, int r)
     (void)map_put(&l->away, str_of(host), l);
 }
 
-static bool is_away(const struct look *l, const char *host)
+static bool is_away(const struct image_watch_look *l, const char *host)
 {
     return map_has(&l->away, str_of(host));
 }
@@ -290,9 +290,10 @@ static bool is_image_tag(const char *tag)
            oci_reference_is_tag(s);
 }
 
-static int want(struct look *l, const struct oci_reference *ref, const char *tag, struct err *err)
+static int want(struct image_watch_look *l, const struct oci_reference *ref, const char *tag,
+                struct err *err)
 {
-    struct wanted one = { .tag = str_dup_arena(&l->memory, str_of(tag)) };
+    struct image_watch_wanted one = { .tag = str_dup_arena(&l->memory, str_of(tag)) };
     if (l->wanted.n >= IMAGE_WATCH_MAX)
         return err_set(err, E_LIMIT, "more than %d images", IMAGE_WATCH_MAX);
     one.name = arena_printf(&l->memory, "docker://%s/%s:%s", ref->host, ref->repository, tag);
@@ -311,10 +312,10 @@ static bool is_known(const struct image_watch *w, const char *family)
 /* All tags of a repository. A registry that does not tell leaves its images as they were. is_named:
  * a person asked for it, so that it is trouble when it does not exist; one whose images are gone
  * now is news. */
-static int want_repository(struct look *l, const struct oci_reference *ref, bool is_named,
-                           struct err *err)
+static int want_repository(struct image_watch_look *l, const struct oci_reference *ref,
+                           bool is_named, struct err *err)
 {
-    struct repository *in;
+    struct image_watch_repository *in;
     struct oci_remote_names tags = { 0 };
     struct err why = { 0 };
     const char *family = arena_printf(&l->memory, "%s/%s", ref->host, ref->repository);
@@ -387,7 +388,7 @@ int image_watch_check_words(const char *const *words, size_t n, const char *regi
     return r;
 }
 
-static int want_word(struct look *l, const char *text, struct err *err)
+static int want_word(struct image_watch_look *l, const char *text, struct err *err)
 {
     struct oci_reference ref;
     bool is_tag;
@@ -397,10 +398,10 @@ static int want_word(struct look *l, const char *text, struct err *err)
     return is_tag ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, true, err);
 }
 
-static int want_registry(struct look *l, const char *host, struct err *err)
+static int want_registry(struct image_watch_look *l, const char *host, struct err *err)
 {
     struct oci_reference ref;
-    struct repository *in;
+    struct image_watch_repository *in;
     struct oci_remote_names names = { 0 };
     int r = parse_host(host, &ref, err);
     r = r < 0 ? r : open_repository(l->w, &ref, &in, err);
@@ -416,10 +417,11 @@ static int want_registry(struct look *l, const char *host, struct err *err)
 
 static int by_wanted_name(const void *x, const void *y)
 {
-    return strcmp(((const struct wanted *)x)->name, ((const struct wanted *)y)->name);
+    return strcmp(((const struct image_watch_wanted *)x)->name,
+                  ((const struct image_watch_wanted *)y)->name);
 }
 
-static int want_all(struct look *l, struct err *err)
+static int want_all(struct image_watch_look *l, struct err *err)
 {
     const struct image_watch_opts *o = &l->w->opts;
     int r = 0;
@@ -492,7 +494,7 @@ static int read_layers(struct image_watch *w, struct image_watched *i, struct er
     return 0;
 }
 
-static void keep(struct look *l, const struct image_watched *old)
+static void keep(struct image_watch_look *l, const struct image_watched *old)
 {
     struct image_watched same = *old;
     same.name = xstrdup(old->name);
@@ -504,11 +506,11 @@ static void keep(struct look *l, const struct image_watched *old)
     vec_push(&l->next, same);
 }
 
-static void ask(struct look *l, const struct wanted *one)
+static void ask(struct image_watch_look *l, const struct image_watch_wanted *one)
 {
     struct image_watch *w = l->w;
     struct oci_reference ref;
-    struct repository *in;
+    struct image_watch_repository *in;
     struct err why = { 0 };
     const struct image_watched *old = find(w, one->name);
     struct image_watched now = { .name = xstrdup(one->name), .has_moved = true };
@@ -545,7 +547,7 @@ static void ask(struct look *l, const struct wanted *one)
 /* ---- news ---- */
 
 /* What is taken back later counts still: that a layer is dead is said rather too late. */
-static void note_next(struct look *l)
+static void note_next(struct image_watch_look *l)
 {
     for (size_t i = 0; i < l->next.n; i++) {
         const struct image_watched *n = &l->next.p[i];
@@ -555,13 +557,13 @@ static void note_next(struct look *l)
     }
 }
 
-static bool is_used(const struct look *l, const struct oci_digest *layer)
+static bool is_used(const struct image_watch_look *l, const struct oci_digest *layer)
 {
     return map_has(&l->used, str_n(layer->bytes, SHA256_BYTES));
 }
 
-static int tell(struct look *l, enum image_news_kind kind, const struct image_watched *old,
-                const struct image_watched *new, struct err *err)
+static int tell(struct image_watch_look *l, enum image_news_kind kind,
+                const struct image_watched *old, const struct image_watched *new, struct err *err)
 {
     size_t n = 0;
     const char *name = new ? new->name : old->name;
@@ -583,8 +585,8 @@ static int tell(struct look *l, enum image_news_kind kind, const struct image_wa
  * for is then not asked again in this one: each question may take long, and a file may have got
  * them.
  */
-static void take_back(struct look *l, const struct image_watched *old, struct image_watched *new,
-                      const struct err *err)
+static void take_back(struct image_watch_look *l, const struct image_watched *old,
+                      struct image_watched *new, const struct err *err)
 {
     if (!l->is_silent)
         trouble(l->w, new ? new->name : old->name, err);
@@ -597,7 +599,7 @@ static void take_back(struct look *l, const struct image_watched *old, struct im
         keep(l, old);
 }
 
-static void tell_all(struct look *l)
+static void tell_all(struct image_watch_look *l)
 {
     struct image_watch *w = l->w;
     note_next(l);
@@ -625,7 +627,7 @@ static void tell_all(struct look *l)
     }
 }
 
-static void swap_images(struct look *l)
+static void swap_images(struct image_watch_look *l)
 {
     struct image_watch *w = l->w;
     if (l->next.n)
@@ -638,7 +640,7 @@ static void swap_images(struct look *l)
     l->next.n = 0;
 }
 
-static void look_fini(struct look *l)
+static void look_fini(struct image_watch_look *l)
 {
     for (size_t i = 0; i < l->next.n; i++)
         watched_fini(&l->next.p[i]);
@@ -653,7 +655,7 @@ static void look_fini(struct look *l)
 
 int image_watch_look(struct image_watch *w, struct err *err)
 {
-    struct look l = { .w = w };
+    struct image_watch_look l = { .w = w };
     int r = want_all(&l, err);
     for (size_t i = 0; r >= 0 && i < l.wanted.n; i++)
         if (must_stop(&l))

@@ -8,13 +8,13 @@
 #include <netinet/in.h>
 #include <string.h>
 
-struct block {
+struct address_block {
     uint8_t prefix[16];
     uint8_t bits;
 };
 
 /* The first `bits` bits are equal. */
-static bool is_in(const uint8_t *address, const struct block *b)
+static bool is_in(const uint8_t *address, const struct address_block *b)
 {
     unsigned bytes = b->bits / 8, rest = b->bits % 8;
     if (memcmp(address, b->prefix, bytes) != 0)
@@ -24,7 +24,7 @@ static bool is_in(const uint8_t *address, const struct block *b)
 
 static bool is_public_v4(const uint8_t address[4])
 {
-    static const struct block special[] = {
+    static const struct address_block special[] = {
         { { 0 }, 8 },                 /* this network */
         { { 10 }, 8 },                /* private */
         { { 100, 64 }, 10 },          /* shared by a carrier; a cloud has its metadata here */
@@ -47,13 +47,13 @@ static bool is_public_v4(const uint8_t address[4])
     return true;
 }
 
-static const struct block mapped_v4 = { { [10] = 0xff, 0xff }, 96 };
+static const struct address_block mapped_v4 = { { [10] = 0xff, 0xff }, 96 };
 
 /* The IPv4 address that an IPv6 one carries; NULL: it carries none. */
 static const uint8_t *carried_v4(const uint8_t address[16])
 {
-    static const struct block nat64 = { { 0x00, 0x64, 0xff, 0x9b }, 96 };
-    static const struct block from_6to4 = { { 0x20, 0x02 }, 16 };
+    static const struct address_block nat64 = { { 0x00, 0x64, 0xff, 0x9b }, 96 };
+    static const struct address_block from_6to4 = { { 0x20, 0x02 }, 16 };
     if (is_in(address, &mapped_v4) || is_in(address, &nat64))
         return address + 12;
     return is_in(address, &from_6to4) ? address + 2 : NULL;
@@ -61,10 +61,12 @@ static const uint8_t *carried_v4(const uint8_t address[16])
 
 static bool is_public_v6(const uint8_t address[16])
 {
-    static const struct block unicast = { { 0x20 }, 3 };            /* 2000::/3 */
-    static const struct block special[] = { { { 0x20, 0x01 }, 23 }, /* Teredo and assignments */
-                                            { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
-                                            { { 0x3f, 0xff }, 20 } };           /* the same */
+    static const struct address_block unicast = { { 0x20 }, 3 }; /* 2000::/3 */
+    static const struct address_block special[] = {
+        { { 0x20, 0x01 }, 23 },             /* Teredo and assignments */
+        { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
+        { { 0x3f, 0xff }, 20 }
+    }; /* the same */
     const uint8_t *v4 = carried_v4(address);
     if (v4)
         return is_public_v4(v4);
@@ -131,24 +133,26 @@ bool address_of_socket(const struct sockaddr *addr, struct address *ret)
 
 bool address_is_machine(const struct address *a)
 {
-    static const struct block no_v4[] = { { { 0 }, 8 },                   /* this network */
-                                          { { 169, 254 }, 16 },           /* link-local */
-                                          { { 100, 100, 100, 200 }, 32 }, /* metadata of a cloud */
-                                          { { 192, 0, 0 }, 24 },          /* of another one */
-                                          { { 168, 63, 129, 16 }, 32 },   /* of one more */
-                                          { { 224 }, 3 } };               /* multicast, reserved */
-    static const struct block no_v6[] = { { { 0 }, 96 },                  /* unspecified */
-                                          { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 },
-                                            48 },                 /* NAT64 */
-                                          { { 0xfe, 0x80 }, 10 }, /* link-local */
-                                          { { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, 0x54 }, 128 },
-                                          { { 0xff }, 8 } }; /* multicast */
+    static const struct address_block no_v4[] = { { { 0 }, 8 },         /* this network */
+                                                  { { 169, 254 }, 16 }, /* link-local */
+                                                  { { 100, 100, 100, 200 },
+                                                    32 },                /* metadata of a cloud */
+                                                  { { 192, 0, 0 }, 24 }, /* of another one */
+                                                  { { 168, 63, 129, 16 }, 32 }, /* of one more */
+                                                  { { 224 }, 3 } }; /* multicast, reserved */
+    static const struct address_block no_v6[] = {
+        { { 0 }, 96 },                                  /* unspecified */
+        { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48 }, /* NAT64 */
+        { { 0xfe, 0x80 }, 10 },                         /* link-local */
+        { { 0xfd, 0x00, 0x0e, 0xc2, [14] = 0x02, 0x54 }, 128 },
+        { { 0xff }, 8 }
+    }; /* multicast */
     const uint8_t *v4 = carried_v4(a->bytes);
     if (address_is_loopback(a))
         return true;
     if (v4 && !is_in(a->bytes, &mapped_v4))
         return is_public_v4(v4);
-    const struct block *no = v4 ? no_v4 : no_v6;
+    const struct address_block *no = v4 ? no_v4 : no_v6;
     size_t n = v4 ? ARRAY_LEN(no_v4) : ARRAY_LEN(no_v6);
     for (size_t i = 0; i < n; i++)
         if (is_in(v4 ? v4 : a->bytes, &no[i]))
@@ -170,8 +174,8 @@ bool address_equal(const struct address *a, const struct address *b)
 
 bool address_is_loopback(const struct address *a)
 {
-    static const struct block v4 = { { [10] = 0xff, 0xff, 127 }, 104 };
-    static const struct block v6 = { { [15] = 1 }, 128 };
+    static const struct address_block v4 = { { [10] = 0xff, 0xff, 127 }, 104 };
+    static const struct address_block v6 = { { [15] = 1 }, 128 };
     return is_in(a->bytes, &v4) || is_in(a->bytes, &v6);
 }
 
@@ -195,7 +199,7 @@ bool address_net_parse(struct str text, struct address_net *ret)
 
 bool address_net_has(const struct address_net *net, const struct address *a)
 {
-    struct block b = { .bits = (uint8_t)net->bits };
+    struct address_block b = { .bits = (uint8_t)net->bits };
     memcpy(b.prefix, net->base.bytes, sizeof b.prefix);
     return is_in(a->bytes, &b);
 }

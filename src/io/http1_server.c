@@ -30,8 +30,8 @@ enum {
     WATCH_READ_BYTES = 4096    /* while a handler works: what a pipelining peer can make us hold */
 };
 
-enum in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL };
-enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
+enum http1_server_in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL };
+enum http1_server_out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
 
 struct h1_exchange {
     struct http_exchange base;

@@ -54,8 +54,8 @@ enum {
     FRAMES_WAIT_MAX = 8 * STREAMS_MAX
 };
 
-enum in_state { IN_HEAD, IN_BODY, IN_DONE };
-enum out_state { OUT_NONE, OUT_OPEN, OUT_ENDED };
+enum http2_server_in_state { IN_HEAD, IN_BODY, IN_DONE };
+enum http2_server_out_state { OUT_NONE, OUT_OPEN, OUT_ENDED };
 
 static const struct sm_state in_table[] = {
     [IN_HEAD] = { "head", EDGE(IN_BODY) | EDGE(IN_DONE) },

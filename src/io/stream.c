@@ -306,17 +306,17 @@ void stream_finish(struct stream *s)
 
 /* ------------------------------------------------------------------ input */
 
-static void hold(struct held *h, const char *p, size_t n)
+static void hold(struct stream_held *h, const char *p, size_t n)
 {
     assert(!h->p);
-    *h = (struct held){ .p = xalloc(n), .n = n };
+    *h = (struct stream_held){ .p = xalloc(n), .n = n };
     memcpy(h->p, p, n);
 }
 
-static void drop(struct held *h)
+static void drop(struct stream_held *h)
 {
     free(h->p);
-    *h = (struct held){ 0 };
+    *h = (struct stream_held){ 0 };
 }
 
 static void stop_reading(struct stream *s)
@@ -339,8 +339,8 @@ static void deliver(struct stream *s, const char *p, size_t n)
 
 static void deliver_held(struct stream *s)
 {
-    struct held h = s->plain;
-    s->plain = (struct held){ 0 };
+    struct stream_held h = s->plain;
+    s->plain = (struct stream_held){ 0 };
     size_t used = s->ops->on_data(s, h.p + h.at, h.n - h.at);
     h.at += used;
     assert(h.at <= h.n);
@@ -455,22 +455,22 @@ static void take_wire(struct stream *s, const char *p, size_t n)
         deliver(s, p, n);
         return;
     }
-    s->window = (struct held){ .p = (char *)p, .n = n };
+    s->window = (struct stream_held){ .p = (char *)p, .n = n };
     pump(s);
-    struct held left = s->window;
-    s->window = (struct held){ 0 };
+    struct stream_held left = s->window;
+    s->window = (struct stream_held){ 0 };
     if (!s->closing && !s->failed && left.at < left.n)
         hold(&s->sealed, left.p + left.at, left.n - left.at);
 }
 
 static void take_sealed(struct stream *s)
 {
-    struct held h = s->sealed;
-    s->sealed = (struct held){ 0 };
+    struct stream_held h = s->sealed;
+    s->sealed = (struct stream_held){ 0 };
     s->window = h;
     pump(s); /* also for bytes that SSL has already read */
-    struct held left = s->window;
-    s->window = (struct held){ 0 };
+    struct stream_held left = s->window;
+    s->window = (struct stream_held){ 0 };
     if (!s->closing && !s->failed && left.at < left.n)
         s->sealed = left;
     else
@@ -606,7 +606,7 @@ static int bio_write(BIO *bio, const char *p, int n)
 static int bio_read(BIO *bio, char *p, int n)
 {
     struct stream *s = BIO_get_data(bio);
-    struct held *w = &s->window;
+    struct stream_held *w = &s->window;
     BIO_clear_retry_flags(bio);
     size_t take = MIN(w->n - w->at, (size_t)n);
     if (!take) {

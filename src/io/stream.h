@@ -45,7 +45,7 @@ struct stream_ops {
     void (*on_closed)(struct stream *s);
 };
 
-struct held {
+struct stream_held {
     char *p;
     size_t at, n; /* [at, n) is still to be read */
 };
@@ -59,14 +59,14 @@ struct stream {
     } uv;
     struct loop *loop;
     const struct stream_ops *ops;
-    SSL *ssl;                  /* NULL: plain, or no hello yet */
-    struct tls_ctx *tls;       /* until the first record of an accepted stream is here */
-    struct buf hello;          /* what of it is here */
-    struct held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
-    struct held window;        /* what the TLS layer may take just now */
-    struct buf out;            /* plain bytes to send */
-    struct buf wire;           /* TLS: sealed bytes to send */
-    struct flight *flight;     /* a write that the kernel did not take at once */
+    SSL *ssl;                         /* NULL: plain, or no hello yet */
+    struct tls_ctx *tls;              /* until the first record of an accepted stream is here */
+    struct buf hello;                 /* what of it is here */
+    struct stream_held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
+    struct stream_held window;        /* what the TLS layer may take just now */
+    struct buf out;                   /* plain bytes to send */
+    struct buf wire;                  /* TLS: sealed bytes to send */
+    struct flight *flight;            /* a write that the kernel did not take at once */
     struct defer turn;
     struct timer stall;
     size_t stall_left;

@@ -21,14 +21,14 @@ enum {
 };
 
 /* Everything of one certificate in the making. */
-struct making {
+struct x509_making {
     X509 *cert;
     EVP_PKEY *key;
     X509 *ca; /* NULL: signs itself */
     EVP_PKEY *ca_key;
 };
 
-static void making_fini(struct making *m)
+static void making_fini(struct x509_making *m)
 {
     X509_free(m->cert);
     EVP_PKEY_free(m->key);
@@ -79,7 +79,7 @@ static bool set_name(X509 *cert, const char *common_name)
                                       -1, -1, 0) == 1;
 }
 
-static bool add_ext(struct making *m, int nid, const char *value)
+static bool add_ext(struct x509_making *m, int nid, const char *value)
 {
     X509V3_CTX ctx;
     X509V3_set_ctx_nodb(&ctx);
@@ -91,7 +91,7 @@ static bool add_ext(struct making *m, int nid, const char *value)
 }
 
 /* Built as objects, not through OpenSSL's configuration syntax, in which a name could say more. */
-static bool add_alt_names(struct making *m, const char *const *names, size_t n)
+static bool add_alt_names(struct x509_making *m, const char *const *names, size_t n)
 {
     GENERAL_NAMES *all = GENERAL_NAMES_new();
     bool ok = all != NULL;
@@ -127,7 +127,7 @@ static bool set_lasting(X509 *cert, uint64_t valid_s)
                             (long)(valid_s % DAY_S), &from);
 }
 
-static bool begin(struct making *m, const char *common_name, uint64_t valid_s)
+static bool begin(struct x509_making *m, const char *common_name, uint64_t valid_s)
 {
     ERR_clear_error();
     if (!m->key)
@@ -150,7 +150,7 @@ static bool to_buf(BIO *bio, struct buf *b)
     return n > 0 && buf_add(b, p, (size_t)n) == 0;
 }
 
-static int finish(struct making *m, struct buf *ret_cert_pem, struct buf *ret_key_pem,
+static int finish(struct x509_making *m, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                   struct err *err)
 {
     BIO *cert = BIO_new(BIO_s_mem());
@@ -164,7 +164,7 @@ static int finish(struct making *m, struct buf *ret_cert_pem, struct buf *ret_ke
     return ok ? 0 : tls_error(NULL, err);
 }
 
-static int make_ca(struct making *m, const char *common_name, struct buf *ret_cert_pem,
+static int make_ca(struct x509_making *m, const char *common_name, struct buf *ret_cert_pem,
                    struct buf *ret_key_pem, struct err *err)
 {
     if (!begin(m, common_name, (uint64_t)CA_DAYS * DAY_S) ||
@@ -178,20 +178,21 @@ static int make_ca(struct making *m, const char *common_name, struct buf *ret_ce
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     return make_ca(&m, common_name, ret_cert_pem, ret_key_pem, err);
 }
 
 int x509_remake_ca(const char *common_name, struct str key_pem, struct buf *ret_cert_pem,
                    struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     int r = read_key(key_pem, &m.key, err);
     return r < 0 ? r : make_ca(&m, common_name, ret_cert_pem, &key, err);
 }
 
-static int load_pair(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
+static int load_pair(struct x509_making *m, struct str cert_pem, struct str key_pem,
+                     struct err *err)
 {
     int r = read_cert(cert_pem, &m->ca, err);
     if (r >= 0)
@@ -202,7 +203,7 @@ static int load_pair(struct making *m, struct str cert_pem, struct str key_pem, 
     return r;
 }
 
-static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, struct err *err)
+static int load_ca(struct x509_making *m, struct str cert_pem, struct str key_pem, struct err *err)
 {
     int r = load_pair(m, cert_pem, key_pem, err);
     return r < 0 ? err_ctx(err, r, "load the CA") : 0;
@@ -210,7 +211,7 @@ static int load_ca(struct making *m, struct str cert_pem, struct str key_pem, st
 
 int x509_check_pair(struct str cert_pem, struct str key_pem, struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     return load_pair(&m, cert_pem, key_pem, err);
 }
 
@@ -218,7 +219,7 @@ int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *
                      const char *const *names, size_t n_names, unsigned days,
                      struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
     if (r < 0)
         return r;
@@ -252,7 +253,7 @@ int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct
                      uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                      struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
     if (r < 0)
         return r;
@@ -302,7 +303,7 @@ static bool copy_alt_names(X509 *cert, X509_REQ *req)
     return ok;
 }
 
-static bool make_requested(struct making *m, X509_REQ *req, uint64_t valid_s)
+static bool make_requested(struct x509_making *m, X509_REQ *req, uint64_t valid_s)
 {
     ERR_clear_error();
     m->cert = X509_new();
@@ -323,7 +324,7 @@ static bool make_requested(struct making *m, X509_REQ *req, uint64_t valid_s)
 int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
                       uint64_t valid_s, struct buf *ret_cert_pem, struct err *err)
 {
-    scoped(making_fini) struct making m = { 0 };
+    scoped(making_fini) struct x509_making m = { 0 };
     X509_REQ *req = NULL;
     int r = load_ca(&m, ca_cert_pem, ca_key_pem, err);
     if (r >= 0)

@@ -43,7 +43,7 @@ struct module_dir_watch {
     void *arg;
 };
 
-struct followed {
+struct module_source_followed {
     struct reflector *reflector;
     uint64_t seen; /* hash of the entry that was told last; 0: none */
     bool is_told;  /* of its absence */
@@ -76,8 +76,8 @@ struct module_source {
     struct watched_dir *dir; /* FILE */
     struct list node;        /* on dir->files; URL: on sources->queue or sources->running */
     struct list changed;     /* on sources->changed, or on nothing */
-    struct followed *map;    /* CONFIG_MAP */
-    struct download *url;    /* URL */
+    struct module_source_followed *map; /* CONFIG_MAP */
+    struct download *url;               /* URL */
     int from;
     /* FILE: path, or the name in dir; URL: URL; CONFIG_MAP: key of binaryData */
     char text[];
@@ -340,7 +340,7 @@ static int follow_config_map(struct module_source *src, const struct module_orig
     const struct module_sources_opts *opts = &src->s->opts;
     if (!opts->transport)
         return err_set(err, E_UNSUPPORTED, "modules of ConfigMaps need a cluster (--kubeconfig)");
-    src->map = xnew(struct followed);
+    src->map = xnew(struct module_source_followed);
     src->map->key =
         (struct watch_key){ .group_version = STR("v1"),
                             .plural = STR("configmaps"),
@@ -833,7 +833,7 @@ int module_source_open(struct module_sources *s, const struct module_origin *o,
     return r;
 }
 
-static void end_following(struct followed *f)
+static void end_following(struct module_source_followed *f)
 {
     if (!f)
         return;

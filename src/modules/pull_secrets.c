@@ -35,7 +35,7 @@ int pull_secret_text(struct arena *a, struct str name, struct str type, const st
 struct pull_secret {
     struct pull_secrets *all;
     struct str name; /* in the arena */
-    struct ask *ask;
+    struct client_ask *ask;
 };
 
 struct pull_secrets {

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-struct ask {
+struct admin_client_ask {
     struct loop loop;
     void (*on_data)(void *arg, struct str chunk);
     void *arg;
@@ -18,13 +18,13 @@ struct ask {
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct ask *a = arg;
+    struct admin_client_ask *a = arg;
     a->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct ask *a = arg;
+    struct admin_client_ask *a = arg;
     if (a->status == 200)
         a->on_data(a->arg, chunk);
     else
@@ -33,7 +33,7 @@ static void on_data(void *arg, struct str chunk)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct ask *a = arg;
+    struct admin_client_ask *a = arg;
     a->r = r;
     if (err)
         a->err = *err;
@@ -47,7 +47,7 @@ int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg,
                                               .on_data = on_data,
                                               .on_end = on_end };
     scoped(free_scoped) char *socket_path = xasprintf("%s/admin.sock", data_dir);
-    struct ask a = { .on_data = data, .arg = arg, .refusal = BUF_INIT(4096) };
+    struct admin_client_ask a = { .on_data = data, .arg = arg, .refusal = BUF_INIT(4096) };
     struct http_client_opts opts = { .unix_path = socket_path,
                                      .host = "localhost",
                                      .max_connections = 1 };

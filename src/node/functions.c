@@ -54,8 +54,8 @@ struct functions {
     struct tls_ctx *public_tls;              /* to other gateways, without those */
     struct worker *worker;
     struct worker_http *worker_http;
-    struct simulation *simulation;
-    struct images *images; /* of containers */
+    struct fn_simulation *simulation;
+    struct node_images *images; /* of containers */
     char *image_store;
     struct module_sources *sources;
     char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
@@ -469,17 +469,17 @@ static struct fn_dialer *worker_dialer(struct functions *f)
 
 static int start_simulation(struct functions *f, struct err *err)
 {
-    struct simulation_opts opts = { .loop = f->opts.loop,
-                                    .dialer = worker_dialer(f),
-                                    .n_workers = f->opts.simulate,
-                                    .prefix = f->name,
-                                    .incarnation = f->incarnation,
-                                    .address = f->worker_address,
-                                    .cpu_milli = f->opts.cpu_milli,
-                                    .memory_bytes = f->opts.memory_bytes,
-                                    .seed = 1,
-                                    .on_synced = on_worker_synced,
-                                    .arg = f };
+    struct fn_simulation_opts opts = { .loop = f->opts.loop,
+                                       .dialer = worker_dialer(f),
+                                       .n_workers = f->opts.simulate,
+                                       .prefix = f->name,
+                                       .incarnation = f->incarnation,
+                                       .address = f->worker_address,
+                                       .cpu_milli = f->opts.cpu_milli,
+                                       .memory_bytes = f->opts.memory_bytes,
+                                       .seed = 1,
+                                       .on_synced = on_worker_synced,
+                                       .arg = f };
     int r = simulate_start(&opts, &f->simulation, err);
     if (r >= 0 && f->worker_http)
         worker_http_serve(f->worker_http, simulate_invoker(f->simulation));

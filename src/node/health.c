@@ -8,7 +8,7 @@
 
 enum { METRICS_MAX_BYTES = 64 << 20 };
 
-struct health {
+struct node_health {
     struct health_opts opts;
     struct http_server *server;
     void (*done)(void *arg);
@@ -25,7 +25,7 @@ static void reply(struct http_exchange *x, int status, const char *type, struct 
 
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
-    struct health *h = arg;
+    struct node_health *h = arg;
     const char *text = "text/plain; charset=utf-8";
     struct str path;
     (void)str_cut(req->target, '?', &path, &(struct str){ 0 });
@@ -46,9 +46,9 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     }
 }
 
-int health_start(const struct health_opts *opts, struct health **ret, struct err *err)
+int health_start(const struct health_opts *opts, struct node_health **ret, struct err *err)
 {
-    struct health *h = xnew(struct health);
+    struct node_health *h = xnew(struct node_health);
     h->opts = *opts;
     struct http_server_opts server = {
         .host = opts->host, .port = opts->port, .on_request = on_request, .arg = h
@@ -62,21 +62,21 @@ int health_start(const struct health_opts *opts, struct health **ret, struct err
     return 0;
 }
 
-uint16_t health_port(const struct health *h)
+uint16_t health_port(const struct node_health *h)
 {
     return http_server_port(h->server);
 }
 
 static void on_closed(void *arg)
 {
-    struct health *h = arg;
+    struct node_health *h = arg;
     void (*done)(void *) = h->done;
     void *done_arg = h->done_arg;
     free(h);
     done(done_arg);
 }
 
-void health_close(struct health *h, void (*done)(void *arg), void *arg)
+void health_close(struct node_health *h, void (*done)(void *arg), void *arg)
 {
     h->done = done;
     h->done_arg = arg;

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "io/loop.h"
 
-struct health;
+struct node_health;
 
 struct health_opts {
     struct loop *loop;
@@ -24,7 +24,7 @@ struct health_opts {
     void *arg;
 };
 
-int health_start(const struct health_opts *opts, struct health **ret, struct err *err);
-uint16_t health_port(const struct health *h);
+int health_start(const struct health_opts *opts, struct node_health **ret, struct err *err);
+uint16_t health_port(const struct node_health *h);
 /* done() on a later turn. */
-void health_close(struct health *h, void (*done)(void *arg), void *arg);
+void health_close(struct node_health *h, void (*done)(void *arg), void *arg);

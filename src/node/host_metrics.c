@@ -45,7 +45,7 @@ static void wake_histogram(struct buf *to, const struct guest_host_stats *g)
 
 /* ---- of each operator ---- */
 
-struct column {
+struct host_metrics_column {
     const char *name, *type, *help;
     uint64_t (*value)(const struct guest_stats *s);
 };
@@ -62,7 +62,7 @@ COLUMN(restarts)
 COLUMN(resident_bytes)
 COLUMN(swap_bytes)
 
-static const struct column columns[] = {
+static const struct host_metrics_column columns[] = {
     { "dormouse_operator_activations_total", "counter", "Entries into its guest.",
       get_activations },
     { "dormouse_operator_loads_total", "counter", "Wakes from its swap file.", get_wakes },
@@ -76,7 +76,7 @@ static const struct column columns[] = {
 
 struct rows {
     struct buf *to;
-    const struct column *column;
+    const struct host_metrics_column *column;
 };
 
 static void add_label(struct buf *to, const struct guest_stats *s)

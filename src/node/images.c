@@ -24,15 +24,15 @@ enum {
 extern char **environ; /* the child takes proxies from it */
 
 /* An image that is used here, or was until its lease is dropped. */
-struct held {
+struct images_held {
     struct fn_image pub;
-    struct images *s;
+    struct node_images *s;
     uint32_t refs;
 };
 
 /* One question to the child; equal ones share it. */
-struct request {
-    struct images *s;
+struct images_request {
+    struct node_images *s;
     struct list node; /* in `waiting` or `asked` */
     uint64_t id;
     char *text;   /* JSON of "get"; NULL: a lease is dropped */
@@ -49,8 +49,8 @@ struct waiter {
 };
 
 /* It belongs to itself once its input is closed. */
-struct child {
-    struct images *s;
+struct images_child {
+    struct node_images *s;
     struct list node;        /* in `children` */
     struct process *process; /* NULL: it has ended */
     uv_pipe_t in, out;
@@ -59,17 +59,17 @@ struct child {
     bool is_ending;
 };
 
-struct images {
+struct node_images {
     struct images_opts opts;
     char *lease;        /* prefix of ids */
-    struct map held;    /* dir -> struct held */
-    struct map by_text; /* text -> struct request */
+    struct map held;    /* dir -> struct images_held */
+    struct map by_text; /* text -> struct images_request */
     struct list waiting, asked;
     size_t n_gets, n_drops; /* of asked: never both, since a drop must not meet a new lease */
     size_t n_unused;        /* held without a reference */
     uint64_t last_id;
-    struct child *child;  /* takes questions; NULL: none */
-    struct list children; /* that are still there */
+    struct images_child *child; /* takes questions; NULL: none */
+    struct list children;       /* that are still there */
     struct defer turn;
     struct timer late;
     bool is_late; /* nothing is asked for any more */
@@ -77,11 +77,11 @@ struct images {
     void *done_arg;
 };
 
-static void pump_later(struct images *s);
+static void pump_later(struct node_images *s);
 
 /* ---------------------------------------------------------------- requests */
 
-static void free_request(struct request *q)
+static void free_request(struct images_request *q)
 {
     list_remove(&q->node);
     if (q->text)
@@ -93,18 +93,18 @@ static void free_request(struct request *q)
 }
 
 /* It was asked, and nothing more comes. */
-static void end_request(struct request *q)
+static void end_request(struct images_request *q)
 {
     if (q->text)
         q->s->n_gets--;
     else
         q->s->n_drops--;
-    struct images *s = q->s;
+    struct node_images *s = q->s;
     free_request(q);
     pump_later(s);
 }
 
-static void fail_request(struct request *q, int r, const char *text)
+static void fail_request(struct images_request *q, int r, const char *text)
 {
     struct err err = { 0 };
     struct list calls;
@@ -121,10 +121,10 @@ static void fail_request(struct request *q, int r, const char *text)
     }
 }
 
-static struct request *find_request(struct images *s, uint64_t id)
+static struct images_request *find_request(struct node_images *s, uint64_t id)
 {
     list_each (node, &s->asked) {
-        struct request *q = list_entry(node, struct request, node);
+        struct images_request *q = list_entry(node, struct images_request, node);
         if (q->id == id)
             return q;
     }
@@ -133,11 +133,11 @@ static struct request *find_request(struct images *s, uint64_t id)
 
 /* ---------------------------------------------------------------- images in use */
 
-static struct held *hold(struct images *s, struct str dir)
+static struct images_held *hold(struct node_images *s, struct str dir)
 {
-    struct held *h = map_get(&s->held, dir);
+    struct images_held *h = map_get(&s->held, dir);
     if (!h) {
-        h = xnew(struct held);
+        h = xnew(struct images_held);
         h->s = s;
         h->pub.dir = str_dup(dir);
         (void)map_put(&s->held, dir, h);
@@ -148,7 +148,7 @@ static struct held *hold(struct images *s, struct str dir)
     return h;
 }
 
-static void free_held(struct held *h)
+static void free_held(struct images_held *h)
 {
     map_del(&h->s->held, str_of(h->pub.dir));
     free((char *)(uintptr_t)h->pub.dir);
@@ -159,13 +159,13 @@ static void free_held(struct held *h)
 static void ref(void *arg, struct fn_image *image)
 {
     (void)arg;
-    container_of(image, struct held, pub)->refs++;
+    container_of(image, struct images_held, pub)->refs++;
 }
 
 static void put(void *arg, struct fn_image *image)
 {
-    struct images *s = arg;
-    struct held *h = container_of(image, struct held, pub);
+    struct node_images *s = arg;
+    struct images_held *h = container_of(image, struct images_held, pub);
     assert(h->refs > 0);
     if (--h->refs > 0)
         return;
@@ -182,7 +182,7 @@ static bool is_hex(struct str s, size_t n)
 }
 
 /* The end of the path of an image in the store, "<manifest>/<tenant>"; "": it is none. */
-static struct str place_of(const struct images *s, struct str dir)
+static struct str place_of(const struct node_images *s, struct str dir)
 {
     scoped(free_scoped) char *prefix = xasprintf("%s/images/", s->opts.store);
     struct str place = str_slice(dir, strlen(prefix), dir.n), manifest, tenant;
@@ -193,21 +193,21 @@ static struct str place_of(const struct images *s, struct str dir)
 
 static struct fn_image *adopt(void *arg, struct str dir)
 {
-    struct images *s = arg;
+    struct node_images *s = arg;
     return place_of(s, dir).n ? &hold(s, dir)->pub : NULL;
 }
 
 /* ---------------------------------------------------------------- answers */
 
-static void take_image(struct request *q, const struct json *m)
+static void take_image(struct images_request *q, const struct json *m)
 {
-    struct images *s = q->s;
+    struct node_images *s = q->s;
     struct str dir = json_get_str(m, "dir"), config = json_get_str(m, "config");
     if (!place_of(s, dir).n) {
         fail_request(q, -EIO, "the process that pulls images named a wrong directory");
         return;
     }
-    struct held *h = hold(s, dir); /* until all have theirs */
+    struct images_held *h = hold(s, dir); /* until all have theirs */
     if (!h->pub.config.p) {
         h->pub.config = str_n(str_dup(config), config.n);
         h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
@@ -230,7 +230,7 @@ static void take_image(struct request *q, const struct json *m)
 }
 
 /* Also those that came after it had begun. */
-static void tell_pulling(struct request *q)
+static void tell_pulling(struct images_request *q)
 {
     list_each (node, &q->calls) {
         struct waiter *w = list_entry(node, struct waiter, node);
@@ -241,9 +241,9 @@ static void tell_pulling(struct request *q)
     }
 }
 
-static void take_message(struct images *s, const struct json *m)
+static void take_message(struct node_images *s, const struct json *m)
 {
-    struct request *q = find_request(s, (uint64_t)json_int_or(json_getc(m, "id"), 0));
+    struct images_request *q = find_request(s, (uint64_t)json_int_or(json_getc(m, "id"), 0));
     const struct json *error = json_getc(m, "error");
     scoped(free_scoped) char *text = str_dup(json_get_str(error, "text"));
     if (!q)
@@ -263,7 +263,7 @@ static void take_message(struct images *s, const struct json *m)
     }
 }
 
-static void take_line(struct images *s, struct str line)
+static void take_line(struct node_images *s, struct str line)
 {
     struct arena a = { 0 };
     struct json *m;
@@ -274,7 +274,7 @@ static void take_line(struct images *s, struct str line)
 
 /* ---------------------------------------------------------------- the child */
 
-static void check_closed(struct images *s)
+static void check_closed(struct node_images *s)
 {
     if (!s->done || !list_is_empty(&s->children) || !list_is_empty(&s->waiting) || s->n_unused)
         return;
@@ -292,15 +292,15 @@ static void check_closed(struct images *s)
 }
 
 /* What it was asked and has not answered. */
-static void fail_asked(struct images *s, const char *why)
+static void fail_asked(struct node_images *s, const char *why)
 {
     while (!list_is_empty(&s->asked))
-        fail_request(list_first(&s->asked, struct request, node), -EIO, why);
+        fail_request(list_first(&s->asked, struct images_request, node), -EIO, why);
 }
 
-static void give_up(struct child *c)
+static void give_up(struct images_child *c)
 {
-    struct images *s = c->s;
+    struct node_images *s = c->s;
     if (c->process || c->handles)
         return;
     list_remove(&c->node);
@@ -311,7 +311,7 @@ static void give_up(struct child *c)
 
 static void on_pipe_closed(uv_handle_t *h)
 {
-    struct child *c = h->data;
+    struct images_child *c = h->data;
     c->handles--;
     give_up(c);
 }
@@ -323,7 +323,7 @@ static void close_pipe(uv_pipe_t *p)
 }
 
 /* It takes no more questions, answers what it has, and ends. */
-static void end_child(struct child *c)
+static void end_child(struct images_child *c)
 {
     c->is_ending = true;
     if (c->s->child == c)
@@ -333,7 +333,7 @@ static void end_child(struct child *c)
 
 static void on_child_exit(struct process *p, int status, void *arg)
 {
-    struct child *c = arg;
+    struct images_child *c = arg;
     (void)p;
     c->process = NULL;
     if (status != 0)
@@ -343,7 +343,7 @@ static void on_child_exit(struct process *p, int status, void *arg)
 
 static void on_alloc(uv_handle_t *h, size_t n, uv_buf_t *ret)
 {
-    struct child *c = h->data;
+    struct images_child *c = h->data;
     char *at = NULL;
     (void)n;
     *ret = buf_reserve(&c->lines, READ_BYTES, &at) < 0 ? uv_buf_init(NULL, 0)
@@ -352,8 +352,8 @@ static void on_alloc(uv_handle_t *h, size_t n, uv_buf_t *ret)
 
 static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
 {
-    struct child *c = h->data;
-    struct images *s = c->s;
+    struct images_child *c = h->data;
+    struct node_images *s = c->s;
     (void)b;
     if (n < 0) { /* it has ended, or says too much */
         bool was_asked = !c->is_ending;
@@ -372,20 +372,20 @@ static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
     }
 }
 
-struct sending {
+struct images_sending {
     uv_write_t req;
     char *text;
 };
 
 static void on_sent(uv_write_t *req, int status)
 {
-    struct sending *w = container_of(req, struct sending, req);
+    struct images_sending *w = container_of(req, struct images_sending, req);
     (void)status; /* on_read() learns that it has ended */
     free(w->text);
     free(w);
 }
 
-static void send_line(struct child *c, const struct json *message)
+static void send_line(struct images_child *c, const struct json *message)
 {
     struct buf line = BUF_INIT(PROVIDE_LINE_MAX);
     (void)json_write(&line, message);
@@ -394,7 +394,7 @@ static void send_line(struct child *c, const struct json *message)
         buf_fini(&line);
         return;
     }
-    struct sending *w = xnew(struct sending);
+    struct images_sending *w = xnew(struct images_sending);
     size_t n;
     w->text = buf_take(&line, &n);
     uv_buf_t b = uv_buf_init(w->text, (unsigned)n);
@@ -411,7 +411,7 @@ static void add_hosts(struct arena *a, struct json *to, const char *key, const c
     json_setc(a, to, key, list);
 }
 
-static void send_site(struct child *c)
+static void send_site(struct images_child *c)
 {
     const struct images_opts *o = &c->s->opts;
     struct arena a = { 0 };
@@ -441,7 +441,7 @@ static int make_pipe(int ends[2], struct err *err)
     return err_sys(err, -EMFILE, "pipe");
 }
 
-static int spawn(struct child *c, int in, int out, struct err *err)
+static int spawn(struct images_child *c, int in, int out, struct err *err)
 {
     const char *program = c->s->opts.program ? c->s->opts.program : "/proc/self/exe";
     const char *const argv[] = { program, PROVIDE_CHILD_WORD, NULL };
@@ -459,7 +459,7 @@ static int spawn(struct child *c, int in, int out, struct err *err)
     return process_spawn(c->s->opts.loop, &opts, &c->process, err);
 }
 
-static void open_pipe(struct child *c, uv_pipe_t *p, int fd)
+static void open_pipe(struct images_child *c, uv_pipe_t *p, int fd)
 {
     (void)uv_pipe_init(&c->s->opts.loop->uv, p, 0);
     p->data = c;
@@ -467,10 +467,10 @@ static void open_pipe(struct child *c, uv_pipe_t *p, int fd)
     c->handles++;
 }
 
-static int start_child(struct images *s, struct err *err)
+static int start_child(struct node_images *s, struct err *err)
 {
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
-    struct child *c = xnew(struct child);
+    struct images_child *c = xnew(struct images_child);
     c->s = s;
     buf_init(&c->lines, PROVIDE_LINE_MAX + READ_BYTES);
     int r = make_pipe(in, err);
@@ -496,7 +496,7 @@ static int start_child(struct images *s, struct err *err)
 
 /* ---------------------------------------------------------------- what is asked next */
 
-static void send_request(struct images *s, struct request *q)
+static void send_request(struct node_images *s, struct images_request *q)
 {
     struct arena a = { 0 };
     struct json *m = json_new_object(&a), *get;
@@ -509,16 +509,16 @@ static void send_request(struct images *s, struct request *q)
     arena_fini(&a);
 }
 
-static struct request *new_request(struct images *s)
+static struct images_request *new_request(struct node_images *s)
 {
-    struct request *q = xnew(struct request);
+    struct images_request *q = xnew(struct images_request);
     q->s = s;
     q->id = ++s->last_id;
     list_init(&q->calls);
     return q;
 }
 
-static void ask(struct images *s, struct request *q)
+static void ask(struct node_images *s, struct images_request *q)
 {
     struct err err = { 0 };
     list_remove(&q->node);
@@ -533,16 +533,16 @@ static void ask(struct images *s, struct request *q)
         send_request(s, q);
 }
 
-static void drop_unused(struct images *s)
+static void drop_unused(struct node_images *s)
 {
     struct map_entry *e = map_next(&s->held, NULL);
     while (e && s->n_unused) {
-        struct held *h = e->value;
+        struct images_held *h = e->value;
         if (h->refs) {
             e = map_next(&s->held, e);
             continue;
         }
-        struct request *q = new_request(s);
+        struct images_request *q = new_request(s);
         q->lease = xasprintf("%s:" STR_FMT, s->lease, STR_ARG(place_of(s, str_of(h->pub.dir))));
         s->n_unused--;
         free_held(h);
@@ -552,20 +552,20 @@ static void drop_unused(struct images *s)
 }
 
 /* A tenant whose registry is slow leaves threads of the child to the others. */
-static bool has_turn(const struct images *s, const struct request *wanted)
+static bool has_turn(const struct node_images *s, const struct images_request *wanted)
 {
     unsigned n = 0;
     list_each (node, &s->asked) {
-        const struct request *q = list_entry(node, struct request, node);
+        const struct images_request *q = list_entry(node, struct images_request, node);
         n += q->tenant && strcmp(q->tenant, wanted->tenant) == 0;
     }
     return n < IMAGES_TENANT_MAX;
 }
 
-static void ask_waiting(struct images *s)
+static void ask_waiting(struct node_images *s)
 {
     list_each_safe (node, &s->waiting) {
-        struct request *q = list_entry(node, struct request, node);
+        struct images_request *q = list_entry(node, struct images_request, node);
         if (has_turn(s, q))
             ask(s, q);
     }
@@ -573,10 +573,10 @@ static void ask_waiting(struct images *s)
 
 /* The end, and what could still be asked might wait for another process that writes the store: the
  * leases end with the boot. */
-static void give_up_all(struct images *s)
+static void give_up_all(struct node_images *s)
 {
     while (!list_is_empty(&s->waiting)) {
-        struct request *q = list_first(&s->waiting, struct request, node);
+        struct images_request *q = list_first(&s->waiting, struct images_request, node);
         assert(list_is_empty(&q->calls)); /* the worker is gone */
         free_request(q);
     }
@@ -590,7 +590,7 @@ static void give_up_all(struct images *s)
 
 static void pump(struct defer *d)
 {
-    struct images *s = container_of(d, struct images, turn);
+    struct node_images *s = container_of(d, struct node_images, turn);
     if (s->is_late)
         give_up_all(s);
     if (s->n_drops == 0)
@@ -598,7 +598,7 @@ static void pump(struct defer *d)
     if (s->n_gets == 0 && list_is_empty(&s->waiting))
         drop_unused(s);
     list_each (node, &s->asked) {
-        struct request *q = list_entry(node, struct request, node);
+        struct images_request *q = list_entry(node, struct images_request, node);
         if (q->is_pulling)
             tell_pulling(q);
     }
@@ -607,7 +607,7 @@ static void pump(struct defer *d)
     check_closed(s);
 }
 
-static void pump_later(struct images *s)
+static void pump_later(struct node_images *s)
 {
     defer_start(s->opts.loop, &s->turn, pump);
 }
@@ -615,7 +615,7 @@ static void pump_later(struct images *s)
 /* ---------------------------------------------------------------- the interface */
 
 /* NULL: it is too long. */
-static char *get_text(const struct images *s, const struct fn_image_want *want)
+static char *get_text(const struct node_images *s, const struct fn_image_want *want)
 {
     static const char *const policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
                                             [FN_PULL_ALWAYS] = "Always",
@@ -639,12 +639,12 @@ static char *get_text(const struct images *s, const struct fn_image_want *want)
 static int get(void *arg, const struct fn_image_want *want, struct fn_image_call *call,
                struct err *err)
 {
-    struct images *s = arg;
+    struct node_images *s = arg;
     scoped(free_scoped) char *text = get_text(s, want);
     if (!text)
         return err_set(err, E_LIMIT, "its credentials have more than %d bytes",
                        PROVIDE_LINE_MAX - AROUND_BYTES);
-    struct request *q = map_get(&s->by_text, str_of(text));
+    struct images_request *q = map_get(&s->by_text, str_of(text));
     if (!q && s->by_text.n >= IMAGES_REQUESTS_MAX)
         return err_set(err, E_LIMIT, "more than %d images are being pulled", IMAGES_REQUESTS_MAX);
     if (!q) {
@@ -677,14 +677,14 @@ static const struct fn_images_ops ops = {
     .get = get, .cancel = cancel, .adopt = adopt, .ref = ref, .put = put
 };
 
-struct fn_images images_interface(struct images *s)
+struct fn_images images_interface(struct node_images *s)
 {
     return (struct fn_images){ .ops = &ops, .arg = s };
 }
 
-struct images *images_new(const struct images_opts *opts)
+struct node_images *images_new(const struct images_opts *opts)
 {
-    struct images *s = xnew(struct images);
+    struct node_images *s = xnew(struct node_images);
     s->opts = *opts;
     s->lease = xasprintf("fn:%016llx", (unsigned long long)str_hash(str_of(opts->owner), 1));
     list_init(&s->waiting);
@@ -696,17 +696,17 @@ struct images *images_new(const struct images_opts *opts)
 /* Whatever is being pulled is not wanted any more. */
 static void on_late(struct timer *t)
 {
-    struct images *s = container_of(t, struct images, late);
+    struct node_images *s = container_of(t, struct node_images, late);
     s->is_late = true;
     list_each (node, &s->children) {
-        struct child *c = list_entry(node, struct child, node);
+        struct images_child *c = list_entry(node, struct images_child, node);
         if (c->process)
             process_signal(c->process, SIGKILL);
     }
     pump_later(s);
 }
 
-void images_close(struct images *s, void (*done)(void *arg), void *arg)
+void images_close(struct node_images *s, void (*done)(void *arg), void *arg)
 {
     s->done = done;
     s->done_arg = arg;

@@ -15,7 +15,7 @@
 #include "fn/worker/images.h"
 #include "io/loop.h"
 
-struct images;
+struct node_images;
 
 enum {
     IMAGES_LOCK_MS = 600000,    /* for another process that writes the store */
@@ -34,8 +34,8 @@ struct images_opts { /* texts are kept */
     const char *program; /* that calls provide_child_main(); NULL: this one */
 };
 
-struct images *images_new(const struct images_opts *opts);
+struct node_images *images_new(const struct images_opts *opts);
 /* What the worker gets. Borrowed; until images_close(). */
-struct fn_images images_interface(struct images *s);
+struct fn_images images_interface(struct node_images *s);
 /* Nothing is used any more; done() when the child is gone. */
-void images_close(struct images *s, void (*done)(void *arg), void *arg);
+void images_close(struct node_images *s, void (*done)(void *arg), void *arg);

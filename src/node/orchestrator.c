@@ -36,7 +36,7 @@ struct planned_task {
 };
 
 /* An image to a node. */
-struct image_plan {
+struct orchestrator_image_plan {
     struct list node; /* of o->plans[at] */
     struct orchestrator *o;
     enum plan_at at;
@@ -72,14 +72,14 @@ struct orchestrator {
     struct prefetcher *prefetcher; /* NULL: none */
     struct timer prefetch;         /* armed while pods ask for something often */
     char *last;                    /* node that was sent something; NULL: none was */
-    struct ask *event;             /* that is being written; NULL: none */
+    struct client_ask *event;      /* that is being written; NULL: none */
     struct log_rate unreadable, full;
     struct orchestrator_stats stats;
 };
 
 /* ---- plans ---- */
 
-static void set_at(struct image_plan *p, enum plan_at at)
+static void set_at(struct orchestrator_image_plan *p, enum plan_at at)
 {
     struct orchestrator *o = p->o;
     list_remove(&p->node);
@@ -90,7 +90,7 @@ static void set_at(struct image_plan *p, enum plan_at at)
     list_push_back(&o->plans[at], &p->node);
 }
 
-static void drop_tasks(struct image_plan *p)
+static void drop_tasks(struct orchestrator_image_plan *p)
 {
     for (size_t i = 0; i < p->n_tasks; i++)
         free(p->tasks[i].from);
@@ -98,7 +98,7 @@ static void drop_tasks(struct image_plan *p)
     p->n_tasks = 0;
 }
 
-static void plan_free(struct image_plan *p)
+static void plan_free(struct orchestrator_image_plan *p)
 {
     struct orchestrator *o = p->o;
     list_remove(&p->node);
@@ -136,7 +136,7 @@ static void on_event(void *arg, int status, struct str body, const struct json *
 }
 
 /* One at a time: the log has the others. */
-static void write_event(struct image_plan *p, const struct err *err)
+static void write_event(struct orchestrator_image_plan *p, const struct err *err)
 {
     struct orchestrator *o = p->o;
     struct arena a = { 0 };
@@ -176,7 +176,7 @@ static void write_event(struct image_plan *p, const struct err *err)
 }
 
 /* The node pulls the image as it would without a plan. */
-static void plan_failed(struct image_plan *p, const struct err *err)
+static void plan_failed(struct orchestrator_image_plan *p, const struct err *err)
 {
     char why[LOG_QUOTE_MAX], image[LOG_QUOTE_MAX];
     p->o->stats.failed++;
@@ -219,8 +219,9 @@ struct flights {
     uint64_t now_ms;
 };
 
-static void add_flights_of(const struct image_plan *p, const struct image_cluster_file *f,
-                           struct image_orchestrate_node *nodes, struct flights *to)
+static void add_flights_of(const struct orchestrator_image_plan *p,
+                           const struct image_cluster_file *f, struct image_orchestrate_node *nodes,
+                           struct flights *to)
 {
     int at = find_node(f, str_of(p->to));
     bool is_source = at >= 0 && f->node_urls[at].n > 0; /* else it is refused since */
@@ -263,12 +264,12 @@ static void add_flights(const struct orchestrator *o, struct arena *a, struct im
     size_t max = 0;
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         list_each (node, &o->plans[states[i]])
-            max += list_entry(node, struct image_plan, node)->n_tasks;
+            max += list_entry(node, struct orchestrator_image_plan, node)->n_tasks;
     max += f->o.n_flights;
     to.p = arena_new_n(a, struct image_orchestrate_flight, max + 1);
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         list_each (node, &o->plans[states[i]])
-            add_flights_of(list_entry(node, struct image_plan, node), f, nodes, &to);
+            add_flights_of(list_entry(node, struct orchestrator_image_plan, node), f, nodes, &to);
     for (size_t i = 0; i < f->o.n_flights; i++)
         if (!has_flight(&to, &f->o.flights[i]))
             to.p[to.n++] = f->o.flights[i];
@@ -276,7 +277,7 @@ static void add_flights(const struct orchestrator *o, struct arena *a, struct im
     f->o.n_flights = to.n;
 }
 
-static void log_tasks(const struct image_plan *p, const struct image_tasks *tasks)
+static void log_tasks(const struct orchestrator_image_plan *p, const struct image_tasks *tasks)
 {
     size_t n[] = { [IMAGE_TASK_REGISTRY] = 0, [IMAGE_TASK_JOIN] = 0 };
     for (size_t i = 0; i < tasks->all.n; i++)
@@ -287,7 +288,7 @@ static void log_tasks(const struct image_plan *p, const struct image_tasks *task
               n[IMAGE_TASK_JOIN], tasks->seconds);
 }
 
-static void keep_tasks(struct image_plan *p, const struct image_cluster_file *f,
+static void keep_tasks(struct orchestrator_image_plan *p, const struct image_cluster_file *f,
                        const struct image_tasks *tasks)
 {
     uint64_t now = loop_now_ms(p->o->opts.loop);
@@ -311,7 +312,7 @@ static void run_waiting(struct orchestrator *o);
 
 static void on_pause_over(struct timer *t)
 {
-    struct image_plan *p = container_of(t, struct image_plan, timer);
+    struct orchestrator_image_plan *p = container_of(t, struct orchestrator_image_plan, timer);
     struct orchestrator *o = p->o;
     set_at(p, PLAN_WAIT);
     run_waiting(o);
@@ -328,7 +329,7 @@ static void refuse(struct orchestrator *o, struct str node, struct str url)
 }
 
 /* The node pulls the image as it would without a plan; its pod says why. */
-static void plan_skipped(struct image_plan *p)
+static void plan_skipped(struct orchestrator_image_plan *p)
 {
     struct err why = { 0 };
     p->o->stats.skipped++;
@@ -341,7 +342,7 @@ static void plan_skipped(struct image_plan *p)
 }
 
 /* The address of a name is known when it is connected to. */
-static void refuse_sent(struct image_plan *p)
+static void refuse_sent(struct orchestrator_image_plan *p)
 {
     struct str url;
     (void)image_states_reported_ms(p->o->states, str_of(p->to), &url);
@@ -357,7 +358,7 @@ static bool is_worth_another_try(int r)
 /* A node that has something else to do, or none of it, says so. */
 static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const struct err *err)
 {
-    struct image_plan *p = arg;
+    struct orchestrator_image_plan *p = arg;
     struct orchestrator *o = p->o;
     char why[LOG_QUOTE_MAX];
     p->send = NULL;
@@ -373,7 +374,7 @@ static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const
 
 static void on_sent(void *arg, int r, const struct json *outcome, const struct err *err)
 {
-    struct image_plan *p = arg;
+    struct orchestrator_image_plan *p = arg;
     struct orchestrator *o = p->o;
     struct err why = { 0 };
     p->send = NULL;
@@ -403,7 +404,7 @@ static void on_sent(void *arg, int r, const struct json *outcome, const struct e
     run_waiting(o);
 }
 
-static int send_tasks(struct image_plan *p, const struct image_cluster_file *f,
+static int send_tasks(struct orchestrator_image_plan *p, const struct image_cluster_file *f,
                       const struct image_tasks *tasks, struct err *err)
 {
     struct orchestrator *o = p->o;
@@ -440,7 +441,7 @@ static bool can_be_told(const struct orchestrator *o, struct str node, int64_t w
 }
 
 /* p may be gone afterwards. */
-static void plan_send(struct image_plan *p)
+static void plan_send(struct orchestrator_image_plan *p)
 {
     struct orchestrator *o = p->o;
     struct arena a = { 0 };
@@ -480,17 +481,17 @@ static bool has_room(const struct orchestrator *o, const char *to)
 {
     size_t n = 0;
     list_each (node, &o->plans[PLAN_SEND])
-        n += strcmp(list_entry(node, struct image_plan, node)->to, to) == 0;
+        n += strcmp(list_entry(node, struct orchestrator_image_plan, node)->to, to) == 0;
     return n < ORCHESTRATOR_NODE_MAX;
 }
 
 /* The first that waits and may be sent; NULL: none. */
-static struct image_plan *next_waiting(const struct orchestrator *o)
+static struct orchestrator_image_plan *next_waiting(const struct orchestrator *o)
 {
     if (!o->is_synced || o->n[PLAN_SEND] >= ORCHESTRATOR_RUNNING_MAX)
         return NULL;
     list_each (node, &o->plans[PLAN_WAIT]) {
-        struct image_plan *p = list_entry(node, struct image_plan, node);
+        struct orchestrator_image_plan *p = list_entry(node, struct orchestrator_image_plan, node);
         if (has_room(o, p->to))
             return p;
     }
@@ -499,7 +500,7 @@ static struct image_plan *next_waiting(const struct orchestrator *o)
 
 static void run_waiting(struct orchestrator *o)
 {
-    struct image_plan *p;
+    struct orchestrator_image_plan *p;
     while ((p = next_waiting(o)))
         plan_send(p);
 }
@@ -514,7 +515,7 @@ static void arm_prefetch(struct orchestrator *o)
         timer_start(o->opts.loop, &o->prefetch, o->opts.prefetch_ms, on_prefetch);
 }
 
-static void count_pods(struct image_plan *p)
+static void count_pods(struct orchestrator_image_plan *p)
 {
     struct orchestrator *o = p->o;
     for (; o->prefetcher && p->n_pods; p->n_pods--)
@@ -523,10 +524,10 @@ static void count_pods(struct image_plan *p)
     arm_prefetch(o);
 }
 
-static struct image_plan *plan_new(struct orchestrator *o, char *key, struct str node,
-                                   struct str image)
+static struct orchestrator_image_plan *plan_new(struct orchestrator *o, char *key, struct str node,
+                                                struct str image)
 {
-    struct image_plan *p = xnew(struct image_plan);
+    struct orchestrator_image_plan *p = xnew(struct orchestrator_image_plan);
     p->o = o;
     p->key = key;
     p->to = str_dup(node);
@@ -546,7 +547,7 @@ static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms
     struct image_cluster_file f;
     struct image_tasks tasks = { 0 };
     struct err err = { 0 };
-    struct image_plan *p = NULL;
+    struct orchestrator_image_plan *p = NULL;
     scoped(free_scoped) char *key = xasprintf(STR_FMT "\n", STR_ARG(node)); /* of no image */
     bool ok = !map_get(&o->by_key, str_of(key)) &&
               prefetcher_choose(o->prefetcher, o->states, node, &a, &reference, &image) &&
@@ -579,7 +580,7 @@ static bool is_told_something(const struct orchestrator *o, struct str node)
     static const enum plan_at states[] = { PLAN_ASK, PLAN_WAIT, PLAN_SEND, PLAN_PAUSE };
     for (size_t i = 0; i < ARRAY_LEN(states); i++)
         list_each (at, &o->plans[states[i]])
-            if (str_is(node, list_entry(at, struct image_plan, node)->to))
+            if (str_is(node, list_entry(at, struct orchestrator_image_plan, node)->to))
                 return true;
     return false;
 }
@@ -649,7 +650,7 @@ static void on_prefetch(struct timer *t)
 
 static void on_image(void *arg, int r, const struct oci_lookup_image *image, const struct err *err)
 {
-    struct image_plan *p = arg;
+    struct orchestrator_image_plan *p = arg;
     struct orchestrator *o = p->o;
     if (r == -ECANCELED) {
         plan_free(p);
@@ -736,14 +737,15 @@ static void drop_old(struct orchestrator *o)
     uint64_t now = loop_now_ms(o->opts.loop);
     struct err err = { 0 };
     list_each_safe (node, &o->plans[PLAN_DONE]) {
-        struct image_plan *p = list_entry(node, struct image_plan, node);
+        struct orchestrator_image_plan *p = list_entry(node, struct orchestrator_image_plan, node);
         if (now - p->since_ms < ORCHESTRATOR_RECENT_MS)
             break;
         plan_free(p);
     }
     (void)err_set(&err, -ETIMEDOUT, "the nodes' NodeImageStates are not known");
     while (!o->is_synced && !list_is_empty(&o->plans[PLAN_WAIT])) {
-        struct image_plan *p = list_first(&o->plans[PLAN_WAIT], struct image_plan, node);
+        struct orchestrator_image_plan *p =
+            list_first(&o->plans[PLAN_WAIT], struct orchestrator_image_plan, node);
         if (now - p->since_ms < ORCHESTRATOR_STATES_MS)
             return;
         plan_failed(p, &err);
@@ -756,7 +758,7 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
     uint64_t skipped;
     scoped(free_scoped) char *key =
         xasprintf(STR_FMT "\n" STR_FMT, STR_ARG(b->node), STR_ARG(image));
-    struct image_plan *p = map_get(&o->by_key, str_of(key));
+    struct orchestrator_image_plan *p = map_get(&o->by_key, str_of(key));
     if (p) {
         o->stats.joined++;
         p->n_pods++;
@@ -834,7 +836,7 @@ void orchestrator_close(struct orchestrator *o)
         reflector_close(o->reflector);
     for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
         while (!list_is_empty(&o->plans[i]))
-            plan_free(list_first(&o->plans[i], struct image_plan, node));
+            plan_free(list_first(&o->plans[i], struct orchestrator_image_plan, node));
     map_fini(&o->by_key);
     image_states_free(o->states);
     timer_stop(o->opts.loop, &o->prefetch);

@@ -19,7 +19,7 @@ struct demanded {
     uint64_t prefix;
 };
 
-struct candidate {
+struct prefetcher_candidate {
     const struct demanded *d;
     double rate;        /* in the zone that asks most, per hour */
     int64_t uplink_bps; /* of the best node that can send it; 0: none can */
@@ -33,7 +33,7 @@ struct prefetcher {
     uint32_t n;
     struct map zones; /* name -> number + 1 */
     struct map nodes; /* name -> number of its zone + 1 */
-    struct candidate candidates[PREFETCHER_CANDIDATES];
+    struct prefetcher_candidate candidates[PREFETCHER_CANDIDATES];
     size_t n_candidates;
     uint64_t looked_ms;
 };
@@ -137,7 +137,7 @@ void prefetcher_note(struct prefetcher *p, struct str zone, struct str node, str
 
 static int by_rate(const void *a, const void *b)
 {
-    const struct candidate *x = a, *y = b;
+    const struct prefetcher_candidate *x = a, *y = b;
     if (x->rate != y->rate)
         return x->rate < y->rate ? 1 : -1;
     return (x->d->at > y->d->at) - (x->d->at < y->d->at);
@@ -148,7 +148,7 @@ static void find_holder(void *arg, const struct sched_node_image_state *s)
     struct prefetcher *p = arg;
     int64_t uplink = s->uplink_bps ? s->uplink_bps : IMAGE_STATES_BPS_DEFAULT;
     for (size_t i = 0; i < p->n_candidates; i++) {
-        struct candidate *c = &p->candidates[i];
+        struct prefetcher_candidate *c = &p->candidates[i];
         if (uplink > c->uplink_bps && sched_node_image_state_sends(s, c->d->prefix))
             c->uplink_bps = uplink;
     }
@@ -157,14 +157,14 @@ static void find_holder(void *arg, const struct sched_node_image_state *s)
 bool prefetcher_look(struct prefetcher *p, const struct image_states *states, uint64_t now_ms,
                      int64_t wall_ms)
 {
-    struct candidate *all = xnew_n(struct candidate, p->n + 1);
+    struct prefetcher_candidate *all = xnew_n(struct prefetcher_candidate, p->n + 1);
     size_t n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         double most = 0;
         for (uint32_t z = 0; z < p->zones.n; z++)
             most = MAX(most, image_demand_rate(p->demand, z, i, now_ms));
         if (most >= IMAGE_PREFETCH_RATE_MIN)
-            all[n++] = (struct candidate){ .d = p->all[i], .rate = most };
+            all[n++] = (struct prefetcher_candidate){ .d = p->all[i], .rate = most };
     }
     if (n)
         qsort(all, n, sizeof *all, by_rate);
@@ -207,7 +207,7 @@ bool prefetcher_choose(struct prefetcher *p, const struct image_states *states, 
                           (uint64_t)(s->cache_capacity - s->cache_used));
     int64_t registry = s->registry_bps ? s->registry_bps : IMAGE_STATES_BPS_DEFAULT;
     for (size_t i = 0; i < p->n_candidates; i++) {
-        const struct candidate *c = &p->candidates[i];
+        const struct prefetcher_candidate *c = &p->candidates[i];
         double rate =
             image_demand_rate(p->demand, zone ? (uint32_t)zone - 1 : 0, c->d->at, p->looked_ms);
         if (rate < IMAGE_PREFETCH_RATE_MIN || sched_node_image_state_has(s, c->d->prefix))

@@ -27,7 +27,7 @@ enum {
 };
 
 /* A configuration, as long as the driver has it. */
-struct version {
+struct scheduling_version {
     struct arena arena;
     struct sched_config config;
     struct buf text;
@@ -53,8 +53,8 @@ struct scheduling {
     struct sched_driver *driver;
     struct sched_registries image_registries;
     struct buf ca;
-    struct orchestrator *orchestrator; /* NULL: no plans are sent */
-    struct version *now, *next;        /* next: is being loaded */
+    struct orchestrator *orchestrator;     /* NULL: no plans are sent */
+    struct scheduling_version *now, *next; /* next: is being loaded */
     uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
     bool again;       /* it changed meanwhile */
     bool is_ready, leads, is_stopping;
@@ -69,7 +69,7 @@ struct scheduling {
 
 /* ---- configurations ---- */
 
-static void version_free(struct version *v)
+static void version_free(struct scheduling_version *v)
 {
     if (!v)
         return;
@@ -77,7 +77,7 @@ static void version_free(struct version *v)
     buf_fini(&v->text);
     free(v);
 }
-DEFINE_SCOPED(version, version_free)
+DEFINE_SCOPED(scheduling_version, version_free)
 
 static void log_warnings(struct str text)
 {
@@ -140,11 +140,12 @@ static uint64_t print_of_file(const struct scheduling *s)
     return print_of(r < 0 ? STR("") : buf_str(&text));
 }
 
-static int read_version(const struct scheduling *s, struct version **ret, struct err *err)
+static int read_version(const struct scheduling *s, struct scheduling_version **ret,
+                        struct err *err)
 {
     const char *path = s->opts.config_file;
     scoped(buf_fini_scoped) struct buf warnings = BUF_INIT(4 * SCHED_CONFIG_MAX_BYTES);
-    scoped(version_free_scoped) struct version *v = xnew(struct version);
+    scoped(version_free_scoped) struct scheduling_version *v = xnew(struct scheduling_version);
     buf_init(&v->text, SCHED_CONFIG_MAX_BYTES + 1);
     int r = read_file(path, &v->text, err);
     if (r < 0)
@@ -168,7 +169,7 @@ static void begin_reload(struct scheduling *s);
 static void follow_tags(struct scheduling *s);
 static void start_check(struct scheduling *s);
 
-static bool names_registries(const struct version *v)
+static bool names_registries(const struct scheduling_version *v)
 {
     return str_find(buf_str(&v->text), STR(MODULE_ARTIFACT_SCHEME)) >= 0;
 }
@@ -236,7 +237,7 @@ static void on_rest(struct timer *t)
 {
     struct scheduling *s = container_of(t, struct scheduling, rest);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SCHED_CONFIG_MAX_BYTES + 1);
-    const struct version *newest = s->next ? s->next : s->now;
+    const struct scheduling_version *newest = s->next ? s->next : s->now;
     if (!s->next && s->refused) { /* do not load a refused configuration again until it changes */
         if (print_of_file(s) != s->refused)
             begin_reload(s);
@@ -674,14 +675,14 @@ void scheduling_status(struct scheduling *s, struct buf *to)
 }
 
 /* A question that waits for the scheduler's thread; who asked may go meanwhile. */
-struct question {
+struct scheduling_question {
     struct http_exchange *x; /* NULL: gone */
     bool is_answered;
 };
 
 static void on_asker_gone(struct http_exchange *x, int r)
 {
-    struct question *q = http_exchange_data(x);
+    struct scheduling_question *q = http_exchange_data(x);
     q->x = NULL;
     if (q->is_answered)
         free(q);
@@ -689,7 +690,7 @@ static void on_asker_gone(struct http_exchange *x, int r)
 
 static void on_explained(void *arg, int r, struct str text, const struct err *err)
 {
-    struct question *q = arg;
+    struct scheduling_question *q = arg;
     struct headers h = { 0 };
     q->is_answered = true;
     if (!q->x) {
@@ -715,7 +716,7 @@ void scheduling_explain(struct scheduling *s, const struct url_target *target,
         http_reply(x, 400, NULL, STR("namespace and name of a pod are missing"));
         return;
     }
-    struct question *q = xnew(struct question);
+    struct scheduling_question *q = xnew(struct scheduling_question);
     q->x = x;
     http_exchange_set(x, &ops, q);
     sched_driver_explain(s->driver, namespace, name, on_explained, q);

@@ -54,7 +54,7 @@ struct server {
     struct functions *functions;
     struct scheduling *scheduling;
     struct admin *admin;
-    struct health *health;
+    struct node_health *health;
     struct leader *leader;
     char *lease_namespace;
     struct sig_watch term, interrupt, hangup;
@@ -305,7 +305,7 @@ static void stream_trace(void *arg, const struct url_target *target, struct http
     uint64_t count = 1;
     struct str text = url_query_get(target, "count");
     struct operator* o = s->host ? host_find(s->host, target) : NULL;
-    struct trace *trace = o ? operator_trace(o) : NULL;
+    struct v1_trace *trace = o ? operator_trace(o) : NULL;
     if (text.n && parse_u64(text, 0, UINT32_MAX, &count) < 0)
         http_reply(x, 400, NULL, STR("count is no number"));
     else if (!o)

@@ -2,10 +2,10 @@
 /*
  * Simulated nodes; see simulated_nodes.h.
  *
- * Whatever is to be written is a struct work in one of two queues, of which so many requests are
- * under way at once: Leases and nodes go before pods, so that a burst of pods does not make the
- * nodes look dead. One timer beats once a second and renews the part of the Leases whose turn it
- * is.
+ * Whatever is to be written is a struct simulated_nodes_work in one of two queues, of which so many
+ * requests are under way at once: Leases and nodes go before pods, so that a burst of pods does not
+ * make the nodes look dead. One timer beats once a second and renews the part of the Leases whose
+ * turn it is.
  */
 #include "node/simulated_nodes.h"
 
@@ -18,7 +18,7 @@
 
 enum { BEAT_MS = 1000, REASON_MAX_BYTES = 4096 };
 
-enum work_kind {
+enum simulated_nodes_work_kind {
     CREATE_NODE,
     REPORT_NODE,
     UNTAINT_NODE,
@@ -32,10 +32,10 @@ enum work_kind {
 };
 
 struct pod;
-struct work {
+struct simulated_nodes_work {
     struct list link; /* in a queue; zeroed: on none */
     struct simulated_nodes *s;
-    enum work_kind kind;
+    enum simulated_nodes_work_kind kind;
     uint32_t node;
     struct pod *pod;
     unsigned taint;   /* of UNTAINT_NODE: its place */
@@ -46,7 +46,7 @@ struct work {
 
 /* Something is to be written about it. */
 struct pod {
-    struct work work;
+    struct simulated_nodes_work work;
     struct simulated_pod *facts;
     struct list link; /* delayed */
     uint64_t due_ms;
@@ -107,7 +107,7 @@ static uint32_t index_of(const struct simulated_nodes *s, const struct node *n)
 
 /* ---- what to write ---- */
 
-struct request {
+struct simulated_request {
     const char *method, *type;
     struct buf target, body;
 };
@@ -124,7 +124,8 @@ static void pod_target(const struct simulated_pod *p, const char *below, struct 
                      STR_ARG(p->name), below);
 }
 
-static void make_request(struct simulated_nodes *s, const struct work *w, struct request *rq)
+static void make_request(struct simulated_nodes *s, const struct simulated_nodes_work *w,
+                         struct simulated_request *rq)
 {
     static const char strategic[] = "application/strategic-merge-patch+json",
                       merge[] = "application/merge-patch+json", json[] = "application/json";
@@ -196,32 +197,35 @@ static void make_request(struct simulated_nodes *s, const struct work *w, struct
 
 /* ---- work ---- */
 
-static bool is_urgent(enum work_kind kind)
+static bool is_urgent(enum simulated_nodes_work_kind kind)
 {
     return kind != RUN_POD && kind != END_POD;
 }
 
-static void queue_work(struct simulated_nodes *s, struct work *w)
+static void queue_work(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     list_push_back(is_urgent(w->kind) ? &s->urgent : &s->normal, &w->link);
     pump(s);
 }
 
-static struct work *make_work(struct simulated_nodes *s, enum work_kind kind, const struct node *n)
+static struct simulated_nodes_work *make_work(struct simulated_nodes *s,
+                                              enum simulated_nodes_work_kind kind,
+                                              const struct node *n)
 {
-    struct work *w = xnew(struct work);
+    struct simulated_nodes_work *w = xnew(struct simulated_nodes_work);
     w->s = s;
     w->kind = kind;
     w->node = n ? index_of(s, n) : 0;
     return w;
 }
 
-static void ask(struct simulated_nodes *s, enum work_kind kind, const struct node *n)
+static void ask(struct simulated_nodes *s, enum simulated_nodes_work_kind kind,
+                const struct node *n)
 {
     queue_work(s, make_work(s, kind, n));
 }
 
-static void free_work(struct work *w)
+static void free_work(struct simulated_nodes_work *w)
 {
     buf_fini(&w->answer);
     if (!w->pod)
@@ -255,7 +259,7 @@ static void check_ready(struct simulated_nodes *s)
     s->opts.on_ready(s->opts.arg, 0, NULL);
 }
 
-static void answer_message(const struct work *w, struct err *err)
+static void answer_message(const struct simulated_nodes_work *w, struct err *err)
 {
     struct arena a = { 0 };
     struct json *body = NULL;
@@ -280,13 +284,13 @@ static void on_again(struct timer *t)
     struct list list;
     list_move_all(&s->retry, &list);
     for (struct list *link; (link = list_pop_front(&list));) {
-        struct work *w = list_entry(link, struct work, link);
+        struct simulated_nodes_work *w = list_entry(link, struct simulated_nodes_work, link);
         list_push_back(is_urgent(w->kind) ? &s->urgent : &s->normal, link);
     }
     pump(s);
 }
 
-static void retry(struct simulated_nodes *s, struct work *w)
+static void retry(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     s->counts.retries++;
     w->was_retried = true;
@@ -297,7 +301,7 @@ static void retry(struct simulated_nodes *s, struct work *w)
         timer_start(s->opts.loop, &s->again, SIMULATED_RETRY_MS, on_again);
 }
 
-static void node_was_asked(struct simulated_nodes *s, struct work *w)
+static void node_was_asked(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     struct err err = { 0 };
     bool is_ours = s->nodes[w->node].uid || w->was_retried;
@@ -317,7 +321,7 @@ static void lease_is_there(struct simulated_nodes *s, struct node *n)
     }
 }
 
-static void lease_was_asked(struct simulated_nodes *s, struct work *w)
+static void lease_was_asked(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     struct node *n = &s->nodes[w->node];
     n->lease_is_asked = false;
@@ -345,7 +349,7 @@ static void lease_was_asked(struct simulated_nodes *s, struct work *w)
 static void begin_end(struct simulated_nodes *s, struct pod *p);
 
 /* 404 and 409: it is gone, or another pod has its name. */
-static void pod_was_asked(struct simulated_nodes *s, struct work *w)
+static void pod_was_asked(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     struct pod *p = w->pod;
     p->is_asked = false;
@@ -367,7 +371,7 @@ static void pod_was_asked(struct simulated_nodes *s, struct work *w)
         forget_pod(s, p);
 }
 
-static void take_answer(struct simulated_nodes *s, struct work *w)
+static void take_answer(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     switch (w->kind) {
     case CREATE_NODE:
@@ -401,19 +405,19 @@ static void take_answer(struct simulated_nodes *s, struct work *w)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    ((struct work *)arg)->status = status;
+    ((struct simulated_nodes_work *)arg)->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct work *w = arg;
+    struct simulated_nodes_work *w = arg;
     if (w->status >= 300 && w->answer.n + chunk.n <= REASON_MAX_BYTES)
         (void)buf_add_str(&w->answer, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct work *w = arg;
+    struct simulated_nodes_work *w = arg;
     struct simulated_nodes *s = w->s;
     s->n_asked--;
     bool is_last = w->kind == REMOVE_NODE || w->kind == REMOVE_LEASE;
@@ -428,12 +432,12 @@ static void on_end(void *arg, int r, const struct err *err)
     check_stopped(s);
 }
 
-static void start(struct simulated_nodes *s, struct work *w)
+static void start(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     static const struct kube_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
                                               .on_end = on_end };
-    struct request rq = { .target = BUF_INIT(8192), .body = BUF_INIT(BUF_MAX_DEFAULT) };
+    struct simulated_request rq = { .target = BUF_INIT(8192), .body = BUF_INIT(BUF_MAX_DEFAULT) };
     struct headers headers = { 0 };
     struct kube_call *call;
     struct err err = { 0 };
@@ -465,7 +469,7 @@ static void pump(struct simulated_nodes *s)
             link = list_pop_front(&s->normal);
         if (!link)
             break;
-        start(s, list_entry(link, struct work, link));
+        start(s, list_entry(link, struct simulated_nodes_work, link));
     }
 }
 
@@ -493,7 +497,7 @@ static void untaint(struct simulated_nodes *s, struct node *n, const struct json
     unsigned at = 0;
     json_each (taint, json_path(object, "spec", "taints", NULL)) {
         if (str_is(json_get_str(taint, "key"), SIMULATED_NOT_READY) && !n->untaint_is_asked) {
-            struct work *w = make_work(s, UNTAINT_NODE, n);
+            struct simulated_nodes_work *w = make_work(s, UNTAINT_NODE, n);
             w->taint = at;
             n->untaint_is_asked = true;
             queue_work(s, w);
@@ -616,7 +620,8 @@ static void arm_delay(struct simulated_nodes *s)
         timer_start(s->opts.loop, &s->delay, due > now ? due - now : 0, on_delay);
 }
 
-static void delay(struct simulated_nodes *s, struct pod *p, enum work_kind kind, uint64_t ms)
+static void delay(struct simulated_nodes *s, struct pod *p, enum simulated_nodes_work_kind kind,
+                  uint64_t ms)
 {
     p->work.kind = kind;
     if (ms == 0) {
@@ -767,7 +772,7 @@ int simulated_nodes_start(const struct simulated_nodes_opts *opts, struct simula
 static void drop_list(struct list *list)
 {
     for (struct list *link; (link = list_pop_front(list));)
-        free_work(list_entry(link, struct work, link));
+        free_work(list_entry(link, struct simulated_nodes_work, link));
 }
 
 static void on_hub_closed(void *arg)

@@ -19,7 +19,7 @@
 
 enum { REST_TURNS = 3, TICK_MS = 20, STOP_GRACE_MS = 1000 };
 
-struct fault {
+struct testbed_fault {
     struct list node;
     char *method, *path;
     int status;
@@ -142,7 +142,7 @@ static bool is_operators(const struct kube_request *req)
 static int take_fault(struct testbed *t, const struct kube_request *req)
 {
     list_each (node, &t->faults) {
-        struct fault *f = list_entry(node, struct fault, node);
+        struct testbed_fault *f = list_entry(node, struct testbed_fault, node);
         if (f->left && (!f->method[0] || str_is(req->method, f->method)) &&
             str_has_prefix(req->target, str_of(f->path))) {
             f->left--;
@@ -210,7 +210,7 @@ static void recorder_cancel(struct transport *t, struct kube_call *call)
 
 void testbed_fail(struct testbed *t, struct str method, struct str path, int status, uint64_t times)
 {
-    struct fault *f = xnew(struct fault);
+    struct testbed_fault *f = xnew(struct testbed_fault);
     f->method = str_dup(method);
     f->path = str_dup(path);
     f->status = status;
@@ -328,7 +328,7 @@ bool testbed_trouble(struct testbed *t, struct buf *why)
 
 /* ---------------------------------------------------------------- requests */
 
-struct asked {
+struct testbed_asked {
     struct buf *body;
     int status, r;
     bool done;
@@ -337,17 +337,17 @@ struct asked {
 
 static void asked_head(void *arg, int status, const struct headers *headers)
 {
-    ((struct asked *)arg)->status = status;
+    ((struct testbed_asked *)arg)->status = status;
 }
 
 static void asked_data(void *arg, struct str chunk)
 {
-    (void)buf_add_str(((struct asked *)arg)->body, chunk);
+    (void)buf_add_str(((struct testbed_asked *)arg)->body, chunk);
 }
 
 static void asked_end(void *arg, int r, const struct err *err)
 {
-    struct asked *a = arg;
+    struct testbed_asked *a = arg;
     a->r = r;
     a->done = true;
     if (r < 0 && err)
@@ -361,7 +361,7 @@ int testbed_request(struct testbed *t, const char *method, struct str target,
     static const struct kube_call_ops ops = { .on_head = asked_head,
                                               .on_data = asked_data,
                                               .on_end = asked_end };
-    struct asked a = { .body = ret_body };
+    struct testbed_asked a = { .body = ret_body };
     struct headers h = { 0 };
     struct kube_call *call;
     if (content_type)
@@ -381,7 +381,7 @@ int testbed_request(struct testbed *t, const char *method, struct str target,
     return r;
 }
 
-struct sought {
+struct testbed_sought {
     struct buf *path;
     struct str api_version, namespace, name;
     int r;
@@ -391,7 +391,7 @@ struct sought {
 
 static void on_kind(void *arg, int r, const struct discovery_kind *kind, const struct err *err)
 {
-    struct sought *s = arg;
+    struct testbed_sought *s = arg;
     s->r = r;
     s->done = true;
     if (r < 0) {
@@ -415,7 +415,7 @@ static void on_kind(void *arg, int r, const struct discovery_kind *kind, const s
 int testbed_path(struct testbed *t, struct str api_version, struct str kind, struct str namespace,
                  struct str name, struct buf *ret_path, struct err *err)
 {
-    struct sought s = {
+    struct testbed_sought s = {
         .path = ret_path, .api_version = api_version, .namespace = namespace, .name = name
     };
     discovery_forget(t->discovery, api_version); /* the test may just have made the definition */
@@ -558,7 +558,7 @@ void testbed_stop(struct testbed *t)
     loop_fini(&t->loop);
     struct list *node;
     while ((node = list_pop_front(&t->faults))) {
-        struct fault *f = list_entry(node, struct fault, node);
+        struct testbed_fault *f = list_entry(node, struct testbed_fault, node);
         free(f->method);
         free(f->path);
         free(f);

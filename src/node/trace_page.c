@@ -5,14 +5,14 @@
 #include "base/mem.h"
 #include "io/http.h"
 
-struct page {
+struct trace_page {
     struct tracer tracer;
     struct http_exchange *x;
     uint64_t left; /* activations; 0: without end */
     bool listens;
 };
 
-static void stop_listening(struct page *p)
+static void stop_listening(struct trace_page *p)
 {
     if (p->listens)
         trace_unlisten(&p->tracer);
@@ -21,7 +21,7 @@ static void stop_listening(struct page *p)
 
 static void on_step(struct tracer *t, struct str json, bool is_end)
 {
-    struct page *p = container_of(t, struct page, tracer);
+    struct trace_page *p = container_of(t, struct trace_page, tracer);
     bool is_last = is_end && p->left == 1;
     if (is_end && p->left)
         p->left--;
@@ -37,23 +37,23 @@ static void on_step(struct tracer *t, struct str json, bool is_end)
 
 static void on_operator_gone(struct tracer *t)
 {
-    struct page *p = container_of(t, struct page, tracer);
+    struct trace_page *p = container_of(t, struct trace_page, tracer);
     p->listens = false;
     http_end(p->x);
 }
 
 static void on_gone(struct http_exchange *x, int r)
 {
-    struct page *p = http_exchange_data(x);
+    struct trace_page *p = http_exchange_data(x);
     stop_listening(p);
     free(p);
 }
 
-void trace_page_start(struct http_exchange *x, struct trace *trace, uint64_t count)
+void trace_page_start(struct http_exchange *x, struct v1_trace *trace, uint64_t count)
 {
     static const struct http_exchange_ops ops = { .on_gone = on_gone };
     struct headers h = { 0 };
-    struct page *p = xnew(struct page);
+    struct trace_page *p = xnew(struct trace_page);
     p->tracer.on_step = on_step;
     p->tracer.on_gone = on_operator_gone;
     p->x = x;

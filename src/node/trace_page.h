@@ -11,4 +11,4 @@ enum {
 };
 
 /* Answer with the steps of `count` activations (0: without end), one JSON object a line. */
-void trace_page_start(struct http_exchange *x, struct trace *trace, uint64_t count);
+void trace_page_start(struct http_exchange *x, struct v1_trace *trace, uint64_t count);

@@ -167,7 +167,7 @@ int oci_zstd_chunked_table(struct str packed, const struct oci_chunked_place *pl
 /* ---- parts ---- */
 
 /* An entry of a table that has content. */
-struct row {
+struct chunked_row {
     uint64_t offset;
     uint64_t at, n; /* of the file; n 0: up to its end */
 };
@@ -186,7 +186,7 @@ static int bad_table(struct err *err, const char *what)
     return err_set(err, E_PARSE, "table of contents: %s", what);
 }
 
-struct reading {
+struct chunked_reading {
     struct oci_chunks *to;
     uint64_t end;   /* of the part before */
     uint64_t limit; /* where data ends */
@@ -195,10 +195,10 @@ struct reading {
     struct oci_digest file;
     uint64_t file_size, file_end; /* file_end 0: the table does not say where its bytes end */
     struct str name;
-    VEC(struct row) rows; /* chunks of the file */
+    VEC(struct chunked_row) rows; /* chunks of the file */
 };
 
-static int add_part(struct reading *r, const struct oci_chunk *c, struct err *err)
+static int add_part(struct chunked_reading *r, const struct oci_chunk *c, struct err *err)
 {
     if (c->from == c->to)
         return 0;
@@ -211,7 +211,7 @@ static int add_part(struct reading *r, const struct oci_chunk *c, struct err *er
 }
 
 /* What is between the last part and `to`. */
-static int add_gap(struct reading *r, uint64_t to, struct err *err)
+static int add_gap(struct chunked_reading *r, uint64_t to, struct err *err)
 {
     if (to < r->end || to > r->limit)
         return bad_table(err, "files do not lie one after the other");
@@ -222,13 +222,13 @@ static int add_gap(struct reading *r, uint64_t to, struct err *err)
  * The chunks of the file. `next`: where the next file begins, and so where the last chunk ends
  * unless the table says so: then what follows the chunk shares its member or frame.
  */
-static int end_file(struct reading *r, uint64_t next, struct err *err)
+static int end_file(struct chunked_reading *r, uint64_t next, struct err *err)
 {
     int s = 0;
     size_t n = r->rows.n;
     uint64_t end = r->file_end ? r->file_end : next;
     for (size_t i = 0; s >= 0 && i < n; i++) {
-        const struct row *row = &r->rows.p[i];
+        const struct chunked_row *row = &r->rows.p[i];
         uint64_t to = i + 1 < n ? r->rows.p[i + 1].offset : end;
         uint64_t next_at = i + 1 < n ? r->rows.p[i + 1].at : r->file_size;
         s = add_gap(r, row->offset, err);
@@ -248,10 +248,11 @@ static int end_file(struct reading *r, uint64_t next, struct err *err)
     return s;
 }
 
-static int add_row(struct reading *r, const struct json *v, struct err *err)
+static int add_row(struct chunked_reading *r, const struct json *v, struct err *err)
 {
     bool ok = true;
-    struct row row = { .offset = number(v, "offset", &ok), .at = number(v, "chunkOffset", &ok) };
+    struct chunked_row row = { .offset = number(v, "offset", &ok),
+                               .at = number(v, "chunkOffset", &ok) };
     row.n = number(v, "chunkSize", &ok);
     if (json_getc(v, "innerOffset"))
         return err_set(err, E_UNSUPPORTED, "table of contents: several files in one chunk");
@@ -265,7 +266,7 @@ static int add_row(struct reading *r, const struct json *v, struct err *err)
     return 0;
 }
 
-static int begin_file(struct reading *r, const struct json *v, struct err *err)
+static int begin_file(struct chunked_reading *r, const struct json *v, struct err *err)
 {
     bool ok = true;
     uint64_t size = number(v, "size", &ok), offset = number(v, "offset", &ok);
@@ -284,14 +285,14 @@ static int begin_file(struct reading *r, const struct json *v, struct err *err)
     return add_row(r, v, err);
 }
 
-static int add_chunk(struct reading *r, const struct json *v, struct err *err)
+static int add_chunk(struct chunked_reading *r, const struct json *v, struct err *err)
 {
     if (r->rows.n == 0 || !str_eq(json_get_str(v, "name"), r->name))
         return bad_table(err, "a chunk belongs to no file");
     return add_row(r, v, err);
 }
 
-static int read_entries(struct reading *r, struct str table, struct err *err)
+static int read_entries(struct chunked_reading *r, struct str table, struct err *err)
 {
     struct arena a = { .max_bytes = TABLE_MEMORY_MAX };
     struct json *doc;
@@ -316,7 +317,7 @@ static int read_entries(struct reading *r, struct str table, struct err *err)
     return s < 0 ? s : 0;
 }
 
-static int read_parts(struct reading *r, struct str table, uint64_t size, struct err *err)
+static int read_parts(struct chunked_reading *r, struct str table, uint64_t size, struct err *err)
 {
     int s = read_entries(r, table, err);
     s = s < 0 ? s : add_gap(r, r->limit, err);
@@ -331,7 +332,7 @@ static int read_parts(struct reading *r, struct str table, uint64_t size, struct
 int oci_estargz_parts(struct str table, const struct oci_chunked_place *place, uint64_t size,
                       struct oci_chunks *ret, struct err *err)
 {
-    struct reading r = { .to = ret, .limit = place->at };
+    struct chunked_reading r = { .to = ret, .limit = place->at };
     *ret = (struct oci_chunks){ 0 };
     return read_parts(&r, table, size, err);
 }
@@ -341,7 +342,7 @@ int oci_zstd_chunked_parts(struct str table, const struct oci_chunked_place *pla
 {
     /* Before the table stands the head of its skippable frame. */
     uint64_t limit = place->at < SKIPPABLE_HEAD_BYTES ? 0 : place->at - SKIPPABLE_HEAD_BYTES;
-    struct reading r = { .to = ret, .limit = limit };
+    struct chunked_reading r = { .to = ret, .limit = limit };
     *ret = (struct oci_chunks){ 0 };
     return read_parts(&r, table, limit, err);
 }

@@ -17,7 +17,7 @@ struct kept_layer {
 };
 
 /* A file: whose layer it is in, and where. */
-struct place {
+struct contents_place {
     const struct oci_entry *file;
     uint32_t layer;
 };
@@ -44,7 +44,7 @@ static struct str pattern_of(struct str path, char *room)
     return str_n(room, n);
 }
 
-static void put_once(struct map *m, struct str key, struct place *p)
+static void put_once(struct map *m, struct str key, struct contents_place *p)
 {
     if (!map_has(m, key))
         (void)map_put(m, key, p);
@@ -53,8 +53,8 @@ static void put_once(struct map *m, struct str key, struct place *p)
 static void add_file(struct oci_contents *c, const struct oci_entry *e, uint32_t layer)
 {
     char room[TAR_PATH_MAX];
-    struct place *p = arena_new(&c->memory, struct place);
-    *p = (struct place){ e, layer };
+    struct contents_place *p = arena_new(&c->memory, struct contents_place);
+    *p = (struct contents_place){ e, layer };
     put_once(&c->by_digest, str_n(e->digest, SHA256_BYTES), p);
     put_once(&c->by_path, e->path, p);
     struct str pattern = pattern_of(e->path, room);
@@ -164,7 +164,7 @@ static int open_layer(struct oci_contents *c, struct kept_layer *k)
     return fd;
 }
 
-static bool give(struct oci_contents *c, const struct place *p, struct oci_content *ret)
+static bool give(struct oci_contents *c, const struct contents_place *p, struct oci_content *ret)
 {
     struct kept_layer *k = &c->layers.p[p->layer];
     int fd = k->is_shared ? -1 : open_layer(c, k);
@@ -181,14 +181,14 @@ static bool give(struct oci_contents *c, const struct place *p, struct oci_conte
 bool oci_contents_find(struct oci_contents *c, const struct oci_digest *digest, uint64_t size,
                        struct oci_content *ret)
 {
-    const struct place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
+    const struct contents_place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
     return p && p->file->size == size && give(c, p, ret);
 }
 
 bool oci_contents_get(struct oci_contents *c, const struct oci_digest *digest,
                       struct oci_content *ret)
 {
-    const struct place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
+    const struct contents_place *p = map_get(&c->by_digest, str_n(digest->bytes, SHA256_BYTES));
     return p && give(c, p, ret);
 }
 
@@ -197,7 +197,7 @@ bool oci_contents_like(struct oci_contents *c, struct str path, struct oci_conte
     char room[TAR_PATH_MAX];
     if (path.n > sizeof room)
         return false;
-    const struct place *p = map_get(&c->by_path, path);
+    const struct contents_place *p = map_get(&c->by_path, path);
     if (!p)
         p = map_get(&c->by_pattern, pattern_of(path, room));
     return p && give(c, p, ret);

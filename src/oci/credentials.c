@@ -178,12 +178,12 @@ int oci_login_read_first(const struct str *configs, size_t n, const struct oci_r
 
 /* ---- programs ---- */
 
-struct child {
+struct credentials_child {
     pid_t pid;
     int to, from;
 };
 
-static int spawn(const char *name, struct child *ret, struct err *err)
+static int spawn(const char *name, struct credentials_child *ret, struct err *err)
 {
     int in[2] = { -1, -1 }, out[2] = { -1, -1 };
     posix_spawn_file_actions_t actions;
@@ -257,7 +257,7 @@ static int wait_for_end(pid_t pid, int *ret_status, struct err *err)
 static int converse(const char *name, struct str question, struct buf *answer, int *ret_status,
                     struct err *err)
 {
-    struct child c;
+    struct credentials_child c;
     int r = spawn(name, &c, err);
     if (r < 0)
         return r;

@@ -22,7 +22,7 @@ enum { MAGIC_BYTES = 8 };
 static const char MAGIC[MAGIC_BYTES] = { 'D', 'M', 'L', 'A', 'Y', 'I', 'D', 'X' };
 static const char FLAT_MAGIC[MAGIC_BYTES] = { 'D', 'M', 'L', 'A', 'Y', 'F', 'L', 'T' };
 
-enum column {
+enum layer_index_column {
     COL_TYPE,
     COL_MODE,
     COL_UID,
@@ -103,7 +103,7 @@ static const struct oci_entry **sort_entries(const struct oci_layer *layer)
 }
 
 static uint64_t column_value(const struct oci_layer *layer, const struct oci_entry *e,
-                             const struct oci_entry *before, enum column c)
+                             const struct oci_entry *before, enum layer_index_column c)
 {
     const struct oci_entry *first = layer->entries.p;
     struct str shared = before ? before->path : STR_NULL;
@@ -151,7 +151,7 @@ static void add_number(struct buf *b, uint64_t v, size_t n_bytes)
 }
 
 static void add_column(struct buf *b, const struct oci_layer *layer,
-                       const struct oci_entry **sorted, enum column c)
+                       const struct oci_entry **sorted, enum layer_index_column c)
 {
     for (size_t i = 0; i < layer->entries.n; i++)
         add_number(b, column_value(layer, sorted[i], i ? sorted[i - 1] : NULL, c), width[c]);
@@ -173,7 +173,7 @@ static void add_texts(struct buf *b, const struct oci_entry *e, const struct oci
 
 static void add_body(struct buf *b, const struct oci_layer *layer, const struct oci_entry **sorted)
 {
-    for (enum column c = 0; c < COLUMNS; c++)
+    for (enum layer_index_column c = 0; c < COLUMNS; c++)
         add_column(b, layer, sorted, c);
     for (size_t i = 0; i < layer->whiteouts.n; i++)
         (void)buf_add_u8(b, layer->whiteouts.p[i].is_opaque);
@@ -239,7 +239,7 @@ int oci_layer_index_write(const struct oci_layer *layer, struct buf *to, struct 
 
 /* ---- reading ---- */
 
-struct header {
+struct layer_index_header {
     uint32_t n_entries, n_whiteouts, n_digests;
     uint8_t diff_id[SHA256_BYTES];
     uint64_t n_tar, n_dropped, n_body, n_packed;
@@ -250,7 +250,8 @@ static int damaged(struct err *err, const char *what)
     return err_set(err, E_CORRUPT, "layer index: %s", what);
 }
 
-static int read_header(struct rd *r, const char *magic, struct header *h, struct err *err)
+static int read_header(struct rd *r, const char *magic, struct layer_index_header *h,
+                       struct err *err)
 {
     struct str found = rd_str(r, MAGIC_BYTES);
     uint32_t version = rd_le32(r);
@@ -302,7 +303,7 @@ struct body {
     struct rd whiteouts, lengths, texts, digests;
 };
 
-static void open_body(struct body *b, const struct header *h, const char *p)
+static void open_body(struct body *b, const struct layer_index_header *h, const char *p)
 {
     const uint8_t *at = (const uint8_t *)p;
     for (size_t c = 0; c < COLUMNS; c++) {
@@ -316,7 +317,7 @@ static void open_body(struct body *b, const struct header *h, const char *p)
     b->texts = rd_init(at, (size_t)h->n_body - (size_t)(at - (const uint8_t *)p));
 }
 
-static uint64_t value(const struct body *b, enum column c, size_t i)
+static uint64_t value(const struct body *b, enum layer_index_column c, size_t i)
 {
     uint64_t v = 0;
     for (size_t k = width[c]; k > 0; k--)
@@ -515,8 +516,8 @@ static int read_whiteouts(struct body *b, size_t n, struct oci_layer *layer, str
 }
 
 /* The parts of an index with this magic: its body as it lies there, and its digests. */
-static int open_index(struct str bytes, const char *magic, struct header *h, struct str *ret_body,
-                      struct str *ret_digests, struct err *err)
+static int open_index(struct str bytes, const char *magic, struct layer_index_header *h,
+                      struct str *ret_body, struct str *ret_digests, struct err *err)
 {
     if (bytes.n < HEADER_BYTES + SUM_BYTES)
         return damaged(err, "it is cut short");
@@ -534,7 +535,7 @@ static int open_index(struct str bytes, const char *magic, struct header *h, str
 }
 
 /* body: h->n_body bytes. */
-static int read_layer(const struct header *h, const char *body, struct str digests,
+static int read_layer(const struct layer_index_header *h, const char *body, struct str digests,
                       struct oci_layer **ret, struct err *err)
 {
     struct body b;
@@ -555,7 +556,7 @@ static int read_layer(const struct header *h, const char *body, struct str diges
 
 int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *err)
 {
-    struct header h;
+    struct layer_index_header h;
     struct str packed, digests;
     scoped(free_scoped) char *body = NULL;
     int r = open_index(bytes, MAGIC, &h, &packed, &digests, err);
@@ -567,7 +568,7 @@ int oci_layer_index_read(struct str bytes, struct oci_layer **ret, struct err *e
 
 int oci_layer_index_flatten(struct str bytes, struct buf *to, struct err *err)
 {
-    struct header h;
+    struct layer_index_header h;
     struct str packed, digests;
     scoped(free_scoped) char *body = NULL;
     int r = open_index(bytes, MAGIC, &h, &packed, &digests, err);
@@ -587,7 +588,7 @@ int oci_layer_index_flatten(struct str bytes, struct buf *to, struct err *err)
 
 int oci_layer_index_read_flat(struct str bytes, struct oci_layer **ret, struct err *err)
 {
-    struct header h;
+    struct layer_index_header h;
     struct str body, digests;
     int r = open_index(bytes, FLAT_MAGIC, &h, &body, &digests, err);
     if (r >= 0 && body.n != h.n_body)

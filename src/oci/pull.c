@@ -302,14 +302,14 @@ static bool is_about_image(int r)
 }
 
 /* What a failed attempt says. */
-struct attempt {
+struct pull_attempt {
     bool again; /* it began with what an earlier one left, or what came is not the layer */
     bool lacks; /* the origin does not have the layer, or something else */
 };
 
 /* is_for_blob: the layer is here without it. */
 static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
-                     struct attempt *ret, struct err *err)
+                     struct pull_attempt *ret, struct err *err)
 {
     const struct oci_origin *origin = &p->opts->origin;
     struct arriving a = { .p = p, .l = l };
@@ -373,13 +373,13 @@ static void tell_again(struct pull *p, const struct oci_pull_layer *l, const cha
  */
 static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, struct err *err)
 {
-    struct attempt attempt = { 0 };
+    struct pull_attempt attempt = { 0 };
     struct err why = { 0 };
     int r = try_layer(p, l, is_for_blob, &attempt, &why);
     if (r < 0 && attempt.again) {
         tell_again(p, l, err_text(&why));
         why = (struct err){ 0 };
-        attempt = (struct attempt){ 0 };
+        attempt = (struct pull_attempt){ 0 };
         r = try_layer(p, l, is_for_blob, &attempt, &why);
     }
     if (r >= 0)

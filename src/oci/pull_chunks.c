@@ -11,20 +11,20 @@
 enum { WORTH_PERCENT = 90 }; /* of the blob: fetching more of it is not worth the requests */
 
 /* Of a part: whether the store has the file, and where. */
-struct local {
+struct pull_chunks_local {
     bool is_here; /* else it is fetched */
     struct oci_content file;
 };
 
-struct making {
+struct pull_chunks_making {
     const struct oci_pull_chunks *how;
     struct oci_pull_chunks_result *result;
     bool is_estargz;
     struct oci_chunked_place place;
     struct buf packed; /* the table as it is in the blob, of eStargz with the footer behind it */
     struct oci_chunks chunks;
-    struct local *local; /* of each part */
-    uint64_t held;       /* memory of both, of how->tables */
+    struct pull_chunks_local *local; /* of each part */
+    uint64_t held;                   /* memory of both, of how->tables */
     struct oci_import *import;
     bool asks_many;    /* several ranges in a request */
     unsigned n_breaks; /* of connections while those came */
@@ -53,8 +53,8 @@ static int add_to_buf(void *arg, struct str bytes, struct err *err)
     return r < 0 ? err_sys(err, r, "table of contents") : 0;
 }
 
-static int fetch(struct making *m, uint64_t from, uint64_t to, oci_blob_sink sink, void *arg,
-                 struct err *err)
+static int fetch(struct pull_chunks_making *m, uint64_t from, uint64_t to, oci_blob_sink sink,
+                 void *arg, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
     int r = o->parts->range(o->arg, m->how->blob, from, to, sink, arg, err);
@@ -62,7 +62,7 @@ static int fetch(struct making *m, uint64_t from, uint64_t to, oci_blob_sink sin
     return r;
 }
 
-static int read_table(struct making *m, struct oci_table *t, struct err *err)
+static int read_table(struct pull_chunks_making *m, struct oci_table *t, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
     t->place = m->place;
@@ -72,7 +72,7 @@ static int read_table(struct making *m, struct oci_table *t, struct err *err)
     return r < 0 ? r : oci_table_chunks(t, buf_str(&flat), &m->chunks, err);
 }
 
-static int get_estargz(struct making *m, struct err *err)
+static int get_estargz(struct pull_chunks_making *m, struct err *err)
 {
     const struct oci_descriptor *d = m->how->blob;
     struct oci_table t = { .kind = OCI_TABLE_ESTARGZ };
@@ -88,7 +88,7 @@ static int get_estargz(struct making *m, struct err *err)
     return r < 0 ? r : add_to_buf(&m->packed, buf_str(&footer), err);
 }
 
-static int get_zstd(struct making *m, struct err *err)
+static int get_zstd(struct pull_chunks_making *m, struct err *err)
 {
     const struct oci_descriptor *d = m->how->blob;
     struct oci_table t = { .kind = OCI_TABLE_ZSTD_CHUNKED };
@@ -107,14 +107,14 @@ static int get_zstd(struct making *m, struct err *err)
 
 /* ---- what is fetched ---- */
 
-static int find_local(struct making *m, struct err *err)
+static int find_local(struct pull_chunks_making *m, struct err *err)
 {
     m->local = mem_try((m->chunks.parts.n + 1) * sizeof *m->local);
     if (!m->local)
         return err_set(err, -ENOMEM, "parts of a layer");
     for (size_t i = 0; i < m->chunks.parts.n; i++) {
         const struct oci_chunk *c = &m->chunks.parts.p[i];
-        struct local found = { 0 };
+        struct pull_chunks_local found = { 0 };
         found.is_here =
             c->n > 0 && oci_contents_find(m->how->contents, &c->file, c->file_size, &found.file);
         m->local[i] = found;
@@ -123,7 +123,7 @@ static int find_local(struct making *m, struct err *err)
 }
 
 /* Where the run of parts ends that begins at `i` and are all here, or all not. */
-static size_t run_end(const struct making *m, size_t i)
+static size_t run_end(const struct pull_chunks_making *m, size_t i)
 {
     bool is_here = m->local[i].is_here;
     while (i < m->chunks.parts.n && m->local[i].is_here == is_here)
@@ -131,13 +131,13 @@ static size_t run_end(const struct making *m, size_t i)
     return i;
 }
 
-static uint64_t run_bytes(const struct making *m, size_t i, size_t end)
+static uint64_t run_bytes(const struct pull_chunks_making *m, size_t i, size_t end)
 {
     return m->chunks.parts.p[end - 1].to - m->chunks.parts.p[i].from;
 }
 
 /* Fetch runs of parts that are here, but short. Returns how many ranges are left. */
-static size_t drop_short_runs(struct making *m, uint64_t least)
+static size_t drop_short_runs(struct pull_chunks_making *m, uint64_t least)
 {
     size_t n = 0;
     for (size_t i = m->next, end; i < m->chunks.parts.n; i = end) {
@@ -152,7 +152,7 @@ static size_t drop_short_runs(struct making *m, uint64_t least)
 }
 
 /* What is fetched of the parts that are left. Returns how many ranges. */
-static size_t drop_what_is_not_worth_it(struct making *m)
+static size_t drop_what_is_not_worth_it(struct pull_chunks_making *m)
 {
     uint64_t least = m->asks_many ? OCI_PULL_SKIP_MANY_BYTES : OCI_PULL_SKIP_BYTES;
     size_t most = m->asks_many ? OCI_PULL_RANGES_MANY_MAX : OCI_PULL_RANGES_MAX, n;
@@ -161,7 +161,7 @@ static size_t drop_what_is_not_worth_it(struct making *m)
     return n;
 }
 
-static int choose(struct making *m, struct err *err)
+static int choose(struct pull_chunks_making *m, struct err *err)
 {
     uint64_t need = 0;
     if (drop_what_is_not_worth_it(m) < 2)
@@ -178,13 +178,13 @@ static int choose(struct making *m, struct err *err)
 
 static int add_to_import(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_chunks_making *m = arg;
     int r = oci_import_add(m->import, bytes, err);
     m->import_r = MIN(r, 0);
     return r;
 }
 
-static int give_local(struct making *m, size_t i, struct err *err)
+static int give_local(struct pull_chunks_making *m, size_t i, struct err *err)
 {
     const struct oci_chunk *c = &m->chunks.parts.p[i];
     scoped(free_scoped) char *piece = xalloc(STORED_MAX_BYTES);
@@ -205,12 +205,12 @@ static int give_local(struct making *m, size_t i, struct err *err)
 }
 
 /* Of eStargz the table is an entry of the tar as well; it was fetched already. */
-static uint64_t fetched_end(const struct making *m, uint64_t to)
+static uint64_t fetched_end(const struct pull_chunks_making *m, uint64_t to)
 {
     return m->is_estargz ? MIN(to, m->place.at) : to;
 }
 
-static int give_table(struct making *m, uint64_t from, uint64_t to, struct err *err)
+static int give_table(struct pull_chunks_making *m, uint64_t from, uint64_t to, struct err *err)
 {
     if (from >= to)
         return 0;
@@ -219,12 +219,12 @@ static int give_table(struct making *m, uint64_t from, uint64_t to, struct err *
 }
 
 /* Where the run of parts that are fetched begins, without what has come of it. */
-static uint64_t run_start(const struct making *m, size_t i)
+static uint64_t run_start(const struct pull_chunks_making *m, size_t i)
 {
     return i == m->next && m->at ? m->at : m->chunks.parts.p[i].from;
 }
 
-static int give_run(struct making *m, struct err *err)
+static int give_run(struct pull_chunks_making *m, struct err *err)
 {
     size_t end = run_end(m, m->next);
     uint64_t from = run_start(m, m->next), to = m->chunks.parts.p[end - 1].to;
@@ -237,7 +237,7 @@ static int give_run(struct making *m, struct err *err)
 }
 
 /* The parts that are here, up to the next one that is fetched. */
-static int give_here(struct making *m, struct err *err)
+static int give_here(struct pull_chunks_making *m, struct err *err)
 {
     int r = 0;
     for (; r >= 0 && m->next < m->chunks.parts.n && m->local[m->next].is_here; m->next++)
@@ -247,16 +247,16 @@ static int give_here(struct making *m, struct err *err)
 
 /* ---- several ranges in one request ---- */
 
-struct asked {
-    struct making *m;
+struct pull_chunks_asked {
+    struct pull_chunks_making *m;
     struct oci_range ranges[OCI_RANGES_MAX];
     size_t ends[OCI_RANGES_MAX]; /* of their runs */
     size_t n, i;                 /* i: the one that is awaited */
 };
 
-static void ask_for_runs(struct asked *a)
+static void ask_for_runs(struct pull_chunks_asked *a)
 {
-    struct making *m = a->m;
+    struct pull_chunks_making *m = a->m;
     for (size_t i = m->next, end; i < m->chunks.parts.n && a->n < OCI_RANGES_MAX; i = end) {
         end = run_end(m, i);
         struct oci_range g = { run_start(m, i), fetched_end(m, m->chunks.parts.p[end - 1].to) };
@@ -270,9 +270,9 @@ static void ask_for_runs(struct asked *a)
 }
 
 /* A range has come: what follows it is given up to the next one. */
-static int end_range(struct asked *a, struct err *err)
+static int end_range(struct pull_chunks_asked *a, struct err *err)
 {
-    struct making *m = a->m;
+    struct pull_chunks_making *m = a->m;
     size_t end = a->ends[a->i];
     int r = give_table(m, a->ranges[a->i].to, m->chunks.parts.p[end - 1].to, err);
     a->i++;
@@ -283,8 +283,8 @@ static int end_range(struct asked *a, struct err *err)
 
 static int on_ranges(void *arg, uint64_t at, struct str bytes, struct err *err)
 {
-    struct asked *a = arg;
-    struct making *m = a->m;
+    struct pull_chunks_asked *a = arg;
+    struct pull_chunks_making *m = a->m;
     int r = 0;
     m->result->n_bytes += bytes.n;
     while (bytes.n && a->i < a->n && r >= 0) {
@@ -316,10 +316,10 @@ static bool is_break(int r)
  * left is fetched range by range; after a broken connection it is asked for as before, a few times.
  * Errors: of the import, of reading the store.
  */
-static int give_many(struct making *m, struct err *err)
+static int give_many(struct pull_chunks_making *m, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
-    struct asked *a = xnew(struct asked);
+    struct pull_chunks_asked *a = xnew(struct pull_chunks_asked);
     struct err why = { 0 };
     a->m = m;
     ask_for_runs(a);
@@ -343,7 +343,7 @@ static int give_many(struct making *m, struct err *err)
     return 0;
 }
 
-static int give_all(struct making *m, struct err *err)
+static int give_all(struct pull_chunks_making *m, struct err *err)
 {
     int r = 0;
     while (r >= 0 && m->next < m->chunks.parts.n) {
@@ -357,13 +357,13 @@ static int give_all(struct making *m, struct err *err)
 
 static int count_tar(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_chunks_making *m = arg;
     (void)err;
     m->result->n_tar_bytes += bytes.n;
     return 0;
 }
 
-static int import(struct making *m, struct err *err)
+static int import(struct pull_chunks_making *m, struct err *err)
 {
     struct oci_import_opts opts = m->how->import;
     scoped(oci_import_free_scoped) struct oci_import *im = NULL;
@@ -382,11 +382,11 @@ static int import(struct making *m, struct err *err)
 
 /* r, or -EIO: it is a file here that is wrong. Each of those that were given is read once: a table
  * can name a large one for many small chunks. */
-static int judge_import(struct making *m, int r, struct err *err)
+static int judge_import(struct pull_chunks_making *m, int r, struct err *err)
 {
     struct map judged = { .borrows_keys = true };
     for (size_t i = 0; r < 0 && i < MIN(m->next + 1, m->chunks.parts.n); i++) {
-        struct local *l = &m->local[i];
+        struct pull_chunks_local *l = &m->local[i];
         struct str key = str_n(l->file.digest.bytes, SHA256_BYTES);
         if (!l->is_here || map_has(&judged, key))
             continue;
@@ -400,13 +400,14 @@ static int judge_import(struct making *m, int r, struct err *err)
 int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_result *ret,
                     struct err *err)
 {
-    struct making m = { .how = how,
-                        .result = ret,
-                        /* zstd:chunked of stargz-snapshotter has both kinds of annotations. */
-                        .is_estargz = !is_zstd_chunked(how->blob),
-                        .asks_many =
-                            how->origin->parts->ranges && !atomic_load(how->knows_one_range),
-                        .packed = BUF_INIT(OCI_CHUNKED_TABLE_MAX + OCI_ESTARGZ_FOOTER_BYTES) };
+    struct pull_chunks_making m = {
+        .how = how,
+        .result = ret,
+        /* zstd:chunked of stargz-snapshotter has both kinds of annotations. */
+        .is_estargz = !is_zstd_chunked(how->blob),
+        .asks_many = how->origin->parts->ranges && !atomic_load(how->knows_one_range),
+        .packed = BUF_INIT(OCI_CHUNKED_TABLE_MAX + OCI_ESTARGZ_FOOTER_BYTES)
+    };
     *ret = (struct oci_pull_chunks_result){ 0 };
     int r = m.is_estargz ? get_estargz(&m, err) : get_zstd(&m, err);
     r = r < 0 ? r : find_local(&m, err);

@@ -23,7 +23,7 @@ struct arrived {
     uint64_t at; /* in the temporary file */
 };
 
-struct making {
+struct pull_files_making {
     const struct oci_pull_files *how;
     struct oci_pull_files_result *result;
     struct buf flat; /* the tree manifest of the layer, read in a confined process */
@@ -40,7 +40,7 @@ struct making {
 };
 
 /* What one request asks for. */
-struct batch {
+struct pull_files_batch {
     VEC(struct oci_digest) layers, bases, files;
     VEC(struct oci_content) places; /* of the bases */
     VEC(const struct oci_table_file *) entries;
@@ -61,7 +61,7 @@ static struct oci_digest digest_of(const struct oci_table_file *e)
 
 /* ---- the tree ---- */
 
-static int fetch_tree(struct making *m, struct buf *to, struct err *err)
+static int fetch_tree(struct pull_files_making *m, struct buf *to, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
     int r = o->parts->tree(o->arg, &m->how->import.diff_id, to, err);
@@ -70,7 +70,7 @@ static int fetch_tree(struct making *m, struct buf *to, struct err *err)
                           : r;
 }
 
-static int read_tree(struct making *m, struct str text, struct err *err)
+static int read_tree(struct pull_files_making *m, struct str text, struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = text };
     m->flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
@@ -79,7 +79,7 @@ static int read_tree(struct making *m, struct str text, struct err *err)
     return r < 0 ? r : oci_table_tree(buf_str(&m->flat), &m->tree, err);
 }
 
-static int get_tree(struct making *m, struct err *err)
+static int get_tree(struct pull_files_making *m, struct err *err)
 {
     uint64_t most =
         MIN(m->how->blob_size, (uint64_t)OCI_TREE_MANIFEST_MAX); /* else the blob is less */
@@ -99,14 +99,14 @@ static int get_tree(struct making *m, struct err *err)
 
 /* ---- parcels ---- */
 
-static void batch_fini(struct batch *b)
+static void batch_fini(struct pull_files_batch *b)
 {
     vec_fini(&b->layers);
     vec_fini(&b->bases);
     vec_fini(&b->files);
     vec_fini(&b->places);
     vec_fini(&b->entries);
-    *b = (struct batch){ 0 };
+    *b = (struct pull_files_batch){ 0 };
 }
 
 static bool has_digest(const struct oci_digest *all, size_t n, const struct oci_digest *d)
@@ -117,7 +117,7 @@ static bool has_digest(const struct oci_digest *all, size_t n, const struct oci_
     return false;
 }
 
-static void add_base(struct batch *b, const struct oci_content *base)
+static void add_base(struct pull_files_batch *b, const struct oci_content *base)
 {
     vec_push(&b->bases, base->digest);
     vec_push(&b->places, *base);
@@ -126,8 +126,8 @@ static void add_base(struct batch *b, const struct oci_content *base)
         vec_push(&b->layers, base->layer);
 }
 
-static int read_bases(const struct making *m, const struct batch *b, const uint8_t *has_base,
-                      char *to, size_t *ret_n, struct err *err)
+static int read_bases(const struct pull_files_making *m, const struct pull_files_batch *b,
+                      const uint8_t *has_base, char *to, size_t *ret_n, struct err *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < b->places.n; i++) {
@@ -144,7 +144,7 @@ static int read_bases(const struct making *m, const struct batch *b, const uint8
 }
 
 /* Compare with its digest, and keep. */
-static int take_file(struct making *m, const struct oci_table_file *e, const char *p,
+static int take_file(struct pull_files_making *m, const struct oci_table_file *e, const char *p,
                      struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
@@ -164,8 +164,8 @@ static int take_file(struct making *m, const struct oci_table_file *e, const cha
 }
 
 /* r, or -EIO: it is not the parcel that is wrong, but a base of it here. */
-static int judge_parcel(struct making *m, const struct batch *b, const uint8_t *has_base, int r,
-                        struct err *err)
+static int judge_parcel(struct pull_files_making *m, const struct pull_files_batch *b,
+                        const uint8_t *has_base, int r, struct err *err)
 {
     for (size_t i = 0; r < 0 && i < b->places.n; i++)
         if (has_base[i])
@@ -174,7 +174,7 @@ static int judge_parcel(struct making *m, const struct batch *b, const uint8_t *
 }
 
 /* Likewise of the layer that was made. */
-static int judge_import(struct making *m, int r, struct err *err)
+static int judge_import(struct pull_files_making *m, int r, struct err *err)
 {
     for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++) {
         const struct oci_table_file *e = &m->tree.files[i];
@@ -187,7 +187,8 @@ static int judge_import(struct making *m, int r, struct err *err)
     return r;
 }
 
-static int take_parcel(struct making *m, const struct batch *b, struct str answer, struct err *err)
+static int take_parcel(struct pull_files_making *m, const struct pull_files_batch *b,
+                       struct str answer, struct err *err)
 {
     struct oci_parcel p;
     size_t n_bases = 0;
@@ -210,7 +211,7 @@ static int take_parcel(struct making *m, const struct batch *b, struct str answe
     return judge_parcel(m, b, p.has_base, r, err);
 }
 
-static int fetch(struct making *m, struct batch *b, struct err *err)
+static int fetch(struct pull_files_making *m, struct pull_files_batch *b, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
     scoped(buf_fini_scoped) struct buf request = BUF_INIT(OCI_PARCEL_REQUEST_MAX);
@@ -231,22 +232,23 @@ static int fetch(struct making *m, struct batch *b, struct err *err)
     return r < 0 ? r : take_parcel(m, b, buf_str(&answer), err);
 }
 
-static void batch_start(struct making *m, struct batch *b)
+static void batch_start(struct pull_files_making *m, struct pull_files_batch *b)
 {
     batch_fini(b);
     vec_push(&b->layers, m->how->import.diff_id);
 }
 
 /* An older version of the file, if there is one that is worth it. */
-static bool find_base(struct making *m, const struct oci_table_file *e, struct oci_content *ret)
+static bool find_base(struct pull_files_making *m, const struct oci_table_file *e,
+                      struct oci_content *ret)
 {
     return oci_contents_like(m->how->contents, e->path, ret) &&
            ret->size <= e->size * BASE_RATIO_MAX + BASE_FREE_BYTES &&
            ret->size <= OCI_PARCEL_BYTES_MAX;
 }
 
-static int add_to_batch(struct making *m, struct batch *b, const struct oci_table_file *e,
-                        struct err *err)
+static int add_to_batch(struct pull_files_making *m, struct pull_files_batch *b,
+                        const struct oci_table_file *e, struct err *err)
 {
     struct oci_content base;
     bool has_base = find_base(m, e, &base) && !has_digest(b->bases.p, b->bases.n, &base.digest);
@@ -268,7 +270,7 @@ static int add_to_batch(struct making *m, struct batch *b, const struct oci_tabl
 }
 
 /* The files that the store lacks; *ret_bases: bytes of older versions of them. */
-static int find_missing(struct making *m, uint64_t *ret_bases, struct err *err)
+static int find_missing(struct pull_files_making *m, uint64_t *ret_bases, struct err *err)
 {
     for (size_t i = 0; i < m->tree.skeleton.n_parts; i++) {
         const struct oci_table_file *e = &m->tree.files[i];
@@ -286,9 +288,9 @@ static int find_missing(struct making *m, uint64_t *ret_bases, struct err *err)
     return 0;
 }
 
-static int fetch_missing(struct making *m, struct err *err)
+static int fetch_missing(struct pull_files_making *m, struct err *err)
 {
-    struct batch b = { 0 };
+    struct pull_files_batch b = { 0 };
     int r = 0;
     batch_start(m, &b);
     for (size_t i = 0; r >= 0 && i < m->tree.skeleton.n_parts; i++) {
@@ -304,8 +306,9 @@ static int fetch_missing(struct making *m, struct err *err)
 /* ---- parcels that were made in advance ---- */
 
 /* The batch that a request asked for. all: digest -> entry, of all files of the layer. */
-static int read_batch(struct making *m, const struct map *all, const struct oci_parcel_request *q,
-                      const struct oci_parcel *p, struct batch *b, struct err *err)
+static int read_batch(struct pull_files_making *m, const struct map *all,
+                      const struct oci_parcel_request *q, const struct oci_parcel *p,
+                      struct pull_files_batch *b, struct err *err)
 {
     if (p->n_bases != q->n_bases || p->n_files != q->n_files)
         return err_set(err, E_PARSE, "delta of a layer: request and answer do not fit");
@@ -330,13 +333,13 @@ static int read_batch(struct making *m, const struct map *all, const struct oci_
     return 0;
 }
 
-static int take_made(struct making *m, const struct map *all, struct str request, struct str answer,
-                     struct err *err)
+static int take_made(struct pull_files_making *m, const struct map *all, struct str request,
+                     struct str answer, struct err *err)
 {
     struct arena a = { .max_bytes = 2 * OCI_PARCEL_REQUEST_MAX };
     struct oci_parcel_request q;
     struct oci_parcel p;
-    struct batch b = { 0 };
+    struct pull_files_batch b = { 0 };
     int r = oci_parcel_request_read(&a, request, &q, err);
     r = r < 0 ? r : oci_parcel_read(answer, &p, err);
     r = r < 0 ? r : read_batch(m, all, &q, &p, &b, err);
@@ -346,7 +349,7 @@ static int take_made(struct making *m, const struct map *all, struct str request
     return r;
 }
 
-static int take_delta(struct making *m, struct err *err)
+static int take_delta(struct pull_files_making *m, struct err *err)
 {
     struct map all = { .borrows_keys = true };
     int r = 0;
@@ -368,8 +371,8 @@ static int take_delta(struct making *m, struct err *err)
 /* ---- the tar ---- */
 
 /* From the store, or of what came (from: NULL), at `at` of the temporary file. */
-static int copy_file(struct making *m, const struct oci_content *from, uint64_t at, uint64_t size,
-                     oci_skeleton_sink sink, void *arg, struct err *err)
+static int copy_file(struct pull_files_making *m, const struct oci_content *from, uint64_t at,
+                     uint64_t size, oci_skeleton_sink sink, void *arg, struct err *err)
 {
     int r = 0;
     for (uint64_t done = 0, n; r >= 0 && done < size; done += n) {
@@ -386,7 +389,7 @@ static int copy_file(struct making *m, const struct oci_content *from, uint64_t 
 static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
                         void *sink_arg, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_files_making *m = arg;
     struct oci_digest d;
     struct oci_content found;
     const struct arrived *a = map_get(&m->arrived, key_of(p->digest));
@@ -403,7 +406,7 @@ static int add_to_import(void *arg, struct str bytes, struct err *err)
     return oci_import_add(arg, bytes, err);
 }
 
-static int import(struct making *m, struct err *err)
+static int import(struct pull_files_making *m, struct err *err)
 {
     struct oci_import_opts opts = m->how->import;
     scoped(oci_import_free_scoped) struct oci_import *im = NULL;
@@ -422,7 +425,7 @@ static int import(struct making *m, struct err *err)
 
 /* ---- the whole ---- */
 
-static int make(struct making *m, struct err *err)
+static int make(struct pull_files_making *m, struct err *err)
 {
     uint64_t n_bases = 0;
     int r = get_tree(m, err);
@@ -442,7 +445,7 @@ static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull
                struct err *err)
 {
     int r = 0;
-    struct making m = {
+    struct pull_files_making m = {
         .how = how, .result = ret, .asks_only = asks_only, .fd = -1, .piece = xalloc(READ_BYTES)
     };
     *ret = (struct oci_pull_files_result){ 0 };

@@ -12,18 +12,18 @@ enum {
     ZEROS_BYTES = 64 << 10
 }; /* of the blob: more is not worth the requests */
 
-struct member {
+struct pull_members_member {
     uint64_t from, raw_end; /* in the blob; in the tar */
     bool is_here;           /* else it is fetched */
 };
 
-struct making {
+struct pull_members_making {
     const struct oci_pull_members *how;
     struct oci_pull_members_result *result;
     struct buf flat;
     struct oci_table_tree tree;
-    uint64_t held;          /* memory of both, of how->tables */
-    struct member *members; /* one more than there are: the end */
+    uint64_t held;                       /* memory of both, of how->tables */
+    struct pull_members_member *members; /* one more than there are: the end */
     size_t n;
     struct oci_import *import;
     size_t next;      /* the first member whose end has not come, */
@@ -34,7 +34,7 @@ struct making {
 
 /* ---- what is known of the layer ---- */
 
-static int get_tree(struct making *m, struct str bytes, struct err *err)
+static int get_tree(struct pull_members_making *m, struct str bytes, struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = bytes };
     m->flat = BUF_INIT(OCI_TABLE_FLAT_MAX);
@@ -52,7 +52,8 @@ static int get_tree(struct making *m, struct str bytes, struct err *err)
                          (unsigned long long)max);
 }
 
-static int get_members(struct making *m, const struct oci_layer_tree *t, struct err *err)
+static int get_members(struct pull_members_making *m, const struct oci_layer_tree *t,
+                       struct err *err)
 {
     uint64_t packed = 0, raw = 0;
     if (t->packed != m->how->blob->size || t->raw != m->tree.skeleton.tar_bytes)
@@ -64,16 +65,16 @@ static int get_members(struct making *m, const struct oci_layer_tree *t, struct 
     for (size_t i = 0; i < m->n; i++) {
         struct oci_member one = oci_layer_tree_member(t, i);
         raw += one.raw;
-        m->members[i] = (struct member){ .from = packed, .raw_end = raw };
+        m->members[i] = (struct pull_members_member){ .from = packed, .raw_end = raw };
         packed += one.packed;
     }
-    m->members[m->n] = (struct member){ .from = packed, .raw_end = raw };
+    m->members[m->n] = (struct pull_members_member){ .from = packed, .raw_end = raw };
     return 0;
 }
 
 /* ---- what is fetched ---- */
 
-static bool has_file(struct making *m, size_t i, struct oci_content *ret)
+static bool has_file(struct pull_members_making *m, size_t i, struct oci_content *ret)
 {
     struct oci_digest d;
     memcpy(d.bytes, m->tree.files[i].digest, sizeof d.bytes);
@@ -82,7 +83,7 @@ static bool has_file(struct making *m, size_t i, struct oci_content *ret)
 
 /* Members that hold a byte of a file that the store lacks are fetched. Both lie in the order of the
  * tar. */
-static void find_local(struct making *m)
+static void find_local(struct pull_members_making *m)
 {
     struct oci_content found;
     size_t k = 0;
@@ -100,7 +101,7 @@ static void find_local(struct making *m)
     }
 }
 
-static size_t run_end(const struct making *m, size_t i)
+static size_t run_end(const struct pull_members_making *m, size_t i)
 {
     bool is_here = m->members[i].is_here;
     while (i < m->n && m->members[i].is_here == is_here)
@@ -109,7 +110,7 @@ static size_t run_end(const struct making *m, size_t i)
 }
 
 /* Fetch runs of members that are here, but short. Returns how many ranges are left. */
-static size_t drop_short_runs(struct making *m, uint64_t least)
+static size_t drop_short_runs(struct pull_members_making *m, uint64_t least)
 {
     size_t n = 0;
     for (size_t i = 0, end; i < m->n; i = end) {
@@ -123,7 +124,7 @@ static size_t drop_short_runs(struct making *m, uint64_t least)
     return n;
 }
 
-static int choose(struct making *m, struct err *err)
+static int choose(struct pull_members_making *m, struct err *err)
 {
     uint64_t need = 0, least = OCI_PULL_MEMBERS_SKIP_BYTES;
     while (drop_short_runs(m, least) > OCI_PULL_MEMBERS_RANGES_MAX)
@@ -140,11 +141,11 @@ static int choose(struct making *m, struct err *err)
 
 static int add_to_import(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_members_making *m = arg;
     return oci_import_add(m->import, bytes, err);
 }
 
-static int fetch_run(struct making *m, struct err *err)
+static int fetch_run(struct pull_members_making *m, struct err *err)
 {
     const struct oci_origin *o = m->how->origin;
     size_t end = run_end(m, m->next);
@@ -155,7 +156,7 @@ static int fetch_run(struct making *m, struct err *err)
     return r;
 }
 
-static int add_stored(struct making *m, struct str bytes, struct err *err)
+static int add_stored(struct pull_members_making *m, struct str bytes, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf frame = BUF_INIT(STORED_MAX_BYTES + 64);
     int r = 0;
@@ -172,14 +173,14 @@ static int add_stored(struct making *m, struct str bytes, struct err *err)
 /* The next bytes of the tar, of which those of fetched members are not what they will be. */
 static int on_tar(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_members_making *m = arg;
     int r = 0;
     while (r >= 0 && bytes.n) {
         while (m->next < m->n && m->members[m->next].raw_end == m->at)
             m->next++;
         if (m->next == m->n)
             return err_set(err, E_CORRUPT, "the members end before the tar does");
-        const struct member *one = &m->members[m->next];
+        const struct pull_members_member *one = &m->members[m->next];
         struct str part = str_slice(bytes, 0, (size_t)MIN(one->raw_end - m->at, (uint64_t)bytes.n));
         if (one->is_here)
             r = add_stored(m, part, err);
@@ -191,7 +192,7 @@ static int on_tar(void *arg, struct str bytes, struct err *err)
     return r;
 }
 
-static int give_zeros(struct making *m, uint64_t n, oci_skeleton_sink sink, void *arg,
+static int give_zeros(struct pull_members_making *m, uint64_t n, oci_skeleton_sink sink, void *arg,
                       struct err *err)
 {
     int r = 0;
@@ -204,7 +205,7 @@ static int give_zeros(struct making *m, uint64_t n, oci_skeleton_sink sink, void
 }
 
 /* Whether all of a part lies in members that are fetched. It is the next one of the tar. */
-static bool is_fetched(const struct making *m, const struct oci_skeleton_part *p)
+static bool is_fetched(const struct pull_members_making *m, const struct oci_skeleton_part *p)
 {
     size_t i = m->next;
     while (i < m->n && m->members[i].raw_end <= p->offset)
@@ -221,7 +222,7 @@ static bool is_fetched(const struct making *m, const struct oci_skeleton_part *p
 static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skeleton_sink sink,
                         void *sink_arg, struct err *err)
 {
-    struct making *m = arg;
+    struct pull_members_making *m = arg;
     struct oci_digest d;
     struct oci_content found;
     int r = 0;
@@ -237,7 +238,7 @@ static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skelet
     return r;
 }
 
-static int import(struct making *m, struct err *err)
+static int import(struct pull_members_making *m, struct err *err)
 {
     struct oci_import_opts opts = m->how->import;
     scoped(oci_import_free_scoped) struct oci_import *im = NULL;
@@ -253,7 +254,7 @@ static int import(struct making *m, struct err *err)
 }
 
 /* r, or -EIO: it is a file here that is wrong. */
-static int judge_import(struct making *m, int r, struct err *err)
+static int judge_import(struct pull_members_making *m, int r, struct err *err)
 {
     struct oci_content found;
     for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++)
@@ -265,7 +266,7 @@ static int judge_import(struct making *m, int r, struct err *err)
 int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members_result *ret,
                      struct err *err)
 {
-    struct making m = { .how = how, .result = ret };
+    struct pull_members_making m = { .how = how, .result = ret };
     struct oci_layer_tree t;
     *ret = (struct oci_pull_members_result){ 0 };
     int r = oci_layer_tree_read(how->tree, &t, err);

@@ -165,7 +165,7 @@ static int push_all(struct push *p, struct err *err)
 
 /* ---- images without a manifest ---- */
 
-struct seen {
+struct push_seen {
     struct sha256 *hash;
     uint64_t n;
     char first[4];
@@ -173,7 +173,7 @@ struct seen {
 
 static int on_seen(void *arg, struct str bytes, struct err *err)
 {
-    struct seen *s = arg;
+    struct push_seen *s = arg;
     (void)err;
     for (size_t i = 0; i < bytes.n && s->n + i < sizeof s->first; i++)
         s->first[s->n + i] = bytes.p[i];
@@ -182,7 +182,7 @@ static int on_seen(void *arg, struct str bytes, struct err *err)
     return 0;
 }
 
-static struct str layer_type(const struct seen *s)
+static struct str layer_type(const struct push_seen *s)
 {
     if (s->n >= 2 && memcmp(s->first, "\x1f\x8b", 2) == 0)
         return STR("application/vnd.oci.image.layer.v1.tar+gzip");
@@ -195,7 +195,7 @@ static struct str layer_type(const struct seen *s)
 static int describe(struct push *p, const struct oci_descriptor *read, struct oci_descriptor *ret,
                     struct err *err)
 {
-    struct seen s = { .hash = sha256_new() };
+    struct push_seen s = { .hash = sha256_new() };
     int r = oci_source_blob(p->from, read, on_seen, &s, err);
     *ret = (struct oci_descriptor){ .media_type = layer_type(&s), .size = s.n };
     sha256_end(s.hash, ret->digest.bytes);

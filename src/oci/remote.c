@@ -254,7 +254,7 @@ int oci_remote_tag(struct oci_remote *m, const char *tag, struct oci_digest *ret
 
 /* ---- blobs ---- */
 
-struct verified {
+struct remote_verified {
     struct sha256 *hash;
     oci_blob_sink sink;
     void *arg;
@@ -262,7 +262,7 @@ struct verified {
 
 static int on_verified(void *arg, struct str bytes, struct err *err)
 {
-    struct verified *v = arg;
+    struct remote_verified *v = arg;
     sha256_add(v->hash, bytes.p, bytes.n);
     return v->sink(v->arg, bytes, err);
 }
@@ -287,7 +287,7 @@ int oci_remote_blob(struct oci_remote *m, const struct oci_descriptor *d, oci_bl
 {
     uint8_t digest[SHA256_BYTES];
     char text[OCI_DIGEST_TEXT_SIZE];
-    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    struct remote_verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
     int r = oci_remote_blob_from(m, d, 0, on_verified, &v, err);
     sha256_end(v.hash, digest);
     sha256_free(v.hash);

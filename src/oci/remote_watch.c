@@ -54,13 +54,13 @@ int oci_remote_tag_moved(struct oci_remote *m, const char *tag, const struct oci
 
 /* ---- lists ---- */
 
-struct listing {
+struct remote_watch_listing {
     struct arena *a;
     const char *member, *scope;
     VEC(const char *) names;
 };
 
-static int take_page(struct listing *l, struct str text, struct err *err)
+static int take_page(struct remote_watch_listing *l, struct str text, struct err *err)
 {
     struct arena parsed = { .max_bytes = OCI_DOCUMENT_MAX * 16 };
     struct json *doc;
@@ -86,7 +86,8 @@ static char *next_page(const struct headers *h)
     return str_dup(target);
 }
 
-static int list(struct oci_remote *m, struct listing *l, const char *first, struct err *err)
+static int list(struct oci_remote *m, struct remote_watch_listing *l, const char *first,
+                struct err *err)
 {
     char *target = xasprintf("%s", first);
     int r = 0;
@@ -109,7 +110,7 @@ static int list(struct oci_remote *m, struct listing *l, const char *first, stru
     return r;
 }
 
-static int list_all(struct oci_remote *m, struct listing *l, const char *first,
+static int list_all(struct oci_remote *m, struct remote_watch_listing *l, const char *first,
                     struct oci_remote_names *ret, struct err *err)
 {
     int r = list(m, l, first, err);
@@ -126,7 +127,7 @@ static int list_all(struct oci_remote *m, struct listing *l, const char *first,
 int oci_remote_tags(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
                     struct err *err)
 {
-    struct listing l = { .a = a, .member = "tags" };
+    struct remote_watch_listing l = { .a = a, .member = "tags" };
     scoped(free_scoped) char *target = xasprintf("/v2/%s/tags/list?n=1000", m->ref.repository);
     int r = list_all(m, &l, target, ret, err);
     return r < 0 ? err_ctx(err, r, "tags of '%s'", m->ref.repository) : r;
@@ -135,7 +136,9 @@ int oci_remote_tags(struct oci_remote *m, struct arena *a, struct oci_remote_nam
 int oci_remote_catalog(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
                        struct err *err)
 {
-    struct listing l = { .a = a, .member = "repositories", .scope = "registry:catalog:*" };
+    struct remote_watch_listing l = { .a = a,
+                                      .member = "repositories",
+                                      .scope = "registry:catalog:*" };
     int r = list_all(m, &l, "/v2/_catalog?n=1000", ret, err);
     return r < 0 ? err_ctx(err, r, "repositories of '%s'", m->ref.host) : r;
 }

@@ -29,7 +29,7 @@ bool oci_skeleton_has(const struct oci_entry *e)
     return e->type == TAR_FILE && e->size > 0 && !e->is_sparse;
 }
 
-struct writing {
+struct skeleton_writing {
     oci_skeleton_tar tar;
     void *arg;
     ZSTD_CCtx *zstd;
@@ -37,7 +37,7 @@ struct writing {
     struct buf *to;
 };
 
-static int pack(struct writing *w, size_t n, ZSTD_EndDirective how, struct err *err)
+static int pack(struct skeleton_writing *w, size_t n, ZSTD_EndDirective how, struct err *err)
 {
     ZSTD_inBuffer in = { w->in, n, 0 };
     for (;;) {
@@ -54,7 +54,7 @@ static int pack(struct writing *w, size_t n, ZSTD_EndDirective how, struct err *
 }
 
 /* The bytes of the tar from one place to another. */
-static int pack_range(struct writing *w, uint64_t from, uint64_t to, struct err *err)
+static int pack_range(struct skeleton_writing *w, uint64_t from, uint64_t to, struct err *err)
 {
     while (from < to) {
         size_t n = (size_t)MIN(to - from, (uint64_t)PIECE_BYTES);
@@ -71,7 +71,7 @@ static int pack_range(struct writing *w, uint64_t from, uint64_t to, struct err 
     return 0;
 }
 
-static int pack_frame(struct writing *w, const struct oci_layer *layer, struct err *err)
+static int pack_frame(struct skeleton_writing *w, const struct oci_layer *layer, struct err *err)
 {
     uint64_t at = 0;
     int r = 0;
@@ -127,7 +127,7 @@ static void add_parts(struct buf *to, const struct oci_layer *layer)
 int oci_skeleton_pack(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg, int level,
                       struct buf *to, struct err *err)
 {
-    struct writing w = {
+    struct skeleton_writing w = {
         tar, arg, ZSTD_createCCtx(), mem_try(PIECE_BYTES), mem_try(PIECE_BYTES), to
     };
     int r = w.zstd && w.in && w.out ? 0 : err_set(err, -ENOMEM, "skeleton");
@@ -265,7 +265,7 @@ int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *er
     return r;
 }
 
-struct unpacking {
+struct skeleton_unpacking {
     oci_skeleton_sink sink;
     void *arg;
     bool is_refused; /* by the sink */
@@ -273,7 +273,7 @@ struct unpacking {
 
 static int on_unpacked(void *arg, struct str bytes, struct err *err)
 {
-    struct unpacking *u = arg;
+    struct skeleton_unpacking *u = arg;
     int r = u->sink(u->arg, bytes, err);
     u->is_refused |= r < 0;
     return r;
@@ -301,7 +301,7 @@ int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, vo
 {
     if (k->is_unpacked)
         return sink(arg, k->frame, err);
-    struct unpacking u = { sink, arg, false };
+    struct skeleton_unpacking u = { sink, arg, false };
     scoped(decompressor_free_scoped) struct decompressor *d = decompressor_new(on_unpacked, &u);
     int r = decompressor_add(d, k->frame, err);
     r = r < 0 ? r : decompressor_end(d, err);
@@ -310,7 +310,7 @@ int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, vo
 
 /* ---- the tar again ---- */
 
-struct making {
+struct skeleton_making {
     const struct oci_skeleton *k;
     oci_skeleton_content content;
     void *content_arg;
@@ -321,7 +321,7 @@ struct making {
     uint64_t left; /* of the content that is being given */
 };
 
-static int give(struct making *m, struct str bytes, struct err *err)
+static int give(struct skeleton_making *m, struct str bytes, struct err *err)
 {
     m->at += bytes.n;
     return m->sink(m->sink_arg, bytes, err);
@@ -329,7 +329,7 @@ static int give(struct making *m, struct str bytes, struct err *err)
 
 static int on_content(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct skeleton_making *m = arg;
     if (bytes.n > m->left)
         return damaged(err, "a content has more bytes than its part");
     m->left -= bytes.n;
@@ -337,7 +337,7 @@ static int on_content(void *arg, struct str bytes, struct err *err)
 }
 
 /* The parts that begin here. */
-static int give_parts(struct making *m, struct err *err)
+static int give_parts(struct skeleton_making *m, struct err *err)
 {
     for (; m->i < m->k->n_parts; m->i++) {
         struct oci_skeleton_part p = oci_skeleton_part(m->k, m->i);
@@ -355,7 +355,7 @@ static int give_parts(struct making *m, struct err *err)
 
 static int on_frame(void *arg, struct str bytes, struct err *err)
 {
-    struct making *m = arg;
+    struct skeleton_making *m = arg;
     while (bytes.n) {
         int r = give_parts(m, err);
         if (r < 0)
@@ -377,7 +377,7 @@ int oci_skeleton_make_tar(const struct oci_skeleton *k, oci_skeleton_content con
                           void *content_arg, oci_skeleton_sink sink, void *sink_arg,
                           struct err *err)
 {
-    struct making m = {
+    struct skeleton_making m = {
         .k = k, .content = content, .content_arg = content_arg, .sink = sink, .sink_arg = sink_arg
     };
     int r = oci_skeleton_unpack(k, on_frame, &m, err);

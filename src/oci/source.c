@@ -27,7 +27,7 @@ enum { TAR_RATIO_MAX = 100 };               /* bytes of a layer's tar for each o
 enum form { FORM_LAYOUT, FORM_DOCKER, FORM_REGISTRY, FORM_STORE };
 
 /* A member of a tar. */
-struct member {
+struct oci_source_member {
     uint64_t at, n;
     struct str link; /* the member that a link leads to; empty: it is a file */
 };
@@ -40,7 +40,7 @@ struct oci_source {
     struct oci_remote *remote;       /* FORM_REGISTRY; documents */
     struct oci_remote_pool *remotes; /* blobs */
     struct source_store *stored;     /* FORM_STORE */
-    struct map members;              /* name -> struct member, of an archive */
+    struct map members;              /* name -> struct oci_source_member, of an archive */
     struct map blobs;                /* digest -> name of the file, in Docker's archives */
     struct arena arena;              /* documents, names */
     const struct layer_reading_ops *how;
@@ -88,8 +88,8 @@ static int on_member(void *arg, const struct tar_entry *e, struct err *err)
     if (e->type == TAR_SYMLINK &&
         tar_join_link(str_slice(e->path, 0, at), e->link, STR_NULL, room, &link) < 0)
         return 0;
-    struct member *m = arena_new(&s->arena, struct member);
-    *m = (struct member){ e->data_offset, e->size, str_copy_arena(&s->arena, link) };
+    struct oci_source_member *m = arena_new(&s->arena, struct oci_source_member);
+    *m = (struct oci_source_member){ e->data_offset, e->size, str_copy_arena(&s->arena, link) };
     (void)map_put(&s->members, e->path, m);
     return 0;
 }
@@ -161,7 +161,7 @@ static int find_member(struct oci_source *s, struct str name, struct range *ret,
     if (r < 0)
         return r;
     for (unsigned i = 0; i < LINKS_MAX; i++) {
-        const struct member *m = map_get(&s->members, at);
+        const struct oci_source_member *m = map_get(&s->members, at);
         if (!m)
             break;
         if (m->link.n == 0) {
@@ -326,7 +326,7 @@ struct oci_remote *oci_source_remote(struct oci_source *s)
 
 /* ---- blobs ---- */
 
-struct verified {
+struct oci_source_verified {
     struct sha256 *hash;
     uint64_t n;
     oci_blob_sink sink;
@@ -335,7 +335,7 @@ struct verified {
 
 static int on_verified(void *arg, struct str bytes, struct err *err)
 {
-    struct verified *v = arg;
+    struct oci_source_verified *v = arg;
     sha256_add(v->hash, bytes.p, bytes.n);
     v->n += bytes.n;
     return v->sink(v->arg, bytes, err);
@@ -372,7 +372,7 @@ static int stored_blob(struct oci_source *s, const struct oci_descriptor *d, oci
                        void *arg, struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
-    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    struct oci_source_verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
     int r = source_store_blob(s->stored, &d->digest, on_verified, &v, err);
     sha256_end(v.hash, digest);
     sha256_free(v.hash);
@@ -400,7 +400,7 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
         return err_set(err, E_DIGEST, "'" STR_FMT "' has %llu bytes, its descriptor says %llu",
                        STR_ARG(name), (unsigned long long)g.n, (unsigned long long)d->size);
     }
-    struct verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
+    struct oci_source_verified v = { .hash = sha256_new(), .sink = sink, .arg = arg };
     r = read_range(&g, on_verified, &v, err);
     range_close(&g);
     sha256_end(v.hash, digest);
@@ -668,14 +668,14 @@ int oci_source_image(struct oci_source *s, const struct oci_platform *platform,
 
 /* ---- layers ---- */
 
-struct reading {
+struct oci_source_reading {
     const struct layer_reading_ops *how;
     void *reading;
 };
 
 static int add_to_reading(void *arg, struct str bytes, struct err *err)
 {
-    struct reading *r = arg;
+    struct oci_source_reading *r = arg;
     return r->how->add(r->reading, bytes, err);
 }
 
@@ -698,7 +698,7 @@ static int read_layer(struct oci_source *s, const struct oci_descriptor *blob,
                       struct layer_gather *g, struct oci_layer **ret, struct err *err)
 {
     struct layer_facts facts;
-    struct reading reading = { .how = s->how };
+    struct oci_source_reading reading = { .how = s->how };
     int r = s->how->start(s->how_arg, max_tar_bytes(s, blob), &layer_gather_ops, g,
                           &reading.reading, err);
     if (r < 0)

@@ -261,7 +261,7 @@ static int sweep(int dir_fd, const char *name, size_t *left)
     return r == -ENOENT ? 0 : r;
 }
 
-struct sweep {
+struct store_sweep {
     struct oci_store *s;
     size_t left;
     bool has_more;
@@ -269,7 +269,7 @@ struct sweep {
 
 static int sweep_one(void *arg, const char *name, struct err *err)
 {
-    struct sweep *w = arg;
+    struct store_sweep *w = arg;
     if (w->has_more)
         return 0;
     scoped(free_scoped) char *path = xasprintf("trash/%s", name);
@@ -280,7 +280,7 @@ static int sweep_one(void *arg, const char *name, struct err *err)
 
 int oci_store_sweep(struct oci_store *s, size_t n, struct err *err)
 {
-    struct sweep w = { s, n, false };
+    struct store_sweep w = { s, n, false };
     int r = store_must_write(s, err);
     r = r < 0 ? r : store_each(s, "trash", sweep_one, &w, err);
     return r < 0 ? r : w.has_more;

@@ -34,7 +34,7 @@ void store_blobs_fini(struct oci_store *s)
     (void)pthread_mutex_destroy(&s->blobs.mutex);
 }
 
-struct making {
+struct store_blobs_making {
     struct oci_store *s;
     struct map of;
     int r; /* a layer could not be looked at */
@@ -43,7 +43,7 @@ struct making {
 
 static int note_layer(void *arg, const char *name, struct err *err)
 {
-    struct making *m = arg;
+    struct store_blobs_making *m = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
     struct err why = { 0 };
@@ -80,7 +80,7 @@ static bool is_old(struct oci_store *s)
 static int make(struct oci_store *s, struct err *err)
 {
     struct stat st;
-    struct making m = { .s = s };
+    struct store_blobs_making m = { .s = s };
     if (fstatat(s->fd, "layers", &st, 0) < 0)
         return err_sys(err, -errno, "look at the layers");
     int r = store_each(s, "layers", note_layer, &m, err);

@@ -21,7 +21,7 @@ enum {
     CHANGED = 2, /* it is another one than it was before the look */
 };
 
-struct check {
+struct oci_store_check {
     struct oci_store *s;
     const struct oci_store_check_opts *opts;
     struct oci_store_check_result result;
@@ -33,7 +33,7 @@ struct check {
     VEC(struct store_rotten) rotten;
 };
 
-static void damaged(struct check *c, enum oci_store_damage_kind kind, const char *what,
+static void damaged(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *what,
                     const char *why)
 {
     if (kind == OCI_STORE_INCOMPLETE_IMAGE)
@@ -51,8 +51,8 @@ static bool is_passing(int r)
 }
 
 /* 0, or -ECANCELED: the check is to end. */
-static int unread(struct check *c, enum oci_store_damage_kind kind, const char *what, int r,
-                  const struct err *why, struct err *err)
+static int unread(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *what,
+                  int r, const struct err *why, struct err *err)
 {
     if (r == -ECANCELED)
         return err_set(err, r, "check");
@@ -65,7 +65,7 @@ static int unread(struct check *c, enum oci_store_damage_kind kind, const char *
 }
 
 /* A file could not be read, or not as it should be. DAMAGED: it is that which was there before. */
-static int judge_file(struct check *c, enum oci_store_damage_kind kind, const char *path,
+static int judge_file(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *path,
                       const char *what, const struct store_file *before, int r,
                       const struct err *why, struct err *err)
 {
@@ -80,17 +80,18 @@ static int judge_file(struct check *c, enum oci_store_damage_kind kind, const ch
 }
 
 /* Move what is damaged away, if that is wanted, and if it is what was looked at. */
-static int drop(struct check *c, const char *name, const struct store_file *file, struct err *err)
+static int drop(struct oci_store_check *c, const char *name, const struct store_file *file,
+                struct err *err)
 {
     int r = c->opts->remove ? store_trash_same(c->s, name, file, err) : 0;
     c->result.n_removed += r > 0;
     return r < 0 ? r : 0;
 }
 
-typedef int (*look_cb)(struct check *c, const char *name, struct err *err);
+typedef int (*look_cb)(struct oci_store_check *c, const char *name, struct err *err);
 
 /* Until nothing changes meanwhile: a pull may bring it again, a gc take it away. */
-static int look(struct check *c, look_cb f, const char *name, struct err *err)
+static int look(struct oci_store_check *c, look_cb f, const char *name, struct err *err)
 {
     int r = CHANGED;
     for (int i = 0; i < LOOKS_MAX && r == CHANGED; i++)
@@ -99,7 +100,7 @@ static int look(struct check *c, look_cb f, const char *name, struct err *err)
 }
 
 /* Count bytes that were read; wait when they came too fast. */
-static int pace(struct check *c, size_t n, struct err *err)
+static int pace(struct oci_store_check *c, size_t n, struct err *err)
 {
     c->result.n_bytes += n;
     for (;;) {
@@ -118,15 +119,16 @@ static int pace(struct check *c, size_t n, struct err *err)
 
 static int note_name(void *arg, const char *name, struct err *err)
 {
-    struct check *c = arg;
+    struct oci_store_check *c = arg;
     (void)err;
     vec_push(&c->names, xstrdup(name));
     return 0;
 }
 
 /* Each name that a directory has now. */
-static int each_noted(struct check *c, const char *dir,
-                      int (*f)(struct check *c, const char *name, struct err *err), struct err *err)
+static int each_noted(struct oci_store_check *c, const char *dir,
+                      int (*f)(struct oci_store_check *c, const char *name, struct err *err),
+                      struct err *err)
 {
     int r = store_each(c->s, dir, note_name, c, err);
     for (size_t i = 0; i < c->names.n; i++) {
@@ -140,7 +142,7 @@ static int each_noted(struct check *c, const char *dir,
 
 /* ---- documents ---- */
 
-static int look_at_document(struct check *c, const char *name, struct err *err)
+static int look_at_document(struct oci_store_check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
     struct store_file file;
@@ -158,7 +160,7 @@ static int look_at_document(struct check *c, const char *name, struct err *err)
     return r == DAMAGED ? drop(c, path.p, &file, err) : r;
 }
 
-static int check_document(struct check *c, const char *name, struct err *err)
+static int check_document(struct oci_store_check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
     if (!store_digest_of_name(name, &d))
@@ -169,8 +171,8 @@ static int check_document(struct check *c, const char *name, struct err *err)
 
 /* ---- layers ---- */
 
-struct reading {
-    struct check *c;
+struct store_check_reading {
+    struct oci_store_check *c;
     const struct layer_reading_ops *how; /* NULL: a blob, which is only hashed */
     void *reading;
     struct sha256 *hash;
@@ -179,7 +181,7 @@ struct reading {
 
 static int on_read(void *arg, struct str bytes, struct err *err)
 {
-    struct reading *x = arg;
+    struct store_check_reading *x = arg;
     int r = pace(x->c, bytes.n, err);
     x->is_stopped = r < 0;
     if (r >= 0 && x->hash)
@@ -194,8 +196,9 @@ static bool has_tar(const struct store_layer_files *f)
 }
 
 /* What is kept of it, as it lies there: of a layer without a tar the reader inflates the blob. */
-static int read_stored(struct check *c, const struct oci_digest *d,
-                       const struct store_layer_files *f, struct reading *x, struct err *why)
+static int read_stored(struct oci_store_check *c, const struct oci_digest *d,
+                       const struct store_layer_files *f, struct store_check_reading *x,
+                       struct err *why)
 {
     if (has_tar(f))
         return oci_store_layer_read(c->s, d, on_read, x, why);
@@ -205,14 +208,16 @@ static int read_stored(struct check *c, const struct oci_digest *d,
 
 /* 0, E_CORRUPT and the like with the reason, -ECANCELED. *is_read: set where the reader had all of
  * it, whatever it is. */
-static int read_layer(struct check *c, const struct oci_digest *d,
+static int read_layer(struct oci_store_check *c, const struct oci_digest *d,
                       const struct store_layer_files *f, struct oci_layer **ret, bool *is_read,
                       struct err *why)
 {
     struct layer_facts facts;
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
-    struct reading x = { .c = c, .how = c->opts->reading ? c->opts->reading : &layer_parse_here };
+    struct store_check_reading x = { .c = c,
+                                     .how =
+                                         c->opts->reading ? c->opts->reading : &layer_parse_here };
     int r = x.how->start(c->opts->reading_arg, UINT64_MAX, &layer_gather_ops, g, &x.reading, why);
     if (r < 0)
         return r;
@@ -230,7 +235,8 @@ static int read_layer(struct check *c, const struct oci_digest *d,
 }
 
 /* r: of the reading; frees the hash. */
-static int end_hash(struct reading *x, int r, const struct oci_digest *d, struct err *why)
+static int end_hash(struct store_check_reading *x, int r, const struct oci_digest *d,
+                    struct err *why)
 {
     uint8_t digest[SHA256_BYTES];
     sha256_end(x->hash, digest);
@@ -240,27 +246,28 @@ static int end_hash(struct reading *x, int r, const struct oci_digest *d, struct
     return r;
 }
 
-static int read_blob(struct check *c, const struct oci_digest *d, struct err *why)
+static int read_blob(struct oci_store_check *c, const struct oci_digest *d, struct err *why)
 {
     scoped(fd_scoped) int fd = oci_store_blob_fd(c->s, d, why);
     if (fd < 0)
         return fd;
-    struct reading x = { .c = c, .hash = sha256_new() };
+    struct store_check_reading x = { .c = c, .hash = sha256_new() };
     return end_hash(&x, store_read_fd(fd, on_read, &x, why), d, why);
 }
 
-static int hash_object(struct check *c, const uint8_t digest[SHA256_BYTES], struct err *why)
+static int hash_object(struct oci_store_check *c, const uint8_t digest[SHA256_BYTES],
+                       struct err *why)
 {
     struct oci_digest d;
     memcpy(d.bytes, digest, sizeof d.bytes);
     scoped(fd_scoped) int fd = oci_store_object_fd(c->s, digest, why);
     if (fd < 0)
         return fd;
-    struct reading x = { .c = c, .hash = sha256_new() };
+    struct store_check_reading x = { .c = c, .hash = sha256_new() };
     return end_hash(&x, store_read_fd(fd, on_read, &x, why), &d, why);
 }
 
-static int look_at_object(struct check *c, const char *path, struct err *err)
+static int look_at_object(struct oci_store_check *c, const char *path, struct err *err)
 {
     struct oci_digest d;
     struct err why = { 0 };
@@ -283,7 +290,7 @@ static int look_at_object(struct check *c, const char *path, struct err *err)
 static int check_object(void *arg, const uint8_t digest[SHA256_BYTES], const char *path,
                         struct err *err)
 {
-    struct check *c = arg;
+    struct oci_store_check *c = arg;
     (void)digest;
     c->result.n_objects++;
     return look(c, look_at_object, path, err);
@@ -291,13 +298,13 @@ static int check_object(void *arg, const uint8_t digest[SHA256_BYTES], const cha
 
 static void on_needing(void *arg, const char *name)
 {
-    struct check *c = arg;
+    struct oci_store_check *c = arg;
     damaged(c, OCI_STORE_DAMAGED_LAYER, name, "a file of it is damaged");
     c->result.n_removed++;
 }
 
 /* The layers that need them with them: none is to be here that cannot be read. */
-static int drop_rotten(struct check *c, struct err *err)
+static int drop_rotten(struct oci_store_check *c, struct err *err)
 {
     size_t n = 0;
     char name[STORE_HEX_SIZE];
@@ -313,12 +320,12 @@ static int drop_rotten(struct check *c, struct err *err)
 }
 
 /* The bytes of its tar, or of its blob, alone, which no one parses. */
-static int hash_layer(struct check *c, const struct oci_digest *d,
+static int hash_layer(struct oci_store_check *c, const struct oci_digest *d,
                       const struct store_layer_files *f, struct err *why)
 {
     if (!has_tar(f))
         return read_blob(c, &f->blob, why);
-    struct reading x = { .c = c, .hash = sha256_new() };
+    struct store_check_reading x = { .c = c, .hash = sha256_new() };
     return end_hash(&x, oci_store_layer_read(c->s, d, on_read, &x, why), d, why);
 }
 
@@ -331,15 +338,15 @@ struct looking {
 };
 
 /* Whether it has other files now, or is gone. */
-static bool has_changed(struct check *c, const struct looking *k)
+static bool has_changed(struct oci_store_check *c, const struct looking *k)
 {
     struct store_layer_seen now;
     return store_layer_see(c->s, &k->d, &now) >= 0 && !store_layer_seen_same(&now, &k->seen);
 }
 
 /* Whether the index that is kept says what the tar says; written anew where it does not. */
-static int check_index(struct check *c, const struct looking *k, const struct oci_layer *layer,
-                       struct err *err)
+static int check_index(struct oci_store_check *c, const struct looking *k,
+                       const struct oci_layer *layer, struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *kept = NULL;
     scoped(buf_fini_scoped) struct buf want = BUF_INIT(INDEX_MAX), have = BUF_INIT(INDEX_MAX);
@@ -366,7 +373,7 @@ static int check_index(struct check *c, const struct looking *k, const struct oc
 }
 
 /* 1: it was dropped; 0: it is held, and stays, or was not to be removed. */
-static int drop_skeleton(struct check *c, const struct looking *k, struct err *err)
+static int drop_skeleton(struct oci_store_check *c, const struct looking *k, struct err *err)
 {
     struct err why = { 0 };
     if (!c->opts->remove)
@@ -376,7 +383,7 @@ static int drop_skeleton(struct check *c, const struct looking *k, struct err *e
     return r == -EBUSY ? 0 : r < 0 ? err_set(err, r, "%s", err_text(&why)) : r;
 }
 
-static int drop_layer(struct check *c, const struct looking *k, struct err *err)
+static int drop_layer(struct oci_store_check *c, const struct looking *k, struct err *err)
 {
     struct err why = { 0 };
     if (!c->opts->remove)
@@ -395,7 +402,7 @@ static int ignore_object(void *arg, const uint8_t digest[SHA256_BYTES], const ch
 }
 
 /* Beside a tar nothing reads the skeleton until the tar leaves. */
-static int check_skeleton(struct check *c, const struct looking *k, struct err *err)
+static int check_skeleton(struct oci_store_check *c, const struct looking *k, struct err *err)
 {
     struct err why = { 0 };
     if (!k->f.has_tar || !k->f.has_skeleton)
@@ -417,7 +424,7 @@ static int check_skeleton(struct check *c, const struct looking *k, struct err *
  * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
  * start or was ended; where they cannot be read either, no one knows.
  */
-static int judge_failure(struct check *c, const struct looking *k, int r, struct err *why)
+static int judge_failure(struct oci_store_check *c, const struct looking *k, int r, struct err *why)
 {
     struct err hash_why = { 0 };
     if (r == -ECANCELED)
@@ -430,7 +437,7 @@ static int judge_failure(struct check *c, const struct looking *k, int r, struct
 }
 
 /* Read all that is kept of it. *ret: what its tar holds. */
-static int read_all(struct check *c, const struct looking *k, struct oci_layer **ret,
+static int read_all(struct oci_store_check *c, const struct looking *k, struct oci_layer **ret,
                     enum oci_store_damage_kind *kind, struct err *why)
 {
     bool is_read = false;
@@ -444,8 +451,9 @@ static int read_all(struct check *c, const struct looking *k, struct oci_layer *
                          : err_set(why, E_CORRUPT, "its blob is lost");
 }
 
-static int judge_layer(struct check *c, const struct looking *k, enum oci_store_damage_kind kind,
-                       int r, const struct err *why, struct err *err)
+static int judge_layer(struct oci_store_check *c, const struct looking *k,
+                       enum oci_store_damage_kind kind, int r, const struct err *why,
+                       struct err *err)
 {
     if (has_changed(c, k))
         return CHANGED;
@@ -459,7 +467,7 @@ static int judge_layer(struct check *c, const struct looking *k, enum oci_store_
     return r == 1 ? CHANGED : r;
 }
 
-static int look_at_layer(struct check *c, const char *name, struct err *err)
+static int look_at_layer(struct oci_store_check *c, const char *name, struct err *err)
 {
     struct err why = { 0 };
     struct looking k = { .name = name };
@@ -477,7 +485,7 @@ static int look_at_layer(struct check *c, const char *name, struct err *err)
     return r != 0 ? r : check_index(c, &k, layer, err);
 }
 
-static int check_layer(struct check *c, const char *name, struct err *err)
+static int check_layer(struct oci_store_check *c, const char *name, struct err *err)
 {
     struct oci_digest d;
     if (!store_digest_of_name(name, &d) || !oci_store_layer_has(c->s, &d))
@@ -488,7 +496,7 @@ static int check_layer(struct check *c, const char *name, struct err *err)
 
 /* ---- names and leases ---- */
 
-static int look_at_name(struct check *c, const char *file, struct err *err)
+static int look_at_name(struct oci_store_check *c, const char *file, struct err *err)
 {
     struct oci_store_image image;
     struct store_file seen;
@@ -517,7 +525,7 @@ static int look_at_name(struct check *c, const char *file, struct err *err)
     return 0;
 }
 
-static int check_name(struct check *c, const char *file, struct err *err)
+static int check_name(struct oci_store_check *c, const char *file, struct err *err)
 {
     c->result.n_images++;
     return look(c, look_at_name, file, err);
@@ -525,14 +533,14 @@ static int check_name(struct check *c, const char *file, struct err *err)
 
 static int lease_is_fine(void *arg, const char *file, const struct store_lease *l, struct err *err)
 {
-    struct check *c = arg;
+    struct oci_store_check *c = arg;
     size_t n_missing;
     (void)file;
     int r = l->is_over ? 0 : oci_store_image_missing(c->s, &l->manifest, &n_missing, err);
     return r == -ENOENT ? E_CORRUPT : r; /* its documents are lost, the lease is not */
 }
 
-static int look_at_lease(struct check *c, const char *file, struct err *err)
+static int look_at_lease(struct oci_store_check *c, const char *file, struct err *err)
 {
     struct store_file seen;
     struct err why = { 0 };
@@ -546,7 +554,7 @@ static int look_at_lease(struct check *c, const char *file, struct err *err)
     return r == DAMAGED ? drop(c, path, &seen, err) : r;
 }
 
-static int check_lease(struct check *c, const char *file, struct err *err)
+static int check_lease(struct oci_store_check *c, const char *file, struct err *err)
 {
     return look(c, look_at_lease, file, err);
 }
@@ -568,7 +576,7 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
 {
     char name[STORE_HEX_SIZE];
     struct err why = { 0 };
-    struct check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
+    struct oci_store_check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
     int r = opts->remove ? store_must_write(s, err) : 0;
     if (r < 0)
         return r;
@@ -590,7 +598,7 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
 int oci_store_check(struct oci_store *s, const struct oci_store_check_opts *opts,
                     struct oci_store_check_result *ret, struct err *err)
 {
-    struct check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
+    struct oci_store_check c = { .s = s, .opts = opts, .started_ns = clock_mono_ns() };
     int r = opts->remove ? store_must_write(s, err) : 0;
     if (r < 0)
         return r;

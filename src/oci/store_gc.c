@@ -236,7 +236,7 @@ struct noted {
     uint64_t object_bytes; /* of them: what goes with the objects, if no other layer has them */
 };
 
-struct gc {
+struct store_gc {
     struct oci_store *s;
     struct store_marks marks;
     struct arena a;
@@ -245,13 +245,13 @@ struct gc {
     VEC(struct noted) noted; /* of the directory that is looked through: removed after it */
 };
 
-static void note(struct gc *g, const char *dir, const char *name, size_t *count)
+static void note(struct store_gc *g, const char *dir, const char *name, size_t *count)
 {
     vec_push(&g->noted, ((struct noted){ .path = xasprintf("%s/%s", dir, name), .count = count }));
 }
 
 /* Whether a file of this name has to stay; other names than digests are not ours to remove. */
-static bool must_stay(const struct gc *g, const char *name)
+static bool must_stay(const struct store_gc *g, const char *name)
 {
     struct oci_digest d;
     return !store_digest_of_name(name, &d) || store_mark_of(&g->marks, &d).is_kept;
@@ -259,7 +259,7 @@ static bool must_stay(const struct gc *g, const char *name)
 
 static int gc_layer(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
     (void)err;
@@ -274,7 +274,7 @@ static int gc_layer(void *arg, const char *name, struct err *err)
 /* Of a layer that is there after all others were dropped; one may be held only since the marks. */
 static int mark_blob(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
     if (!store_digest_of_name(name, &d) || (g->is_dry && !must_stay(g, name)))
@@ -287,7 +287,7 @@ static int mark_blob(void *arg, const char *name, struct err *err)
 
 static int gc_blob(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
         note(g, "blobs", name, &g->to->n_blobs);
@@ -296,7 +296,7 @@ static int gc_blob(void *arg, const char *name, struct err *err)
 
 static int gc_index(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
         note(g, "meta/index", name, &g->to->n_indexes);
@@ -305,7 +305,7 @@ static int gc_index(void *arg, const char *name, struct err *err)
 
 static int gc_document(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
         note(g, "meta/documents", name, &g->to->n_documents);
@@ -314,7 +314,7 @@ static int gc_document(void *arg, const char *name, struct err *err)
 
 static int gc_image_dir(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     (void)err;
     if (!must_stay(g, name))
         note(g, "images", name, NULL);
@@ -323,7 +323,7 @@ static int gc_image_dir(void *arg, const char *name, struct err *err)
 
 static int gc_lease(void *arg, const char *file, const struct store_lease *l, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     (void)err;
     if (l->is_over)
         note(g, "leases", file, NULL);
@@ -332,7 +332,7 @@ static int gc_lease(void *arg, const char *file, const struct store_lease *l, st
 
 static int gc_partial(void *arg, const char *name, struct err *err)
 {
-    struct gc *g = arg;
+    struct store_gc *g = arg;
     scoped(free_scoped) char *dir = xasprintf("tmp/%s", g->s->boot);
     struct str hex;
     struct str suffix;
@@ -346,7 +346,7 @@ static int gc_partial(void *arg, const char *name, struct err *err)
 
 /* 1: it is in the trash; 0: it is held since it was noted, and stays, or another thread removed it.
  */
-static int drop_one(struct gc *g, const struct noted *n, struct err *err)
+static int drop_one(struct store_gc *g, const struct noted *n, struct err *err)
 {
     struct oci_digest d;
     scoped(free_scoped) char *name = xstrdup(strrchr(n->path, '/') + 1);
@@ -361,7 +361,7 @@ static int drop_one(struct gc *g, const struct noted *n, struct err *err)
     return r < 0 ? r : 1;
 }
 
-static void noted_fini(struct gc *g)
+static void noted_fini(struct store_gc *g)
 {
     for (size_t i = 0; i < g->noted.n; i++)
         free(g->noted.p[i].path);
@@ -369,7 +369,7 @@ static void noted_fini(struct gc *g)
 }
 
 /* Move what was noted to the trash. */
-static int drop_noted(struct gc *g, struct err *err)
+static int drop_noted(struct store_gc *g, struct err *err)
 {
     int r = 0;
     for (size_t i = 0; i < g->noted.n && r >= 0; i++) {
@@ -384,7 +384,7 @@ static int drop_noted(struct gc *g, struct err *err)
     return r < 0 ? r : 0;
 }
 
-static int collect_objects(struct gc *g, struct err *err)
+static int collect_objects(struct store_gc *g, struct err *err)
 {
     size_t n;
     uint64_t n_bytes;
@@ -400,7 +400,7 @@ static int collect_objects(struct gc *g, struct err *err)
  * Layers first, then what only they need. A crash in between leaves things without a layer, which
  * the next gc finds.
  */
-static int collect(struct gc *g, struct err *err)
+static int collect(struct store_gc *g, struct err *err)
 {
     static const struct {
         const char *dir;
@@ -423,7 +423,7 @@ static int collect(struct gc *g, struct err *err)
 
 static int gc_once(struct oci_store *s, bool is_dry, struct oci_store_gc *found, struct err *err)
 {
-    struct gc g = { .s = s, .to = found, .is_dry = is_dry };
+    struct store_gc g = { .s = s, .to = found, .is_dry = is_dry };
     int r = store_marks_find(s, &g.marks, err);
     r = r < 0 ? r : collect(&g, err);
     noted_fini(&g);

@@ -360,7 +360,7 @@ int oci_store_image_pin_if(struct oci_store *s, struct str name, const struct oc
     return pin_image(s, name, manifest, is_pinned, err);
 }
 
-struct images {
+struct store_image_images {
     struct oci_store *s;
     struct arena *a;
     VEC(struct oci_store_image) all;
@@ -369,7 +369,7 @@ struct images {
 
 static int add_image(void *arg, const char *name, struct err *err)
 {
-    struct images *l = arg;
+    struct store_image_images *l = arg;
     struct oci_store_image image;
     if (l->all.n >= OCI_STORE_IMAGES_MAX)
         return err_set(err, E_LIMIT, "the store has more than %d images", OCI_STORE_IMAGES_MAX);
@@ -392,7 +392,7 @@ static int by_name(const void *a, const void *b)
 int oci_store_images(struct oci_store *s, struct arena *a, struct oci_store_image **ret,
                      size_t *ret_n, size_t *ret_damaged, struct err *err)
 {
-    struct images l = { .s = s, .a = a };
+    struct store_image_images l = { .s = s, .a = a };
     int r = store_each(s, "refs", add_image, &l, err);
     if (r >= 0) {
         *ret_n = l.all.n;

@@ -398,7 +398,7 @@ int oci_store_layer_remove(struct oci_store *s, const struct oci_digest *diff_id
 
 /* ---- all of them ---- */
 
-struct listing {
+struct store_layer_listing {
     struct oci_store *s;
     VEC(struct oci_store_layer) all;
     const struct store_marks *marks;
@@ -406,7 +406,7 @@ struct listing {
 
 static int list_layer(void *arg, const char *name, struct err *err)
 {
-    struct listing *l = arg;
+    struct store_layer_listing *l = arg;
     struct store_layer_files f = { 0 };
     struct oci_store_layer layer = { 0 };
     (void)err;
@@ -437,7 +437,7 @@ static int by_use(const void *a, const void *b)
 static int list_layers(struct oci_store *s, const struct store_marks *marks,
                        struct oci_store_layer **ret, size_t *ret_n, struct err *err)
 {
-    struct listing l = { .s = s, .marks = marks };
+    struct store_layer_listing l = { .s = s, .marks = marks };
     int r = store_each(s, "layers", list_layer, &l, err);
     if (r < 0) {
         vec_fini(&l.all);
@@ -468,7 +468,7 @@ int oci_store_layers_alone(struct oci_store *s, struct oci_store_layer **ret, si
 
 int store_count_used(struct oci_store *s, struct err *err)
 {
-    struct listing l = { .s = s };
+    struct store_layer_listing l = { .s = s };
     int r = store_each(s, "layers", list_layer, &l, err);
     s->used_bytes = 0;
     for (size_t i = 0; i < l.all.n; i++)
@@ -477,14 +477,14 @@ int store_count_used(struct oci_store *s, struct err *err)
     return r;
 }
 
-struct usage {
+struct store_layer_usage {
     struct oci_store *s;
     struct oci_store_usage *to;
 };
 
 static int use_layer(void *arg, const char *name, struct err *err)
 {
-    struct usage *u = arg;
+    struct store_layer_usage *u = arg;
     struct oci_digest d;
     struct store_layer_files f = { 0 };
     (void)err;
@@ -499,5 +499,5 @@ static int use_layer(void *arg, const char *name, struct err *err)
 void oci_store_usage(struct oci_store *s, struct oci_store_usage *ret)
 {
     *ret = (struct oci_store_usage){ .quota_bytes = s->opts.quota_bytes };
-    (void)store_each(s, "layers", use_layer, &(struct usage){ s, ret }, NULL);
+    (void)store_each(s, "layers", use_layer, &(struct store_layer_usage){ s, ret }, NULL);
 }

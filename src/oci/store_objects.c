@@ -727,7 +727,7 @@ int store_objects_drop(struct oci_store *s, const struct store_rotten *all, size
 
 /* ---- removing what no layer has ---- */
 
-struct sweeping {
+struct store_objects_sweeping {
     struct oci_store *s;
     struct map used; /* digest -> itself */
     struct arena memory;
@@ -738,7 +738,7 @@ struct sweeping {
     const struct store_marks *marks;
 };
 
-static void use_object(struct sweeping *w, const uint8_t digest[SHA256_BYTES])
+static void use_object(struct store_objects_sweeping *w, const uint8_t digest[SHA256_BYTES])
 {
     struct str key = str_n(digest, SHA256_BYTES);
     if (map_has(&w->used, key))
@@ -748,7 +748,7 @@ static void use_object(struct sweeping *w, const uint8_t digest[SHA256_BYTES])
 }
 
 /* By its index: where the skeleton is damaged or gone, a mount may still show its files. */
-static int use_index(struct sweeping *w, const struct oci_digest *d, struct err *err)
+static int use_index(struct store_objects_sweeping *w, const struct oci_digest *d, struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     struct err why = { 0 };
@@ -767,7 +767,7 @@ static int use_index(struct sweeping *w, const struct oci_digest *d, struct err 
 
 static int use_layer(void *arg, const char *name, struct err *err)
 {
-    struct sweeping *w = arg;
+    struct store_objects_sweeping *w = arg;
     struct oci_digest d;
     struct oci_skeleton k;
     struct err why = { 0 };
@@ -789,7 +789,7 @@ static int use_layer(void *arg, const char *name, struct err *err)
 /* A layer that was dropped as damaged while it is mounted. */
 static int use_lost(void *arg, const char *name, struct err *err)
 {
-    struct sweeping *w = arg;
+    struct store_objects_sweeping *w = arg;
     struct oci_digest d;
     if (!store_digest_of_name(name, &d) || !store_mark_of(w->marks, &d).is_pinned ||
         oci_store_layer_has(w->s, &d))
@@ -799,7 +799,7 @@ static int use_lost(void *arg, const char *name, struct err *err)
 
 static int look_at(void *arg, const uint8_t digest[SHA256_BYTES], const char *path, struct err *err)
 {
-    struct sweeping *w = arg;
+    struct store_objects_sweeping *w = arg;
     struct stat st;
     (void)err;
     if (map_has(&w->used, str_n(digest, SHA256_BYTES)))
@@ -810,7 +810,7 @@ static int look_at(void *arg, const uint8_t digest[SHA256_BYTES], const char *pa
     return 0;
 }
 
-static int sweep_objects(struct sweeping *w, struct err *err)
+static int sweep_objects(struct store_objects_sweeping *w, struct err *err)
 {
     struct oci_store *s = w->s;
     int r = store_each(s, "layers", use_layer, w, err);
@@ -826,7 +826,7 @@ static int sweep_objects(struct sweeping *w, struct err *err)
 static int sweep_marked(struct oci_store *s, const struct store_marks *marks, bool is_dry,
                         size_t *ret_n, uint64_t *ret_bytes, struct err *err)
 {
-    struct sweeping w = { .s = s, .is_dry = is_dry, .marks = marks };
+    struct store_objects_sweeping w = { .s = s, .is_dry = is_dry, .marks = marks };
     w.used.borrows_keys = true;
     (void)pthread_rwlock_wrlock(&s->objects);
     int r = sweep_objects(&w, err);

@@ -3,7 +3,8 @@
  * The tar of a layer at any place, whose files are objects. What is not in them lies in a file
  * without a name, made from the skeleton:
  *
- *     for each part 56 bytes (struct row), then the other bytes of the tar, one after the other
+ *     for each part 56 bytes (struct store_tar_row), then the other bytes of the tar, one after the
+ * other
  *
  * so that what is open costs a descriptor and no memory, however many files the layer has.
  */
@@ -16,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/stat.h>
 
-struct row {
+struct store_tar_row {
     uint64_t offset, size; /* in the tar */
     uint64_t others;       /* how many bytes of the tar before it are not in files */
     uint8_t digest[SHA256_BYTES];
@@ -55,7 +56,9 @@ static int write_rows(struct oci_store_tar *t, const struct oci_skeleton *k, str
     scoped(buf_fini_scoped) struct buf rows = BUF_INIT(OCI_SKELETON_MAX * (size_t)2);
     for (size_t i = 0; i < k->n_parts; i++) {
         struct oci_skeleton_part p = oci_skeleton_part(k, i);
-        struct row row = { .offset = p.offset, .size = p.size, .others = p.offset - content };
+        struct store_tar_row row = { .offset = p.offset,
+                                     .size = p.size,
+                                     .others = p.offset - content };
         memcpy(row.digest, p.digest, sizeof row.digest);
         (void)buf_add(&rows, &row, sizeof row);
         content += p.size;
@@ -88,7 +91,8 @@ static int open_objects(struct oci_store_tar *t, const struct oci_digest *diff_i
     t->n_rows = k.n_parts;
     t->n_bytes = k.tar_bytes;
     r = write_rows(t, &k, err);
-    struct spooling p = { t->fd, k.n_parts * sizeof(struct row), oci_skeleton_frame_bytes(&k) };
+    struct spooling p = { t->fd, k.n_parts * sizeof(struct store_tar_row),
+                          oci_skeleton_frame_bytes(&k) };
     r = r < 0 ? r : oci_skeleton_unpack(&k, add_to_spool, &p, err);
     return r >= 0 && p.left ? err_set(err, E_CORRUPT, "skeleton: its frame is too short") : r;
 }
@@ -166,7 +170,7 @@ uint64_t oci_store_tar_size(const struct oci_store_tar *t)
 
 /* ---- reading ---- */
 
-static int read_row(const struct oci_store_tar *t, size_t i, struct row *ret)
+static int read_row(const struct oci_store_tar *t, size_t i, struct store_tar_row *ret)
 {
     ssize_t n = sys_pread_full(t->fd, ret, sizeof *ret, i * sizeof *ret);
     return n < 0 ? (int)n : (size_t)n < sizeof *ret ? -EIO : 0;
@@ -177,7 +181,7 @@ static int find_row(const struct oci_store_tar *t, uint64_t offset, size_t *ret)
 {
     size_t from = 0, to = t->n_rows;
     while (from < to) {
-        struct row row;
+        struct store_tar_row row;
         size_t middle = from + (to - from) / 2;
         int r = read_row(t, middle, &row);
         if (r < 0)
@@ -191,8 +195,8 @@ static int find_row(const struct oci_store_tar *t, uint64_t offset, size_t *ret)
     return 0;
 }
 
-static int read_object(const struct oci_store_tar *t, const struct row *row, char *to, size_t n,
-                       uint64_t at, struct err *err)
+static int read_object(const struct oci_store_tar *t, const struct store_tar_row *row, char *to,
+                       size_t n, uint64_t at, struct err *err)
 {
     scoped(fd_scoped) int fd = oci_store_object_fd(t->s, row->digest, err);
     if (fd < 0)
@@ -207,7 +211,7 @@ static int read_object(const struct oci_store_tar *t, const struct row *row, cha
 static int read_others(const struct oci_store_tar *t, char *to, size_t n, uint64_t before,
                        struct err *err)
 {
-    ssize_t got = sys_pread_full(t->fd, to, n, t->n_rows * sizeof(struct row) + before);
+    ssize_t got = sys_pread_full(t->fd, to, n, t->n_rows * sizeof(struct store_tar_row) + before);
     if (got < 0)
         return err_sys(err, (int)got, "read the tar of a layer");
     return (size_t)got == n ? 0 : err_set(err, -EIO, "the tar of a layer is cut short");
@@ -218,7 +222,7 @@ static ssize_t read_piece(const struct oci_store_tar *t, size_t i, char *to, siz
                           uint64_t offset, struct err *err)
 {
     /* Behind the last part all that is left is in no file. */
-    struct row row = { .offset = t->n_bytes, .others = 0 }, last = { .offset = 0 };
+    struct store_tar_row row = { .offset = t->n_bytes, .others = 0 }, last = { .offset = 0 };
     int r = i < t->n_rows ? read_row(t, i, &row) : 0;
     if (r >= 0 && i == t->n_rows && i > 0)
         r = read_row(t, i - 1, &last);
@@ -251,7 +255,7 @@ ssize_t oci_store_tar_read(const struct oci_store_tar *t, char *to, size_t n, ui
         if (got < 0)
             return got;
         done += (size_t)got;
-        struct row row;
+        struct store_tar_row row;
         if (i < t->n_rows && (r = read_row(t, i, &row)) < 0)
             return err_sys(err, r, "read the tar of a layer");
         i += i < t->n_rows && offset + done >= row.offset + row.size;

@@ -164,7 +164,7 @@ static int drop(struct oci_store *s, const char *dir, const char *name, struct e
     return r == -ENOENT ? 0 : r;
 }
 
-struct recovery {
+struct store_unsynced_recovery {
     struct oci_store *s;
     struct store_unsynced *u;
     struct map blobs; /* of the layers that stay, by their hex names */
@@ -180,8 +180,8 @@ static int is_readable(int r)
     return r >= 0 ? 1 : r != -ENOENT && store_is_system(r) ? r : 0;
 }
 
-static int stays_layer(struct recovery *v, const char *name, const struct oci_digest *d,
-                       struct err *err)
+static int stays_layer(struct store_unsynced_recovery *v, const char *name,
+                       const struct oci_digest *d, struct err *err)
 {
     struct store_layer_files f = { 0 };
     char hex[STORE_HEX_SIZE];
@@ -195,8 +195,8 @@ static int stays_layer(struct recovery *v, const char *name, const struct oci_di
     return r < 0 ? r : 1; /* a damaged one is the check's */
 }
 
-static int stays_index(struct recovery *v, const char *name, const struct oci_digest *d,
-                       struct err *err)
+static int stays_index(struct store_unsynced_recovery *v, const char *name,
+                       const struct oci_digest *d, struct err *err)
 {
     struct store_file file;
     struct store_path layer = store_path_of("layers", d, NULL);
@@ -205,23 +205,23 @@ static int stays_index(struct recovery *v, const char *name, const struct oci_di
     return r < 0 ? err_sys(err, r, "look at '%s'", layer.p) : file.inode != 0;
 }
 
-static int stays_blob(struct recovery *v, const char *name, const struct oci_digest *d,
-                      struct err *err)
+static int stays_blob(struct store_unsynced_recovery *v, const char *name,
+                      const struct oci_digest *d, struct err *err)
 {
     (void)d, (void)err;
     return map_has(&v->blobs, str_of(name));
 }
 
-static int stays_document(struct recovery *v, const char *name, const struct oci_digest *d,
-                          struct err *err)
+static int stays_document(struct store_unsynced_recovery *v, const char *name,
+                          const struct oci_digest *d, struct err *err)
 {
     struct str text;
     (void)name;
     return is_readable(oci_store_document(v->s, d, &v->arena, &text, err));
 }
 
-static int stays_ref(struct recovery *v, const char *name, const struct oci_digest *d,
-                     struct err *err)
+static int stays_ref(struct store_unsynced_recovery *v, const char *name,
+                     const struct oci_digest *d, struct err *err)
 {
     struct oci_store_image image;
     struct oci_manifest manifest;
@@ -235,7 +235,7 @@ static int stays_ref(struct recovery *v, const char *name, const struct oci_dige
 /* One that is over refers to nothing. */
 static int load_leased(void *arg, const char *file, const struct store_lease *l, struct err *err)
 {
-    struct recovery *v = arg;
+    struct store_unsynced_recovery *v = arg;
     struct oci_manifest manifest;
     struct oci_config config;
     (void)file;
@@ -245,8 +245,8 @@ static int load_leased(void *arg, const char *file, const struct store_lease *l,
 }
 
 /* Nothing could be collected while what a lease refers to is not known. */
-static int stays_lease(struct recovery *v, const char *name, const struct oci_digest *d,
-                       struct err *err)
+static int stays_lease(struct store_unsynced_recovery *v, const char *name,
+                       const struct oci_digest *d, struct err *err)
 {
     (void)d;
     return is_readable(store_read_lease(v->s, name, &v->arena, load_leased, v, err));
@@ -254,11 +254,12 @@ static int stays_lease(struct recovery *v, const char *name, const struct oci_di
 
 struct recovery_step {
     const char *dir;
-    int (*stays)(struct recovery *v, const char *name, const struct oci_digest *d, struct err *err);
+    int (*stays)(struct store_unsynced_recovery *v, const char *name, const struct oci_digest *d,
+                 struct err *err);
 };
 
-static int drop_damaged(struct recovery *v, const struct recovery_step *step, const char *name,
-                        struct err *err)
+static int drop_damaged(struct store_unsynced_recovery *v, const struct recovery_step *step,
+                        const char *name, struct err *err)
 {
     struct oci_digest d;
     struct err why = { 0 };
@@ -278,7 +279,7 @@ static int recover(struct oci_store *s, struct str mark, struct err *err)
         { "blobs", stays_blob },   { "meta/documents", stays_document },
         { "refs", stays_ref },     { "leases", stays_lease },
     };
-    struct recovery v = { .s = s, .u = xnew(struct store_unsynced) };
+    struct store_unsynced_recovery v = { .s = s, .u = xnew(struct store_unsynced) };
     int r = 0;
     take_list(v.u, mark);
     for (size_t i = 0; i < ARRAY_LEN(steps) && r >= 0; i++) {

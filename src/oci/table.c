@@ -93,14 +93,14 @@ static int flatten_toc(const struct oci_table *t, struct buf *to, struct err *er
     return r;
 }
 
-struct adding {
+struct oci_table_adding {
     struct buf *to;
     uint64_t left; /* what the layer has: the frame of a stranger may unpack to more */
 };
 
 static int add_to_flat(void *arg, struct str bytes, struct err *err)
 {
-    struct adding *a = arg;
+    struct oci_table_adding *a = arg;
     if (bytes.n > a->left)
         return err_set(err, E_CORRUPT, "tree manifest: a skeleton has another size");
     a->left -= bytes.n;
@@ -110,7 +110,7 @@ static int add_to_flat(void *arg, struct str bytes, struct err *err)
 
 static int add_rest(const struct oci_skeleton *k, struct buf *to, struct err *err)
 {
-    struct adding a = { to, oci_skeleton_frame_bytes(k) };
+    struct oci_table_adding a = { to, oci_skeleton_frame_bytes(k) };
     int r = oci_skeleton_unpack(k, add_to_flat, &a, err);
     return r < 0 || a.left == 0
                ? r

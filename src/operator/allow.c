@@ -6,15 +6,15 @@
 
 #include <errno.h>
 
-struct rule {
-    struct rule *next;
+struct allow_rule {
+    struct allow_rule *next;
     unsigned verbs; /* enum kube_verb */
     size_t n_paths;
     char *paths[];
 };
 
 struct allow {
-    struct rule *first;
+    struct allow_rule *first;
     size_t n, bytes;
 };
 
@@ -66,7 +66,7 @@ int allow_add(struct allow **list, const struct str *verbs, size_t n_verbs, cons
         return err_set(err, -E2BIG, "more than %d allow rules, or %d bytes of them",
                        ALLOW_MAX_RULES, ALLOW_MAX_BYTES);
     }
-    struct rule *rule = xalloc(sizeof *rule + n_paths * sizeof rule->paths[0]);
+    struct allow_rule *rule = xalloc(sizeof *rule + n_paths * sizeof rule->paths[0]);
     rule->verbs = bits;
     rule->n_paths = n_paths;
     for (size_t i = 0; i < n_paths; i++)
@@ -83,9 +83,9 @@ void allow_free(struct allow *list)
 {
     if (!list)
         return;
-    struct rule *rule = list->first;
+    struct allow_rule *rule = list->first;
     while (rule) {
-        struct rule *next = rule->next;
+        struct allow_rule *next = rule->next;
         for (size_t i = 0; i < rule->n_paths; i++)
             free(rule->paths[i]);
         free(rule);
@@ -115,7 +115,7 @@ bool allow_check(const struct allow *list, enum kube_verb verb, struct str path)
 {
     if (!list)
         return true;
-    for (const struct rule *rule = list->first; rule; rule = rule->next) {
+    for (const struct allow_rule *rule = list->first; rule; rule = rule->next) {
         if (!(rule->verbs & verb))
             continue;
         for (size_t i = 0; i < rule->n_paths; i++)

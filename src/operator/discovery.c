@@ -9,26 +9,26 @@
 #include <errno.h>
 
 /* What is remembered of a kind. */
-struct entry {
+struct discovery_entry {
     bool namespaced;
     size_t n;
     char plural[];
 };
 
-struct question {
+struct discovery_question {
     struct list node; /* in group->questions, or discovery->answered */
     char *kind;
-    struct entry *entry; /* the answer; a copy, NULL for none */
+    struct discovery_entry *entry; /* the answer; a copy, NULL for none */
     int r;
     struct err err;
     discovery_cb cb;
     void *arg;
 };
 
-struct group {
+struct discovery_group {
     struct discovery *d;
     char *group_version;
-    struct map kinds; /* kind -> struct entry * */
+    struct map kinds; /* kind -> struct discovery_entry * */
     struct list questions;
     struct kube_call *call;
     struct buf body;
@@ -50,7 +50,7 @@ static void on_answer(struct defer *defer)
     list_move_all(&d->answered, &round);
     struct list *node;
     while ((node = list_pop_front(&round))) {
-        struct question *q = list_entry(node, struct question, node);
+        struct discovery_question *q = list_entry(node, struct discovery_question, node);
         struct discovery_kind kind = { 0 };
         if (q->entry)
             kind = (struct discovery_kind){ .plural = str_n(q->entry->plural, q->entry->n),
@@ -62,17 +62,17 @@ static void on_answer(struct defer *defer)
     }
 }
 
-static struct entry *make_entry(struct str plural, bool namespaced)
+static struct discovery_entry *make_entry(struct str plural, bool namespaced)
 {
-    struct entry *e = xalloc(sizeof *e + plural.n);
+    struct discovery_entry *e = xalloc(sizeof *e + plural.n);
     e->namespaced = namespaced;
     e->n = plural.n;
     memcpy(e->plural, plural.p, plural.n);
     return e;
 }
 
-static void answer(struct discovery *d, struct question *q, int r, const struct entry *entry,
-                   const struct err *err)
+static void answer(struct discovery *d, struct discovery_question *q, int r,
+                   const struct discovery_entry *entry, const struct err *err)
 {
     list_remove(&q->node);
     q->r = r;
@@ -84,14 +84,14 @@ static void answer(struct discovery *d, struct question *q, int r, const struct 
     defer_start(d->loop, &d->answer, on_answer);
 }
 
-static void forget_kinds(struct group *g)
+static void forget_kinds(struct discovery_group *g)
 {
     map_each (e, &g->kinds)
         free(e->value);
     map_fini(&g->kinds);
 }
 
-static void read_list(struct group *g)
+static void read_list(struct discovery_group *g)
 {
     struct arena arena = { .max_bytes = (size_t)DISCOVERY_MAX_BYTES * 16 };
     struct json *list;
@@ -110,18 +110,18 @@ static void read_list(struct group *g)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct group *g = arg;
+    struct discovery_group *g = arg;
     g->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct group *g = arg;
+    struct discovery_group *g = arg;
     if (buf_add_str(&g->body, chunk) < 0 && g->d && g->call)
         transport_cancel(g->d->transport, g->call);
 }
 
-static void free_group(struct group *g)
+static void free_group(struct discovery_group *g)
 {
     forget_kinds(g);
     buf_fini(&g->body);
@@ -131,7 +131,7 @@ static void free_group(struct group *g)
 
 static void on_end(void *arg, int r, const struct err *cause)
 {
-    struct group *g = arg;
+    struct discovery_group *g = arg;
     struct err err = cause ? *cause : (struct err){ 0 };
     g->call = NULL;
     if (!g->d) {
@@ -149,8 +149,8 @@ static void on_end(void *arg, int r, const struct err *cause)
     if (r >= 0)
         read_list(g);
     while (!list_is_empty(&g->questions)) {
-        struct question *q = list_first(&g->questions, struct question, node);
-        const struct entry *entry = r < 0 ? NULL : map_get(&g->kinds, str_of(q->kind));
+        struct discovery_question *q = list_first(&g->questions, struct discovery_question, node);
+        const struct discovery_entry *entry = r < 0 ? NULL : map_get(&g->kinds, str_of(q->kind));
         if (r >= 0 && !entry)
             (void)err_set(&err, -ENOENT, "'%s' has no kind '%s'", g->group_version, q->kind);
         answer(g->d, q, r < 0 ? r : entry ? 0 : -ENOENT, entry, &err);
@@ -166,7 +166,7 @@ static const struct kube_call_ops call_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
-static void ask(struct group *g)
+static void ask(struct discovery_group *g)
 {
     scoped(free_scoped) char *target =
         xasprintf("/%s/%s", str_find_char(str_of(g->group_version), '/') < 0 ? "api" : "apis",
@@ -197,9 +197,10 @@ void discovery_free(struct discovery *d)
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "shutting down");
     map_each (e, &d->groups) {
-        struct group *g = e->value;
+        struct discovery_group *g = e->value;
         while (!list_is_empty(&g->questions))
-            answer(d, list_first(&g->questions, struct question, node), -ECANCELED, NULL, &err);
+            answer(d, list_first(&g->questions, struct discovery_question, node), -ECANCELED, NULL,
+                   &err);
         g->d = NULL; /* with a call under way on_end() frees it */
         if (g->call)
             transport_cancel(d->transport, g->call);
@@ -233,7 +234,7 @@ static bool is_group_version(struct str s)
 
 void discovery_forget(struct discovery *d, struct str group_version)
 {
-    struct group *g = map_get(&d->groups, group_version);
+    struct discovery_group *g = map_get(&d->groups, group_version);
     if (!g)
         return;
     forget_kinds(g);
@@ -246,7 +247,7 @@ void discovery_forget(struct discovery *d, struct str group_version)
 void discovery_ask(struct discovery *d, struct str group_version, struct str kind, discovery_cb cb,
                    void *arg)
 {
-    struct question *q = xnew(struct question);
+    struct discovery_question *q = xnew(struct discovery_question);
     q->kind = str_dup(kind);
     q->cb = cb;
     q->arg = arg;
@@ -258,7 +259,7 @@ void discovery_ask(struct discovery *d, struct str group_version, struct str kin
                NULL, &err);
         return;
     }
-    struct group *g = map_get(&d->groups, group_version);
+    struct discovery_group *g = map_get(&d->groups, group_version);
     if (!g && d->groups.n == DISCOVERY_MAX_GROUPS) {
         struct err err = { 0 };
         answer(d, q, err_set(&err, E_LIMIT, "more than %d API groups", DISCOVERY_MAX_GROUPS), NULL,
@@ -266,14 +267,14 @@ void discovery_ask(struct discovery *d, struct str group_version, struct str kin
         return;
     }
     if (!g) {
-        g = xnew(struct group);
+        g = xnew(struct discovery_group);
         g->d = d;
         g->group_version = str_dup(group_version);
         list_init(&g->questions);
         buf_init(&g->body, DISCOVERY_MAX_BYTES);
         (void)map_put(&d->groups, group_version, g);
     }
-    const struct entry *entry = map_get(&g->kinds, kind);
+    const struct discovery_entry *entry = map_get(&g->kinds, kind);
     if (entry) {
         answer(d, q, 0, entry, NULL);
         return;

@@ -16,7 +16,7 @@
 
 enum { QUERY_MAX_BYTES = 64 << 10, NS_PER_MS = 1000000 };
 
-struct call {
+struct gate_call {
     struct list node; /* on gate->calls */
     struct gate *gate;
     enum { CALL_WAITING, CALL_DELAYED, CALL_RUNNING, CALL_ANSWERED } at;
@@ -36,7 +36,7 @@ struct call {
     char what[GATE_WHAT_MAX];
 };
 
-struct known {
+struct gate_known {
     struct list node; /* on gate->known, the newest last */
     bool allowed;
     uint64_t at_ms;
@@ -108,7 +108,7 @@ static void note_allowed(struct gate *g, const char *what)
 
 /* ---------------------------------------------------------------- calls */
 
-static void drop_request(struct call *c)
+static void drop_request(struct gate_call *c)
 {
     identity_wait_cancel(&c->wait);
     free(take_ptr(&c->method));
@@ -128,7 +128,7 @@ static void free_if_done(struct gate *g)
 }
 
 /* The end of a call, and of a gate whose last one it was. */
-static void end_call(struct call *c, int r, const struct err *err)
+static void end_call(struct gate_call *c, int r, const struct err *err)
 {
     struct gate *g = c->gate;
     list_remove(&c->node); /* on_end() may free the gate, which cancels what runs */
@@ -148,7 +148,7 @@ static void count_answer(struct gate *g, int status)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct call *c = arg;
+    struct gate_call *c = arg;
     count_answer(c->gate, status);
     if (status == 401 && c->gate->opts.identity)
         identity_reject(c->gate->opts.identity);
@@ -162,14 +162,14 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct call *c = arg;
+    struct gate_call *c = arg;
     if (c->ops->on_data)
         c->ops->on_data(c->arg, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct call *c = arg;
+    struct gate_call *c = arg;
     if (r < 0 && r != -ECANCELED)
         stats_of(c->gate)->failed++;
     end_call(c, r, err);
@@ -179,7 +179,7 @@ static const struct kube_call_ops under_ops = { .on_head = on_head,
                                                 .on_data = on_data,
                                                 .on_end = on_end };
 
-static void answer_limited(struct call *c)
+static void answer_limited(struct gate_call *c)
 {
     uint32_t rate = c->gate->opts.per_second;
     struct headers h = { 0 };
@@ -202,13 +202,13 @@ static void answer_limited(struct call *c)
 
 static void on_answer(struct defer *d)
 {
-    struct call *c = container_of(d, struct call, answer);
+    struct gate_call *c = container_of(d, struct gate_call, answer);
     if (c->limited && c->err.code == 0)
         answer_limited(c);
     end_call(c, c->err.code, &c->err);
 }
 
-static void answer_later(struct call *c, int code, const struct err *err)
+static void answer_later(struct gate_call *c, int code, const struct err *err)
 {
     if (c->at == CALL_WAITING)
         c->gate->n_waiting--;
@@ -219,7 +219,7 @@ static void answer_later(struct call *c, int code, const struct err *err)
     defer_start(c->gate->opts.loop, &c->answer, on_answer);
 }
 
-static int run_call(struct call *c, const struct kube_request *req,
+static int run_call(struct gate_call *c, const struct kube_request *req,
                     const struct kube_identity *identity, struct err *err)
 {
     struct kube_request as = *req;
@@ -229,7 +229,7 @@ static int run_call(struct call *c, const struct kube_request *req,
 }
 
 /* WAITING, and that is over: well, or (r) because of `why`. */
-static void send_kept(struct call *c, int r, const struct err *why)
+static void send_kept(struct gate_call *c, int r, const struct err *why)
 {
     struct gate *g = c->gate;
     struct identity_who as;
@@ -258,10 +258,10 @@ static void send_kept(struct call *c, int r, const struct err *why)
 
 static void on_identity(struct identity_wait *w, int r, const struct err *why)
 {
-    send_kept(container_of(w, struct call, wait), r, why);
+    send_kept(container_of(w, struct gate_call, wait), r, why);
 }
 
-static void keep_request(struct call *c, const struct kube_request *req)
+static void keep_request(struct gate_call *c, const struct kube_request *req)
 {
     c->method = str_dup(req->method);
     c->target = str_dup(req->target);
@@ -304,7 +304,7 @@ static void on_drip(struct timer *t)
     struct gate *g = drip->gate;
     struct err err = { 0 };
     while (drip->n && take_token(g)) {
-        struct call *c = list_entry(list_pop_front(&drip->calls), struct call, delayed);
+        struct gate_call *c = list_entry(list_pop_front(&drip->calls), struct gate_call, delayed);
         drip->n--;
         c->at = CALL_WAITING;
         bool fits = g->n_waiting++ < GATE_WAITING_MAX;
@@ -318,7 +318,7 @@ static void on_drip(struct timer *t)
 }
 
 /* false: it would have to wait too long, or too many do. */
-static bool delay(struct call *c, const struct kube_request *req)
+static bool delay(struct gate_call *c, const struct kube_request *req)
 {
     struct gate *g = c->gate;
     size_t ahead = g->drip ? g->drip->n : 0;
@@ -352,7 +352,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     struct err why = { 0 };
     int r = 0;
     assert(!g->closed && !req->identity);
-    struct call *c = xnew(struct call);
+    struct gate_call *c = xnew(struct gate_call);
     c->gate = g;
     c->ops = ops;
     c->arg = arg;
@@ -412,7 +412,7 @@ static int start(struct transport *t, const struct kube_request *req,
 
 static void pause_call(struct transport *t, struct kube_call *call)
 {
-    struct call *c = (struct call *)call;
+    struct gate_call *c = (struct gate_call *)call;
     c->paused = true;
     if (c->at == CALL_RUNNING)
         transport_pause(c->gate->opts.transport, c->under);
@@ -420,13 +420,13 @@ static void pause_call(struct transport *t, struct kube_call *call)
 
 static void resume_call(struct transport *t, struct kube_call *call)
 {
-    struct call *c = (struct call *)call;
+    struct gate_call *c = (struct gate_call *)call;
     c->paused = false;
     if (c->at == CALL_RUNNING)
         transport_resume(c->gate->opts.transport, c->under);
 }
 
-static void cancel(struct call *c)
+static void cancel(struct gate_call *c)
 {
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "cancelled");
@@ -453,7 +453,7 @@ static void cancel(struct call *c)
 
 static void cancel_call(struct transport *t, struct kube_call *call)
 {
-    cancel((struct call *)call);
+    cancel((struct gate_call *)call);
 }
 
 static const struct transport_ops transport_ops = {
@@ -469,11 +469,11 @@ static char *write_key(const struct access_query *q)
                      STR_ARG(q->namespace), STR_ARG(q->name));
 }
 
-static struct known *find_known(struct gate *g, const char *key)
+static struct gate_known *find_known(struct gate *g, const char *key)
 {
     uint64_t now = loop_now_ms(g->opts.loop);
     list_each_safe (n, &g->known) {
-        struct known *k = list_entry(n, struct known, node);
+        struct gate_known *k = list_entry(n, struct gate_known, node);
         if (now - k->at_ms > GATE_ACCESS_TTL_MS) {
             list_remove(&k->node);
             g->n_known--;
@@ -487,10 +487,10 @@ static struct known *find_known(struct gate *g, const char *key)
 
 static void remember(struct gate *g, const char *key, bool allowed)
 {
-    struct known *k = find_known(g, key);
+    struct gate_known *k = find_known(g, key);
     if (!k) {
         if (g->n_known == GATE_ACCESS_KEPT) {
-            slab_free(list_entry(list_pop_front(&g->known), struct known, node));
+            slab_free(list_entry(list_pop_front(&g->known), struct gate_known, node));
             g->n_known--;
         }
         size_t n = strlen(key);
@@ -608,7 +608,7 @@ struct gate_query *gate_ask(struct gate *g, const struct access_query *question,
                    question->namespace.n ? " in " : "", STR_ARG(question->namespace));
     buf_init(&q->in, QUERY_MAX_BYTES);
     list_push_back(&g->queries, &q->node);
-    const struct known *k = g->opts.identity ? find_known(g, q->key) : NULL;
+    const struct gate_known *k = g->opts.identity ? find_known(g, q->key) : NULL;
     if (k || !g->opts.identity) {
         q->allowed = k ? k->allowed : true;
         defer_start(g->opts.loop, &q->at_once, on_at_once);
@@ -645,7 +645,7 @@ void gate_ask_cancel(struct gate_query *q)
         return;
     }
     q->cancelled = true;
-    cancel((struct call *)q->call);
+    cancel((struct gate_call *)q->call);
 }
 
 int gate_known(struct gate *g, const struct access_query *question)
@@ -653,7 +653,7 @@ int gate_known(struct gate *g, const struct access_query *question)
     if (!g->opts.identity)
         return 1;
     scoped(free_scoped) char *key = write_key(question);
-    const struct known *k = find_known(g, key);
+    const struct gate_known *k = find_known(g, key);
     return k ? k->allowed : -EAGAIN;
 }
 
@@ -690,9 +690,9 @@ void gate_free(struct gate *g)
     while (!list_is_empty(&g->queries))
         gate_ask_cancel(list_first(&g->queries, struct gate_query, node));
     while ((node = list_pop_front(&g->known)))
-        slab_free(list_entry(node, struct known, node));
+        slab_free(list_entry(node, struct gate_known, node));
     list_each (n, &g->calls)
-        cancel(list_entry(n, struct call, node));
+        cancel(list_entry(n, struct gate_call, node));
     identity_unref(take_ptr(&g->opts.identity));
     g->closed = true;
     free_if_done(g);

@@ -17,10 +17,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum at { AT_UNKNOWN, AT_ASKING, AT_CREATING, AT_FETCHING, AT_READY, AT_FAILED };
+enum identity_at { AT_UNKNOWN, AT_ASKING, AT_CREATING, AT_FETCHING, AT_READY, AT_FAILED };
 
 /* A token of the account, while there is one. */
-struct token {
+struct identity_token {
     /* Loop time to renew at and of its end; wall time of its end, for clocks that stood still while
      * the machine slept. */
     uint64_t renew_ms, ends_ms;
@@ -30,7 +30,7 @@ struct token {
 };
 
 /* The API is being asked. */
-struct asking {
+struct identity_asking {
     struct kube_call *call;
     int status; /* of the answer */
     struct buf in;
@@ -40,15 +40,15 @@ struct asking {
 struct identity {
     struct identities *ids;
     unsigned refs, failures;
-    struct asking *asking; /* NULL: nothing is under way */
-    struct err *err;       /* why it failed; NULL: it has not */
-    char *uid;             /* of the account; NULL: not known yet */
-    struct token *token;   /* TOKEN; NULL: none */
-    struct list due;       /* on ids->due, until due_ms */
+    struct identity_asking *asking; /* NULL: nothing is under way */
+    struct err *err;                /* why it failed; NULL: it has not */
+    char *uid;                      /* of the account; NULL: not known yet */
+    struct identity_token *token;   /* TOKEN; NULL: none */
+    struct list due;                /* on ids->due, until due_ms */
     uint64_t due_ms;
     struct list waits, listeners, told; /* told: on ids->told, or on nothing */
     uint32_t group_at, owner_at, owner_uid_at;
-    uint8_t at; /* enum at */
+    uint8_t at; /* enum identity_at */
     bool create;
     bool gone;   /* no references; a call is under way */
     char text[]; /* its user, its namespace's group, its owner, its owner's uid: each with a NUL */
@@ -285,7 +285,7 @@ static void take_token(struct identity *id, const struct json *request)
     }
     uint64_t life_ms = (uint64_t)MIN(MAX(life_s, LEAST_LIFE_S), (int64_t)86400) * 1000;
     forget_token(id);
-    struct token *t = xalloc(sizeof *t + token.n + 1);
+    struct identity_token *t = xalloc(sizeof *t + token.n + 1);
     memcpy(t->text, token.p, token.n);
     t->renew_ms = now + life_ms / 100 * IDENTITY_RENEW_PERCENT;
     t->ends_ms = now + life_ms;
@@ -299,7 +299,7 @@ static void take_token(struct identity *id, const struct json *request)
 static void on_answer(struct identity *id, int status, const struct json *answer)
 {
     bool good = status >= 200 && status < 300;
-    switch ((enum at)id->at) {
+    switch ((enum identity_at)id->at) {
     case AT_ASKING:
         if (good) {
             take_account(id, answer);
@@ -351,7 +351,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct identity *id = arg;
-    struct asking *a = id->asking;
+    struct identity_asking *a = id->asking;
     if (buf_add_str(&a->in, chunk) < 0 && a->call && !id->gone)
         transport_cancel(id->ids->opts.transport, a->call);
 }
@@ -362,7 +362,7 @@ static void on_end(void *arg, int r, const struct err *err)
     struct identities *ids = id->ids;
     struct arena a = { .max_bytes = (size_t)IDENTITY_ANSWER_MAX_BYTES * 8 };
     struct json *answer = NULL;
-    scoped(free_scoped) struct asking *asked = take_ptr(&id->asking);
+    scoped(free_scoped) struct identity_asking *asked = take_ptr(&id->asking);
     struct buf in = asked->in;
     ids->calls--;
     if (id->gone) {
@@ -424,7 +424,7 @@ static void step(struct identity *id)
                                 .target = str_of(target),
                                 .headers = &h,
                                 .body = buf_str(&body) };
-    id->asking = xnew(struct asking);
+    id->asking = xnew(struct identity_asking);
     buf_init(&id->asking->in, IDENTITY_ANSWER_MAX_BYTES);
     int r = transport_start(ids->opts.transport, &req, &call_ops, id, &id->asking->call, &err);
     headers_fini(&h);

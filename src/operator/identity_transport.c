@@ -14,7 +14,7 @@ struct identity_transport {
     bool closed;
 };
 
-struct call {
+struct identity_transport_call {
     struct identity_transport *t;
     struct gate *gate; /* NULL: passes as it is */
     struct kube_call *under;
@@ -22,28 +22,28 @@ struct call {
     void *arg;
 };
 
-static struct transport *way(const struct call *c)
+static struct transport *way(const struct identity_transport_call *c)
 {
     return c->gate ? gate_transport(c->gate) : c->t->under;
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct call *c = arg;
+    struct identity_transport_call *c = arg;
     if (c->ops->on_head)
         c->ops->on_head(c->arg, status, headers);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct call *c = arg;
+    struct identity_transport_call *c = arg;
     if (c->ops->on_data)
         c->ops->on_data(c->arg, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct call *c = arg;
+    struct identity_transport_call *c = arg;
     struct identity_transport *t = c->t;
     c->ops->on_end(c->arg, r, err);
     gate_free(c->gate);
@@ -65,8 +65,8 @@ static int start(struct transport *base, const struct kube_request *req,
                               ? identities_find(t->ids, req->identity->user)
                               : NULL;
     struct kube_request as = *req;
-    struct call *c = xnew(struct call);
-    *c = (struct call){ .t = t, .ops = ops, .arg = arg };
+    struct identity_transport_call *c = xnew(struct identity_transport_call);
+    *c = (struct identity_transport_call){ .t = t, .ops = ops, .arg = arg };
     if (id) {
         struct gate_opts opts = { .loop = t->loop, .transport = t->under, .identity = id };
         c->gate = gate_new(&opts);
@@ -85,19 +85,19 @@ static int start(struct transport *base, const struct kube_request *req,
 
 static void pause_call(struct transport *base, struct kube_call *call)
 {
-    struct call *c = (struct call *)call;
+    struct identity_transport_call *c = (struct identity_transport_call *)call;
     transport_pause(way(c), c->under);
 }
 
 static void resume_call(struct transport *base, struct kube_call *call)
 {
-    struct call *c = (struct call *)call;
+    struct identity_transport_call *c = (struct identity_transport_call *)call;
     transport_resume(way(c), c->under);
 }
 
 static void cancel_call(struct transport *base, struct kube_call *call)
 {
-    struct call *c = (struct call *)call;
+    struct identity_transport_call *c = (struct identity_transport_call *)call;
     transport_cancel(way(c), c->under);
 }
 

@@ -30,7 +30,7 @@ enum {
 };
 
 /* A namespace's name, once for all keys in it. */
-struct space {
+struct work_queue_space {
     struct str name; /* the map's */
     uint64_t hash;
     size_t n_refs;
@@ -38,13 +38,13 @@ struct space {
 
 struct work_queues {
     struct work_timers timers;
-    struct map spaces; /* struct space */
+    struct map spaces; /* struct work_queue_space */
     size_t n_keys, n_queues;
 };
 
 struct work_item {
     struct list node;
-    struct space *space;
+    struct work_queue_space *space;
     uint64_t added_us; /* when it became ready, or was added while it runs */
     uint64_t began_us;
     uint32_t hash;
@@ -141,11 +141,11 @@ size_t work_queues_n_keys(const struct work_queues *qs)
     return qs->n_keys;
 }
 
-static struct space *space_ref(struct work_queues *qs, struct str name)
+static struct work_queue_space *space_ref(struct work_queues *qs, struct str name)
 {
-    struct space *s = map_get(&qs->spaces, name);
+    struct work_queue_space *s = map_get(&qs->spaces, name);
     if (!s) {
-        s = xnew(struct space);
+        s = xnew(struct work_queue_space);
         (void)map_put(&qs->spaces, name, s);
         const struct map_entry *e = map_find(&qs->spaces, name);
         s->name = e->key;
@@ -155,7 +155,7 @@ static struct space *space_ref(struct work_queues *qs, struct str name)
     return s;
 }
 
-static void space_unref(struct work_queues *qs, struct space *s)
+static void space_unref(struct work_queues *qs, struct work_queue_space *s)
 {
     if (--s->n_refs > 0)
         return;
@@ -167,7 +167,7 @@ static void space_unref(struct work_queues *qs, struct space *s)
 
 /* ---- the table ---- */
 
-static uint32_t key_hash(const struct space *s, struct str name)
+static uint32_t key_hash(const struct work_queue_space *s, struct str name)
 {
     uint64_t h = str_hash(name, s->hash);
     return (uint32_t)(h ^ h >> 32);
@@ -194,8 +194,8 @@ static void table_resize(struct keys *k, uint32_t cap)
     free(old);
 }
 
-static struct work_item *table_find(const struct keys *k, const struct space *s, struct str name,
-                                    uint32_t hash)
+static struct work_item *table_find(const struct keys *k, const struct work_queue_space *s,
+                                    struct str name, uint32_t hash)
 {
     if (k->n_keys == 0)
         return NULL;
@@ -329,7 +329,7 @@ static int item_of(struct work_queue *q, struct work_key key, enum work_reason r
     int r = key_check(q, key, err);
     if (r < 0)
         return r;
-    struct space *s = space_ref(q->qs, key.namespace);
+    struct work_queue_space *s = space_ref(q->qs, key.namespace);
     uint32_t hash = key_hash(s, key.name);
     struct work_item *item = table_find(q->keys, s, key.name, hash);
     if (item) {
@@ -699,7 +699,7 @@ size_t work_queue_running(const struct work_queue *q)
 
 bool work_queue_has(const struct work_queue *q, struct work_key key)
 {
-    struct space *s = map_get(&q->qs->spaces, key.namespace);
+    struct work_queue_space *s = map_get(&q->qs->spaces, key.namespace);
     return s && table_find(q->keys, s, key.name, key_hash(s, key.name)) != NULL;
 }
 

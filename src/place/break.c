@@ -150,14 +150,14 @@ bool place_break_is_full(int64_t capacity, int64_t used)
 /* ---- predicted deploy time ---- */
 
 /* Where a layer may come from: peers, and the registry as the last. */
-struct source {
+struct break_source {
     const struct place_break_peer *peer; /* NULL: registry */
     double bytes_per_second, queued, assigned;
     double first_byte_s;
 };
-struct plan {
+struct break_plan {
     const struct place_break_deploy *d;
-    struct source sources[PLACE_BREAK_PEERS_MAX + 1];
+    struct break_source sources[PLACE_BREAK_PEERS_MAX + 1];
     size_t n;
     struct place_break_plan *parts; /* NULL: only the time is wanted */
 };
@@ -175,7 +175,7 @@ static double first_byte(int64_t rtt_us)
 }
 
 /* Peers that are too slow beside the registry are none. */
-static void list_sources(struct plan *plan)
+static void list_sources(struct break_plan *plan)
 {
     const struct place_break_deploy *d = plan->d;
     double least = MAX((double)d->registry_bps / 2, (double)PLACE_BREAK_PEER_BPS_MIN) / 8;
@@ -183,29 +183,29 @@ static void list_sources(struct plan *plan)
         double rate = rate_of(d->peers[i].uplink_bps, d->downlink_bps);
         if (rate >= least)
             plan->sources[plan->n++] =
-                (struct source){ .peer = &d->peers[i],
-                                 .bytes_per_second = rate,
-                                 .queued = (double)d->peers[i].queued_bytes,
-                                 .first_byte_s = first_byte(d->peer_rtt_us) };
+                (struct break_source){ .peer = &d->peers[i],
+                                       .bytes_per_second = rate,
+                                       .queued = (double)d->peers[i].queued_bytes,
+                                       .first_byte_s = first_byte(d->peer_rtt_us) };
     }
     if (d->registry_bps > 0)
         plan->sources[plan->n++] =
-            (struct source){ .bytes_per_second = rate_of(d->registry_bps, d->downlink_bps),
-                             .first_byte_s = first_byte(d->registry_rtt_us) };
+            (struct break_source){ .bytes_per_second = rate_of(d->registry_bps, d->downlink_bps),
+                                   .first_byte_s = first_byte(d->registry_rtt_us) };
 }
 
-static double finish_of(const struct source *s, double bytes)
+static double finish_of(const struct break_source *s, double bytes)
 {
     return s->first_byte_s + (s->queued + s->assigned + bytes) / s->bytes_per_second;
 }
 
 /* The source that finishes first with it; `but` (or NULL) is left out; NULL: there is none. */
-static struct source *earliest(struct plan *plan, size_t layer, double bytes, bool peers_only,
-                               const struct source *but)
+static struct break_source *earliest(struct break_plan *plan, size_t layer, double bytes,
+                                     bool peers_only, const struct break_source *but)
 {
-    struct source *best = NULL;
+    struct break_source *best = NULL;
     for (size_t i = 0; i < plan->n; i++) {
-        struct source *s = &plan->sources[i];
+        struct break_source *s = &plan->sources[i];
         bool has = s->peer ? place_break_in(&s->peer->holds, layer) : !peers_only;
         if (has && s != but && (!best || finish_of(s, bytes) < finish_of(best, bytes)))
             best = s;
@@ -213,21 +213,21 @@ static struct source *earliest(struct plan *plan, size_t layer, double bytes, bo
     return best;
 }
 
-static int number_of(const struct plan *plan, const struct source *s)
+static int number_of(const struct break_plan *plan, const struct break_source *s)
 {
     return s->peer ? (int)(s->peer - plan->d->peers) : PLACE_BREAK_REGISTRY;
 }
 
 /* Two peers that would be next with it, and the registry. */
-static void add_alternatives(struct plan *plan, struct place_break_part *part,
-                             const struct source *used, double bytes)
+static void add_alternatives(struct break_plan *plan, struct place_break_part *part,
+                             const struct break_source *used, double bytes)
 {
-    const struct source *not_again[2] = { used, NULL };
-    const struct source *registry = plan->n ? &plan->sources[plan->n - 1] : NULL;
+    const struct break_source *not_again[2] = { used, NULL };
+    const struct break_source *registry = plan->n ? &plan->sources[plan->n - 1] : NULL;
     for (size_t k = 0; k < 2; k++) {
-        const struct source *best = NULL;
+        const struct break_source *best = NULL;
         for (size_t i = 0; i < plan->n; i++) {
-            const struct source *s = &plan->sources[i];
+            const struct break_source *s = &plan->sources[i];
             if (s->peer && place_break_in(&s->peer->holds, part->layer) && s != not_again[0] &&
                 s != not_again[1] && (!best || finish_of(s, bytes) < finish_of(best, bytes)))
                 best = s;
@@ -241,7 +241,8 @@ static void add_alternatives(struct plan *plan, struct place_break_part *part,
         part->alternatives[part->n_alternatives++] = PLACE_BREAK_REGISTRY;
 }
 
-static void give(struct plan *plan, struct source *to, size_t layer, int64_t from, int64_t end)
+static void give(struct break_plan *plan, struct break_source *to, size_t layer, int64_t from,
+                 int64_t end)
 {
     to->assigned += (double)(end - from);
     if (!plan->parts)
@@ -256,11 +257,11 @@ static void give(struct plan *plan, struct source *to, size_t layer, int64_t fro
 }
 
 /* false: it can come from nowhere. */
-static bool assign(struct plan *plan, size_t layer)
+static bool assign(struct break_plan *plan, size_t layer)
 {
     int64_t size = plan->d->sizes[layer];
     double bytes = (double)size;
-    struct source *first = earliest(plan, layer, bytes, false, NULL), *second = NULL;
+    struct break_source *first = earliest(plan, layer, bytes, false, NULL), *second = NULL;
     if (!first)
         return false;
     if (first->peer && size > PLACE_BREAK_SPLIT_BYTES)
@@ -293,7 +294,7 @@ static size_t list_missing(const struct place_break_deploy *d, size_t *ret)
 static double assign_all(const struct place_break_deploy *d, struct place_break_plan *ret)
 {
     size_t missing[PLACE_BREAK_LAYERS_MAX], n = list_missing(d, missing);
-    struct plan plan = { .d = d, .parts = ret };
+    struct break_plan plan = { .d = d, .parts = ret };
     double bytes = 0, seconds = 0;
     list_sources(&plan);
     for (size_t i = 0; i < n; i++) {

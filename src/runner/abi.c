@@ -28,7 +28,7 @@ static int check_payload(uint32_t kind, struct str payload, struct err *err)
 static wasm_trap_t *start_op(struct instance *in, struct proto_op *op, uint64_t at, uint64_t n,
                              wasmtime_val_raw_t *v)
 {
-    struct outcome *o = &in->worker->outcome;
+    struct runner_outcome *o = &in->worker->outcome;
     if (n > PAYLOAD_MAX || o->ops.n + n > PROTO_OPS_BYTES_MAX)
         return instance_fail(in, "the payloads of its operations are too large");
     if (in->ops_room == 0)

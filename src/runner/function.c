@@ -42,7 +42,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
 /* Waits until more may leave, if need be. */
 static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 {
-    struct request *q = &in->request;
+    struct runner_instance_request *q = &in->request;
     if (q->credit > 0)
         return 0;
     int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
@@ -54,7 +54,7 @@ static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 
 int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap)
 {
-    struct request *q = &in->request;
+    struct runner_instance_request *q = &in->request;
     int32_t r = need_credit(in, trap); /* what left by flushes counts, too */
     if (*trap || r < 0)
         return r;
@@ -84,7 +84,7 @@ int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap
 /* ---- the body ---- */
 
 /* What main gave lies in a message, whose place the next one takes. */
-static void keep_body(struct request *q, struct str piece)
+static void keep_body(struct runner_instance_request *q, struct str piece)
 {
     free(q->kept_body);
     q->kept_body = piece.n ? xstrndup(piece.p, piece.n) : NULL;
@@ -93,7 +93,7 @@ static void keep_body(struct request *q, struct str piece)
 
 int32_t function_read(struct instance *in, char *to, uint32_t n, bool may_wait, wasm_trap_t **trap)
 {
-    struct request *q = &in->request;
+    struct runner_instance_request *q = &in->request;
     while (n && may_wait && q->body.n == 0 && !q->body_ended) {
         int64_t more = ask(in, GUEST_CALL_FN_BODY, STR_NULL, trap);
         if (*trap || more < 0)
@@ -113,16 +113,17 @@ int32_t function_read(struct instance *in, char *to, uint32_t n, bool may_wait, 
 
 static int begin(struct instance *in, const struct proto_run *run, struct err *err)
 {
-    struct request *q = &in->request;
+    struct runner_instance_request *q = &in->request;
     const struct proto_delivery *d = run->deliveries;
     if (run->n_deliveries != 2 || !(d[0].flags & DELIVERY_ACTIVATE))
         return err_set(err, E_INVALID, "RUN of a function without a request");
     free(q->kept_body);
-    *q = (struct request){ .head = d[0].payload,
-                           .body = d[1].payload,
-                           .body_ended = (d[1].flags & DELIVERY_FINISHED) != 0,
-                           .credit = run->credit,
-                           .left = run->response_max ? run->response_max : UINT64_MAX };
+    *q = (struct runner_instance_request){ .head = d[0].payload,
+                                           .body = d[1].payload,
+                                           .body_ended = (d[1].flags & DELIVERY_FINISHED) != 0,
+                                           .credit = run->credit,
+                                           .left =
+                                               run->response_max ? run->response_max : UINT64_MAX };
     buf_reset(&in->worker->outcome.data);
     in->next_id = run->next_id;
     in->log_debug = (run->flags & RUN_LOG_DEBUG) != 0;
@@ -163,7 +164,7 @@ static void note_end(struct instance *in, enum guest_fn_end end, int32_t value,
 }
 
 /* *ret_ok: its instance may serve another request. Errors are main's. */
-static int serve(struct worker *w, struct instance *in, bool *ret_ok, struct err *err)
+static int serve(struct runner_worker *w, struct instance *in, bool *ret_ok, struct err *err)
 {
     struct err why = { 0 };
     int32_t value = 0;
@@ -180,9 +181,9 @@ static int serve(struct worker *w, struct instance *in, bool *ret_ok, struct err
     return 0;
 }
 
-static void note_no_instance(struct worker *w, const struct err *why)
+static void note_no_instance(struct runner_worker *w, const struct err *why)
 {
-    struct outcome *o = &w->outcome;
+    struct runner_outcome *o = &w->outcome;
     proto_add_note(&o->notes, &(struct proto_note){ .kind = NOTE_FN_END,
                                                     .number = GUEST_FN_TRAPPED,
                                                     .token = w->run.deliveries[0].id,
@@ -190,7 +191,7 @@ static void note_no_instance(struct worker *w, const struct err *why)
     o->n_notes++;
 }
 
-static int order_request(struct worker *w, struct proto_answer *a, struct err *err)
+static int order_request(struct runner_worker *w, struct proto_answer *a, struct err *err)
 {
     struct runner *r = w->runner;
     const struct proto_run *run = &w->run;
@@ -223,7 +224,7 @@ static int order_request(struct worker *w, struct proto_answer *a, struct err *e
     return status;
 }
 
-static int order_template(struct worker *w, struct proto_answer *a, struct err *err)
+static int order_template(struct runner_worker *w, struct proto_answer *a, struct err *err)
 {
     struct err why = { 0 };
     int status = template_new(w, &why);
@@ -233,7 +234,7 @@ static int order_template(struct worker *w, struct proto_answer *a, struct err *
     return order_answer(w, a, &why, err);
 }
 
-int function_order(struct worker *w, struct err *err)
+int function_order(struct runner_worker *w, struct err *err)
 {
     const struct proto_run *run = &w->run;
     struct proto_answer a = { .slot = run->slot,
@@ -409,7 +410,7 @@ FN(log)
     wasm_trap_t *trap = get_range(in, "log", v, 1, &note.head);
     if (trap)
         return trap;
-    struct outcome *o = &in->worker->outcome;
+    struct runner_outcome *o = &in->worker->outcome;
     note.token = in->token;
     note.head = str_slice(note.head, 0, GUEST_FN_LOG_MAX);
     if (o->n_lines >= GUEST_FN_LOGS_MAX || !instance_note(in, &note))

@@ -13,7 +13,7 @@
 enum { FUNCTION_GATHER = 32 << 10 };
 
 /* The RUN in w->run, which is of a function. May change what lies in its slot. */
-int function_order(struct worker *w, struct err *err);
+int function_order(struct runner_worker *w, struct err *err);
 
 /* ---- for host functions; `trap`: set when the guest has to return at once ---- */
 

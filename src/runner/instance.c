@@ -561,7 +561,7 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
 
 bool instance_note(struct instance *in, const struct proto_note *note)
 {
-    struct outcome *o = &in->worker->outcome;
+    struct runner_outcome *o = &in->worker->outcome;
     if (o->n_notes >= PROTO_NOTES_MAX ||
         o->notes.n + note->head.n + note->body.n + 64 > PROTO_NOTES_BYTES_MAX)
         return false;
@@ -572,7 +572,7 @@ bool instance_note(struct instance *in, const struct proto_note *note)
 
 void instance_log(struct instance *in, uint32_t fd, struct str line)
 {
-    struct outcome *o = &in->worker->outcome;
+    struct runner_outcome *o = &in->worker->outcome;
     if (has_slices(in->abi)) {
         struct proto_note note = {
             .kind = NOTE_LINE, .number = fd, .token = in->token, .head = line

@@ -13,11 +13,11 @@
 #include "runner/runner.h"
 #include "wasm/wasi.h"
 
-struct worker;
+struct runner_worker;
 struct template;
 
 /* What an instance of a function knows of its request. */
-struct request {
+struct runner_instance_request {
     struct str head; /* of a reactor; lies in the order */
     struct str body; /* not read yet; lies in the order, or in: */
     char *kept_body;
@@ -32,7 +32,7 @@ struct request {
 struct instance {
     struct wasi_ctx wasi; /* first: the store's data points to it */
     struct runner *runner;
-    struct worker *worker; /* the thread that carries out its command */
+    struct runner_worker *worker; /* the thread that carries out its command */
     struct run_module *module;
     enum guest_abi abi;
     uint32_t incarnation;
@@ -76,7 +76,7 @@ struct instance {
     struct list kept,
         kept_all;        /* of the template and of the runner, while it waits for a request */
     uint32_t kept_pages; /* that it owns then */
-    struct request request;
+    struct runner_instance_request request;
     bool is_late;               /* it used up its CPU time */
     wasmtime_global_t *globals; /* globals_find_all() */
     size_t n_globals;

@@ -27,7 +27,7 @@ static void module_free(struct run_module *m)
 }
 
 /* A module that cannot be loaded stays with its error, for whoever is started from it. */
-int order_module(struct worker *w, struct err *err)
+int order_module(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     const struct proto_in *in = &w->msg;
@@ -62,7 +62,7 @@ int order_module(struct worker *w, struct err *err)
     return 0;
 }
 
-int order_forget(struct worker *w, struct err *err)
+int order_forget(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     struct proto_slot p;
@@ -94,7 +94,7 @@ static void drop_instance(struct runner *r, uint32_t slot)
     instance_free(in);
 }
 
-int order_drop(struct worker *w, struct err *err)
+int order_drop(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     struct proto_slot p;
@@ -114,7 +114,7 @@ static uint32_t us_since(uint64_t start_ns)
 }
 
 /* START and WAKE; afterwards the slot has an instance. */
-static int make_instance(struct worker *w, struct proto_answer *a, struct err *err)
+static int make_instance(struct runner_worker *w, struct proto_answer *a, struct err *err)
 {
     struct runner *r = w->runner;
     const struct proto_run *run = &w->run;
@@ -194,7 +194,7 @@ static void suspend(struct runner *r, struct instance *in, const struct proto_ru
 }
 
 /* The order must outlive the messages that come while its guest is parked. */
-static int take_order(struct worker *w, struct err *err)
+static int take_order(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     struct proto_run *run = &w->run;
@@ -221,9 +221,10 @@ static int take_order(struct worker *w, struct err *err)
     return 0;
 }
 
-int order_answer(struct worker *w, struct proto_answer *a, const struct err *why, struct err *err)
+int order_answer(struct runner_worker *w, struct proto_answer *a, const struct err *why,
+                 struct err *err)
 {
-    const struct outcome *o = &w->outcome;
+    const struct runner_outcome *o = &w->outcome;
     a->text = str_of(why->text);
     a->n_ops = o->n_ops;
     a->n_logs = o->n_logs;
@@ -237,7 +238,7 @@ int order_answer(struct worker *w, struct proto_answer *a, const struct err *why
     return status;
 }
 
-int order_run(struct worker *w, struct err *err)
+int order_run(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     struct proto_run *run = &w->run;

@@ -221,9 +221,9 @@ static bool reset(const struct template *t, struct instance *in)
     if (wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) != t->bytes ||
         !reset_memory(t, in))
         return false;
-    struct request *q = &in->request;
+    struct runner_instance_request *q = &in->request;
     free(q->kept_body);
-    *q = (struct request){ 0 };
+    *q = (struct runner_instance_request){ 0 };
     in->result = STR_NULL;
     in->wasi.has_exited = false;
     in->wasi.exit_code = 0;
@@ -274,7 +274,7 @@ static int restore(const struct template *t, struct instance *in, struct err *er
 }
 
 /* `in` lies in the slot while its initialisation runs, since that may be parked. */
-static int initialise(struct worker *w, struct instance *in, struct err *err)
+static int initialise(struct runner_worker *w, struct instance *in, struct err *err)
 {
     w->runner->slots.p[w->run.slot] = in;
     in->worker = w;
@@ -284,7 +284,7 @@ static int initialise(struct worker *w, struct instance *in, struct err *err)
     return r;
 }
 
-int template_take(struct worker *w, struct template *t, struct err *err)
+int template_take(struct runner_worker *w, struct template *t, struct err *err)
 {
     struct runner *r = w->runner;
     scoped(instance_free_scoped) struct instance *in = NULL;
@@ -315,7 +315,7 @@ int template_take(struct worker *w, struct template *t, struct err *err)
     return 0;
 }
 
-int template_new(struct worker *w, struct err *err)
+int template_new(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     const struct proto_run *run = &w->run;

@@ -27,10 +27,10 @@ enum {
 struct template;
 
 /* Makes the template of w->run in its slot. While it lasts, its instance lies in slots. */
-int template_new(struct worker *w, struct err *err);
+int template_new(struct runner_worker *w, struct err *err);
 /* The slot lets go of it; instances at work go on. */
 void template_drop(struct runner *r, uint32_t slot);
 /* An instance for w->run, into its slot; *t stays. E_TRAP: its initialisation failed. */
-int template_take(struct worker *w, struct template *t, struct err *err);
+int template_take(struct runner_worker *w, struct template *t, struct err *err);
 /* The request has ended, the instance lies in no slot any more. is_ok: it may serve another one. */
 void template_give(struct instance *in, bool is_ok);

@@ -168,7 +168,7 @@ V1(result_read)
 V1(fail_message)
 {
     struct instance *in = instance_of(caller);
-    struct worker *w = in->worker;
+    struct runner_worker *w = in->worker;
     struct str text;
     wasm_trap_t *trap = get_range(in, "fail_message", v, 0, &text);
     if (trap)

@@ -31,7 +31,7 @@ _Static_assert((int)PROTO_NOTES_BYTES_MAX >=
 
 /* ---- life ---- */
 
-void worker_outcome_reset(struct outcome *o)
+void worker_outcome_reset(struct runner_outcome *o)
 {
     buf_reset(&o->ops);
     buf_reset(&o->logs);
@@ -39,9 +39,9 @@ void worker_outcome_reset(struct outcome *o)
     o->n_ops = o->n_logs = o->n_notes = o->logs_left_out = o->n_lines = 0;
 }
 
-static struct worker *worker_new(struct runner *r)
+static struct runner_worker *worker_new(struct runner *r)
 {
-    struct worker *w = xnew(struct worker);
+    struct runner_worker *w = xnew(struct runner_worker);
     w->runner = r;
     w->msg = w->order = PROTO_IN_INIT;
     (void)pthread_cond_init(&w->turn, NULL);
@@ -53,7 +53,7 @@ static struct worker *worker_new(struct runner *r)
     return w;
 }
 
-static void worker_free(struct worker *w)
+static void worker_free(struct runner_worker *w)
 {
     proto_in_fini(&w->msg);
     proto_in_fini(&w->order);
@@ -78,7 +78,7 @@ static _Noreturn void end_process(int status, const struct err *err)
 /* ---- the baton ---- */
 
 /* Hand baton and message to `to`. What follows until await_baton() may touch nothing shared. */
-static void pass_baton(struct worker *w, struct worker *to)
+static void pass_baton(struct runner_worker *w, struct runner_worker *to)
 {
     struct runner *r = w->runner;
     const struct proto_in msg = to->msg;
@@ -90,7 +90,7 @@ static void pass_baton(struct worker *w, struct worker *to)
     (void)pthread_mutex_unlock(&r->lock);
 }
 
-static void await_baton(struct worker *w)
+static void await_baton(struct runner_worker *w)
 {
     (void)pthread_mutex_lock(&w->runner->lock);
     while (!w->has_baton)
@@ -99,11 +99,11 @@ static void await_baton(struct worker *w)
     (void)pthread_mutex_unlock(&w->runner->lock);
 }
 
-static void serve(struct worker *w);
+static void serve(struct runner_worker *w);
 
 static void *worker_main(void *arg)
 {
-    struct worker *w = arg;
+    struct runner_worker *w = arg;
     await_baton(w);
     serve(w);
     worker_free(w);
@@ -111,16 +111,16 @@ static void *worker_main(void *arg)
 }
 
 /* A worker that has nothing to do. -EAGAIN, -ENOMEM. */
-static int spare_worker(struct runner *r, struct worker **ret)
+static int spare_worker(struct runner *r, struct runner_worker **ret)
 {
     if (!list_is_empty(&r->spares)) {
-        *ret = list_entry(list_pop_front(&r->spares), struct worker, node);
+        *ret = list_entry(list_pop_front(&r->spares), struct runner_worker, node);
         r->n_spares--;
         return 0;
     }
     pthread_t thread;
     pthread_attr_t attr;
-    struct worker *w = worker_new(r);
+    struct runner_worker *w = worker_new(r);
     int status = -pthread_attr_init(&attr);
     if (status == 0) {
         (void)pthread_attr_setstacksize(&attr, WORKER_STACK_BYTES);
@@ -137,7 +137,7 @@ static int spare_worker(struct runner *r, struct worker **ret)
 
 /* ---- messages ---- */
 
-static int receive(struct worker *w, struct err *err)
+static int receive(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
     if (r->dissolved_bytes < RUNNER_TRIM_BYTES)
@@ -151,7 +151,7 @@ static int receive(struct worker *w, struct err *err)
 }
 
 /* The parked guest that w->msg concerns; NULL: none. A REPLY must have one. */
-static int find_parked(struct worker *w, struct instance **ret, struct err *err)
+static int find_parked(struct runner_worker *w, struct instance **ret, struct err *err)
 {
     const struct runner *r = w->runner;
     uint32_t slot;
@@ -175,7 +175,7 @@ static int find_parked(struct worker *w, struct instance **ret, struct err *err)
 }
 
 /* Carry out w->msg, which concerns no parked guest. */
-static int carry_out(struct worker *w, struct err *err)
+static int carry_out(struct runner_worker *w, struct err *err)
 {
     switch (w->msg.kind) {
     case PROTO_MODULE:
@@ -200,7 +200,7 @@ static int carry_out(struct worker *w, struct err *err)
  * What a thread does that runs no guest: read and carry out. Returns when it has handed on the
  * baton and there are spares enough.
  */
-static void serve(struct worker *w)
+static void serve(struct runner_worker *w)
 {
     struct runner *r = w->runner;
     struct err err = { 0 };
@@ -241,7 +241,7 @@ int worker_serve(struct runner *r, struct err *err)
     list_init(&r->kept);
     list_init(&r->code);
     (void)pthread_mutex_init(&r->lock, NULL);
-    struct worker *w = worker_new(r);
+    struct runner_worker *w = worker_new(r);
     w->is_first = true;
     proto_begin(&w->out);
     proto_put_hello(&w->out, &(struct proto_hello){ .version = PROTO_VERSION,
@@ -258,7 +258,7 @@ int worker_serve(struct runner *r, struct err *err)
 
 /* ---- calls that park ---- */
 
-uint32_t worker_take_cpu_us(struct worker *w)
+uint32_t worker_take_cpu_us(struct runner_worker *w)
 {
     struct timespec now = { 0 };
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -270,8 +270,8 @@ uint32_t worker_take_cpu_us(struct worker *w)
 
 static void send_call(struct instance *in, enum proto_kind kind, struct proto_call *call)
 {
-    struct worker *w = in->worker;
-    struct outcome *o = &w->outcome;
+    struct runner_worker *w = in->worker;
+    struct runner_outcome *o = &w->outcome;
     struct err err = { 0 };
     call->slot = w->run.slot;
     call->incarnation = in->incarnation;
@@ -299,7 +299,7 @@ void worker_send_notes(struct instance *in)
 
 int worker_flush(struct instance *in, struct err *err)
 {
-    const struct outcome *o = &in->worker->outcome;
+    const struct runner_outcome *o = &in->worker->outcome;
     if (!buf_ok(&o->notes))
         return err_set(err, -ENOMEM, "no memory for what it has posted");
     if (o->n_notes >= FLUSH_NOTES || o->notes.n >= FLUSH_BYTES)
@@ -310,7 +310,7 @@ int worker_flush(struct instance *in, struct err *err)
 /* Until w->msg is the REPLY to `in`, or the DROP of it. */
 static void wait_parked(struct instance *in)
 {
-    struct worker *w = in->worker, *to;
+    struct runner_worker *w = in->worker, *to;
     struct err err = { 0 };
     int status = 0;
     struct instance *parked = NULL;
@@ -339,7 +339,7 @@ static void wait_parked(struct instance *in)
 
 int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret)
 {
-    struct worker *w = in->worker;
+    struct runner_worker *w = in->worker;
     struct proto_call c = *call;
     struct proto_reply reply;
     uint64_t left = instance_time_left(in);

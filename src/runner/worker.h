@@ -29,14 +29,14 @@ enum {
 };
 
 /* What the turns of a command have produced since main was told. */
-struct outcome {
+struct runner_outcome {
     struct buf ops, logs, notes;
     struct buf data; /* functions: of the answer's body, not a note yet; outlasts messages */
     uint32_t n_ops, n_logs, n_notes, logs_left_out;
     uint32_t n_lines; /* of output, among the notes */
 };
 
-struct worker {
+struct runner_worker {
     struct runner *runner;
     struct list node; /* on runner->spares */
     pthread_cond_t turn;
@@ -46,7 +46,7 @@ struct worker {
     struct proto_in order; /* the RUN being carried out, whose payloads are in use */
     struct proto_run run;
     struct hibernated saved;
-    struct outcome outcome;
+    struct runner_outcome outcome;
     struct buf out;
     uint64_t cpu_ns;                    /* of this thread, when main was told last */
     char message[GUEST_V1_MESSAGE_MAX]; /* of fail_message() */
@@ -70,10 +70,10 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
  */
 int worker_slice(struct instance *in);
 /* CPU time of this command that main has not been told of. */
-uint32_t worker_take_cpu_us(struct worker *w);
+uint32_t worker_take_cpu_us(struct runner_worker *w);
 /* Tell main what the command has done so far. */
 void worker_send_notes(struct instance *in);
 /* The same, when that is much. */
 int worker_flush(struct instance *in, struct err *err);
 
-void worker_outcome_reset(struct outcome *o);
+void worker_outcome_reset(struct runner_outcome *o);

@@ -9,7 +9,7 @@
 
 enum { CHECK_CACHE_KIB = 4096 };
 
-struct check {
+struct store_check {
     struct db db;
     int lock_fd;
     void (*on_damage)(void *arg, const struct store_damage *d);
@@ -18,7 +18,7 @@ struct check {
     VEC(int64_t) now, old; /* ids of damaged rows */
 };
 
-static void check_fini(struct check *c)
+static void check_fini(struct store_check *c)
 {
     db_close(&c->db);
     fd_scoped(&c->lock_fd);
@@ -26,7 +26,7 @@ static void check_fini(struct check *c)
     vec_fini(&c->old);
 }
 
-static int open_for_check(struct check *c, const char *path, struct err *err)
+static int open_for_check(struct store_check *c, const char *path, struct err *err)
 {
     int r = sqlite_lock(path, &c->lock_fd, err);
     if (r >= 0)
@@ -49,12 +49,12 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool is_found(const struct check *c, int64_t id)
+static bool is_found(const struct store_check *c, int64_t id)
 {
     return c->now.n && bsearch(&id, c->now.p, c->now.n, sizeof id, compare_ids);
 }
 
-static void tell(struct check *c, const struct db_row *row, bool is_current)
+static void tell(struct store_check *c, const struct db_row *row, bool is_current)
 {
     const struct store_damage d = { row->key, db_rev(row->id), is_current };
     if (is_current)
@@ -65,7 +65,7 @@ static void tell(struct check *c, const struct db_row *row, bool is_current)
 }
 
 /* Check the current value of each key, then every change that is kept. */
-static int find_damage(struct check *c, struct err *err)
+static int find_damage(struct store_check *c, struct err *err)
 {
     struct db_scan scan;
     struct db_row row;
@@ -98,7 +98,7 @@ static int find_damage(struct check *c, struct err *err)
     return r;
 }
 
-static int remove_key(struct check *c, int64_t id, struct err *err)
+static int remove_key(struct store_check *c, int64_t id, struct err *err)
 {
     scoped(free_scoped) char *sql =
         xasprintf("DELETE FROM cur WHERE id = %lld; DELETE FROM log WHERE id = %lld", (long long)id,
@@ -107,7 +107,7 @@ static int remove_key(struct check *c, int64_t id, struct err *err)
 }
 
 /* If the key's current value can be read, only the copy of the key in the log is damaged. */
-static int mend_key(struct check *c, int64_t id, struct err *err)
+static int mend_key(struct store_check *c, int64_t id, struct err *err)
 {
     scoped(free_scoped) char *sql =
         xasprintf("UPDATE log SET key = (SELECT key FROM cur WHERE id = %lld)"
@@ -120,7 +120,7 @@ static int mend_key(struct check *c, int64_t id, struct err *err)
  * All history is removed together with the damaged rows: a damaged change may point into it, and
  * watchers have to list again in any case, to see that objects are gone.
  */
-static int remove_damage(struct check *c, struct err *err)
+static int remove_damage(struct store_check *c, struct err *err)
 {
     uint64_t newest;
     int r = db_newest(&c->db, &newest, err);
@@ -149,7 +149,7 @@ int store_check(const char *path, bool remove,
                 void (*on_damage)(void *arg, const struct store_damage *d), void *arg,
                 struct store_check_result *ret, struct err *err)
 {
-    struct check c = { .lock_fd = -1, .on_damage = on_damage, .arg = arg };
+    struct store_check c = { .lock_fd = -1, .on_damage = on_damage, .arg = arg };
     int r = open_for_check(&c, path, err);
     if (r >= 0)
         r = find_damage(&c, err);

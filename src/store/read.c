@@ -107,14 +107,14 @@ static void run_get(struct sqlite_store *s, struct read *rd)
     arena_fini(&mem);
 }
 
-struct page {
+struct store_read_page {
     struct arena mem;
     VEC(struct store_kv) rows;
     size_t bytes, left_out;
     bool more;
 };
 
-static bool is_full(const struct page *page, const struct store_range *range,
+static bool is_full(const struct store_read_page *page, const struct store_range *range,
                     const struct db_row *row)
 {
     size_t max_rows = STORE_PAGE_MAX_ROWS;
@@ -191,7 +191,7 @@ static int scan_begin(struct sqlite_store *s, const struct store_range *range, s
 
 /* Rows of one page, and whether there is another one behind it. */
 static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
-                     struct page *page, struct err *err)
+                     struct store_read_page *page, struct err *err)
 {
     struct db_scan scan;
     struct db_row row;
@@ -240,7 +240,8 @@ static uint64_t memo_hash(struct str prefix, struct str after, uint64_t rev)
  * again, so what was left is remembered where the last pages ended.
  */
 static int count_left(struct sqlite_store *s, const struct store_range *range, int64_t limit,
-                      const struct page *page, uint64_t rev, uint64_t *ret, struct err *err)
+                      const struct store_read_page *page, uint64_t rev, uint64_t *ret,
+                      struct err *err)
 {
     *ret = 0;
     if (!page->more)
@@ -269,7 +270,7 @@ static int count_left(struct sqlite_store *s, const struct store_range *range, i
 static void run_range(struct sqlite_store *s, struct read *rd)
 {
     struct err err = { 0 };
-    struct page page = { .more = false };
+    struct store_read_page page = { .more = false };
     struct store_page out = { .n = 0 };
     int64_t limit;
     int r = read_point(s, rd->range.at_rev, &out.rev, &limit, &err);

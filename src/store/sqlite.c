@@ -102,7 +102,7 @@ static void compact_to(struct sqlite_store *s, uint64_t rev)
     writer_compact(&s->writer, rev);
 }
 
-static void finish_compactions(struct sqlite_store *s, const struct report *rep)
+static void finish_compactions(struct sqlite_store *s, const struct writer_report *rep)
 {
     struct list batch;
     list_move_all(&s->compactions, &batch);
@@ -145,7 +145,7 @@ static void add_sample(struct sqlite_store *s)
         memmove(s->samples, s->samples + 1, (SQLITE_STORE_SAMPLES - 1) * sizeof *s->samples);
         s->n_samples--;
     }
-    s->samples[s->n_samples++] = (struct sample){ loop_now_ms(s->loop), s->revision };
+    s->samples[s->n_samples++] = (struct sqlite_sample){ loop_now_ms(s->loop), s->revision };
 }
 
 /* The newest revision known to be older than the window, and when the next one will be. */
@@ -210,7 +210,7 @@ static void log_upkeep(struct sqlite_store *s, const struct err *err)
                  (unsigned long long)skipped);
 }
 
-static void note_report(struct sqlite_store *s, const struct report *rep)
+static void note_report(struct sqlite_store *s, const struct writer_report *rep)
 {
     s->stats.commits += rep->commits;
     s->stats.fsyncs += rep->fsyncs;
@@ -220,7 +220,7 @@ static void note_report(struct sqlite_store *s, const struct report *rep)
         log_upkeep(s, &rep->upkeep_err);
 }
 
-static void answer_txns(struct sqlite_store *s, struct report *rep)
+static void answer_txns(struct sqlite_store *s, struct writer_report *rep)
 {
     struct list *node;
     while ((node = list_pop_front(&rep->txns))) {
@@ -249,7 +249,7 @@ static void note_full(struct sqlite_store *s, bool is_full)
 }
 
 /* Watchers first: whoever reads a reply can rely on every watcher having been told. */
-static void on_report(void *arg, struct report *rep)
+static void on_report(void *arg, struct writer_report *rep)
 {
     struct sqlite_store *s = arg;
     note_report(s, rep);

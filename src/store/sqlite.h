@@ -39,7 +39,7 @@ struct sqlite_store {
     struct defer watches_due;
 
     uint64_t history_ms, history_revisions;
-    struct sample {
+    struct sqlite_sample {
         uint64_t ms, rev;            /* the revision then */
     } samples[SQLITE_STORE_SAMPLES]; /* oldest first */
     size_t n_samples;

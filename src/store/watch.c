@@ -26,12 +26,12 @@ enum {
     REPLAY_MAX_BYTES = 1 << 20
 };
 
-enum watch_state { WATCH_REPLAY, WATCH_LIVE, WATCH_PAUSED, WATCH_ENDED };
+enum store_watch_state { WATCH_REPLAY, WATCH_LIVE, WATCH_PAUSED, WATCH_ENDED };
 
-struct watch {
+struct store_watcher {
     struct store_watch base;
     struct list node;
-    enum watch_state state;
+    enum store_watch_state state;
     char *prefix;
     size_t n_prefix;
     const struct store_watch_ops *ops;
@@ -40,29 +40,29 @@ struct watch {
     size_t missed_bytes; /* while paused */
 };
 
-static struct watch *watch_of(const struct store_watch *w)
+static struct store_watcher *watch_of(const struct store_watch *w)
 {
-    return container_of(w, struct watch, base);
+    return container_of(w, struct store_watcher, base);
 }
 
-static struct sqlite_store *owner(const struct watch *w)
+static struct sqlite_store *owner(const struct store_watcher *w)
 {
     return sqlite_store_of(w->base.store);
 }
 
-static bool wants(const struct watch *w, const struct store_event *ev)
+static bool wants(const struct store_watcher *w, const struct store_event *ev)
 {
     return str_has_prefix(ev->kv.key, str_n(w->prefix, w->n_prefix));
 }
 
-static void watch_free(struct watch *w)
+static void watch_free(struct store_watcher *w)
 {
     free(w->prefix);
     free(w);
 }
 
 /* The last call to its user, who may cancel it once more in there. */
-static void end(struct watch *w, int r, const struct err *err)
+static void end(struct store_watcher *w, int r, const struct err *err)
 {
     list_remove(&w->node);
     owner(w)->stats.watchers--;
@@ -75,7 +75,8 @@ static void end(struct watch *w, int r, const struct err *err)
  * Visit every watch once. The visitor may end or cancel any of them and start others: a mark in the
  * list behind the one being visited keeps the place.
  */
-static void visit_all(struct sqlite_store *s, void (*visit)(struct watch *w, void *arg), void *arg)
+static void visit_all(struct sqlite_store *s, void (*visit)(struct store_watcher *w, void *arg),
+                      void *arg)
 {
     struct list *mark = &s->watch_mark;
     list_push_front(&s->watches, mark); /* asserts that visits do not nest */
@@ -83,14 +84,14 @@ static void visit_all(struct sqlite_store *s, void (*visit)(struct watch *w, voi
         struct list *node = mark->next;
         list_remove(mark);
         list_push_front(node, mark); /* right behind it */
-        visit(list_entry(node, struct watch, node), arg);
+        visit(list_entry(node, struct store_watcher, node), arg);
     }
     list_remove(mark);
 }
 
 /* ------------------------------------------------------------------ from memory */
 
-struct delivery {
+struct store_watch_delivery {
     const struct store_event *ev;
     size_t n;
     uint64_t last_rev;
@@ -103,7 +104,7 @@ static size_t event_bytes(const struct store_event *ev)
 }
 
 /* What a replay of the same event from the log would end with. */
-static void end_lost(struct watch *w, const struct store_event *ev)
+static void end_lost(struct store_watcher *w, const struct store_event *ev)
 {
     struct err err = { 0 };
     (void)err_set(&err, E_DIGEST, "'" STR_FMT "' was deleted at revision %llu without being read",
@@ -111,7 +112,7 @@ static void end_lost(struct watch *w, const struct store_event *ev)
     end(w, E_DIGEST, &err);
 }
 
-static void deliver(struct watch *w, struct delivery *d)
+static void deliver(struct store_watcher *w, struct store_watch_delivery *d)
 {
     d->wanted.n = 0;
     for (size_t i = 0; i < d->n; i++) {
@@ -128,7 +129,7 @@ static void deliver(struct watch *w, struct delivery *d)
         w->ops->on_events(w->arg, d->wanted.p, d->wanted.n, d->last_rev); /* w may be gone */
 }
 
-static void count_missed(struct watch *w, const struct delivery *d)
+static void count_missed(struct store_watcher *w, const struct store_watch_delivery *d)
 {
     for (size_t i = 0; i < d->n; i++)
         if (wants(w, &d->ev[i]))
@@ -141,9 +142,9 @@ static void count_missed(struct watch *w, const struct delivery *d)
     end(w, -EMSGSIZE, &err);
 }
 
-static void visit_commit(struct watch *w, void *arg)
+static void visit_commit(struct store_watcher *w, void *arg)
 {
-    struct delivery *d = arg;
+    struct store_watch_delivery *d = arg;
     if (w->next_rev > d->last_rev) /* started by another one's callback just now */
         return;
     switch (w->state) {
@@ -162,21 +163,21 @@ static void visit_commit(struct watch *w, void *arg)
 void sqlite_watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
                               uint64_t last_rev)
 {
-    struct delivery d = { .ev = ev, .n = n, .last_rev = last_rev };
+    struct store_watch_delivery d = { .ev = ev, .n = n, .last_rev = last_rev };
     visit_all(s, visit_commit, &d);
     vec_fini(&d.wanted);
 }
 
 /* ------------------------------------------------------------------ from the log */
 
-struct page {
+struct store_watch_page {
     struct arena mem;
     VEC(struct store_event) events;
     size_t rows, bytes;
     uint64_t progress; /* everything up to here is in it */
 };
 
-static int add_prev(struct sqlite_store *s, struct page *page, int64_t prev_id,
+static int add_prev(struct sqlite_store *s, struct store_watch_page *page, int64_t prev_id,
                     struct store_event *ev, struct err *err)
 {
     struct db_row prev;
@@ -195,8 +196,8 @@ static int add_prev(struct sqlite_store *s, struct page *page, int64_t prev_id,
     return r < 0 ? r : 0;
 }
 
-static int add_event(struct sqlite_store *s, struct page *page, const struct db_row *row,
-                     struct err *err)
+static int add_event(struct sqlite_store *s, struct store_watch_page *page,
+                     const struct db_row *row, struct err *err)
 {
     struct store_event ev = { .kind = row->version ? STORE_EV_PUT : STORE_EV_DELETE,
                               .kv = { .key = row->key,
@@ -215,7 +216,7 @@ static int add_event(struct sqlite_store *s, struct page *page, const struct db_
 }
 
 /* Whole transactions from w->next_rev on. */
-static int read_page(struct watch *w, struct page *page, struct err *err)
+static int read_page(struct store_watcher *w, struct store_watch_page *page, struct err *err)
 {
     struct sqlite_store *s = owner(w);
     struct db_scan scan;
@@ -241,10 +242,10 @@ static int read_page(struct watch *w, struct page *page, struct err *err)
 
 static void on_watches_due(struct defer *d);
 
-static void replay(struct watch *w)
+static void replay(struct store_watcher *w)
 {
     struct sqlite_store *s = owner(w);
-    struct page page = { .progress = 0 };
+    struct store_watch_page page = { .progress = 0 };
     struct err err = { 0 };
     int r = read_page(w, &page, &err);
     if (r < 0) {
@@ -262,7 +263,7 @@ static void replay(struct watch *w)
     arena_fini(&page.mem);
 }
 
-static void visit_due(struct watch *w, void *arg)
+static void visit_due(struct store_watcher *w, void *arg)
 {
     struct sqlite_store *s = owner(w);
     if (w->next_rev < s->compacted) {
@@ -289,7 +290,7 @@ void sqlite_watch_expire_soon(struct sqlite_store *s)
 
 /* ------------------------------------------------------------------ for users */
 
-static void go_on(struct watch *w)
+static void go_on(struct store_watcher *w)
 {
     struct sqlite_store *s = owner(w);
     w->state = w->next_rev > s->revision ? WATCH_LIVE : WATCH_REPLAY;
@@ -312,7 +313,7 @@ int sqlite_watch_start(struct store *base, struct str prefix, uint64_t from_rev,
     if (from_rev > s->revision + 1)
         return err_set(err, E_FUTURE, "revision %llu is in the future, the newest is %llu",
                        (unsigned long long)from_rev, (unsigned long long)s->revision);
-    struct watch *w = xnew(struct watch);
+    struct store_watcher *w = xnew(struct store_watcher);
     w->base.store = base;
     w->prefix = str_dup(prefix);
     w->n_prefix = prefix.n;
@@ -328,14 +329,14 @@ int sqlite_watch_start(struct store *base, struct str prefix, uint64_t from_rev,
 
 void sqlite_watch_pause(struct store_watch *base)
 {
-    struct watch *w = watch_of(base);
+    struct store_watcher *w = watch_of(base);
     if (w->state == WATCH_REPLAY || w->state == WATCH_LIVE)
         w->state = WATCH_PAUSED;
 }
 
 void sqlite_watch_resume(struct store_watch *base)
 {
-    struct watch *w = watch_of(base);
+    struct store_watcher *w = watch_of(base);
     if (w->state != WATCH_PAUSED)
         return;
     w->missed_bytes = 0;
@@ -344,7 +345,7 @@ void sqlite_watch_resume(struct store_watch *base)
 
 void sqlite_watch_cancel(struct store_watch *base)
 {
-    struct watch *w = watch_of(base);
+    struct store_watcher *w = watch_of(base);
     if (w->state == WATCH_ENDED) /* from its own on_end */
         return;
     list_remove(&w->node);
@@ -354,7 +355,7 @@ void sqlite_watch_cancel(struct store_watch *base)
 
 uint64_t sqlite_watch_progress(const struct store_watch *base)
 {
-    const struct watch *w = watch_of(base);
+    const struct store_watcher *w = watch_of(base);
     return w->next_rev - 1;
 }
 
@@ -363,7 +364,7 @@ struct ending {
     struct err err;
 };
 
-static void visit_ending(struct watch *w, void *arg)
+static void visit_ending(struct store_watcher *w, void *arg)
 {
     const struct ending *e = arg;
     end(w, e->r, &e->err);

@@ -47,27 +47,27 @@ void writer_txn_free(struct txn *t)
 
 static void on_post(struct post *post)
 {
-    struct report *rep = container_of(post, struct report, post);
+    struct writer_report *rep = container_of(post, struct writer_report, post);
     rep->writer->on_report(rep->writer->arg, rep);
 }
 
-static struct report *report_new(struct writer *w)
+static struct writer_report *report_new(struct writer *w)
 {
-    struct report *rep = xnew(struct report);
+    struct writer_report *rep = xnew(struct writer_report);
     rep->writer = w;
     rep->post.run = on_post;
     list_init(&rep->txns);
     return rep;
 }
 
-void writer_report_free(struct report *rep)
+void writer_report_free(struct writer_report *rep)
 {
     assert(list_is_empty(&rep->txns));
     vec_fini(&rep->events);
     free(rep);
 }
 
-static void send_report(struct writer *w, struct report *rep)
+static void send_report(struct writer *w, struct writer_report *rep)
 {
     rep->swept = db_rev(w->swept_id);
     rep->is_full = w->is_full;
@@ -77,7 +77,7 @@ static void send_report(struct writer *w, struct report *rep)
 /* ------------------------------------------------------------------ one transaction */
 
 /* What the store holds under the key of an operation, before the transaction. */
-struct found {
+struct writer_found {
     int64_t id; /* 0: never heard of it */
     uint64_t create_rev, version;
     int64_t jump, jump_len;
@@ -85,28 +85,29 @@ struct found {
     bool is_damaged; /* only looked for by STORE_DELETE_DAMAGED; then nothing is known but id */
 };
 
-static bool is_alive(const struct found *f)
+static bool is_alive(const struct writer_found *f)
 {
     return f->version > 0;
 }
 
-static int look_up(struct writer *w, struct txn *t, const struct store_op *op, struct found *ret)
+static int look_up(struct writer *w, struct txn *t, const struct store_op *op,
+                   struct writer_found *ret)
 {
     struct db_row row;
     bool changes = op->kind != STORE_CHECK;
     int r = db_find(&w->db, op->key, changes, &row, &t->err);
-    *ret = (struct found){ 0 };
+    *ret = (struct writer_found){ 0 };
     if (r == E_DIGEST && op->kind == STORE_DELETE_DAMAGED) {
-        *ret = (struct found){ .id = row.id, .version = 1, .is_damaged = true };
+        *ret = (struct writer_found){ .id = row.id, .version = 1, .is_damaged = true };
         t->err = (struct err){ 0 };
         r = 1;
     } else if (r > 0) {
-        *ret = (struct found){ .id = row.id,
-                               .create_rev = row.create_rev,
-                               .version = row.version,
-                               .jump = row.jump,
-                               .jump_len = row.jump_len,
-                               .value = row.value };
+        *ret = (struct writer_found){ .id = row.id,
+                                      .create_rev = row.create_rev,
+                                      .version = row.version,
+                                      .jump = row.jump,
+                                      .jump_len = row.jump_len,
+                                      .value = row.value };
         if (!db_keep(&t->mem, &ret->value))
             r = err_set(&t->err, -EMSGSIZE, "transaction replaces more than %d bytes",
                         REPLACED_MAX_BYTES);
@@ -115,7 +116,7 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op, s
     return r;
 }
 
-static bool holds(const struct store_op *op, const struct found *f)
+static bool holds(const struct store_op *op, const struct writer_found *f)
 {
     if (op->kind == STORE_DELETE_DAMAGED)
         return f->is_damaged;
@@ -131,7 +132,7 @@ static bool holds(const struct store_op *op, const struct found *f)
     return false;
 }
 
-static void refuse(struct writer *w, struct txn *t, size_t at, const struct found *f)
+static void refuse(struct writer *w, struct txn *t, size_t at, const struct writer_found *f)
 {
     const struct store_op *op = &t->ops[at];
     t->res = (struct store_txn_result){ .r = E_CONFLICT, .rev = w->revision, .failed_op = at };
@@ -151,7 +152,8 @@ static void refuse(struct writer *w, struct txn *t, size_t at, const struct foun
  * The jump of a new row on top of `f`: two jumps of equal length below become one, as carrying does
  * in skew-binary numbers. A row that was compacted away ends the list.
  */
-static int set_jump(struct writer *w, const struct found *f, struct db_row *row, struct err *err)
+static int set_jump(struct writer *w, const struct writer_found *f, struct db_row *row,
+                    struct err *err)
 {
     row->prev = f->id;
     if (!f->id)
@@ -172,8 +174,8 @@ static int set_jump(struct writer *w, const struct found *f, struct db_row *row,
     return r;
 }
 
-static int write_change(struct writer *w, const struct store_op *op, const struct found *f,
-                        int64_t id, struct report *rep, struct err *err)
+static int write_change(struct writer *w, const struct store_op *op, const struct writer_found *f,
+                        int64_t id, struct writer_report *rep, struct err *err)
 {
     bool dead = op->kind == STORE_DELETE || op->kind == STORE_DELETE_DAMAGED;
     struct db_row row = { .id = id, .key = op->key, .value = op->value };
@@ -208,7 +210,7 @@ static int write_change(struct writer *w, const struct store_op *op, const struc
 }
 
 /* Whether it lets the store become smaller, once compaction has been there. */
-static bool shrinks(const struct txn *t, const struct found *found)
+static bool shrinks(const struct txn *t, const struct writer_found *found)
 {
     for (size_t i = 0; i < t->n_ops; i++)
         if (t->ops[i].kind == STORE_PUT &&
@@ -219,9 +221,9 @@ static bool shrinks(const struct txn *t, const struct found *found)
 }
 
 /* 0 also for a conflict, which is an answer; negative when the file does not let us go on. */
-static int apply(struct writer *w, struct txn *t, struct report *rep)
+static int apply(struct writer *w, struct txn *t, struct writer_report *rep)
 {
-    struct found found[STORE_TXN_MAX_OPS];
+    struct writer_found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
         /* The error concerns this transaction alone, or one key, and nothing is written yet. */
@@ -276,7 +278,7 @@ static void note_damage(struct writer *w, int r, const struct err *err)
 }
 
 /* Nothing of the batch has happened. */
-static void undo_batch(struct writer *w, struct report *rep, uint64_t before)
+static void undo_batch(struct writer *w, struct writer_report *rep, uint64_t before)
 {
     roll_back(w);
     w->revision = before;
@@ -286,7 +288,7 @@ static void undo_batch(struct writer *w, struct report *rep, uint64_t before)
 }
 
 /* The same answer for all, conflicts too. */
-static void fail_batch(struct writer *w, struct report *rep, int r, const struct err *err)
+static void fail_batch(struct writer *w, struct writer_report *rep, int r, const struct err *err)
 {
     note_damage(w, r, err);
     list_each (node, &rep->txns) {
@@ -297,14 +299,14 @@ static void fail_batch(struct writer *w, struct report *rep, int r, const struct
 }
 
 /* One sync for the changes, and one for the header when the log starts again. */
-static void note_commit(struct writer *w, struct report *rep)
+static void note_commit(struct writer *w, struct writer_report *rep)
 {
     rep->commits = 1;
     rep->fsyncs += w->log_restarted ? 2 : 1;
 }
 
 /* On failure writes continue without a mark, which matters only after a second fault. */
-static void reserve(struct writer *w, struct report *rep)
+static void reserve(struct writer *w, struct writer_report *rep)
 {
     int r = mark_reserve(&w->mark, w->revision, &rep->upkeep_err);
     if (r < 0)
@@ -313,7 +315,7 @@ static void reserve(struct writer *w, struct report *rep)
         rep->fsyncs += (uint64_t)r;
 }
 
-static int apply_all(struct writer *w, struct report *rep, struct err *err)
+static int apply_all(struct writer *w, struct writer_report *rep, struct err *err)
 {
     int r = w->broken;
     if (r < 0) {
@@ -355,7 +357,7 @@ static void regain_reserve(struct writer *w)
 
 static void run_batch(struct writer *w, struct list *txns)
 {
-    struct report *rep = report_new(w);
+    struct writer_report *rep = report_new(w);
     list_move_all(txns, &rep->txns);
     uint64_t before = w->revision;
     struct err err = { 0 };
@@ -390,20 +392,20 @@ struct sweep_row {
     char *key; /* only of deletions */
     size_t n_key;
 };
-struct sweep {
+struct writer_sweep {
     struct sweep_row rows[WRITER_COMPACT_ROWS];
     size_t n;
     int64_t next; /* where to go on */
 };
 
-static void sweep_fini(struct sweep *s)
+static void sweep_fini(struct writer_sweep *s)
 {
     for (size_t i = 0; i < s->n; i++)
         free(s->rows[i].key);
 }
 
 /* The next changes that revision `compacting_to` does not need to tell apart any more. */
-static int sweep_collect(struct writer *w, struct sweep *s, struct err *err)
+static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *err)
 {
     struct db_scan scan;
     struct db_row row;
@@ -446,7 +448,7 @@ static int sweep_row(struct writer *w, const struct sweep_row *row, struct err *
     return db_run_ids(&w->db, DB_DELETE_ROW, row->id, err);
 }
 
-static int sweep_all(struct writer *w, const struct sweep *s, struct err *err)
+static int sweep_all(struct writer *w, const struct writer_sweep *s, struct err *err)
 {
     int r = db_run(&w->db, DB_BEGIN, err);
     if (r >= 0 && w->compacted < w->compacting_to)
@@ -460,8 +462,8 @@ static int sweep_all(struct writer *w, const struct sweep *s, struct err *err)
 
 static void compact_step(struct writer *w)
 {
-    struct report *rep = report_new(w);
-    struct sweep s = { .n = 0 };
+    struct writer_report *rep = report_new(w);
+    struct writer_sweep s = { .n = 0 };
     int r = w->broken;
     if (r >= 0)
         r = sweep_collect(w, &s, &rep->upkeep_err);
@@ -505,13 +507,13 @@ static void checkpoint(struct writer *w)
 {
     if (w->broken)
         return;
-    struct report *rep = report_new(w);
+    struct writer_report *rep = report_new(w);
     rep->upkeep_r = db_checkpoint(&w->db, &w->copied_frames, &rep->upkeep_err);
     rep->fsyncs = 2; /* the log, then the file */
     send_report(w, rep);
 }
 
-struct orders {
+struct writer_orders {
     struct list txns;
     bool compact, tidy, stop;
 };
@@ -522,7 +524,7 @@ static bool has_orders(struct writer *w)
 }
 
 /* Wait for something to do, and take it. */
-static void take_orders(struct writer *w, struct orders *o)
+static void take_orders(struct writer *w, struct writer_orders *o)
 {
     list_init(&o->txns);
     size_t n = 0, bytes = 0;
@@ -546,7 +548,7 @@ static void take_orders(struct writer *w, struct orders *o)
 }
 
 /* When to copy the log into the file. What the file grows by then must find room in the reserve. */
-static int enough_frames(const struct writer *w, const struct orders *o)
+static int enough_frames(const struct writer *w, const struct writer_orders *o)
 {
     if (o->stop || w->is_full)
         return 1;
@@ -559,7 +561,7 @@ static void work(void *arg)
     struct writer *w = arg;
     (void)pthread_setname_np(pthread_self(), "store-writer");
     for (;;) {
-        struct orders o;
+        struct writer_orders o;
         take_orders(w, &o);
         if (!list_is_empty(&o.txns))
             run_batch(w, &o.txns);
@@ -576,7 +578,7 @@ static void work(void *arg)
     }
     db_close(&w->db);
     reserve_keep_some(&w->reserve);
-    struct report *rep = report_new(w);
+    struct writer_report *rep = report_new(w);
     rep->upkeep_r = mark_close(&w->mark, w->revision, &rep->upkeep_err);
     mark_fini(&w->mark);
     rep->last = true;

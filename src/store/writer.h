@@ -6,8 +6,8 @@
  * Between batches it compacts in small steps and copies the write-ahead log into the file. With
  * nothing to do it sleeps on a condition variable; it has no clock.
  *
- * What the threads exchange: struct txn to the writer, struct report to the loop. Whoever holds one
- * owns it; the functions below are for the loop thread.
+ * What the threads exchange: struct txn to the writer, struct writer_report to the loop. Whoever
+ * holds one owns it; the functions below are for the loop thread.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ struct txn *writer_txn_new(const struct store_op *ops, size_t n,
 void writer_txn_free(struct txn *t);
 
 /* What one commit, or one piece of upkeep, has done. */
-struct report {
+struct writer_report {
     struct post post;
     struct writer *writer;
     struct list txns;               /* in order, each with its result */
@@ -64,8 +64,8 @@ struct writer {
     struct loop *loop;
     struct db db;     /* the thread's, from writer_start() on */
     struct mark mark; /* as well */
-    void (*on_report)(void *arg,
-                      struct report *rep); /* loop thread; release with writer_report_free() */
+    void (*on_report)(
+        void *arg, struct writer_report *rep); /* loop thread; release with writer_report_free() */
     void *arg;
     uv_thread_t thread;
 
@@ -106,4 +106,5 @@ void writer_stop(struct writer *w);
 /* After the last report. */
 void writer_fini(struct writer *w);
 
-void writer_report_free(struct report *rep); /* without its transactions, which must be gone */
+void writer_report_free(
+    struct writer_report *rep); /* without its transactions, which must be gone */

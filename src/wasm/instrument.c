@@ -2,10 +2,10 @@
 /*
  * The module parser and rewriter; see instrument.h.
  *
- * One pass over the sections fills `struct scan`: pointers into the module's bytes, never copies. A
- * second pass writes the new module from the same bytes. Counts from the module are compared with
- * the bytes that are left before anything is allocated for them, so memory is bounded by the
- * module's size. Binary format: WebAssembly core specification 2.0, chapter 5.
+ * One pass over the sections fills `struct instrument_scan`: pointers into the module's bytes,
+ * never copies. A second pass writes the new module from the same bytes. Counts from the module are
+ * compared with the bytes that are left before anything is allocated for them, so memory is bounded
+ * by the module's size. Binary format: WebAssembly core specification 2.0, chapter 5.
  */
 #include "wasm/instrument.h"
 
@@ -59,7 +59,7 @@ struct global {
     bool is_mutable;
 };
 
-struct scan {
+struct instrument_scan {
     VEC(struct func_type) types;
     VEC(uint32_t) funcs;        /* type index of every function, imported ones first */
     VEC(struct global) globals; /* imported ones first */
@@ -82,7 +82,7 @@ struct scan {
     char why_not[128]; /* the first reason found; empty: dissolvable */
 };
 
-static void scan_fini(struct scan *s)
+static void scan_fini(struct instrument_scan *s)
 {
     vec_fini(&s->types);
     vec_fini(&s->funcs);
@@ -93,8 +93,8 @@ static void scan_fini(struct scan *s)
     arena_fini(&s->sigs);
 }
 
-__attribute__((format(printf, 2, 3))) static void not_dissolvable(struct scan *s, const char *fmt,
-                                                                  ...)
+__attribute__((format(printf, 2, 3))) static void not_dissolvable(struct instrument_scan *s,
+                                                                  const char *fmt, ...)
 {
     if (s->why_not[0])
         return;
@@ -148,7 +148,7 @@ static int check_type(uint8_t type, struct err *err)
 
 /* ---- names and signatures ---- */
 
-static int count_name(struct scan *s, size_t bytes, struct err *err)
+static int count_name(struct instrument_scan *s, size_t bytes, struct err *err)
 {
     s->name_bytes += bytes;
     if (s->name_bytes > MODULE_NAME_BYTES_MAX)
@@ -156,7 +156,7 @@ static int count_name(struct scan *s, size_t bytes, struct err *err)
     return 0;
 }
 
-static int sig_alloc(struct scan *s, size_t n, char **ret, struct err *err)
+static int sig_alloc(struct instrument_scan *s, size_t n, char **ret, struct err *err)
 {
     int r = count_name(s, n, err);
     if (r < 0)
@@ -165,7 +165,7 @@ static int sig_alloc(struct scan *s, size_t n, char **ret, struct err *err)
     return *ret ? 0 : err_set(err, -ENOMEM, "no memory for signatures");
 }
 
-static int func_sig(struct scan *s, uint32_t type, struct str *ret, struct err *err)
+static int func_sig(struct instrument_scan *s, uint32_t type, struct str *ret, struct err *err)
 {
     if (type >= s->types.n)
         return malformed(err, "type index out of range");
@@ -184,7 +184,7 @@ static int func_sig(struct scan *s, uint32_t type, struct str *ret, struct err *
     return 0;
 }
 
-static int global_sig(struct scan *s, struct global g, struct str *ret, struct err *err)
+static int global_sig(struct instrument_scan *s, struct global g, struct str *ret, struct err *err)
 {
     char *text;
     int r = sig_alloc(s, 2, &text, err);
@@ -196,7 +196,7 @@ static int global_sig(struct scan *s, struct global g, struct str *ret, struct e
     return 0;
 }
 
-static int table_sig(struct scan *s, uint8_t type, struct str *ret, struct err *err)
+static int table_sig(struct instrument_scan *s, uint8_t type, struct str *ret, struct err *err)
 {
     char *text;
     int r = sig_alloc(s, 1, &text, err);
@@ -209,7 +209,7 @@ static int table_sig(struct scan *s, uint8_t type, struct str *ret, struct err *
 
 /* ---- sections ---- */
 
-static int scan_types(struct scan *s, struct rd *r, struct err *err)
+static int scan_types(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 3);
     if (n > TYPES_MAX)
@@ -236,12 +236,12 @@ static int scan_types(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-struct limits {
+struct instrument_limits {
     uint32_t min, max;
     bool has_max;
 };
 
-static int rd_limits(struct rd *r, const char *what, struct limits *ret, struct err *err)
+static int rd_limits(struct rd *r, const char *what, struct instrument_limits *ret, struct err *err)
 {
     uint8_t flags = rd_u8(r);
     if (rd_ok(r) && flags > 1)
@@ -253,12 +253,12 @@ static int rd_limits(struct rd *r, const char *what, struct limits *ret, struct 
     return rd_ok(r) ? 0 : malformed(err, what);
 }
 
-static int rd_table(struct scan *s, struct rd *r, struct err *err)
+static int rd_table(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint8_t type = rd_u8(r);
     if (rd_ok(r) && type != 0x70 && type != 0x6f)
         return err_set(err, E_UNSUPPORTED, "the module has a table of elements 0x%02x", type);
-    struct limits limits;
+    struct instrument_limits limits;
     int c = rd_limits(r, "table", &limits, err);
     if (c < 0)
         return c;
@@ -266,9 +266,9 @@ static int rd_table(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int rd_memory(struct scan *s, struct rd *r, struct err *err)
+static int rd_memory(struct instrument_scan *s, struct rd *r, struct err *err)
 {
-    struct limits limits;
+    struct instrument_limits limits;
     int c = rd_limits(r, "memory", &limits, err);
     if (c < 0)
         return c;
@@ -279,7 +279,7 @@ static int rd_memory(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int rd_global_type(struct scan *s, struct rd *r, struct err *err)
+static int rd_global_type(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     struct global g = { .type = rd_u8(r) };
     uint8_t mutability = rd_u8(r);
@@ -295,7 +295,7 @@ static int rd_global_type(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_import(struct scan *s, struct rd *r, struct err *err)
+static int scan_import(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     struct module_extern e = { .module = rd_name(r) };
     e.name = rd_name(r);
@@ -342,7 +342,7 @@ static int scan_import(struct scan *s, struct rd *r, struct err *err)
     return c;
 }
 
-static int scan_imports(struct scan *s, struct rd *r, struct err *err)
+static int scan_imports(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 4);
     if (n > MODULE_EXTERNS_MAX)
@@ -355,7 +355,7 @@ static int scan_imports(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_functions(struct scan *s, struct rd *r, struct err *err)
+static int scan_functions(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 1);
     if (n > FUNCS_MAX)
@@ -367,7 +367,7 @@ static int scan_functions(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_tables(struct scan *s, struct rd *r, struct err *err)
+static int scan_tables(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 3);
     int c = 0;
@@ -376,7 +376,7 @@ static int scan_tables(struct scan *s, struct rd *r, struct err *err)
     return c;
 }
 
-static int scan_memories(struct scan *s, struct rd *r, struct err *err)
+static int scan_memories(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 2);
     if (n > 1)
@@ -440,7 +440,7 @@ static int rd_const_expr(struct rd *r, int64_t *ret, struct err *err)
     return malformed(err, "constant expression");
 }
 
-static int scan_globals(struct scan *s, struct rd *r, struct err *err)
+static int scan_globals(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 3);
     for (uint32_t i = 0; i < n; i++) {
@@ -454,7 +454,7 @@ static int scan_globals(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_export(struct scan *s, struct rd *r, struct err *err)
+static int scan_export(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     struct module_extern e = { .name = rd_name(r) };
     uint8_t kind = rd_u8(r);
@@ -493,7 +493,7 @@ static int scan_export(struct scan *s, struct rd *r, struct err *err)
     return c;
 }
 
-static int scan_exports(struct scan *s, struct rd *r, struct err *err)
+static int scan_exports(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 3);
     if (n > MODULE_EXTERNS_MAX)
@@ -508,7 +508,7 @@ static int scan_exports(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_start(struct scan *s, struct rd *r, struct err *err)
+static int scan_start(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     s->start_func = rd_u32(r);
     if (!rd_ok(r) || s->start_func >= s->funcs.n)
@@ -520,7 +520,7 @@ static int scan_start(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_segment(struct scan *s, struct rd *r, struct err *err)
+static int scan_segment(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t kind = rd_u32(r);
     int64_t offset = -1;
@@ -551,7 +551,7 @@ static int scan_segment(struct scan *s, struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_data(struct scan *s, struct rd *r, struct err *err)
+static int scan_data(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 2);
     if (n > SEGMENTS_MAX)
@@ -566,7 +566,7 @@ static int scan_data(struct scan *s, struct rd *r, struct err *err)
 
 /* ---- code ---- */
 
-static int scan_body(struct scan *s, struct str body, struct err *err)
+static int scan_body(struct instrument_scan *s, struct str body, struct err *err)
 {
     struct rd r = rd_init(body.p, body.n);
     for (uint32_t n = rd_count(&r, 2); n > 0 && rd_ok(&r); n--) {
@@ -595,7 +595,7 @@ static int scan_body(struct scan *s, struct str body, struct err *err)
     return rd_ok(&r) ? 0 : malformed(err, "an instruction runs over the end of its function");
 }
 
-static int scan_code(struct scan *s, struct rd *r, struct err *err)
+static int scan_code(struct instrument_scan *s, struct rd *r, struct err *err)
 {
     uint32_t n = rd_count(r, 2);
     for (uint32_t i = 0; i < n; i++) {
@@ -641,7 +641,7 @@ static int next_section(struct rd *r, struct section_view *ret, struct err *err)
     return 1;
 }
 
-static int scan_section(struct scan *s, const struct section_view *v, struct err *err)
+static int scan_section(struct instrument_scan *s, const struct section_view *v, struct err *err)
 {
     struct rd r = rd_init(v->body.p, v->body.n);
     int c = 0;
@@ -706,7 +706,7 @@ static int check_header(struct rd *r, struct err *err)
     return 0;
 }
 
-static int scan_module(struct scan *s, struct str wasm, struct err *err)
+static int scan_module(struct instrument_scan *s, struct str wasm, struct err *err)
 {
     struct rd r = rd_init(wasm.p, wasm.n);
     int c = check_header(&r, err);
@@ -727,7 +727,7 @@ static int scan_module(struct scan *s, struct str wasm, struct err *err)
 }
 
 /* Which globals are saved, or why the module cannot be dissolved. */
-static void choose_globals(struct scan *s)
+static void choose_globals(struct instrument_scan *s)
 {
     uint32_t n = 0;
     for (uint32_t i = s->n_imported_globals; i < s->globals.n; i++) {
@@ -768,7 +768,7 @@ static void put_export(struct buf *b, uint32_t *n, const char *name, enum module
     ++*n;
 }
 
-static void put_export_section(const struct scan *s, struct buf *out)
+static void put_export_section(const struct instrument_scan *s, struct buf *out)
 {
     scoped(buf_fini_scoped) struct buf added = BUF_INIT(INSTRUMENT_GROWTH_MAX);
     scoped(buf_fini_scoped) struct buf count = BUF_INIT(8);
@@ -794,8 +794,8 @@ static void put_export_section(const struct scan *s, struct buf *out)
     (void)buf_add_str(out, buf_str(&added));
 }
 
-static int write_module(const struct scan *s, struct str wasm, bool keep_names, struct buf *out,
-                        struct err *err)
+static int write_module(const struct instrument_scan *s, struct str wasm, bool keep_names,
+                        struct buf *out, struct err *err)
 {
     struct rd r = rd_init(wasm.p, wasm.n);
     (void)buf_add_str(out, rd_str(&r, 8));
@@ -822,7 +822,8 @@ static int write_module(const struct scan *s, struct str wasm, bool keep_names, 
     return buf_ok(out) ? 0 : err_sys(err, out->failed, "instrumented module");
 }
 
-static int describe(struct scan *s, bool has_names, struct module_info **ret, struct err *err)
+static int describe(struct instrument_scan *s, bool has_names, struct module_info **ret,
+                    struct err *err)
 {
     struct module_info info = {
         .has_memory = s->n_defined_memories == 1,
@@ -847,7 +848,7 @@ static int describe(struct scan *s, bool has_names, struct module_info **ret, st
     return module_info_copy(&info, ret, err);
 }
 
-static int run(struct scan *s, struct str wasm, bool keep_names, struct buf *out,
+static int run(struct instrument_scan *s, struct str wasm, bool keep_names, struct buf *out,
                struct module_info **ret, struct err *err)
 {
     int c = scan_module(s, wasm, err);
@@ -865,7 +866,7 @@ static int run(struct scan *s, struct str wasm, bool keep_names, struct buf *out
 int instrument(struct str wasm, unsigned flags, struct buf *out, struct module_info **ret,
                struct err *err)
 {
-    struct scan s = { .sigs.max_bytes = (size_t)2 * MODULE_NAME_BYTES_MAX };
+    struct instrument_scan s = { .sigs.max_bytes = (size_t)2 * MODULE_NAME_BYTES_MAX };
     int c = run(&s, wasm, flags & INSTRUMENT_KEEP_NAMES, out, ret, err);
     scan_fini(&s);
     return c;

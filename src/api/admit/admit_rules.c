@@ -334,12 +334,12 @@ static bool amount_of(const struct json *list, struct str name, struct quantity 
     return quantity_parse(json_str(json_get(list, name)), ret, NULL) >= 0;
 }
 
-struct usage {
+struct admit_rules_usage {
     const struct json *requests, *limits;
 };
 
 static void check_min(struct complaints *c, const char *type, const struct json *bound,
-                      struct usage u)
+                      struct admit_rules_usage u)
 {
     struct quantity min, request, limit;
     if (!amount_of(u.requests, bound->key, &request))
@@ -360,7 +360,7 @@ static void check_min(struct complaints *c, const char *type, const struct json 
 }
 
 static void check_max(struct complaints *c, const char *type, const struct json *bound,
-                      struct usage u)
+                      struct admit_rules_usage u)
 {
     struct quantity max, request, limit;
     if (quantity_parse(json_str(bound), &max, NULL) < 0)
@@ -379,7 +379,7 @@ static void check_max(struct complaints *c, const char *type, const struct json 
 }
 
 static void check_ratio(struct complaints *c, const char *type, const struct json *bound,
-                        struct usage u)
+                        struct admit_rules_usage u)
 {
     struct quantity most, request, limit;
     if (quantity_parse(json_str(bound), &most, NULL) < 0)
@@ -407,7 +407,7 @@ static void check_ratio(struct complaints *c, const char *type, const struct jso
 }
 
 static void check_usage(struct complaints *c, const char *type, const struct json *item,
-                        struct usage u)
+                        struct admit_rules_usage u)
 {
     json_each (bound, json_getc(item, "min"))
         check_min(c, type, bound, u);
@@ -501,13 +501,14 @@ bool admit_limits(struct arena *a, struct json *pod, const struct json *ranges, 
                 json_each (container, json_getc(spec, lists[i])) {
                     const struct json *r = json_getc(container, "resources");
                     check_usage(&c, "Container", item,
-                                (struct usage){ json_getc(r, "requests"), json_getc(r, "limits") });
+                                (struct admit_rules_usage){ json_getc(r, "requests"),
+                                                            json_getc(r, "limits") });
                 }
         if (str_is(json_get_str(item, "type"), "Pod")) {
             const struct json *containers = json_getc(spec, "containers");
-            check_usage(
-                &c, "Pod", item,
-                (struct usage){ sum(a, containers, "requests"), sum(a, containers, "limits") });
+            check_usage(&c, "Pod", item,
+                        (struct admit_rules_usage){ sum(a, containers, "requests"),
+                                                    sum(a, containers, "limits") });
         }
     }
     return complaints_done(a, &c, why);
@@ -543,7 +544,8 @@ bool admit_claim_limits(struct arena *a, const struct json *claim, const struct 
         if (!str_is(json_get_str(item, "type"), "PersistentVolumeClaim"))
             continue;
         json_each (bound, json_getc(item, "min"))
-            check_min(&c, "PersistentVolumeClaim", bound, (struct usage){ requests, NULL });
+            check_min(&c, "PersistentVolumeClaim", bound,
+                      (struct admit_rules_usage){ requests, NULL });
         json_each (bound, json_getc(item, "max"))
             check_max_request(&c, bound, requests);
     }

@@ -14,13 +14,13 @@
 
 enum { CSR_MAX_BYTES = 64 << 10 };
 
-enum operation { CREATE, UPDATE, DELETE };
+enum node_restriction_operation { CREATE, UPDATE, DELETE };
 
-struct attempt {
+struct node_restriction_attempt {
     struct request *rq;
     struct arena *a;
     struct str node; /* who writes */
-    enum operation op;
+    enum node_restriction_operation op;
     struct str name, sub; /* of the object, "" before one is generated; the subresource, or "" */
     struct str shown;     /* the name in an answer, or what it will begin with */
     const struct json *obj, *old;
@@ -31,7 +31,7 @@ struct attempt {
 /* ------------------------------------------------------------------ words */
 
 /* fmt with the node's name, quoted, for its only %s. */
-static const char *say(struct attempt *t, const char *fmt)
+static const char *say(struct node_restriction_attempt *t, const char *fmt)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     const char *at = strstr(fmt, "%s");
@@ -41,7 +41,7 @@ static const char *say(struct attempt *t, const char *fmt)
     return str_dup_arena(t->a, buf_str(&text));
 }
 
-static const char *unexpected_operation(struct attempt *t)
+static const char *unexpected_operation(struct node_restriction_attempt *t)
 {
     static const char *const names[] = { "CREATE", "UPDATE", "DELETE" };
     return arena_printf(t->a, "unexpected operation \"%s\"", names[t->op]);
@@ -74,7 +74,7 @@ static bool is_same(struct arena *a, const struct json *x, const struct json *y)
     return no_p || no_q ? no_p == no_q : json_equal(p, q);
 }
 
-static bool is_same_at(struct attempt *t, const char *up, const char *member)
+static bool is_same_at(struct node_restriction_attempt *t, const char *up, const char *member)
 {
     return is_same(t->a, json_path(t->obj, up, member, NULL), json_path(t->old, up, member, NULL));
 }
@@ -151,7 +151,7 @@ static size_t add_changed(struct str *to, size_t n, const struct json *labels,
 }
 
 /* The forbidden labels that the write changes, by commas; NULL: none. */
-static const char *changed_labels(struct attempt *t)
+static const char *changed_labels(struct node_restriction_attempt *t)
 {
     struct json *labels = json_path(t->obj, "metadata", "labels", NULL);
     struct json *before = json_path(t->old, "metadata", "labels", NULL);
@@ -173,7 +173,7 @@ static const char *changed_labels(struct attempt *t)
 
 /* ------------------------------------------------------------------ kinds */
 
-static const char *judge_node(struct attempt *t)
+static const char *judge_node(struct node_restriction_attempt *t)
 {
     const struct json *source = json_path(t->obj, "spec", "configSource", NULL);
     if (!str_eq(t->name, t->node)) {
@@ -205,7 +205,7 @@ static const char *judge_node(struct attempt *t)
     return labels ? arena_printf(t->a, "is not allowed to modify labels: %s", labels) : NULL;
 }
 
-static const char *judge_owner(struct attempt *t, const struct json *owner)
+static const char *judge_owner(struct node_restriction_attempt *t, const struct json *owner)
 {
     const struct json *controller = json_getc(owner, "controller");
     struct str uid = json_get_str(owner, "uid");
@@ -229,7 +229,7 @@ static const char *judge_owner(struct attempt *t, const struct json *owner)
     return NULL;
 }
 
-static const char *judge_new_pod(struct attempt *t)
+static const char *judge_new_pod(struct node_restriction_attempt *t)
 {
     const struct json *owners = json_path(t->obj, "metadata", "ownerReferences", NULL);
     const char *unknown;
@@ -254,7 +254,7 @@ static const char *judge_new_pod(struct attempt *t)
                : NULL;
 }
 
-static const char *judge_pod_status(struct attempt *t)
+static const char *judge_pod_status(struct node_restriction_attempt *t)
 {
     if (t->op != UPDATE)
         return unexpected_operation(t);
@@ -270,7 +270,7 @@ static const char *judge_pod_status(struct attempt *t)
     return NULL;
 }
 
-static const char *judge_pod(struct attempt *t)
+static const char *judge_pod(struct node_restriction_attempt *t)
 {
     if (str_is(t->sub, "status"))
         return judge_pod_status(t);
@@ -304,7 +304,7 @@ static struct json *claim_core(struct arena *a, const struct json *claim)
     return v;
 }
 
-static const char *judge_claim(struct attempt *t)
+static const char *judge_claim(struct node_restriction_attempt *t)
 {
     if (!str_is(t->sub, "status"))
         return "may only update PVC status";
@@ -316,7 +316,7 @@ static const char *judge_claim(struct attempt *t)
     return NULL;
 }
 
-static const char *judge_lease(struct attempt *t)
+static const char *judge_lease(struct node_restriction_attempt *t)
 {
     if (!str_is(t->rq->route.ns, LEASES_IN))
         return "can only access leases in the \"" LEASES_IN "\" system namespace";
@@ -325,14 +325,14 @@ static const char *judge_lease(struct attempt *t)
     return NULL;
 }
 
-static const char *judge_csi_node(struct attempt *t)
+static const char *judge_csi_node(struct node_restriction_attempt *t)
 {
     if (!str_eq(t->name, t->node))
         return "can only access CSINode with the same name as the requesting node";
     return NULL;
 }
 
-static const char *judge_slice(struct attempt *t)
+static const char *judge_slice(struct node_restriction_attempt *t)
 {
     if (t->op == CREATE && !str_eq(node_of_pod(t->obj), t->node))
         return "can only create ResourceSlice with the same NodeName as the requesting node";
@@ -343,7 +343,7 @@ static const char *judge_slice(struct attempt *t)
 
 static const struct {
     const char *group, *resource;
-    const char *(*judge)(struct attempt *t);
+    const char *(*judge)(struct node_restriction_attempt *t);
 } kinds[] = {
     { "", "nodes", judge_node },
     { "", "persistentvolumeclaims", judge_claim },
@@ -360,13 +360,13 @@ bool node_restricts(const struct request *rq, struct str *ret_node)
     return rq->api->with_rbac && identity_is_node(&rq->identity, ret_node);
 }
 
-static struct json *forbid(struct attempt *t, const char *why)
+static struct json *forbid(struct node_restriction_attempt *t, const char *why)
 {
     return status_forbidden(t->a, t->rq->route.group, t->rq->route.resource,
                             t->shown.n ? t->shown : STR("Unknown"), str_of(why));
 }
 
-static struct json *forbid_nameless(struct attempt *t)
+static struct json *forbid_nameless(struct node_restriction_attempt *t)
 {
     scoped(buf_fini_scoped) struct buf user = BUF_INIT(BUF_MAX_DEFAULT);
     go_quote(&user, t->rq->identity.user);
@@ -374,20 +374,20 @@ static struct json *forbid_nameless(struct attempt *t)
                                   STR_ARG(buf_str(&user))));
 }
 
-static struct json *judge(struct request *rq, enum operation op, struct str name,
+static struct json *judge(struct request *rq, enum node_restriction_operation op, struct str name,
                           const struct json *obj, const struct json *old, const struct json *own)
 {
-    struct attempt t = { .rq = rq,
-                         .a = &rq->arena,
-                         .op = op,
-                         .name = name,
-                         .shown = name.n
-                                      ? name
-                                      : json_str(json_path(obj, "metadata", "generateName", NULL)),
-                         .sub = rq->sub ? rq->sub->name : STR(""),
-                         .obj = obj,
-                         .old = old,
-                         .own = own };
+    struct node_restriction_attempt t = {
+        .rq = rq,
+        .a = &rq->arena,
+        .op = op,
+        .name = name,
+        .shown = name.n ? name : json_str(json_path(obj, "metadata", "generateName", NULL)),
+        .sub = rq->sub ? rq->sub->name : STR(""),
+        .obj = obj,
+        .old = old,
+        .own = own
+    };
     if (!node_restricts(rq, &t.node))
         return NULL;
     if (t.node.n == 0)
@@ -454,7 +454,9 @@ static const struct admission_stage restriction = { .name = "NodeRestriction",
 
 static struct json *eviction_apply(void *self, struct admission *ad, void *state)
 {
-    struct attempt t = { .rq = ad->rq, .a = &ad->rq->arena, .shown = ad->rq->route.name };
+    struct node_restriction_attempt t = { .rq = ad->rq,
+                                          .a = &ad->rq->arena,
+                                          .shown = ad->rq->route.name };
     (void)self;
     (void)state;
     (void)node_restricts(ad->rq, &t.node);

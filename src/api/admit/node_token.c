@@ -15,25 +15,25 @@
 #include "kube/model/field.h"
 #include "kube/rules/kinds/references.h"
 
-enum at { AT_POD, AT_CLAIM, AT_VOLUME, AT_DRIVER };
+enum node_token_at { AT_POD, AT_CLAIM, AT_VOLUME, AT_DRIVER };
 
 enum { DRIVERS_MAX = 64 }; /* volumes of one pod that are followed to their driver */
 
-struct check {
+struct node_token_check {
     struct request *rq;
     struct admission *ad;
     struct str node, audience;
     const struct json *ref; /* boundObjectRef */
     const struct json *pod, *next_volume;
     size_t n_followed;
-    enum at at;
+    enum node_token_at at;
     struct str name;     /* of what is being read */
     struct buf problems; /* what was not there, by commas */
     size_t n_problems;
     struct json *no; /* the verdict, where nothing had to be read */
 };
 
-static void end(struct check *c, struct json *no)
+static void end(struct node_token_check *c, struct json *no)
 {
     buf_fini(&c->problems);
     if (c->ad->waiting)
@@ -42,7 +42,7 @@ static void end(struct check *c, struct json *no)
         c->no = no;
 }
 
-static void forbid(struct check *c, const char *why)
+static void forbid(struct node_token_check *c, const char *why)
 {
     struct request *rq = c->rq;
     end(c,
@@ -58,12 +58,12 @@ static const char *quoted(struct arena *a, struct str s)
 
 /* ------------------------------------------------------------------ reading */
 
-static void next_volume(struct check *c);
+static void next_volume(struct node_token_check *c);
 static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err);
 
-static void read_object(struct check *c, enum at at, const char *group, const char *plural,
-                        struct str ns, struct str name)
+static void read_object(struct node_token_check *c, enum node_token_at at, const char *group,
+                        const char *plural, struct str ns, struct str name)
 {
     struct request *rq = c->rq;
     struct err err = { 0 };
@@ -81,7 +81,7 @@ static void read_object(struct check *c, enum at at, const char *group, const ch
 }
 
 /* What upstream's listers say. */
-static void add_missing(struct check *c, const char *resource)
+static void add_missing(struct node_token_check *c, const char *resource)
 {
     (void)buf_printf(&c->problems, "%s%s %s not found", c->n_problems++ ? ", " : "", resource,
                      quoted(&c->rq->arena, c->name));
@@ -90,7 +90,7 @@ static void add_missing(struct check *c, const char *resource)
 /* ------------------------------------------------------------------ the audience */
 
 /* No volume names it: only a role can allow it. */
-static void ask_roles(struct check *c)
+static void ask_roles(struct node_token_check *c)
 {
     struct request *rq = c->rq;
     const struct api *api = rq->api;
@@ -119,7 +119,7 @@ static void ask_roles(struct check *c)
                                audience, STR_ARG(rq->identity.user)));
 }
 
-static bool names_audience(const struct check *c, const struct json *volume)
+static bool names_audience(const struct node_token_check *c, const struct json *volume)
 {
     json_each (source, json_path(volume, "projected", "sources", NULL)) {
         const struct json *token = json_getc(source, "serviceAccountToken");
@@ -129,7 +129,7 @@ static bool names_audience(const struct check *c, const struct json *volume)
     return false;
 }
 
-static void read_driver(struct check *c, struct str driver)
+static void read_driver(struct node_token_check *c, struct str driver)
 {
     if (driver.n)
         read_object(c, AT_DRIVER, "storage.k8s.io", "csidrivers", STR(""), driver);
@@ -138,7 +138,7 @@ static void read_driver(struct check *c, struct str driver)
 }
 
 /* Go on with the next volume; the ones before it do not name the audience. */
-static void next_volume(struct check *c)
+static void next_volume(struct node_token_check *c)
 {
     struct arena *a = &c->rq->arena;
     for (const struct json *v; (v = c->next_volume);) {
@@ -165,7 +165,7 @@ static void next_volume(struct check *c)
     ask_roles(c);
 }
 
-static bool driver_names_audience(const struct check *c, const struct json *driver)
+static bool driver_names_audience(const struct node_token_check *c, const struct json *driver)
 {
     json_each (request, json_path(driver, "spec", "tokenRequests", NULL))
         if (str_eq(json_get_str(request, "audience"), c->audience))
@@ -175,7 +175,7 @@ static bool driver_names_audience(const struct check *c, const struct json *driv
 
 /* ------------------------------------------------------------------ what was read */
 
-static void take_pod(struct check *c, const struct json *pod)
+static void take_pod(struct node_token_check *c, const struct json *pod)
 {
     struct arena *a = &c->rq->arena;
     struct str uid = json_get_str(c->ref, "uid");
@@ -197,7 +197,7 @@ static void take_pod(struct check *c, const struct json *pod)
 }
 
 /* obj: NULL when there is none. */
-static void take_object(struct check *c, const struct json *obj)
+static void take_object(struct node_token_check *c, const struct json *obj)
 {
     static const char *const missing[] = { [AT_POD] = "pod",
                                            [AT_CLAIM] = "persistentvolumeclaim",
@@ -227,7 +227,7 @@ static void take_object(struct check *c, const struct json *obj)
 static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err)
 {
-    struct check *c = arg;
+    struct node_token_check *c = arg;
     struct request *rq = c->rq;
     struct json *obj = NULL;
     (void)rev;
@@ -248,16 +248,16 @@ struct json *node_token_apply(void *self, struct admission *ad, void *state)
 {
     struct request *rq = ad->rq;
     const struct json *token = ad->input;
-    struct check *c = arena_new(&rq->arena, struct check);
+    struct node_token_check *c = arena_new(&rq->arena, struct node_token_check);
     const struct json *audiences = json_path(token, "spec", "audiences", NULL);
     size_t n = json_is(audiences, JSON_ARRAY) ? audiences->n : 0;
     (void)self;
     (void)state;
-    *c = (struct check){ .rq = rq,
-                         .ad = ad,
-                         .ref = json_path(token, "spec", "boundObjectRef", NULL),
-                         .audience = json_str(json_first(audiences)),
-                         .problems = BUF_INIT(BUF_MAX_DEFAULT) };
+    *c = (struct node_token_check){ .rq = rq,
+                                    .ad = ad,
+                                    .ref = json_path(token, "spec", "boundObjectRef", NULL),
+                                    .audience = json_str(json_first(audiences)),
+                                    .problems = BUF_INIT(BUF_MAX_DEFAULT) };
     struct str name = json_get_str(c->ref, "name");
     (void)node_restricts(rq, &c->node);
     if (c->node.n == 0)

@@ -15,7 +15,7 @@
 
 #define GROUP "admissionregistration.k8s.io"
 
-enum kind { POLICY, BINDING, N_KINDS };
+enum policy_kind { POLICY, BINDING, N_KINDS };
 
 static const char *const prefixes[N_KINDS] = {
     [POLICY] = "/registry/" GROUP "/validatingadmissionpolicies/",
@@ -25,7 +25,7 @@ static const char *const prefixes[N_KINDS] = {
 struct policies {
     struct api *api;
     struct map texts[N_KINDS]; /* name -> JSON */
-    enum kind at;              /* while loading */
+    enum policy_kind at;       /* while loading */
     struct buf after;
     bool loading, stopped;
     size_t n_damaged; /* cannot be read, so what they forbid is not known */
@@ -35,14 +35,14 @@ struct policies {
 
 /* ------------------------------------------------------------------ what is in force */
 
-static void keep(struct policies *p, enum kind kind, struct str name, struct str text)
+static void keep(struct policies *p, enum policy_kind kind, struct str name, struct str text)
 {
     free(map_del(&p->texts[kind], name));
     if (text.n)
         (void)map_put(&p->texts[kind], name, str_dup(text));
 }
 
-static bool is_kind(const struct kube_resource *res, enum kind kind)
+static bool is_kind(const struct kube_resource *res, enum policy_kind kind)
 {
     static const char *const plurals[] = {
         [POLICY] = "validatingadmissionpolicies", [BINDING] = "validatingadmissionpolicybindings"
@@ -53,18 +53,18 @@ static bool is_kind(const struct kube_resource *res, enum kind kind)
 void policies_written(struct policies *p, const struct written *w)
 {
     for (int kind = 0; p && kind < N_KINDS; kind++)
-        if (is_kind(w->res, (enum kind)kind))
-            keep(p, (enum kind)kind, w->name, w->value);
+        if (is_kind(w->res, (enum policy_kind)kind))
+            keep(p, (enum policy_kind)kind, w->name, w->value);
 }
 
 void policies_lost(struct policies *p, const struct kube_resource *res, struct str name)
 {
     for (int kind = 0; p && kind < N_KINDS; kind++) {
-        if (!is_kind(res, (enum kind)kind))
+        if (!is_kind(res, (enum policy_kind)kind))
             continue;
         if (!map_has(&p->texts[kind], name) && p->n_damaged > 0)
             p->n_damaged--;
-        keep(p, (enum kind)kind, name, STR(""));
+        keep(p, (enum policy_kind)kind, name, STR(""));
     }
 }
 
@@ -87,7 +87,7 @@ struct hook {
     struct hook *next;
 };
 
-struct check {
+struct policies_check {
     struct request *rq;
     struct admission *ad;
     const struct policies *policies;
@@ -114,7 +114,8 @@ static bool has_action(const struct json *binding, const char *action)
     return false;
 }
 
-static void deny(struct check *c, const struct hook *h, struct str message, struct str reason)
+static void deny(struct policies_check *c, const struct hook *h, struct str message,
+                 struct str reason)
 {
     struct arena *a = &c->rq->arena;
     if (c->denier)
@@ -126,7 +127,7 @@ static void deny(struct check *c, const struct hook *h, struct str message, stru
 
 static void on_denied(void *arg, struct str message, struct str reason)
 {
-    struct check *c = arg;
+    struct policies_check *c = arg;
     const struct hook *h = c->asked;
     if (has_action(h->binding, "Deny"))
         deny(c, h, message, reason);
@@ -139,7 +140,7 @@ static void on_denied(void *arg, struct str message, struct str reason)
                                        STR_ARG(message))));
 }
 
-static struct json *refusal(struct check *c)
+static struct json *refusal(struct policies_check *c)
 {
     static const struct {
         const char *reason;
@@ -168,7 +169,7 @@ static struct json *refusal(struct check *c)
     return status;
 }
 
-static void evaluate(struct check *c, struct hook *h)
+static void evaluate(struct policies_check *c, struct hook *h)
 {
     struct arena a = { .budget = c->rq->arena.budget };
     const struct json *spec = json_getc(h->binding, "spec");
@@ -189,7 +190,7 @@ static void evaluate(struct check *c, struct hook *h)
     arena_fini(&a);
 }
 
-static void end(struct check *c, struct json *no)
+static void end(struct policies_check *c, struct json *no)
 {
     if (c->ad->waiting)
         admission_continue(c->ad, no);
@@ -197,7 +198,7 @@ static void end(struct check *c, struct json *no)
         c->no = no;
 }
 
-static void finish(struct check *c)
+static void finish(struct policies_check *c)
 {
     for (struct hook *h = c->first; h; h = h->next)
         evaluate(c, h);
@@ -206,7 +207,7 @@ static void finish(struct check *c)
 
 /* ---- parameters ---- */
 
-static void read_params(struct check *c);
+static void read_params(struct policies_check *c);
 
 static void no_params(struct hook *h, const char *why)
 {
@@ -215,7 +216,7 @@ static void no_params(struct hook *h, const char *why)
 }
 
 /* The objects have been found; there may be none. */
-static void params_found(struct check *c)
+static void params_found(struct policies_check *c)
 {
     struct hook *h = c->at;
     const struct json *ref = json_path(h->binding, "spec", "paramRef", NULL);
@@ -227,17 +228,17 @@ static void params_found(struct check *c)
     read_params(c);
 }
 
-static struct json *param_of(struct check *c, const struct kube_resource *res,
+static struct json *param_of(struct policies_check *c, const struct kube_resource *res,
                              const struct store_kv *kv)
 {
     struct arena *a = &c->rq->arena;
-    struct stored st = stored_of(c->rq->api, res, kv);
+    struct encode_stored st = stored_of(c->rq->api, res, kv);
     struct json *v;
     st.value = str_copy_arena(a, kv->value);
     return decode_stored(a, res, st, &v, NULL) < 0 ? NULL : v;
 }
 
-static const struct kube_resource *param_kind(const struct check *c, const struct hook *h)
+static const struct kube_resource *param_kind(const struct policies_check *c, const struct hook *h)
 {
     const struct json *kind = json_path(h->policy, "spec", "paramKind", NULL);
     struct str group, version, api_version = json_get_str(kind, "apiVersion");
@@ -251,7 +252,7 @@ static const struct kube_resource *param_kind(const struct check *c, const struc
 static void on_param(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
-    struct check *c = arg;
+    struct policies_check *c = arg;
     (void)rev;
     if (request_idle(c->rq))
         return;
@@ -268,7 +269,7 @@ static void on_param(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 
 static void on_params(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct check *c = arg;
+    struct policies_check *c = arg;
     struct arena *a = &c->rq->arena;
     struct hook *h = c->at;
     struct selector s;
@@ -292,7 +293,7 @@ static void on_params(void *arg, int r, const struct store_page *page, const str
 }
 
 /* Start to read them; false: what is wrong has been noted. */
-static bool begin_params(struct check *c, struct hook *h)
+static bool begin_params(struct policies_check *c, struct hook *h)
 {
     struct request *rq = c->rq;
     struct arena *a = &rq->arena;
@@ -326,7 +327,7 @@ static bool begin_params(struct check *c, struct hook *h)
     return true;
 }
 
-static void read_params(struct check *c)
+static void read_params(struct policies_check *c)
 {
     for (; c->at; c->at = c->at->next) {
         bool wanted = json_is(json_path(c->at->policy, "spec", "paramKind", NULL), JSON_OBJECT);
@@ -341,7 +342,7 @@ static void read_params(struct check *c)
 static void on_space(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
-    struct check *c = arg;
+    struct policies_check *c = arg;
     struct json *space = NULL;
     (void)rev;
     (void)err;
@@ -358,7 +359,7 @@ static void on_space(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     read_params(c);
 }
 
-static void read_space(struct check *c)
+static void read_space(struct policies_check *c)
 {
     struct request *rq = c->rq;
     struct str key =
@@ -377,7 +378,7 @@ static void read_space(struct check *c)
 
 static bool allows(void *arg, const struct cel_access *x, bool is_path, struct str verb)
 {
-    const struct check *c = arg;
+    const struct policies_check *c = arg;
     const struct api *api = c->rq->api;
     struct arena a = { 0 };
     struct str groups[3] = { STR("system:serviceaccounts"), STR(""), STR("system:authenticated") };
@@ -406,7 +407,8 @@ static bool allows(void *arg, const struct cel_access *x, bool is_path, struct s
 /* ---- which ones ---- */
 
 /* As far as it can be told without the namespace. */
-static bool may_match(struct check *c, const struct json *policy, const struct json *binding)
+static bool may_match(struct policies_check *c, const struct json *policy,
+                      const struct json *binding)
 {
     struct arena a = { 0 };
     bool match =
@@ -416,7 +418,7 @@ static bool may_match(struct check *c, const struct json *policy, const struct j
     return match;
 }
 
-static void find_hooks(struct check *c)
+static void find_hooks(struct policies_check *c)
 {
     struct arena *a = &c->rq->arena;
     const struct policies *p = c->policies;
@@ -462,22 +464,23 @@ static struct json *policies_apply(void *self, struct admission *ad, void *state
                                       "and, with --remove, deletes it"));
     if (rq->route.verb == KUBE_DELETECOLLECTION && ad->attempt == 0)
         budget_allow(&rq->budget, API_WORK_OF_POLICIES);
-    struct check *c = arena_new(a, struct check);
+    struct policies_check *c = arena_new(a, struct policies_check);
     bool scale = rq->sub && str_is(rq->sub->name, "scale");
     const struct json *object = ad->obj, *old = ad->old;
-    *c = (struct check){ .rq = rq,
-                         .ad = ad,
-                         .policies = admit->policies,
-                         .about = { .res = rq->res,
-                                    .subresource = rq->sub ? rq->sub->name : STR(""),
-                                    .name = ad->name,
-                                    .ns = is_namespaces(rq->res) ? ad->name : rq->route.ns,
-                                    .operation = operation(ad),
-                                    .object =
-                                        scale && object ? scale_of(a, rq->res, object) : object,
-                                    .old = scale && old ? scale_of(a, rq->res, old) : old,
-                                    .user = identity_to_json(a, &rq->identity),
-                                    .dry_run = ad->dry_run } };
+    *c = (struct policies_check){
+        .rq = rq,
+        .ad = ad,
+        .policies = admit->policies,
+        .about = { .res = rq->res,
+                   .subresource = rq->sub ? rq->sub->name : STR(""),
+                   .name = ad->name,
+                   .ns = is_namespaces(rq->res) ? ad->name : rq->route.ns,
+                   .operation = operation(ad),
+                   .object = scale && object ? scale_of(a, rq->res, object) : object,
+                   .old = scale && old ? scale_of(a, rq->res, old) : old,
+                   .user = identity_to_json(a, &rq->identity),
+                   .dry_run = ad->dry_run }
+    };
     c->asked_for = (struct cel_access){ .kind = ACCESS_RESOURCE,
                                         .by = &c->authorizer,
                                         .group = rq->res->group,

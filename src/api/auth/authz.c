@@ -396,7 +396,7 @@ struct rbac *authz_policy(struct authz *z)
 
 /* NODE_SILENT for users that are no nodes. */
 static enum node_answer ask_node_rules(const struct authz *z, const struct api_attributes *at,
-                                       struct node_question *ret, struct buf *reason)
+                                       struct node_rules_question *ret, struct buf *reason)
 {
     struct str node;
     const struct rules fixed = { (const uint8_t *)z->node_rules.p, z->node_rules.n };
@@ -408,7 +408,8 @@ static enum node_answer ask_node_rules(const struct authz *z, const struct api_a
     return answer;
 }
 
-bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret)
+bool authz_asks(const struct api *api, const struct api_attributes *at,
+                struct node_rules_question *ret)
 {
     return api->auth->authz && ask_node_rules(api->auth->authz, at, ret, NULL) == NODE_ASKS &&
            node_may_relate(ret);
@@ -417,7 +418,7 @@ bool authz_asks(const struct api *api, const struct api_attributes *at, struct n
 bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason)
 {
     const struct authz *z = authz;
-    struct node_question q;
+    struct node_rules_question q;
     scoped(buf_fini_scoped) struct buf why = BUF_INIT(BUF_MAX_DEFAULT);
     enum node_answer answer = ask_node_rules(z, at, &q, reason ? &why : NULL);
     if (answer == NODE_ALLOWS || (answer == NODE_ASKS && at->related))
@@ -447,14 +448,14 @@ static struct json *decide(struct request *rq, const struct api_attributes *at)
     return permission_refuse(rq, at, buf_str(&reason));
 }
 
-struct step {
+struct authz_step {
     struct node_lookup lookup;
     struct request *rq;
 };
 
 static void on_looked_up(struct node_lookup *l)
 {
-    struct request *rq = container_of(l, struct step, lookup)->rq;
+    struct request *rq = container_of(l, struct authz_step, lookup)->rq;
     if (request_idle(rq))
         return;
     rq->related = l->related;
@@ -465,15 +466,15 @@ static void on_looked_up(struct node_lookup *l)
 struct json *authz_step(struct request *rq)
 {
     const struct api *api = rq->api;
-    struct node_question question;
+    struct node_rules_question question;
     if (!api->authorize)
         return NULL;
     const struct api_attributes at = permission_attributes(rq);
     bool allowed = api->authorize(api->authorize_arg, &at, NULL);
     if (allowed || !authz_asks(api, &at, &question))
         return allowed ? NULL : decide(rq, &at);
-    struct step *s = arena_new(&rq->arena, struct step);
-    *s = (struct step){
+    struct authz_step *s = arena_new(&rq->arena, struct authz_step);
+    *s = (struct authz_step){
         .lookup = { .api = rq->api, .a = &rq->arena, .ask = question, .done = on_looked_up },
         .rq = rq
     };

@@ -28,7 +28,8 @@ bool authz_is_busy(const struct authz *z);
 bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reason);
 struct rbac *authz_policy(struct authz *z);
 /* Whether the decision depends on what node_look_up() finds; then *ret is the question. */
-bool authz_asks(const struct api *api, const struct api_attributes *at, struct node_question *ret);
+bool authz_asks(const struct api *api, const struct api_attributes *at,
+                struct node_rules_question *ret);
 
 /*
  * The step of the request path: NULL, or the Status to answer. It waits for the store if a node

@@ -89,14 +89,14 @@ static void read_next_claim(struct node_lookup *l)
     started(l, read_object(l, "", "persistentvolumeclaims", c->ns, c->name));
 }
 
-struct collecting {
+struct node_graph_collecting {
     struct node_lookup *lookup;
     struct str ns;
 };
 
 static void collect_claim(void *arg, enum pod_reference what, struct str name)
 {
-    struct collecting *c = arg;
+    struct node_graph_collecting *c = arg;
     struct node_lookup *l = c->lookup;
     if (what != POD_CLAIM || l->n_claims == NODE_CLAIMS_MAX)
         return;
@@ -106,14 +106,14 @@ static void collect_claim(void *arg, enum pod_reference what, struct str name)
         (struct node_claim){ str_copy_arena(l->a, c->ns), str_copy_arena(l->a, name) };
 }
 
-struct sought {
-    const struct node_question *ask;
+struct node_graph_sought {
+    const struct node_rules_question *ask;
     bool found;
 };
 
 static void compare_secret(void *arg, struct str ns, struct str name)
 {
-    struct sought *s = arg;
+    struct node_graph_sought *s = arg;
     s->found = s->found || (str_eq(ns, s->ask->ns) && str_eq(name, s->ask->name));
 }
 
@@ -127,7 +127,7 @@ static bool is_bound_to(const struct json *volume, const struct node_claim *clai
 /* The volume of a claim that a pod of the node uses. */
 static bool holds_secret(const struct node_lookup *l, const struct json *volume)
 {
-    struct sought s = { .ask = &l->ask };
+    struct node_graph_sought s = { .ask = &l->ask };
     if (is_bound_to(volume, &l->claims[l->next_claim - 1]))
         kind_volume_secrets(volume, compare_secret, &s);
     return s.found;
@@ -235,7 +235,7 @@ static void on_entries(void *arg, int r, const struct store_page *page, const st
         return;
     }
     for (size_t i = 0; l->at == AT_CLAIMS && i < page->n; i++) {
-        struct collecting c = { l, placed_namespace(page->kv[i].key, l->ask.node) };
+        struct node_graph_collecting c = { l, placed_namespace(page->kv[i].key, l->ask.node) };
         placed_each(page->kv[i].value, collect_claim, &c);
     }
     if (page->more) {
@@ -250,7 +250,7 @@ static void on_entries(void *arg, int r, const struct store_page *page, const st
     }
 }
 
-bool node_may_relate(const struct node_question *q)
+bool node_may_relate(const struct node_rules_question *q)
 {
     bool of_cluster = q->what == NODE_VOLUME || q->what == NODE_ATTACHMENT || q->what == NODE_SLICE;
     return placed_is_node(q->node) && str_find_char(q->name, '/') < 0 &&
@@ -259,7 +259,7 @@ bool node_may_relate(const struct node_question *q)
 
 int node_look_up(struct node_lookup *l)
 {
-    const struct node_question *q = &l->ask;
+    const struct node_rules_question *q = &l->ask;
     int r = 0;
     l->related = false;
     l->r = 0;

@@ -17,7 +17,7 @@ struct node_lookup {
     /* set by the caller; all of it outlives the call */
     struct api *api;
     struct arena *a;
-    struct node_question ask;
+    struct node_rules_question ask;
     void (*done)(struct node_lookup *l); /* once, from the loop */
 
     bool related; /* the answer, false after a failure */
@@ -33,6 +33,6 @@ struct node_lookup {
 };
 
 /* Whether reading can find a relation: false for names that no object has. */
-bool node_may_relate(const struct node_question *q);
+bool node_may_relate(const struct node_rules_question *q);
 /* Of a question that may relate. Errors, without a callback: those of store_get(). */
 int node_look_up(struct node_lookup *l);

@@ -8,11 +8,11 @@
 
 #define LEASES_IN "kube-node-lease"
 
-struct query {
+struct node_rules_query {
     struct str node;
     struct rules fixed;
     const struct api_attributes *at;
-    struct node_question *ask;
+    struct node_rules_question *ask;
     struct buf *reason;
 };
 
@@ -22,14 +22,14 @@ void node_unrelated_text(struct buf *to, struct str node)
                      STR_ARG(node));
 }
 
-static enum node_answer silent(const struct query *q, const char *why)
+static enum node_answer silent(const struct node_rules_query *q, const char *why)
 {
     if (q->reason)
         (void)buf_add_cstr(q->reason, why);
     return NODE_SILENT;
 }
 
-static bool has_verb(const struct query *q, const char *verbs)
+static bool has_verb(const struct node_rules_query *q, const char *verbs)
 {
     struct str left = str_of(verbs), one;
     while (left.n) {
@@ -40,18 +40,18 @@ static bool has_verb(const struct query *q, const char *verbs)
     return false;
 }
 
-static enum node_answer relate(struct query *q, enum node_thing what)
+static enum node_answer relate(struct node_rules_query *q, enum node_thing what)
 {
     if (q->at->name.n == 0)
         return silent(q, "No Object name found");
-    *q->ask = (struct node_question){
+    *q->ask = (struct node_rules_question){
         .node = q->node, .what = what, .ns = q->at->ns, .name = q->at->name
     };
     return NODE_ASKS;
 }
 
 /* Whether a list is narrowed to this node by a field. */
-static bool selects_node(const struct query *q, const char *field)
+static bool selects_node(const struct node_rules_query *q, const char *field)
 {
     struct arena a = { 0 };
     struct selector s;
@@ -69,7 +69,7 @@ static bool selects_node(const struct query *q, const char *field)
 
 /* ------------------------------------------------------------------ shapes of rules */
 
-static enum node_answer get_one(struct query *q, enum node_thing what)
+static enum node_answer get_one(struct node_rules_query *q, enum node_thing what)
 {
     if (!has_verb(q, "get"))
         return silent(q, "can only get individual resources of this type");
@@ -78,7 +78,7 @@ static enum node_answer get_one(struct query *q, enum node_thing what)
     return relate(q, what);
 }
 
-static enum node_answer read_one(struct query *q, enum node_thing what)
+static enum node_answer read_one(struct node_rules_query *q, enum node_thing what)
 {
     if (!has_verb(q, "get list watch"))
         return silent(q, "can only read resources of this type");
@@ -90,7 +90,8 @@ static enum node_answer read_one(struct query *q, enum node_thing what)
 }
 
 /* Objects that have the node's name. A create does not say its name; admission checks it. */
-static enum node_answer own_object(const struct query *q, const char *only, const char *other)
+static enum node_answer own_object(const struct node_rules_query *q, const char *only,
+                                   const char *other)
 {
     if (!has_verb(q, "get create update patch delete"))
         return silent(q, only);
@@ -101,17 +102,17 @@ static enum node_answer own_object(const struct query *q, const char *only, cons
 
 /* ------------------------------------------------------------------ resources */
 
-static enum node_answer secrets(struct query *q)
+static enum node_answer secrets(struct node_rules_query *q)
 {
     return read_one(q, NODE_SECRET);
 }
 
-static enum node_answer config_maps(struct query *q)
+static enum node_answer config_maps(struct node_rules_query *q)
 {
     return read_one(q, NODE_CONFIG_MAP);
 }
 
-static enum node_answer claims(struct query *q)
+static enum node_answer claims(struct node_rules_query *q)
 {
     if (!str_is(q->at->subresource, "status"))
         return get_one(q, NODE_CLAIM);
@@ -120,22 +121,22 @@ static enum node_answer claims(struct query *q)
     return relate(q, NODE_CLAIM);
 }
 
-static enum node_answer volumes(struct query *q)
+static enum node_answer volumes(struct node_rules_query *q)
 {
     return get_one(q, NODE_VOLUME);
 }
 
-static enum node_answer resource_claims(struct query *q)
+static enum node_answer resource_claims(struct node_rules_query *q)
 {
     return get_one(q, NODE_RESOURCE_CLAIM);
 }
 
-static enum node_answer attachments(struct query *q)
+static enum node_answer attachments(struct node_rules_query *q)
 {
     return get_one(q, NODE_ATTACHMENT);
 }
 
-static enum node_answer accounts(struct query *q)
+static enum node_answer accounts(struct node_rules_query *q)
 {
     if (has_verb(q, "get") && q->at->subresource.n == 0)
         return read_one(q, NODE_ACCOUNT);
@@ -146,7 +147,7 @@ static enum node_answer accounts(struct query *q)
     return relate(q, NODE_ACCOUNT);
 }
 
-static enum node_answer leases(struct query *q)
+static enum node_answer leases(struct node_rules_query *q)
 {
     static const char only[] = "can only get, create, update, patch, or delete a node lease";
     if (!has_verb(q, "get create update patch delete"))
@@ -157,7 +158,7 @@ static enum node_answer leases(struct query *q)
                       "can only access node lease with the same name as the requesting node");
 }
 
-static enum node_answer csi_nodes(struct query *q)
+static enum node_answer csi_nodes(struct node_rules_query *q)
 {
     static const char only[] = "can only get, create, update, patch, or delete a CSINode";
     if (!has_verb(q, "get create update patch delete"))
@@ -168,7 +169,7 @@ static enum node_answer csi_nodes(struct query *q)
 }
 
 /* Made by a server-side apply, which says the name. */
-static enum node_answer image_states(struct query *q)
+static enum node_answer image_states(struct node_rules_query *q)
 {
     if (q->at->subresource.n || !has_verb(q, "get create update patch delete") ||
         !str_eq(q->at->name, q->node))
@@ -177,7 +178,7 @@ static enum node_answer image_states(struct query *q)
     return NODE_ALLOWS;
 }
 
-static enum node_answer slices(struct query *q)
+static enum node_answer slices(struct node_rules_query *q)
 {
     if (q->at->subresource.n)
         return silent(q, "cannot authorize ResourceSlice subresources");
@@ -194,7 +195,7 @@ static enum node_answer slices(struct query *q)
                      "selector");
 }
 
-static enum node_answer nodes(struct query *q)
+static enum node_answer nodes(struct node_rules_query *q)
 {
     const struct api_attributes *at = q->at;
     if (str_is(at->subresource, "status"))
@@ -219,7 +220,7 @@ static enum node_answer nodes(struct query *q)
 }
 
 /* What a node may write of pods is limited to its own by admission. */
-static enum node_answer pods(struct query *q)
+static enum node_answer pods(struct node_rules_query *q)
 {
     const struct api_attributes *at = q->at;
     if (str_is(at->subresource, "status"))
@@ -242,7 +243,7 @@ static enum node_answer pods(struct query *q)
 
 static const struct {
     const char *group, *resource;
-    enum node_answer (*rule)(struct query *q);
+    enum node_answer (*rule)(struct node_rules_query *q);
 } rules[] = {
     { "", "configmaps", config_maps },
     { "", "nodes", nodes },
@@ -259,7 +260,7 @@ static const struct {
     { "storage.k8s.io", "volumeattachments", attachments },
 };
 
-static bool is_fixed(const struct query *q)
+static bool is_fixed(const struct node_rules_query *q)
 {
     const struct api_attributes *at = q->at;
     struct rules left = q->fixed;
@@ -278,9 +279,11 @@ static bool is_fixed(const struct query *q)
 }
 
 enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
-                             struct node_question *ret, struct buf *reason)
+                             struct node_rules_question *ret, struct buf *reason)
 {
-    struct query q = { .node = node, .fixed = fixed, .at = at, .ask = ret, .reason = reason };
+    struct node_rules_query q = {
+        .node = node, .fixed = fixed, .at = at, .ask = ret, .reason = reason
+    };
     if (node.n == 0) {
         if (reason) {
             (void)buf_add_cstr(reason, "unknown node for user ");

@@ -30,7 +30,7 @@ enum node_thing {
 };
 
 /* Does this object concern this node? Borrowed from the request's attributes. */
-struct node_question {
+struct node_rules_question {
     struct str node;
     enum node_thing what;
     struct str ns, name; /* ns "" for objects of the cluster */
@@ -44,6 +44,6 @@ enum node_answer { NODE_SILENT, NODE_ALLOWS, NODE_ASKS };
  * upstream's words may have been appended; NULL: not wanted.
  */
 enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
-                             struct node_question *ret, struct buf *reason);
+                             struct node_rules_question *ret, struct buf *reason);
 /* "no relationship found between node 'n' and this object" */
 void node_unrelated_text(struct buf *to, struct str node);

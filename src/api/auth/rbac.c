@@ -247,9 +247,9 @@ void rbac_put(struct rbac *r, enum rbac_kind kind, struct str ns, struct str nam
 /* ------------------------------------------------------------------ walking a user's bindings */
 
 /* Either may be NULL. rule: false ends the walk. */
-struct walk {
-    bool (*rule)(struct walk *w, const struct grant *g, const struct rule *rule);
-    void (*missing)(struct walk *w, const struct binding *b);
+struct rbac_walk {
+    bool (*rule)(struct rbac_walk *w, const struct grant *g, const struct rule *rule);
+    void (*missing)(struct rbac_walk *w, const struct binding *b);
 };
 
 static struct str binding_ns(const struct binding *b)
@@ -267,7 +267,7 @@ static struct str binding_role(const struct binding *b)
     return str_n(b->text + b->ns_n + b->name_n, b->role_n);
 }
 
-static bool walk_grant(struct rbac *r, const struct grant *g, struct walk *w)
+static bool walk_grant(struct rbac *r, const struct grant *g, struct rbac_walk *w)
 {
     const struct binding *b = g->of;
     struct rules rules;
@@ -285,7 +285,7 @@ static bool walk_grant(struct rbac *r, const struct grant *g, struct walk *w)
 }
 
 static bool walk_subject(struct rbac *r, struct str ns, const char *kind, struct str name,
-                         struct walk *w)
+                         struct rbac_walk *w)
 {
     const struct grant *g = map_get(&r->subjects, make_key(r, ns, str_n(kind, 1), name));
     for (; g; g = g->next) {
@@ -299,7 +299,7 @@ static bool walk_subject(struct rbac *r, struct str ns, const char *kind, struct
 }
 
 static bool walk_place(struct rbac *r, const struct kube_identity *who, struct str ns,
-                       struct walk *w)
+                       struct rbac_walk *w)
 {
     if (!walk_subject(r, ns, "U", who->user, w))
         return false;
@@ -309,7 +309,8 @@ static bool walk_place(struct rbac *r, const struct kube_identity *who, struct s
     return true;
 }
 
-static void walk(struct rbac *r, const struct kube_identity *who, struct str ns, struct walk *w)
+static void walk(struct rbac *r, const struct kube_identity *who, struct str ns,
+                 struct rbac_walk *w)
 {
     r->mark++;
     if (walk_place(r, who, STR(""), w) && ns.n)
@@ -327,7 +328,7 @@ bool rbac_is_master(const struct kube_identity *who)
 /* ------------------------------------------------------------------ deciding */
 
 struct decide {
-    struct walk walk;
+    struct rbac_walk walk;
     struct rule_request rq;
     struct buf *reason;
     size_t n_missing;
@@ -371,7 +372,7 @@ static void describe(struct buf *to, const struct grant *g)
     describe_subject(to, g);
 }
 
-static bool decide_rule(struct walk *w, const struct grant *g, const struct rule *rule)
+static bool decide_rule(struct rbac_walk *w, const struct grant *g, const struct rule *rule)
 {
     struct decide *d = container_of(w, struct decide, walk);
     if (!rule_allows(rule, &d->rq))
@@ -384,7 +385,7 @@ static bool decide_rule(struct walk *w, const struct grant *g, const struct rule
     return false;
 }
 
-static void decide_missing(struct walk *w, const struct binding *b)
+static void decide_missing(struct rbac_walk *w, const struct binding *b)
 {
     struct decide *d = container_of(w, struct decide, walk);
     if (!d->reason)
@@ -417,15 +418,15 @@ bool rbac_authorize(void *rbac, const struct api_attributes *at, struct buf *rea
     return d.allowed;
 }
 
-struct each {
-    struct walk walk;
+struct rbac_each {
+    struct rbac_walk walk;
     rbac_rule_fn fn;
     void *arg;
 };
 
-static bool each_rule(struct walk *w, const struct grant *g, const struct rule *rule)
+static bool each_rule(struct rbac_walk *w, const struct grant *g, const struct rule *rule)
 {
-    struct each *e = container_of(w, struct each, walk);
+    struct rbac_each *e = container_of(w, struct rbac_each, walk);
     (void)g;
     e->fn(e->arg, rule);
     return true;
@@ -434,7 +435,7 @@ static bool each_rule(struct walk *w, const struct grant *g, const struct rule *
 void rbac_each_rule(struct rbac *r, const struct kube_identity *who, struct str ns, rbac_rule_fn fn,
                     void *arg)
 {
-    struct each e = { .walk = { .rule = each_rule }, .fn = fn, .arg = arg };
+    struct rbac_each e = { .walk = { .rule = each_rule }, .fn = fn, .arg = arg };
     walk(r, who, ns, &e.walk);
 }
 

@@ -492,7 +492,7 @@ enum { WORDS_MAX = 64 };
 
 /* ------------------------------------------------------------------ from the table to objects */
 
-struct reader {
+struct rbac_bootstrap_reader {
     struct arena *a;
     struct str left;
     void (*fn)(void *arg, const struct rbac_default *d);
@@ -600,7 +600,7 @@ static void set_aggregation(struct arena *a, struct json *obj, struct str word)
 }
 
 /* The lines below a role's own; they begin with a blank. */
-static void take_rules(struct reader *rd, struct json *obj)
+static void take_rules(struct rbac_bootstrap_reader *rd, struct json *obj)
 {
     struct json *rules = json_new_array(rd->a);
     struct str line, rest;
@@ -613,8 +613,8 @@ static void take_rules(struct reader *rd, struct json *obj)
         json_setc(rd->a, obj, "rules", rules);
 }
 
-static void tell(struct reader *rd, enum rbac_kind kind, struct str ns, struct str name,
-                 struct json *obj)
+static void tell(struct rbac_bootstrap_reader *rd, enum rbac_kind kind, struct str ns,
+                 struct str name, struct json *obj)
 {
     const struct rbac_default d = { .kind = kind, .ns = ns, .name = name, .obj = obj };
     rd->fn(rd->arg, &d);
@@ -637,8 +637,8 @@ static void add_subject(struct arena *a, struct json *subjects, struct str word)
     json_add(subjects, s);
 }
 
-static void tell_binding(struct reader *rd, struct str ns, struct str name, struct str role,
-                         struct str subjects)
+static void tell_binding(struct rbac_bootstrap_reader *rd, struct str ns, struct str name,
+                         struct str role, struct str subjects)
 {
     struct arena *a = rd->a;
     struct json *obj = object_of(a, ns.n ? "RoleBinding" : "ClusterRoleBinding", ns, name);
@@ -656,7 +656,7 @@ static void tell_binding(struct reader *rd, struct str ns, struct str name, stru
     tell(rd, ns.n ? RBAC_ROLE_BINDING : RBAC_CLUSTER_ROLE_BINDING, ns, name, obj);
 }
 
-static void take_role(struct reader *rd, struct str line)
+static void take_role(struct rbac_bootstrap_reader *rd, struct str line)
 {
     struct str name, word;
     (void)str_cut(line, ' ', &name, &line);
@@ -669,7 +669,7 @@ static void take_role(struct reader *rd, struct str line)
     tell(rd, RBAC_CLUSTER_ROLE, STR(""), name, obj);
 }
 
-static void take_controller(struct reader *rd, struct str account)
+static void take_controller(struct rbac_bootstrap_reader *rd, struct str account)
 {
     struct arena *a = rd->a;
     struct str name = str_of(arena_printf(a, "system:controller:" STR_FMT, STR_ARG(account)));
@@ -680,7 +680,7 @@ static void take_controller(struct reader *rd, struct str account)
     tell_binding(rd, STR(""), name, name, subject);
 }
 
-static void take_local(struct reader *rd, struct str line)
+static void take_local(struct rbac_bootstrap_reader *rd, struct str line)
 {
     struct str ns, name;
     (void)str_cut(line, ' ', &ns, &name);
@@ -689,7 +689,7 @@ static void take_local(struct reader *rd, struct str line)
     tell(rd, RBAC_ROLE, ns, name, obj);
 }
 
-static void take_binding(struct reader *rd, struct str line, bool local)
+static void take_binding(struct rbac_bootstrap_reader *rd, struct str line, bool local)
 {
     struct str ns = STR(""), name, role, subjects;
     if (local)
@@ -702,7 +702,9 @@ static void take_binding(struct reader *rd, struct str line, bool local)
 void rbac_defaults(void (*fn)(void *arg, const struct rbac_default *d), void *arg)
 {
     struct arena a = { 0 };
-    struct reader rd = { .a = &a, .left = str_n(table, sizeof table - 1), .fn = fn, .arg = arg };
+    struct rbac_bootstrap_reader rd = {
+        .a = &a, .left = str_n(table, sizeof table - 1), .fn = fn, .arg = arg
+    };
     while (rd.left.n) {
         struct str line, word;
         (void)str_cut(rd.left, '\n', &line, &rd.left);

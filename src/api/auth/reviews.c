@@ -328,7 +328,7 @@ static struct json *decide_access(struct request *rq, struct json *obj,
 {
     struct arena *a = &rq->arena;
     struct access *c = arena_new(a, struct access);
-    struct node_question question;
+    struct node_rules_question question;
     *c = (struct access){ .rq = rq, .obj = obj, .id = *id };
     c->at = attributes_of_spec(a, &c->id, json_getc(obj, "spec"));
     if (!authz_asks(rq->api, &c->at, &question)) {
@@ -379,14 +379,14 @@ static struct json *local_access_review(struct request *rq, struct json *obj)
 
 /* ------------------------------------------------------------------ rules review */
 
-struct listing {
+struct reviews_listing {
     struct arena *a;
     struct json *resources, *paths;
 };
 
 static void list_rule(void *arg, const struct rule *rule)
 {
-    struct listing *l = arg;
+    struct reviews_listing *l = arg;
     struct json *v = rule_to_json(l->a, rule);
     if (rule_count(rule, RULE_RESOURCES)) {
         struct json *one = json_clone(l->a, v);
@@ -401,7 +401,7 @@ static void list_rule(void *arg, const struct rule *rule)
     }
 }
 
-static void list_everything(struct listing *l)
+static void list_everything(struct reviews_listing *l)
 {
     struct json *all = json_new_array(l->a), *rule = json_new_object(l->a);
     json_add(all, json_new_cstr(l->a, "*"));
@@ -419,7 +419,9 @@ static struct json *self_rules_review(struct request *rq, struct json *obj)
 {
     struct arena *a = &rq->arena;
     struct str ns = json_str(json_path(obj, "spec", "namespace", NULL));
-    struct listing l = { .a = a, .resources = json_new_array(a), .paths = json_new_array(a) };
+    struct reviews_listing l = { .a = a,
+                                 .resources = json_new_array(a),
+                                 .paths = json_new_array(a) };
     if (ns.n == 0)
         return status_bad_request(a, STR("no namespace on request"));
     if (rq->api->auth->authz)

@@ -25,10 +25,10 @@
 #define LEGACY_CLAIM  "kubernetes.io/serviceaccount/"
 #define EXTRA         "authentication.kubernetes.io/"
 
-enum check_at { AT_ACCOUNT, AT_SECRET, AT_POD, AT_NODE, AT_GOOD };
+enum tokens_check_at { AT_ACCOUNT, AT_SECRET, AT_POD, AT_NODE, AT_GOOD };
 
 /* A token that was good at `checked_ms`; its signature stays so. */
-struct known {
+struct tokens_known {
     uint8_t digest[SHA256_BYTES];
     int64_t expires_s;
     uint64_t checked_ms, used;
@@ -47,7 +47,7 @@ struct tokens {
     struct map file; /* digest -> struct kube_identity, in the arena */
     struct jwt_key *key;
     struct str issuer;
-    struct known *known; /* TOKENS_CACHE_MAX once there is one */
+    struct tokens_known *known; /* TOKENS_CACHE_MAX once there is one */
     size_t n_known;
     uint64_t uses;
     uint64_t epoch; /* writes of objects that tokens may depend on */
@@ -189,7 +189,7 @@ struct json *tokens_jwks(struct arena *a, const struct tokens *t)
 
 /* ------------------------------------------------------------------ remembered tokens */
 
-static struct known *find_known(struct tokens *t, const uint8_t *digest)
+static struct tokens_known *find_known(struct tokens *t, const uint8_t *digest)
 {
     for (size_t i = 0; i < t->n_known; i++)
         if (memcmp(t->known[i].digest, digest, SHA256_BYTES) == 0)
@@ -197,7 +197,7 @@ static struct known *find_known(struct tokens *t, const uint8_t *digest)
     return NULL;
 }
 
-static bool is_fresh(const struct known *k)
+static bool is_fresh(const struct tokens_known *k)
 {
     return !k->stale && k->expires_s > clock_wall_ms() / 1000 &&
            clock_mono_ms() - k->checked_ms < TOKENS_RECHECK_MS;
@@ -205,12 +205,12 @@ static bool is_fresh(const struct known *k)
 
 static void remember(struct tokens *t, const struct token_check *c)
 {
-    struct known *k = find_known(t, c->digest);
+    struct tokens_known *k = find_known(t, c->digest);
     if (c->epoch != t->epoch)
         return; /* what was read may have been written meanwhile */
     int64_t expires_s = json_int_or(json_getc(c->claims, "exp"), INT64_MAX);
     if (!t->known)
-        t->known = xnew_n(struct known, TOKENS_CACHE_MAX);
+        t->known = xnew_n(struct tokens_known, TOKENS_CACHE_MAX);
     if (!k && t->n_known < TOKENS_CACHE_MAX)
         k = &t->known[t->n_known++];
     if (!k) {
@@ -241,7 +241,7 @@ void tokens_written(struct tokens *t, const struct written *w)
         return;
     t->epoch++;
     for (size_t n = 0; n < t->n_known; n++) {
-        struct known *k = &t->known[n];
+        struct tokens_known *k = &t->known[n];
         for (size_t i = 0; i < k->n_keys; i++)
             k->stale = k->stale || str_eq(k->keys[i], w->key);
     }
@@ -422,7 +422,7 @@ struct str token_object_key(struct arena *a, const char *plural, struct str ns, 
 static struct str object_key(const struct token_check *c)
 {
     struct str ns = account_ns(c), name = STR("");
-    switch ((enum check_at)c->at) {
+    switch ((enum tokens_check_at)c->at) {
     case AT_ACCOUNT:
         return token_object_key(c->a, "serviceaccounts", ns, account_name(c));
     case AT_SECRET:
@@ -442,7 +442,7 @@ static struct str object_key(const struct token_check *c)
 
 static struct str object_uid(const struct token_check *c)
 {
-    switch ((enum check_at)c->at) {
+    switch ((enum tokens_check_at)c->at) {
     case AT_ACCOUNT:
         return c->legacy ? legacy_claim(c, "service-account.uid")
                          : claim(c, "serviceaccount", "uid");
@@ -538,7 +538,7 @@ static bool check_signed(struct token_check *c)
 {
     struct tokens *t = c->tokens;
     struct jwt jwt;
-    struct known *k = find_known(t, c->digest);
+    struct tokens_known *k = find_known(t, c->digest);
     if (k && c->n_audiences == 0 && is_fresh(k)) {
         k->used = ++t->uses;
         c->identity = identity_copy(c->a, &k->identity);

@@ -20,12 +20,12 @@ enum {
 
 struct account_secrets {
     struct api *api;
-    size_t n; /* struct search */
+    size_t n; /* struct account_secrets_search */
     bool stopped;
 };
 
 /* For the secrets of one account. */
-struct search {
+struct account_secrets_search {
     struct account_secrets *s;
     char *ns, *account, *uid;
     struct buf after;
@@ -33,9 +33,9 @@ struct search {
     bool more;
 };
 
-static void search_next(struct search *q);
+static void search_next(struct account_secrets_search *q);
 
-static void search_end(struct search *q)
+static void search_end(struct account_secrets_search *q)
 {
     struct account_secrets *s = q->s;
     free(q->ns);
@@ -47,7 +47,7 @@ static void search_end(struct search *q)
     api_part_idle(s->api);
 }
 
-static void page_end(struct search *q)
+static void page_end(struct account_secrets_search *q)
 {
     if (q->n_calls > 0)
         return;
@@ -59,7 +59,7 @@ static void page_end(struct search *q)
 
 static void on_deleted(void *arg, int r, struct str body)
 {
-    struct search *q = arg;
+    struct account_secrets_search *q = arg;
     (void)body;
     if (r != 200 && r != 404 && r != 409 && !q->s->stopped)
         log_warn("a secret of an account that is gone stays", "namespace=%s account=%s", q->ns,
@@ -68,7 +68,7 @@ static void on_deleted(void *arg, int r, struct str body)
     page_end(q);
 }
 
-static void delete (struct search *q, struct arena *a, const struct json *secret)
+static void delete (struct account_secrets_search *q, struct arena *a, const struct json *secret)
 {
     const struct inner_request req = {
         .method = "DELETE",
@@ -86,7 +86,7 @@ static void delete (struct search *q, struct arena *a, const struct json *secret
 
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct search *q = arg;
+    struct account_secrets_search *q = arg;
     struct arena a = { 0 };
     (void)err;
     q->more = r >= 0 && page->more;
@@ -108,7 +108,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     page_end(q);
 }
 
-static void search_next(struct search *q)
+static void search_next(struct account_secrets_search *q)
 {
     struct arena a = { 0 };
     const struct store_range range = { .prefix =
@@ -127,12 +127,12 @@ void account_secrets_written(struct account_secrets *s, const struct written *w)
         return;
     if (s->n >= SECRETS_ACCOUNTS_MAX)
         return;
-    struct search *q = xnew(struct search);
-    *q = (struct search){ .s = s,
-                          .ns = str_dup(meta_namespace(w->old)),
-                          .account = str_dup(w->name),
-                          .uid = str_dup(meta_uid(w->old)),
-                          .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    struct account_secrets_search *q = xnew(struct account_secrets_search);
+    *q = (struct account_secrets_search){ .s = s,
+                                          .ns = str_dup(meta_namespace(w->old)),
+                                          .account = str_dup(w->name),
+                                          .uid = str_dup(meta_uid(w->old)),
+                                          .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     s->n++;
     search_next(q);
 }

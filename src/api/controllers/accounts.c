@@ -40,7 +40,7 @@ struct accounts {
 };
 
 /* One of the two objects of one namespace. */
-struct look {
+struct accounts_look {
     struct accounts *c;
     char *ns;
     bool is_map;
@@ -55,7 +55,7 @@ static bool take_flag(bool *flag)
     return was;
 }
 
-static void look_end(struct look *l, bool ok)
+static void look_end(struct accounts_look *l, bool ok)
 {
     struct accounts *c = l->c;
     if (!ok && !c->stopped) {
@@ -95,7 +95,7 @@ static struct json *map_patch(struct arena *a, const struct api *api, const stru
     return patch;
 }
 
-static struct json *new_object(struct arena *a, const struct look *l)
+static struct json *new_object(struct arena *a, const struct accounts_look *l)
 {
     struct json *obj = json_new_object(a), *meta;
     json_set_str(a, obj, "apiVersion", STR("v1"));
@@ -109,7 +109,8 @@ static struct json *new_object(struct arena *a, const struct look *l)
     return obj;
 }
 
-static void look_write(struct look *l, struct arena *a, const struct json *body, bool patch)
+static void look_write(struct accounts_look *l, struct arena *a, const struct json *body,
+                       bool patch)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     const char *path = arena_printf(a, "/api/v1/namespaces/%s/%s", l->ns,
@@ -128,7 +129,7 @@ static void look_write(struct look *l, struct arena *a, const struct json *body,
 static void on_seen(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                     const struct err *err)
 {
-    struct look *l = arg;
+    struct accounts_look *l = arg;
     struct arena a = { 0 };
     struct json *obj = NULL;
     (void)rev;
@@ -148,8 +149,8 @@ static void on_seen(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 static void look(struct accounts *c, const char *ns, bool is_map)
 {
     struct arena a = { 0 };
-    struct look *l = xnew(struct look);
-    *l = (struct look){ .c = c, .ns = xstrdup(ns), .is_map = is_map };
+    struct accounts_look *l = xnew(struct accounts_look);
+    *l = (struct accounts_look){ .c = c, .ns = xstrdup(ns), .is_map = is_map };
     const char *key =
         arena_printf(&a, "/registry/%s/%s/%s", is_map ? "configmaps" : "serviceaccounts", ns,
                      is_map ? CA_MAP : ACCOUNT);

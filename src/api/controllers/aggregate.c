@@ -27,23 +27,23 @@ enum {
 #define ROLES_PATH   "/apis/rbac.authorization.k8s.io/v1/clusterroles/"
 
 /* What one selector of one role has found, in the order of names. */
-struct source {
+struct aggregate_source {
     struct selector selector;
     struct json *rules;
 };
 
-struct target {
+struct aggregate_target {
     struct str name, uid;
     uint64_t rev;
     const struct json *rules; /* as they are */
-    struct source *sources;
+    struct aggregate_source *sources;
     size_t n_sources;
 };
 
 struct aggregate {
     struct api *api;
     struct arena arena; /* of a round */
-    struct target *targets[AGGREGATE_MAX_ROLES];
+    struct aggregate_target *targets[AGGREGATE_MAX_ROLES];
     size_t n_targets;
     struct buf after;
     bool gathering; /* the second reading */
@@ -71,15 +71,15 @@ static void find_target(struct aggregate *g, const struct store_kv *kv)
     if (!json_getc(role, "aggregationRule") || meta_is_deleting(role) ||
         g->n_targets == AGGREGATE_MAX_ROLES)
         return;
-    struct target *t = arena_new(a, struct target);
-    *t = (struct target){ .name = meta_name(role),
-                          .uid = meta_uid(role),
-                          .rev = kv->mod_rev,
-                          .rules = json_getc(role, "rules"),
-                          .sources =
-                              arena_new_n(a, struct source, (selectors ? selectors->n : 0) + 1) };
+    struct aggregate_target *t = arena_new(a, struct aggregate_target);
+    *t = (struct aggregate_target){ .name = meta_name(role),
+                                    .uid = meta_uid(role),
+                                    .rev = kv->mod_rev,
+                                    .rules = json_getc(role, "rules"),
+                                    .sources = arena_new_n(a, struct aggregate_source,
+                                                           (selectors ? selectors->n : 0) + 1) };
     json_each (s, selectors) {
-        struct source *source = &t->sources[t->n_sources];
+        struct aggregate_source *source = &t->sources[t->n_sources];
         if (selector_from_object(a, s, &source->selector, NULL) < 0)
             continue;
         source->rules = json_new_array(a);
@@ -115,7 +115,7 @@ static void gather(struct aggregate *g, struct arena *scratch, const struct stor
         return;
     const struct json *labels = json_path(role, "metadata", "labels", NULL);
     for (size_t i = 0; i < g->n_targets; i++) {
-        struct target *t = g->targets[i];
+        struct aggregate_target *t = g->targets[i];
         if (str_eq(meta_name(role), t->name))
             continue;
         for (size_t k = 0; k < t->n_sources; k++)
@@ -140,7 +140,7 @@ static void on_patched(void *arg, int r, struct str body)
         round_end(g);
 }
 
-static void write_target(struct aggregate *g, const struct target *t)
+static void write_target(struct aggregate *g, const struct aggregate_target *t)
 {
     struct arena *a = &g->arena;
     struct json *rules = json_new_array(a), *patch = json_new_object(a);

@@ -40,7 +40,7 @@ enum cleanup {
     CLEANUP_DONE /* it is gone, or others' finalizers hold it */
 };
 
-struct entry {
+struct crds_entry {
     struct crds *owner;
     char *name;
     struct crd *crd; /* NULL: does not compile */
@@ -75,7 +75,7 @@ struct crds {
 
 /* ------------------------------------------------------------------ entries and the registry */
 
-static void unserve(struct entry *e)
+static void unserve(struct crds_entry *e)
 {
     const struct kube_resource *const *res;
     size_t n = e->served ? crd_resources(e->crd, &res) : 0;
@@ -84,7 +84,7 @@ static void unserve(struct entry *e)
     e->served = false;
 }
 
-static void close_watches(struct entry *e)
+static void close_watches(struct crds_entry *e)
 {
     if (!e->crd)
         return;
@@ -93,7 +93,7 @@ static void close_watches(struct entry *e)
     arena_fini(&a);
 }
 
-static void serve(struct entry *e)
+static void serve(struct crds_entry *e)
 {
     const struct kube_resource *const *res;
     size_t n = crd_resources(e->crd, &res);
@@ -105,7 +105,7 @@ static void serve(struct entry *e)
     e->served = true;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct crds_entry *e)
 {
     if (e->watch)
         store_watch_cancel(e->watch);
@@ -116,7 +116,7 @@ static void entry_free(struct entry *e)
     free(e);
 }
 
-static void keep_names(struct entry *e, struct arena *a, const struct json *obj)
+static void keep_names(struct crds_entry *e, struct arena *a, const struct json *obj)
 {
     struct json *v = json_new_object(a);
     const struct json *accepted = json_path(obj, "status", "acceptedNames", NULL);
@@ -130,7 +130,7 @@ static void keep_names(struct entry *e, struct arena *a, const struct json *obj)
 
 static void recheck_conflicts(struct crds *c, struct str group);
 
-static void entry_remove(struct entry *e)
+static void entry_remove(struct crds_entry *e)
 {
     struct crds *c = e->owner;
     struct arena a = { 0 };
@@ -145,7 +145,7 @@ static void entry_remove(struct entry *e)
     arena_fini(&a);
 }
 
-static void compile(struct entry *e, const struct json *obj)
+static void compile(struct crds_entry *e, const struct json *obj)
 {
     struct err err = { 0 };
     struct crd *crd = NULL;
@@ -165,14 +165,14 @@ static void compile(struct entry *e, const struct json *obj)
     e->shape_rev = e->rev;
 }
 
-static void cleanup_run(struct entry *e);
+static void cleanup_run(struct crds_entry *e);
 
-static struct entry *entry_of(struct crds *c, struct str name)
+static struct crds_entry *entry_of(struct crds *c, struct str name)
 {
-    struct entry *e = map_get(&c->entries, name);
+    struct crds_entry *e = map_get(&c->entries, name);
     if (e)
         return e;
-    e = xnew(struct entry);
+    e = xnew(struct crds_entry);
     e->owner = c;
     e->name = str_dup(name);
     e->names = BUF_INIT(1 << 20);
@@ -181,7 +181,8 @@ static struct entry *entry_of(struct crds *c, struct str name)
     return e;
 }
 
-static void entry_update(struct entry *e, struct arena *a, const struct json *obj, uint64_t rev)
+static void entry_update(struct crds_entry *e, struct arena *a, const struct json *obj,
+                         uint64_t rev)
 {
     bool established = crd_has_condition(obj, "Established");
     int64_t generation = json_int_or(json_path(obj, "metadata", "generation", NULL), 0);
@@ -205,7 +206,7 @@ static void entry_update(struct entry *e, struct arena *a, const struct json *ob
 void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev)
 {
     struct arena a = { 0 };
-    struct entry *e = map_get(&c->entries, name);
+    struct crds_entry *e = map_get(&c->entries, name);
     struct json *obj;
     struct err err = { 0 };
     if ((e && e->rev >= rev) || c->stopped)
@@ -232,7 +233,7 @@ static void prepare(struct crds *c, struct arena *a, struct json *obj)
     char now[RFC3339_MAX];
     rfc3339_format(clock_wall_ms() / 1000, now);
     map_each (m, &c->entries) {
-        const struct entry *e = m->value;
+        const struct crds_entry *e = m->value;
         if (json_parse(a, buf_str(&e->names), NULL, &other, NULL) >= 0 &&
             str_eq(json_get_str(json_getc(other, "spec"), "group"), group))
             json_add(others, json_clone(a, other));
@@ -254,7 +255,7 @@ static void on_rechecked(void *arg, int r, struct str body)
 static void recheck_conflicts(struct crds *c, struct str group)
 {
     map_each (m, &c->entries) {
-        const struct entry *e = m->value;
+        const struct crds_entry *e = m->value;
         struct arena a = { 0 };
         struct json *v;
         if (!e->accepted && !e->terminating &&
@@ -275,17 +276,17 @@ static void recheck_conflicts(struct crds *c, struct str group)
 /* ------------------------------------------------------------------ deletion */
 
 /* The answer of one step of one definition's cleanup; the entry may be gone by then. */
-struct step {
+struct crds_step {
     struct crds *c;
     char *name;
 };
 
 static void on_step(void *arg, int r, struct str body);
 
-static bool call(struct entry *e, const struct inner_request *req)
+static bool call(struct crds_entry *e, const struct inner_request *req)
 {
-    struct step *s = xnew(struct step);
-    *s = (struct step){ .c = e->owner, .name = xstrdup(e->name) };
+    struct crds_step *s = xnew(struct crds_step);
+    *s = (struct crds_step){ .c = e->owner, .name = xstrdup(e->name) };
     if (inner_call(e->owner->api, req, on_step, s) >= 0) {
         e->owner->n_calls++;
         return true;
@@ -296,14 +297,14 @@ static bool call(struct entry *e, const struct inner_request *req)
 }
 
 /* Go on from there. */
-static void cleanup_at(struct entry *e, enum cleanup at)
+static void cleanup_at(struct crds_entry *e, enum cleanup at)
 {
     e->cleanup = at;
     cleanup_run(e);
 }
 
 /* Waiting is over. */
-static void cleanup_wake(struct entry *e, enum cleanup at)
+static void cleanup_wake(struct crds_entry *e, enum cleanup at)
 {
     if (e->watch)
         store_watch_cancel(e->watch);
@@ -314,7 +315,7 @@ static void cleanup_wake(struct entry *e, enum cleanup at)
 
 static void on_cleanup_retry(struct timer *t)
 {
-    struct entry *e = container_of(t, struct entry, retry.timer);
+    struct crds_entry *e = container_of(t, struct crds_entry, retry.timer);
     e->failed = false;
     cleanup_wake(e, CLEANUP_SWEEP);
 }
@@ -322,7 +323,7 @@ static void on_cleanup_retry(struct timer *t)
 static void on_instance_events(void *arg, const struct store_event *ev, size_t n,
                                uint64_t progress_rev)
 {
-    struct entry *e = arg;
+    struct crds_entry *e = arg;
     (void)progress_rev;
     for (size_t i = 0; i < n; i++) {
         if (ev[i].kind != STORE_EV_DELETE)
@@ -334,7 +335,7 @@ static void on_instance_events(void *arg, const struct store_event *ev, size_t n
 
 static void on_instance_end(void *arg, int r, const struct err *err)
 {
-    struct entry *e = arg;
+    struct crds_entry *e = arg;
     (void)err;
     e->watch = NULL;
     if (r != -ECANCELED && !e->owner->stopped)
@@ -344,7 +345,7 @@ static void on_instance_end(void *arg, int r, const struct err *err)
 static const struct store_watch_ops instance_ops = { .on_events = on_instance_events,
                                                      .on_end = on_instance_end };
 
-static int follow_instances(struct entry *e)
+static int follow_instances(struct crds_entry *e)
 {
     struct arena a = { 0 };
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
@@ -359,7 +360,7 @@ static int follow_instances(struct entry *e)
 }
 
 /* Instances are left: for the next one to go. After a failure: for some time at most. */
-static void cleanup_wait(struct entry *e)
+static void cleanup_wait(struct crds_entry *e)
 {
     struct loop *loop = e->owner->api->loop;
     e->cleanup = CLEANUP_WAIT;
@@ -369,7 +370,7 @@ static void cleanup_wait(struct entry *e)
         retry_stop(loop, &e->retry);
 }
 
-static void cleanup_fail(struct entry *e)
+static void cleanup_fail(struct crds_entry *e)
 {
     e->cleanup = CLEANUP_WAIT;
     retry_arm(e->owner->api->loop, &e->retry, on_cleanup_retry);
@@ -389,7 +390,7 @@ static bool has_place(const struct crds *c, const struct kube_resource *res)
     return true;
 }
 
-static void cleanup_run(struct entry *e)
+static void cleanup_run(struct crds_entry *e)
 {
     struct arena a = { 0 };
     const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
@@ -426,7 +427,7 @@ static void cleanup_run(struct entry *e)
 }
 
 /* Write the definition back without our finalizer; a conflict reads it again. */
-static void put_released(struct entry *e, struct str body)
+static void put_released(struct crds_entry *e, struct str body)
 {
     struct arena a = { 0 };
     struct json *obj;
@@ -461,7 +462,7 @@ static bool list_is_short(struct str body)
     return empty;
 }
 
-static void step_done(struct entry *e, int r, struct str body)
+static void step_done(struct crds_entry *e, int r, struct str body)
 {
     switch (e->cleanup) {
     case CLEANUP_SWEEP:
@@ -499,9 +500,9 @@ static void step_done(struct entry *e, int r, struct str body)
 
 static void on_step(void *arg, int r, struct str body)
 {
-    struct step *s = arg;
+    struct crds_step *s = arg;
     struct crds *c = s->c;
-    struct entry *e = c->stopped ? NULL : map_get(&c->entries, str_of(s->name));
+    struct crds_entry *e = c->stopped ? NULL : map_get(&c->entries, str_of(s->name));
     c->n_calls--;
     if (e)
         step_done(e, r, body);
@@ -540,11 +541,11 @@ static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_en
 /* Gone while nobody watched: those that were there before the list, and were not in it. */
 static void remove_unseen(struct crds *c)
 {
-    struct entry *gone;
+    struct crds_entry *gone;
     do {
         gone = NULL;
         map_each (m, &c->entries) {
-            struct entry *e = m->value;
+            struct crds_entry *e = m->value;
             if (!e->seen && e->rev <= c->loaded_rev)
                 gone = e;
         }
@@ -582,7 +583,7 @@ static void loaded(struct crds *c, int r, const struct err *err)
         retry_arm(c->api->loop, &c->retry, on_load_retry);
     tell_ready(c, r, err);
     map_each (m, &c->entries) {
-        struct entry *e = m->value;
+        struct crds_entry *e = m->value;
         if (e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped)
             cleanup_at(e, CLEANUP_SWEEP);
     }
@@ -597,7 +598,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     for (size_t i = 0; r >= 0 && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         struct str name = str_slice(kv->key, strlen(CRD_PREFIX), kv->key.n);
-        struct entry *e = map_get(&c->entries, name);
+        struct crds_entry *e = map_get(&c->entries, name);
         if (e && kv->create_rev > e->rev) /* another one of that name */
             entry_remove(e);
         crds_written(c, name, kv->value, kv->mod_rev);
@@ -631,7 +632,7 @@ static void load_next(struct crds *c)
 static void load_start(struct crds *c)
 {
     map_each (m, &c->entries)
-        ((struct entry *)m->value)->seen = false;
+        ((struct crds_entry *)m->value)->seen = false;
     c->loading = true;
     c->loaded_rev = 0;
     buf_reset(&c->after);
@@ -660,7 +661,7 @@ void crds_stop(struct crds *c)
         store_watch_cancel(c->watch);
     c->watch = NULL;
     map_each (m, &c->entries) {
-        struct entry *e = m->value;
+        struct crds_entry *e = m->value;
         timer_stop(c->api->loop, &e->retry.timer);
         if (e->watch)
             store_watch_cancel(e->watch);
@@ -679,7 +680,7 @@ void crds_free(struct crds *c)
         return;
     assert(!crds_is_busy(c));
     map_each (m, &c->entries) {
-        struct entry *e = m->value;
+        struct crds_entry *e = m->value;
         unserve(e);
         entry_free(e);
     }
@@ -689,14 +690,15 @@ void crds_free(struct crds *c)
     free(c);
 }
 
-static const struct entry *entry_of_resource(const struct crds *c, const struct kube_resource *res)
+static const struct crds_entry *entry_of_resource(const struct crds *c,
+                                                  const struct kube_resource *res)
 {
     return res->crd ? map_get(&c->entries, crd_name(res->crd)) : NULL;
 }
 
 uint64_t crds_revision(const struct crds *c, const struct kube_resource *res)
 {
-    const struct entry *e = entry_of_resource(c, res);
+    const struct crds_entry *e = entry_of_resource(c, res);
     return e ? e->shape_rev : 0;
 }
 
@@ -704,7 +706,7 @@ const struct kube_resource *crds_find_stored(const struct crds *c, struct str gr
                                              struct str version, struct str plural)
 {
     map_each (m, &c->entries) {
-        const struct entry *e = m->value;
+        const struct crds_entry *e = m->value;
         const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
         if (res && str_eq(res->group, group) && str_eq(res->version, version) &&
             str_eq(res->plural, plural))
@@ -746,7 +748,7 @@ static bool instance_wanted(void *self, const struct admission *ad)
 static struct json *instance_read(void *self, struct admission *ad, void *state)
 {
     struct request *rq = ad->rq;
-    const struct entry *e = entry_of_resource(rq->api->controllers->crds, rq->res);
+    const struct crds_entry *e = entry_of_resource(rq->api->controllers->crds, rq->res);
     (void)self;
     (void)state;
     if (!e || !e->terminating)

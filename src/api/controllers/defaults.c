@@ -26,7 +26,7 @@ enum {
 
 /* ------------------------------------------------------------------ what there is to be */
 
-static const struct kind {
+static const struct defaults_kind {
     const char *group, *plural;
 } kinds[] = { { "scheduling.k8s.io", "priorityclasses" },
               { "flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations" },
@@ -213,7 +213,7 @@ static void on_written(void *arg, int r, struct str body)
 static int errand_call(struct errand *j, const char *method, struct str body, inner_cb cb)
 {
     struct arena a = { 0 };
-    const struct kind *k = &kinds[j->kind];
+    const struct defaults_kind *k = &kinds[j->kind];
     bool named = strcmp(method, "POST") != 0;
     const struct inner_request req = { .method = method,
                                        .target = str_of(arena_printf(

@@ -89,7 +89,7 @@ void gc_queue_pass(struct gc *gc, enum pass_kind kind, struct str subject, bool 
     gc_kick(gc);
 }
 
-void gc_queue_work(struct gc *gc, struct pass *pass, enum work_kind kind, struct str key)
+void gc_queue_work(struct gc *gc, struct pass *pass, enum gc_work_kind kind, struct str key)
 {
     char *name = str_dup(key);
     /* those of a pass are bounded by its page, and it waits for each of them */
@@ -97,8 +97,8 @@ void gc_queue_work(struct gc *gc, struct pass *pass, enum work_kind kind, struct
         free(name);
         return;
     }
-    struct work *w = xnew(struct work);
-    *w = (struct work){ .gc = gc, .pass = pass, .kind = kind, .key = name };
+    struct gc_work *w = xnew(struct gc_work);
+    *w = (struct gc_work){ .gc = gc, .pass = pass, .kind = kind, .key = name };
     if (pass)
         pass->n_out++;
     list_push_back(&gc->works, &w->node);
@@ -161,7 +161,7 @@ static void on_turn(struct defer *d)
         return;
     }
     while (gc->n_running < GC_PARALLEL && !list_is_empty(&gc->works))
-        gc_work_start(container_of(gc->works.next, struct work, node));
+        gc_work_start(container_of(gc->works.next, struct gc_work, node));
     end_pass(gc);
     if (!gc->active && !list_is_empty(&gc->passes)) {
         gc->active = container_of(gc->passes.next, struct pass, node);
@@ -282,7 +282,7 @@ void gc_stop(struct gc *gc)
     gc->stopped = true;
     timer_stop(gc->api->loop, &gc->retry.timer);
     for (struct list *l; (l = list_pop_front(&gc->works));) {
-        struct work *w = container_of(l, struct work, node);
+        struct gc_work *w = container_of(l, struct gc_work, node);
         if (w->pass)
             w->pass->n_out--;
         free(w->key);

@@ -59,14 +59,14 @@ struct pass {
     size_t n_out; /* works of this pass that are queued or run */
 };
 
-enum work_kind { WORK_CHECK, WORK_ORPHAN, WORK_INDEX };
-enum verdict { OWNER_SOLID, OWNER_DANGLING, OWNER_WAITING, OWNER_NOT_ALLOWED, OWNER_ASK };
+enum gc_work_kind { WORK_CHECK, WORK_ORPHAN, WORK_INDEX };
+enum gc_verdict { OWNER_SOLID, OWNER_DANGLING, OWNER_WAITING, OWNER_NOT_ALLOWED, OWNER_ASK };
 
-struct work {
+struct gc_work {
     struct list node;
     struct gc *gc;
     struct pass *pass; /* whose, or NULL */
-    enum work_kind kind;
+    enum gc_work_kind kind;
     char *key;
     unsigned attempt;
     struct arena arena; /* of one attempt */
@@ -111,7 +111,7 @@ static inline bool take_flag(bool *flag)
 
 /* flag: of an ABSENT pass that it is certain, of a LEAVING one that it is fresh. */
 void gc_queue_pass(struct gc *gc, enum pass_kind kind, struct str subject, bool flag);
-void gc_queue_work(struct gc *gc, struct pass *pass, enum work_kind kind, struct str key);
+void gc_queue_work(struct gc *gc, struct pass *pass, enum gc_work_kind kind, struct str key);
 void gc_queue_forget(struct gc *gc, char kind, const char *what);
 void gc_failed(struct gc *gc, const char *what, const char *key);
 /* Look at the queue on the next turn. */
@@ -130,6 +130,6 @@ struct str gc_owner_key(struct arena *a, const struct kube_resource *res,
 struct str gc_path_of(struct arena *a, const struct kube_resource *res, const struct json *obj);
 
 /* Begin with one that is on the queue; it releases itself. */
-void gc_work_start(struct work *w);
+void gc_work_start(struct gc_work *w);
 /* Go on until something has to be waited for (gc_pass.c). */
 void gc_pass_run(struct pass *p);

@@ -56,9 +56,9 @@ static bool waits_for_dependents(const struct json *obj)
 
 /* ------------------------------------------------------------------ a work */
 
-static void work_read(struct work *w);
+static void work_read(struct gc_work *w);
 
-static void work_end(struct work *w, bool ok)
+static void work_end(struct gc_work *w, bool ok)
 {
     struct gc *gc = w->gc;
     struct pass *p = w->pass;
@@ -77,7 +77,7 @@ static void work_end(struct work *w, bool ok)
 }
 
 /* Somebody else wrote the object: look again. */
-static void work_again(struct work *w)
+static void work_again(struct gc_work *w)
 {
     if (++w->attempt >= GC_ATTEMPTS)
         work_end(w, false);
@@ -87,7 +87,7 @@ static void work_again(struct work *w)
 
 static void on_wrote(void *arg, int r, struct str body)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     (void)body;
     if (r == 409)
         work_again(w);
@@ -95,8 +95,8 @@ static void on_wrote(void *arg, int r, struct str body)
         work_end(w, r == 200 || r == 202 || r == 404 || w->gc->stopped);
 }
 
-static void work_call(struct work *w, const char *method, const char *type, const struct json *body,
-                      inner_cb cb)
+static void work_call(struct gc_work *w, const char *method, const char *type,
+                      const struct json *body, inner_cb cb)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     (void)json_write(&text, body);
@@ -108,7 +108,7 @@ static void work_call(struct work *w, const char *method, const char *type, cons
         work_end(w, w->gc->stopped);
 }
 
-static void patch_references(struct work *w, struct json *refs, inner_cb cb)
+static void patch_references(struct gc_work *w, struct json *refs, inner_cb cb)
 {
     struct arena *a = &w->arena;
     struct json *patch = json_new_object(a), *meta = json_obj(a, patch, "metadata");
@@ -119,7 +119,7 @@ static void patch_references(struct work *w, struct json *refs, inner_cb cb)
 }
 
 /* policy NULL: as the finalizers that are on the object say. */
-static void work_delete(struct work *w, const char *policy, bool as_it_is)
+static void work_delete(struct gc_work *w, const char *policy, bool as_it_is)
 {
     struct arena *a = &w->arena;
     struct json *opts = json_new_object(a), *pre;
@@ -142,7 +142,7 @@ static void work_delete(struct work *w, const char *policy, bool as_it_is)
 
 static void on_unblocked(void *arg, int r, struct str body)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     if (r == 200)
         work_delete(w, "Foreground", false);
     else
@@ -150,7 +150,7 @@ static void on_unblocked(void *arg, int r, struct str body)
 }
 
 /* A dependent of this object waits as well: a circle. Who blocks nobody lets it come apart. */
-static void unblock(struct work *w)
+static void unblock(struct gc_work *w)
 {
     struct arena *a = &w->arena;
     struct json *refs = json_new_array(a);
@@ -165,7 +165,7 @@ static void unblock(struct work *w)
 static void on_own_dependents(void *arg, int r, const struct store_page *page,
                               const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     bool circle = false;
     (void)err;
     if (r < 0 || w->gc->stopped) {
@@ -184,7 +184,7 @@ static void on_own_dependents(void *arg, int r, const struct store_page *page,
 
 static void on_all_leaving(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     (void)err;
     w->leaving = json_new_array(&w->arena);
     for (size_t i = 0; r >= 0 && i < page->n; i++)
@@ -197,7 +197,7 @@ static void on_all_leaving(void *arg, int r, const struct store_page *page, cons
         work_end(w, w->gc->stopped);
 }
 
-static void delete_for_waiting_owner(struct work *w)
+static void delete_for_waiting_owner(struct gc_work *w)
 {
     const struct store_range range = { .prefix = STR(LEAVING_PREFIX "/"),
                                        .limit = GC_CYCLE_ROWS,
@@ -209,7 +209,7 @@ static void delete_for_waiting_owner(struct work *w)
 /* ---- a reference that cannot be right ---- */
 
 /* Say that an owner is not where it is looked for: in the object's namespace, or in none. */
-static int tell_invalid(struct work *w, const struct json *ref, inner_cb cb)
+static int tell_invalid(struct gc_work *w, const struct json *ref, inner_cb cb)
 {
     struct arena *a = &w->arena;
     struct str ns = meta_namespace(w->obj);
@@ -261,12 +261,12 @@ static void on_told(void *arg, int r, struct str body)
     work_end(arg, true);
 }
 
-static void work_decide(struct work *w);
-static void search_on(struct work *w);
+static void work_decide(struct gc_work *w);
+static void search_on(struct gc_work *w);
 
 static void on_stray_told(void *arg, int r, struct str body)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     (void)r;
     (void)body;
     w->stray = w->stray->next;
@@ -277,7 +277,7 @@ static void on_stray_told(void *arg, int r, struct str body)
 static void on_stray(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     struct json *owner = NULL;
     (void)rev;
     (void)err;
@@ -295,7 +295,7 @@ static void on_stray(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 }
 
 /* The next namespace in which the owner that was not found may be. */
-static void search_on(struct work *w)
+static void search_on(struct gc_work *w)
 {
     struct arena *a = &w->arena;
     for (; w->stray; w->stray = w->stray->next, w->space = json_first(w->spaces)) {
@@ -316,7 +316,7 @@ static void search_on(struct work *w)
 
 static void on_spaces(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     (void)err;
     if (r < 0 || w->gc->stopped) {
         work_end(w, w->gc->stopped);
@@ -333,7 +333,7 @@ static void on_spaces(void *arg, int r, const struct store_page *page, const str
 }
 
 /* Somebody just wrote a reference to nobody. Perhaps the owner is in another namespace: say so. */
-static void search_strays(struct work *w)
+static void search_strays(struct gc_work *w)
 {
     const struct store_range range = { .prefix = STR(NAMESPACES),
                                        .limit = GC_STRAY_ROWS,
@@ -345,12 +345,12 @@ static void search_strays(struct work *w)
 /* ---- what becomes of the object ---- */
 
 /* It goes already, or is of a kind that is served no more, and goes with its definition. */
-static bool stays_as_it_is(const struct work *w)
+static bool stays_as_it_is(const struct gc_work *w)
 {
     return !w->res || meta_is_deleting(w->obj);
 }
 
-static void work_decide(struct work *w)
+static void work_decide(struct gc_work *w)
 {
     bool unwell = w->n_dangling + w->n_waiting > 0;
     if (stays_as_it_is(w)) {
@@ -371,7 +371,7 @@ static void work_decide(struct work *w)
     }
 }
 
-static enum verdict judge(struct work *w, const struct json *ref, struct str *ret_key)
+static enum gc_verdict judge(struct gc_work *w, const struct json *ref, struct str *ret_key)
 {
     const struct pass *p = w->pass;
     const struct kube_resource *res =
@@ -388,7 +388,7 @@ static enum verdict judge(struct work *w, const struct json *ref, struct str *re
     return OWNER_ASK;
 }
 
-static void note_verdict(struct work *w, enum verdict v)
+static void note_verdict(struct gc_work *w, enum gc_verdict v)
 {
     switch (v) {
     case OWNER_SOLID:
@@ -412,12 +412,12 @@ static void note_verdict(struct work *w, enum verdict v)
     w->ref = w->ref->next;
 }
 
-static void work_owners(struct work *w);
+static void work_owners(struct gc_work *w);
 
 static void on_owner(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     struct json *owner = NULL;
     (void)rev;
     (void)err;
@@ -437,11 +437,11 @@ static void on_owner(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     work_owners(w);
 }
 
-static void work_owners(struct work *w)
+static void work_owners(struct gc_work *w)
 {
     while (w->ref) {
         struct str key;
-        enum verdict v = judge(w, w->ref, &key);
+        enum gc_verdict v = judge(w, w->ref, &key);
         if (v == OWNER_ASK) {
             if (store_get(w->gc->api->store, key, 0, on_owner, w, NULL) < 0)
                 work_end(w, w->gc->stopped);
@@ -452,7 +452,7 @@ static void work_owners(struct work *w)
     work_decide(w);
 }
 
-static void work_check(struct work *w)
+static void work_check(struct gc_work *w)
 {
     w->ref = json_first(json_path(w->obj, "metadata", "ownerReferences", NULL));
     w->solid = json_new_array(&w->arena);
@@ -468,7 +468,7 @@ static void work_check(struct work *w)
 }
 
 /* The owner goes and leaves this object behind. */
-static void work_orphan(struct work *w)
+static void work_orphan(struct gc_work *w)
 {
     struct json *refs = json_new_array(&w->arena);
     const struct json *all = json_path(w->obj, "metadata", "ownerReferences", NULL);
@@ -484,7 +484,7 @@ static void work_orphan(struct work *w)
 
 static void on_indexed(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     (void)err;
     if (res->r == E_CONFLICT && !w->gc->stopped)
         work_again(w);
@@ -493,7 +493,7 @@ static void on_indexed(void *arg, const struct store_txn_result *res, const stru
 }
 
 /* Entries for an object that was written before there was an index, of owners or of nodes. */
-static void work_index(struct work *w)
+static void work_index(struct gc_work *w)
 {
     struct store_op ops[STORE_TXN_MAX_OPS];
     size_t n = 1;
@@ -511,7 +511,7 @@ static void work_index(struct work *w)
 static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err)
 {
-    struct work *w = arg;
+    struct gc_work *w = arg;
     struct arena *a = &w->arena;
     (void)rev;
     (void)err;
@@ -535,14 +535,14 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         work_end(w, true); /* served no more: its definition is going, and it with that */
 }
 
-static void work_read(struct work *w)
+static void work_read(struct gc_work *w)
 {
     arena_reset(&w->arena);
     if (store_get(w->gc->api->store, str_of(w->key), 0, on_object, w, NULL) < 0)
         work_end(w, w->gc->stopped);
 }
 
-void gc_work_start(struct work *w)
+void gc_work_start(struct gc_work *w)
 {
     struct gc *gc = w->gc;
     list_remove(&w->node);

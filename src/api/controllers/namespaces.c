@@ -74,12 +74,12 @@ static void load_start(struct namespaces *n);
 
 /* ------------------------------------------------------------------ deletion */
 
-struct step {
+struct namespaces_step {
     struct namespaces *n;
     char *name;
 };
 
-static void step_free(struct step *s)
+static void step_free(struct namespaces_step *s)
 {
     free(s->name);
     free(s);
@@ -89,8 +89,8 @@ static void on_step(void *arg, int r, struct str body);
 
 static void call(struct doom *d, const struct inner_request *req)
 {
-    struct step *s = xnew(struct step);
-    *s = (struct step){ .n = d->owner, .name = xstrdup(d->name) };
+    struct namespaces_step *s = xnew(struct namespaces_step);
+    *s = (struct namespaces_step){ .n = d->owner, .name = xstrdup(d->name) };
     if (inner_call(d->owner->api, req, on_step, s) < 0) {
         step_free(s);
         return;
@@ -464,7 +464,7 @@ static void step_done(struct doom *d, int r, struct str body)
 
 static void on_step(void *arg, int r, struct str body)
 {
-    struct step *s = arg;
+    struct namespaces_step *s = arg;
     struct namespaces *n = s->n;
     struct doom *d = n->stopped ? NULL : map_get(&n->doomed, str_of(s->name));
     n->n_calls--;

@@ -27,7 +27,7 @@ static void retry(struct controllers *c)
 
 /* ------------------------------------------------------------------ which kinds */
 
-struct kinds {
+struct policy_types_kinds {
     struct policy_type types[POLICY_TYPES_MAX];
     size_t n;
 };
@@ -41,7 +41,7 @@ static int compare(const struct policy_type *x, const struct policy_type *y)
     return r ? r : str_cmp(x->kind, y->kind);
 }
 
-static void add_kind(struct kinds *k, const struct kube_resource *res)
+static void add_kind(struct policy_types_kinds *k, const struct kube_resource *res)
 {
     struct policy_type t = {
         .group = res->group, .version = res->version, .kind = res->kind, .schema = res->schema
@@ -81,7 +81,8 @@ static bool names_kind(const struct json *rule, const struct kube_resource *res)
            holds(json_getc(rule, "resources"), res->plural);
 }
 
-static void find_kinds(const struct api *api, const struct json *policy, struct kinds *k)
+static void find_kinds(const struct api *api, const struct json *policy,
+                       struct policy_types_kinds *k)
 {
     json_each (rule, json_path(policy, "spec", "matchConstraints", "resourceRules", NULL)) {
         if (has_wildcard(json_getc(rule, "apiGroups")) ||
@@ -134,7 +135,7 @@ void policy_types_written(struct controllers *c, const struct written *w)
     if (generation <= json_int_or(json_path(w->obj, "status", "observedGeneration", NULL), 0))
         return;
     struct arena arena = { 0 }, *a = &arena;
-    struct kinds kinds = { .n = 0 };
+    struct policy_types_kinds kinds = { .n = 0 };
     find_kinds(c->api, w->obj, &kinds);
     struct json *warnings =
         cel_policy_type_warnings(a, w->obj, kinds.types, kinds.n, params_of(c->api, w->obj));

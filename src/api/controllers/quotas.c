@@ -30,7 +30,7 @@ enum {
 
 struct quotas {
     struct api *api;
-    struct map spaces; /* name -> struct space */
+    struct map spaces; /* name -> struct quotas_space */
     struct buf after;
     size_t n_running;
     bool loading, loaded, stopped;
@@ -39,12 +39,12 @@ struct quotas {
     struct retry retry; /* of loading, and of counting what is still dirty */
 };
 
-struct space {
+struct quotas_space {
     bool dirty, running;
 };
 
 /* Counting one namespace. */
-struct count {
+struct quotas_count {
     struct quotas *q;
     char *ns;
     struct arena arena, scratch;
@@ -69,12 +69,12 @@ static bool is_quota(const struct kube_resource *res)
     return res->group.n == 0 && str_is(res->plural, "resourcequotas");
 }
 
-static struct space *space_of(const struct quotas *q, struct str ns)
+static struct quotas_space *space_of(const struct quotas *q, struct str ns)
 {
     return map_get(&q->spaces, ns);
 }
 
-static void set_dirty(struct quotas *q, struct space *s)
+static void set_dirty(struct quotas *q, struct quotas_space *s)
 {
     if (!s || q->stopped)
         return;
@@ -98,11 +98,11 @@ static void remove_space(struct quotas *q, struct str ns)
 }
 
 /* r: 0 when the namespace is right, E_CONFLICT when not, else what the store said. */
-static void count_end(struct count *c, int r)
+static void count_end(struct quotas_count *c, int r)
 {
     struct quotas *q = c->q;
     struct str ns = str_of(c->ns);
-    struct space *s = space_of(q, ns);
+    struct quotas_space *s = space_of(q, ns);
     bool none = r >= 0 && c->n == 0 && !c->left_out;
     s->running = false;
     s->dirty = s->dirty || r < 0;
@@ -124,11 +124,11 @@ static void count_end(struct count *c, int r)
     api_part_idle(q->api);
 }
 
-static void write_counts(struct count *c);
+static void write_counts(struct quotas_count *c);
 
 static void on_counted(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct count *c = arg;
+    struct quotas_count *c = arg;
     if (res->r < 0 && res->r != E_CONFLICT && !c->q->stopped)
         log_warn("cannot write what a quota counts", "namespace=%s error=\"%s\"", c->ns,
                  err_text(err));
@@ -141,7 +141,7 @@ static void on_counted(void *arg, const struct store_txn_result *res, const stru
 }
 
 /* What has changed, in several transactions where that is much: each quota is right for itself. */
-static void write_counts(struct count *c)
+static void write_counts(struct quotas_count *c)
 {
     struct quotas *q = c->q;
     struct arena *a = &c->scratch;
@@ -171,9 +171,9 @@ static void write_counts(struct count *c)
         count_end(c, r);
 }
 
-static void count_next(struct count *c);
+static void count_next(struct quotas_count *c);
 
-static void count_object(struct count *c, const struct store_kv *kv)
+static void count_object(struct quotas_count *c, const struct store_kv *kv)
 {
     struct json *obj;
     struct budget budget = { .max_steps = COUNT_MAX_STEPS };
@@ -190,7 +190,7 @@ static void count_object(struct count *c, const struct store_kv *kv)
 }
 
 /* Each object has made new sums: keep the last ones. */
-static void keep_sums(struct count *c)
+static void keep_sums(struct quotas_count *c)
 {
     struct arena sums = { 0 };
     for (size_t k = 0; k < c->n; k++)
@@ -201,7 +201,7 @@ static void keep_sums(struct count *c)
 
 static void on_objects(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct count *c = arg;
+    struct quotas_count *c = arg;
     (void)err;
     if (r < 0 || c->q->stopped) {
         count_end(c, r);
@@ -218,7 +218,7 @@ static void on_objects(void *arg, int r, const struct store_page *page, const st
     count_next(c);
 }
 
-static bool is_limited(const struct count *c, const struct kube_resource *res)
+static bool is_limited(const struct quotas_count *c, const struct kube_resource *res)
 {
     if (!res->namespaced || res->storage != res)
         return false;
@@ -229,7 +229,7 @@ static bool is_limited(const struct count *c, const struct kube_resource *res)
 }
 
 /* The next page, of this kind or of the next that a quota is about. */
-static void count_next(struct count *c)
+static void count_next(struct quotas_count *c)
 {
     const struct registry *reg = &c->q->api->reg;
     while (!c->res && c->next < reg->n) {
@@ -249,11 +249,11 @@ static void count_next(struct count *c)
         count_end(c, r);
 }
 
-static void read_quotas(struct count *c);
+static void read_quotas(struct quotas_count *c);
 
 static void on_quotas(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct count *c = arg;
+    struct quotas_count *c = arg;
     struct arena *a = &c->arena;
     (void)err;
     if (r < 0 || c->q->stopped) {
@@ -280,7 +280,7 @@ static void on_quotas(void *arg, int r, const struct store_page *page, const str
         count_next(c);
 }
 
-static void read_quotas(struct count *c)
+static void read_quotas(struct quotas_count *c)
 {
     const struct store_range range = { .prefix = str_of(
                                            arena_printf(&c->arena, QUOTA_PREFIX "%s/", c->ns)),
@@ -291,10 +291,10 @@ static void read_quotas(struct count *c)
         count_end(c, r);
 }
 
-static void count_begin(struct quotas *q, struct str ns, struct space *s)
+static void count_begin(struct quotas *q, struct str ns, struct quotas_space *s)
 {
-    struct count *c = xnew(struct count);
-    *c = (struct count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    struct quotas_count *c = xnew(struct quotas_count);
+    *c = (struct quotas_count){ .q = q, .ns = str_dup(ns), .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     s->dirty = false;
     s->running = true;
     q->n_running++;
@@ -306,7 +306,7 @@ static void count_begin(struct quotas *q, struct str ns, struct space *s)
 static void add_space(struct quotas *q, struct str ns)
 {
     if (!space_of(q, ns))
-        (void)map_put(&q->spaces, ns, xnew(struct space));
+        (void)map_put(&q->spaces, ns, xnew(struct quotas_space));
     set_dirty(q, space_of(q, ns));
 }
 
@@ -349,7 +349,7 @@ static void on_turn(struct defer *d)
 {
     struct quotas *q = container_of(d, struct quotas, turn);
     map_each (e, &q->spaces) {
-        struct space *s = e->value;
+        struct quotas_space *s = e->value;
         if (s->dirty && !s->running && q->n_running == 0 && !q->stopped) {
             count_begin(q, e->key, s);
             break;
@@ -407,7 +407,7 @@ void quotas_written(struct quotas *q, const struct written *w)
         if (w->obj && w->old)
             return;
     }
-    struct space *s = space_of(q, ns);
+    struct quotas_space *s = space_of(q, ns);
     if (!s || (w->obj && !w->old && w->counted))
         return;
     if (w->obj && w->old && uses_same(w->res, w->old, w->obj) &&

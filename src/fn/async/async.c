@@ -143,9 +143,9 @@ void async_close(struct async *a, void (*done)(void *arg), void *arg)
     timer_stop(a->loop, &a->due_timer);
     timer_stop(a->loop, &a->sweep_timer);
     defer_cancel(&a->pump);
-    VEC(struct run *) runs = { 0 };
+    VEC(struct async_run *) runs = { 0 };
     map_each (e, &a->runs)
-        vec_push(&runs, (struct run *)e->value);
+        vec_push(&runs, (struct async_run *)e->value);
     vec_each (run, &runs)
         run_cut(*run);
     bool is_last = runs.n == 0;
@@ -218,7 +218,7 @@ void async_added(struct async *a, struct str lane, const struct due *d)
 
 /* ------------------------------------------------------------------ notes */
 
-struct note {
+struct async_note {
     struct async *a;
     async_note_cb cb;
     void *arg;
@@ -228,14 +228,14 @@ struct note {
 static void on_note(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                     const struct err *err)
 {
-    struct note *n = arg;
+    struct async_note *n = arg;
     n->cb(n->arg, r, kv ? kv->value : STR_NULL, err);
     free(n);
 }
 
 static void on_note_put(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct note *n = arg;
+    struct async_note *n = arg;
     if (n->cb)
         n->cb(n->arg, res->r, STR_NULL, err);
     free(n);
@@ -243,16 +243,16 @@ static void on_note_put(void *arg, const struct store_txn_result *res, const str
 
 static void on_note_absent(struct defer *d)
 {
-    struct note *n = container_of(d, struct note, absent);
+    struct async_note *n = container_of(d, struct async_note, absent);
     if (n->cb)
         n->cb(n->arg, n->a->closing ? -ECANCELED : 0, STR_NULL, NULL);
     free(n);
 }
 
-static struct note *note_new(struct async *a, async_note_cb cb, void *arg)
+static struct async_note *note_new(struct async *a, async_note_cb cb, void *arg)
 {
-    struct note *n = xnew(struct note);
-    *n = (struct note){ .a = a, .cb = cb, .arg = arg };
+    struct async_note *n = xnew(struct async_note);
+    *n = (struct async_note){ .a = a, .cb = cb, .arg = arg };
     return n;
 }
 
@@ -264,7 +264,7 @@ int async_note_get(struct async *a, struct str note, async_note_cb cb, void *arg
         r = err_set(err, -ECANCELED, "closing");
     if (r < 0)
         return r;
-    struct note *n = note_new(a, cb, arg);
+    struct async_note *n = note_new(a, cb, arg);
     if (!a->store) {
         defer_start(a->loop, &n->absent, on_note_absent);
         return 0;
@@ -282,13 +282,13 @@ int async_note_put(struct async *a, struct str note, struct str value, async_not
     int r = async_key_note(&k, note, err);
     if (r < 0)
         return r;
-    struct note *n = note_new(a, cb, arg);
+    struct async_note *n = note_new(a, cb, arg);
     if (!a->store && !value.p && !a->closing) { /* nothing to remove */
         defer_start(a->loop, &n->absent, on_note_absent);
         return 0;
     }
     r = async_db(a, err);
-    struct batch b = { .n = 0 };
+    struct async_batch b = { .n = 0 };
     if (value.p)
         batch_put(&b, &k, value);
     else

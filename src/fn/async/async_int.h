@@ -9,7 +9,7 @@
 #include "fn/async/policy.h"
 #include "store/store.h"
 
-struct run;
+struct async_run;
 
 #define ASYNC_HOPS_FIELD "x-faas-event-hops"
 
@@ -29,7 +29,7 @@ struct async {
     bool started, draining, closing, scanning, rescan, pages_failed;
     bool scanned; /* once: all lanes on disk are known */
     struct lanes lanes;
-    struct map runs; /* struct run, by text of the id */
+    struct map runs; /* struct async_run, by text of the id */
     size_t running_bytes, taking_bytes;
     struct timer due_timer, sweep_timer;
     struct defer pump;
@@ -77,7 +77,7 @@ void async_finished(struct async *a, uint64_t wall_expires_ms);
 
 /* ---- a transaction in the making: batch.c ---- */
 
-struct batch {
+struct async_batch {
     struct arena arena;
     struct store_op ops[STORE_TXN_MAX_OPS];
     size_t n;
@@ -88,41 +88,42 @@ struct batch {
     } added[3];
     size_t n_added;
 };
-void batch_fini(struct batch *b);
+void batch_fini(struct async_batch *b);
 /* Values are borrowed until the transaction is started, or in the arena. */
-void batch_put(struct batch *b, const struct async_key *k, struct str value);
-void batch_put_absent(struct batch *b, const struct async_key *k, struct str value);
-void batch_put_rev(struct batch *b, const struct async_key *k, struct str value, uint64_t rev);
-void batch_delete(struct batch *b, const struct async_key *k);
+void batch_put(struct async_batch *b, const struct async_key *k, struct str value);
+void batch_put_absent(struct async_batch *b, const struct async_key *k, struct str value);
+void batch_put_rev(struct async_batch *b, const struct async_key *k, struct str value,
+                   uint64_t rev);
+void batch_delete(struct async_batch *b, const struct async_key *k);
 /* Rows of a body: inline in r, or pieces below `what`. r->body etc. are set. */
-void batch_body(struct batch *b, char what, const struct async_id *id, struct str body,
+void batch_body(struct async_batch *b, char what, const struct async_id *id, struct str body,
                 struct async_record *r);
-void batch_delete_pieces(struct batch *b, char what, const struct async_id *id, uint32_t n);
+void batch_delete_pieces(struct async_batch *b, char what, const struct async_id *id, uint32_t n);
 /* Value of a record, in the arena. */
-struct str batch_record(struct batch *b, const struct async_record *r);
+struct str batch_record(struct async_batch *b, const struct async_record *r);
 /*
  * A new pending call: fills in what is missing of r (state, times, body), and its rows. rev: of the
  * row that it replaces, 0: it is new.
  */
-void batch_call(struct batch *b, uint32_t owner, const struct async_id *id, struct async_record *r,
-                struct str body, uint64_t wall_now_ms);
+void batch_call(struct async_batch *b, uint32_t owner, const struct async_id *id,
+                struct async_record *r, struct str body, uint64_t wall_now_ms);
 /*
  * The end of a call whose rows are those of `was`: its result (fields and body of the answer) in
  * place of its request. Returns when it expires.
  */
-uint64_t batch_result(struct batch *b, const struct async_id *id, const struct async_record *was,
-                      uint64_t rev, struct str lane, enum async_state state, uint16_t status,
-                      struct str reason, struct str fields, struct str body, uint64_t ttl_ms,
-                      uint64_t wall_now_ms);
+uint64_t batch_result(struct async_batch *b, const struct async_id *id,
+                      const struct async_record *was, uint64_t rev, struct str lane,
+                      enum async_state state, uint16_t status, struct str reason, struct str fields,
+                      struct str body, uint64_t ttl_ms, uint64_t wall_now_ms);
 
 /* ---- run.c ---- */
 
 /* Lane and due as from lanes_next(). */
 void run_start(struct async *a, struct lane *l, const struct due *d);
 /* Ask it to end as canceled. */
-void run_cancel(struct run *run);
+void run_cancel(struct async_run *run);
 /* Closing: cut it; nothing is written. */
-void run_cut(struct run *run);
+void run_cut(struct async_run *run);
 
 /* ---- url.c: one POST to a URL ---- */
 

@@ -4,12 +4,12 @@
 
 #include <assert.h>
 
-void batch_fini(struct batch *b)
+void batch_fini(struct async_batch *b)
 {
     arena_fini(&b->arena);
 }
 
-static struct store_op *next_op(struct batch *b, const struct async_key *k)
+static struct store_op *next_op(struct async_batch *b, const struct async_key *k)
 {
     assert(b->n < ARRAY_LEN(b->ops)); /* record.h's limits: at most 3 bodies of 17 pieces */
     struct store_op *op = &b->ops[b->n++];
@@ -17,32 +17,32 @@ static struct store_op *next_op(struct batch *b, const struct async_key *k)
     return op;
 }
 
-void batch_put(struct batch *b, const struct async_key *k, struct str value)
+void batch_put(struct async_batch *b, const struct async_key *k, struct str value)
 {
     struct store_op *op = next_op(b, k);
     op->kind = STORE_PUT;
     op->value = value;
 }
 
-void batch_put_absent(struct batch *b, const struct async_key *k, struct str value)
+void batch_put_absent(struct async_batch *b, const struct async_key *k, struct str value)
 {
     batch_put(b, k, value);
     b->ops[b->n - 1].cmp = STORE_ABSENT;
 }
 
-void batch_put_rev(struct batch *b, const struct async_key *k, struct str value, uint64_t rev)
+void batch_put_rev(struct async_batch *b, const struct async_key *k, struct str value, uint64_t rev)
 {
     batch_put(b, k, value);
     b->ops[b->n - 1].cmp = STORE_MOD_REV;
     b->ops[b->n - 1].cmp_rev = rev;
 }
 
-void batch_delete(struct batch *b, const struct async_key *k)
+void batch_delete(struct async_batch *b, const struct async_key *k)
 {
     next_op(b, k)->kind = STORE_DELETE;
 }
 
-void batch_body(struct batch *b, char what, const struct async_id *id, struct str body,
+void batch_body(struct async_batch *b, char what, const struct async_id *id, struct str body,
                 struct async_record *r)
 {
     r->body_bytes = body.n;
@@ -57,7 +57,7 @@ void batch_body(struct batch *b, char what, const struct async_id *id, struct st
     }
 }
 
-void batch_delete_pieces(struct batch *b, char what, const struct async_id *id, uint32_t n)
+void batch_delete_pieces(struct async_batch *b, char what, const struct async_id *id, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         struct async_key k;
@@ -66,7 +66,7 @@ void batch_delete_pieces(struct batch *b, char what, const struct async_id *id, 
     }
 }
 
-struct str batch_record(struct batch *b, const struct async_record *r)
+struct str batch_record(struct async_batch *b, const struct async_record *r)
 {
     struct buf value;
     buf_init(&value, STORE_VALUE_MAX_BYTES);
@@ -77,8 +77,8 @@ struct str batch_record(struct batch *b, const struct async_record *r)
     return s;
 }
 
-void batch_call(struct batch *b, uint32_t owner, const struct async_id *id, struct async_record *r,
-                struct str body, uint64_t wall_now_ms)
+void batch_call(struct async_batch *b, uint32_t owner, const struct async_id *id,
+                struct async_record *r, struct str body, uint64_t wall_now_ms)
 {
     r->state = ASYNC_PENDING;
     r->wall_created_ms = r->wall_due_ms = wall_now_ms;
@@ -94,10 +94,10 @@ void batch_call(struct batch *b, uint32_t owner, const struct async_id *id, stru
     b->n_added++;
 }
 
-uint64_t batch_result(struct batch *b, const struct async_id *id, const struct async_record *was,
-                      uint64_t rev, struct str lane, enum async_state state, uint16_t status,
-                      struct str reason, struct str fields, struct str body, uint64_t ttl_ms,
-                      uint64_t wall_now_ms)
+uint64_t batch_result(struct async_batch *b, const struct async_id *id,
+                      const struct async_record *was, uint64_t rev, struct str lane,
+                      enum async_state state, uint16_t status, struct str reason, struct str fields,
+                      struct str body, uint64_t ttl_ms, uint64_t wall_now_ms)
 {
     struct async_record r = *was;
     struct async_key k;

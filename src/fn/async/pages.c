@@ -93,11 +93,11 @@ void pages_read(struct async *a, struct lane *l)
  * The rows at d/, lane by lane: of a lane with many the first page is read and the others are
  * jumped over, so that what it costs is the number of lanes and not that of calls.
  */
-struct scan {
+struct async_pages_scan {
     struct async *a;
     struct buf after;
 };
-static void scan_next(struct scan *s);
+static void scan_next(struct async_pages_scan *s);
 
 static void on_counted(void *arg, int r, const struct store_page *page, const struct err *err)
 {
@@ -135,7 +135,7 @@ static bool is_ours(const struct async *a, struct str lane)
     return owner == a->owner || !a->is_mine || a->is_mine(a->is_mine_arg, owner);
 }
 
-static void scan_end(struct scan *s)
+static void scan_end(struct async_pages_scan *s)
 {
     struct async *a = s->a;
     buf_fini(&s->after);
@@ -178,7 +178,7 @@ static void take_group(struct async *a, struct str lane, const struct store_kv *
 
 static void on_scan(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct scan *s = arg;
+    struct async_pages_scan *s = arg;
     struct async *a = s->a;
     if (r < 0) {
         if (r != -ECANCELED) {
@@ -217,7 +217,7 @@ static void on_scan(void *arg, int r, const struct store_page *page, const struc
     scan_next(s);
 }
 
-static void scan_next(struct scan *s)
+static void scan_next(struct async_pages_scan *s)
 {
     struct store_range range = {
         .prefix = STR("d/"), .after = buf_str(&s->after), .limit = ASYNC_WINDOW, .keys_only = true
@@ -239,7 +239,7 @@ void async_rescan(struct async *a)
     if (a->scanning)
         return;
     a->scanning = true;
-    struct scan *s = xnew(struct scan);
+    struct async_pages_scan *s = xnew(struct async_pages_scan);
     s->a = a;
     buf_init(&s->after, STORE_KEY_MAX_BYTES);
     scan_next(s);

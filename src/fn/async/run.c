@@ -27,7 +27,7 @@ static const struct sm_state run_states[] = {
     [RUN_STORE] = { "store", 0 },
 };
 
-struct run {
+struct async_run {
     struct async *a;
     struct sm at;
     char lane[ASYNC_LANE_MAX];
@@ -48,7 +48,7 @@ struct run {
     bool is_late; /* the function did not end in time */
 
     /* what STORE writes */
-    struct batch batch;
+    struct async_batch batch;
     enum async_state state;
     uint64_t wall_expires_ms;
     bool is_retry, has_callback, has_dead_letter;
@@ -58,14 +58,14 @@ struct run {
 
 /* ------------------------------------------------------------------ end */
 
-static void count_bytes(struct run *run, size_t n)
+static void count_bytes(struct async_run *run, size_t n)
 {
     run->counted_bytes += n;
     run->a->running_bytes += n;
 }
 
 /* again: it stays as it is on disk and comes back into the lane, which is held so long. */
-static void run_end(struct run *run, bool again, uint64_t hold_ms)
+static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
 {
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
@@ -94,7 +94,7 @@ static void run_end(struct run *run, bool again, uint64_t hold_ms)
 }
 
 /* The function has no room: wait for one of those that run, or, if none does, for a while. */
-static void run_end_busy(struct run *run)
+static void run_end_busy(struct async_run *run)
 {
     struct lane *l = map_get(&run->a->lanes.by_key, str_of(run->lane));
     bool others = l->running > 1;
@@ -105,9 +105,9 @@ static void run_end_busy(struct run *run)
 
 /* ------------------------------------------------------------------ store */
 
-static void store_start(struct run *run);
+static void store_start(struct async_run *run);
 
-static void note_end(struct run *run)
+static void note_end(struct async_run *run)
 {
     struct async_stats *s = &run->a->stats;
     s->callbacks += run->has_callback;
@@ -133,12 +133,12 @@ static void note_end(struct run *run)
 
 static void on_retry(struct timer *t)
 {
-    store_start(container_of(t, struct run, retry));
+    store_start(container_of(t, struct async_run, retry));
 }
 
 static void on_stored(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     struct async *a = run->a;
     if (run->cut || res->r == E_CONFLICT) { /* canceled meanwhile: that result stands */
         run_end(run, false, 0);
@@ -159,7 +159,7 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
     run_end(run, false, 0);
 }
 
-static void store_start(struct run *run)
+static void store_start(struct async_run *run)
 {
     struct err err = { 0 };
     int r = store_txn(run->a->store, run->batch.ops, run->batch.n, on_stored, run, &err);
@@ -169,7 +169,7 @@ static void store_start(struct run *run)
 
 /* ------------------------------------------------------------------ what followed */
 
-static const struct fn_async *policy_of(const struct run *run)
+static const struct fn_async *policy_of(const struct async_run *run)
 {
     if (run->rec.url.n)
         return &async_url_policy;
@@ -178,9 +178,9 @@ static const struct fn_async *policy_of(const struct run *run)
     return spec ? &spec->async : &async_default_policy;
 }
 
-static void add_again(struct run *run, const struct async_verdict *v, const char *reason)
+static void add_again(struct async_run *run, const struct async_verdict *v, const char *reason)
 {
-    struct batch *b = &run->batch;
+    struct async_batch *b = &run->batch;
     struct async_record r = run->rec;
     struct async_key k;
     r.status = v->status;
@@ -217,8 +217,9 @@ static void keep_answer(struct headers *to, const struct headers *from)
 }
 
 /* What a callback or a dead letter says beside its body. */
-static void add_delivery(struct run *run, struct async_record *r, const struct headers *fields,
-                         struct str body, const struct async_record *result)
+static void add_delivery(struct async_run *run, struct async_record *r,
+                         const struct headers *fields, struct str body,
+                         const struct async_record *result)
 {
     char number[24];
     struct headers h = { 0 };
@@ -253,7 +254,7 @@ static void add_delivery(struct run *run, struct async_record *r, const struct h
     headers_fini(&h);
 }
 
-static void add_callback(struct run *run, const struct headers *fields,
+static void add_callback(struct async_run *run, const struct headers *fields,
                          const struct async_record *result)
 {
     struct async_record r = { .namespace = run->rec.namespace,
@@ -271,7 +272,7 @@ static uint64_t hops_of(const struct headers *h)
 }
 
 /* The answer to an event, if it is one: published with the result. */
-static void add_event(struct run *run, const struct headers *fields, enum async_state state)
+static void add_event(struct async_run *run, const struct headers *fields, enum async_state state)
 {
     struct str form = STR("application/cloudevents");
     struct str type = headers_get(fields, "content-type");
@@ -312,7 +313,7 @@ static void add_event(struct run *run, const struct headers *fields, enum async_
 }
 
 /* In its own namespace any function, elsewhere those that a stranger may call. */
-static bool may_call(const struct run *run, struct str namespace, struct str name)
+static bool may_call(const struct async_run *run, struct str namespace, struct str name)
 {
     const struct async_functions *f = &run->a->functions;
     if (name.n == 0 || name.n > FN_NAME_MAX || namespace.n == 0 || namespace.n > FN_NAME_MAX)
@@ -327,7 +328,7 @@ static bool may_call(const struct run *run, struct str namespace, struct str nam
 }
 
 /* The request once more, to where failed ones go: a function or else a URL. */
-static void add_dead_letter(struct run *run, const struct fn_async *policy,
+static void add_dead_letter(struct async_run *run, const struct fn_async *policy,
                             const struct async_record *result)
 {
     char host[ASYNC_HOST_MAX];
@@ -353,7 +354,7 @@ static void add_dead_letter(struct run *run, const struct fn_async *policy,
     headers_fini(&fields);
 }
 
-static void add_result(struct run *run, enum async_state state, const struct async_verdict *v,
+static void add_result(struct async_run *run, enum async_state state, const struct async_verdict *v,
                        const char *reason)
 {
     const struct fn_async *policy = policy_of(run);
@@ -386,7 +387,7 @@ static void add_result(struct run *run, enum async_state state, const struct asy
 }
 
 /* The attempt has ended (or could not begin: was_tried false). */
-static void run_judge(struct run *run, const struct async_outcome *o, bool was_tried)
+static void run_judge(struct async_run *run, const struct async_outcome *o, bool was_tried)
 {
     struct async *a = run->a;
     const struct fn_async *policy = policy_of(run);
@@ -414,14 +415,14 @@ static void run_judge(struct run *run, const struct async_outcome *o, bool was_t
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     run->status = status;
     (void)headers_copy(&run->answer, headers);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     if (run->too_large || buf_add_str(&run->body, chunk) >= 0) {
         count_bytes(run, run->too_large ? 0 : chunk.n);
         return;
@@ -432,7 +433,7 @@ static void on_data(void *arg, struct str chunk)
 
 static void on_call_end(void *arg, int r, const char *reason, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     run->call = NULL;
     run->is_late = r == -ETIMEDOUT;
     if (run->cut) {
@@ -461,7 +462,7 @@ static const struct invoke_ops call_ops = { .on_head = on_head,
 
 static void on_posted(void *arg, int r, int status, const char *reason, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     run->post = NULL;
     struct async_outcome o = { .status = r < 0 ? 0 : status,
                                .r = r,
@@ -472,7 +473,7 @@ static void on_posted(void *arg, int r, int status, const char *reason, const st
 
 static void on_published(void *arg, int r, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     if (run->cut) {
         run_end(run, false, 0);
         return;
@@ -484,7 +485,8 @@ static void on_published(void *arg, int r, const struct err *err)
     run_judge(run, &o, true);
 }
 
-static int call_events(struct run *run, const struct headers *h, struct str body, struct err *err)
+static int call_events(struct async_run *run, const struct headers *h, struct str body,
+                       struct err *err)
 {
     struct async_events *e = &run->a->events;
     if (!e->publish)
@@ -492,12 +494,14 @@ static int call_events(struct run *run, const struct headers *h, struct str body
     return e->publish(e->arg, run->rec.namespace, h, body, on_published, run, err);
 }
 
-static int call_url(struct run *run, const struct headers *h, struct str body, struct err *err)
+static int call_url(struct async_run *run, const struct headers *h, struct str body,
+                    struct err *err)
 {
     return url_post_start(run->a, run->rec.url, h, body, on_posted, run, &run->post, err);
 }
 
-static int call_function(struct run *run, const struct headers *h, struct str body, struct err *err)
+static int call_function(struct async_run *run, const struct headers *h, struct str body,
+                         struct err *err)
 {
     struct async_functions *f = &run->a->functions;
     const struct fn_spec *spec = f->ops->spec(f->arg, run->rec.namespace, run->rec.name);
@@ -518,7 +522,7 @@ static int call_function(struct run *run, const struct headers *h, struct str bo
                           &run->call, err);
 }
 
-static void run_call(struct run *run)
+static void run_call(struct async_run *run)
 {
     struct err err = { 0 };
     struct headers h = { 0 };
@@ -551,7 +555,7 @@ static void run_call(struct run *run)
 /* ------------------------------------------------------------------ read */
 
 /* All of it is here. */
-static void run_ready(struct run *run)
+static void run_ready(struct async_run *run)
 {
     if (run->a->draining && !run->cancel) {
         run_end(run, true, 0);
@@ -567,7 +571,7 @@ static void run_ready(struct run *run)
     run_call(run);
 }
 
-static void read_failed(struct run *run, const struct err *err)
+static void read_failed(struct async_run *run, const struct err *err)
 {
     log_error("call cannot be read, trying again", "call=%s err=\"%s\"", run->id, err_text(err));
     run_end(run, true, ASYNC_BUSY_RETRY_MS);
@@ -575,7 +579,7 @@ static void read_failed(struct run *run, const struct err *err)
 
 static void on_pieces(void *arg, int r, const struct store_page *page, const struct err *err);
 
-static void read_pieces(struct run *run, struct str after)
+static void read_pieces(struct async_run *run, struct str after)
 {
     struct async_key k;
     struct err err = { 0 };
@@ -587,7 +591,7 @@ static void read_pieces(struct run *run, struct str after)
 
 static void on_pieces(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     if (run->cut) {
         run_end(run, false, 0);
         return;
@@ -613,7 +617,7 @@ static void on_pieces(void *arg, int r, const struct store_page *page, const str
 }
 
 /* A row that nobody can read must not be tried for ever. */
-static void drop_row(struct run *run, const struct err *err)
+static void drop_row(struct async_run *run, const struct err *err)
 {
     log_error("call does not read back, leaving it", "call=%s err=\"%s\"", run->id, err_text(err));
     struct async_key k;
@@ -627,7 +631,7 @@ static void drop_row(struct run *run, const struct err *err)
 
 static void on_row(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
 {
-    struct run *run = arg;
+    struct async_run *run = arg;
     struct err text = { 0 };
     if (run->cut) {
         run_end(run, false, 0);
@@ -663,7 +667,7 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
         lane_done(&a->lanes, l);
         return;
     }
-    struct run *run = xnew(struct run);
+    struct async_run *run = xnew(struct async_run);
     run->a = a;
     run->due = *d;
     assert(l->key.n < sizeof run->lane);
@@ -681,7 +685,7 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
         read_failed(run, &err);
 }
 
-void run_cancel(struct run *run)
+void run_cancel(struct async_run *run)
 {
     if (run->cancel || run->at.at == RUN_STORE)
         return;
@@ -695,7 +699,7 @@ void run_cancel(struct run *run)
     }
 }
 
-void run_cut(struct run *run)
+void run_cut(struct async_run *run)
 {
     run->cut = true;
     if (run->call)

@@ -16,7 +16,7 @@
 
 enum { FORWARD_TIMEOUT_MS = 10000, CANCEL_TRIES = 3 };
 
-struct serving {
+struct async_serving {
     struct async *a;
     struct http_exchange *x; /* NULL: the client is gone */
     unsigned waiting;        /* callbacks of the store or of a peer that are owed */
@@ -33,7 +33,7 @@ struct serving {
     bool answered;
 };
 
-static void release(struct serving *s)
+static void release(struct async_serving *s)
 {
     if (s->x || s->waiting)
         return;
@@ -63,7 +63,7 @@ static void add_text(struct buf *to, const char *name, struct str s)
 }
 
 /* {"id","state","function","attempts",...} */
-static void describe(struct buf *to, const struct serving *s, const struct async_record *rec,
+static void describe(struct buf *to, const struct async_serving *s, const struct async_record *rec,
                      const char *state)
 {
     char id[ASYNC_ID_TEXT];
@@ -88,7 +88,7 @@ static void describe(struct buf *to, const struct serving *s, const struct async
     (void)buf_add_cstr(to, "}\n");
 }
 
-static void add_call_fields(struct headers *h, const struct serving *s,
+static void add_call_fields(struct headers *h, const struct async_serving *s,
                             const struct async_record *rec, const char *state)
 {
     char id[ASYNC_ID_TEXT];
@@ -102,7 +102,7 @@ static void add_call_fields(struct headers *h, const struct serving *s,
         (void)headers_add(h, STR("x-faas-call-reason"), rec->reason);
 }
 
-static void reply_described(struct serving *s, int status, const struct async_record *rec,
+static void reply_described(struct async_serving *s, int status, const struct async_record *rec,
                             const char *state)
 {
     struct headers h = { 0 };
@@ -121,23 +121,23 @@ static void reply_described(struct serving *s, int status, const struct async_re
     headers_fini(&h);
 }
 
-static void reply_absent(struct serving *s)
+static void reply_absent(struct async_serving *s)
 {
     async_refuse(s->x, 404, "UnknownCall", "there is no such call, or its result has expired", 0);
 }
 
-static void reply_failed(struct serving *s)
+static void reply_failed(struct async_serving *s)
 {
     async_refuse(s->x, 503, "StoreFailed", "the call could not be looked up", 1);
 }
 
 /* ------------------------------------------------------------------ results */
 
-static void next_piece(struct serving *s);
+static void next_piece(struct async_serving *s);
 
 static void on_piece(void *arg, int r, const struct store_page *page, const struct err *err)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     s->waiting--;
     if (!s->x) {
         release(s);
@@ -158,7 +158,7 @@ static void on_piece(void *arg, int r, const struct store_page *page, const stru
         next_piece(s);
 }
 
-static void next_piece(struct serving *s)
+static void next_piece(struct async_serving *s)
 {
     struct async_key k;
     async_key_pieces(&k, 'a', &s->id);
@@ -173,7 +173,7 @@ static void next_piece(struct serving *s)
         s->waiting++;
 }
 
-static void reply_result(struct serving *s, const struct async_record *rec)
+static void reply_result(struct async_serving *s, const struct async_record *rec)
 {
     struct headers h = { 0 };
     struct buf text;
@@ -200,17 +200,18 @@ static void reply_result(struct serving *s, const struct async_record *rec)
 
 /* ------------------------------------------------------------------ cancel */
 
-static void look_up(struct serving *s);
+static void look_up(struct async_serving *s);
 
 static void on_canceled(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     struct async *a = s->a;
     s->waiting--;
     if (res->r >= 0) {
         char id[ASYNC_ID_TEXT];
         async_id_text(&s->id, id);
-        struct run *run = map_get(&a->runs, str_of(id)); /* began meanwhile: its result is void */
+        struct async_run *run =
+            map_get(&a->runs, str_of(id)); /* began meanwhile: its result is void */
         if (run)
             run_cancel(run);
         a->stats.canceled++;
@@ -227,12 +228,12 @@ static void on_canceled(void *arg, const struct store_txn_result *res, const str
         async_refuse(s->x, 200, "Canceled", "the call will not run", 0);
 }
 
-static void cancel(struct serving *s, const struct async_record *rec, uint64_t rev)
+static void cancel(struct async_serving *s, const struct async_record *rec, uint64_t rev)
 {
     struct async *a = s->a;
     char id[ASYNC_ID_TEXT], lane[ASYNC_LANE_MAX];
     async_id_text(&s->id, id);
-    struct run *run = map_get(&a->runs, str_of(id));
+    struct async_run *run = map_get(&a->runs, str_of(id));
     if (run) {
         run_cancel(run);
         reply_described(s, 202, rec, "canceling");
@@ -242,7 +243,7 @@ static void cancel(struct serving *s, const struct async_record *rec, uint64_t r
         a->started ? a->functions.ops->spec(a->functions.arg, rec->namespace, rec->name) : NULL;
     uint64_t ttl = spec ? spec->async.result_ttl_ms : async_default_policy.result_ttl_ms;
     async_lane_of(lane, async_id_owner(&s->id), rec);
-    struct batch b = { .n = 0 };
+    struct async_batch b = { .n = 0 };
     struct err err = { 0 };
     uint64_t expires = batch_result(&b, &s->id, rec, rev, str_of(lane), ASYNC_CANCELED, 0,
                                     STR("Canceled"), STR(""), STR(""), ttl, async_wall_ms(a));
@@ -258,14 +259,14 @@ static void cancel(struct serving *s, const struct async_record *rec, uint64_t r
 
 /* ------------------------------------------------------------------ look up */
 
-static const char *pending_state(const struct serving *s)
+static const char *pending_state(const struct async_serving *s)
 {
     char id[ASYNC_ID_TEXT];
     async_id_text(&s->id, id);
     return map_has(&s->a->runs, str_of(id)) ? "running" : "pending";
 }
 
-static void answer(struct serving *s, const struct async_record *rec, uint64_t rev)
+static void answer(struct async_serving *s, const struct async_record *rec, uint64_t rev)
 {
     if (rec->state != ASYNC_PENDING && rec->wall_expires_ms <= async_wall_ms(s->a))
         reply_absent(s);
@@ -285,7 +286,7 @@ static void answer(struct serving *s, const struct async_record *rec, uint64_t r
 
 static void on_row(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     struct async_record rec;
     s->waiting--;
     if (!s->x)
@@ -300,7 +301,7 @@ static void on_row(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
         answer(s, &rec, kv->mod_rev);
 }
 
-static void look_up(struct serving *s)
+static void look_up(struct async_serving *s)
 {
     struct async_key k;
     async_key_call(&k, &s->id);
@@ -316,7 +317,7 @@ static void look_up(struct serving *s)
 
 static void on_peer_head(void *arg, int status, const struct headers *headers)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     static const char *const dropped[] = { "connection", "keep-alive", "transfer-encoding",
                                            "content-length", "date" };
     struct headers h = { 0 };
@@ -341,14 +342,14 @@ static void on_peer_head(void *arg, int status, const struct headers *headers)
 
 static void on_peer_data(void *arg, struct str chunk)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     if (s->x && !s->is_head && !http_write(s->x, chunk) && s->call)
         http_call_pause(s->call);
 }
 
 static void on_peer_end(void *arg, int r, const struct err *err)
 {
-    struct serving *s = arg;
+    struct async_serving *s = arg;
     s->call = NULL;
     s->waiting--;
     if (!s->x) {
@@ -367,7 +368,7 @@ static const struct http_call_ops peer_ops = { .on_head = on_peer_head,
                                                .on_data = on_peer_data,
                                                .on_end = on_peer_end };
 
-static bool ask_peer(struct serving *s, const struct http_request *req, const char *address)
+static bool ask_peer(struct async_serving *s, const struct http_request *req, const char *address)
 {
     struct headers h = { 0 };
     struct str all = str_of(address);
@@ -415,7 +416,7 @@ static const char *peer_of(struct async *a, const struct async_id *id,
 
 static void on_writable(struct http_exchange *x)
 {
-    struct serving *s = http_exchange_data(x);
+    struct async_serving *s = http_exchange_data(x);
     if (s->call)
         http_call_resume(s->call);
     else if (s->left)
@@ -424,7 +425,7 @@ static void on_writable(struct http_exchange *x)
 
 static void on_gone(struct http_exchange *x, int r)
 {
-    struct serving *s = http_exchange_data(x);
+    struct async_serving *s = http_exchange_data(x);
     s->x = NULL;
     if (s->call)
         http_call_cancel(s->call);
@@ -450,8 +451,10 @@ static void serve_call(struct async *a, struct http_exchange *x, const struct ht
         headers_fini(&h);
         return;
     }
-    struct serving *s = xnew(struct serving);
-    *s = (struct serving){ .a = a, .x = x, .id = id, .is_delete = is_delete, .is_head = is_head };
+    struct async_serving *s = xnew(struct async_serving);
+    *s = (struct async_serving){
+        .a = a, .x = x, .id = id, .is_delete = is_delete, .is_head = is_head
+    };
     http_exchange_set(x, &serve_ops, s);
     const char *peer = peer_of(a, &id, req);
     if (peer && ask_peer(s, req, peer))

@@ -127,7 +127,7 @@ static int check_lane(const struct async *a, struct str lane, struct err *err)
 }
 
 /* The rows of `call`. */
-static void fill(struct batch *b, struct submission *s, const struct async_call *call,
+static void fill(struct async_batch *b, struct submission *s, const struct async_call *call,
                  const struct async_id *id)
 {
     struct buf fields;
@@ -169,7 +169,7 @@ int async_submit(struct async *a, const struct async_call *call, async_submit_cb
     struct submission *s = xnew(struct submission);
     *s = (struct submission){ .a = a, .cb = cb, .arg = arg };
     async_id_text(&id, s->id);
-    struct batch b = { .n = 0 };
+    struct async_batch b = { .n = 0 };
     fill(&b, s, call, &id);
     memcpy(s->lane, b.added[0].lane, sizeof s->lane);
     s->due = b.added[0].due;

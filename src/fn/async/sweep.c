@@ -35,14 +35,14 @@ void async_finished(struct async *a, uint64_t wall_expires_ms)
         a->wall_expires_ms = MIN(a->wall_expires_ms, wall_expires_ms);
 }
 
-struct sweeping {
+struct async_sweep {
     struct async *a;
     size_t n;
 };
 
 static void on_swept(void *arg, const struct store_txn_result *res, const struct err *err)
 {
-    struct sweeping *s = arg;
+    struct async_sweep *s = arg;
     struct async *a = s->a;
     a->sweeping = false;
     if (res->r >= 0)
@@ -56,7 +56,8 @@ static void on_swept(void *arg, const struct store_txn_result *res, const struct
         sweep_later(a, async_wall_ms(a) + RETRY_MS);
 }
 
-static void add_leftover(struct batch *b, const struct store_kv *kv, const struct async_id *id)
+static void add_leftover(struct async_batch *b, const struct store_kv *kv,
+                         const struct async_id *id)
 {
     struct async_leftover left;
     struct async_key k;
@@ -81,7 +82,7 @@ static void on_expired(void *arg, int r, const struct store_page *page, const st
         return;
     }
     uint64_t now = async_wall_ms(a), next = UINT64_MAX;
-    struct batch b = { .n = 0 };
+    struct async_batch b = { .n = 0 };
     size_t n = 0;
     for (size_t i = 0; i < page->n && b.n < SWEEP_OPS; i++) {
         uint64_t at = 0;
@@ -98,8 +99,8 @@ static void on_expired(void *arg, int r, const struct store_page *page, const st
         batch_delete(&b, &k);
         n++;
     }
-    struct sweeping *s = xnew(struct sweeping);
-    *s = (struct sweeping){ a, n };
+    struct async_sweep *s = xnew(struct async_sweep);
+    *s = (struct async_sweep){ a, n };
     if (n == 0) {
         free(s);
         sweep_later(a, MIN(next, a->wall_expires_ms));

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-struct taking {
+struct async_take_taking {
     struct async *a;
     struct http_exchange *x; /* NULL: the client is gone */
     char namespace[FN_NAME_MAX + 1], name[FN_NAME_MAX + 1];
@@ -39,7 +39,7 @@ void async_refuse(struct http_exchange *x, int status, const char *reason, const
     headers_fini(&h);
 }
 
-static void refuse(struct taking *t, int r, const struct err *err)
+static void refuse(struct async_take_taking *t, int r, const struct err *err)
 {
     const char *text = err_text(err);
     switch (r) {
@@ -63,7 +63,7 @@ static void refuse(struct taking *t, int r, const struct err *err)
     }
 }
 
-static void taking_free(struct taking *t)
+static void taking_free(struct async_take_taking *t)
 {
     t->a->taking_bytes -= t->counted;
     headers_fini(&t->headers);
@@ -71,7 +71,7 @@ static void taking_free(struct taking *t)
     free(t);
 }
 
-static void acknowledge(struct taking *t, const char *id, bool is_repeat)
+static void acknowledge(struct async_take_taking *t, const char *id, bool is_repeat)
 {
     struct headers h = { 0 };
     char location[64], body[96];
@@ -92,7 +92,7 @@ static void acknowledge(struct taking *t, const char *id, bool is_repeat)
 static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is_repeat,
                          const struct err *err)
 {
-    struct taking *t = arg;
+    struct async_take_taking *t = arg;
     t->storing = false;
     if (!t->x) {
         taking_free(t);
@@ -104,7 +104,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
         acknowledge(t, id, is_repeat);
 }
 
-static void submit(struct taking *t)
+static void submit(struct async_take_taking *t)
 {
     struct err err = { 0 };
     struct async_call call = { .namespace = str_of(t->namespace),
@@ -130,7 +130,7 @@ static void submit(struct taking *t)
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
-    struct taking *t = http_exchange_data(x);
+    struct async_take_taking *t = http_exchange_data(x);
     if (t->refused)
         return;
     if (t->a->taking_bytes + chunk.n > ASYNC_TAKING_MAX_BYTES) {
@@ -146,7 +146,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
 
 static void on_body_end(struct http_exchange *x, int r)
 {
-    struct taking *t = http_exchange_data(x);
+    struct async_take_taking *t = http_exchange_data(x);
     if (t->refused)
         return;
     if (r == -EMSGSIZE || (r >= 0 && !buf_ok(&t->body))) {
@@ -159,7 +159,7 @@ static void on_body_end(struct http_exchange *x, int r)
 
 static void on_gone(struct http_exchange *x, int r)
 {
-    struct taking *t = http_exchange_data(x);
+    struct async_take_taking *t = http_exchange_data(x);
     t->x = NULL;
     if (!t->storing)
         taking_free(t);
@@ -210,8 +210,8 @@ static bool take(struct async *a, struct http_exchange *x, const struct http_req
     uint64_t max = MIN(spec->body_max, (uint64_t)ASYNC_BODY_MAX);
     if (namespace.n > FN_NAME_MAX || name.n > FN_NAME_MAX)
         return false;
-    struct taking *t = xnew(struct taking);
-    *t = (struct taking){ .a = a, .x = x, .method = req->method, .target = target };
+    struct async_take_taking *t = xnew(struct async_take_taking);
+    *t = (struct async_take_taking){ .a = a, .x = x, .method = req->method, .target = target };
     memcpy(t->namespace, namespace.p, namespace.n);
     memcpy(t->name, name.p, name.n);
     buf_init(&t->body, max);

@@ -16,13 +16,15 @@ struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str
 
 /* ---------------------------------------------------------------- entries */
 
-static struct entry *find_entry(const struct catalog *c, struct str namespace, struct str name)
+static struct catalog_entry *find_entry(const struct catalog *c, struct str namespace,
+                                        struct str name)
 {
     char key[ENTRY_KEY_MAX];
     return map_get(&c->entries, catalog_key(key, namespace, name));
 }
 
-static void set_names(struct entry *e, struct str namespace, struct str name, struct str uid)
+static void set_names(struct catalog_entry *e, struct str namespace, struct str name,
+                      struct str uid)
 {
     char *block = xalloc(namespace.n + name.n + uid.n + 3);
     memcpy(block, namespace.p, namespace.n);
@@ -35,20 +37,20 @@ static void set_names(struct entry *e, struct str namespace, struct str name, st
     e->uid = block + namespace.n + name.n + 2;
 }
 
-static struct entry *need_entry(struct catalog *c, struct str namespace, struct str name)
+static struct catalog_entry *need_entry(struct catalog *c, struct str namespace, struct str name)
 {
     char key[ENTRY_KEY_MAX];
-    struct entry *e = find_entry(c, namespace, name);
+    struct catalog_entry *e = find_entry(c, namespace, name);
     if (e)
         return e;
-    e = xnew(struct entry);
+    e = xnew(struct catalog_entry);
     e->c = c;
     set_names(e, namespace, name, STR(""));
     (void)map_put(&c->entries, catalog_key(key, namespace, name), e);
     return e;
 }
 
-static void drop_revisions(struct entry *e)
+static void drop_revisions(struct catalog_entry *e)
 {
     vec_each (r, &e->revisions)
         free(r->template);
@@ -69,7 +71,7 @@ void catalog_retry_refused(struct catalog *c, struct str namespace)
 {
     bool any = false;
     map_each (at, &c->entries) {
-        struct entry *e = at->value;
+        struct catalog_entry *e = at->value;
         if (e->reason && strcmp(e->reason, REASON_QUOTA) == 0 &&
             str_eq(str_of(e->namespace), namespace)) {
             e->generation = 0; /* as if it had never been looked at */
@@ -81,7 +83,7 @@ void catalog_retry_refused(struct catalog *c, struct str namespace)
 }
 
 /* Out of the plane, and without an object. */
-static void forget_function(struct entry *e)
+static void forget_function(struct catalog_entry *e)
 {
     struct catalog *c = e->c;
     if (e->number) {
@@ -104,7 +106,7 @@ static void forget_function(struct entry *e)
     e->uid[0] = '\0';
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(struct catalog_entry *e)
 {
     char key[ENTRY_KEY_MAX];
     forget_function(e);
@@ -116,7 +118,7 @@ static void free_entry(struct entry *e)
 
 uint32_t catalog_find(const struct catalog *c, struct str namespace, struct str name)
 {
-    const struct entry *e = find_entry(c, namespace, name);
+    const struct catalog_entry *e = find_entry(c, namespace, name);
     return e ? e->number : 0;
 }
 
@@ -128,7 +130,7 @@ bool catalog_may_add(const struct catalog *c, struct str namespace)
 
 /* ---------------------------------------------------------------- revisions */
 
-static struct known_revision *find_revision(struct entry *e, uint32_t number)
+static struct known_revision *find_revision(struct catalog_entry *e, uint32_t number)
 {
     vec_each (r, &e->revisions)
         if (r->number == number)
@@ -136,12 +138,13 @@ static struct known_revision *find_revision(struct entry *e, uint32_t number)
     return NULL;
 }
 
-static struct known_revision *newest(const struct entry *e)
+static struct known_revision *newest(const struct catalog_entry *e)
 {
     return e->revisions.n ? &e->revisions.p[e->revisions.n - 1] : NULL;
 }
 
-static void add_revision(struct entry *e, uint32_t number, struct str template, bool is_written)
+static void add_revision(struct catalog_entry *e, uint32_t number, struct str template,
+                         bool is_written)
 {
     struct known_revision *r = find_revision(e, number);
     if (r) { /* ours, back from the API; or another leader's, who was first */
@@ -171,7 +174,7 @@ static void on_revision(void *arg, const struct json *object)
     if (function.n == 0 || number <= 0 || number > UINT32_MAX || meta_is_deleting(object))
         return;
     const struct json *owner = json_first(json_path(object, "metadata", "ownerReferences", NULL));
-    struct entry *e = need_entry(c, meta_namespace(object), function);
+    struct catalog_entry *e = need_entry(c, meta_namespace(object), function);
     if (e->uid[0] && !str_is(json_get_str(owner, "uid"), e->uid))
         goto out; /* of a Function of the same name that is no more */
     if (!e->uid[0])
@@ -191,7 +194,7 @@ static void on_revision_deleted(void *arg, struct str namespace, struct str name
     uint64_t number;
     while (dash > 0 && name.p[dash - 1] != '-')
         dash--;
-    struct entry *e = dash ? find_entry(c, namespace, str_slice(name, 0, dash - 1)) : NULL;
+    struct catalog_entry *e = dash ? find_entry(c, namespace, str_slice(name, 0, dash - 1)) : NULL;
     if (!e || parse_u64(str_slice(name, dash, name.n), 1, UINT32_MAX, &number) < 0)
         return;
     for (size_t i = 0; i + 1 < e->revisions.n; i++)
@@ -206,7 +209,7 @@ static void on_revision_deleted(void *arg, struct str namespace, struct str name
 
 /* ---------------------------------------------------------------- functions */
 
-void catalog_set_trouble(struct entry *e, const char *reason, const char *message)
+void catalog_set_trouble(struct catalog_entry *e, const char *reason, const char *message)
 {
     free(take_ptr(&e->reason));
     free(take_ptr(&e->message));
@@ -235,7 +238,7 @@ static bool is_named(const struct fn_spec *spec, uint32_t revision)
 }
 
 /* Traffic rules may only name what exists. */
-static int check_traffic(struct entry *e, const struct fn_spec *spec, struct err *err)
+static int check_traffic(struct catalog_entry *e, const struct fn_spec *spec, struct err *err)
 {
     for (size_t i = 0; i < spec->n_traffic; i++)
         if (spec->traffic[i].revision && !find_revision(e, spec->traffic[i].revision))
@@ -244,7 +247,7 @@ static int check_traffic(struct entry *e, const struct fn_spec *spec, struct err
     return 0;
 }
 
-static int set_function(struct entry *e, struct arena *a, const struct json *object,
+static int set_function(struct catalog_entry *e, struct arena *a, const struct json *object,
                         const struct fn_spec *spec, struct err *err)
 {
     struct catalog *c = e->c;
@@ -285,7 +288,8 @@ static int set_function(struct entry *e, struct arena *a, const struct json *obj
     return r;
 }
 
-static int apply(struct entry *e, struct arena *a, const struct json *object, struct err *err)
+static int apply(struct catalog_entry *e, struct arena *a, const struct json *object,
+                 struct err *err)
 {
     scoped(buf_fini_scoped) struct buf template = BUF_INIT(FN_SPEC_MAX_BYTES);
     const struct json *spec_json = json_getc(object, "spec");
@@ -308,7 +312,7 @@ static int apply(struct entry *e, struct arena *a, const struct json *object, st
 }
 
 /* What the last leader wrote of it. */
-static void learn_status(struct entry *e, const struct json *object)
+static void learn_status(struct catalog_entry *e, const struct json *object)
 {
     const struct json *status = json_getc(object, "status");
     int64_t ready = json_int_or(json_getc(status, "readyRevision"), 0), us;
@@ -332,7 +336,7 @@ static void learn_status(struct entry *e, const struct json *object)
  * The object has another status than it was to have: another client's, or ours that comes after a
  * change back to what it had before. It is written once more, and not again where that is no use.
  */
-static void replace_status(struct entry *e)
+static void replace_status(struct catalog_entry *e)
 {
     bool is_other = e->wanted_hash && e->status_hash != e->wanted_hash;
     bool is_tried = is_other && e->status_hash == e->other_hash;
@@ -347,7 +351,7 @@ static void on_function(void *arg, const struct json *object)
     struct arena a = { .max_bytes = (size_t)FN_SPEC_MAX_BYTES * 32 };
     struct err err = { 0 };
     struct str uid = meta_uid(object);
-    struct entry *e = need_entry(c, meta_namespace(object), meta_name(object));
+    struct catalog_entry *e = need_entry(c, meta_namespace(object), meta_name(object));
     uint64_t generation =
         (uint64_t)json_int_or(json_path(object, "metadata", "generation", NULL), 1);
     e->seen = true;
@@ -382,7 +386,7 @@ static void on_function(void *arg, const struct json *object)
 
 static void on_function_deleted(void *arg, struct str namespace, struct str name)
 {
-    struct entry *e = find_entry(arg, namespace, name);
+    struct catalog_entry *e = find_entry(arg, namespace, name);
     if (e)
         free_entry(e);
 }
@@ -393,16 +397,16 @@ static void on_list_begin(void *arg)
 {
     struct catalog *c = arg;
     map_each (e, &c->entries)
-        ((struct entry *)e->value)->seen = false;
+        ((struct catalog_entry *)e->value)->seen = false;
 }
 
 static void on_list_end(void *arg, uint64_t rv)
 {
     struct catalog *c = arg;
-    VEC(struct entry *) gone = { 0 };
+    VEC(struct catalog_entry *) gone = { 0 };
     map_each (e, &c->entries)
-        if (!((struct entry *)e->value)->seen)
-            vec_push(&gone, (struct entry *)e->value);
+        if (!((struct catalog_entry *)e->value)->seen)
+            vec_push(&gone, (struct catalog_entry *)e->value);
     vec_each (e, &gone)
         free_entry(*e);
     vec_fini(&gone);
@@ -497,7 +501,7 @@ static const struct reflector_ops revision_ops = { .on_object = on_revision,
 
 void catalog_on_change(struct catalog *c, uint32_t function)
 {
-    struct entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
+    struct catalog_entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
     struct plane_view v;
     if (!e || !plane_view(c->opts.plane, function, &v))
         return;
@@ -511,7 +515,7 @@ void catalog_set_leads(struct catalog *c, bool leads)
     if (!leads)
         return;
     map_each (e, &c->entries)
-        if (((struct entry *)e->value)->generation)
+        if (((struct catalog_entry *)e->value)->generation)
             catalog_entry_touch(e->value);
 }
 
@@ -547,7 +551,7 @@ int catalog_start(const struct catalog_opts *opts, struct catalog **ret, struct 
 
 void catalog_close(struct catalog *c)
 {
-    struct entry *e;
+    struct catalog_entry *e;
     struct map_entry *first;
     if (!c)
         return;

@@ -16,11 +16,11 @@
 
 /* ---------------------------------------------------------------- objects that are needed */
 
-struct source {
+struct catalog_env_source {
     struct gather *g;
     bool is_secret, is_namespace, found; /* is_namespace: the one of the gather */
     struct str name;
-    struct ask *ask;
+    struct client_ask *ask;
     struct str type;   /* of a Secret; in the arena, as are */
     struct json *data; /* these */
     struct str uid;    /* of a namespace */
@@ -31,7 +31,7 @@ struct gather {
     struct catalog *c;
     struct arena arena;
     const char *namespace;
-    VEC(struct source) sources;
+    VEC(struct catalog_env_source) sources;
     size_t left;
     bool starting;
     int r;
@@ -39,22 +39,22 @@ struct gather {
     void (*done)(struct gather *g);
 };
 
-static struct source *add_source(struct gather *g, bool is_secret, struct str name)
+static struct catalog_env_source *add_source(struct gather *g, bool is_secret, struct str name)
 {
     vec_each (s, &g->sources)
         if (!s->is_namespace && s->is_secret == is_secret && str_eq(s->name, name))
             return s;
-    struct source fresh = { .g = g, .is_secret = is_secret, .name = name };
+    struct catalog_env_source fresh = { .g = g, .is_secret = is_secret, .name = name };
     vec_push(&g->sources, fresh);
     return &g->sources.p[g->sources.n - 1];
 }
 
 static void add_namespace(struct gather *g)
 {
-    vec_push(&g->sources, ((struct source){ .g = g, .is_namespace = true }));
+    vec_push(&g->sources, ((struct catalog_env_source){ .g = g, .is_namespace = true }));
 }
 
-static const struct source *find_namespace(struct gather *g)
+static const struct catalog_env_source *find_namespace(struct gather *g)
 {
     vec_each (s, &g->sources)
         if (s->is_namespace)
@@ -62,7 +62,8 @@ static const struct source *find_namespace(struct gather *g)
     return NULL;
 }
 
-static const struct source *find_source(struct gather *g, bool is_secret, struct str name)
+static const struct catalog_env_source *find_source(struct gather *g, bool is_secret,
+                                                    struct str name)
 {
     vec_each (s, &g->sources)
         if (!s->is_namespace && s->is_secret == is_secret && str_eq(s->name, name))
@@ -73,7 +74,7 @@ static const struct source *find_source(struct gather *g, bool is_secret, struct
 static void on_source(void *arg, int status, struct str body, const struct json *json,
                       const struct err *err)
 {
-    struct source *s = arg;
+    struct catalog_env_source *s = arg;
     struct gather *g = s->g;
     s->ask = NULL;
     if (status == 200) {
@@ -122,7 +123,8 @@ static void gather_fini(struct gather *g)
 }
 
 /* A value of a Secret or ConfigMap; false: there is no such key. */
-static bool value_of(struct arena *a, const struct source *s, struct str key, struct str *ret)
+static bool value_of(struct arena *a, const struct catalog_env_source *s, struct str key,
+                     struct str *ret)
 {
     const struct json *v = s ? json_get(s->data, key) : NULL;
     if (!json_is(v, JSON_STRING))
@@ -176,14 +178,14 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
     struct arena *a = &rs->g.arena;
     size_t n = 0;
     for (size_t i = 0; i < rs->t.n_secrets; i++) {
-        const struct source *s = find_source(&rs->g, true, rs->t.secrets[i].secret);
+        const struct catalog_env_source *s = find_source(&rs->g, true, rs->t.secrets[i].secret);
         if (!s || !s->found)
             return missing(err, true, rs->t.secrets[i].secret, STR(""));
         n += s->data ? s->data->n : 0;
     }
     env->files = arena_new_n(a, struct fn_name_value, n + 1);
     for (size_t i = 0; i < rs->t.n_secrets; i++) {
-        const struct source *s = find_source(&rs->g, true, rs->t.secrets[i].secret);
+        const struct catalog_env_source *s = find_source(&rs->g, true, rs->t.secrets[i].secret);
         json_each (v, s->data) {
             struct str content;
             if (!value_of(a, s, v->key, &content))
@@ -202,7 +204,7 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
  */
 static int fill_tenant(struct resolve *rs, struct plane_env *env, struct err *err)
 {
-    const struct source *s = find_namespace(&rs->g);
+    const struct catalog_env_source *s = find_namespace(&rs->g);
     if (!s)
         return 0;
     if (!s->found || !s->uid.n)
@@ -217,7 +219,7 @@ static int fill_auths(struct resolve *rs, struct plane_env *env, struct err *err
     env->auths = arena_new_n(&rs->g.arena, struct str, rs->t.n_pull_secrets + 1);
     for (size_t i = 0; i < rs->t.n_pull_secrets; i++) {
         struct str name = rs->t.pull_secrets[i];
-        const struct source *s = find_source(&rs->g, true, name);
+        const struct catalog_env_source *s = find_source(&rs->g, true, name);
         if (!s || !s->found)
             return missing(err, true, name, STR(PULL_SECRET_KEY));
         int r = pull_secret_text(&rs->g.arena, name, s->type, s->data, &env->auths[env->n_auths++],
@@ -248,7 +250,7 @@ static void on_resolved(struct gather *g)
 
 void catalog_on_resolve(struct catalog *c, uint32_t function, uint32_t revision)
 {
-    struct entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
+    struct catalog_entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
     const struct known_revision *known = NULL;
     struct json *json;
     if (!e)

@@ -20,7 +20,7 @@ struct known_revision {
 };
 
 /* A Function, or what is left of one: revisions that came before it. */
-struct entry {
+struct catalog_entry {
     struct catalog *c;
     char *namespace, *name, *uid; /* one block; uid "": the Function itself is not known */
     uint32_t number;              /* in the plane; 0: not there */
@@ -34,7 +34,7 @@ struct entry {
     VEC(struct known_revision) revisions; /* ascending */
     char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
     uint64_t event_at_ms;
-    struct ask *write;
+    struct client_ask *write;
     struct module_search *search; /* while its module is missing or searched; else NULL */
     bool seen;                    /* in the list under way */
     struct list dirty;            /* to be written */
@@ -63,8 +63,9 @@ struct catalog {
     struct map entries; /* "namespace/name" */
     struct map counts;  /* namespace: number of functions, as a pointer */
     struct map rules;   /* namespace: struct namespace_rule */
-    VEC(struct entry *) by_number;
-    struct entry *being_set; /* the plane may ask for its environment before it has a number here */
+    VEC(struct catalog_entry *) by_number;
+    struct catalog_entry
+        *being_set; /* the plane may ask for its environment before it has a number here */
     struct list dirty;
     struct list resolves;
     struct list persists;                  /* writes of sandboxes under way */
@@ -83,22 +84,22 @@ struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str
 #define REASON_QUOTA "QuotaExceeded"
 /* A quota has room again: what it kept out is read once more. */
 void catalog_retry_refused(struct catalog *c, struct str namespace);
-void catalog_set_trouble(struct entry *e, const char *reason, const char *message);
+void catalog_set_trouble(struct catalog_entry *e, const char *reason, const char *message);
 
 /* Functions and the policies that guard them are known, with their tokens: only then it is told. */
 void catalog_check_synced(struct catalog *c);
 
 /* ---- catalog_write.c ---- */
-void catalog_entry_touch(struct entry *e); /* something of it is to be written */
+void catalog_entry_touch(struct catalog_entry *e); /* something of it is to be written */
 /* Of the status as an object has it; what catalog_write.c compares with. */
 uint64_t catalog_status_hash(const struct json *status);
 void catalog_end_persists(struct catalog *c);
 
 /* ---- catalog_module.c ---- */
 /* Called for each new spec: check for its module. Trouble and status follow from the result. */
-void catalog_look_for_module(struct entry *e, const struct fn_template *t);
-bool catalog_module_is_awaited(const struct entry *e); /* the check has no result yet */
-void catalog_end_search(struct entry *e);
+void catalog_look_for_module(struct catalog_entry *e, const struct fn_template *t);
+bool catalog_module_is_awaited(const struct catalog_entry *e); /* the check has no result yet */
+void catalog_end_search(struct catalog_entry *e);
 void catalog_stop_searching(struct catalog *c);
 
 /* ---- catalog_env.c ---- */

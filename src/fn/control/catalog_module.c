@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 struct module_search {
-    struct entry *e;
+    struct catalog_entry *e;
     struct list node;             /* FILE: on catalog->missing_files */
     struct module_source *source; /* of a ConfigMap */
     char *file;
     bool is_answered;
 };
 
-void catalog_end_search(struct entry *e)
+void catalog_end_search(struct catalog_entry *e)
 {
     struct module_search *s = take_ptr(&e->search);
     if (!s)
@@ -30,12 +30,12 @@ void catalog_end_search(struct entry *e)
     free(s);
 }
 
-bool catalog_module_is_awaited(const struct entry *e)
+bool catalog_module_is_awaited(const struct catalog_entry *e)
 {
     return e->search && !e->search->is_answered;
 }
 
-static void module_found(struct entry *e)
+static void module_found(struct catalog_entry *e)
 {
     catalog_end_search(e);
     catalog_set_trouble(e, NULL, NULL);
@@ -116,7 +116,7 @@ static void follow_config_map(struct module_search *s, const struct fn_template 
 
 /* ---------------------------------------------------------------- public */
 
-void catalog_look_for_module(struct entry *e, const struct fn_template *t)
+void catalog_look_for_module(struct catalog_entry *e, const struct fn_template *t)
 {
     struct catalog *c = e->c;
     struct err err = { 0 };

@@ -24,37 +24,38 @@ static void write_next(struct catalog *c);
 
 /* ---------------------------------------------------------------- status */
 
-struct verdict {
+struct catalog_write_verdict {
     const char *ready; /* status of the condition */
     const char *reason, *message;
     struct plane_view view;
 };
 
 /* Ready is True only for the revision of the spec, whatever older revisions can serve. */
-static void judge(const struct entry *e, struct verdict *ret)
+static void judge(const struct catalog_entry *e, struct catalog_write_verdict *ret)
 {
-    *ret = (struct verdict){ .ready = "True", .reason = "Deployed", .message = "" };
+    *ret = (struct catalog_write_verdict){ .ready = "True", .reason = "Deployed", .message = "" };
     if (e->number)
         (void)plane_view(e->c->opts.plane, e->number, &ret->view);
     if (ret->view.latest_ready < ret->view.latest)
-        *ret = (struct verdict){ "Unknown", "RevisionNotReady",
-                                 "the latest revision is not ready yet", ret->view };
+        *ret = (struct catalog_write_verdict){ "Unknown", "RevisionNotReady",
+                                               "the latest revision is not ready yet", ret->view };
     if (ret->view.latest_ready < ret->view.latest && ret->view.is_compiling)
-        *ret = (struct verdict){ "Unknown", COMPILING, COMPILING_MESSAGE, ret->view };
+        *ret = (struct catalog_write_verdict){ "Unknown", COMPILING, COMPILING_MESSAGE, ret->view };
     if (ret->view.latest_ready < ret->view.latest && ret->view.is_pulling)
-        *ret = (struct verdict){ "Unknown", PULLING, PULLING_MESSAGE, ret->view };
+        *ret = (struct catalog_write_verdict){ "Unknown", PULLING, PULLING_MESSAGE, ret->view };
     if (catalog_module_is_awaited(e))
-        *ret = (struct verdict){ "Unknown", "ModuleAwaited", "the module is being looked for",
-                                 ret->view };
+        *ret = (struct catalog_write_verdict){ "Unknown", "ModuleAwaited",
+                                               "the module is being looked for", ret->view };
     if (ret->view.reason)
-        *ret = (struct verdict){ "False", ret->view.reason, ret->view.message, ret->view };
+        *ret = (struct catalog_write_verdict){ "False", ret->view.reason, ret->view.message,
+                                               ret->view };
     if (e->reason)
-        *ret = (struct verdict){ "False", e->reason, e->message, ret->view };
+        *ret = (struct catalog_write_verdict){ "False", e->reason, e->message, ret->view };
 }
 
-static struct json *add_condition(struct arena *a, struct json *conds, const struct entry *e,
-                                  const char *type, const char *status, const char *reason,
-                                  const char *message)
+static struct json *add_condition(struct arena *a, struct json *conds,
+                                  const struct catalog_entry *e, const char *type,
+                                  const char *status, const char *reason, const char *message)
 {
     struct json *cond = json_new_object(a);
     json_set_str(a, cond, "type", str_of(type));
@@ -67,7 +68,8 @@ static struct json *add_condition(struct arena *a, struct json *conds, const str
 }
 
 /* Without the time of the conditions, which is not compared. */
-static struct json *new_status(struct arena *a, struct entry *e, const struct verdict *v)
+static struct json *new_status(struct arena *a, struct catalog_entry *e,
+                               const struct catalog_write_verdict *v)
 {
     struct json *status = json_new_object(a), *conds = json_new_array(a), *list = json_new_array(a);
     if (e->number) {
@@ -117,7 +119,7 @@ uint64_t catalog_status_hash(const struct json *status)
 
 /* ---------------------------------------------------------------- calls */
 
-static struct str object_path(struct arena *a, const struct entry *e, const char *plural)
+static struct str object_path(struct arena *a, const struct catalog_entry *e, const char *plural)
 {
     return str_of(
         arena_printf(a, "/apis/" FN_GROUP_VERSION "/namespaces/%s/%s", e->namespace, plural));
@@ -131,7 +133,7 @@ static void on_write_timer(struct timer *t)
 static void on_written(void *arg, int status, struct str body, const struct json *json,
                        const struct err *err)
 {
-    struct entry *e = arg;
+    struct catalog_entry *e = arg;
     struct catalog *c = e->c;
     e->write = NULL;
     c->n_writes--;
@@ -149,7 +151,7 @@ static void on_written(void *arg, int status, struct str body, const struct json
 static void on_revision_written(void *arg, int status, struct str body, const struct json *json,
                                 const struct err *err)
 {
-    struct entry *e = arg;
+    struct catalog_entry *e = arg;
     int64_t number = json_int_or(json_path(json, "spec", "revision", NULL), 0);
     if (status == 201)
         vec_each (r, &e->revisions)
@@ -159,8 +161,8 @@ static void on_revision_written(void *arg, int status, struct str body, const st
         catalog_entry_touch(e);
 }
 
-static bool write_call(struct entry *e, const char *method, struct str target, const char *type,
-                       const struct json *body, ask_cb cb)
+static bool write_call(struct catalog_entry *e, const char *method, struct str target,
+                       const char *type, const struct json *body, ask_cb cb)
 {
     struct buf text = BUF_INIT(FN_SPEC_MAX_BYTES * 2);
     struct ask_request rq = { .method = method, .target = target, .content_type = type };
@@ -174,7 +176,7 @@ static bool write_call(struct entry *e, const char *method, struct str target, c
     return ok;
 }
 
-static bool write_revision(struct entry *e, const struct known_revision *r)
+static bool write_revision(struct catalog_entry *e, const struct known_revision *r)
 {
     struct arena a = { 0 };
     struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata"),
@@ -205,13 +207,13 @@ static bool write_revision(struct entry *e, const struct known_revision *r)
 static void on_collected(void *arg, int status, struct str body, const struct json *json,
                          const struct err *err)
 {
-    struct entry *e = arg;
+    struct catalog_entry *e = arg;
     on_written(arg, status, body, json, err);
     catalog_entry_touch(e);
 }
 
 /* The oldest that no traffic reaches, where there are too many. */
-static bool collect_revision(struct entry *e)
+static bool collect_revision(struct catalog_entry *e)
 {
     struct arena a = { 0 };
     bool ok = false;
@@ -242,7 +244,7 @@ static void on_event(void *arg, int status, struct str body, const struct json *
 }
 
 /* An Event that is refused is not worth another try. */
-static void write_event(struct entry *e, const struct verdict *v)
+static void write_event(struct catalog_entry *e, const struct catalog_write_verdict *v)
 {
     struct arena a = { 0 };
     char now[RFC3339_MAX];
@@ -278,7 +280,7 @@ static void write_event(struct entry *e, const struct verdict *v)
         .content_type = "application/json",
         .body = buf_str(&text),
     };
-    struct ask *ask;
+    struct client_ask *ask;
     (void)ask_start(e->c->opts.transport, e->c->opts.identity, &rq, on_event, NULL, &ask, NULL);
     buf_fini(&text);
     arena_fini(&a);
@@ -286,10 +288,10 @@ static void write_event(struct entry *e, const struct verdict *v)
 
 /* ---------------------------------------------------------------- what is next */
 
-static void write_status(struct entry *e)
+static void write_status(struct catalog_entry *e)
 {
     struct arena a = { 0 };
-    struct verdict v;
+    struct catalog_write_verdict v;
     char since[RFC3339_MAX];
     judge(e, &v);
     struct json *status = new_status(&a, e, &v);
@@ -317,7 +319,7 @@ static void write_status(struct entry *e)
     arena_fini(&a);
 }
 
-static void write_entry(struct entry *e)
+static void write_entry(struct catalog_entry *e)
 {
     vec_each (r, &e->revisions)
         if (!r->is_written) {
@@ -354,7 +356,7 @@ static void write_next(struct catalog *c)
         struct list *node = list_pop_front(&c->dirty);
         if (!node)
             break;
-        struct entry *e = list_entry(node, struct entry, dirty);
+        struct catalog_entry *e = list_entry(node, struct catalog_entry, dirty);
         if (e->write)
             list_push_back(&skipped, &e->dirty); /* on_written() comes back here */
         else
@@ -364,7 +366,7 @@ static void write_next(struct catalog *c)
         list_push_back(&c->dirty, node);
 }
 
-void catalog_entry_touch(struct entry *e)
+void catalog_entry_touch(struct catalog_entry *e)
 {
     struct catalog *c = e->c;
     if (!c->leads || c->closed || !e->uid[0])
@@ -382,7 +384,7 @@ void catalog_entry_touch(struct entry *e)
 struct persist {
     struct catalog *c;
     struct list node;
-    struct ask *ask;
+    struct client_ask *ask;
     uint64_t sandbox;
     bool is_gone;
 };
@@ -399,7 +401,7 @@ static void on_persisted(void *arg, int status, struct str body, const struct js
 
 void catalog_persist(struct catalog *c, uint32_t function, uint64_t sandbox, bool is_gone)
 {
-    const struct entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
+    const struct catalog_entry *e = function < c->by_number.n ? c->by_number.p[function] : NULL;
     struct buf path = BUF_INIT(1024), body = BUF_INIT(4096);
     if (!e || c->closed)
         return;

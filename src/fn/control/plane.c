@@ -9,12 +9,13 @@
 #include <errno.h>
 #include <inttypes.h>
 
-struct function *plane_function(const struct plane *p, uint32_t number)
+struct control_plane_function *plane_function(const struct plane *p, uint32_t number)
 {
     return number < p->functions.n ? p->functions.p[number] : NULL;
 }
 
-static struct revision *find_revision(const struct function *f, uint32_t number)
+static struct control_plane_revision *find_revision(const struct control_plane_function *f,
+                                                    uint32_t number)
 {
     for (uint32_t i = 0; i < f->n_revisions; i++)
         if (f->revisions[i]->number == number)
@@ -22,13 +23,14 @@ static struct revision *find_revision(const struct function *f, uint32_t number)
     return NULL;
 }
 
-struct revision *plane_revision_of(const struct plane *p, uint32_t function, uint32_t revision)
+struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t function,
+                                                 uint32_t revision)
 {
-    const struct function *f = plane_function(p, function);
+    const struct control_plane_function *f = plane_function(p, function);
     return f ? find_revision(f, revision) : NULL;
 }
 
-void plane_changed(struct plane *p, struct function *f)
+void plane_changed(struct plane *p, struct control_plane_function *f)
 {
     if (f->dirty || f->dropped)
         return;
@@ -37,7 +39,7 @@ void plane_changed(struct plane *p, struct function *f)
     plane_send_later(p);
 }
 
-void plane_tell(struct revision *rev)
+void plane_tell(struct control_plane_revision *rev)
 {
     if (!rev->f->dropped)
         rev->p->opts.ops->on_change(rev->p->opts.arg, rev->f->number);
@@ -105,7 +107,7 @@ static const char *const runtime_labels[] = { [FN_WASM] = "runtime.dormouse.dev/
                                               [FN_FAKE] = "runtime.dormouse.dev/fake" };
 
 static int fill_selector(struct plane *p, struct arena *a, const struct fn_template *t,
-                         struct config *c, struct err *err)
+                         struct plane_config *c, struct err *err)
 {
     c->selector = arena_new_n(a, struct place_label, t->n_node_selector + 1);
     for (size_t i = 0; i <= t->n_node_selector; i++) {
@@ -123,10 +125,10 @@ static int fill_selector(struct plane *p, struct arena *a, const struct fn_templ
 
 /* `t` of the revision, everything else as the function has it now. */
 static int need_config(struct plane *p, const struct fn_spec *spec, const struct fn_template *t,
-                       struct config **ret, struct err *err)
+                       struct plane_config **ret, struct err *err)
 {
     struct arena a = { 0 };
-    struct config c = { .runtime = t->runtime };
+    struct plane_config c = { .runtime = t->runtime };
     struct buf key = BUF_INIT(64 << 10);
     scale_config_of(&c.scale, &spec->scale, spec->concurrency);
     c.need.at[PLACE_CPU_MILLI] = (int64_t)t->cpu_milli;
@@ -141,9 +143,9 @@ static int need_config(struct plane *p, const struct fn_spec *spec, const struct
                    c.need.at[PLACE_CPU_MILLI], c.need.at[PLACE_MEMORY_BYTES], c.grace_ms,
                    c.drain_ms);
         buf_add(&key, c.selector, c.n_selector * sizeof *c.selector);
-        struct config *known = map_get(&p->configs, buf_str(&key));
+        struct plane_config *known = map_get(&p->configs, buf_str(&key));
         if (!known) {
-            known = xnew(struct config);
+            known = xnew(struct plane_config);
             *known = c;
             known->selector = xnew_n(struct place_label, c.n_selector);
             memcpy(known->selector, c.selector, c.n_selector * sizeof *c.selector);
@@ -158,7 +160,7 @@ static int need_config(struct plane *p, const struct fn_spec *spec, const struct
     return r;
 }
 
-static void drop_config(struct plane *p, struct config *c)
+static void drop_config(struct plane *p, struct plane_config *c)
 {
     if (!c || --c->refs)
         return;
@@ -169,7 +171,7 @@ static void drop_config(struct plane *p, struct config *c)
 
 /* ---------------------------------------------------------------- revisions */
 
-static void free_revision(struct revision *rev)
+static void free_revision(struct control_plane_revision *rev)
 {
     plane_revision_rest(rev);
     plane_wake_revision(rev);
@@ -192,14 +194,15 @@ static bool wants_env(const struct fn_template *t)
 }
 
 /* New, or with the function's present settings. */
-static int set_revision(struct plane *p, struct function *f, const struct plane_function *in,
-                        const struct plane_revision *r, struct err *err)
+static int set_revision(struct plane *p, struct control_plane_function *f,
+                        const struct plane_function *in, const struct plane_revision *r,
+                        struct err *err)
 {
     struct arena a = { .max_bytes = (size_t)FN_SPEC_MAX_BYTES * 16 };
     struct json *json;
     struct fn_template t;
-    struct config *config = NULL;
-    struct revision *rev = find_revision(f, r->number);
+    struct plane_config *config = NULL;
+    struct control_plane_revision *rev = find_revision(f, r->number);
     int e = json_parse(&a, r->template, NULL, &json, err);
     if (e >= 0)
         e = fn_template_read(&a, json, &t, err);
@@ -210,16 +213,16 @@ static int set_revision(struct plane *p, struct function *f, const struct plane_
         rev->config = config;
         rev->is_ready |= r->is_ready;
     } else if (e >= 0) {
-        rev = xnew(struct revision);
-        *rev = (struct revision){ .p = p,
-                                  .f = f,
-                                  .number = r->number,
-                                  .template = str_dup(r->template),
-                                  .template_n = (uint32_t)r->template.n,
-                                  .config = config,
-                                  .first = TABLE_NONE,
-                                  .is_ready = r->is_ready,
-                                  .wants_env = wants_env(&t) };
+        rev = xnew(struct control_plane_revision);
+        *rev = (struct control_plane_revision){ .p = p,
+                                                .f = f,
+                                                .number = r->number,
+                                                .template = str_dup(r->template),
+                                                .template_n = (uint32_t)r->template.n,
+                                                .config = config,
+                                                .first = TABLE_NONE,
+                                                .is_ready = r->is_ready,
+                                                .wants_env = wants_env(&t) };
         scale_init(&rev->scale);
         f->revisions = xrealloc(f->revisions, (f->n_revisions + 1) * sizeof(void *));
         f->revisions[f->n_revisions++] = rev;
@@ -234,7 +237,7 @@ static int set_revision(struct plane *p, struct function *f, const struct plane_
 }
 
 /* The newest that is ready; the newest at all where none is. */
-static uint32_t latest_ready(const struct function *f)
+static uint32_t latest_ready(const struct control_plane_function *f)
 {
     for (uint32_t i = f->n_revisions; i > 0; i--)
         if (f->revisions[i - 1]->is_ready && f->revisions[i - 1]->number <= f->latest)
@@ -242,7 +245,7 @@ static uint32_t latest_ready(const struct function *f)
     return f->latest;
 }
 
-static void set_reachable(struct function *f, uint32_t number, bool *to)
+static void set_reachable(struct control_plane_function *f, uint32_t number, bool *to)
 {
     for (uint32_t i = 0; i < f->n_revisions; i++)
         to[i] |= f->revisions[i]->number == number;
@@ -250,7 +253,7 @@ static void set_reachable(struct function *f, uint32_t number, bool *to)
 
 /* Which revisions may get requests: those of the traffic rules, and a new one that is still coming
  * up. */
-static void judge_reachable(struct function *f)
+static void judge_reachable(struct control_plane_function *f)
 {
     bool *now = xnew_n(bool, f->n_revisions + 1);
     uint32_t n = f->n_revisions;
@@ -261,7 +264,7 @@ static void judge_reachable(struct function *f)
     for (uint32_t i = 0; i < f->n_traffic; i++)
         set_reachable(f, f->traffic[i] ? f->traffic[i] : f->latest_ready, now);
     for (uint32_t i = 0; i < n; i++) {
-        struct revision *rev = f->revisions[i];
+        struct control_plane_revision *rev = f->revisions[i];
         bool was = rev->reachable;
         rev->reachable = now[i];
         if (f->dropped || was == now[i])
@@ -274,7 +277,7 @@ static void judge_reachable(struct function *f)
     free(now);
 }
 
-void plane_judge(struct function *f)
+void plane_judge(struct control_plane_function *f)
 {
     struct plane *p = f->revisions[0]->p;
     if (f->dropped)
@@ -290,25 +293,25 @@ void plane_judge(struct function *f)
  * The one before a latest that has not shown yet that it works: it may get the traffic back. A
  * proven one, or else the newest that is ready.
  */
-static const struct revision *fallback_of(const struct function *f)
+static const struct control_plane_revision *fallback_of(const struct control_plane_function *f)
 {
-    const struct revision *latest = find_revision(f, f->latest), *best = NULL;
+    const struct control_plane_revision *latest = find_revision(f, f->latest), *best = NULL;
     if (f->dropped || !latest || latest->is_proven)
         return NULL;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
-        const struct revision *rev = f->revisions[i];
+        const struct control_plane_revision *rev = f->revisions[i];
         if (rev != latest && rev->is_ready && (!best || rev->is_proven || !best->is_proven))
             best = rev;
     }
     return best;
 }
 
-void plane_tidy(struct plane *p, struct function *f)
+void plane_tidy(struct plane *p, struct control_plane_function *f)
 {
     uint32_t n = 0;
-    const struct revision *fallback = fallback_of(f); /* before the list is packed */
+    const struct control_plane_revision *fallback = fallback_of(f); /* before the list is packed */
     for (uint32_t i = 0; i < f->n_revisions; i++) {
-        struct revision *rev = f->revisions[i];
+        struct control_plane_revision *rev = f->revisions[i];
         if (rev->reachable || (rev->number == f->latest && !f->dropped) ||
             rev->first != TABLE_NONE || rev == fallback) {
             f->revisions[n++] = rev;
@@ -333,7 +336,7 @@ void plane_tidy(struct plane *p, struct function *f)
 
 /* ---------------------------------------------------------------- functions */
 
-static void set_texts(struct function *f, const struct plane_function *in)
+static void set_texts(struct control_plane_function *f, const struct plane_function *in)
 {
     size_t n = in->uid.n + 1 + in->name.n + 1 + in->spec_json.n + 1;
     char *block = xalloc(n);
@@ -354,9 +357,9 @@ static void set_texts(struct function *f, const struct plane_function *in)
         f->traffic[i] = in->spec->traffic[i].revision;
 }
 
-static struct function *new_function(struct plane *p, const struct plane_function *in)
+static struct control_plane_function *new_function(struct plane *p, const struct plane_function *in)
 {
-    struct function *f = xnew(struct function);
+    struct control_plane_function *f = xnew(struct control_plane_function);
     if (p->functions.n == 0)
         vec_push(&p->functions, NULL);
     f->number = (uint32_t)p->functions.n;
@@ -370,7 +373,7 @@ static struct function *new_function(struct plane *p, const struct plane_functio
 
 int plane_set_function(struct plane *p, const struct plane_function *in, struct err *err)
 {
-    struct function *f = map_get(&p->by_uid, in->uid);
+    struct control_plane_function *f = map_get(&p->by_uid, in->uid);
     bool is_new = !f;
     if (!f && p->n_functions >= PLANE_FUNCTIONS_MAX)
         return err_set(err, E_LIMIT, "there are %d functions already", PLANE_FUNCTIONS_MAX);
@@ -389,7 +392,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     }
     set_texts(f, in);
     f->latest = in->revisions[in->n_revisions - 1].number;
-    struct revision *rev = find_revision(f, f->latest);
+    struct control_plane_revision *rev = find_revision(f, f->latest);
     if (f->latest != before && latest_ready(f) == f->latest && !rev->is_ready)
         rev->is_ready = rev->is_assumed = true; /* there is no other, or the first to know */
     if (rev->config->scale.initial == 0 && !rev->is_permanent) {
@@ -408,7 +411,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
 
 void plane_drop_function(struct plane *p, uint32_t number)
 {
-    struct function *f = plane_function(p, number);
+    struct control_plane_function *f = plane_function(p, number);
     if (!f || f->dropped)
         return;
     if (f->uid)
@@ -418,7 +421,7 @@ void plane_drop_function(struct plane *p, uint32_t number)
     if (f->uid)
         vec_push(&p->gone, number);
     for (uint32_t i = 0; i < f->n_revisions; i++) {
-        struct revision *rev = f->revisions[i];
+        struct control_plane_revision *rev = f->revisions[i];
         rev->reachable = false;
         plane_revision_rest(rev);
         for (uint32_t slot = rev->first, next; slot != TABLE_NONE; slot = next) {
@@ -433,7 +436,7 @@ void plane_drop_function(struct plane *p, uint32_t number)
 void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
                    const struct plane_env *env, int r, const struct err *err)
 {
-    struct revision *rev = plane_revision_of(p, function, revision);
+    struct control_plane_revision *rev = plane_revision_of(p, function, revision);
     if (!rev || rev->f->dropped)
         return;
     if (rev->active)
@@ -465,8 +468,8 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
 
 void plane_try_again(struct plane *p, uint32_t number)
 {
-    struct function *f = plane_function(p, number);
-    struct revision *rev = f && !f->dropped ? find_revision(f, f->latest) : NULL;
+    struct control_plane_function *f = plane_function(p, number);
+    struct control_plane_revision *rev = f && !f->dropped ? find_revision(f, f->latest) : NULL;
     if (!rev)
         return;
     plane_revision_try_again(rev);
@@ -484,15 +487,15 @@ bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revis
 
 bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
 {
-    const struct function *f = plane_function(p, number);
+    const struct control_plane_function *f = plane_function(p, number);
     if (!f || f->dropped)
         return false;
     *ret = (struct plane_view){ .latest = f->latest };
     /* Until the latest is up, what stops one before it says nothing about the spec. */
-    const struct revision *latest = find_revision(f, f->latest);
+    const struct control_plane_revision *latest = find_revision(f, f->latest);
     bool is_up = latest && latest->is_ready && !latest->is_assumed;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
-        const struct revision *rev = f->revisions[i];
+        const struct control_plane_revision *rev = f->revisions[i];
         ret->ready += rev->ready;
         ret->creating += rev->creating;
         ret->draining += rev->draining;
@@ -543,7 +546,7 @@ void plane_lead(struct plane *p, uint64_t term)
     log_info("functions: leading", "name=%s term=%" PRIu64 " functions=%u", p->opts.name, term,
              p->n_functions);
     for (size_t i = 1; i < p->functions.n; i++) {
-        struct function *f = p->functions.p[i];
+        struct control_plane_function *f = p->functions.p[i];
         for (uint32_t k = 0; f && k < f->n_revisions; k++)
             if (f->revisions[k]->reachable)
                 plane_revision_begin(f->revisions[k]);
@@ -565,9 +568,9 @@ void plane_expect(struct plane *p)
 static void forget_sandboxes(struct plane *p)
 {
     for (size_t i = 1; i < p->functions.n; i++) {
-        struct function *f = p->functions.p[i];
+        struct control_plane_function *f = p->functions.p[i];
         for (uint32_t k = 0; f && k < f->n_revisions; k++) {
-            struct revision *rev = f->revisions[k];
+            struct control_plane_revision *rev = f->revisions[k];
             plane_revision_rest(rev);
             plane_wake_revision(rev);
             scale_fini(&rev->scale);

@@ -78,7 +78,7 @@ int plane_check_peer(const struct peer *peer, const char *address, struct err *e
                    STR_ARG(str_slice(host, 0, 64)), peer->from);
 }
 
-int plane_check_endpoint(const struct worker *w, const char *address, bool by_worker,
+int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err)
 {
     const struct peer *peer = &w->peer;

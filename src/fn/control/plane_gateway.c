@@ -13,14 +13,14 @@
 /* One message for gateways in the making. */
 struct bulletin {
     struct plane *p;
-    struct gateway *only; /* NULL: for all that have been welcomed */
+    struct plane_gateway *only; /* NULL: for all that have been welcomed */
     struct arena arena;
     Dormouse__Fn__V1__GatewayOrder m;
     VEC(Dormouse__Fn__V1__Function *) functions;
     size_t bytes;
 };
 
-static void bulletin_init(struct bulletin *b, struct plane *p, struct gateway *only)
+static void bulletin_init(struct bulletin *b, struct plane *p, struct plane_gateway *only)
 {
     *b = (struct bulletin){ .p = p, .only = only };
     dormouse__fn__v1__gateway_order__init(&b->m);
@@ -31,7 +31,7 @@ static void bulletin_send(struct bulletin *b)
     b->m.functions = b->functions.p;
     b->m.n_functions = b->functions.n;
     for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
-        struct gateway *g = b->p->gateways[i];
+        struct plane_gateway *g = b->p->gateways[i];
         if (g && g->peer.stream && (b->only ? g == b->only : g->is_welcome))
             fn_stream_send(g->peer.stream, &b->m.base);
     }
@@ -48,7 +48,7 @@ static ProtobufCBinaryData bytes_of(struct str s)
 }
 
 /* What a gateway has to know of a template: nothing that may be a secret. */
-static ProtobufCBinaryData public_part(struct arena *a, const struct revision *rev)
+static ProtobufCBinaryData public_part(struct arena *a, const struct control_plane_revision *rev)
 {
     static const char *const kept[] = { "protocol", "port",   "concurrency", "reuse",
                                         "fake",     "module", "image" };
@@ -67,7 +67,7 @@ static ProtobufCBinaryData public_part(struct arena *a, const struct revision *r
     return bytes_of(copy);
 }
 
-static void add_function(struct bulletin *b, const struct function *f)
+static void add_function(struct bulletin *b, const struct control_plane_function *f)
 {
     struct arena *a = &b->arena;
     Dormouse__Fn__V1__Function *m = arena_new(a, Dormouse__Fn__V1__Function);
@@ -108,7 +108,7 @@ static Dormouse__Fn__V1__EndpointUpdate *new_update(struct bulletin *b, uint64_t
 static Dormouse__Fn__V1__Endpoint *new_endpoint(struct bulletin *b, uint32_t slot)
 {
     struct plane *p = b->p;
-    const struct sandbox *s = &p->table.at[slot];
+    const struct plane_sandbox *s = &p->table.at[slot];
     struct buf address = BUF_INIT(1024);
     Dormouse__Fn__V1__Endpoint *e = arena_new(&b->arena, Dormouse__Fn__V1__Endpoint);
     dormouse__fn__v1__endpoint__init(e);
@@ -131,7 +131,7 @@ static void add_members(struct bulletin *b)
     m->secret = bytes_of(str_n(b->p->secret, sizeof b->p->secret));
     m->gateways = arena_new_n(&b->arena, Dormouse__Fn__V1__Member *, PLANE_GATEWAYS_MAX);
     for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
-        const struct gateway *g = b->p->gateways[i];
+        const struct plane_gateway *g = b->p->gateways[i];
         if (!g)
             continue;
         Dormouse__Fn__V1__Member *one = arena_new(&b->arena, Dormouse__Fn__V1__Member);
@@ -170,9 +170,9 @@ static void add_policies(struct bulletin *b, bool all)
     b->m.policies_are_all = all;
 }
 
-static void add_failure(struct bulletin *b, const struct revision *rev)
+static void add_failure(struct bulletin *b, const struct control_plane_revision *rev)
 {
-    const struct active *a = rev->active;
+    const struct plane_active *a = rev->active;
     Dormouse__Fn__V1__Failure *m = arena_new(&b->arena, Dormouse__Fn__V1__Failure);
     bool over =
         !rev->reason || (rev->is_permanent && (!a || loop_now_ms(b->p->loop) >= a->retry_at_ms));
@@ -193,7 +193,7 @@ static void send_functions(struct bulletin *b)
 {
     struct plane *p = b->p;
     for (size_t i = 0; i < p->changed.n; i++) {
-        struct function *f = plane_function(p, p->changed.p[i]);
+        struct control_plane_function *f = plane_function(p, p->changed.p[i]);
         if (!f || !f->dirty)
             continue;
         f->dirty = false;
@@ -236,7 +236,7 @@ static void send_rest(struct bulletin *b)
     struct plane *p = b->p;
     b->m.failures = arena_new_n(&b->arena, Dormouse__Fn__V1__Failure *, p->failures.n + 1);
     for (size_t i = 0; i < p->failures.n; i++) {
-        const struct revision *rev =
+        const struct control_plane_revision *rev =
             plane_revision_of(p, p->failures.p[i].function, p->failures.p[i].revision);
         if (rev)
             add_failure(b, rev);
@@ -290,7 +290,7 @@ static void snapshot_functions(struct bulletin *b)
 {
     struct plane *p = b->p;
     for (size_t i = 1; i < p->functions.n; i++) {
-        struct function *f = p->functions.p[i];
+        struct control_plane_function *f = p->functions.p[i];
         if (!f || f->dropped)
             continue;
         if (b->bytes > PLANE_PART_BYTES)
@@ -323,7 +323,7 @@ static size_t count_failures(const struct plane *p, struct bulletin *to)
     size_t n = 0;
     for (size_t i = 1; i < p->functions.n; i++)
         for (uint32_t k = 0; p->functions.p[i] && k < p->functions.p[i]->n_revisions; k++) {
-            const struct revision *rev = p->functions.p[i]->revisions[k];
+            const struct control_plane_revision *rev = p->functions.p[i]->revisions[k];
             n += rev->is_permanent;
             if (to && rev->is_permanent)
                 add_failure(to, rev);
@@ -331,7 +331,7 @@ static size_t count_failures(const struct plane *p, struct bulletin *to)
     return n;
 }
 
-static void send_snapshot(struct gateway *g)
+static void send_snapshot(struct plane_gateway *g)
 {
     struct plane *p = g->peer.p;
     struct bulletin b;
@@ -354,14 +354,14 @@ static void send_snapshot(struct gateway *g)
 /* ---------------------------------------------------------------- reports */
 
 /* A sandbox that refused a connection: no gateway shall try it, and it is not worth keeping. */
-static void take_broken(struct gateway *g, uint64_t id)
+static void take_broken(struct plane_gateway *g, uint64_t id)
 {
     struct plane *p = g->peer.p;
     uint32_t slot = table_find(&p->table, id);
     if (slot == TABLE_NONE || p->table.at[slot].state != SANDBOX_READY)
         return;
-    const struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    const struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     log_warn("sandbox refuses connections", "function=" STR_FMT "/%s worker=%s gateway=%s",
              STR_ARG(rev->f->ns->name), rev->f->name, p->workers.p[s->worker]->peer.name,
              g->peer.name);
@@ -379,7 +379,7 @@ static void tell_members(struct plane *p)
 
 static void on_gateway_message(void *arg, const ProtobufCMessage *message)
 {
-    struct gateway *g = arg;
+    struct plane_gateway *g = arg;
     struct plane *p = g->peer.p;
     const Dormouse__Fn__V1__GatewayReport *m = (const Dormouse__Fn__V1__GatewayReport *)message;
     plane_peer_heard(&g->peer);
@@ -391,7 +391,8 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     if (m->loads_are_all)
         plane_drop_shares(p, g);
     for (size_t i = 0; i < m->n_loads; i++) {
-        struct revision *rev = plane_revision_of(p, m->loads[i]->function, m->loads[i]->revision);
+        struct control_plane_revision *rev =
+            plane_revision_of(p, m->loads[i]->function, m->loads[i]->revision);
         if (rev && !rev->f->dropped)
             plane_revision_load(rev, g, m->loads[i]);
     }
@@ -403,7 +404,7 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
 
 static void on_gateway_end(void *arg, int r, const struct err *err)
 {
-    struct gateway *g = arg;
+    struct plane_gateway *g = arg;
     log_info("gateway's stream has ended", "gateway=%s reason=\"%s\"", g->peer.name,
              r < 0 && err ? err_text(err) : "");
     g->is_welcome = false;
@@ -418,7 +419,7 @@ static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_messa
 
 /* ---------------------------------------------------------------- coming and going */
 
-static void free_gateway(struct gateway *g)
+static void free_gateway(struct plane_gateway *g)
 {
     struct plane *p = g->peer.p;
     fn_stream_close(g->peer.stream);
@@ -429,7 +430,7 @@ static void free_gateway(struct gateway *g)
     free(g);
 }
 
-void plane_gateway_lost(struct gateway *g)
+void plane_gateway_lost(struct plane_gateway *g)
 {
     struct plane *p = g->peer.p;
     if (g->is_leaving)
@@ -449,7 +450,7 @@ void plane_end_gateways(struct plane *p)
             free_gateway(p->gateways[i]);
 }
 
-static struct gateway *need_gateway(struct plane *p, const char *name)
+static struct plane_gateway *need_gateway(struct plane *p, const char *name)
 {
     uint32_t free_bit = PLANE_GATEWAYS_MAX;
     for (uint32_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
@@ -460,7 +461,7 @@ static struct gateway *need_gateway(struct plane *p, const char *name)
     }
     if (free_bit == PLANE_GATEWAYS_MAX)
         return NULL;
-    struct gateway *g = xnew(struct gateway);
+    struct plane_gateway *g = xnew(struct plane_gateway);
     g->peer.p = p;
     g->peer.name = xstrdup(name);
     g->peer.address = xstrdup("");
@@ -495,7 +496,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
         return;
     struct peer from = { .p = p, .is_local = caller->is_local };
     struct err err = { 0 };
-    struct gateway *g = NULL;
+    struct plane_gateway *g = NULL;
     (void)snprintf(from.from, sizeof from.from, "%s", fn_stream_from(caller->stream));
     int r = plane_check_peer(&from, hello->address, &err);
     if (r >= 0 && !(g = need_gateway(p, hello->name)))

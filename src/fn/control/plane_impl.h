@@ -19,7 +19,7 @@ typedef VEC(uint64_t) ids;
 typedef VEC(uint32_t) numbers;
 
 /* What many revisions share: interned. */
-struct config {
+struct plane_config {
     uint32_t refs;
     struct str key; /* of the plane's map */
     struct scale_config scale;
@@ -32,14 +32,14 @@ struct config {
 
 /* What one gateway said of a revision last. */
 struct share {
-    struct gateway *gateway;
+    struct plane_gateway *gateway;
     uint32_t running, queued;
     uint64_t at_ms;
 };
 
 /* A revision that is not at rest: load, back-off. */
-struct active {
-    struct revision *rev;
+struct plane_active {
+    struct control_plane_revision *rev;
     struct timer tick, retry;
     VEC(struct share) shares;
     uint32_t running, queued; /* of all shares */
@@ -52,18 +52,18 @@ struct active {
     struct list hungry; /* waits for room on a worker */
 };
 
-struct revision {
+struct control_plane_revision {
     struct plane *p;
-    struct function *f;
+    struct control_plane_function *f;
     uint32_t number;
     uint32_t template_n;
     char *template;
-    struct config *config;
+    struct plane_config *config;
     struct scale scale;
-    struct place_tally held; /* nodes that have made a sandbox of it, and so have its module */
-    struct list resting;     /* on the plane's list while it has no sandboxes any more */
-    struct active *active;   /* NULL: at rest */
-    uint32_t first;          /* slot of a sandbox */
+    struct place_tally held;     /* nodes that have made a sandbox of it, and so have its module */
+    struct list resting;         /* on the plane's list while it has no sandboxes any more */
+    struct plane_active *active; /* NULL: at rest */
+    uint32_t first;              /* slot of a sandbox */
     uint32_t ready, creating, draining;
     bool reachable, wants_env;
     bool is_ready; /* traffic may go to it */
@@ -78,7 +78,7 @@ struct revision {
     uint64_t env_at_ms;
 };
 
-struct function {
+struct control_plane_function {
     uint32_t number;
     uint32_t spec_n;
     uint64_t generation;
@@ -86,7 +86,7 @@ struct function {
     char *uid, *name; /* one block with spec */
     char *spec;
     struct namespace *ns;
-    struct revision **revisions; /* ascending */
+    struct control_plane_revision **revisions; /* ascending */
     uint32_t n_revisions;
     uint32_t latest, latest_ready;
     uint32_t *traffic, n_traffic; /* revisions that the rules name; 0: the latest ready one */
@@ -120,7 +120,7 @@ struct peer {
     char from[FN_PEER_MAX]; /* the machine that its stream comes from; "": this process */
 };
 
-struct worker {
+struct plane_worker {
     struct peer peer;
     uint16_t index; /* in plane.workers; its node in the books has the same */
     uint32_t node, epoch;
@@ -137,7 +137,7 @@ struct worker {
     uint32_t cpu_used, running;
 };
 
-struct gateway {
+struct plane_gateway {
     struct peer peer;
     uint32_t bit;               /* of plane.gateways and of what is drained */
     bool is_welcome;            /* has its snapshot: gets updates */
@@ -161,7 +161,7 @@ struct drain {
     uint64_t due_ms;
 };
 
-struct failure {
+struct plane_failure {
     uint32_t function, revision;
 };
 
@@ -181,25 +181,25 @@ struct plane {
     uint32_t next_sandbox;
     char *leader;
 
-    VEC(struct function *) functions; /* by number; [0] is none */
+    VEC(struct control_plane_function *) functions; /* by number; [0] is none */
     struct map by_uid, namespaces, configs;
     uint32_t n_functions, n_awake;
 
-    struct table table;
+    struct sandbox_table table;
     struct crowd crowd; /* of sandboxes */
     struct place_books *books;
     struct place *place;
     uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
-    struct list hungry; /* struct active */
+    struct list hungry; /* struct plane_active */
     /* Revisions that had sandboxes, the longest at rest first: workers still know them. */
     struct list resting;
     uint32_t n_resting;
 
-    VEC(struct worker *) workers; /* by index; holes */
+    VEC(struct plane_worker *) workers; /* by index; holes */
     struct map workers_by_name;
     uint32_t n_workers;
-    struct gateway *gateways[PLANE_GATEWAYS_MAX];
+    struct plane_gateway *gateways[PLANE_GATEWAYS_MAX];
     uint32_t n_gateways;
     struct list callers;
 
@@ -209,7 +209,7 @@ struct plane {
     struct defer feed;
     ids adds, drains, removes;
     numbers changed, gone;
-    VEC(struct failure) failures;
+    VEC(struct plane_failure) failures;
     bool members_changed, policies_changed;
     VEC(uint16_t) dirty_workers;
     struct defer flush;
@@ -223,28 +223,30 @@ struct plane {
 };
 
 /* ---- plane.c ---- */
-struct function *plane_function(const struct plane *p, uint32_t number);
-struct revision *plane_revision_of(const struct plane *p, uint32_t function, uint32_t revision);
+struct control_plane_function *plane_function(const struct plane *p, uint32_t number);
+struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t function,
+                                                 uint32_t revision);
 /* A revision of it has become ready, or turned out not to be. */
-void plane_judge(struct function *f);
+void plane_judge(struct control_plane_function *f);
 /* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
-void plane_tidy(struct plane *p, struct function *f);
-void plane_changed(struct plane *p, struct function *f); /* gateways are told */
+void plane_tidy(struct plane *p, struct control_plane_function *f);
+void plane_changed(struct plane *p, struct control_plane_function *f); /* gateways are told */
 void plane_send_later(struct plane *p);
-void plane_tell(struct revision *rev); /* on_change, if the world may see a difference */
+void plane_tell(
+    struct control_plane_revision *rev); /* on_change, if the world may see a difference */
 
 /* ---- plane_scale.c ---- */
-void plane_revision_begin(struct revision *rev);
+void plane_revision_begin(struct control_plane_revision *rev);
 /* Reachability or configuration has changed. */
-void plane_revision_recount(struct revision *rev);
-void plane_revision_rest(struct revision *rev); /* timers and load are forgotten */
-void plane_revision_load(struct revision *rev, struct gateway *g,
+void plane_revision_recount(struct control_plane_revision *rev);
+void plane_revision_rest(struct control_plane_revision *rev); /* timers and load are forgotten */
+void plane_revision_load(struct control_plane_revision *rev, struct plane_gateway *g,
                          const Dormouse__Fn__V1__FunctionLoad *m);
 /* The gateway's share of every load is none, or (keep) is none unless it tells again. */
-void plane_drop_shares(struct plane *p, struct gateway *g);
-void plane_revision_env(struct revision *rev);
+void plane_drop_shares(struct plane *p, struct plane_gateway *g);
+void plane_revision_env(struct control_plane_revision *rev);
 /* Clear the back-off and the obstacles of earlier attempts. */
-void plane_revision_try_again(struct revision *rev);
+void plane_revision_try_again(struct control_plane_revision *rev);
 void plane_feed_hungry(struct plane *p);
 /* It is ready, as the worker says. */
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
@@ -258,43 +260,44 @@ void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
 void plane_sandbox_delete(struct plane *p, uint32_t slot);
 /* Its worker is to be free of it: drained and deleted, and made elsewhere if it is still wanted. */
 void plane_sandbox_withdraw(struct plane *p, uint32_t slot);
-void plane_sandbox_drained(struct plane *p, uint64_t id, struct gateway *g);
+void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g);
 /* All of this gateway's drains are as good as done. */
-void plane_forget_drains(struct plane *p, struct gateway *g);
+void plane_forget_drains(struct plane *p, struct plane_gateway *g);
 /* Into the books: found at a worker. TABLE_NONE: no room. */
-uint32_t plane_sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready);
+uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_worker *w,
+                               uint64_t id, bool is_ready);
 void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
 void plane_sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to);
 bool plane_has_room(const struct plane *p);
 
 /* ---- plane_place.c ---- */
 /* Choose and reserve a place for one more sandbox; as place_decide(). */
-int plane_revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
-                         struct place_choice *ret, struct err *err);
-void plane_revision_held_by(struct revision *rev, uint32_t node);
+int plane_revision_place(struct control_plane_revision *rev, const uint32_t *avoid,
+                         uint32_t n_avoid, struct place_choice *ret, struct err *err);
+void plane_revision_held_by(struct control_plane_revision *rev, uint32_t node);
 /* The node goes: nobody's module is there. */
 void plane_forget_node(struct plane *p, uint32_t node);
 /* Before a decision of escargot: now and then what all functions have planned is levelled. */
-void plane_revision_level(struct revision *rev);
+void plane_revision_level(struct control_plane_revision *rev);
 
 /* ---- plane_worker.c ---- */
-void plane_order_create(struct worker *w, uint64_t id);
-void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms);
+void plane_order_create(struct plane_worker *w, uint64_t id);
+void plane_order_delete(struct plane_worker *w, uint64_t id, uint32_t grace_ms);
 /* Its definition has changed: it is sent again before the next creation. is_last: the function goes
  * with it. */
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
 /* The function has been deleted: notify the workers that made sandboxes of the revision and were
  * ordered to forget it. */
-void plane_tell_deleted(struct revision *rev);
+void plane_tell_deleted(struct control_plane_revision *rev);
 /* wake: the revision has its first sandbox. rest: its last one is gone; workers may be ordered to
  * forget the revision later. */
-void plane_wake_revision(struct revision *rev);
-void plane_rest_revision(struct revision *rev);
+void plane_wake_revision(struct control_plane_revision *rev);
+void plane_rest_revision(struct control_plane_revision *rev);
 /* The worker does not need the revision. After its last one the worker must forget the function. */
-void plane_unlearn_at(struct worker *w, struct revision *rev);
+void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev);
 void plane_flush_workers(struct plane *p);
 void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);
-void plane_worker_lost(struct worker *w); /* its lease is over */
+void plane_worker_lost(struct plane_worker *w); /* its lease is over */
 /* All of them, without a word. */
 void plane_end_workers(struct plane *p);
 int plane_env_new(const struct plane_env *env, struct env **ret);
@@ -306,12 +309,12 @@ void plane_env_free(struct env *env);
  */
 int plane_check_peer(const struct peer *peer, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
-int plane_check_endpoint(const struct worker *w, const char *address, bool by_worker,
+int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err);
 
 /* ---- plane_gateway.c ---- */
 void plane_gateway_hello(struct caller *g, const Dormouse__Fn__V1__GatewayReport *m);
-void plane_gateway_lost(struct gateway *g);
+void plane_gateway_lost(struct plane_gateway *g);
 void plane_flush_gateways(struct plane *p);
 void plane_end_gateways(struct plane *p);
 

@@ -14,7 +14,7 @@ enum {
 };
 
 /* The next revision of all, behind (i, k); NULL at the end. */
-static struct revision *next_revision(const struct plane *p, size_t *i, uint32_t *k)
+static struct control_plane_revision *next_revision(const struct plane *p, size_t *i, uint32_t *k)
 {
     for (; *i < p->functions.n; (*i)++, *k = 0)
         if (p->functions.p[*i] && *k < p->functions.p[*i]->n_revisions)
@@ -32,15 +32,15 @@ static void study_popularity(struct plane *p)
     VEC(double) gaps = { 0 };
     size_t i = 0;
     uint32_t k = 0;
-    for (struct revision *rev; (rev = next_revision(p, &i, &k));)
+    for (struct control_plane_revision *rev; (rev = next_revision(p, &i, &k));)
         if (rev->scale.gap_ms > 0)
             vec_push(&gaps, (double)rev->scale.gap_ms);
     place_set_popularity(p->place, gaps.p, gaps.n, POPULAR_PERCENT);
     vec_fini(&gaps);
 }
 
-int plane_revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n_avoid,
-                         struct place_choice *ret, struct err *err)
+int plane_revision_place(struct control_plane_revision *rev, const uint32_t *avoid,
+                         uint32_t n_avoid, struct place_choice *ret, struct err *err)
 {
     struct place_constraints constraints = { .selector = rev->config->selector,
                                              .n_selector = rev->config->n_selector };
@@ -55,7 +55,7 @@ int plane_revision_place(struct revision *rev, const uint32_t *avoid, uint32_t n
     return place_decide(rev->p->place, &rq, ret, err);
 }
 
-void plane_revision_held_by(struct revision *rev, uint32_t node)
+void plane_revision_held_by(struct control_plane_revision *rev, uint32_t node)
 {
     if (!place_tally_of(&rev->held, node))
         place_tally_add(&rev->held, node, 1);
@@ -65,11 +65,11 @@ void plane_forget_node(struct plane *p, uint32_t node)
 {
     size_t i = 0;
     uint32_t k = 0;
-    for (struct revision *rev; (rev = next_revision(p, &i, &k));)
+    for (struct control_plane_revision *rev; (rev = next_revision(p, &i, &k));)
         place_tally_forget(&rev->held, node);
 }
 
-void plane_revision_level(struct revision *rev)
+void plane_revision_level(struct control_plane_revision *rev)
 {
     struct plane *p = rev->p;
     uint64_t now = loop_now_ms(p->loop);
@@ -80,7 +80,7 @@ void plane_revision_level(struct revision *rev)
     VEC(struct scale *) all = { 0 };
     size_t i = 0;
     uint32_t k = 0;
-    for (struct revision *other; (other = next_revision(p, &i, &k));)
+    for (struct control_plane_revision *other; (other = next_revision(p, &i, &k));)
         vec_push(&all, &other->scale);
     scale_level(all.p, all.n, now);
     vec_fini(&all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Autoscaling and placement are driven from here: load in, creations and deletions out. A revision
- * that rests has no struct active and no timer.
+ * that rests has no struct plane_active and no timer.
  */
 #include "fn/control/plane_impl.h"
 
@@ -28,7 +28,7 @@ static uint64_t now_ms(const struct plane *p)
     return loop_now_ms(p->loop);
 }
 
-static struct scale_counts counts_of(const struct revision *rev)
+static struct scale_counts counts_of(const struct control_plane_revision *rev)
 {
     return (struct scale_counts){ .ready = rev->ready,
                                   .creating = rev->creating,
@@ -40,19 +40,19 @@ static struct scale_counts counts_of(const struct revision *rev)
 static void on_tick(struct timer *t);
 static void on_retry(struct timer *t);
 
-static struct active *need_active(struct revision *rev)
+static struct plane_active *need_active(struct control_plane_revision *rev)
 {
     if (rev->active)
         return rev->active;
-    rev->active = xnew(struct active);
+    rev->active = xnew(struct plane_active);
     rev->active->rev = rev;
     rev->p->n_awake++;
     return rev->active;
 }
 
-void plane_revision_rest(struct revision *rev)
+void plane_revision_rest(struct control_plane_revision *rev)
 {
-    struct active *a = take_ptr(&rev->active);
+    struct plane_active *a = take_ptr(&rev->active);
     if (!a)
         return;
     timer_stop(rev->p->loop, &a->tick);
@@ -64,15 +64,15 @@ void plane_revision_rest(struct revision *rev)
     rev->p->n_awake--;
 }
 
-static void rest_if_idle(struct revision *rev)
+static void rest_if_idle(struct control_plane_revision *rev)
 {
-    struct active *a = rev->active;
+    struct plane_active *a = rev->active;
     if (a && !timer_is_armed(&a->tick) && !timer_is_armed(&a->retry) && a->shares.n == 0 &&
         !list_is_linked(&a->hungry) && !a->waits_env && rev->creating == 0)
         plane_revision_rest(rev);
 }
 
-static void arm_tick(struct revision *rev, uint64_t next_ms)
+static void arm_tick(struct control_plane_revision *rev, uint64_t next_ms)
 {
     struct plane *p = rev->p;
     uint64_t now = now_ms(p);
@@ -87,14 +87,14 @@ static void arm_tick(struct revision *rev, uint64_t next_ms)
 
 /* ---------------------------------------------------------------- what stands in the way */
 
-static void tell_gateways(struct revision *rev)
+static void tell_gateways(struct control_plane_revision *rev)
 {
-    struct failure f = { rev->f->number, rev->number };
+    struct plane_failure f = { rev->f->number, rev->number };
     vec_push(&rev->p->failures, f);
     plane_send_later(rev->p);
 }
 
-static void set_trouble(struct revision *rev, const char *reason, const char *message,
+static void set_trouble(struct control_plane_revision *rev, const char *reason, const char *message,
                         bool is_permanent)
 {
     bool same = rev->reason && strcmp(rev->reason, reason) == 0 && rev->message &&
@@ -112,7 +112,7 @@ static void set_trouble(struct revision *rev, const char *reason, const char *me
     tell_gateways(rev);
 }
 
-static void clear_trouble(struct revision *rev)
+static void clear_trouble(struct control_plane_revision *rev)
 {
     if (!rev->reason)
         return;
@@ -124,9 +124,9 @@ static void clear_trouble(struct revision *rev)
 }
 
 /* No creation for some time. */
-static void back_off(struct revision *rev, bool is_permanent)
+static void back_off(struct control_plane_revision *rev, bool is_permanent)
 {
-    struct active *a = need_active(rev);
+    struct plane_active *a = need_active(rev);
     uint64_t ms = is_permanent
                       ? (uint64_t)PLANE_PERMANENT_MS
                       : backoff_wait(PLANE_RETRY_FIRST_MS, PLANE_RETRY_MAX_MS, a->failures);
@@ -137,9 +137,9 @@ static void back_off(struct revision *rev, bool is_permanent)
 
 /* ---------------------------------------------------------------- creations */
 
-static void link_slot(struct revision *rev, uint32_t slot)
+static void link_slot(struct control_plane_revision *rev, uint32_t slot)
 {
-    struct table *t = &rev->p->table;
+    struct sandbox_table *t = &rev->p->table;
     t->at[slot].function = rev->f->number;
     t->at[slot].revision = rev->number;
     t->at[slot].next = rev->first;
@@ -149,10 +149,10 @@ static void link_slot(struct revision *rev, uint32_t slot)
     plane_wake_revision(rev);
 }
 
-static void unlink_slot(struct revision *rev, uint32_t slot)
+static void unlink_slot(struct control_plane_revision *rev, uint32_t slot)
 {
-    struct table *t = &rev->p->table;
-    struct sandbox *s = &t->at[slot];
+    struct sandbox_table *t = &rev->p->table;
+    struct plane_sandbox *s = &t->at[slot];
     if (s->prev != TABLE_NONE)
         t->at[s->prev].next = s->next;
     else
@@ -161,7 +161,8 @@ static void unlink_slot(struct revision *rev, uint32_t slot)
         t->at[s->next].prev = s->prev;
 }
 
-static void charge(struct revision *rev, struct worker *w, struct sandbox *s)
+static void charge(struct control_plane_revision *rev, struct plane_worker *w,
+                   struct plane_sandbox *s)
 {
     uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
     s->worker = w->index;
@@ -172,7 +173,7 @@ static void charge(struct revision *rev, struct worker *w, struct sandbox *s)
 }
 
 /* The quota of its namespace has room for one more. */
-static bool is_within_quota(struct revision *rev, char why[160])
+static bool is_within_quota(struct control_plane_revision *rev, char why[160])
 {
     const struct namespace *ns = rev->f->ns;
     uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
@@ -190,16 +191,17 @@ static bool is_within_quota(struct revision *rev, char why[160])
 }
 
 /* Waits until there is room: a worker comes, a sandbox goes, a quota is raised. */
-static void wait_for_room(struct revision *rev, const char *reason, const char *message)
+static void wait_for_room(struct control_plane_revision *rev, const char *reason,
+                          const char *message)
 {
-    struct active *a = need_active(rev);
+    struct plane_active *a = need_active(rev);
     set_trouble(rev, reason, message, false);
     if (!list_is_linked(&a->hungry))
         list_push_back(&rev->p->hungry, &a->hungry);
 }
 
 /* Workers that can run it have a label for the runtime. */
-static bool has_runtime(const struct plane *p, const struct config *c)
+static bool has_runtime(const struct plane *p, const struct plane_config *c)
 {
     struct place_label want = c->selector[c->n_selector - 1];
     for (size_t i = 0; i < p->workers.n; i++) {
@@ -213,7 +215,7 @@ static bool has_runtime(const struct plane *p, const struct config *c)
 }
 
 /* When no worker has the runtime, name the runtime in the error instead of its label. */
-static void explain_runtime(const struct plane *p, const struct config *c, struct err *err)
+static void explain_runtime(const struct plane *p, const struct plane_config *c, struct err *err)
 {
     if (!p->n_workers || has_runtime(p, c))
         return;
@@ -227,10 +229,10 @@ static void explain_runtime(const struct plane *p, const struct config *c, struc
                       p->n_workers);
 }
 
-static bool create_one(struct revision *rev)
+static bool create_one(struct control_plane_revision *rev)
 {
     struct plane *p = rev->p;
-    struct active *a = need_active(rev);
+    struct plane_active *a = need_active(rev);
     struct place_choice where;
     struct err err = { 0 };
     char why[160];
@@ -247,12 +249,12 @@ static bool create_one(struct revision *rev)
         wait_for_room(rev, "Unschedulable", err_text(&err));
         return false;
     }
-    struct worker *w = p->workers.p[where.node];
+    struct plane_worker *w = p->workers.p[where.node];
     uint64_t id = p->term << 32 | p->next_sandbox++;
     while (table_find(&p->table, id) != TABLE_NONE) /* a worker has told nonsense */
         id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
-    struct sandbox *s = &p->table.at[slot];
+    struct plane_sandbox *s = &p->table.at[slot];
     crowd_is(&p->crowd, p->table.n_used);
     s->state = SANDBOX_CREATING;
     s->at = (uint32_t)(clock_mono_ns() / 1000);
@@ -265,11 +267,11 @@ static bool create_one(struct revision *rev)
 }
 
 /* Environment and secret files must be here, and fresh; false: they were asked for. */
-static bool has_env(struct revision *rev)
+static bool has_env(struct control_plane_revision *rev)
 {
     if (!rev->wants_env || (rev->env && now_ms(rev->p) - rev->env_at_ms < PLANE_ENV_MS))
         return true;
-    struct active *a = need_active(rev);
+    struct plane_active *a = need_active(rev);
     if (!a->waits_env) {
         a->waits_env = true;
         rev->p->opts.ops->on_resolve(rev->p->opts.arg, rev->f->number, rev->number);
@@ -277,9 +279,9 @@ static bool has_env(struct revision *rev)
     return false;
 }
 
-static void create(struct revision *rev, uint32_t n)
+static void create(struct control_plane_revision *rev, uint32_t n)
 {
-    struct active *a = rev->active;
+    struct plane_active *a = rev->active;
     if (a && now_ms(rev->p) < a->retry_at_ms)
         return; /* on_retry() counts anew */
     if (!has_env(rev))
@@ -294,7 +296,7 @@ static void create(struct revision *rev, uint32_t n)
 /* While a sandbox drains, `at` is its place among those that do. */
 static struct drain *find_drain(struct plane *p, uint32_t slot)
 {
-    const struct sandbox *s = &p->table.at[slot];
+    const struct plane_sandbox *s = &p->table.at[slot];
     bool drains = s->state == SANDBOX_DRAINING && s->at < p->draining.n;
     return drains && p->draining.p[s->at].id == s->id ? &p->draining.p[s->at] : NULL;
 }
@@ -327,7 +329,7 @@ static void on_drain_timer(struct timer *t)
         timer_start(p->loop, &p->drain_timer, DRAIN_CHECK_MS, on_drain_timer);
 }
 
-static void begin_drain(struct revision *rev, uint32_t slot)
+static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
 {
     struct plane *p = rev->p;
     struct drain d = { .id = p->table.at[slot].id, .due_ms = now_ms(p) + rev->config->drain_ms };
@@ -352,7 +354,7 @@ static void check_drains(struct plane *p)
         timer_start(p->loop, &p->drain_timer, 0, on_drain_timer);
 }
 
-void plane_sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
+void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g)
 {
     uint32_t slot = table_find(&p->table, id);
     struct drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
@@ -363,7 +365,7 @@ void plane_sandbox_drained(struct plane *p, uint64_t id, struct gateway *g)
         check_drains(p);
 }
 
-void plane_forget_drains(struct plane *p, struct gateway *g)
+void plane_forget_drains(struct plane *p, struct plane_gateway *g)
 {
     for (size_t i = 0; i < p->draining.n; i++)
         p->draining.p[i].owed &= ~(UINT64_C(1) << g->bit);
@@ -371,7 +373,7 @@ void plane_forget_drains(struct plane *p, struct gateway *g)
 }
 
 /* Those still being created go first, the newest before the others. */
-static uint32_t cancel_creations(struct revision *rev, uint32_t n)
+static uint32_t cancel_creations(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane *p = rev->p;
     uint32_t done = 0;
@@ -386,7 +388,7 @@ static uint32_t cancel_creations(struct revision *rev, uint32_t n)
 }
 
 /* Rank among those that were told idle, the longest idle first; SIZE_MAX: it was not. */
-static size_t idle_rank(const struct active *a, uint64_t id)
+static size_t idle_rank(const struct plane_active *a, uint64_t id)
 {
     for (size_t i = 0; a && i < a->idle.n; i++)
         if (a->idle.p[i] == id)
@@ -394,7 +396,7 @@ static size_t idle_rank(const struct active *a, uint64_t id)
     return SIZE_MAX;
 }
 
-static void shrink(struct revision *rev, uint32_t n)
+static void shrink(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane *p = rev->p;
     VEC(struct place_victim) victims = { 0 };
@@ -403,7 +405,7 @@ static void shrink(struct revision *rev, uint32_t n)
         return; /* nobody could say that they are empty, and nobody says that there is no load */
     n -= cancel_creations(rev, n);
     for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
-        const struct sandbox *s = &p->table.at[slot];
+        const struct plane_sandbox *s = &p->table.at[slot];
         if (s->state != SANDBOX_READY)
             continue;
         size_t rank = idle_rank(rev->active, s->id);
@@ -428,8 +430,8 @@ static void shrink(struct revision *rev, uint32_t n)
 
 void plane_sandbox_delete(struct plane *p, uint32_t slot)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     switch ((enum sandbox_state)s->state) {
     case SANDBOX_CREATING:
         rev->creating--;
@@ -454,8 +456,8 @@ void plane_sandbox_delete(struct plane *p, uint32_t slot)
 
 void plane_sandbox_withdraw(struct plane *p, uint32_t slot)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     if (s->state == SANDBOX_READY)
         begin_drain(rev, slot);
     else if (s->state == SANDBOX_CREATING)
@@ -467,7 +469,7 @@ void plane_sandbox_withdraw(struct plane *p, uint32_t slot)
 
 /* ---------------------------------------------------------------- decisions */
 
-static void apply(struct revision *rev, const struct scale_decision *d)
+static void apply(struct control_plane_revision *rev, const struct scale_decision *d)
 {
     if (d->create)
         create(rev, d->create);
@@ -481,7 +483,7 @@ static void apply(struct revision *rev, const struct scale_decision *d)
     rest_if_idle(rev);
 }
 
-void plane_revision_begin(struct revision *rev)
+void plane_revision_begin(struct control_plane_revision *rev)
 {
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
@@ -491,7 +493,7 @@ void plane_revision_begin(struct revision *rev)
     apply(rev, &d);
 }
 
-void plane_revision_recount(struct revision *rev)
+void plane_revision_recount(struct control_plane_revision *rev)
 {
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
@@ -506,7 +508,7 @@ void plane_revision_recount(struct revision *rev)
 
 static void on_tick(struct timer *t)
 {
-    struct revision *rev = container_of(t, struct active, tick)->rev;
+    struct control_plane_revision *rev = container_of(t, struct plane_active, tick)->rev;
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
     plane_revision_level(rev);
@@ -516,7 +518,7 @@ static void on_tick(struct timer *t)
 
 static void on_retry(struct timer *t)
 {
-    struct revision *rev = container_of(t, struct active, retry)->rev;
+    struct control_plane_revision *rev = container_of(t, struct plane_active, retry)->rev;
     if (rev->is_permanent) { /* who asks next may try again */
         rev->active->retry_at_ms = 0;
         tell_gateways(rev);
@@ -526,7 +528,7 @@ static void on_retry(struct timer *t)
     }
 }
 
-void plane_revision_try_again(struct revision *rev)
+void plane_revision_try_again(struct control_plane_revision *rev)
 {
     if (rev->active) {
         rev->active->failures = 0;
@@ -537,7 +539,7 @@ void plane_revision_try_again(struct revision *rev)
     plane_revision_recount(rev);
 }
 
-void plane_revision_env(struct revision *rev)
+void plane_revision_env(struct control_plane_revision *rev)
 {
     if (rev->env)
         plane_revision_recount(rev);
@@ -552,7 +554,7 @@ static void on_feed(struct defer *d)
     int misses = 0;
     list_move_all(&p->hungry, &waiting);
     for (struct list *node; (node = list_pop_front(&waiting));) {
-        struct revision *rev = list_entry(node, struct active, hungry)->rev;
+        struct control_plane_revision *rev = list_entry(node, struct plane_active, hungry)->rev;
         if (misses >= FEED_MISSES_MAX) {
             list_push_back(&p->hungry, node);
             continue;
@@ -570,7 +572,7 @@ void plane_feed_hungry(struct plane *p)
 
 /* ---------------------------------------------------------------- load */
 
-static struct share *find_share(struct active *a, const struct gateway *g)
+static struct share *find_share(struct plane_active *a, const struct plane_gateway *g)
 {
     vec_each (s, &a->shares)
         if (s->gateway == g)
@@ -578,7 +580,7 @@ static struct share *find_share(struct active *a, const struct gateway *g)
     return NULL;
 }
 
-static void report(struct revision *rev, const struct scale_report *r)
+static void report(struct control_plane_revision *rev, const struct scale_report *r)
 {
     struct scale_counts counts = counts_of(rev);
     struct scale_decision d = { 0 };
@@ -590,17 +592,17 @@ static void report(struct revision *rev, const struct scale_report *r)
     }
 }
 
-static void take_idle(struct active *a, const Dormouse__Fn__V1__FunctionLoad *m)
+static void take_idle(struct plane_active *a, const Dormouse__Fn__V1__FunctionLoad *m)
 {
     a->idle.n = 0;
     for (size_t i = 0; i < MIN(m->n_idle, (size_t)IDLE_MAX); i++)
         vec_push(&a->idle, m->idle[i]);
 }
 
-void plane_revision_load(struct revision *rev, struct gateway *g,
+void plane_revision_load(struct control_plane_revision *rev, struct plane_gateway *g,
                          const Dormouse__Fn__V1__FunctionLoad *m)
 {
-    struct active *a = need_active(rev);
+    struct plane_active *a = need_active(rev);
     struct share *s = find_share(a, g);
     uint64_t now = now_ms(rev->p);
     struct scale_report r = { .concurrency_us = m->concurrency_us,
@@ -629,9 +631,9 @@ void plane_revision_load(struct revision *rev, struct gateway *g,
     report(rev, &r);
 }
 
-static void drop_share(struct revision *rev, struct gateway *g)
+static void drop_share(struct control_plane_revision *rev, struct plane_gateway *g)
 {
-    struct active *a = rev->active;
+    struct plane_active *a = rev->active;
     struct share *s = a ? find_share(a, g) : NULL;
     if (!s)
         return;
@@ -642,7 +644,7 @@ static void drop_share(struct revision *rev, struct gateway *g)
     report(rev, &r);
 }
 
-void plane_drop_shares(struct plane *p, struct gateway *g)
+void plane_drop_shares(struct plane *p, struct plane_gateway *g)
 {
     for (size_t i = 1; i < p->functions.n; i++)
         for (uint32_t k = 0; p->functions.p[i] && k < p->functions.p[i]->n_revisions; k++)
@@ -651,11 +653,11 @@ void plane_drop_shares(struct plane *p, struct gateway *g)
 
 /* ---------------------------------------------------------------- what becomes of them */
 
-static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
+static uint64_t trace_creation(struct plane *p, const struct plane_sandbox *s,
                                const Dormouse__Fn__V1__Created *m, bool ok)
 {
     const Dormouse__Fn__V1__Breakdown *b = m ? m->breakdown : NULL;
-    const struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    const struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     uint64_t us = (uint32_t)(clock_mono_ns() / 1000) - s->at;
     if (ok && b) {
         uint32_t phases[] = { b->image_fetch,     b->sandbox_create,
@@ -680,8 +682,8 @@ static uint64_t trace_creation(struct plane *p, const struct sandbox *s,
 
 void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker)
 {
-    struct sandbox *s = &p->table.at[slot];
-    const struct worker *w = p->workers.p[s->worker];
+    struct plane_sandbox *s = &p->table.at[slot];
+    const struct plane_worker *w = p->workers.p[s->worker];
     struct str at = str_of(address), port;
     uint64_t number;
     s->flags &= (uint8_t)~SANDBOX_BY_WORKER;
@@ -702,8 +704,8 @@ void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *addre
 
 void plane_sandbox_add_address(const struct plane *p, uint32_t slot, struct buf *to)
 {
-    const struct sandbox *s = &p->table.at[slot];
-    const struct worker *w = p->workers.p[s->worker];
+    const struct plane_sandbox *s = &p->table.at[slot];
+    const struct plane_worker *w = p->workers.p[s->worker];
     if (s->flags & SANDBOX_BY_WORKER)
         buf_add_cstr(to, w->peer.address);
     else if (s->flags & SANDBOX_HAS_TEXT)
@@ -712,9 +714,9 @@ void plane_sandbox_add_address(const struct plane *p, uint32_t slot, struct buf 
         buf_printf(to, STR_FMT ":%u", STR_ARG(w->host), s->port);
 }
 
-static void become_ready(struct revision *rev)
+static void become_ready(struct control_plane_revision *rev)
 {
-    struct active *a = rev->active;
+    struct plane_active *a = rev->active;
     if (a) {
         a->failures = 0;
         a->n_avoid = 0;
@@ -745,8 +747,8 @@ void plane_persisted(struct plane *p, uint64_t sandbox)
 /* A creation takes a while, for a reason that its first sandbox alone can have. */
 static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
 {
-    const struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    const struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     bool *is_it = is_pull ? &rev->is_pulling : &rev->is_compiling;
     if (s->state != SANDBOX_CREATING || rev->ready || *is_it)
         return;
@@ -765,7 +767,7 @@ void plane_sandbox_pulling(struct plane *p, uint32_t slot)
 }
 
 /* A sandbox of it came to be, or failed to. */
-static void end_preparing(struct revision *rev)
+static void end_preparing(struct control_plane_revision *rev)
 {
     if (!rev->is_compiling && !rev->is_pulling)
         return;
@@ -774,7 +776,7 @@ static void end_preparing(struct revision *rev)
 }
 
 /* A recovered sandbox is ready: scale_recover() counted the initial sandboxes as made. */
-static void stop_assuming(struct revision *rev)
+static void stop_assuming(struct control_plane_revision *rev)
 {
     if (!rev->is_assumed)
         return;
@@ -784,8 +786,8 @@ static void stop_assuming(struct revision *rev)
 
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     if (s->state != SANDBOX_CREATING)
         return;
     p->created++;
@@ -808,10 +810,10 @@ void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1_
 }
 
 /* Out of the books; the slot is free. */
-static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
+static void drop_slot(struct plane *p, uint32_t slot, struct control_plane_revision *rev)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct worker *w = p->workers.p[s->worker];
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct plane_worker *w = p->workers.p[s->worker];
     switch ((enum sandbox_state)s->state) {
     case SANDBOX_CREATING:
         rev->creating--;
@@ -845,7 +847,7 @@ static void drop_slot(struct plane *p, uint32_t slot, struct revision *rev)
     plane_send_later(p);
 }
 
-static void avoid(struct active *a, uint32_t node)
+static void avoid(struct plane_active *a, uint32_t node)
 {
     for (uint32_t i = 0; i < a->n_avoid; i++)
         if (a->avoid[i] == node)
@@ -856,7 +858,7 @@ static void avoid(struct active *a, uint32_t node)
 
 /* A revision whose sandboxes cannot be made, and that never had one, gives traffic back to the one
  * before. */
-static void lose_ready(struct revision *rev)
+static void lose_ready(struct control_plane_revision *rev)
 {
     if (rev->is_proven || !rev->is_ready)
         return;
@@ -866,7 +868,8 @@ static void lose_ready(struct revision *rev)
 
 /* The kubelet's words for an image: the first failure, and that others follow after ever longer
  * waits. */
-static const char *failure_reason(const struct revision *rev, const Dormouse__Fn__V1__Created *m)
+static const char *failure_reason(const struct control_plane_revision *rev,
+                                  const Dormouse__Fn__V1__Created *m)
 {
     if (strcmp(m->reason, "ErrImagePull") == 0)
         return rev->active && rev->active->failures > 1 ? "ImagePullBackOff" : "ErrImagePull";
@@ -875,9 +878,9 @@ static const char *failure_reason(const struct revision *rev, const Dormouse__Fn
 
 void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
-    struct worker *w = p->workers.p[s->worker];
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_worker *w = p->workers.p[s->worker];
     bool was_wanted = s->state == SANDBOX_CREATING;
     char why[LOG_QUOTE_MAX];
     p->failed++;
@@ -907,8 +910,8 @@ void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1
 
 void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
 {
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     bool died = s->state == SANDBOX_READY;
     bool was_wanted = died || s->state == SANDBOX_CREATING;
     bool young = died && (uint32_t)now_ms(p) - s->at < PLANE_CRASH_MS && reason[0];
@@ -930,13 +933,14 @@ void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
     plane_tidy(p, rev->f);
 }
 
-uint32_t plane_sandbox_recover(struct revision *rev, struct worker *w, uint64_t id, bool is_ready)
+uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_worker *w,
+                               uint64_t id, bool is_ready)
 {
     struct plane *p = rev->p;
     if (p->table.n_used >= PLANE_SANDBOXES_MAX)
         return TABLE_NONE;
     uint32_t slot = table_add(&p->table, id);
-    struct sandbox *s = &p->table.at[slot];
+    struct plane_sandbox *s = &p->table.at[slot];
     struct scale_decision d = { 0 };
     s->state = is_ready ? SANDBOX_READY : SANDBOX_CREATING;
     s->flags = SANDBOX_RECOVERED;

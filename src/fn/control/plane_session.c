@@ -187,14 +187,14 @@ static void on_lease_timer(struct timer *t)
     /* Who was stopped himself has read nothing meanwhile: what waits in the sockets comes first. */
     bool is_late = loop_now_ms(p->loop) > p->lease_due_ms + p->lease_ms / 4;
     for (size_t i = 0; i < p->workers.n; i++) {
-        struct worker *w = p->workers.p[i];
+        struct plane_worker *w = p->workers.p[i];
         if (w && !is_late && is_over(p, &w->peer))
             plane_worker_lost(w);
         else
             goes_on |= w && is_watched(&w->peer);
     }
     for (size_t i = 0; i < PLANE_GATEWAYS_MAX; i++) {
-        struct gateway *g = p->gateways[i];
+        struct plane_gateway *g = p->gateways[i];
         if (g && !is_late && is_over(p, &g->peer))
             plane_gateway_lost(g);
         else

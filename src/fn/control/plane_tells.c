@@ -8,11 +8,11 @@
 
 /* ---------------------------------------------------------------- the books */
 
-static uint32_t check_revision(const struct plane *p, const struct revision *rev)
+static uint32_t check_revision(const struct plane *p, const struct control_plane_revision *rev)
 {
     uint32_t n[SANDBOX_DELETING + 1] = { 0 }, prev = TABLE_NONE, total = 0;
     for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
-        const struct sandbox *s = &p->table.at[slot];
+        const struct plane_sandbox *s = &p->table.at[slot];
         assert(s->id && s->function == rev->f->number && s->revision == rev->number);
         assert(s->prev == prev && s->state != SANDBOX_FREE && p->workers.p[s->worker]);
         assert(table_find(&p->table, s->id) == slot);
@@ -25,7 +25,7 @@ static uint32_t check_revision(const struct plane *p, const struct revision *rev
     return total;
 }
 
-static void check_load(const struct active *a)
+static void check_load(const struct plane_active *a)
 {
     uint32_t running = 0, queued = 0;
     for (size_t i = 0; i < a->shares.n; i++) {
@@ -39,7 +39,7 @@ void plane_check(const struct plane *p)
 {
     uint32_t total = 0, awake = 0, functions = 0, workers = 0, of_workers = 0, of_spaces = 0;
     for (size_t i = 1; i < p->functions.n; i++) {
-        const struct function *f = p->functions.p[i];
+        const struct control_plane_function *f = p->functions.p[i];
         functions += f && !f->dropped;
         for (uint32_t k = 0; f && k < f->n_revisions; k++) {
             total += check_revision(p, f->revisions[k]);
@@ -128,7 +128,7 @@ void plane_json(const struct plane *p, struct buf *to)
     json_set_int(&a, out, "term", (int64_t)p->term);
     json_set_str(&a, out, "leader", str_of(p->leads ? p->opts.name : p->leader));
     for (size_t i = 0; i < p->workers.n; i++) {
-        const struct worker *w = p->workers.p[i];
+        const struct plane_worker *w = p->workers.p[i];
         if (!w)
             continue;
         struct json *one = json_new_object(&a);

@@ -145,7 +145,7 @@ static bool set_del(struct number_set *s, uint64_t key)
 
 /* ---------------------------------------------------------------- orders */
 
-static void touch(struct worker *w)
+static void touch(struct plane_worker *w)
 {
     if (!w->dirty) {
         w->dirty = true;
@@ -154,13 +154,13 @@ static void touch(struct worker *w)
     plane_send_later(w->peer.p);
 }
 
-void plane_order_create(struct worker *w, uint64_t id)
+void plane_order_create(struct plane_worker *w, uint64_t id)
 {
     vec_push(&w->creates, id);
     touch(w);
 }
 
-void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms)
+void plane_order_delete(struct plane_worker *w, uint64_t id, uint32_t grace_ms)
 {
     Dormouse__Fn__V1__Delete d = DORMOUSE__FN__V1__DELETE__INIT;
     d.sandbox = id;
@@ -172,7 +172,7 @@ void plane_order_delete(struct worker *w, uint64_t id, uint32_t grace_ms)
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last)
 {
     for (size_t i = 0; i < p->workers.n; i++) {
-        struct worker *w = p->workers.p[i];
+        struct plane_worker *w = p->workers.p[i];
         if (!w || !set_del(&w->known, known_key(function, revision)) || !is_last)
             continue;
         vec_push(&w->gone, function);
@@ -180,7 +180,7 @@ void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool i
     }
 }
 
-static bool knows_function(const struct worker *w, const struct function *f)
+static bool knows_function(const struct plane_worker *w, const struct control_plane_function *f)
 {
     for (uint32_t i = 0; i < f->n_revisions; i++)
         if (set_has(&w->known, known_key(f->number, f->revisions[i]->number)))
@@ -188,7 +188,7 @@ static bool knows_function(const struct worker *w, const struct function *f)
     return false;
 }
 
-void plane_unlearn_at(struct worker *w, struct revision *rev)
+void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev)
 {
     if (!set_del(&w->known, known_key(rev->f->number, rev->number)) || knows_function(w, rev->f))
         return;
@@ -196,11 +196,11 @@ void plane_unlearn_at(struct worker *w, struct revision *rev)
     touch(w);
 }
 
-void plane_tell_deleted(struct revision *rev)
+void plane_tell_deleted(struct control_plane_revision *rev)
 {
-    struct function *f = rev->f;
+    struct control_plane_function *f = rev->f;
     for (uint32_t i = 0; i < rev->held.n; i++) {
-        struct worker *w = rev->p->workers.p[rev->held.p[i].node];
+        struct plane_worker *w = rev->p->workers.p[rev->held.p[i].node];
         if (!w || knows_function(w, f))
             continue;
         vec_push(&w->deleted, xasprintf(STR_FMT "/%s", STR_ARG(f->ns->name), f->name));
@@ -208,7 +208,7 @@ void plane_tell_deleted(struct revision *rev)
     }
 }
 
-void plane_wake_revision(struct revision *rev)
+void plane_wake_revision(struct control_plane_revision *rev)
 {
     if (!list_is_linked(&rev->resting))
         return;
@@ -219,10 +219,11 @@ void plane_wake_revision(struct revision *rev)
 /* Order the workers to forget the revision that has rested longest. */
 static void give_up_oldest(struct plane *p)
 {
-    struct revision *rev = list_first(&p->resting, struct revision, resting);
+    struct control_plane_revision *rev =
+        list_first(&p->resting, struct control_plane_revision, resting);
     plane_wake_revision(rev);
     for (uint32_t i = 0; i < rev->held.n; i++) {
-        struct worker *w = p->workers.p[rev->held.p[i].node];
+        struct plane_worker *w = p->workers.p[rev->held.p[i].node];
         if (w)
             plane_unlearn_at(w, rev);
     }
@@ -230,7 +231,7 @@ static void give_up_oldest(struct plane *p)
         plane_env_free(take_ptr(&rev->env));
 }
 
-void plane_rest_revision(struct revision *rev)
+void plane_rest_revision(struct control_plane_revision *rev)
 {
     struct plane *p = rev->p;
     plane_wake_revision(rev);
@@ -240,8 +241,8 @@ void plane_rest_revision(struct revision *rev)
 }
 
 /* One order in the making. */
-struct parcel {
-    struct worker *w;
+struct plane_worker_parcel {
+    struct plane_worker *w;
     struct arena arena;
     Dormouse__Fn__V1__WorkerOrder m;
     VEC(Dormouse__Fn__V1__Function *) functions;
@@ -249,13 +250,13 @@ struct parcel {
     size_t bytes;
 };
 
-static void parcel_init(struct parcel *k, struct worker *w)
+static void parcel_init(struct plane_worker_parcel *k, struct plane_worker *w)
 {
-    *k = (struct parcel){ .w = w };
+    *k = (struct plane_worker_parcel){ .w = w };
     dormouse__fn__v1__worker_order__init(&k->m);
 }
 
-static void parcel_send(struct parcel *k)
+static void parcel_send(struct plane_worker_parcel *k)
 {
     k->m.functions = k->functions.p;
     k->m.n_functions = k->functions.n;
@@ -270,7 +271,8 @@ static void parcel_send(struct parcel *k)
 }
 
 /* With what the API said, else with the values that stand in the template. */
-static void add_env(struct arena *a, struct revision *rev, Dormouse__Fn__V1__Revision *m)
+static void add_env(struct arena *a, struct control_plane_revision *rev,
+                    Dormouse__Fn__V1__Revision *m)
 {
     struct json *json;
     struct fn_template t;
@@ -299,7 +301,7 @@ static ProtobufCBinaryData bytes_of(const char *p, uint32_t n)
 }
 
 /* All revisions of it that the worker has or needs. */
-static void add_function(struct parcel *k, struct function *f)
+static void add_function(struct plane_worker_parcel *k, struct control_plane_function *f)
 {
     struct arena *a = &k->arena;
     Dormouse__Fn__V1__Function *m = arena_new(a, Dormouse__Fn__V1__Function);
@@ -313,7 +315,7 @@ static void add_function(struct parcel *k, struct function *f)
     m->revisions = arena_new_n(a, Dormouse__Fn__V1__Revision *, f->n_revisions);
     k->bytes += f->spec_n + 256;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
-        struct revision *rev = f->revisions[i];
+        struct control_plane_revision *rev = f->revisions[i];
         if (!set_has(&k->w->known, known_key(f->number, rev->number)))
             continue;
         Dormouse__Fn__V1__Revision *r = arena_new(a, Dormouse__Fn__V1__Revision);
@@ -327,10 +329,10 @@ static void add_function(struct parcel *k, struct function *f)
     vec_push(&k->functions, m);
 }
 
-static void need_known(struct parcel *k, uint32_t function, uint32_t revision)
+static void need_known(struct plane_worker_parcel *k, uint32_t function, uint32_t revision)
 {
     uint64_t key = known_key(function, revision);
-    struct function *f = plane_function(k->w->peer.p, function);
+    struct control_plane_function *f = plane_function(k->w->peer.p, function);
     if (set_has(&k->w->known, key) || !f)
         return;
     set_add(&k->w->known, key);
@@ -339,12 +341,12 @@ static void need_known(struct parcel *k, uint32_t function, uint32_t revision)
     add_function(k, f);
 }
 
-static void add_creates(struct parcel *k)
+static void add_creates(struct plane_worker_parcel *k)
 {
     struct plane *p = k->w->peer.p;
     for (size_t i = 0; i < k->w->creates.n; i++) {
         uint32_t slot = table_find(&p->table, k->w->creates.p[i]);
-        const struct sandbox *s = slot == TABLE_NONE ? NULL : &p->table.at[slot];
+        const struct plane_sandbox *s = slot == TABLE_NONE ? NULL : &p->table.at[slot];
         if (!s || s->state != SANDBOX_CREATING)
             continue;
         need_known(k, s->function, s->revision);
@@ -366,9 +368,9 @@ static void add_creates(struct parcel *k)
         (n_to) = (from).n;                                                                         \
     } while (0)
 
-static void add_deleted(struct parcel *k)
+static void add_deleted(struct plane_worker_parcel *k)
 {
-    const struct worker *w = k->w;
+    const struct plane_worker *w = k->w;
     k->m.functions_deleted = arena_new_n(&k->arena, Dormouse__Fn__V1__Function *, w->deleted.n + 1);
     for (size_t i = 0; i < w->deleted.n; i++) {
         Dormouse__Fn__V1__Function *m = arena_new(&k->arena, Dormouse__Fn__V1__Function);
@@ -381,7 +383,7 @@ static void add_deleted(struct parcel *k)
     }
 }
 
-static void clear_orders(struct worker *w)
+static void clear_orders(struct plane_worker *w)
 {
     vec_fini(&w->creates); /* free the memory after a burst: an idle worker needs none */
     vec_fini(&w->deletes);
@@ -393,9 +395,9 @@ static void clear_orders(struct worker *w)
     vec_fini(&w->deleted);
 }
 
-static void flush_worker(struct worker *w)
+static void flush_worker(struct plane_worker *w)
 {
-    struct parcel k;
+    struct plane_worker_parcel k;
     struct plane *p = w->peer.p;
     w->dirty = false;
     parcel_init(&k, w);
@@ -419,7 +421,7 @@ static void flush_worker(struct worker *w)
 void plane_flush_workers(struct plane *p)
 {
     for (size_t i = 0; i < p->dirty_workers.n; i++) {
-        struct worker *w = p->workers.p[p->dirty_workers.p[i]];
+        struct plane_worker *w = p->workers.p[p->dirty_workers.p[i]];
         if (w && w->dirty)
             flush_worker(w);
     }
@@ -429,7 +431,7 @@ void plane_flush_workers(struct plane *p)
 /* ---------------------------------------------------------------- reports */
 
 /* One that names an address which is not the worker's own counts as failed, and goes. */
-static void take_ready(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__Created *m)
+static void take_ready(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     Dormouse__Fn__V1__Created failed = *m;
     struct err err = { 0 };
@@ -445,7 +447,7 @@ static void take_ready(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__
     plane_sandbox_failed(w->peer.p, slot, &failed);
 }
 
-static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
+static void take_created(struct plane_worker *w, const Dormouse__Fn__V1__Created *m)
 {
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, m->sandbox);
@@ -461,7 +463,7 @@ static void take_created(struct worker *w, const Dormouse__Fn__V1__Created *m)
     }
 }
 
-static void take_compiling(struct worker *w, uint64_t id)
+static void take_compiling(struct plane_worker *w, uint64_t id)
 {
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, id);
@@ -469,7 +471,7 @@ static void take_compiling(struct worker *w, uint64_t id)
         plane_sandbox_compiling(p, slot);
 }
 
-static void take_pulling(struct worker *w, uint64_t id)
+static void take_pulling(struct plane_worker *w, uint64_t id)
 {
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, id);
@@ -477,7 +479,7 @@ static void take_pulling(struct worker *w, uint64_t id)
         plane_sandbox_pulling(p, slot);
 }
 
-static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
+static void take_gone(struct plane_worker *w, const Dormouse__Fn__V1__Gone *m)
 {
     struct plane *p = w->peer.p;
     uint32_t slot = table_find(&p->table, m->sandbox);
@@ -486,7 +488,7 @@ static void take_gone(struct worker *w, const Dormouse__Fn__V1__Gone *m)
 }
 
 /* It is about to stop: its sandboxes go when their requests have ended, others take their place. */
-static void leave(struct worker *w)
+static void leave(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
     if (w->is_leaving)
@@ -501,7 +503,7 @@ static void leave(struct worker *w)
 
 static void on_worker_message(void *arg, const ProtobufCMessage *message)
 {
-    struct worker *w = arg;
+    struct plane_worker *w = arg;
     const Dormouse__Fn__V1__WorkerReport *m = (const Dormouse__Fn__V1__WorkerReport *)message;
     plane_peer_heard(&w->peer);
     for (size_t i = 0; i < m->n_compiling; i++) /* before they are ready in the same report */
@@ -524,7 +526,7 @@ static void on_worker_message(void *arg, const ProtobufCMessage *message)
 
 static void on_worker_end(void *arg, int r, const struct err *err)
 {
-    struct worker *w = arg;
+    struct plane_worker *w = arg;
     log_info("worker's stream has ended", "worker=%s reason=\"%s\"", w->peer.name,
              r < 0 && err ? err_text(err) : "");
     place_node_set_schedulable(w->peer.p->books, w->node, false);
@@ -536,7 +538,7 @@ static const struct fn_stream_ops worker_ops = { .on_message = on_worker_message
 
 /* ---------------------------------------------------------------- coming and going */
 
-static void free_worker(struct worker *w)
+static void free_worker(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
     fn_stream_close(w->peer.stream);
@@ -550,7 +552,7 @@ static void free_worker(struct worker *w)
     free(w);
 }
 
-void plane_worker_lost(struct worker *w)
+void plane_worker_lost(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
     log_warn("worker lost", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
@@ -572,7 +574,7 @@ void plane_end_workers(struct plane *p)
         }
 }
 
-static void set_node(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
+static void set_node(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
 {
     struct plane *p = w->peer.p;
     struct place_amounts capacity = { 0 };
@@ -596,13 +598,13 @@ static void set_node(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hell
         colon ? str_n(w->peer.address, (size_t)(colon - w->peer.address)) : str_of(w->peer.address);
 }
 
-static struct worker *new_worker(struct plane *p, const char *name)
+static struct plane_worker *new_worker(struct plane *p, const char *name)
 {
     struct place_amounts none = { 0 };
     int node = p->n_workers < PLANE_WORKERS_MAX ? place_node_add(p->books, &none, NULL) : -1;
     if (node < 0)
         return NULL;
-    struct worker *w = xnew(struct worker);
+    struct plane_worker *w = xnew(struct plane_worker);
     w->peer.p = p;
     w->peer.name = xstrdup(name);
     w->index = (uint16_t)node;
@@ -617,7 +619,7 @@ static struct worker *new_worker(struct plane *p, const char *name)
     return w;
 }
 
-static void welcome(struct worker *w)
+static void welcome(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
     Dormouse__Fn__V1__Welcome hello = DORMOUSE__FN__V1__WELCOME__INIT;
@@ -629,7 +631,7 @@ static void welcome(struct worker *w)
     fn_stream_send(w->peer.stream, &m.base);
 }
 
-static void adopt(struct worker *w, uint32_t slot)
+static void adopt(struct plane_worker *w, uint32_t slot)
 {
     Dormouse__Fn__V1__Adopt a = DORMOUSE__FN__V1__ADOPT__INIT;
     a.sandbox = w->peer.p->table.at[slot].id;
@@ -639,11 +641,11 @@ static void adopt(struct worker *w, uint32_t slot)
 }
 
 /* It was here before: what changed while the stream was broken. */
-static void meet_again(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__Existing *e)
+static void meet_again(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Existing *e)
 {
     struct plane *p = w->peer.p;
-    struct sandbox *s = &p->table.at[slot];
-    struct revision *rev = plane_revision_of(p, s->function, s->revision);
+    struct plane_sandbox *s = &p->table.at[slot];
+    struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
     adopt(w, slot);
     if (s->state == SANDBOX_DELETING) {
         plane_order_delete(w, s->id, rev->config->grace_ms);
@@ -656,11 +658,11 @@ static void meet_again(struct worker *w, uint32_t slot, const Dormouse__Fn__V1__
     }
 }
 
-static void meet_unknown(struct worker *w, const Dormouse__Fn__V1__Existing *e)
+static void meet_unknown(struct plane_worker *w, const Dormouse__Fn__V1__Existing *e)
 {
     struct plane *p = w->peer.p;
-    struct function *f = map_get(&p->by_uid, str_of(e->function_uid));
-    struct revision *rev = f ? plane_revision_of(p, f->number, e->revision) : NULL;
+    struct control_plane_function *f = map_get(&p->by_uid, str_of(e->function_uid));
+    struct control_plane_revision *rev = f ? plane_revision_of(p, f->number, e->revision) : NULL;
     struct err err = { 0 };
     if (e->is_ready && plane_check_endpoint(w, e->address, e->by_worker, &err) < 0) {
         log_warn("sandbox not taken over", "reason=\"%s\"", err_text(&err));
@@ -682,7 +684,7 @@ static void meet_unknown(struct worker *w, const Dormouse__Fn__V1__Existing *e)
 }
 
 /* Ours that the worker does not have: orders that were lost are given again, others are gone. */
-static void miss(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
+static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
 {
     struct plane *p = w->peer.p;
     struct number_set there = { 0 };
@@ -691,7 +693,7 @@ static void miss(struct worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
         if (hello->sandboxes[i]->sandbox)
             set_add(&there, hello->sandboxes[i]->sandbox);
     for (uint32_t slot = 0; slot < p->table.n && left; slot++) {
-        struct sandbox *s = &p->table.at[slot];
+        struct plane_sandbox *s = &p->table.at[slot];
         if (!s->id || s->worker != w->index)
             continue;
         left--;
@@ -731,7 +733,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     struct peer caller = { .p = p, .is_local = g->is_local };
     struct err err = { 0 };
     (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
-    struct worker *w = map_get(&p->workers_by_name, str_of(hello->name));
+    struct plane_worker *w = map_get(&p->workers_by_name, str_of(hello->name));
     int r = plane_check_peer(&caller, hello->address, &err);
     if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);

@@ -38,7 +38,7 @@ struct rest {
     struct url_target target;
     const char *method;
     bool is_form;
-    struct ask *ask;
+    struct client_ask *ask;
     rest_answer answer;
 };
 

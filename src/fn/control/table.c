@@ -10,12 +10,12 @@ static uint32_t place_of(uint64_t id, uint32_t cap)
     return (uint32_t)((id * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (cap - 1);
 }
 
-void table_init(struct table *t)
+void table_init(struct sandbox_table *t)
 {
-    *t = (struct table){ .free_first = TABLE_NONE };
+    *t = (struct sandbox_table){ .free_first = TABLE_NONE };
 }
 
-void table_fini(struct table *t)
+void table_fini(struct sandbox_table *t)
 {
     map_each (e, &t->addresses)
         free(e->value);
@@ -25,7 +25,7 @@ void table_fini(struct table *t)
     table_init(t);
 }
 
-static void index_put(struct table *t, uint32_t slot)
+static void index_put(struct sandbox_table *t, uint32_t slot)
 {
     uint32_t i = place_of(t->at[slot].id, t->index_cap);
     while (t->index[i])
@@ -33,7 +33,7 @@ static void index_put(struct table *t, uint32_t slot)
     t->index[i] = slot + 1;
 }
 
-static void grow_index(struct table *t)
+static void grow_index(struct sandbox_table *t)
 {
     if (t->index_cap && t->n_used * 2 < t->index_cap)
         return;
@@ -45,7 +45,7 @@ static void grow_index(struct table *t)
             index_put(t, i);
 }
 
-uint32_t table_add(struct table *t, uint64_t id)
+uint32_t table_add(struct sandbox_table *t, uint64_t id)
 {
     grow_index(t);
     uint32_t slot = t->free_first;
@@ -58,13 +58,13 @@ uint32_t table_add(struct table *t, uint64_t id)
         }
         slot = t->n++;
     }
-    t->at[slot] = (struct sandbox){ .id = id, .next = TABLE_NONE, .prev = TABLE_NONE };
+    t->at[slot] = (struct plane_sandbox){ .id = id, .next = TABLE_NONE, .prev = TABLE_NONE };
     t->n_used++;
     index_put(t, slot);
     return slot;
 }
 
-static uint32_t index_find(const struct table *t, uint64_t id)
+static uint32_t index_find(const struct sandbox_table *t, uint64_t id)
 {
     if (!t->index_cap)
         return TABLE_NONE;
@@ -74,14 +74,14 @@ static uint32_t index_find(const struct table *t, uint64_t id)
     return TABLE_NONE;
 }
 
-uint32_t table_find(const struct table *t, uint64_t id)
+uint32_t table_find(const struct sandbox_table *t, uint64_t id)
 {
     uint32_t i = index_find(t, id);
     return i == TABLE_NONE ? TABLE_NONE : t->index[i] - 1;
 }
 
 /* Entries behind the hole move up as long as their place lies at or before it (as base/map). */
-static void index_del(struct table *t, uint32_t hole)
+static void index_del(struct sandbox_table *t, uint32_t hole)
 {
     uint32_t mask = t->index_cap - 1;
     for (uint32_t i = (hole + 1) & mask; t->index[i]; i = (i + 1) & mask) {
@@ -94,23 +94,23 @@ static void index_del(struct table *t, uint32_t hole)
     t->index[hole] = 0;
 }
 
-void table_del(struct table *t, uint32_t slot)
+void table_del(struct sandbox_table *t, uint32_t slot)
 {
     table_set_address(t, slot, NULL);
     index_del(t, index_find(t, t->at[slot].id));
-    t->at[slot] = (struct sandbox){ .next = t->free_first };
+    t->at[slot] = (struct plane_sandbox){ .next = t->free_first };
     t->free_first = slot;
     t->n_used--;
 }
 
-static struct str key_of(const struct table *t, uint32_t slot)
+static struct str key_of(const struct sandbox_table *t, uint32_t slot)
 {
     return str_n(&t->at[slot].id, sizeof t->at[slot].id);
 }
 
-void table_set_address(struct table *t, uint32_t slot, const char *text)
+void table_set_address(struct sandbox_table *t, uint32_t slot, const char *text)
 {
-    struct sandbox *s = &t->at[slot];
+    struct plane_sandbox *s = &t->at[slot];
     if (text) {
         free(map_put(&t->addresses, key_of(t, slot), xstrdup(text)));
         s->flags |= SANDBOX_HAS_TEXT;
@@ -120,7 +120,7 @@ void table_set_address(struct table *t, uint32_t slot, const char *text)
     }
 }
 
-const char *table_address(const struct table *t, uint32_t slot)
+const char *table_address(const struct sandbox_table *t, uint32_t slot)
 {
     return map_get(&t->addresses, key_of(t, slot));
 }

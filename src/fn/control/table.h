@@ -22,7 +22,7 @@ enum {
     SANDBOX_RECOVERED = 4, /* made in an earlier term */
 };
 
-struct sandbox {
+struct plane_sandbox {
     uint64_t id;
     uint32_t function, revision;
     uint32_t next, prev; /* slots of the same revision; TABLE_NONE */
@@ -36,8 +36,8 @@ struct sandbox {
 
 #define TABLE_NONE UINT32_MAX
 
-struct table {
-    struct sandbox *at;
+struct sandbox_table {
+    struct plane_sandbox *at;
     uint32_t n, cap;     /* slots in use or free; room */
     uint32_t free_first; /* linked by next */
     uint32_t n_used;
@@ -46,13 +46,13 @@ struct table {
     struct map addresses; /* by the bytes of the id: char * */
 };
 
-void table_init(struct table *t);
-void table_fini(struct table *t);
+void table_init(struct sandbox_table *t);
+void table_fini(struct sandbox_table *t);
 /* A slot with this id, otherwise zeroed. */
-uint32_t table_add(struct table *t, uint64_t id);
-void table_del(struct table *t, uint32_t slot);
+uint32_t table_add(struct sandbox_table *t, uint64_t id);
+void table_del(struct sandbox_table *t, uint32_t slot);
 /* TABLE_NONE: there is none. */
-uint32_t table_find(const struct table *t, uint64_t id);
+uint32_t table_find(const struct sandbox_table *t, uint64_t id);
 /* text: copied; NULL: none any more. */
-void table_set_address(struct table *t, uint32_t slot, const char *text);
-const char *table_address(const struct table *t, uint32_t slot);
+void table_set_address(struct sandbox_table *t, uint32_t slot, const char *text);
+const char *table_address(const struct sandbox_table *t, uint32_t slot);

@@ -6,7 +6,7 @@
 
 enum { DAY_S = 86400, COUNT_MAX = 100000, EVERY_MAX_S = 366 * 86400 };
 
-struct field {
+struct cron_set {
     const char *what;
     unsigned min, max;
     const char *const *names; /* of min, min + 1, ... */
@@ -18,7 +18,7 @@ static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "j
 static const char *const day_names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
 
 enum { MINUTE, HOUR, DAY, MONTH, WEEKDAY, N_FIELDS };
-static const struct field fields[N_FIELDS] = {
+static const struct cron_set fields[N_FIELDS] = {
     [MINUTE] = { "minute", 0, 59, NULL, 0 },
     [HOUR] = { "hour", 0, 23, NULL, 0 },
     [DAY] = { "day of month", 1, 31, NULL, 0 },
@@ -28,13 +28,13 @@ static const struct field fields[N_FIELDS] = {
 
 /* ------------------------------------------------------------------ reading */
 
-static int bad(const struct field *f, struct str text, struct err *err)
+static int bad(const struct cron_set *f, struct str text, struct err *err)
 {
     return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is no %s (%u-%u)", STR_ARG(text),
                    f->what, f->min, f->max);
 }
 
-static bool parse_value(const struct field *f, struct str s, unsigned *ret)
+static bool parse_value(const struct cron_set *f, struct str s, unsigned *ret)
 {
     uint64_t v;
     for (size_t i = 0; i < f->n_names; i++)
@@ -49,7 +49,7 @@ static bool parse_value(const struct field *f, struct str s, unsigned *ret)
 }
 
 /* One of the parts between commas. *star: it is "*" without a step. */
-static int parse_part(const struct field *f, struct str s, uint64_t *bits, bool *star,
+static int parse_part(const struct cron_set *f, struct str s, uint64_t *bits, bool *star,
                       struct err *err)
 {
     struct str range, step_text, first_text, last_text;
@@ -75,7 +75,7 @@ static int parse_part(const struct field *f, struct str s, uint64_t *bits, bool 
     return 0;
 }
 
-static int parse_field(const struct field *f, struct str s, uint64_t *bits, bool *star,
+static int parse_field(const struct cron_set *f, struct str s, uint64_t *bits, bool *star,
                        struct err *err)
 {
     struct str part, rest = s;

@@ -13,23 +13,23 @@
 enum { DAY_S = 86400, TYPES_MAX = 256, TRANSITIONS_MAX = 20000 };
 
 /* When a POSIX TZ string changes between standard and summer time. */
-struct change {
+struct zone_change {
     enum { CHANGE_MONTH, CHANGE_JULIAN, CHANGE_DAY } kind; /* Mm.w.d, Jn (no 29 February), n */
     int month, week, day;
     int32_t time_s; /* of the local day; may be negative or beyond it */
 };
-struct rule {
+struct zone_rule {
     bool has_rule, has_summer;
     int32_t standard_s, summer_s; /* ahead of UTC */
-    struct change to_summer, to_standard;
+    struct zone_change to_summer, to_standard;
 };
 
 struct zone {
     size_t n;
-    int64_t *at;      /* transitions, ascending; [n] */
-    int32_t *offset;  /* from at[i] on */
-    int32_t first_s;  /* before the first */
-    struct rule rule; /* after the last */
+    int64_t *at;           /* transitions, ascending; [n] */
+    int32_t *offset;       /* from at[i] on */
+    int32_t first_s;       /* before the first */
+    struct zone_rule rule; /* after the last */
 };
 
 /* ------------------------------------------------------------------ calendar */
@@ -127,9 +127,9 @@ static bool take_name(struct str *s)
     return n >= 3;
 }
 
-static bool take_change(struct str *s, struct change *c)
+static bool take_change(struct str *s, struct zone_change *c)
 {
-    *c = (struct change){ .kind = CHANGE_DAY, .time_s = 7200 };
+    *c = (struct zone_change){ .kind = CHANGE_DAY, .time_s = 7200 };
     bool ok;
     if (take_char(s, 'M')) {
         c->kind = CHANGE_MONTH;
@@ -145,9 +145,9 @@ static bool take_change(struct str *s, struct change *c)
     return ok && (!take_char(s, '/') || take_time(s, 167, &c->time_s));
 }
 
-static bool parse_rule(struct str s, struct rule *r)
+static bool parse_rule(struct str s, struct zone_rule *r)
 {
-    *r = (struct rule){ .has_rule = true };
+    *r = (struct zone_rule){ .has_rule = true };
     int32_t west;
     if (!take_name(&s) || !take_time(&s, 24, &west))
         return false;
@@ -168,7 +168,7 @@ static bool parse_rule(struct str s, struct rule *r)
 }
 
 /* The local moment of a change in a year, as seconds without a zone. */
-static int64_t change_in(const struct change *c, int64_t year)
+static int64_t change_in(const struct zone_change *c, int64_t year)
 {
     int64_t day = 0;
     switch (c->kind) {
@@ -192,7 +192,7 @@ static int64_t change_in(const struct change *c, int64_t year)
     return day * DAY_S + c->time_s;
 }
 
-static int32_t rule_offset(const struct rule *r, int64_t utc_s)
+static int32_t rule_offset(const struct zone_rule *r, int64_t utc_s)
 {
     if (!r->has_summer)
         return r->standard_s;
@@ -206,11 +206,11 @@ static int32_t rule_offset(const struct rule *r, int64_t utc_s)
 
 /* ------------------------------------------------------------------ files */
 
-struct counts {
+struct zone_counts {
     uint32_t isut, isstd, leap, time, type, character;
 };
 
-static bool read_head(struct rd *in, uint8_t *ret_version, struct counts *c)
+static bool read_head(struct rd *in, uint8_t *ret_version, struct zone_counts *c)
 {
     struct str magic = rd_str(in, 4);
     *ret_version = rd_u8(in);
@@ -232,7 +232,7 @@ static int64_t read_be64(struct rd *in)
     return (int64_t)(high << 32 | low);
 }
 
-static bool read_data(struct rd *in, const struct counts *c, unsigned wide, struct zone *z)
+static bool read_data(struct rd *in, const struct zone_counts *c, unsigned wide, struct zone *z)
 {
     struct rd times = rd_init(rd_str(in, (uint64_t)c->time * wide).p, (size_t)c->time * wide);
     struct str types = rd_str(in, c->time);
@@ -274,7 +274,7 @@ int zone_parse(struct str bytes, struct zone **ret, struct err *err)
 {
     struct rd in = rd_init(bytes.p, bytes.n);
     scoped(zone_free_scoped) struct zone *z = xnew(struct zone);
-    struct counts c;
+    struct zone_counts c;
     uint8_t version;
     bool ok = read_head(&in, &version, &c);
     if (ok && version >= '2') { /* the first block has 32 bits, for old readers */

@@ -35,11 +35,13 @@ static bool take_credit(struct policy *p)
 }
 
 /* NULL: it may go on. */
-static const struct refusal *check_policy(struct gateway *g, const struct function *f,
-                                          const struct fn_spec *spec, const struct fields *fields)
+static const struct gateway_refusal *check_policy(struct gateway *g,
+                                                  const struct gateway_function *f,
+                                                  const struct fn_spec *spec,
+                                                  const struct fields *fields)
 {
-    static const struct refusal no_token = { 401, "TokenRequired", 0 };
-    static const struct refusal too_many = { 429, "RateLimited", 1 };
+    static const struct gateway_refusal no_token = { 401, "TokenRequired", 0 };
+    static const struct gateway_refusal too_many = { 429, "RateLimited", 1 };
     struct policy *p = directory_policy(g, function_namespace(f));
     if (!p)
         return NULL;
@@ -62,18 +64,18 @@ int gateway_admits(struct gateway *g, struct str namespace, const struct headers
 
 /* ---------------------------------------------------------------- a request arrives */
 
-static struct function *find(struct gateway *g, const struct fields *f,
-                             const struct http_request *req, struct route *route,
-                             size_t *ret_prefix_n, bool *ret_named)
+static struct gateway_function *find(struct gateway *g, const struct fields *f,
+                                     const struct http_request *req, struct gateway_route *route,
+                                     size_t *ret_prefix_n, bool *ret_named)
 {
     char clean[ROUTE_HOST_MAX + 1];
     struct str host = route_clean_host(f->host, clean);
-    struct function *fn;
-    *route = (struct route){ .tag = f->tag };
+    struct gateway_function *fn;
+    *route = (struct gateway_route){ .tag = f->tag };
     *ret_prefix_n = 0;
     *ret_named = false;
     /* A function's own name comes first: hosts of specs are what anybody has written there. */
-    struct route by_host;
+    struct gateway_route by_host;
     if (host.n && route_host(host, str_of(g->domain), &by_host)) {
         fn = directory_find(g, by_host.namespace, by_host.name);
         if (fn) {
@@ -88,7 +90,7 @@ static struct function *find(struct gateway *g, const struct fields *f,
     fn = directory_find_path(g, req->target);
     if (fn)
         return fn;
-    struct route by_path;
+    struct gateway_route by_path;
     if (!route_path(req->target, &by_path, ret_prefix_n))
         return NULL;
     route->namespace = by_path.namespace;
@@ -98,11 +100,11 @@ static struct function *find(struct gateway *g, const struct fields *f,
 }
 
 static void refuse_unknown(struct gateway *g, struct http_exchange *x, const struct fields *f,
-                           const struct route *r)
+                           const struct gateway_route *r)
 {
-    static const struct refusal unknown = { 404, "UnknownFunction", 0 };
-    static const struct refusal alone = { 503, "NoControlPlane", 1 };
-    const struct refusal *why = g->was_synced ? &unknown : &alone;
+    static const struct gateway_refusal unknown = { 404, "UnknownFunction", 0 };
+    static const struct gateway_refusal alone = { 503, "NoControlPlane", 1 };
+    const struct gateway_refusal *why = g->was_synced ? &unknown : &alone;
     char text[512];
     g->n_unknown++;
     if (!g->was_synced)
@@ -154,17 +156,17 @@ static struct gateway_call *of_exchange(struct gateway *g, struct http_exchange 
 
 void gateway_on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
-    static const struct refusal bad_spec = { 503, "InvalidFunction", 0 };
-    static const struct refusal no_tag = { 404, "UnknownTag", 0 };
-    static const struct refusal not_owner = { 503, "NotOwner", 1 };
-    static const struct refusal large = { 413, "BodyTooLarge", 0 };
+    static const struct gateway_refusal bad_spec = { 503, "InvalidFunction", 0 };
+    static const struct gateway_refusal no_tag = { 404, "UnknownTag", 0 };
+    static const struct gateway_refusal not_owner = { 503, "NotOwner", 1 };
+    static const struct gateway_refusal large = { 413, "BodyTooLarge", 0 };
     struct gateway *g = arg;
     struct fields f;
-    struct route route;
+    struct gateway_route route;
     size_t prefix_n, member = 0;
     bool is_named;
     fields_scan(req->headers, &f);
-    struct function *fn = find(g, &f, req, &route, &prefix_n, &is_named);
+    struct gateway_function *fn = find(g, &f, req, &route, &prefix_n, &is_named);
     if (!fn) {
         bool is_ours = str_has_prefix(req->target, STR("/v1/async/")) ||
                        str_has_prefix(req->target, STR("/v1/events/"));
@@ -178,7 +180,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
         return;
     }
     bool is_trusted = f.forwarded_by.n && members_knows(&g->members, f.forwarded_by);
-    const struct refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
+    const struct gateway_refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
     if (why) {
         refusal_send(x, f.is_grpc, why, NULL, "the namespace's policy");
         return;

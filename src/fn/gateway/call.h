@@ -7,13 +7,13 @@
 
 #include "fn/gateway/gateway_int.h"
 
-struct refusal {
+struct gateway_refusal {
     int status;
     const char *reason;
     unsigned retry_after_s; /* 0: not said */
 };
 /* call_id may be NULL. */
-void refusal_send(struct http_exchange *x, bool is_grpc, const struct refusal *why,
+void refusal_send(struct http_exchange *x, bool is_grpc, const struct gateway_refusal *why,
                   const char *call_id, const char *text);
 
 /* In CALL_BODY, without client, function and fields. */
@@ -21,8 +21,8 @@ struct gateway_call *call_new(struct gateway *g);
 void call_id_make(struct gateway_call *c);
 /* Its limits; its function and revision; the pool, which is this gateway's. */
 void call_use_spec(struct gateway_call *c, const struct fn_spec *spec);
-void call_use_function(struct gateway_call *c, const struct function *f, uint32_t revision);
-void call_use_pool(struct gateway_call *c, struct function *f);
+void call_use_function(struct gateway_call *c, const struct gateway_function *f, uint32_t revision);
+void call_use_pool(struct gateway_call *c, struct gateway_function *f);
 /* Into a sandbox now, else behind all that wait; or it is refused. */
 void call_place(struct gateway_call *c);
 /* To the gateway that owns the function. */
@@ -33,7 +33,7 @@ bool call_take_body(struct gateway_call *c, struct str chunk);
 extern const struct http_exchange_ops call_exchange_ops;
 
 /* Answer in our own words, or cut an answer that has begun. CALL_OVER afterwards. */
-void call_fail(struct gateway_call *c, const struct refusal *why, const char *text);
+void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text);
 /* Whoever submitted it hears of its end on the next turn. */
 void call_tell_later(struct gateway_call *c, int code, const char *reason);
 void call_leave_queue(struct gateway_call *c);

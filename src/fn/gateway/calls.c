@@ -105,7 +105,7 @@ void call_use_spec(struct gateway_call *c, const struct fn_spec *spec)
     c->body_max = spec->body_max;
 }
 
-void call_use_function(struct gateway_call *c, const struct function *f, uint32_t revision)
+void call_use_function(struct gateway_call *c, const struct gateway_function *f, uint32_t revision)
 {
     memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
     c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
@@ -114,7 +114,7 @@ void call_use_function(struct gateway_call *c, const struct function *f, uint32_
         c->found_us = gateway_now_us();
 }
 
-void call_use_pool(struct gateway_call *c, struct function *f)
+void call_use_pool(struct gateway_call *c, struct gateway_function *f)
 {
     c->pool = gateway_pool_get(c->g, f, c->revision);
     c->pool->n_calls++;
@@ -170,7 +170,7 @@ void call_tell_later(struct gateway_call *c, int code, const char *reason)
 }
 
 /* -EBUSY: not now; a function that cannot start is broken instead. */
-static int code_of(const struct refusal *why)
+static int code_of(const struct gateway_refusal *why)
 {
     if (str_is(str_of(why->reason), "CannotStart") ||
         str_is(str_of(why->reason), "InvalidFunction"))
@@ -203,7 +203,7 @@ void call_over(struct gateway_call *c)
 }
 
 /* Answer in our own words, or cut an answer that has begun. */
-void call_fail(struct gateway_call *c, const struct refusal *why, const char *text)
+void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text)
 {
     struct gateway *g = c->g;
     call_leave_queue(c);
@@ -336,7 +336,7 @@ static void attempt_start(struct gateway_call *c)
 
 static void run_in(struct gateway_call *c, struct balance_place *place)
 {
-    c->sandbox = container_of(place, struct sandbox, place);
+    c->sandbox = container_of(place, struct gateway_sandbox, place);
     c->last_sandbox = c->sandbox->id;
     c->invoker = c->sandbox->invoker;
     attempt_start(c);
@@ -365,13 +365,13 @@ void gateway_pool_hand_off(struct gateway *g, struct pool *p)
 
 static void refuse_queue_full(struct gateway_call *c)
 {
-    static const struct refusal full = { 503, "QueueFull", 1 };
+    static const struct gateway_refusal full = { 503, "QueueFull", 1 };
     call_fail(c, &full, "too many requests wait for this function");
 }
 
-static void fail_as(struct gateway_call *c, const struct failure *f)
+static void fail_as(struct gateway_call *c, const struct gateway_failure *f)
 {
-    const struct refusal why = { 503, "CannotStart", 5 };
+    const struct gateway_refusal why = { 503, "CannotStart", 5 };
     char text[600];
     (void)snprintf(text, sizeof text, "%s: %s", f->reason, f->message);
     call_fail(c, &why, text);
@@ -382,7 +382,7 @@ void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
     struct pool *p = c->pool;
-    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     if (!p->fn) {
         call_fail(c, &gone, "the function was deleted");
         return;
@@ -396,7 +396,7 @@ void call_place(struct gateway_call *c)
         run_in(c, place);
         return;
     }
-    const struct failure *f =
+    const struct gateway_failure *f =
         p->n_sandboxes == 0 ? gateway_function_failure(p->fn, p->revision) : NULL;
     if (f && f->is_permanent) {
         fail_as(c, f);
@@ -448,7 +448,7 @@ static void note_retry(struct gateway_call *c, int r)
 }
 
 /* In another sandbox if one has room, else first in the queue. */
-static void retry(struct gateway_call *c, struct sandbox *failed, int r)
+static void retry(struct gateway_call *c, struct gateway_sandbox *failed, int r)
 {
     struct gateway *g = c->g;
     struct pool *p = c->pool;
@@ -473,21 +473,21 @@ static void retry(struct gateway_call *c, struct sandbox *failed, int r)
     tick_by(g, c->waiting.due_ms);
 }
 
-static struct refusal refusal_of(int r, const char *reason)
+static struct gateway_refusal refusal_of(int r, const char *reason)
 {
     if (r == -ETIMEDOUT)
-        return (struct refusal){ 504, reason ? reason : "RequestTimeout", 0 };
+        return (struct gateway_refusal){ 504, reason ? reason : "RequestTimeout", 0 };
     if (r == -EBUSY)
-        return (struct refusal){ 503, reason ? reason : "WorkerBusy", 1 };
+        return (struct gateway_refusal){ 503, reason ? reason : "WorkerBusy", 1 };
     if (r == -ECONNREFUSED)
-        return (struct refusal){ 502, "SandboxRefused", 1 };
+        return (struct gateway_refusal){ 502, "SandboxRefused", 1 };
     if (r == E_LIMIT)
-        return (struct refusal){ 502, reason ? reason : "HeadTooLarge", 0 };
+        return (struct gateway_refusal){ 502, reason ? reason : "HeadTooLarge", 0 };
     if (r == E_PARSE)
-        return (struct refusal){ 502, reason ? reason : "MalformedHead", 0 };
+        return (struct gateway_refusal){ 502, reason ? reason : "MalformedHead", 0 };
     if (reason && strcmp(reason, "ModuleUnavailable") == 0)
-        return (struct refusal){ 503, reason, 1 };
-    return (struct refusal){ 502, reason ? reason : "SandboxBroke", 0 };
+        return (struct gateway_refusal){ 503, reason, 1 };
+    return (struct gateway_refusal){ 502, reason ? reason : "SandboxBroke", 0 };
 }
 
 static void route_again(struct gateway_call *c);
@@ -496,7 +496,7 @@ static void route_again(struct gateway_call *c);
 static void suspect(struct gateway *g, const struct upstream *peer)
 {
     for (size_t i = 0; i < g->members.n; i++) {
-        struct member *m = &g->members.at[i];
+        struct gateway_member *m = &g->members.at[i];
         if (!str_is(upstream_address(peer), m->address))
             continue;
         m->suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
@@ -509,7 +509,7 @@ static void suspect(struct gateway *g, const struct upstream *peer)
 /* Of a forwarded call. */
 static void forward_ended(struct gateway_call *c, int r, const struct err *err)
 {
-    static const struct refusal lost = { 502, "GatewayLost", 1 };
+    static const struct gateway_refusal lost = { 502, "GatewayLost", 1 };
     if (c->is_lost && r == -ECANCELED)
         r = -ECONNRESET;
     bool again = c->sm.at != CALL_OVER && r < 0 && can_retry(c, r);
@@ -532,7 +532,7 @@ static void forward_ended(struct gateway_call *c, int r, const struct err *err)
 static void attempt_ended(struct gateway_call *c, int r, const char *reason, const struct err *err)
 {
     struct gateway *g = c->g;
-    struct sandbox *s = c->sandbox;
+    struct gateway_sandbox *s = c->sandbox;
     struct pool *p = c->pool;
     c->invocation = NULL;
     c->sandbox = NULL;
@@ -560,7 +560,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     } else if (can_retry(c, r)) {
         retry(c, s, r);
     } else {
-        struct refusal why = refusal_of(r, reason);
+        struct gateway_refusal why = refusal_of(r, reason);
         call_fail(c, &why, err && err->text[0] ? err->text : err_strerror(r));
     }
     gateway_sandbox_left(g, s);
@@ -571,8 +571,8 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
 
 /* ---------------------------------------------------------------- the answer */
 
-static const struct refusal malformed = { 502, "MalformedHead", 0 };
-static const struct refusal too_large = { 502, "ResponseTooLarge", 0 };
+static const struct gateway_refusal malformed = { 502, "MalformedHead", 0 };
+static const struct gateway_refusal too_large = { 502, "ResponseTooLarge", 0 };
 
 static bool has_body_with(const struct gateway_call *c, int status)
 {
@@ -728,7 +728,7 @@ static void x_on_body(struct http_exchange *x, struct str chunk)
 
 static void x_on_body_end(struct http_exchange *x, int r)
 {
-    static const struct refusal large = { 413, "BodyTooLarge", 0 };
+    static const struct gateway_refusal large = { 413, "BodyTooLarge", 0 };
     struct gateway_call *c = http_exchange_data(x);
     if (c->sm.at == CALL_OVER || r == -ECANCELED)
         return;
@@ -785,7 +785,7 @@ const struct http_exchange_ops call_exchange_ops = { .on_body = x_on_body,
 
 void call_forward(struct gateway_call *c, size_t member)
 {
-    static const struct refusal lost = { 502, "GatewayLost", 1 };
+    static const struct gateway_refusal lost = { 502, "GatewayLost", 1 };
     struct gateway *g = c->g;
     struct err err = { 0 };
     const struct upstream_opts o = { .address = g->members.at[member].address,
@@ -807,9 +807,9 @@ void call_forward(struct gateway_call *c, size_t member)
 /* Where a call goes whose function, or whose gateway, has changed. */
 static void route_again(struct gateway_call *c)
 {
-    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     struct gateway *g = c->g;
-    struct function *f = map_get(&g->functions, str_of(c->function_key));
+    struct gateway_function *f = map_get(&g->functions, str_of(c->function_key));
     size_t member;
     if (!f) {
         call_fail(c, &gone, "the function is not there any more");
@@ -873,7 +873,7 @@ void calls_reroute(struct gateway *g)
 
 void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
 {
-    static const struct refusal gone = { 404, "UnknownFunction", 0 };
+    static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     while (p->queue.n) {
         struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
         call_fail(c, &gone, "the function was deleted");
@@ -881,7 +881,7 @@ void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
     }
 }
 
-void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why)
+void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct gateway_failure *why)
 {
     while (p->queue.n) {
         struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
@@ -890,7 +890,7 @@ void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct f
     }
 }
 
-void calls_lose_sandbox(struct gateway *g, struct sandbox *s)
+void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
 {
     list_each (node, &g->live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
@@ -906,8 +906,8 @@ void calls_lose_sandbox(struct gateway *g, struct sandbox *s)
 /* In the queue; why none came for it, if that is known. */
 static void waited_too_long(struct gateway_call *c)
 {
-    static const struct refusal queue_timeout = { 503, "QueueTimeout", 1 };
-    const struct failure *f =
+    static const struct gateway_refusal queue_timeout = { 503, "QueueTimeout", 1 };
+    const struct gateway_failure *f =
         c->pool && c->pool->fn ? gateway_function_failure(c->pool->fn, c->pool->revision) : NULL;
     if (f && c->pool->n_sandboxes == 0)
         fail_as(c, f);
@@ -917,8 +917,8 @@ static void waited_too_long(struct gateway_call *c)
 
 static void on_tick(struct timer *t)
 {
-    static const struct refusal request_timeout = { 504, "RequestTimeout", 0 };
-    static const struct refusal idle_timeout = { 504, "IdleTimeout", 0 };
+    static const struct gateway_refusal request_timeout = { 504, "RequestTimeout", 0 };
+    static const struct gateway_refusal idle_timeout = { 504, "IdleTimeout", 0 };
     struct gateway *g = container_of(t, struct gateway, tick);
     uint64_t now = loop_now_ms(g->loop), next = UINT64_MAX;
     list_each_safe (node, &g->live) {
@@ -968,7 +968,7 @@ void calls_fini(struct gateway *g)
 /* Requests that are still there when the time of a drain is over. */
 void calls_cut(struct gateway *g)
 {
-    static const struct refusal leaving = { 503, "GatewayStopped", 1 };
+    static const struct gateway_refusal leaving = { 503, "GatewayStopped", 1 };
     list_each_safe (node, &g->live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (c->sm.at == CALL_OVER)

@@ -26,11 +26,11 @@ static struct str id_key(const uint64_t *id)
 
 /* ---------------------------------------------------------------- specs */
 
-static struct spec *spec_ref(struct gateway *g, struct str text)
+static struct gateway_spec *spec_ref(struct gateway *g, struct str text)
 {
-    struct spec *s = map_get(&g->specs, text);
+    struct gateway_spec *s = map_get(&g->specs, text);
     if (!s) {
-        s = xnew(struct spec);
+        s = xnew(struct gateway_spec);
         (void)map_put(&g->specs, text, s);
         s->text = map_find(&g->specs, text)->key;
     }
@@ -38,14 +38,14 @@ static struct spec *spec_ref(struct gateway *g, struct str text)
     return s;
 }
 
-static void spec_forget(struct spec *s)
+static void spec_forget(struct gateway_spec *s)
 {
     list_remove(&s->node);
     arena_fini(&s->arena);
     s->parsed = NULL;
 }
 
-static void spec_unref(struct gateway *g, struct spec *s)
+static void spec_unref(struct gateway *g, struct gateway_spec *s)
 {
     if (!s || --s->refs)
         return;
@@ -58,13 +58,13 @@ static void on_trim(struct defer *d)
 {
     struct gateway *g = container_of(d, struct gateway, trim);
     list_each_safe (node, &g->parsed) {
-        struct spec *s = list_entry(node, struct spec, node);
+        struct gateway_spec *s = list_entry(node, struct gateway_spec, node);
         if (!s->awake)
             spec_forget(s);
     }
 }
 
-static const struct fn_spec *spec_read(struct gateway *g, struct spec *s)
+static const struct fn_spec *spec_read(struct gateway *g, struct gateway_spec *s)
 {
     if (s->parsed || s->is_bad)
         return s->parsed;
@@ -87,14 +87,15 @@ static const struct fn_spec *spec_read(struct gateway *g, struct spec *s)
     return parsed;
 }
 
-const struct fn_spec *gateway_function_spec(struct gateway *g, struct function *f)
+const struct fn_spec *gateway_function_spec(struct gateway *g, struct gateway_function *f)
 {
     return spec_read(g, f->spec);
 }
 
 /* ---------------------------------------------------------------- functions */
 
-struct function *directory_find(const struct gateway *g, struct str namespace, struct str name)
+struct gateway_function *directory_find(const struct gateway *g, struct str namespace,
+                                        struct str name)
 {
     char key[2 * FN_NAME_MAX + 1];
     if (namespace.n + name.n + 1 > sizeof key)
@@ -105,13 +106,13 @@ struct function *directory_find(const struct gateway *g, struct str namespace, s
     return map_get(&g->functions, str_n(key, namespace.n + name.n + 1));
 }
 
-struct function *directory_find_host(const struct gateway *g, struct str host)
+struct gateway_function *directory_find_host(const struct gateway *g, struct str host)
 {
     return g->hosts.n ? map_get(&g->hosts, host) : NULL;
 }
 
 /* The longest path of a spec that is the target's or a beginning of whole segments of it. */
-struct function *directory_find_path(const struct gateway *g, struct str target)
+struct gateway_function *directory_find_path(const struct gateway *g, struct str target)
 {
     if (g->paths.n == 0)
         return NULL;
@@ -122,14 +123,14 @@ struct function *directory_find_path(const struct gateway *g, struct str target)
     /* A target of slashes alone would cost a look for each of them. */
     for (size_t n = MIN(path.n, g->longest_path); n > 0; n--) {
         bool is_end = n == path.n || path.p[n] == '/';
-        struct function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
+        struct gateway_function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
         if (f)
             return f;
     }
     return NULL;
 }
 
-bool gateway_function_has(const struct function *f, uint32_t revision)
+bool gateway_function_has(const struct gateway_function *f, uint32_t revision)
 {
     for (size_t i = 0; i < f->n_revisions; i++)
         if (f->revisions[i] == revision)
@@ -137,7 +138,7 @@ bool gateway_function_has(const struct function *f, uint32_t revision)
     return false;
 }
 
-static void forget_routes_in(struct map *m, const struct function *f)
+static void forget_routes_in(struct map *m, const struct gateway_function *f)
 {
     VEC(struct str) keys = { 0 };
     map_each (e, m)
@@ -150,7 +151,7 @@ static void forget_routes_in(struct map *m, const struct function *f)
     vec_fini(&keys);
 }
 
-static bool is_older(const struct function *a, const struct function *b)
+static bool is_older(const struct gateway_function *a, const struct gateway_function *b)
 {
     if (a->created_s != b->created_s)
         return a->created_s < b->created_s;
@@ -159,9 +160,9 @@ static bool is_older(const struct function *a, const struct function *b)
 
 /* Of two that want a host or a path the older has it, in whatever order they become known. */
 static void add_route(struct gateway *g, struct map *m, const char *what, struct str text,
-                      struct function *f)
+                      struct gateway_function *f)
 {
-    struct function *other = map_get(m, text);
+    struct gateway_function *other = map_get(m, text);
     if (other == f)
         return;
     bool is_mine = !other || is_older(f, other);
@@ -179,13 +180,13 @@ static void add_route(struct gateway *g, struct map *m, const char *what, struct
     f->n_own_routes++;
 }
 
-static void leave_out_route(const char *what, struct str text, const struct function *f)
+static void leave_out_route(const char *what, struct str text, const struct gateway_function *f)
 {
     log_warn("gateway: a function may not have this route", "%s=" STR_FMT " function=" STR_FMT,
              what, STR_ARG(text), STR_ARG(f->key));
 }
 
-static void add_routes(struct gateway *g, struct function *f)
+static void add_routes(struct gateway *g, struct gateway_function *f)
 {
     /* Most functions have none, and most texts say so. */
     if (str_find(f->spec->text, STR("\"hosts\"")) < 0 &&
@@ -221,7 +222,7 @@ static void on_rivals(struct defer *d)
         add_routes(g, e->value);
 }
 
-static void forget_routes(struct gateway *g, struct function *f)
+static void forget_routes(struct gateway *g, struct gateway_function *f)
 {
     if (f->n_own_routes == 0)
         return;
@@ -232,18 +233,18 @@ static void forget_routes(struct gateway *g, struct function *f)
         defer_start(g->loop, &g->rivals, on_rivals);
 }
 
-static void tell(struct gateway *g, struct function *f, bool is_there)
+static void tell(struct gateway *g, struct gateway_function *f, bool is_there)
 {
     const struct fn_spec *spec = is_there && g->listeners.n ? gateway_function_spec(g, f) : NULL;
     vec_each (l, &g->listeners)
         l->fn(l->arg, function_namespace(f), function_name(f), spec);
 }
 
-static void failure_remove(struct function *f, uint32_t revision)
+static void failure_remove(struct gateway_function *f, uint32_t revision)
 {
-    for (struct failure **at = &f->failures; *at; at = &(*at)->next)
+    for (struct gateway_failure **at = &f->failures; *at; at = &(*at)->next)
         if ((*at)->revision == revision) {
-            struct failure *gone = *at;
+            struct gateway_failure *gone = *at;
             *at = gone->next;
             free(gone->reason);
             free(gone->message);
@@ -252,15 +253,16 @@ static void failure_remove(struct function *f, uint32_t revision)
         }
 }
 
-const struct failure *gateway_function_failure(const struct function *f, uint32_t revision)
+const struct gateway_failure *gateway_function_failure(const struct gateway_function *f,
+                                                       uint32_t revision)
 {
-    for (const struct failure *x = f->failures; x; x = x->next)
+    for (const struct gateway_failure *x = f->failures; x; x = x->next)
         if (x->revision == revision)
             return x;
     return NULL;
 }
 
-static void pool_set_spec(struct gateway *g, struct pool *p, struct spec *s)
+static void pool_set_spec(struct gateway *g, struct pool *p, struct gateway_spec *s)
 {
     if (p->spec == s)
         return;
@@ -282,7 +284,7 @@ static void pool_configure(struct gateway *g, struct pool *p)
     p->queue.max = spec->queue_max;
 }
 
-static void function_remove(struct gateway *g, struct function *f)
+static void function_remove(struct gateway *g, struct gateway_function *f)
 {
     tell(g, f, false);
     forget_routes(g, f);
@@ -306,7 +308,7 @@ static void function_remove(struct gateway *g, struct function *f)
     free(f);
 }
 
-static void set_revisions(struct function *f, const function_message *m)
+static void set_revisions(struct gateway_function *f, const function_message *m)
 {
     size_t n = MIN(m->n_revisions, 4 * (size_t)FN_REVISIONS_MAX);
     f->latest = m->latest;
@@ -325,10 +327,10 @@ static void set_revisions(struct function *f, const function_message *m)
     stats_fold(f);
 }
 
-static struct function *function_add(struct gateway *g, const function_message *m)
+static struct gateway_function *function_add(struct gateway *g, const function_message *m)
 {
     struct str namespace = str_of(m->namespace_), name = str_of(m->name);
-    struct function *f = directory_find(g, namespace, name);
+    struct gateway_function *f = directory_find(g, namespace, name);
     if (f)
         return f;
     if (!route_is_label(namespace) || !route_is_label(name) ||
@@ -338,7 +340,7 @@ static struct function *function_add(struct gateway *g, const function_message *
         return NULL;
     }
     scoped(free_scoped) char *key = xasprintf("%s/%s", m->namespace_, m->name);
-    f = xnew(struct function);
+    f = xnew(struct gateway_function);
     (void)map_put(&g->functions, str_of(key), f);
     f->key = map_find(&g->functions, str_of(key))->key;
     f->namespace_n = (uint16_t) namespace.n;
@@ -347,20 +349,20 @@ static struct function *function_add(struct gateway *g, const function_message *
 
 static void apply_function(struct gateway *g, const function_message *m)
 {
-    struct function *f = function_add(g, m);
+    struct gateway_function *f = function_add(g, m);
     if (!f)
         return;
     if (f->number != m->function) {
         if (f->number)
             (void)map_del(&g->numbers, number_key(&f->number));
         f->number = m->function;
-        struct function *other = map_put(&g->numbers, number_key(&f->number), f);
+        struct gateway_function *other = map_put(&g->numbers, number_key(&f->number), f);
         if (other)
             other->number = 0;
     }
     f->is_confirmed = true;
     set_revisions(f, m);
-    struct spec *former = f->spec;
+    struct gateway_spec *former = f->spec;
     f->spec = spec_ref(g, str_n(m->spec.data, m->spec.len));
     bool is_changed = f->spec != former, is_another = f->created_s != m->created_s;
     f->created_s = m->created_s;
@@ -381,25 +383,27 @@ static void apply_function(struct gateway *g, const function_message *m)
     }
 }
 
-static struct function *by_number(const struct gateway *g, uint32_t number)
+static struct gateway_function *by_number(const struct gateway *g, uint32_t number)
 {
     return map_get(&g->numbers, number_key(&number));
 }
 
 static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
 {
-    struct function *f = by_number(g, m->function);
+    struct gateway_function *f = by_number(g, m->function);
     if (!f)
         return;
     failure_remove(f, m->revision);
     if (!m->reason[0])
         return;
-    struct failure *x = xnew(struct failure);
-    *x = (struct failure){ .next = f->failures,
-                           .revision = m->revision,
-                           .is_permanent = m->is_permanent,
-                           .reason = xstrndup(m->reason, MIN(strlen(m->reason), (size_t)64)),
-                           .message = xstrndup(m->message, MIN(strlen(m->message), (size_t)512)) };
+    struct gateway_failure *x = xnew(struct gateway_failure);
+    *x =
+        (struct gateway_failure){ .next = f->failures,
+                                  .revision = m->revision,
+                                  .is_permanent = m->is_permanent,
+                                  .reason = xstrndup(m->reason, MIN(strlen(m->reason), (size_t)64)),
+                                  .message =
+                                      xstrndup(m->message, MIN(strlen(m->message), (size_t)512)) };
     f->failures = x;
     if (!x->is_permanent)
         return;
@@ -414,7 +418,7 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
 
 /* ---------------------------------------------------------------- pools */
 
-struct pool *gateway_pool_get(struct gateway *g, struct function *f, uint32_t revision)
+struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uint32_t revision)
 {
     for (struct pool *p = f->pools; p; p = p->next)
         if (p->revision == revision)
@@ -458,7 +462,7 @@ void gateway_pool_rest(struct gateway *g, struct pool *p)
 
 /* ---------------------------------------------------------------- sandboxes */
 
-static void sandbox_free(struct gateway *g, struct sandbox *s)
+static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 {
     struct pool *p = s->pool;
     balance_remove(&p->balance, &s->place);
@@ -477,7 +481,7 @@ static void drained(struct gateway *g, uint64_t id)
 }
 
 /* It takes no new requests; with the last one it goes. */
-static void sandbox_retire(struct gateway *g, struct sandbox *s)
+static void sandbox_retire(struct gateway *g, struct gateway_sandbox *s)
 {
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
@@ -487,7 +491,7 @@ static void sandbox_retire(struct gateway *g, struct sandbox *s)
     sandbox_free(g, s);
 }
 
-void gateway_sandbox_left(struct gateway *g, struct sandbox *s)
+void gateway_sandbox_left(struct gateway *g, struct gateway_sandbox *s)
 {
     balance_give(&s->pool->balance, &s->place);
     if (s->place.running)
@@ -497,13 +501,13 @@ void gateway_sandbox_left(struct gateway *g, struct sandbox *s)
         sandbox_retire(g, s);
 }
 
-void gateway_sandbox_eject(struct gateway *g, struct sandbox *s)
+void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s)
 {
     bool is_address = s->upstream && upstream_is_refusing(s->upstream);
     struct list *same = is_address ? upstream_sandboxes(s->upstream) : NULL;
     if (same) {
         list_each (node, same) {
-            struct sandbox *other = list_entry(node, struct sandbox, of_upstream);
+            struct gateway_sandbox *other = list_entry(node, struct gateway_sandbox, of_upstream);
             if (other->is_ejected)
                 continue;
             other->is_ejected = true;
@@ -520,7 +524,7 @@ void gateway_sandbox_eject(struct gateway *g, struct sandbox *s)
     load_urgent(g);
 }
 
-static int open_endpoint(struct gateway *g, struct sandbox *s, const struct fn_spec *spec,
+static int open_endpoint(struct gateway *g, struct gateway_sandbox *s, const struct fn_spec *spec,
                          const endpoint_message *m, struct err *err)
 {
     bool is_here =
@@ -542,7 +546,7 @@ static int open_endpoint(struct gateway *g, struct sandbox *s, const struct fn_s
 
 static void apply_add(struct gateway *g, const endpoint_message *m)
 {
-    struct sandbox *s = map_get(&g->sandboxes, id_key(&m->sandbox));
+    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&m->sandbox));
     if (s) {
         bool was_out = !balance_has(&s->place);
         s->is_listed = true;
@@ -552,7 +556,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
         gateway_pool_hand_off(g, s->pool);
         return;
     }
-    struct function *f = by_number(g, m->function);
+    struct gateway_function *f = by_number(g, m->function);
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     struct err err = { 0 };
     if (!spec || g->sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
@@ -560,8 +564,10 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
                  (unsigned long long)m->sandbox, m->function, g->sandboxes.n);
         return;
     }
-    s = xnew(struct sandbox);
-    *s = (struct sandbox){ .id = m->sandbox, .is_listed = true, .idle_us = gateway_now_us() };
+    s = xnew(struct gateway_sandbox);
+    *s = (struct gateway_sandbox){ .id = m->sandbox,
+                                   .is_listed = true,
+                                   .idle_us = gateway_now_us() };
     balance_place_init(&s->place);
     int r = open_endpoint(g, s, spec, m, &err);
     if (r < 0) {
@@ -582,7 +588,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
 
 static void apply_drain(struct gateway *g, uint64_t id)
 {
-    struct sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
     if (!s) {
         drained(g, id);
         return;
@@ -594,7 +600,7 @@ static void apply_drain(struct gateway *g, uint64_t id)
 
 static void apply_remove(struct gateway *g, uint64_t id)
 {
-    struct sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
     if (!s)
         return;
     s->is_listed = s->is_draining = s->is_doubted = false;
@@ -615,7 +621,7 @@ static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUp
     if (u->is_all) {
         g->all_endpoints = true;
         map_each (e, &g->sandboxes)
-            ((struct sandbox *)e->value)->is_listed = false;
+            ((struct gateway_sandbox *)e->value)->is_listed = false;
     }
     g->has_endpoints = true;
     g->endpoints_version = u->version;
@@ -686,21 +692,22 @@ static bool is_named(const Dormouse__Fn__V1__Members *m, const char *name)
 
 /* Those of the former members that the new leader may not have heard of yet; strings are given. */
 static size_t take_doubted(struct gateway *g, const Dormouse__Fn__V1__Members *m,
-                           struct member *ret)
+                           struct gateway_member *ret)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->members.n && timer_is_armed(&g->doubt); i++) {
-        struct member *at = &g->members.at[i];
+        struct gateway_member *at = &g->members.at[i];
         if (i == g->members.self || at->is_leaving || is_named(m, at->name))
             continue;
-        ret[n++] = (struct member){ .name = xstrdup(at->name), .address = xstrdup(at->address) };
+        ret[n++] =
+            (struct gateway_member){ .name = xstrdup(at->name), .address = xstrdup(at->address) };
     }
     return n;
 }
 
 static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
 {
-    struct member doubted[MEMBERS_MAX];
+    struct gateway_member doubted[MEMBERS_MAX];
     size_t n_doubted = take_doubted(g, m, doubted);
     members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
     for (size_t i = 0; i < m->n_gateways; i++) {
@@ -719,7 +726,7 @@ static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
     members_changed(g);
 }
 
-bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member)
+bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_member)
 {
     const struct members *m = &g->members;
     if (m->n == 0 || (m->n == 1 && m->self == 0))
@@ -736,9 +743,9 @@ bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member)
 static void on_doubt_over(struct timer *t)
 {
     struct gateway *g = container_of(t, struct gateway, doubt);
-    VEC(struct sandbox *) gone = { 0 };
+    VEC(struct gateway_sandbox *) gone = { 0 };
     map_each (e, &g->sandboxes) {
-        struct sandbox *s = e->value;
+        struct gateway_sandbox *s = e->value;
         if (s->is_doubted)
             vec_push(&gone, s);
     }
@@ -760,9 +767,9 @@ void directory_doubt(struct gateway *g)
 static void sweep(struct gateway *g)
 {
     if (g->all_functions) {
-        VEC(struct function *) gone = { 0 };
+        VEC(struct gateway_function *) gone = { 0 };
         map_each (e, &g->functions) {
-            struct function *f = e->value;
+            struct gateway_function *f = e->value;
             if (!f->is_confirmed)
                 vec_push(&gone, f);
         }
@@ -771,9 +778,9 @@ static void sweep(struct gateway *g)
         vec_fini(&gone);
     }
     if (g->all_endpoints) {
-        VEC(struct sandbox *) gone = { 0 };
+        VEC(struct gateway_sandbox *) gone = { 0 };
         map_each (e, &g->sandboxes) {
-            struct sandbox *s = e->value;
+            struct gateway_sandbox *s = e->value;
             if (!s->is_listed)
                 vec_push(&gone, s);
         }
@@ -809,7 +816,7 @@ static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o
         g->all_functions = true;
         map_fini(&g->numbers);
         map_each (e, &g->functions) {
-            struct function *f = e->value;
+            struct gateway_function *f = e->value;
             f->number = 0;
             f->is_confirmed = false;
             while (f->failures)
@@ -829,7 +836,7 @@ int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, 
     for (size_t i = 0; i < o->n_functions; i++)
         apply_function(g, o->functions[i]);
     for (size_t i = 0; i < o->n_functions_gone; i++) {
-        struct function *f = by_number(g, o->functions_gone[i]);
+        struct gateway_function *f = by_number(g, o->functions_gone[i]);
         if (f)
             function_remove(g, f);
     }
@@ -860,7 +867,7 @@ void directory_fini(struct gateway *g)
 {
     g->listeners.n = 0;
     while (g->sandboxes.n) {
-        struct sandbox *s = map_next(&g->sandboxes, NULL)->value;
+        struct gateway_sandbox *s = map_next(&g->sandboxes, NULL)->value;
         load_forget(g, s->pool);
         sandbox_free(g, s);
     }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum kind {
+enum fields_kind {
     PLAIN,
     HOP, /* never passed on */
     HOST,
@@ -29,7 +29,7 @@ enum kind {
     AUTHORIZATION
 };
 
-static enum kind kind_of(struct str name)
+static enum fields_kind kind_of(struct str name)
 {
     if (name.n >= 11 && memcmp(name.p, "x-dormouse-", 11) == 0) {
         if (str_is(name, "x-dormouse-tag"))
@@ -266,7 +266,7 @@ static int add_origin(struct headers *to, const struct fields *f, const struct f
                             forwarded(&element, address, host, scheme));
 }
 
-static bool goes_on(enum kind k, const struct fields_add *add)
+static bool goes_on(enum fields_kind k, const struct fields_add *add)
 {
     switch (k) {
     case PLAIN:
@@ -303,7 +303,7 @@ static int copy(struct headers *to, const struct headers *h, const struct fields
 {
     for (size_t i = 0; i < h->n; i++) {
         struct str name = headers_name(h, i);
-        enum kind k = kind_of(name);
+        enum fields_kind k = kind_of(name);
         if (!goes_on(k, add) || (f->names_connection && k != HOST && is_named(h, name)))
             continue;
         int r = headers_add(to, name, headers_value(h, i));
@@ -344,7 +344,7 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
     bool names = connection.n && names_fields(connection);
     for (size_t i = 0; i < h->n; i++) {
         struct str name = headers_name(h, i), value = headers_value(h, i);
-        enum kind k = kind_of(name);
+        enum fields_kind k = kind_of(name);
         if (k == LENGTH) {
             if (parse_u64(value, 0, UINT64_MAX - 1, ret_length) < 0)
                 return -EINVAL;
@@ -368,7 +368,7 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
 int fields_trailers(struct headers *to, const struct headers *trailers, bool by_gateway)
 {
     for (size_t i = 0; i < trailers->n; i++) {
-        enum kind k = kind_of(headers_name(trailers, i));
+        enum fields_kind k = kind_of(headers_name(trailers, i));
         if (k != PLAIN && !(k == OURS && by_gateway))
             continue;
         int r = headers_add(to, headers_name(trailers, i), headers_value(trailers, i));

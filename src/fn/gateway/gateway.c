@@ -132,7 +132,7 @@ void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg),
 
 const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name)
 {
-    struct function *f = directory_find(g, namespace, name);
+    struct gateway_function *f = directory_find(g, namespace, name);
     return f ? gateway_function_spec(g, f) : NULL;
 }
 
@@ -143,7 +143,7 @@ void gateway_on_function(struct gateway *g,
 {
     vec_push(&g->listeners, ((struct listener){ fn, arg }));
     map_each (e, &g->functions) {
-        struct function *f = e->value;
+        struct gateway_function *f = e->value;
         const struct fn_spec *spec = gateway_function_spec(g, f);
         if (spec)
             fn(arg, function_namespace(f), function_name(f), spec);
@@ -152,7 +152,7 @@ void gateway_on_function(struct gateway *g,
 
 bool gateway_owns(const struct gateway *g, struct str namespace, struct str name)
 {
-    struct function *f = directory_find(g, namespace, name);
+    struct gateway_function *f = directory_find(g, namespace, name);
     size_t member;
     return f && directory_owns((struct gateway *)g, f, &member);
 }

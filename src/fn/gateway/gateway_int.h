@@ -11,9 +11,9 @@
  *     stats.c      Prometheus, proxy_trace.csv
  *     gateway.c    start, stop, the listener
  *
- * A function that sleeps is a struct function and two entries of maps; its spec is the text, shared
- * with all functions of the same text. What a request needs beyond that is made with the first one
- * and goes with the last sandbox.
+ * A function that sleeps is a struct gateway_function and two entries of maps; its spec is the
+ * text, shared with all functions of the same text. What a request needs beyond that is made with
+ * the first one and goes with the last sandbox.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ enum {
 };
 
 /* A spec's text, and what it says while somebody uses it. */
-struct spec {
+struct gateway_spec {
     unsigned refs;   /* functions */
     unsigned awake;  /* pools */
     struct str text; /* key in gateway.specs */
@@ -65,8 +65,8 @@ struct spec {
 struct stats; /* stats.c: made by the first request */
 
 /* Why sandboxes of a revision cannot be made, as the control plane says. */
-struct failure {
-    struct failure *next;
+struct gateway_failure {
+    struct gateway_failure *next;
     uint32_t revision;
     bool is_permanent;
     char *reason, *message;
@@ -81,15 +81,15 @@ struct policy {
     struct token_bucket rate; /* holds one second, in us */
 };
 
-struct function {
+struct gateway_function {
     uint32_t number; /* of the control plane, in its term; 0: not confirmed yet */
     uint32_t latest; /* revision */
     struct str key;  /* "namespace/name", in gateway.functions */
     int64_t created_s;
-    struct spec *spec;
+    struct gateway_spec *spec;
     struct pool *pools;
     struct stats *stats;
-    struct failure *failures;
+    struct gateway_failure *failures;
     uint32_t *revisions; /* that exist, n_revisions */
     uint16_t n_revisions;
     uint16_t namespace_n;
@@ -102,9 +102,9 @@ struct function {
 
 /* A revision that is in use: sandboxes, waiting and running requests. */
 struct pool {
-    struct pool *next;   /* of the function */
-    struct function *fn; /* NULL: deleted */
-    struct spec *spec;   /* the function's; NULL then */
+    struct pool *next;           /* of the function */
+    struct gateway_function *fn; /* NULL: deleted */
+    struct gateway_spec *spec;   /* the function's; NULL then */
     uint32_t revision;
     uint32_t n_calls; /* that hold it */
     uint32_t n_sandboxes;
@@ -120,7 +120,7 @@ struct pool {
     bool was_queued; /* as told last */
 };
 
-struct sandbox {
+struct gateway_sandbox {
     struct balance_place place;
     uint64_t id;
     struct pool *pool;
@@ -144,9 +144,9 @@ struct gateway_call {
     struct list live; /* of the gateway */
     struct sm sm;
     struct queue_item waiting;
-    struct pool *pool;       /* NULL: forwarded */
-    struct sandbox *sandbox; /* whose room it has */
-    struct upstream *peer;   /* the gateway it is forwarded to */
+    struct pool *pool;               /* NULL: forwarded */
+    struct gateway_sandbox *sandbox; /* whose room it has */
+    struct upstream *peer;           /* the gateway it is forwarded to */
     struct invoker *invoker;
     struct invocation *invocation;
     /* the client */
@@ -261,7 +261,7 @@ struct gateway {
     /* stats.c */
     struct gateway_times cold_start, queue_wait, first_byte;
     uint64_t n_unknown, n_forwarded, n_retries, n_ejected, n_aborted, n_refused_terms;
-    struct trace *trace;
+    struct stats_trace *trace;
 
     /* gateway.c */
     void (*on_members)(void *arg);
@@ -277,32 +277,34 @@ struct gateway {
 /* ---- directory.c ---- */
 void directory_init(struct gateway *g);
 void directory_fini(struct gateway *g);
-struct function *directory_find(const struct gateway *g, struct str namespace, struct str name);
+struct gateway_function *directory_find(const struct gateway *g, struct str namespace,
+                                        struct str name);
 /* By the hosts and paths of specs. host: clean. */
-struct function *directory_find_host(const struct gateway *g, struct str host);
-struct function *directory_find_path(const struct gateway *g, struct str target);
-static inline struct str function_namespace(const struct function *f)
+struct gateway_function *directory_find_host(const struct gateway *g, struct str host);
+struct gateway_function *directory_find_path(const struct gateway *g, struct str target);
+static inline struct str function_namespace(const struct gateway_function *f)
 {
     return str_n(f->key.p, f->namespace_n);
 }
-static inline struct str function_name(const struct function *f)
+static inline struct str function_name(const struct gateway_function *f)
 {
     return str_n(f->key.p + f->namespace_n + 1, f->key.n - f->namespace_n - 1u);
 }
 /* NULL: it cannot be read. Valid until the caller returns to the loop, or while a pool is there. */
-const struct fn_spec *gateway_function_spec(struct gateway *g, struct function *f);
-bool gateway_function_has(const struct function *f, uint32_t revision);
-const struct failure *gateway_function_failure(const struct function *f, uint32_t revision);
+const struct fn_spec *gateway_function_spec(struct gateway *g, struct gateway_function *f);
+bool gateway_function_has(const struct gateway_function *f, uint32_t revision);
+const struct gateway_failure *gateway_function_failure(const struct gateway_function *f,
+                                                       uint32_t revision);
 /* NULL: none. */
 struct policy *directory_policy(const struct gateway *g, struct str namespace);
-struct pool *gateway_pool_get(struct gateway *g, struct function *f, uint32_t revision);
+struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uint32_t revision);
 void gateway_pool_unref(struct gateway *g, struct pool *p); /* a call lets go */
 void gateway_pool_rest(struct gateway *g,
                        struct pool *p); /* nothing is left to report; it may go */
 /* No new requests; it is reported. If its address refuses, others there go with it. */
-void gateway_sandbox_eject(struct gateway *g, struct sandbox *s);
+void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s);
 /* A request has left it. */
-void gateway_sandbox_left(struct gateway *g, struct sandbox *s);
+void gateway_sandbox_left(struct gateway *g, struct gateway_sandbox *s);
 /*
  * A new leader begins: what it does not name, sandboxes and gateways, is not taken for gone before
  * these had time to reach it.
@@ -311,7 +313,7 @@ void directory_doubt(struct gateway *g);
 /* One order of the control plane. E_CONFLICT: the endpoints are at another version. */
 int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, struct err *err);
 /* Does this gateway own it? Otherwise the member that does. */
-bool directory_owns(struct gateway *g, struct function *f, size_t *ret_member);
+bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_member);
 
 /* ---- calls.c ---- */
 void calls_init(struct gateway *g);
@@ -324,9 +326,10 @@ void gateway_pool_hand_off(struct gateway *g, struct pool *p);
 /* Its function is gone: what waits is answered. */
 void gateway_pool_refuse_all(struct gateway *g, struct pool *p);
 /* Its sandboxes cannot be made: what waits is answered. */
-void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct failure *why);
+void gateway_pool_fail_waiting(struct gateway *g, struct pool *p,
+                               const struct gateway_failure *why);
 /* What runs in this sandbox has failed. */
-void calls_lose_sandbox(struct gateway *g, struct sandbox *s);
+void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s);
 /* Whatever has not ended is cut. */
 void calls_cut(struct gateway *g);
 /* Members have changed: what waits here and belongs elsewhere now is forwarded, what was forwarded
@@ -374,9 +377,9 @@ void load_forget(struct gateway *g, struct pool *p);
 /* ---- stats.c ---- */
 enum { STATS_CLIENT_GONE = 499 };
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us);
-void stats_free(struct function *f);
+void stats_free(struct gateway_function *f);
 /* What was counted for revisions that are gone is counted for none (00000). */
-void stats_fold(struct function *f);
+void stats_fold(struct gateway_function *f);
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err);
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);
 void gateway_trace_stop(struct gateway *g);

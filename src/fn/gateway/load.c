@@ -86,16 +86,17 @@ typedef Dormouse__Fn__V1__FunctionLoad load_message;
 
 static int by_idleness(const void *a, const void *b)
 {
-    const struct sandbox *p = *(struct sandbox *const *)a, *q = *(struct sandbox *const *)b;
+    const struct gateway_sandbox *p = *(struct gateway_sandbox *const *)a,
+                                 *q = *(struct gateway_sandbox *const *)b;
     return (p->idle_us > q->idle_us) - (p->idle_us < q->idle_us);
 }
 
 /* Sandboxes without a request, the longest idle first. */
 static void add_idle(struct pool *p, load_message *m)
 {
-    VEC(struct sandbox *) idle = { 0 };
+    VEC(struct gateway_sandbox *) idle = { 0 };
     vec_each (at, &p->balance.places) {
-        struct sandbox *s = container_of(*at, struct sandbox, place);
+        struct gateway_sandbox *s = container_of(*at, struct gateway_sandbox, place);
         if (s->place.running == 0)
             vec_push(&idle, s);
     }
@@ -137,13 +138,13 @@ static void fill(struct pool *p, load_message *m)
     p->was_queued = p->queued > 0;
 }
 
-struct batch {
+struct load_batch {
     load_message *loads, **at;
     size_t n, max;
 };
 
 /* false: there is no room for it. */
-static bool take(struct batch *b, struct pool *p)
+static bool take(struct load_batch *b, struct pool *p)
 {
     if (!p->fn || !p->fn->number)
         return true; /* the control plane does not know it */
@@ -154,7 +155,7 @@ static bool take(struct batch *b, struct pool *p)
     return true;
 }
 
-static void take_hungry(struct gateway *g, struct batch *b)
+static void take_hungry(struct gateway *g, struct load_batch *b)
 {
     while (!list_is_empty(&g->hungry)) {
         struct pool *p = list_first(&g->hungry, struct pool, hungry);
@@ -165,7 +166,7 @@ static void take_hungry(struct gateway *g, struct batch *b)
 }
 
 /* Who was told goes to the end, so that each has its turn also where not all fit into a message. */
-static void take_active(struct gateway *g, struct batch *b, size_t n)
+static void take_active(struct gateway *g, struct load_batch *b, size_t n)
 {
     for (; n > 0; n--) {
         struct pool *p = list_first(&g->active, struct pool, active);
@@ -197,7 +198,7 @@ static void report(struct gateway *g)
     bool all = g->is_first_report || loop_now_ms(g->loop) >= g->report_all_ms;
     size_t n_all = count(all ? &g->active : &g->hungry);
     size_t n_max = MIN(n_all, (size_t)GATEWAY_REPORT_LOADS);
-    struct batch b = { .max = n_max };
+    struct load_batch b = { .max = n_max };
     b.loads = n_max ? xnew_n(load_message, n_max) : NULL;
     b.at = n_max ? xnew_n(load_message *, n_max) : NULL;
     if (all)

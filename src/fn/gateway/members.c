@@ -41,10 +41,10 @@ bool members_add(struct members *m, struct str name, struct str address, bool is
         return false;
     if (is_self)
         m->self = m->n;
-    m->at[m->n++] = (struct member){ .name = str_dup(name),
-                                     .address = str_dup(address),
-                                     .hash = str_hash(name, SEED_MEMBER),
-                                     .is_leaving = is_leaving };
+    m->at[m->n++] = (struct gateway_member){ .name = str_dup(name),
+                                             .address = str_dup(address),
+                                             .hash = str_hash(name, SEED_MEMBER),
+                                             .is_leaving = is_leaving };
     return true;
 }
 

@@ -14,7 +14,7 @@
 
 enum { MEMBERS_MAX = 64, MEMBERS_SECRET_MAX = 64 };
 
-struct member {
+struct gateway_member {
     char *name, *address;
     uint64_t hash;
     bool is_leaving;           /* owns nothing */
@@ -24,7 +24,7 @@ struct member {
 
 struct members {
     uint64_t epoch;
-    struct member at[MEMBERS_MAX];
+    struct gateway_member at[MEMBERS_MAX];
     size_t n;
     size_t self; /* SIZE_MAX: not among them */
     /* Hexadecimal; the former one is still good: members do not all change in one moment. */

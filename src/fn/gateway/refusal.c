@@ -22,7 +22,7 @@ static int grpc_status(int status)
     }
 }
 
-void refusal_send(struct http_exchange *x, bool is_grpc, const struct refusal *why,
+void refusal_send(struct http_exchange *x, bool is_grpc, const struct gateway_refusal *why,
                   const char *call_id, const char *text)
 {
     struct headers h = { 0 };

@@ -53,7 +53,7 @@ static struct str without_domain(struct str host, struct str domain)
     return host;
 }
 
-bool route_host(struct str host, struct str domain, struct route *ret)
+bool route_host(struct str host, struct str domain, struct gateway_route *ret)
 {
     struct str part[3] = { 0 }, rest = without_domain(host, domain);
     size_t n = 0;
@@ -66,13 +66,13 @@ bool route_host(struct str host, struct str domain, struct route *ret)
     }
     switch (n) {
     case 1:
-        *ret = (struct route){ STR("default"), part[0], STR("") };
+        *ret = (struct gateway_route){ STR("default"), part[0], STR("") };
         return true;
     case 2:
-        *ret = (struct route){ part[1], part[0], STR("") };
+        *ret = (struct gateway_route){ part[1], part[0], STR("") };
         return true;
     case 3:
-        *ret = (struct route){ part[2], part[1], part[0] };
+        *ret = (struct gateway_route){ part[2], part[1], part[0] };
         return true;
     default:
         return false;
@@ -106,19 +106,19 @@ bool route_is_reserved(struct str path)
 }
 
 /* "/async-function/NAME" or "/async-function/NAME.NAMESPACE" */
-static bool async_path(struct str target, struct route *ret, size_t *ret_prefix_n)
+static bool async_path(struct str target, struct gateway_route *ret, size_t *ret_prefix_n)
 {
     struct str rest = str_slice(target, sizeof ROUTE_ASYNC_PREFIX - 1, target.n), name, space;
     if (!str_cut(segment(&rest), '.', &name, &space))
         space = STR("default");
     if (!route_is_label(name) || !route_is_label(space))
         return false;
-    *ret = (struct route){ space, name, STR("") };
+    *ret = (struct gateway_route){ space, name, STR("") };
     *ret_prefix_n = target.n - rest.n;
     return true;
 }
 
-bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n)
+bool route_path(struct str target, struct gateway_route *ret, size_t *ret_prefix_n)
 {
     if (route_is_async(target))
         return async_path(target, ret, ret_prefix_n);
@@ -131,7 +131,7 @@ bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n)
     struct str name = segment(&rest);
     if (!route_is_label(name))
         return false;
-    *ret = (struct route){ namespace, name, STR("") };
+    *ret = (struct gateway_route){ namespace, name, STR("") };
     *ret_prefix_n = target.n - rest.n;
     return true;
 }

@@ -17,18 +17,18 @@
 #define ROUTE_ASYNC_PREFIX "/async-function/"
 enum { ROUTE_HOST_MAX = 255, ROUTE_PATH_MAX = 512 };
 
-struct route {
+struct gateway_route {
     struct str namespace, name, tag; /* tag "": none */
 };
 
 /* In lower case without port and final dot, in `to`; n 0: too long, or none. */
 struct str route_clean_host(struct str host, char to[ROUTE_HOST_MAX + 1]);
 /* host: clean. Borrowed from it. false: no host of this form. */
-bool route_host(struct str host, struct str domain, struct route *ret);
+bool route_host(struct str host, struct str domain, struct gateway_route *ret);
 /*
  * target: origin form. *ret_prefix_n: bytes of it that are the function's address, "/fn/NS/NAME".
  */
-bool route_path(struct str target, struct route *ret, size_t *ret_prefix_n);
+bool route_path(struct str target, struct gateway_route *ret, size_t *ret_prefix_n);
 /* Does the path alone ask for an asynchronous call? */
 bool route_is_async(struct str target);
 /* A path below which the gateway itself decides: no spec may claim it. path: of a target or a spec,

@@ -47,7 +47,7 @@ struct stats { /* of one revision */
     struct latency_times all, app; /* app: the part in the sandbox */
 };
 
-static struct stats *stats_of(struct function *f, uint32_t revision)
+static struct stats *stats_of(struct gateway_function *f, uint32_t revision)
 {
     for (struct stats *s = f->stats; s; s = s->next)
         if (s->revision == revision)
@@ -59,7 +59,7 @@ static struct stats *stats_of(struct function *f, uint32_t revision)
     return s;
 }
 
-void stats_free(struct function *f)
+void stats_free(struct gateway_function *f)
 {
     while (f->stats) {
         struct stats *s = f->stats;
@@ -86,7 +86,7 @@ static void merge(struct stats *to, const struct stats *from)
 }
 
 /* Else a function that is changed again and again has more of them each time. */
-void stats_fold(struct function *f)
+void stats_fold(struct gateway_function *f)
 {
     for (struct stats **at = &f->stats; *at;) {
         struct stats *s = *at;
@@ -134,7 +134,7 @@ static void value(struct buf *to, const char *name, const char *type, const char
 }
 
 /* Without braces; taken, free(). */
-static char *labels(const struct function *f, uint32_t revision)
+static char *labels(const struct gateway_function *f, uint32_t revision)
 {
     struct str ns = function_namespace(f), name = function_name(f);
     return xasprintf("namespace_name=\"" STR_FMT "\",configuration_name=\"" STR_FMT
@@ -147,7 +147,7 @@ static void write_counts(const struct gateway *g, struct buf *to)
     static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
     metric_head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
+        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
             for (size_t i = 0; i < CLASSES; i++) {
                 if (!s->by_class[i])
                     continue;
@@ -162,7 +162,7 @@ static bool has_buckets(const struct gateway *g)
 {
     size_t n = 0;
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next)
+        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
             n++;
     return n <= STATS_HISTOGRAMS_MAX;
 }
@@ -173,7 +173,7 @@ static void write_latency(const struct gateway *g, struct buf *to, const char *n
     enum histogram_lines lines = has_buckets(g) ? HISTOGRAM_ALL : HISTOGRAM_SUM;
     metric_head(to, name, "histogram", help);
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct function *)e->value)->stats; s; s = s->next) {
+        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next) {
             const struct latency_times *t = (const void *)((const char *)s + at);
             scoped(free_scoped) char *of = labels(e->value, s->revision);
             const struct histogram_text text = { str_of(name), str_of(of), lines, NULL };
@@ -195,7 +195,7 @@ static void write_gauge(const struct gateway *g, struct buf *to, const char *nam
 {
     metric_head(to, name, "gauge", help);
     map_each (e, &g->functions)
-        for (const struct pool *p = ((struct function *)e->value)->pools; p; p = p->next) {
+        for (const struct pool *p = ((struct gateway_function *)e->value)->pools; p; p = p->next) {
             scoped(free_scoped) char *of = labels(e->value, p->revision);
             (void)buf_printf(to, "%s{%s} %u\n", name, of, read(p));
         }
@@ -265,7 +265,7 @@ static uint32_t quantile_ms(const uint64_t *buckets, uint64_t n, double part)
     return (uint32_t)(latency_bounds_us[LATENCIES - 1] / 1e3);
 }
 
-static void write_function(const struct function *f, struct buf *to)
+static void write_function(const struct gateway_function *f, struct buf *to)
 {
     uint64_t n = 0, n_bad = 0, n_cold = 0, latency[LATENCIES] = { 0 };
     uint32_t sandboxes = 0, running = 0, queued = 0;
@@ -312,7 +312,7 @@ void gateway_functions_json(const struct gateway *g, struct buf *to)
 
 enum { TRACE_MAX_BYTES = 1 << 20, TRACE_WRITE_BYTES = 64 << 10, TRACE_WRITE_MS = 1000 };
 
-struct trace {
+struct stats_trace {
     struct gateway *g;
     int fd;
     struct buf rows, writing;
@@ -324,7 +324,7 @@ struct trace {
 
 static void on_write(struct job *j)
 {
-    struct trace *t = container_of(j, struct trace, job);
+    struct stats_trace *t = container_of(j, struct stats_trace, job);
     for (size_t at = 0; at < t->writing.n;) {
         ssize_t n = write(t->fd, t->writing.p + at, t->writing.n - at);
         if (n < 0 && errno == EINTR)
@@ -335,7 +335,7 @@ static void on_write(struct job *j)
     }
 }
 
-static void trace_free(struct trace *t)
+static void trace_free(struct stats_trace *t)
 {
     (void)close(t->fd);
     buf_fini(&t->rows);
@@ -343,11 +343,11 @@ static void trace_free(struct trace *t)
     free(t);
 }
 
-static void trace_write(struct trace *t);
+static void trace_write(struct stats_trace *t);
 
 static void on_written(struct job *j, int r)
 {
-    struct trace *t = container_of(j, struct trace, job);
+    struct stats_trace *t = container_of(j, struct stats_trace, job);
     t->busy = false;
     buf_reset(&t->writing);
     if (t->rows.n >= TRACE_WRITE_BYTES || (t->stopping && t->rows.n))
@@ -356,7 +356,7 @@ static void on_written(struct job *j, int r)
         trace_free(t);
 }
 
-static void trace_write(struct trace *t)
+static void trace_write(struct stats_trace *t)
 {
     if (t->busy || t->rows.n == 0)
         return;
@@ -368,7 +368,7 @@ static void trace_write(struct trace *t)
 
 static void on_trace_timer(struct timer *timer)
 {
-    trace_write(container_of(timer, struct trace, later));
+    trace_write(container_of(timer, struct stats_trace, later));
 }
 
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
@@ -380,12 +380,12 @@ int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_sys(err, -errno, "open '%s'", path);
-    struct trace *t = xnew(struct trace);
-    *t = (struct trace){ .g = g,
-                         .fd = fd,
-                         .rows = BUF_INIT(TRACE_MAX_BYTES),
-                         .writing = BUF_INIT(TRACE_MAX_BYTES),
-                         .job = { .work = on_write, .done = on_written } };
+    struct stats_trace *t = xnew(struct stats_trace);
+    *t = (struct stats_trace){ .g = g,
+                               .fd = fd,
+                               .rows = BUF_INIT(TRACE_MAX_BYTES),
+                               .writing = BUF_INIT(TRACE_MAX_BYTES),
+                               .job = { .work = on_write, .done = on_written } };
     if (lseek(fd, 0, SEEK_END) == 0)
         (void)buf_add_cstr(&t->rows, columns);
     g->trace = t;
@@ -424,7 +424,7 @@ static void take_phases(const struct gateway_call *c, uint64_t now_us, struct ph
  */
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {
-    struct trace *t = g->trace;
+    struct stats_trace *t = g->trace;
     struct phases p;
     take_phases(c, now_us, &p);
     uint64_t total = now_us - c->arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
@@ -451,7 +451,7 @@ void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_
 
 void gateway_trace_stop(struct gateway *g)
 {
-    struct trace *t = g->trace;
+    struct stats_trace *t = g->trace;
     if (!t)
         return;
     g->trace = NULL;

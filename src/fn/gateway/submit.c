@@ -11,7 +11,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
                    const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
                    struct gateway_call **ret, struct err *err)
 {
-    struct function *f = directory_find(g, namespace, name);
+    struct gateway_function *f = directory_find(g, namespace, name);
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     size_t member = 0;
     uint32_t revision;

@@ -25,20 +25,20 @@ enum {
 
 enum event_kind { EVENT_READY, EVENT_DONE, EVENT_TICK, EVENT_LOADS, EVENT_LEVEL };
 
-struct event {
+struct sim_event {
     uint64_t at_us, seq;
     enum event_kind kind;
     uint32_t of;     /* sandbox or function */
     uint32_t run_us; /* DONE */
 };
 
-struct waiting {
+struct sim_waiting {
     uint64_t arrived_us;
     uint32_t run_us;
     bool counted;
 };
 
-struct sandbox {
+struct sim_sandbox {
     uint32_t function, node, epoch;
     uint32_t inflight;
     uint64_t ordered_us, ready_us, idle_since_us, sequence;
@@ -51,14 +51,14 @@ struct ids {
     size_t n, cap;
 };
 
-struct function {
+struct sim_function {
     struct scale scale;
     uint64_t tick_ms; /* the event that counts; older ones are passed over */
     struct ids ready; /* not draining */
     struct ids free;  /* of those, with a free slot, the one used last at the end */
     uint32_t creating, running;
     struct {
-        struct waiting *p;
+        struct sim_waiting *p;
         size_t n, cap;
     } queue;
     size_t queue_head;
@@ -82,10 +82,10 @@ struct sim {
     struct place_books *books;
     struct place *place;
     struct rng rng;
-    struct function *functions;
-    VEC(struct sandbox) sandboxes;
+    struct sim_function *functions;
+    VEC(struct sim_sandbox) sandboxes;
     struct ids unused;
-    VEC(struct event) events; /* a heap by time */
+    VEC(struct sim_event) events; /* a heap by time */
     uint64_t seq, now_us;
     uint32_t *node_running; /* calls */
     uint64_t open;          /* calls that are not answered */
@@ -144,21 +144,21 @@ static void advance(struct sim *s, uint64_t to_us)
 
 static bool event_before(const void *pa, const void *pb, const void *arg)
 {
-    const struct event *a = pa, *b = pb;
+    const struct sim_event *a = pa, *b = pb;
     return a->at_us != b->at_us ? a->at_us < b->at_us : a->seq < b->seq;
 }
 
-static const struct heap_kind by_time = { sizeof(struct event), event_before, NULL };
+static const struct heap_kind by_time = { sizeof(struct sim_event), event_before, NULL };
 
-static void event_push(struct sim *s, struct event e)
+static void event_push(struct sim *s, struct sim_event e)
 {
     e.seq = s->seq++;
     heap_push(&by_time, NULL, &s->events, e);
 }
 
-static struct event event_pop(struct sim *s)
+static struct sim_event event_pop(struct sim *s)
 {
-    struct event first = s->events.p[0];
+    struct sim_event first = s->events.p[0];
     heap_remove(&by_time, NULL, &s->events, 1);
     return first;
 }
@@ -170,7 +170,7 @@ static uint32_t slots(const struct sim *s)
     return s->o->scale.concurrency ? s->o->scale.concurrency : UINT32_MAX;
 }
 
-static size_t queued(const struct function *f)
+static size_t queued(const struct sim_function *f)
 {
     return f->queue.n - f->queue_head;
 }
@@ -185,19 +185,19 @@ static void ids_remove(struct ids *l, uint32_t id)
     }
 }
 
-static struct scale_counts counts_of(const struct function *f)
+static struct scale_counts counts_of(const struct sim_function *f)
 {
     return (struct scale_counts){ .ready = (uint32_t)f->ready.n, .creating = f->creating };
 }
 
 /* Before the number of its requests changes. */
-static void touch(struct sim *s, struct function *f)
+static void touch(struct sim *s, struct sim_function *f)
 {
     f->area_us += (double)(s->now_us - f->changed_us) * (f->running + (double)queued(f));
     f->changed_us = s->now_us;
 }
 
-static void set_idle(struct sim *s, const struct sandbox *b, bool idle)
+static void set_idle(struct sim *s, const struct sim_sandbox *b, bool idle)
 {
     int64_t mib = s->functions[b->function].memory_mib;
     s->idle_mib += idle ? mib : -mib;
@@ -205,7 +205,7 @@ static void set_idle(struct sim *s, const struct sandbox *b, bool idle)
 
 static void sandbox_delete(struct sim *s, uint32_t id)
 {
-    struct sandbox *b = &s->sandboxes.p[id];
+    struct sim_sandbox *b = &s->sandboxes.p[id];
     (void)place_release(s->books, b->node, b->epoch, &b->need);
     s->memory_mib -= s->functions[b->function].memory_mib;
     s->present--;
@@ -219,13 +219,13 @@ static uint32_t sandbox_slot(struct sim *s)
 {
     if (s->unused.n)
         return s->unused.p[--s->unused.n];
-    vec_push(&s->sandboxes, (struct sandbox){ 0 });
+    vec_push(&s->sandboxes, (struct sim_sandbox){ 0 });
     return (uint32_t)s->sandboxes.n - 1;
 }
 
 static void sandbox_order(struct sim *s, uint32_t function)
 {
-    struct function *f = &s->functions[function];
+    struct sim_function *f = &s->functions[function];
     struct place_request rq = {
         .need = { .at = { [PLACE_CPU_MILLI] = s->o->sandbox_cpu_milli,
                           [PLACE_MEMORY_BYTES] = f->memory_mib * MIB } },
@@ -241,7 +241,7 @@ static void sandbox_order(struct sim *s, uint32_t function)
         return;
     }
     uint32_t id = sandbox_slot(s);
-    s->sandboxes.p[id] = (struct sandbox){
+    s->sandboxes.p[id] = (struct sim_sandbox){
         .function = function,
         .node = at.node,
         .epoch = at.epoch,
@@ -261,10 +261,11 @@ static void sandbox_order(struct sim *s, uint32_t function)
         s->result.sandboxes_most = MAX(s->result.sandboxes_most, s->present);
     }
     uint64_t ms = s->o->cold_start_ms + (at.has_image ? 0 : s->o->image_ms);
-    event_push(s, (struct event){ .at_us = s->now_us + ms * 1000, .kind = EVENT_READY, .of = id });
+    event_push(s,
+               (struct sim_event){ .at_us = s->now_us + ms * 1000, .kind = EVENT_READY, .of = id });
 }
 
-static void sandboxes_remove(struct sim *s, struct function *f, uint32_t n)
+static void sandboxes_remove(struct sim *s, struct sim_function *f, uint32_t n)
 {
     n = MIN(n, (uint32_t)f->ready.n);
     if (n == 0)
@@ -273,7 +274,7 @@ static void sandboxes_remove(struct sim *s, struct function *f, uint32_t n)
     scoped(free_scoped) size_t *at = xnew_n(size_t, n);
     scoped(free_scoped) uint32_t *ids = xnew_n(uint32_t, n);
     for (size_t i = 0; i < f->ready.n; i++) {
-        const struct sandbox *b = &s->sandboxes.p[f->ready.p[i]];
+        const struct sim_sandbox *b = &s->sandboxes.p[f->ready.p[i]];
         v[i] = (struct place_victim){ .node = b->node,
                                       .inflight = b->inflight,
                                       .idle_since_ms = b->idle_since_us / 1000,
@@ -283,7 +284,7 @@ static void sandboxes_remove(struct sim *s, struct function *f, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         ids[i] = f->ready.p[at[i]];
     for (uint32_t i = 0; i < n; i++) {
-        struct sandbox *b = &s->sandboxes.p[ids[i]];
+        struct sim_sandbox *b = &s->sandboxes.p[ids[i]];
         ids_remove(&f->ready, ids[i]);
         ids_remove(&f->free, ids[i]);
         b->draining = true;
@@ -296,22 +297,22 @@ static void sandboxes_remove(struct sim *s, struct function *f, uint32_t n)
 
 static void obey(struct sim *s, uint32_t function, const struct scale_decision *d)
 {
-    struct function *f = &s->functions[function];
+    struct sim_function *f = &s->functions[function];
     for (uint32_t i = 0; i < d->create; i++)
         sandbox_order(s, function);
     sandboxes_remove(s, f, d->remove);
     if (d->next_ms == 0 || d->next_ms == f->tick_ms)
         return;
     f->tick_ms = d->next_ms;
-    event_push(s, (struct event){ .at_us = MAX(us_of(d->next_ms), s->now_us),
-                                  .kind = EVENT_TICK,
-                                  .of = function });
+    event_push(s, (struct sim_event){ .at_us = MAX(us_of(d->next_ms), s->now_us),
+                                      .kind = EVENT_TICK,
+                                      .of = function });
 }
 
 /* What the gateway says, and the policy's answer; `always`: obey also if nothing has to be done. */
 static void report(struct sim *s, uint32_t function)
 {
-    struct function *f = &s->functions[function];
+    struct sim_function *f = &s->functions[function];
     touch(s, f);
     struct scale_report r = {
         .running = f->running,
@@ -335,7 +336,7 @@ static void report(struct sim *s, uint32_t function)
 
 static void on_tick(struct sim *s, uint32_t function)
 {
-    struct function *f = &s->functions[function];
+    struct sim_function *f = &s->functions[function];
     if (us_of(f->tick_ms) > s->now_us)
         return; /* another one is coming */
     f->tick_ms = 0;
@@ -350,8 +351,8 @@ static void on_tick(struct sim *s, uint32_t function)
 
 /* ---- calls ---- */
 
-static void count_call(struct sim *s, struct function *f, const struct waiting *w,
-                       const struct sandbox *b)
+static void count_call(struct sim *s, struct sim_function *f, const struct sim_waiting *w,
+                       const struct sim_sandbox *b)
 {
     if (!w->counted)
         return;
@@ -365,10 +366,10 @@ static void count_call(struct sim *s, struct function *f, const struct waiting *
 }
 
 /* Hand a call to a sandbox with a free slot. */
-static void call_begin(struct sim *s, uint32_t id, const struct waiting *w)
+static void call_begin(struct sim *s, uint32_t id, const struct sim_waiting *w)
 {
-    struct sandbox *b = &s->sandboxes.p[id];
-    struct function *f = &s->functions[b->function];
+    struct sim_sandbox *b = &s->sandboxes.p[id];
+    struct sim_function *f = &s->functions[b->function];
     count_call(s, f, w, b);
     if (b->inflight == 0)
         set_idle(s, b, false);
@@ -376,17 +377,17 @@ static void call_begin(struct sim *s, uint32_t id, const struct waiting *w)
     f->running++;
     s->node_running[b->node]++;
     event_push(
-        s, (struct event){
+        s, (struct sim_event){
                .at_us = s->now_us + w->run_us, .kind = EVENT_DONE, .of = id, .run_us = w->run_us });
 }
 
 /* Oldest first, as many as there are slots. */
 static void queue_serve(struct sim *s, uint32_t id)
 {
-    struct function *f = &s->functions[s->sandboxes.p[id].function];
+    struct sim_function *f = &s->functions[s->sandboxes.p[id].function];
     while (queued(f) && s->sandboxes.p[id].inflight < slots(s)) {
         touch(s, f);
-        struct waiting w = f->queue.p[f->queue_head++];
+        struct sim_waiting w = f->queue.p[f->queue_head++];
         call_begin(s, id, &w);
     }
     if (queued(f) == 0)
@@ -395,8 +396,8 @@ static void queue_serve(struct sim *s, uint32_t id)
 
 static void on_ready(struct sim *s, uint32_t id)
 {
-    struct sandbox *b = &s->sandboxes.p[id];
-    struct function *f = &s->functions[b->function];
+    struct sim_sandbox *b = &s->sandboxes.p[id];
+    struct sim_function *f = &s->functions[b->function];
     f->creating--;
     b->ready = true;
     b->ready_us = b->idle_since_us = s->now_us;
@@ -414,8 +415,8 @@ static void on_ready(struct sim *s, uint32_t id)
 
 static void on_done(struct sim *s, uint32_t id, uint32_t run_us)
 {
-    struct sandbox *b = &s->sandboxes.p[id];
-    struct function *f = &s->functions[b->function];
+    struct sim_sandbox *b = &s->sandboxes.p[id];
+    struct sim_function *f = &s->functions[b->function];
     touch(s, f);
     f->running--;
     f->finished++;
@@ -442,8 +443,10 @@ static void on_done(struct sim *s, uint32_t id, uint32_t run_us)
 
 static void on_arrival(struct sim *s, const struct trace_call *c)
 {
-    struct function *f = &s->functions[c->function];
-    struct waiting w = { .arrived_us = s->now_us, .run_us = c->run_us, .counted = counts_now(s) };
+    struct sim_function *f = &s->functions[c->function];
+    struct sim_waiting w = { .arrived_us = s->now_us,
+                             .run_us = c->run_us,
+                             .counted = counts_now(s) };
     s->result.calls += w.counted;
     s->open++;
     if (f->all_calls++ == 0)
@@ -472,13 +475,13 @@ static void on_loads(struct sim *s)
     scoped(free_scoped) double *gaps = xnew_n(double, s->trace->n_functions + 1);
     size_t n = 0;
     for (size_t i = 0; i < s->trace->n_functions; i++) {
-        const struct function *f = &s->functions[i];
+        const struct sim_function *f = &s->functions[i];
         if (f->all_calls > 1)
             gaps[n++] = (double)(s->now_us - f->first_call_us) / 1000 / (double)(f->all_calls - 1);
     }
     place_set_popularity(s->place, gaps, n, POPULAR_PERCENT);
-    event_push(s,
-               (struct event){ .at_us = s->now_us + LOADS_EVERY_MS * 1000, .kind = EVENT_LOADS });
+    event_push(
+        s, (struct sim_event){ .at_us = s->now_us + LOADS_EVERY_MS * 1000, .kind = EVENT_LOADS });
 }
 
 static void on_level(struct sim *s)
@@ -487,13 +490,13 @@ static void on_level(struct sim *s)
     for (size_t i = 0; i < s->trace->n_functions; i++)
         all[i] = &s->functions[i].scale;
     scale_level(all, s->trace->n_functions, now_ms(s));
-    event_push(
-        s, (struct event){ .at_us = s->now_us + LEVEL_EVERY_MS * 1000ULL, .kind = EVENT_LEVEL });
+    event_push(s, (struct sim_event){ .at_us = s->now_us + LEVEL_EVERY_MS * 1000ULL,
+                                      .kind = EVENT_LEVEL });
 }
 
 static void event_run(struct sim *s)
 {
-    struct event e = event_pop(s);
+    struct sim_event e = event_pop(s);
     advance(s, e.at_us);
     switch (e.kind) {
     case EVENT_READY:
@@ -549,7 +552,7 @@ static void summarize(struct sim *s)
     scoped(free_scoped) double *slow = xnew_n(double, s->trace->n_functions + 1);
     scoped(free_scoped) double *waits = xnew_n(double, s->trace->n_functions + 1);
     for (size_t i = 0; i < s->trace->n_functions; i++) {
-        const struct function *f = &s->functions[i];
+        const struct sim_function *f = &s->functions[i];
         if (f->calls == 0)
             continue;
         slow[n] = exp(f->log_slowdown / (double)f->calls);
@@ -580,7 +583,7 @@ static void summarize(struct sim *s)
 static void sim_fini(struct sim *s)
 {
     for (size_t i = 0; i < s->trace->n_functions; i++) {
-        struct function *f = &s->functions[i];
+        struct sim_function *f = &s->functions[i];
         scale_fini(&f->scale);
         vec_fini(&f->ready);
         vec_fini(&f->free);
@@ -617,7 +620,7 @@ static int sim_init(struct sim *s, const struct trace *t, const struct sim_optio
                        .o = o,
                        .books = place_books_new(),
                        .rng = rng_fork(o->draw.seed, 1, 1),
-                       .functions = xnew_n(struct function, t->n_functions + 1),
+                       .functions = xnew_n(struct sim_function, t->n_functions + 1),
                        .node_running = xnew_n(uint32_t, o->n_nodes) };
     for (uint32_t i = 0; i < o->n_nodes; i++) {
         int r = place_node_add(s->books, &o->node, err);
@@ -629,7 +632,7 @@ static int sim_init(struct sim *s, const struct trace *t, const struct sim_optio
     s->counted_from_us = s->now_us + o->warmup_minutes * 60000000ULL;
     s->counted_to_us = to * 60000000ULL;
     for (size_t i = 0; i < t->n_functions; i++) {
-        struct function *f = &s->functions[i];
+        struct sim_function *f = &s->functions[i];
         double mib = t->functions[i].has_memory ? (double)t->functions[i].memory_mib.average
                                                 : TRACE_MEMORY_DEFAULT_MIB;
         f->memory_mib = (int64_t)MAX(lround(mib), 1L);
@@ -640,9 +643,9 @@ static int sim_init(struct sim *s, const struct trace *t, const struct sim_optio
         scale_begin(&f->scale, &o->scale, now_ms(s), &none, &d);
         obey(s, (uint32_t)i, &d);
     }
-    event_push(s, (struct event){ .at_us = s->now_us, .kind = EVENT_LOADS });
+    event_push(s, (struct sim_event){ .at_us = s->now_us, .kind = EVENT_LOADS });
     if (o->scale.policy == SCALE_ESCARGOT)
-        event_push(s, (struct event){ .at_us = s->now_us, .kind = EVENT_LEVEL });
+        event_push(s, (struct sim_event){ .at_us = s->now_us, .kind = EVENT_LEVEL });
     return 0;
 }
 

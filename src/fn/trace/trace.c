@@ -35,7 +35,7 @@ void trace_free(struct trace *t)
 
 /* ---- a table: its head, and one row at a time ---- */
 
-struct table {
+struct trace_table {
     const char *name;
     struct csv csv;
     struct str *head, *row; /* of CSV_COLUMNS_MAX */
@@ -43,19 +43,19 @@ struct table {
     struct err *err;
 };
 
-static void table_fini(struct table *t)
+static void table_fini(struct trace_table *t)
 {
     free(t->head);
     free(t->row);
 }
 
-static int table_fail(const struct table *t, const char *what, struct str column)
+static int table_fail(const struct trace_table *t, const char *what, struct str column)
 {
     return err_set(t->err, E_PARSE, "%s:%u: %s '" STR_FMT "'", t->name, t->csv.line, what,
                    STR_ARG(column));
 }
 
-static int table_read(struct table *t, struct str *to)
+static int table_read(struct trace_table *t, struct str *to)
 {
     int n = csv_row(&t->csv, to, CSV_COLUMNS_MAX);
     if (n == E_LIMIT)
@@ -66,13 +66,13 @@ static int table_read(struct table *t, struct str *to)
     return n;
 }
 
-static int table_init(struct table *t, const char *name, struct str text, struct err *err)
+static int table_init(struct trace_table *t, const char *name, struct str text, struct err *err)
 {
-    *t = (struct table){ .name = name,
-                         .csv = csv_open(text),
-                         .head = xnew_n(struct str, CSV_COLUMNS_MAX),
-                         .row = xnew_n(struct str, CSV_COLUMNS_MAX),
-                         .err = err };
+    *t = (struct trace_table){ .name = name,
+                               .csv = csv_open(text),
+                               .head = xnew_n(struct str, CSV_COLUMNS_MAX),
+                               .row = xnew_n(struct str, CSV_COLUMNS_MAX),
+                               .err = err };
     int n = table_read(t, t->head);
     if (n == 0)
         return err_set(err, E_PARSE, "%s is empty", name);
@@ -81,7 +81,7 @@ static int table_init(struct table *t, const char *name, struct str text, struct
 }
 
 /* 1, or 0 at the end. Each row has a field for each column. */
-static int table_next(struct table *t)
+static int table_next(struct trace_table *t)
 {
     int n = table_read(t, t->row);
     if (n > 0 && (size_t)n != t->n)
@@ -91,7 +91,7 @@ static int table_next(struct table *t)
 }
 
 /* Where a column stands. */
-static int table_column(const struct table *t, const char *name)
+static int table_column(const struct trace_table *t, const char *name)
 {
     for (size_t i = 0; i < t->n; i++)
         if (str_is(t->head[i], name))
@@ -122,7 +122,7 @@ static bool is_number(struct str s)
     return i == s.n && digits > 0;
 }
 
-static int table_float(const struct table *t, int column, double min, double max, double *ret)
+static int table_float(const struct trace_table *t, int column, double min, double max, double *ret)
 {
     struct str s = t->row[column];
     double v;
@@ -142,7 +142,8 @@ static uintptr_t function_find(const struct trace *t, struct str key)
 }
 
 /* Its index. */
-static int function_add(struct trace *t, const struct table *in, struct str key, struct str name)
+static int function_add(struct trace *t, const struct trace_table *in, struct str key,
+                        struct str name)
 {
     if (t->n_functions == TRACE_FUNCTIONS_MAX)
         return err_set(in->err, E_LIMIT, "%s:%u: more than %d functions", in->name, in->csv.line,
@@ -161,7 +162,7 @@ struct key_columns {
     int owner, app, function;
 };
 
-static int key_columns(const struct table *in, struct key_columns *ret)
+static int key_columns(const struct trace_table *in, struct key_columns *ret)
 {
     int r;
     if ((r = ret->owner = table_column(in, "HashOwner")) < 0 ||
@@ -171,7 +172,7 @@ static int key_columns(const struct table *in, struct key_columns *ret)
     return 0;
 }
 
-static int key_of(const struct table *in, const struct key_columns *k, struct buf *to)
+static int key_of(const struct trace_table *in, const struct key_columns *k, struct buf *to)
 {
     buf_reset(to);
     (void)buf_add_str(to, in->row[k->owner]);
@@ -185,7 +186,7 @@ static int key_of(const struct table *in, const struct key_columns *k, struct bu
 /* ---- invocations.csv ---- */
 
 /* Minutes are the columns whose names are numbers; they stand together, in order. */
-static int minute_columns(const struct table *in, size_t *ret_first, size_t *ret_n)
+static int minute_columns(const struct trace_table *in, size_t *ret_first, size_t *ret_n)
 {
     size_t first = in->n, n = 0;
     uint64_t last = 0, at;
@@ -213,7 +214,7 @@ static int minute_columns(const struct table *in, size_t *ret_first, size_t *ret
 }
 
 /* Counts of the row into counts[0..n), added to what is there. */
-static int read_counts(const struct table *in, size_t first, size_t n, uint32_t *counts)
+static int read_counts(const struct trace_table *in, size_t first, size_t n, uint32_t *counts)
 {
     for (size_t m = 0; m < n; m++) {
         uint64_t v;
@@ -224,7 +225,7 @@ static int read_counts(const struct table *in, size_t first, size_t n, uint32_t 
     return 0;
 }
 
-static int parse_invocations(struct trace *t, struct table *in)
+static int parse_invocations(struct trace *t, struct trace_table *in)
 {
     struct key_columns k;
     size_t first, n;
@@ -232,7 +233,7 @@ static int parse_invocations(struct trace *t, struct table *in)
     if (r < 0 || (r = minute_columns(in, &first, &n)) < 0)
         return r;
     struct err ignored;
-    struct table quiet = *in;
+    struct trace_table quiet = *in;
     quiet.err = &ignored;
     trigger = table_column(&quiet, "Trigger");
     t->n_minutes = (uint32_t)n;
@@ -256,9 +257,9 @@ static int parse_invocations(struct trace *t, struct table *in)
 }
 
 static int with_table(struct trace *t, const char *name, struct str csv, struct err *err,
-                      int (*parse)(struct trace *t, struct table *in))
+                      int (*parse)(struct trace *t, struct trace_table *in))
 {
-    struct table in;
+    struct trace_table in;
     int r = table_init(&in, name, csv, err);
     if (r > 0)
         r = parse(t, &in);
@@ -303,8 +304,8 @@ static const struct points memory_points = { "AverageAllocatedMb",
                                              8 };
 
 /* Percentiles that fall are taken for equal. */
-static int read_distribution(const struct table *in, const struct points *p, const int *columns,
-                             int average, struct trace_distribution *ret)
+static int read_distribution(const struct trace_table *in, const struct points *p,
+                             const int *columns, int average, struct trace_distribution *ret)
 {
     double v;
     int r = table_float(in, average, 0, VALUE_MAX, &v);
@@ -320,7 +321,7 @@ static int read_distribution(const struct table *in, const struct points *p, con
     return 0;
 }
 
-static int parse_distributions(struct trace *t, struct table *in, const struct points *p,
+static int parse_distributions(struct trace *t, struct trace_table *in, const struct points *p,
                                bool is_memory)
 {
     struct key_columns k;
@@ -346,12 +347,12 @@ static int parse_distributions(struct trace *t, struct table *in, const struct p
     return r;
 }
 
-static int parse_durations(struct trace *t, struct table *in)
+static int parse_durations(struct trace *t, struct trace_table *in)
 {
     return parse_distributions(t, in, &run_points, false);
 }
 
-static int parse_memory(struct trace *t, struct table *in)
+static int parse_memory(struct trace *t, struct trace_table *in)
 {
     return parse_distributions(t, in, &memory_points, true);
 }
@@ -376,7 +377,7 @@ static int by_time(const void *a, const void *b)
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
-static int add_call(struct trace *t, const struct table *in, struct trace_call c)
+static int add_call(struct trace *t, const struct trace_table *in, struct trace_call c)
 {
     if (t->n_calls == TRACE_CALLS_MAX)
         return err_set(in->err, E_LIMIT, "%s has more than %d calls", in->name, TRACE_CALLS_MAX);
@@ -393,7 +394,7 @@ static uint32_t run_us(double ms)
     return (uint32_t)(fmin(fmax(ms, 1), TRACE_RUN_MAX_MS) * 1000);
 }
 
-static int parse_azure2021(struct trace *t, struct table *in)
+static int parse_azure2021(struct trace *t, struct trace_table *in)
 {
     int app, func, end, duration, r;
     if ((r = app = table_column(in, "app")) < 0 || (r = func = table_column(in, "func")) < 0 ||
@@ -436,7 +437,7 @@ int trace_parse_azure2021(struct trace *t, const char *name, struct str csv, str
 
 /* ---- FaaSRail: run time, and calls in each minute of the experiment ---- */
 
-static int parse_faasrail(struct trace *t, struct table *in)
+static int parse_faasrail(struct trace *t, struct trace_table *in)
 {
     int avg, workload, r;
     if ((r = avg = table_column(in, "avg")) < 0 ||

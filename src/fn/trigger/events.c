@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-struct delivery {
+struct trigger_events_delivery {
     const struct cloudevent *ev;
     struct str name, path, trigger; /* in the arena */
 };
@@ -32,7 +32,7 @@ struct post_events {
     struct arena arena;
     struct cloudevent *evs;
     size_t n_evs;
-    VEC(struct delivery) calls;
+    VEC(struct trigger_events_delivery) calls;
     size_t at, in_flight, n_repeats;
     int r; /* the first failure */
 };
@@ -82,7 +82,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
 }
 
 /* Source and id say which event it is (section 3.1); either may be long. */
-static void key_of(const struct delivery *d, char ret[ASYNC_KEY_MAX_BYTES])
+static void key_of(const struct trigger_events_delivery *d, char ret[ASYNC_KEY_MAX_BYTES])
 {
     struct sha256 *h = sha256_new();
     uint8_t hash[SHA256_BYTES];
@@ -96,7 +96,7 @@ static void key_of(const struct delivery *d, char ret[ASYNC_KEY_MAX_BYTES])
     (void)snprintf(ret, ASYNC_KEY_MAX_BYTES, "event/" STR_FMT "/%s", STR_ARG(d->trigger), hex);
 }
 
-static int submit(struct post_events *p, const struct delivery *d)
+static int submit(struct post_events *p, const struct trigger_events_delivery *d)
 {
     struct headers h = { 0 };
     char key[ASYNC_KEY_MAX_BYTES];
@@ -156,10 +156,11 @@ static int match(struct post_events *p, struct err *err)
             if (p->calls.n == TRIGGER_CALLS_MAX)
                 return err_set(err, E_LIMIT, "the events make more than %d calls",
                                TRIGGER_CALLS_MAX);
-            struct delivery d = { .ev = ev,
-                                  .name = str_copy_arena(&p->arena, tr->name),
-                                  .path = str_copy_arena(&p->arena, tr->spec.path),
-                                  .trigger = str_copy_arena(&p->arena, tr->spec.name) };
+            struct trigger_events_delivery d = { .ev = ev,
+                                                 .name = str_copy_arena(&p->arena, tr->name),
+                                                 .path = str_copy_arena(&p->arena, tr->spec.path),
+                                                 .trigger =
+                                                     str_copy_arena(&p->arena, tr->spec.name) };
             vec_push(&p->calls, d);
         }
     }

@@ -106,7 +106,7 @@ static int check_room(const struct triggers *t, const struct fn_trigger *s, stru
     return 0;
 }
 
-static void add(struct triggers *t, struct followed *f, const struct fn_trigger *s)
+static void add(struct triggers *t, struct trigger_followed *f, const struct fn_trigger *s)
 {
     struct err err = { 0 };
     struct trigger *tr = xnew(struct trigger);
@@ -151,12 +151,12 @@ static void add(struct triggers *t, struct followed *f, const struct fn_trigger 
 
 /* ------------------------------------------------------------------ functions */
 
-static struct followed *followed_of(struct triggers *t, struct str key, struct str namespace,
-                                    struct str name)
+static struct trigger_followed *followed_of(struct triggers *t, struct str key,
+                                            struct str namespace, struct str name)
 {
-    struct followed *f = map_get(&t->by_function, key);
+    struct trigger_followed *f = map_get(&t->by_function, key);
     if (!f) {
-        f = xnew(struct followed);
+        f = xnew(struct trigger_followed);
         f->namespace = str_dup(namespace);
         f->name = str_dup(name);
         list_init(&f->triggers);
@@ -173,7 +173,7 @@ static bool is_wanted(const struct trigger *tr, const struct fn_spec *spec)
     return false;
 }
 
-static bool has(const struct followed *f, const struct fn_trigger *s)
+static bool has(const struct trigger_followed *f, const struct fn_trigger *s)
 {
     list_each (node, &f->triggers)
         if (same_spec(&list_entry(node, struct trigger, node)->spec, s))
@@ -201,7 +201,7 @@ static void on_function(void *arg, struct str namespace, struct str name,
         return;
     buf_init(&key, 2 * FN_NAME_MAX + 2);
     (void)buf_printf(&key, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
-    struct followed *f = map_get(&t->by_function, buf_str(&key));
+    struct trigger_followed *f = map_get(&t->by_function, buf_str(&key));
     if (!buf_ok(&key) || (!f && (!spec || spec->n_triggers == 0))) {
         buf_fini(&key);
         return;
@@ -268,9 +268,9 @@ void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg)
     t->done_arg = arg;
     async_set_events(t->async, NULL);
     schedules_stop(t);
-    VEC(struct followed *) all = { 0 };
+    VEC(struct trigger_followed *) all = { 0 };
     map_each (e, &t->by_function)
-        vec_push(&all, (struct followed *)e->value);
+        vec_push(&all, (struct trigger_followed *)e->value);
     vec_each (f, &all) {
         list_each_safe (node, &(*f)->triggers)
             trigger_end(list_entry(node, struct trigger, node));

@@ -10,10 +10,10 @@
 #include "fn/trigger/trigger.h"
 #include "io/http.h"
 
-struct watch;
+struct trigger_watch;
 
 /* One function that has triggers. */
-struct followed {
+struct trigger_followed {
     char *namespace, *name;
     struct list triggers; /* struct trigger.node */
 };
@@ -42,7 +42,7 @@ struct trigger {
     int64_t firing_s;
     int64_t not_before_s; /* after a failure */
 
-    struct watch *watch; /* NULL: not here */
+    struct trigger_watch *watch; /* NULL: not here */
 };
 
 struct triggers {
@@ -52,7 +52,7 @@ struct triggers {
     struct transport *transport;
     struct watch_hub *hub;
     char *zoneinfo;
-    struct map by_function;  /* struct followed, by "namespace/name" */
+    struct map by_function;  /* struct trigger_followed, by "namespace/name" */
     struct map by_namespace; /* struct list of event triggers */
     struct list schedules, watches;
     size_t n_triggers, n_schedules, n_watches;

@@ -33,11 +33,11 @@ enum {
     NOTE_EVERY_MS = 600000 /* versions that bring no change are noted so often */
 };
 
-enum watch_at { WATCH_NOTE, WATCH_RESOLVE, WATCH_BEGIN, WATCH_GAP, WATCH_LIVE, WATCH_WAIT };
+enum trigger_watch_at { WATCH_NOTE, WATCH_RESOLVE, WATCH_BEGIN, WATCH_GAP, WATCH_LIVE, WATCH_WAIT };
 
-struct watch {
+struct trigger_watch {
     struct trigger *tr;
-    enum watch_at at;
+    enum trigger_watch_at at;
     bool ended; /* watch_stop(): goes with the last of what is owed */
     unsigned owed;
     uint64_t rv; /* told up to here; 0: not known */
@@ -64,9 +64,9 @@ struct watch {
     struct defer turn; /* a failure that is told inside of a call */
 };
 
-static void run(struct watch *w);
+static void run(struct trigger_watch *w);
 
-static void release(struct watch *w)
+static void release(struct trigger_watch *w)
 {
     if (!w->ended || w->owed > 0)
         return;
@@ -83,12 +83,12 @@ static void release(struct watch *w)
 
 static void on_retry(struct timer *t)
 {
-    struct watch *w = container_of(t, struct watch, retry);
+    struct trigger_watch *w = container_of(t, struct trigger_watch, retry);
     w->at = w->rv ? WATCH_RESOLVE : WATCH_NOTE;
     run(w);
 }
 
-static void drop_sub(struct watch *w)
+static void drop_sub(struct trigger_watch *w)
 {
     if (w->sub)
         watch_sub_cancel(take_ptr(&w->sub));
@@ -102,7 +102,7 @@ static void note_format(uint64_t rv, int64_t wall_ms, char ret[48])
     (void)snprintf(ret, 48, "%llu %lld", (unsigned long long)rv, (long long)wall_ms);
 }
 
-static void note_at(struct watch *w, uint64_t rv, int64_t wall_ms)
+static void note_at(struct trigger_watch *w, uint64_t rv, int64_t wall_ms)
 {
     char note[48];
     note_format(rv, wall_ms, note);
@@ -111,7 +111,7 @@ static void note_at(struct watch *w, uint64_t rv, int64_t wall_ms)
 }
 
 /* From the note again, after a while; calls that are on their way find their keys taken. */
-static void wait_and_retry(struct watch *w, const char *what, const struct err *err)
+static void wait_and_retry(struct trigger_watch *w, const char *what, const struct err *err)
 {
     struct trigger *tr = w->tr;
     drop_sub(w);
@@ -135,7 +135,7 @@ static void wait_and_retry(struct watch *w, const char *what, const struct err *
 
 static void on_note(void *arg, int r, struct str value, const struct err *err)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     struct str rv, time;
     w->owed--;
     if (w->ended) {
@@ -157,23 +157,23 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
 
 /* ------------------------------------------------------------------ GET */
 
-static void on_fetched(struct watch *w, int r, const struct err *err);
+static void on_fetched(struct trigger_watch *w, int r, const struct err *err);
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     w->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     (void)buf_add_str(&w->body, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     w->call = NULL;
     w->owed--;
     if (w->ended)
@@ -186,7 +186,7 @@ static const struct kube_call_ops fetch_ops = { .on_head = on_head,
                                                 .on_data = on_data,
                                                 .on_end = on_end };
 
-static void fetch(struct watch *w, struct str target)
+static void fetch(struct trigger_watch *w, struct str target)
 {
     struct err err = { 0 };
     struct kube_request req = { .identity = w->identity, .method = STR("GET"), .target = target };
@@ -199,14 +199,14 @@ static void fetch(struct watch *w, struct str target)
         w->owed++;
 }
 
-static void add_group_version(struct buf *to, const struct watch *w)
+static void add_group_version(struct buf *to, const struct trigger_watch *w)
 {
     struct str gv = w->tr->spec.api_version;
     (void)buf_printf(to, "%s" STR_FMT, str_find_char(gv, '/') < 0 ? "/api/" : "/apis/",
                      STR_ARG(gv));
 }
 
-static struct str watched_namespace(const struct watch *w)
+static struct str watched_namespace(const struct trigger_watch *w)
 {
     struct str ns = w->tr->spec.namespace;
     if (!w->namespaced || str_is(ns, "*"))
@@ -214,7 +214,7 @@ static struct str watched_namespace(const struct watch *w)
     return ns.n ? ns : w->tr->namespace;
 }
 
-static void fetch_list(struct watch *w, unsigned limit)
+static void fetch_list(struct trigger_watch *w, unsigned limit)
 {
     struct buf target;
     struct str ns = watched_namespace(w);
@@ -235,7 +235,7 @@ static void fetch_list(struct watch *w, unsigned limit)
     buf_fini(&target);
 }
 
-static void fetch_resources(struct watch *w)
+static void fetch_resources(struct trigger_watch *w)
 {
     struct buf target;
     buf_init(&target, 1024);
@@ -248,14 +248,14 @@ static void fetch_resources(struct watch *w)
 
 static void on_failed_turn(struct defer *d)
 {
-    struct watch *w = container_of(d, struct watch, turn);
+    struct trigger_watch *w = container_of(d, struct trigger_watch, turn);
     struct err err = { 0 };
     (void)err_set(&err, -EBUSY, "a call could not be stored");
     w->failed = false;
     wait_and_retry(w, "call", &err);
 }
 
-static void fail_later(struct watch *w)
+static void fail_later(struct trigger_watch *w)
 {
     if (w->failed || w->ended || w->at == WATCH_WAIT)
         return;
@@ -264,15 +264,15 @@ static void fail_later(struct watch *w)
 }
 
 /* A call on its way to the disk. */
-struct change {
-    struct watch *w;
+struct trigger_watch_change {
+    struct trigger_watch *w;
     uint64_t before; /* the version that had been told */
     int64_t wall_before_ms;
 };
 
-static void on_list_stored(struct watch *w);
+static void on_list_stored(struct trigger_watch *w);
 
-static void note_failure(struct watch *w, uint64_t before, int64_t wall_before_ms)
+static void note_failure(struct trigger_watch *w, uint64_t before, int64_t wall_before_ms)
 {
     if (w->before_failed == 0 || before < w->before_failed) {
         w->before_failed = before;
@@ -284,9 +284,9 @@ static void note_failure(struct watch *w, uint64_t before, int64_t wall_before_m
 static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is_repeat,
                          const struct err *err)
 {
-    struct change *c = arg;
-    struct watch *w = c->w;
-    const struct change was = *c;
+    struct trigger_watch_change *c = arg;
+    struct trigger_watch *w = c->w;
+    const struct trigger_watch_change was = *c;
     free(c);
     w->owed--;
     w->in_flight--;
@@ -321,7 +321,7 @@ static bool wants(const struct fn_trigger *s, const char *type)
 }
 
 /* type: "added", "modified", "deleted". noted: what the note says once the call is stored. */
-static void tell(struct watch *w, const char *type, const struct json *object, uint64_t rv,
+static void tell(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
                  uint64_t noted)
 {
     struct trigger *tr = w->tr;
@@ -367,8 +367,8 @@ static void tell(struct watch *w, const char *type, const struct json *object, u
                                .publishes = true,
                                .note = tr->note,
                                .note_value = str_of(note) };
-    struct change *c = xnew(struct change);
-    *c = (struct change){ w, w->rv, w->wall_noted_ms };
+    struct trigger_watch_change *c = xnew(struct trigger_watch_change);
+    *c = (struct trigger_watch_change){ w, w->rv, w->wall_noted_ms };
     if (async_submit(tr->t->async, &call, on_submitted, c, NULL) >= 0) {
         w->owed++;
         w->in_flight++;
@@ -385,7 +385,7 @@ static void tell(struct watch *w, const char *type, const struct json *object, u
 
 /* ------------------------------------------------------------------ lists */
 
-static bool take_plural(struct watch *w, const struct json *tree)
+static bool take_plural(struct trigger_watch *w, const struct json *tree)
 {
     json_each (res, json_getc(tree, "resources")) {
         struct str name = json_get_str(res, "name");
@@ -409,7 +409,7 @@ static uint64_t version_of(const struct json *object)
 }
 
 /* After a gap: whatever has a later version than the last one told. */
-static void tell_later(struct watch *w, const struct json *list, uint64_t since)
+static void tell_later(struct trigger_watch *w, const struct json *list, uint64_t since)
 {
     struct arena a = { 0 };
     json_each (item, json_getc(list, "items")) {
@@ -429,7 +429,7 @@ static void tell_later(struct watch *w, const struct json *list, uint64_t since)
 }
 
 /* All of the page is on disk: the next one, or the watch. */
-static void on_list_stored(struct watch *w)
+static void on_list_stored(struct trigger_watch *w)
 {
     w->list_waits = false;
     if (w->next.n) {
@@ -442,7 +442,7 @@ static void on_list_stored(struct watch *w)
     run(w);
 }
 
-static void on_listed(struct watch *w, const struct json *tree)
+static void on_listed(struct trigger_watch *w, const struct json *tree)
 {
     struct str next = json_get_str(json_getc(tree, "metadata"), "continue");
     w->list_rv = MAX(version_of(tree), UINT64_C(1));
@@ -456,7 +456,7 @@ static void on_listed(struct watch *w, const struct json *tree)
         on_list_stored(w);
 }
 
-static void on_fetched(struct watch *w, int r, const struct err *err)
+static void on_fetched(struct trigger_watch *w, int r, const struct err *err)
 {
     struct arena a = { .max_bytes = 16 * (size_t)FETCH_MAX_BYTES };
     struct json *tree = NULL;
@@ -487,7 +487,7 @@ static void on_fetched(struct watch *w, int r, const struct err *err)
 
 static void on_open(void *arg, int status, struct str body)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     w->status = status;
     if (status == 200)
         w->retry_ms = 0;
@@ -498,7 +498,7 @@ static void on_event(void *arg, const struct watch_event *ev)
     static const char *const words[] = { [WATCH_EVENT_ADDED] = "added",
                                          [WATCH_EVENT_MODIFIED] = "modified",
                                          [WATCH_EVENT_DELETED] = "deleted" };
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     if (ev->type == WATCH_EVENT_ERROR) {
         w->status = 410; /* on_sub_end() follows */
         return;
@@ -522,7 +522,7 @@ static void on_event(void *arg, const struct watch_event *ev)
 
 static void on_sub_end(void *arg)
 {
-    struct watch *w = arg;
+    struct trigger_watch *w = arg;
     struct err err = { 0 };
     w->sub = NULL;
     w->paused = false;
@@ -539,7 +539,7 @@ static const struct watch_sub_ops sub_ops = { .on_open = on_open,
                                               .on_event = on_event,
                                               .on_end = on_sub_end };
 
-static void subscribe(struct watch *w)
+static void subscribe(struct trigger_watch *w)
 {
     struct err err = { 0 };
     struct watch_key key = { .group_version = w->tr->spec.api_version,
@@ -553,7 +553,7 @@ static void subscribe(struct watch *w)
 }
 
 /* Do what the state says. */
-static void run(struct watch *w)
+static void run(struct trigger_watch *w)
 {
     struct err err = { 0 };
     switch (w->at) {
@@ -583,7 +583,7 @@ static void run(struct watch *w)
 
 /* ------------------------------------------------------------------ interface */
 
-static void make_identity(struct watch *w)
+static void make_identity(struct trigger_watch *w)
 {
     const struct trigger *tr = w->tr;
     struct str ns = tr->spec.namespace;
@@ -611,7 +611,7 @@ void watch_check(struct trigger *tr)
         watch_stop(tr);
     if (!owns || tr->watch)
         return;
-    struct watch *w = xnew(struct watch);
+    struct trigger_watch *w = xnew(struct trigger_watch);
     w->tr = tr;
     buf_init(&w->body, FETCH_MAX_BYTES);
     buf_init(&w->next, 8192);
@@ -623,7 +623,7 @@ void watch_check(struct trigger *tr)
 
 void watch_stop(struct trigger *tr)
 {
-    struct watch *w = take_ptr(&tr->watch);
+    struct trigger_watch *w = take_ptr(&tr->watch);
     if (!w)
         return;
     w->ended = true;

@@ -420,7 +420,7 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
     timer_start(f->loop, &s->timer, r->t->fake_create_ms, on_ready);
 }
 
-struct farewell { /* on_destroyed() that is owed, also for what is not known */
+struct fake_farewell { /* on_destroyed() that is owed, also for what is not known */
     struct defer turn;
     struct fake *f;
     uint64_t id;
@@ -428,7 +428,7 @@ struct farewell { /* on_destroyed() that is owed, also for what is not known */
 
 static void on_farewell(struct defer *d)
 {
-    struct farewell *w = container_of(d, struct farewell, turn);
+    struct fake_farewell *w = container_of(d, struct fake_farewell, turn);
     struct fake *f = w->f;
     uint64_t id = w->id;
     free(w);
@@ -440,7 +440,7 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
 {
     struct fake *f = of(rt);
     struct fake_sandbox *s = map_del(&f->sandboxes, str_n(&id, sizeof id));
-    struct farewell *w = xnew(struct farewell);
+    struct fake_farewell *w = xnew(struct fake_farewell);
     w->f = f;
     w->id = id;
     f->n_owed++;

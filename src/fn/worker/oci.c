@@ -25,7 +25,7 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
         oci_box_refuse(b, &err);
 }
 
-struct farewell { /* on_destroyed() for what is not known */
+struct oci_farewell { /* on_destroyed() for what is not known */
     struct defer turn;
     struct oci *o;
     uint64_t id;
@@ -33,7 +33,7 @@ struct farewell { /* on_destroyed() for what is not known */
 
 static void on_farewell(struct defer *d)
 {
-    struct farewell *f = container_of(d, struct farewell, turn);
+    struct oci_farewell *f = container_of(d, struct oci_farewell, turn);
     struct oci *o = f->o;
     uint64_t id = f->id;
     free(f);
@@ -46,7 +46,7 @@ static void destroy(struct runtime *rt, uint64_t id, uint32_t grace_ms)
     struct oci *o = of(rt);
     struct box *b = map_get(&o->boxes, box_key(&id));
     if (!b) {
-        struct farewell *f = xnew(struct farewell);
+        struct oci_farewell *f = xnew(struct oci_farewell);
         f->o = o;
         f->id = id;
         o->n_owed++;

@@ -26,14 +26,14 @@ struct probe {
     char *path;
     uv_poll_t pause; /* of the timerfd: until the next try, or the end of one */
     int pause_fd;
-    struct attempt *attempt; /* NULL: between two */
+    struct probe_attempt *attempt; /* NULL: between two */
     uint64_t pause_us, attempt_ms, give_up_ms;
     char last[80]; /* what the last try said */
     bool is_over;
 };
 
 /* Closes apart from the probe, which goes on with the next. */
-struct attempt {
+struct probe_attempt {
     uv_poll_t poll;
     int fd;
     struct probe *p; /* NULL: given up */
@@ -48,14 +48,14 @@ static void try_now(struct probe *p);
 
 static void on_attempt_closed(uv_handle_t *h)
 {
-    struct attempt *a = h->data;
+    struct probe_attempt *a = h->data;
     (void)close(a->fd);
     free(a);
 }
 
 static void drop_attempt(struct probe *p)
 {
-    struct attempt *a = take_ptr(&p->attempt);
+    struct probe_attempt *a = take_ptr(&p->attempt);
     if (!a)
         return;
     a->p = NULL;
@@ -131,7 +131,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
 
 /* ---------------------------------------------------------------- one try */
 
-static int send_request(struct attempt *a)
+static int send_request(struct probe_attempt *a)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
     (void)buf_printf(&text,
@@ -142,7 +142,7 @@ static int send_request(struct attempt *a)
     return n == (ssize_t)text.n ? 0 : n < 0 ? -errno : -EIO; /* an empty buffer takes it all */
 }
 
-static void judge(struct attempt *a)
+static void judge(struct probe_attempt *a)
 {
     struct probe *p = a->p;
     uint64_t status;
@@ -161,7 +161,7 @@ static void judge(struct attempt *a)
 
 static void on_socket(uv_poll_t *h, int status, int events)
 {
-    struct attempt *a = h->data;
+    struct probe_attempt *a = h->data;
     struct probe *p = a->p;
     int code = 0;
     socklen_t size = sizeof code;
@@ -210,7 +210,7 @@ static void try_now(struct probe *p)
         again(p, err_strerror(-code));
         return;
     }
-    struct attempt *a = xnew(struct attempt);
+    struct probe_attempt *a = xnew(struct probe_attempt);
     a->fd = fd;
     a->p = p;
     int r = uv_poll_init(&p->loop->uv, &a->poll, fd);

@@ -33,7 +33,7 @@ static struct runtime *find_runtime(const struct revisions *t, const char *name)
 
 /* ---------------------------------------------------------------- one revision */
 
-static void free_revision(struct revisions *t, struct revision *v)
+static void free_revision(struct revisions *t, struct worker_revision *v)
 {
     if (v->is_prepared)
         v->rt->ops->forget(v->rt, &v->pub);
@@ -74,7 +74,7 @@ static Dormouse__Fn__V1__Revision *copy(struct arena *a, const Dormouse__Fn__V1_
     return made;
 }
 
-static int read_template(struct revision *v, struct err *err)
+static int read_template(struct worker_revision *v, struct err *err)
 {
     struct fn_template *tmpl = arena_new(&v->arena, struct fn_template);
     struct json *spec;
@@ -85,7 +85,7 @@ static int read_template(struct revision *v, struct err *err)
     return r < 0 ? err_ctx(err, E_INVALID, "revision %u", v->m->revision) : 0;
 }
 
-static void take_env(struct revision *v)
+static void take_env(struct worker_revision *v)
 {
     struct fn_name_value *env = arena_new_n(&v->arena, struct fn_name_value, v->m->n_env + 1);
     for (size_t i = 0; i < v->m->n_env; i++)
@@ -103,10 +103,10 @@ static void take_env(struct revision *v)
 }
 
 /* What cannot be run becomes a revision all the same: each create says why. */
-static struct revision *new_revision(struct revisions *t, struct function *f,
-                                     const Dormouse__Fn__V1__Revision *m)
+static struct worker_revision *new_revision(struct revisions *t, struct worker_function *f,
+                                            const Dormouse__Fn__V1__Revision *m)
 {
-    struct revision *v = slab_new(struct revision);
+    struct worker_revision *v = slab_new(struct worker_revision);
     v->arena.block_bytes = ARENA_BYTES;
     v->function = f;
     v->m = copy(&v->arena, m);
@@ -129,7 +129,7 @@ static struct revision *new_revision(struct revisions *t, struct function *f,
     return v;
 }
 
-static bool is_same(const struct revision *v, const Dormouse__Fn__V1__Revision *m)
+static bool is_same(const struct worker_revision *v, const Dormouse__Fn__V1__Revision *m)
 {
     size_t n, known_n;
     scoped(free_scoped) uint8_t *packed = pack(m, &n);
@@ -137,7 +137,7 @@ static bool is_same(const struct revision *v, const Dormouse__Fn__V1__Revision *
     return n == known_n && memcmp(packed, known, n) == 0;
 }
 
-void revision_ref(struct revision *v)
+void revision_ref(struct worker_revision *v)
 {
     v->n_sandboxes++;
     if (v->is_prepared)
@@ -148,7 +148,7 @@ void revision_ref(struct revision *v)
 
 /* ---------------------------------------------------------------- functions */
 
-static void free_function(struct revisions *t, struct function *f)
+static void free_function(struct revisions *t, struct worker_function *f)
 {
     map_del(&t->by_uid, str_of(f->uid));
     vec_fini(&f->revisions);
@@ -159,10 +159,10 @@ static void free_function(struct revisions *t, struct function *f)
 }
 
 /* Drop revisions that nobody needs, and the function with the last one. */
-static void trim(struct revisions *t, struct function *f)
+static void trim(struct revisions *t, struct worker_function *f)
 {
     for (size_t i = f->revisions.n; i-- > 0;) {
-        struct revision *v = f->revisions.p[i];
+        struct worker_revision *v = f->revisions.p[i];
         if (v->n_sandboxes == 0 && !v->is_listed) {
             vec_remove(&f->revisions, i);
             free_revision(t, v);
@@ -172,14 +172,14 @@ static void trim(struct revisions *t, struct function *f)
         free_function(t, f);
 }
 
-static void unlist(struct function *f)
+static void unlist(struct worker_function *f)
 {
     f->is_listed = false;
     vec_each (v, &f->revisions)
         (*v)->is_listed = false;
 }
 
-void revision_unref(struct revisions *t, struct revision *v)
+void revision_unref(struct revisions *t, struct worker_revision *v)
 {
     assert(v->n_sandboxes > 0);
     v->n_sandboxes--;
@@ -191,12 +191,13 @@ static struct str number_key(const uint32_t *number)
     return str_n(number, sizeof *number);
 }
 
-static struct function *take_function(struct revisions *t, const Dormouse__Fn__V1__Function *m)
+static struct worker_function *take_function(struct revisions *t,
+                                             const Dormouse__Fn__V1__Function *m)
 {
-    struct function *f = map_get(&t->by_uid, str_of(m->uid));
+    struct worker_function *f = map_get(&t->by_uid, str_of(m->uid));
     if (f)
         return f;
-    f = slab_new(struct function);
+    f = slab_new(struct worker_function);
     f->uid = slab_strndup(m->uid, strlen(m->uid));
     f->namespace = slab_strndup(m->namespace_, strlen(m->namespace_));
     f->name = slab_strndup(m->name, strlen(m->name));
@@ -204,7 +205,7 @@ static struct function *take_function(struct revisions *t, const Dormouse__Fn__V
     return f;
 }
 
-static void put_revision(struct revisions *t, struct function *f,
+static void put_revision(struct revisions *t, struct worker_function *f,
                          const Dormouse__Fn__V1__Revision *m)
 {
     vec_each (v, &f->revisions)
@@ -212,7 +213,7 @@ static void put_revision(struct revisions *t, struct function *f,
             (*v)->is_listed = true;
             return;
         }
-    struct revision *v = new_revision(t, f, m);
+    struct worker_revision *v = new_revision(t, f, m);
     v->is_listed = true;
     vec_push(&f->revisions, v);
 }
@@ -223,10 +224,10 @@ int revisions_put(struct revisions *t, const Dormouse__Fn__V1__Function *m, stru
         return err_set(err, E_INVALID, "a function without uid");
     if (t->n + m->n_revisions > REVISIONS_MAX)
         return err_set(err, E_LIMIT, "more than %d revisions", (int)REVISIONS_MAX);
-    struct function *other = map_get(&t->by_number, number_key(&m->function));
+    struct worker_function *other = map_get(&t->by_number, number_key(&m->function));
     if (other && strcmp(other->uid, m->uid) != 0)
         revisions_gone(t, m->function);
-    struct function *f = take_function(t, m);
+    struct worker_function *f = take_function(t, m);
     if (f->is_listed && f->number != m->function)
         map_del(&t->by_number, number_key(&f->number));
     unlist(f);
@@ -241,7 +242,7 @@ int revisions_put(struct revisions *t, const Dormouse__Fn__V1__Function *m, stru
 
 void revisions_gone(struct revisions *t, uint32_t number)
 {
-    struct function *f = map_del(&t->by_number, number_key(&number));
+    struct worker_function *f = map_del(&t->by_number, number_key(&number));
     if (!f)
         return;
     unlist(f);
@@ -253,14 +254,14 @@ void revisions_new_term(struct revisions *t)
     map_fini(&t->by_number);
     t->by_number = (struct map){ 0 };
     map_each (e, &t->by_uid)
-        ((struct function *)e->value)->is_listed = false;
+        ((struct worker_function *)e->value)->is_listed = false;
 }
 
 void revisions_sweep(struct revisions *t)
 {
-    VEC(struct function *) left = { 0 };
+    VEC(struct worker_function *) left = { 0 };
     map_each (e, &t->by_uid) {
-        struct function *f = e->value;
+        struct worker_function *f = e->value;
         if (!f->is_listed)
             vec_push(&left, f);
     }
@@ -272,9 +273,10 @@ void revisions_sweep(struct revisions *t)
 }
 
 /* The newest of that number: an older one with other env has sandboxes, but gets no more. */
-struct revision *revisions_find(const struct revisions *t, uint32_t number, uint32_t revision)
+struct worker_revision *revisions_find(const struct revisions *t, uint32_t number,
+                                       uint32_t revision)
 {
-    struct function *f = map_get(&t->by_number, number_key(&number));
+    struct worker_function *f = map_get(&t->by_number, number_key(&number));
     if (!f)
         return NULL;
     vec_each (v, &f->revisions)
@@ -283,7 +285,7 @@ struct revision *revisions_find(const struct revisions *t, uint32_t number, uint
     return NULL;
 }
 
-const struct function *revisions_function(const struct revisions *t, uint32_t number)
+const struct worker_function *revisions_function(const struct revisions *t, uint32_t number)
 {
     return map_get(&t->by_number, number_key(&number));
 }

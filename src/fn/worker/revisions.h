@@ -15,11 +15,11 @@
 
 enum { REVISIONS_MAX = 100000 }; /* of all functions; more are refused */
 
-struct function;
+struct worker_function;
 
-struct revision {
+struct worker_revision {
     struct runtime_revision pub; /* what the runtime sees */
-    struct function *function;
+    struct worker_function *function;
     struct runtime *rt;   /* NULL: it cannot be run here, see err */
     struct err *err;      /* why, in `arena`; NULL while rt is set */
     uint32_t n_sandboxes; /* of any state */
@@ -29,18 +29,18 @@ struct revision {
     struct arena arena;            /* m, template and env */
 };
 
-struct function {
+struct worker_function {
     char *uid, *namespace, *name;
     bool is_listed; /* by the control plane, in this term */
     uint32_t number;
-    VEC(struct revision *) revisions; /* those with sandboxes also when nobody names them */
+    VEC(struct worker_revision *) revisions; /* those with sandboxes also when nobody names them */
 };
 
 struct revisions {
     struct runtime *const *runtimes; /* kept */
     size_t n_runtimes;
-    struct map by_uid;    /* struct function */
-    struct map by_number; /* 4 bytes -> struct function */
+    struct map by_uid;    /* struct worker_function */
+    struct map by_number; /* 4 bytes -> struct worker_function */
     size_t n;             /* revisions */
 };
 
@@ -54,10 +54,11 @@ void revisions_new_term(struct revisions *t);
 /* Drops what has not been named since revisions_new_term() and has no sandbox. */
 void revisions_sweep(struct revisions *t);
 /* NULL: not known. Borrowed until the next change. */
-struct revision *revisions_find(const struct revisions *t, uint32_t number, uint32_t revision);
+struct worker_revision *revisions_find(const struct revisions *t, uint32_t number,
+                                       uint32_t revision);
 
-const struct function *revisions_function(const struct revisions *t, uint32_t number);
+const struct worker_function *revisions_function(const struct revisions *t, uint32_t number);
 
 /* For each sandbox. The first one lets the runtime prepare; the last one may end it. */
-void revision_ref(struct revision *v);
-void revision_unref(struct revisions *t, struct revision *v);
+void revision_ref(struct worker_revision *v);
+void revision_unref(struct revisions *t, struct worker_revision *v);

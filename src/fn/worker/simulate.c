@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-struct simulation {
+struct fn_simulation {
     struct loop *loop;
     struct worker **workers;
     uint32_t n, n_synced, n_left;
@@ -26,7 +26,7 @@ struct simulation {
 static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
                  void *arg, struct invocation **ret, struct err *err)
 {
-    struct simulation *s = container_of(v, struct simulation, invoker);
+    struct fn_simulation *s = container_of(v, struct fn_simulation, invoker);
     struct worker *w = map_get(&s->index, str_n(&req->sandbox, sizeof req->sandbox));
     if (!w)
         return err_set(err, -ECONNREFUSED, "no simulated worker has this sandbox");
@@ -35,7 +35,7 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
 
 static struct invoker *any(struct invoker *v)
 {
-    return worker_invoker(container_of(v, struct simulation, invoker)->workers[0]);
+    return worker_invoker(container_of(v, struct fn_simulation, invoker)->workers[0]);
 }
 
 static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
@@ -70,7 +70,7 @@ static const struct invoker_ops invoker_ops = { .start = start,
                                                 .resume = resume_answer,
                                                 .cancel = cancel };
 
-struct invoker *simulate_invoker(struct simulation *s)
+struct invoker *simulate_invoker(struct fn_simulation *s)
 {
     return &s->invoker;
 }
@@ -79,12 +79,12 @@ struct invoker *simulate_invoker(struct simulation *s)
 
 static void on_synced(void *arg)
 {
-    struct simulation *s = arg;
+    struct fn_simulation *s = arg;
     if (++s->n_synced == s->n && s->on_synced)
         s->on_synced(s->arg);
 }
 
-static int start_one(struct simulation *s, const struct simulation_opts *o, uint32_t i,
+static int start_one(struct fn_simulation *s, const struct fn_simulation_opts *o, uint32_t i,
                      struct err *err)
 {
     scoped(free_scoped) char *name = xasprintf("%s%u", o->prefix, i);
@@ -105,12 +105,12 @@ static int start_one(struct simulation *s, const struct simulation_opts *o, uint
     return worker_start(&w, &s->workers[i], err);
 }
 
-int simulate_start(const struct simulation_opts *o, struct simulation **ret, struct err *err)
+int simulate_start(const struct fn_simulation_opts *o, struct fn_simulation **ret, struct err *err)
 {
     if (o->n_workers == 0 || o->n_workers > SIMULATION_WORKERS_MAX || !o->prefix[0])
         return err_set(err, E_INVALID, "1 to %d simulated workers, and a prefix of their names",
                        (int)SIMULATION_WORKERS_MAX);
-    struct simulation *s = xnew(struct simulation);
+    struct fn_simulation *s = xnew(struct fn_simulation);
     s->loop = o->loop;
     s->workers = xnew_n(struct worker *, o->n_workers);
     s->n = o->n_workers;
@@ -126,7 +126,7 @@ int simulate_start(const struct simulation_opts *o, struct simulation **ret, str
     return 0;
 }
 
-void simulate_count(const struct simulation *s, struct worker_counts *ret)
+void simulate_count(const struct fn_simulation *s, struct worker_counts *ret)
 {
     *ret = (struct worker_counts){ .is_welcome = true };
     for (uint32_t i = 0; i < s->n; i++) {
@@ -148,7 +148,7 @@ void simulate_count(const struct simulation *s, struct worker_counts *ret)
 
 static void on_stopped(void *arg)
 {
-    struct simulation *s = arg;
+    struct fn_simulation *s = arg;
     if (--s->n_left > 0)
         return;
     void (*done)(void *) = s->done;
@@ -159,7 +159,7 @@ static void on_stopped(void *arg)
     done(done_arg);
 }
 
-void simulate_stop(struct simulation *s, void (*done)(void *arg), void *arg)
+void simulate_stop(struct fn_simulation *s, void (*done)(void *arg), void *arg)
 {
     s->done = done;
     s->done_arg = arg;

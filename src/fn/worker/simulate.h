@@ -7,11 +7,11 @@
 
 #include "fn/worker/worker.h"
 
-struct simulation;
+struct fn_simulation;
 
 enum { SIMULATION_WORKERS_MAX = 10000 };
 
-struct simulation_opts {
+struct fn_simulation_opts {
     struct loop *loop;
     struct fn_dialer *dialer; /* kept until stopped */
     uint32_t n_workers;
@@ -26,9 +26,10 @@ struct simulation_opts {
     void *arg;
 };
 
-int simulate_start(const struct simulation_opts *opts, struct simulation **ret, struct err *err);
+int simulate_start(const struct fn_simulation_opts *opts, struct fn_simulation **ret,
+                   struct err *err);
 /* Calls any sandbox of any of them. */
-struct invoker *simulate_invoker(struct simulation *s);
+struct invoker *simulate_invoker(struct fn_simulation *s);
 /* Sums over all of them. */
-void simulate_count(const struct simulation *s, struct worker_counts *ret);
-void simulate_stop(struct simulation *s, void (*done)(void *arg), void *arg);
+void simulate_count(const struct fn_simulation *s, struct worker_counts *ret);
+void simulate_stop(struct fn_simulation *s, void (*done)(void *arg), void *arg);

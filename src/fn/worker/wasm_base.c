@@ -71,7 +71,7 @@ bool wasm_has_base(const struct wasm_revision *rev)
  * The idle base that was not used for longest gives way, in any runner or in this one. Its revision
  * stays as it is, and makes another one for its next request.
  */
-static bool make_room(struct wasm_rt *rt, const struct runner *where)
+static bool make_room(struct wasm_rt *rt, const struct pool_runner *where)
 {
     list_each (node, &rt->bases) {
         struct wasm_base *b = list_entry(node, struct wasm_base, used);

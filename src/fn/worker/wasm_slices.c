@@ -18,7 +18,7 @@ enum { WASM_TURNS = 2 };
 
 struct wasm_share {
     struct list node; /* on rt->shares */
-    const struct runner *runner;
+    const struct pool_runner *runner;
     char *namespace;
     struct list bases; /* with requests that wait, the next one first */
     unsigned n_turns;
@@ -27,7 +27,7 @@ struct wasm_share {
 static struct wasm_share *share_new(struct wasm_base *b)
 {
     struct wasm_rt *rt = b->rev->rt;
-    const struct runner *runner = b->seat.tenant.runner;
+    const struct pool_runner *runner = b->seat.tenant.runner;
     const char *namespace = b->rev->r->namespace; /* set while the revision has requests */
     list_each (node, &rt->shares) {
         struct wasm_share *s = list_entry(node, struct wasm_share, node);

@@ -202,7 +202,7 @@ static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
         create_again(w, s);
         return;
     }
-    struct revision *v = revisions_find(&w->revisions, c->function, c->revision);
+    struct worker_revision *v = revisions_find(&w->revisions, c->function, c->revision);
     if (w->is_stopping)
         refuse_create(w, c->sandbox, -ESHUTDOWN, "this worker stops");
     else if (!v)
@@ -229,7 +229,7 @@ static void do_adopt(struct worker *w, const Dormouse__Fn__V1__Adopt *a)
     if (!s)
         return;
     s->is_adopted = true;
-    struct revision *v = revisions_find(&w->revisions, a->function, s->revision_number);
+    struct worker_revision *v = revisions_find(&w->revisions, a->function, s->revision_number);
     if (s->revision || !v || v->rt != s->rt || strcmp(v->pub.uid, s->uid) != 0)
         return;
     s->revision = v;
@@ -258,7 +258,7 @@ static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *
 /* It has been deleted, and its log goes with it. */
 static void forget_function(struct worker *w, uint32_t number)
 {
-    const struct function *f = revisions_function(&w->revisions, number);
+    const struct worker_function *f = revisions_function(&w->revisions, number);
     if (f)
         guest_log_remove(w->logs, f->namespace, f->name);
     revisions_gone(&w->revisions, number);

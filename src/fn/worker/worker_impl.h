@@ -17,7 +17,7 @@ struct sandbox {
     uint64_t id;
     struct sm sm;
     struct runtime *rt;
-    struct revision *revision; /* NULL: of an earlier process */
+    struct worker_revision *revision; /* NULL: of an earlier process */
     char *uid;
     uint32_t revision_number;
     char *address; /* NULL: only to be called in this process */
@@ -41,7 +41,7 @@ struct label {
     char *key, *value;
 };
 
-struct call;
+struct worker_invoker_call;
 
 struct worker {
     struct loop *loop;
@@ -86,7 +86,7 @@ struct worker {
 
     struct invoker invoker;
     uint32_t n_running;
-    struct call *spare_calls;
+    struct worker_invoker_call *spare_calls;
 
     bool is_stopping, is_closing; /* closing: no sandbox is left */
     void (*done)(void *arg);

@@ -8,49 +8,49 @@
 
 #include <errno.h>
 
-struct call { /* a struct invocation, to callers */
+struct worker_invoker_call { /* a struct invocation, to callers */
     struct worker *w;
     struct invoker *to;
     struct invocation *x;
     const struct invoke_ops *ops;
     void *arg;
-    struct call *next_spare;
+    struct worker_invoker_call *next_spare;
 };
 
-static struct call *of(struct invocation *x)
+static struct worker_invoker_call *of(struct invocation *x)
 {
-    return (struct call *)x;
+    return (struct worker_invoker_call *)x;
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct call *c = arg;
+    struct worker_invoker_call *c = arg;
     c->ops->on_head(c->arg, status, headers);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct call *c = arg;
+    struct worker_invoker_call *c = arg;
     c->ops->on_data(c->arg, chunk);
 }
 
 static void on_trailers(void *arg, const struct headers *trailers)
 {
-    struct call *c = arg;
+    struct worker_invoker_call *c = arg;
     if (c->ops->on_trailers)
         c->ops->on_trailers(c->arg, trailers);
 }
 
 static void on_writable(void *arg)
 {
-    struct call *c = arg;
+    struct worker_invoker_call *c = arg;
     if (c->ops->on_writable)
         c->ops->on_writable(c->arg);
 }
 
 static void on_end(void *arg, int r, const char *reason, const struct err *err)
 {
-    struct call *c = arg;
+    struct worker_invoker_call *c = arg;
     c->w->n_running--;
     c->ops->on_end(c->arg, r, reason, err);
     c->next_spare = c->w->spare_calls;
@@ -63,11 +63,11 @@ static const struct invoke_ops inner_ops = { .on_head = on_head,
                                              .on_writable = on_writable,
                                              .on_end = on_end };
 
-static struct call *take_call(struct worker *w)
+static struct worker_invoker_call *take_call(struct worker *w)
 {
-    struct call *c = w->spare_calls;
+    struct worker_invoker_call *c = w->spare_calls;
     if (!c)
-        return xnew(struct call);
+        return xnew(struct worker_invoker_call);
     w->spare_calls = c->next_spare;
     return c;
 }
@@ -94,8 +94,8 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
     if (!to)
         return err_set(err, -ECONNREFUSED, "no sandbox %llu that can be called is here",
                        (unsigned long long)req->sandbox);
-    struct call *c = take_call(w);
-    *c = (struct call){ .w = w, .to = to, .ops = ops, .arg = arg };
+    struct worker_invoker_call *c = take_call(w);
+    *c = (struct worker_invoker_call){ .w = w, .to = to, .ops = ops, .arg = arg };
     int r = invoke_start(c->to, req, &inner_ops, c, &c->x, err);
     if (r < 0) {
         c->next_spare = w->spare_calls;
@@ -153,7 +153,7 @@ void worker_invoker_fini(struct worker *w)
 {
     assert(w->n_running == 0); /* the runtimes have ended their calls */
     while (w->spare_calls) {
-        struct call *c = w->spare_calls;
+        struct worker_invoker_call *c = w->spare_calls;
         w->spare_calls = c->next_spare;
         free(c);
     }

@@ -28,7 +28,7 @@ struct changed {
     const struct cel_static *was;
 };
 
-struct check {
+struct cel_check {
     struct arena *a;
     struct str text;
     struct cel_checked *out;
@@ -40,14 +40,14 @@ struct check {
     uint64_t steps;
 };
 
-static bool is_spent(const struct check *c)
+static bool is_spent(const struct cel_check *c)
 {
     return c->steps > CEL_CHECK_STEPS || c->out->steps > CEL_CHECK_STEPS;
 }
 
-static void complain(struct check *c, uint32_t at, const char *fmt, ...)
+static void complain(struct cel_check *c, uint32_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void complain(struct check *c, uint32_t at, const char *fmt, ...)
+static void complain(struct cel_check *c, uint32_t at, const char *fmt, ...)
 {
     va_list ap;
     if (c->n_mistakes == CEL_CHECK_ERRORS) {
@@ -124,7 +124,7 @@ const char *cel_static_text(struct arena *a, const struct cel_static *t)
     return text;
 }
 
-static const char *text_of(struct check *c, const struct cel_static *t)
+static const char *text_of(struct cel_check *c, const struct cel_static *t)
 {
     return cel_static_text(c->a, t);
 }
@@ -141,7 +141,7 @@ static bool is_optional(const struct cel_static *t)
     return t->kind == CEL_KIND_OPAQUE && t->n == 1;
 }
 
-static const struct cel_static *new_type(struct check *c, enum cel_kind kind, const char *name,
+static const struct cel_static *new_type(struct cel_check *c, enum cel_kind kind, const char *name,
                                          const struct cel_static *p0, const struct cel_static *p1)
 {
     struct cel_static *t = arena_new(c->a, struct cel_static);
@@ -153,18 +153,18 @@ static const struct cel_static *new_type(struct check *c, enum cel_kind kind, co
     return t;
 }
 
-static const struct cel_static *new_list(struct check *c, const struct cel_static *of)
+static const struct cel_static *new_list(struct cel_check *c, const struct cel_static *of)
 {
     return new_type(c, CEL_KIND_LIST, NULL, of, NULL);
 }
 
-static const struct cel_static *new_optional(struct check *c, const struct cel_static *of)
+static const struct cel_static *new_optional(struct cel_check *c, const struct cel_static *of)
 {
     return new_type(c, CEL_KIND_OPAQUE, "optional_type", of, NULL);
 }
 
 /* A type that is not known yet. */
-static const struct cel_static *new_param(struct check *c)
+static const struct cel_static *new_param(struct cel_check *c)
 {
     struct cel_checked *out = c->out;
     if (out->n_bound == c->cap_bound) {
@@ -181,12 +181,12 @@ static const struct cel_static *new_param(struct check *c)
     return t;
 }
 
-static const struct cel_static *bound_to(const struct check *c, const struct cel_static *t)
+static const struct cel_static *bound_to(const struct cel_check *c, const struct cel_static *t)
 {
     return t->kind == CEL_KIND_PARAM ? c->out->bound[t->id] : NULL;
 }
 
-static void bind(struct check *c, const struct cel_static *param, const struct cel_static *to)
+static void bind(struct cel_check *c, const struct cel_static *param, const struct cel_static *to)
 {
     if (c->n_trail == c->cap_trail) {
         size_t cap = MAX((size_t)16, c->cap_trail * 2);
@@ -200,7 +200,7 @@ static void bind(struct check *c, const struct cel_static *param, const struct c
     c->out->bound[param->id] = to;
 }
 
-static bool same(struct check *c, const struct cel_static *x, const struct cel_static *y)
+static bool same(struct cel_check *c, const struct cel_static *x, const struct cel_static *y)
 {
     c->steps++;
     if (x == y)
@@ -238,7 +238,7 @@ static const struct cel_static *substitute(struct arena *a, const struct cel_che
     return s;
 }
 
-static const struct cel_static *known(struct check *c, const struct cel_static *t)
+static const struct cel_static *known(struct cel_check *c, const struct cel_static *t)
 {
     return substitute(c->a, c->out, t, false, &c->out->steps);
 }
@@ -250,7 +250,8 @@ const struct cel_static *cel_static_final(struct arena *a, struct cel_checked *c
 }
 
 /* The parameter does not occur in the type. */
-static bool is_free_of(struct check *c, const struct cel_static *param, const struct cel_static *t)
+static bool is_free_of(struct cel_check *c, const struct cel_static *param,
+                       const struct cel_static *t)
 {
     c->steps++;
     if (!t->open || is_spent(c))
@@ -265,7 +266,7 @@ static bool is_free_of(struct check *c, const struct cel_static *param, const st
     return true;
 }
 
-static bool is_less_specific(struct check *c, const struct cel_static *x,
+static bool is_less_specific(struct cel_check *c, const struct cel_static *x,
                              const struct cel_static *y)
 {
     c->steps++;
@@ -285,17 +286,17 @@ static bool is_less_specific(struct check *c, const struct cel_static *x,
     return true;
 }
 
-static const struct cel_static *more_general(struct check *c, const struct cel_static *x,
+static const struct cel_static *more_general(struct cel_check *c, const struct cel_static *x,
                                              const struct cel_static *y)
 {
     return is_less_specific(c, x, y) ? x : y;
 }
 
-static bool assignable(struct check *c, const struct cel_static *x, const struct cel_static *y);
+static bool assignable(struct cel_check *c, const struct cel_static *x, const struct cel_static *y);
 
 /* t may stand for the parameter. *ret_bound: something stands for it already. */
-static bool stands_for(struct check *c, const struct cel_static *t, const struct cel_static *param,
-                       bool *ret_bound)
+static bool stands_for(struct cel_check *c, const struct cel_static *t,
+                       const struct cel_static *param, bool *ret_bound)
 {
     const struct cel_static *b = bound_to(c, param);
     *ret_bound = true;
@@ -325,7 +326,7 @@ static bool is_nullable(const struct cel_static *t)
            t->kind == CEL_KIND_NULL;
 }
 
-static bool assignable(struct check *c, const struct cel_static *x, const struct cel_static *y)
+static bool assignable(struct cel_check *c, const struct cel_static *x, const struct cel_static *y)
 {
     bool is_bound;
     c->steps++;
@@ -360,7 +361,7 @@ static bool assignable(struct check *c, const struct cel_static *x, const struct
 }
 
 /* Nothing is bound unless all fit. */
-static bool all_assignable(struct check *c, const struct cel_static *const *x,
+static bool all_assignable(struct cel_check *c, const struct cel_static *const *x,
                            const struct cel_static *const *y, size_t n)
 {
     bool fit = true;
@@ -374,28 +375,29 @@ static bool all_assignable(struct check *c, const struct cel_static *const *x,
     return fit;
 }
 
-static bool is_assignable(struct check *c, const struct cel_static *x, const struct cel_static *y)
+static bool is_assignable(struct cel_check *c, const struct cel_static *x,
+                          const struct cel_static *y)
 {
     return all_assignable(c, &x, &y, 1);
 }
 
 /* ------------------------------------------------------------------ macros written out */
 
-static struct core *core(struct check *c, enum core_kind kind, uint32_t at)
+static struct core *core(struct cel_check *c, enum core_kind kind, uint32_t at)
 {
     struct core *x = arena_new(c->a, struct core);
     *x = (struct core){ .kind = (uint8_t)kind, .at = at };
     return x;
 }
 
-static struct core *core_name(struct check *c, uint32_t at, struct str name)
+static struct core *core_name(struct cel_check *c, uint32_t at, struct str name)
 {
     struct core *x = core(c, CORE_NAME, at);
     x->name = name;
     return x;
 }
 
-static struct core *core_value(struct check *c, uint32_t at, struct cel_value v)
+static struct core *core_value(struct cel_check *c, uint32_t at, struct cel_value v)
 {
     struct core *x = core(c, CORE_LITERAL, at);
     struct cel_value *copy = arena_new(c->a, struct cel_value);
@@ -404,7 +406,7 @@ static struct core *core_value(struct check *c, uint32_t at, struct cel_value v)
     return x;
 }
 
-static struct core *core_call(struct check *c, uint32_t at, const char *name, size_t n,
+static struct core *core_call(struct cel_check *c, uint32_t at, const char *name, size_t n,
                               struct core *x0, struct core *x1, struct core *x2)
 {
     struct core *x = core(c, CORE_CALL, at);
@@ -416,7 +418,7 @@ static struct core *core_call(struct check *c, uint32_t at, const char *name, si
     return x;
 }
 
-static struct core *core_list(struct check *c, uint32_t at, struct core *item)
+static struct core *core_list(struct cel_check *c, uint32_t at, struct core *item)
 {
     struct core *x = core(c, CORE_LIST, at);
     x->n = item ? 1 : 0;
@@ -425,27 +427,27 @@ static struct core *core_list(struct check *c, uint32_t at, struct core *item)
     return x;
 }
 
-static struct core *expand(struct check *c, const struct cel_expr *e);
+static struct core *expand(struct cel_check *c, const struct cel_expr *e);
 
 #define ACCU STR("@result")
 
-static struct core *accu(struct check *c, const struct cel_expr *e)
+static struct core *accu(struct cel_check *c, const struct cel_expr *e)
 {
     return core_name(c, e->at, ACCU);
 }
 
-static struct core *int_value(struct check *c, const struct cel_expr *e, int64_t i)
+static struct core *int_value(struct cel_check *c, const struct cel_expr *e, int64_t i)
 {
     return core_value(c, e->at, cel_int(i));
 }
 
-static struct core *bool_value(struct check *c, const struct cel_expr *e, bool b)
+static struct core *bool_value(struct cel_check *c, const struct cel_expr *e, bool b)
 {
     return core_value(c, e->at, cel_bool(b));
 }
 
 /* target.optMap(x, f): target.hasValue() ? optional.of(f with x = target.value()) : none */
-static struct core *expand_optional(struct check *c, const struct cel_expr *e)
+static struct core *expand_optional(struct cel_check *c, const struct cel_expr *e)
 {
     struct core *target = expand(c, e->args[0]);
     struct core *has = core_call(c, e->at, "hasValue", 0, NULL, NULL, NULL);
@@ -467,7 +469,7 @@ static struct core *expand_optional(struct check *c, const struct cel_expr *e)
                      core_call(c, e->at, "optional.none", 0, NULL, NULL, NULL));
 }
 
-static struct core *expand_loop(struct check *c, const struct cel_expr *e)
+static struct core *expand_loop(struct cel_check *c, const struct cel_expr *e)
 {
     if (e->loop == LOOP_OPT_MAP || e->loop == LOOP_OPT_FLAT_MAP)
         return expand_optional(c, e);
@@ -543,7 +545,7 @@ static const char *operator_name(enum cel_op op)
     return op == CEL_OP_MAYBE_AT ? "_[?_]" : names[op];
 }
 
-static void expand_args(struct check *c, struct core *x, const struct cel_expr *e, size_t from)
+static void expand_args(struct cel_check *c, struct core *x, const struct cel_expr *e, size_t from)
 {
     x->n = (uint32_t)(e->n - from);
     x->args = arena_new_n(c->a, struct core *, x->n + 1);
@@ -551,7 +553,7 @@ static void expand_args(struct check *c, struct core *x, const struct cel_expr *
         x->args[i] = expand(c, e->args[from + i]);
 }
 
-static struct core *expand(struct check *c, const struct cel_expr *e)
+static struct core *expand(struct cel_check *c, const struct cel_expr *e)
 {
     struct core *x;
     switch ((enum cel_op)e->op) {
@@ -607,7 +609,7 @@ static const struct cel_static *find_name(const struct cel_name *names, struct s
 }
 
 /* What the letters of a signature stand for. params: those met so far. */
-static const struct cel_static *read_type(struct check *c, const char **at,
+static const struct cel_static *read_type(struct cel_check *c, const char **at,
                                           const struct cel_static **params)
 {
     static const struct cel_static address = { .kind = CEL_KIND_OPAQUE, .name = "net.IP" },
@@ -683,7 +685,7 @@ static const struct cel_static *read_type(struct check *c, const char **at,
 }
 
 /* int, string, net.IP and so on as values. NULL: it names no type. */
-static const struct cel_static *type_name(struct check *c, struct str name)
+static const struct cel_static *type_name(struct cel_check *c, struct str name)
 {
     static const char *const names[][2] = {
         { "bool", "b" },
@@ -717,7 +719,7 @@ static const struct cel_static *type_name(struct check *c, struct str name)
 }
 
 /* a.b.c of names alone; "" where it is something else or longer than the name of any type. */
-static struct str dotted(struct check *c, const struct core *x)
+static struct str dotted(struct cel_check *c, const struct core *x)
 {
     enum { PARTS_MAX = 4 };
     struct str parts[PARTS_MAX];
@@ -741,9 +743,9 @@ static struct str dotted(struct check *c, const struct core *x)
 
 /* ------------------------------------------------------------------ checks */
 
-static void check(struct check *c, struct core *x, const struct cel_name *names);
+static void check(struct cel_check *c, struct core *x, const struct cel_name *names);
 
-static void check_name(struct check *c, struct core *x, const struct cel_name *names)
+static void check_name(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     x->type = find_name(names, x->name);
     if (!x->type)
@@ -754,7 +756,7 @@ static void check_name(struct check *c, struct core *x, const struct cel_name *n
     complain(c, x->at, "undeclared reference to '" STR_FMT "' (in container '')", STR_ARG(x->name));
 }
 
-static const struct cel_static *check_field(struct check *c, const struct core *x,
+static const struct cel_static *check_field(struct cel_check *c, const struct core *x,
                                             struct core *operand, struct str name, bool optional,
                                             const struct cel_name *names)
 {
@@ -797,7 +799,7 @@ static const struct cel_static *find_dotted(const struct cel_name *names, const 
     return NULL;
 }
 
-static void check_select(struct check *c, struct core *x, const struct cel_name *names)
+static void check_select(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     struct str whole = dotted(c, x);
     const struct cel_static *named = whole.n ? type_name(c, whole) : find_dotted(names, x);
@@ -812,8 +814,8 @@ static void check_select(struct check *c, struct core *x, const struct cel_name 
 
 enum { ARGS_MAX = 6 };
 
-static const char *signature_text(struct check *c, const struct cel_static *const *types, size_t n,
-                                  bool member)
+static const char *signature_text(struct cel_check *c, const struct cel_static *const *types,
+                                  size_t n, bool member)
 {
     struct buf b = BUF_INIT(TEXT_MAX * 16);
     for (size_t i = 0; i < n; i++) {
@@ -849,7 +851,7 @@ static size_t count_args(const char *letters)
 }
 
 /* Find the ways of calling the function that fit. */
-static void resolve(struct check *c, struct core *x, const struct cel_signature *s, size_t n)
+static void resolve(struct cel_check *c, struct core *x, const struct cel_signature *s, size_t n)
 {
     const struct cel_static *types[ARGS_MAX], *result = NULL;
     bool member = x->target, logical = str_is(x->name, "_&&_") || str_is(x->name, "_||_");
@@ -897,7 +899,7 @@ static void resolve(struct check *c, struct core *x, const struct cel_signature 
                  STR_ARG(x->name), signature_text(c, types, n_types, member));
 }
 
-static void check_call(struct check *c, struct core *x, const struct cel_name *names)
+static void check_call(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     size_t n = 0;
     const struct cel_signature *s;
@@ -930,7 +932,7 @@ static void check_call(struct check *c, struct core *x, const struct cel_name *n
 }
 
 /* Elements may be of several types here; judge() is strict. */
-static const struct cel_static *join(struct check *c, const struct cel_static *before,
+static const struct cel_static *join(struct cel_check *c, const struct cel_static *before,
                                      const struct cel_static *t)
 {
     if (!before)
@@ -939,7 +941,7 @@ static const struct cel_static *join(struct check *c, const struct cel_static *b
 }
 
 /* The type of an element of a literal, which may be written with '?'. */
-static const struct cel_static *element(struct check *c, const struct core *of, size_t i)
+static const struct cel_static *element(struct cel_check *c, const struct core *of, size_t i)
 {
     const struct core *x = of->args[i];
     const struct cel_static *t = x->type;
@@ -953,7 +955,7 @@ static const struct cel_static *element(struct check *c, const struct core *of, 
     return t;
 }
 
-static void check_list(struct check *c, struct core *x, const struct cel_name *names)
+static void check_list(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     const struct cel_static *t = NULL;
     for (size_t i = 0; i < x->n; i++) {
@@ -963,7 +965,7 @@ static void check_list(struct check *c, struct core *x, const struct cel_name *n
     x->type = new_list(c, t ? t : new_param(c));
 }
 
-static void check_map(struct check *c, struct core *x, const struct cel_name *names)
+static void check_map(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     const struct cel_static *key = NULL, *value = NULL;
     for (size_t i = 0; i + 1 < x->n; i += 2) {
@@ -979,13 +981,13 @@ static void check_map(struct check *c, struct core *x, const struct cel_name *na
     x->type = new_type(c, CEL_KIND_MAP, NULL, key, value);
 }
 
-static void expect_type(struct check *c, const struct core *x, const struct cel_static *t)
+static void expect_type(struct cel_check *c, const struct core *x, const struct cel_static *t)
 {
     if (!is_assignable(c, t, x->type))
         complain(c, x->at, "expected type '%s' but found '%s'", text_of(c, t), text_of(c, x->type));
 }
 
-static void check_loop(struct check *c, struct core *x, const struct cel_name *names)
+static void check_loop(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     struct core_loop *l = x->loop;
     check(c, l->range, names);
@@ -1040,7 +1042,7 @@ static const struct cel_static *literal_type(const struct cel_value *v)
     }
 }
 
-static void check(struct check *c, struct core *x, const struct cel_name *names)
+static void check(struct cel_check *c, struct core *x, const struct cel_name *names)
 {
     if (x->checked)
         return;
@@ -1073,7 +1075,7 @@ static void check(struct check *c, struct core *x, const struct cel_name *names)
 
 /* ------------------------------------------------------------------ literals of one type */
 
-static const struct cel_static *final_element(struct check *c, const struct core *of, size_t i)
+static const struct cel_static *final_element(struct cel_check *c, const struct core *of, size_t i)
 {
     const struct cel_static *t = cel_static_final(c->a, c->out, of->args[i]->type);
     bool optional = of->is_optional && of->is_optional[of->kind == CORE_MAP ? i - 1 : i];
@@ -1081,7 +1083,7 @@ static const struct cel_static *final_element(struct check *c, const struct core
 }
 
 /* The elements from `first` on, each `step`-th one, are of one type. */
-static void judge_elements(struct check *c, const struct core *x, size_t first, size_t step)
+static void judge_elements(struct cel_check *c, const struct core *x, size_t first, size_t step)
 {
     const struct cel_static *wanted = NULL;
     for (size_t i = first; i < x->n; i += step) {
@@ -1100,7 +1102,7 @@ static void judge_elements(struct check *c, const struct core *x, size_t first, 
 }
 
 /* What is formatted may be of any types. */
-static void judge(struct check *c, struct core *x, bool any)
+static void judge(struct cel_check *c, struct core *x, bool any)
 {
     if (!x || x->judged)
         return;
@@ -1131,7 +1133,7 @@ static int by_place(const void *x, const void *y)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static void tell(struct check *c, struct cel_flaw *ret)
+static void tell(struct cel_check *c, struct cel_flaw *ret)
 {
     struct buf b = BUF_INIT(CEL_MAX_BYTES * 8);
     qsort(c->mistakes, c->n_mistakes, sizeof(c->mistakes[0]), by_place);
@@ -1151,7 +1153,7 @@ int cel_check(struct arena *a, const struct cel_expr *e, struct str text,
               const struct cel_static **ret_type, struct cel_flaw *ret_flaw)
 {
     struct cel_checked *out = arena_new(a, struct cel_checked);
-    struct check c = { .a = a, .text = text, .out = out };
+    struct cel_check c = { .a = a, .text = text, .out = out };
     *out = (struct cel_checked){ .root = NULL };
     out->root = expand(&c, e);
     check(&c, out->root, names);

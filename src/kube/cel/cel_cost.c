@@ -83,13 +83,13 @@ static struct cel_entry both_entries(struct cel_entry x, struct cel_entry y)
 /* ------------------------------------------------------------------ sizes */
 
 /* A variable of a loop or a binding. */
-struct local {
+struct cel_cost_local {
     struct str name;
     struct cel_steps path;
     bool has_size;
     struct cel_size size;
     struct cel_entry entry;
-    const struct local *next;
+    const struct cel_cost_local *next;
 };
 
 struct coster {
@@ -103,7 +103,7 @@ static const struct cel_static *type_of(const struct coster *c, struct core *x)
     return x->type = cel_static_final(c->a, c->checked, x->type);
 }
 
-static const struct local *find_local(const struct local *vars, struct str name)
+static const struct cel_cost_local *find_local(const struct cel_cost_local *vars, struct str name)
 {
     for (; vars; vars = vars->next)
         if (str_eq(vars->name, name))
@@ -111,9 +111,9 @@ static const struct local *find_local(const struct local *vars, struct str name)
     return NULL;
 }
 
-static struct cel_steps path_of(const struct core *x, const struct local *vars)
+static struct cel_steps path_of(const struct core *x, const struct cel_cost_local *vars)
 {
-    const struct local *v = x->kind == CORE_NAME ? find_local(vars, x->name) : NULL;
+    const struct cel_cost_local *v = x->kind == CORE_NAME ? find_local(vars, x->name) : NULL;
     return v ? v->path : x->path;
 }
 
@@ -166,11 +166,11 @@ static uint64_t literal_size(const struct cel_value *v)
 }
 
 /* false: nothing is known of it. */
-static bool size_of(const struct coster *c, struct core *x, const struct local *vars,
+static bool size_of(const struct coster *c, struct core *x, const struct cel_cost_local *vars,
                     struct cel_size *ret)
 {
     const struct cel_decl *d;
-    const struct local *v;
+    const struct cel_cost_local *v;
     if (x->has_size) {
         *ret = x->size;
     } else if (x->kind == CORE_LITERAL) {
@@ -191,25 +191,26 @@ static bool size_of(const struct coster *c, struct core *x, const struct local *
     return true;
 }
 
-static struct cel_size size_or_any(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size size_or_any(const struct coster *c, struct core *x,
+                                   const struct cel_cost_local *vars)
 {
     struct cel_size s;
     return size_of(c, x, vars, &s) ? s : unknown_size;
 }
 
-static struct cel_entry entry_of(const struct core *x, const struct local *vars)
+static struct cel_entry entry_of(const struct core *x, const struct cel_cost_local *vars)
 {
-    const struct local *v = x->kind == CORE_NAME ? find_local(vars, x->name) : NULL;
+    const struct cel_cost_local *v = x->kind == CORE_NAME ? find_local(vars, x->name) : NULL;
     return x->entry.known || !v ? x->entry : v->entry;
 }
 
 /* ------------------------------------------------------------------ calls */
 
 /* A call whose arguments have been looked at. */
-struct call {
+struct cel_cost_call {
     const struct coster *c;
     struct core *x;
-    const struct local *vars;
+    const struct cel_cost_local *vars;
     struct cel_size args; /* what they cost */
     struct cel_size sizes[6], target;
     size_t n;
@@ -240,7 +241,7 @@ static bool is_one_of(struct str name, const char *const *names)
 }
 
 /* Of the elements of a list. */
-static struct cel_size item_size(const struct call *k, struct core *list)
+static struct cel_size item_size(const struct cel_cost_call *k, struct core *list)
 {
     struct cel_steps p = path_of(list, k->vars), of = { 0 };
     for (uint32_t i = 0; i < p.n; i++)
@@ -250,7 +251,7 @@ static struct cel_size item_size(const struct call *k, struct core *list)
 }
 
 /* isSorted(), sum(), max(), min(), indexOf(): one look at each element. */
-static struct estimate traverse(const struct call *k)
+static struct estimate traverse(const struct cel_cost_call *k)
 {
     const struct cel_static *t = type_of(k->c, k->x->target);
     struct cel_size each = fixed(1);
@@ -261,7 +262,7 @@ static struct estimate traverse(const struct call *k)
     return costs(multiply(k->target, each));
 }
 
-static struct estimate replace(const struct call *k)
+static struct estimate replace(const struct cel_cost_call *k)
 {
     struct cel_size text = k->target, from = k->sizes[0], to = k->sizes[1];
     struct cel_size n = { 0 }, kept = { 0 };
@@ -284,7 +285,7 @@ static struct estimate replace(const struct call *k)
     return makes(scale(text, 2 * TRAVERSAL), add(multiply(n, to), kept));
 }
 
-static struct estimate split(const struct call *k)
+static struct estimate split(const struct cel_cost_call *k)
 {
     const struct core *limit = k->n > 1 ? k->x->args[1] : NULL;
     uint64_t max = k->target.max;
@@ -293,7 +294,7 @@ static struct estimate split(const struct call *k)
     return makes(scale(k->target, 2 * TRAVERSAL), range(0, max));
 }
 
-static struct estimate join(const struct call *k)
+static struct estimate join(const struct cel_cost_call *k)
 {
     struct cel_size list = k->target, size = { 0 };
     if (type_of(k->c, k->x->target)->n > 0)
@@ -304,14 +305,14 @@ static struct estimate join(const struct call *k)
     return makes(scale(size, TRAVERSAL), size);
 }
 
-static struct estimate find(const struct call *k)
+static struct estimate find(const struct cel_cost_call *k)
 {
     struct cel_size text = scale(add(k->target, fixed(1)), TRAVERSAL);
     return makes(multiply(text, scale(k->sizes[0], REGEX_BYTE)), range(0, k->target.max));
 }
 
 /* containsIP() and containsCIDR() */
-static struct estimate contains_address(const struct call *k, bool is_cidr, bool is_text)
+static struct estimate contains_address(const struct cel_cost_call *k, bool is_cidr, bool is_text)
 {
     const struct cel_size address = { 4, 16 };
     struct cel_size cost = scale(add(address, address), TRAVERSAL);
@@ -322,7 +323,7 @@ static struct estimate contains_address(const struct call *k, bool is_cidr, bool
     return costs(cost);
 }
 
-static struct estimate selector(const struct call *k)
+static struct estimate selector(const struct cel_cost_call *k)
 {
     struct cel_size n = scale(k->sizes[0], 0.5); /* requirements: "a," at least */
     struct cel_size cost = add(scale(k->sizes[0], TRAVERSAL), scale(n, COST_LIST + COST_STRUCT));
@@ -330,7 +331,7 @@ static struct estimate selector(const struct call *k)
 }
 
 /* Values of Kubernetes' own types. false: of others. */
-static bool equal_objects(const struct call *k, struct estimate *ret)
+static bool equal_objects(const struct cel_cost_call *k, struct estimate *ret)
 {
     const struct cel_static *x = type_of(k->c, k->x->args[0]), *y = type_of(k->c, k->x->args[1]);
     struct cel_size size = { 1, 1 };
@@ -361,7 +362,7 @@ static uint64_t literal_int(const struct core *x, uint64_t otherwise)
 }
 
 /* Each element is compared with each other one. */
-static struct estimate sort(const struct call *k, struct core *keys, struct cel_size size)
+static struct estimate sort(const struct cel_cost_call *k, struct core *keys, struct cel_size size)
 {
     const struct cel_static *t = type_of(k->c, keys);
     bool text =
@@ -370,7 +371,7 @@ static struct estimate sort(const struct call *k, struct core *keys, struct cel_
 }
 
 /* What cel-go says of its functions of lists. false: nothing. */
-static bool estimate_lists(const struct call *k, struct estimate *ret)
+static bool estimate_lists(const struct cel_cost_call *k, struct estimate *ret)
 {
     struct str name = k->x->name;
     struct core *x = k->x;
@@ -395,7 +396,7 @@ static bool estimate_lists(const struct call *k, struct estimate *ret)
 }
 
 /* What upstream's libraries for Kubernetes say of their functions, by name. false: nothing. */
-static bool estimate_library(const struct call *k, uint8_t kind, struct estimate *ret)
+static bool estimate_library(const struct cel_cost_call *k, uint8_t kind, struct estimate *ret)
 {
     static const char *const accessors[] = { "serviceAccount",
                                              "path",
@@ -476,14 +477,14 @@ static bool estimate_library(const struct call *k, uint8_t kind, struct estimate
     return true;
 }
 
-static struct estimate compare(const struct call *k)
+static struct estimate compare(const struct cel_cost_call *k)
 {
     uint64_t shorter = MIN(k->sizes[0].max, k->sizes[1].max);
     return costs(scale(range(shorter ? 1 : 0, shorter), TRAVERSAL));
 }
 
 /* The functions of the standard. What the arguments cost is added by the caller. */
-static struct estimate estimate_standard(const struct call *k, uint8_t kind)
+static struct estimate estimate_standard(const struct cel_cost_call *k, uint8_t kind)
 {
     const struct cel_size *s = k->sizes;
     struct core *x = k->x;
@@ -534,9 +535,11 @@ static struct estimate estimate_standard(const struct call *k, uint8_t kind)
     return costs(fixed(1));
 }
 
-static struct cel_size cost_of(const struct coster *c, struct core *x, const struct local *vars);
+static struct cel_size cost_of(const struct coster *c, struct core *x,
+                               const struct cel_cost_local *vars);
 
-static struct estimate estimate(const struct call *k, uint8_t kind, const struct cel_size *costs_of)
+static struct estimate estimate(const struct cel_cost_call *k, uint8_t kind,
+                                const struct cel_size *costs_of)
 {
     struct estimate e;
     struct core *x = k->x;
@@ -558,7 +561,7 @@ static struct estimate estimate(const struct call *k, uint8_t kind, const struct
 }
 
 /* An element of a list or map. */
-static void note_index(const struct call *k, uint8_t kind, struct estimate *all)
+static void note_index(const struct cel_cost_call *k, uint8_t kind, struct estimate *all)
 {
     if (kind != SIGNATURE_INDEX_LIST && kind != SIGNATURE_INDEX_MAP)
         return;
@@ -569,9 +572,10 @@ static void note_index(const struct call *k, uint8_t kind, struct estimate *all)
     k->x->path = append(k->c, path_of(of, k->vars), STEP_ITEMS);
 }
 
-static struct cel_size cost_call(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_call(const struct coster *c, struct core *x,
+                                 const struct cel_cost_local *vars)
 {
-    struct call k = { .c = c, .x = x, .vars = vars, .n = x->n };
+    struct cel_cost_call k = { .c = c, .x = x, .vars = vars, .n = x->n };
     struct cel_size costs_of[6] = { 0 }, sum = { 0 };
     struct estimate all = { .cost = { UINT64_MAX, 0 } };
     if (str_is(x->name, "dyn") && x->n == 1) {
@@ -613,14 +617,16 @@ static struct cel_size cost_call(const struct coster *c, struct core *x, const s
 
 /* ------------------------------------------------------------------ the rest */
 
-static struct cel_size cost_name(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_name(const struct coster *c, struct core *x,
+                                 const struct cel_cost_local *vars)
 {
-    const struct local *v = find_local(vars, x->name);
+    const struct cel_cost_local *v = find_local(vars, x->name);
     x->path = v ? v->path : append(c, (struct cel_steps){ 0 }, x->name);
     return fixed(1);
 }
 
-static struct cel_size cost_select(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_select(const struct coster *c, struct core *x,
+                                   const struct cel_cost_local *vars)
 {
     struct cel_size cost = cost_of(c, x->target, vars);
     if (x->test)
@@ -632,7 +638,8 @@ static struct cel_size cost_select(const struct coster *c, struct core *x, const
     return cost;
 }
 
-static struct cel_size cost_list(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_list(const struct coster *c, struct core *x,
+                                 const struct cel_cost_local *vars)
 {
     struct cel_size sum = { 0 }, item = { x->n ? UINT64_MAX : 0, 0 };
     for (size_t i = 0; i < x->n; i++) {
@@ -643,7 +650,8 @@ static struct cel_size cost_list(const struct coster *c, struct core *x, const s
     return add(sum, fixed(COST_LIST));
 }
 
-static struct cel_size cost_map(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_map(const struct coster *c, struct core *x,
+                                const struct cel_cost_local *vars)
 {
     struct cel_size sum = { 0 },
                     sizes[2] = { { x->n ? UINT64_MAX : 0, 0 }, { x->n ? UINT64_MAX : 0, 0 } };
@@ -655,56 +663,61 @@ static struct cel_size cost_map(const struct coster *c, struct core *x, const st
     return add(sum, fixed(COST_MAP));
 }
 
-static struct local bind_value(const struct coster *c, struct str name, struct core *x,
-                               const struct local *vars)
+static struct cel_cost_local bind_value(const struct coster *c, struct str name, struct core *x,
+                                        const struct cel_cost_local *vars)
 {
-    struct local v = {
+    struct cel_cost_local v = {
         .name = name, .path = path_of(x, vars), .entry = entry_of(x, vars), .next = vars
     };
     v.has_size = size_of(c, x, vars, &v.size);
     return v;
 }
 
-static bool runs_over_list(const struct coster *c, struct core *over, const struct local *vars)
+static bool runs_over_list(const struct coster *c, struct core *over,
+                           const struct cel_cost_local *vars)
 {
     struct cel_entry entry = entry_of(over, vars);
     return entry.known ? entry.is_list : type_of(c, over)->kind == CEL_KIND_LIST;
 }
 
 /* A variable that stands for the keys or the values of what a loop runs over. */
-static struct local bind_item(const struct coster *c, struct str name, struct core *over, bool keys,
-                              const struct local *vars, const struct local *next)
+static struct cel_cost_local bind_item(const struct coster *c, struct str name, struct core *over,
+                                       bool keys, const struct cel_cost_local *vars,
+                                       const struct cel_cost_local *next)
 {
     struct cel_entry entry = entry_of(over, vars);
-    return (struct local){ .name = name,
-                           .path = append(c, path_of(over, vars),
-                                          keys ? runs_over_list(c, over, vars) ? STR("@indices")
-                                                                               : STEP_KEYS
-                                               : STEP_ITEMS),
-                           .has_size = entry.known,
-                           .size = keys ? entry.key : entry.value,
-                           .next = next };
+    return (struct cel_cost_local){
+        .name = name,
+        .path =
+            append(c, path_of(over, vars),
+                   keys ? runs_over_list(c, over, vars) ? STR("@indices") : STEP_KEYS : STEP_ITEMS),
+        .has_size = entry.known,
+        .size = keys ? entry.key : entry.value,
+        .next = next
+    };
 }
 
-static struct cel_size cost_bind(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_bind(const struct coster *c, struct core *x,
+                                 const struct cel_cost_local *vars)
 {
     struct core_loop *l = x->loop;
     struct cel_size sum = add(cost_of(c, l->range, vars), cost_of(c, l->init, vars));
-    struct local v = bind_value(c, l->accu, l->init, vars);
+    struct cel_cost_local v = bind_value(c, l->accu, l->init, vars);
     sum = add(sum, cost_of(c, l->result, &v));
     x->has_size = size_of(c, l->result, &v, &x->size);
     x->entry = entry_of(l->result, &v);
     return sum;
 }
 
-static struct cel_size cost_loop(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_loop(const struct coster *c, struct core *x,
+                                 const struct cel_cost_local *vars)
 {
     struct core_loop *l = x->loop;
     if (l->bind)
         return cost_bind(c, x, vars);
     struct cel_size sum = add(cost_of(c, l->range, vars), cost_of(c, l->init, vars));
-    struct local accu = bind_value(c, l->accu, l->init, vars), first, second;
-    const struct local *inner = &first;
+    struct cel_cost_local accu = bind_value(c, l->accu, l->init, vars), first, second;
+    const struct cel_cost_local *inner = &first;
     if (l->var2.n) {
         first = bind_item(c, l->var, l->range, true, vars, &accu);
         second = bind_item(c, l->var2, l->range, false, vars, &first);
@@ -726,7 +739,8 @@ static struct cel_size cost_loop(const struct coster *c, struct core *x, const s
     return add(sum, multiply(n, round));
 }
 
-static struct cel_size cost_of(const struct coster *c, struct core *x, const struct local *vars)
+static struct cel_size cost_of(const struct coster *c, struct core *x,
+                               const struct cel_cost_local *vars)
 {
     struct cel_size cost = { 0 };
     if (x->costed)

@@ -1101,7 +1101,7 @@ static int fn_sum(struct cel_run *run, const struct cel_value *v, size_t n, stru
 
 enum { FUNCTION = 1, METHOD = 2 };
 
-static const struct function {
+static const struct cel_function {
     const char *name;
     uint8_t how, n_min, n_max; /* arguments, the target included */
     int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
@@ -1157,7 +1157,7 @@ int cel_call(struct cel_run *run, struct str name, bool method, const struct cel
              size_t n, struct cel_value *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        const struct function *f = &functions[i];
+        const struct cel_function *f = &functions[i];
         if ((f->how & (method ? METHOD : FUNCTION)) && str_is(name, f->name) && n >= f->n_min &&
             n <= f->n_max)
             return f->fn(run, args, n, ret);

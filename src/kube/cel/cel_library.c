@@ -912,7 +912,7 @@ static int fn_or_value(struct cel_run *run, const struct cel_value *v, size_t n,
 
 enum { FUNCTION = 1, METHOD = 2 };
 
-static const struct function {
+static const struct cel_library_function {
     const char *name;
     uint8_t how, n_min, n_max;
     int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
@@ -993,7 +993,7 @@ int cel_call_library(struct cel_run *run, struct str name, bool method,
 {
     struct str format;
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        const struct function *f = &functions[i];
+        const struct cel_library_function *f = &functions[i];
         if ((f->how & (method ? METHOD : FUNCTION)) && str_is(name, f->name) && n >= f->n_min &&
             n <= f->n_max)
             return f->fn(run, args, n, ret);

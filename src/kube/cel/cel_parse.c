@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct parser {
+struct cel_parser {
     struct arena *a;
     struct str text;
     size_t at; /* of the token that is looked at */
@@ -19,7 +19,7 @@ struct parser {
     int r; /* E_PARSE: something is wrong */
 };
 
-static const struct cel_expr *parse_expr(struct parser *p);
+static const struct cel_expr *parse_expr(struct cel_parser *p);
 
 /* ------------------------------------------------------------------ mistakes */
 
@@ -49,7 +49,7 @@ void cel_fail_at(struct arena *a, struct cel_flaw *ret, struct str text, size_t 
     buf_fini(&b);
 }
 
-static const struct cel_expr *fail(struct parser *p, const char *what)
+static const struct cel_expr *fail(struct cel_parser *p, const char *what)
 {
     if (p->r == 0)
         cel_fail_at(p->a, p->flaw, p->text, p->at, "Syntax error: %s", what);
@@ -58,7 +58,7 @@ static const struct cel_expr *fail(struct parser *p, const char *what)
 }
 
 /* In the words of upstream's parser. */
-static const struct cel_expr *unexpected(struct parser *p, const char *wanted)
+static const struct cel_expr *unexpected(struct cel_parser *p, const char *wanted)
 {
     bool end = p->at >= p->text.n;
     return fail(p, arena_printf(p->a, "mismatched input '%.*s' expecting %s", end ? 5 : 1,
@@ -71,12 +71,12 @@ static const struct cel_expr *unexpected(struct parser *p, const char *wanted)
 
 /* ------------------------------------------------------------------ characters */
 
-static int peek(const struct parser *p, size_t ahead)
+static int peek(const struct cel_parser *p, size_t ahead)
 {
     return p->at + ahead < p->text.n ? (unsigned char)p->text.p[p->at + ahead] : 0;
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct cel_parser *p)
 {
     for (;;) {
         int c = peek(p, 0);
@@ -92,7 +92,7 @@ static void skip_blanks(struct parser *p)
 }
 
 /* Take this token if it is next. */
-static bool take(struct parser *p, const char *token)
+static bool take(struct cel_parser *p, const char *token)
 {
     struct str t = str_of(token);
     if (!str_has_prefix(str_slice(p->text, p->at, p->text.n), t))
@@ -102,7 +102,7 @@ static bool take(struct parser *p, const char *token)
     return true;
 }
 
-static bool expect(struct parser *p, const char *token)
+static bool expect(struct cel_parser *p, const char *token)
 {
     if (p->r == 0 && take(p, token))
         return true;
@@ -128,7 +128,7 @@ static int hex_digit(int c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static struct str take_name(struct parser *p)
+static struct str take_name(struct cel_parser *p)
 {
     size_t from = p->at;
     while (is_letter(peek(p, 0)) || (p->at > from && is_digit(peek(p, 0))))
@@ -152,7 +152,7 @@ static bool is_reserved(struct str s)
 
 /* ------------------------------------------------------------------ nodes */
 
-static struct cel_expr *node(struct parser *p, enum cel_op op, size_t at, size_t n_args)
+static struct cel_expr *node(struct cel_parser *p, enum cel_op op, size_t at, size_t n_args)
 {
     struct cel_expr *e = arena_new(p->a, struct cel_expr);
     *e = (struct cel_expr){ .op = (uint8_t)op, .at = (uint32_t)at, .n = (uint32_t)n_args };
@@ -162,7 +162,7 @@ static struct cel_expr *node(struct parser *p, enum cel_op op, size_t at, size_t
 }
 
 /* All arguments are there: the tree is not too deep. Whoever walks it may recurse. */
-static struct cel_expr *done(struct parser *p, struct cel_expr *e)
+static struct cel_expr *done(struct cel_parser *p, struct cel_expr *e)
 {
     e->depth = 1;
     for (size_t i = 0; i < e->n; i++) {
@@ -177,7 +177,7 @@ static struct cel_expr *done(struct parser *p, struct cel_expr *e)
     return e;
 }
 
-static const struct cel_expr *binary(struct parser *p, enum cel_op op, size_t at,
+static const struct cel_expr *binary(struct cel_parser *p, enum cel_op op, size_t at,
                                      const struct cel_expr *x, const struct cel_expr *y)
 {
     if (!x || !y)
@@ -188,7 +188,7 @@ static const struct cel_expr *binary(struct parser *p, enum cel_op op, size_t at
     return done(p, e);
 }
 
-static const struct cel_expr *unary(struct parser *p, enum cel_op op, size_t at,
+static const struct cel_expr *unary(struct cel_parser *p, enum cel_op op, size_t at,
                                     const struct cel_expr *x)
 {
     if (!x)
@@ -198,7 +198,7 @@ static const struct cel_expr *unary(struct parser *p, enum cel_op op, size_t at,
     return done(p, e);
 }
 
-static const struct cel_expr *literal(struct parser *p, size_t at, struct cel_value v)
+static const struct cel_expr *literal(struct cel_parser *p, size_t at, struct cel_value v)
 {
     struct cel_expr *e = node(p, CEL_OP_LITERAL, at, 0);
     e->value = v;
@@ -206,14 +206,14 @@ static const struct cel_expr *literal(struct parser *p, size_t at, struct cel_va
 }
 
 /* Arguments that are being read. */
-struct items {
+struct cel_parse_items {
     const struct cel_expr *e;
     bool optional;
-    struct items *before;
+    struct cel_parse_items *before;
 };
 
-static const struct cel_expr *gather(struct parser *p, enum cel_op op, size_t at,
-                                     const struct items *last, size_t n, size_t n_before)
+static const struct cel_expr *gather(struct cel_parser *p, enum cel_op op, size_t at,
+                                     const struct cel_parse_items *last, size_t n, size_t n_before)
 {
     if (p->r < 0)
         return NULL;
@@ -231,18 +231,18 @@ static const struct cel_expr *gather(struct parser *p, enum cel_op op, size_t at
     return done(p, e);
 }
 
-static void push(struct parser *p, struct items **last, size_t *n, const struct cel_expr *e,
-                 bool optional)
+static void push(struct cel_parser *p, struct cel_parse_items **last, size_t *n,
+                 const struct cel_expr *e, bool optional)
 {
-    struct items *it = arena_new(p->a, struct items);
-    *it = (struct items){ .e = e, .optional = optional, .before = *last };
+    struct cel_parse_items *it = arena_new(p->a, struct cel_parse_items);
+    *it = (struct cel_parse_items){ .e = e, .optional = optional, .before = *last };
     *last = it;
     (*n)++;
 }
 
 /* ------------------------------------------------------------------ literals */
 
-static const struct cel_expr *parse_number(struct parser *p)
+static const struct cel_expr *parse_number(struct cel_parser *p)
 {
     size_t from = p->at;
     bool hex = peek(p, 0) == '0' && (peek(p, 1) | 0x20) == 'x';
@@ -287,7 +287,7 @@ static const struct cel_expr *parse_number(struct parser *p)
     return literal(p, from, ret);
 }
 
-static int take_code(struct parser *p, int n, int base, uint32_t *ret)
+static int take_code(struct cel_parser *p, int n, int base, uint32_t *ret)
 {
     uint32_t v = 0;
     for (int i = 0; i < n; i++) {
@@ -302,7 +302,7 @@ static int take_code(struct parser *p, int n, int base, uint32_t *ret)
 }
 
 /* Behind a backslash. In bytes \x and octals are bytes, in strings code points. */
-static int parse_escape(struct parser *p, bool bytes, struct buf *to)
+static int parse_escape(struct cel_parser *p, bool bytes, struct buf *to)
 {
     static const char plain[] = "a\ab\bf\fn\nr\rt\tv\v\\\\??\"\"''``";
     int c = peek(p, 0);
@@ -330,7 +330,7 @@ static int parse_escape(struct parser *p, bool bytes, struct buf *to)
     return buf_add(to, utf8, utf8_encode(utf8, code));
 }
 
-static const struct cel_expr *parse_text(struct parser *p, size_t from, bool raw, bool bytes)
+static const struct cel_expr *parse_text(struct cel_parser *p, size_t from, bool raw, bool bytes)
 {
     char quote[4] = { (char)peek(p, 0) };
     struct buf b = BUF_INIT(CEL_MAX_BYTES * 4);
@@ -362,7 +362,7 @@ static const struct cel_expr *parse_text(struct parser *p, size_t from, bool raw
 }
 
 /* A string with or without r and b before it; *ret_is false where there is none. */
-static const struct cel_expr *parse_prefixed(struct parser *p, bool *ret_is)
+static const struct cel_expr *parse_prefixed(struct cel_parser *p, bool *ret_is)
 {
     size_t from = p->at, n = 0;
     bool raw = false, bytes = false;
@@ -390,7 +390,7 @@ static bool is_name(const struct cel_expr *e)
 }
 
 /* x.all(i, i > 0): a loop. NULL: it is an ordinary call. */
-static const struct cel_expr *as_loop(struct parser *p, const struct cel_expr *call)
+static const struct cel_expr *as_loop(struct cel_parser *p, const struct cel_expr *call)
 {
     static const struct {
         const char *name;
@@ -427,7 +427,7 @@ static const struct cel_expr *as_loop(struct parser *p, const struct cel_expr *c
 }
 
 /* x.sortBy(i, key) is x sorted by x.map(i, key). */
-static const struct cel_expr *as_sort(struct parser *p, const struct cel_expr *call)
+static const struct cel_expr *as_sort(struct cel_parser *p, const struct cel_expr *call)
 {
     if (!str_is(call->name, "sortBy") || call->n != 3)
         return as_loop(p, call);
@@ -445,7 +445,7 @@ static const struct cel_expr *as_sort(struct parser *p, const struct cel_expr *c
     return done(p, e);
 }
 
-static const struct cel_expr *as_has(struct parser *p, const struct cel_expr *call)
+static const struct cel_expr *as_has(struct cel_parser *p, const struct cel_expr *call)
 {
     if (!str_is(call->name, "has") || call->n != 1)
         return call;
@@ -460,10 +460,10 @@ static const struct cel_expr *as_has(struct parser *p, const struct cel_expr *ca
 /* ------------------------------------------------------------------ primaries and members */
 
 /* Up to the closing parenthesis; target NULL: a function. */
-static const struct cel_expr *parse_call(struct parser *p, size_t at, struct str name,
+static const struct cel_expr *parse_call(struct cel_parser *p, size_t at, struct str name,
                                          const struct cel_expr *target)
 {
-    struct items *last = NULL;
+    struct cel_parse_items *last = NULL;
     size_t n = 0;
     if (target)
         push(p, &last, &n, target, false);
@@ -482,9 +482,9 @@ static const struct cel_expr *parse_call(struct parser *p, size_t at, struct str
     return target ? as_sort(p, e) : as_has(p, e);
 }
 
-static const struct cel_expr *parse_list(struct parser *p, size_t at)
+static const struct cel_expr *parse_list(struct cel_parser *p, size_t at)
 {
-    struct items *last = NULL;
+    struct cel_parse_items *last = NULL;
     size_t n = 0;
     while (p->r == 0 && peek(p, 0) != ']') {
         bool optional = take(p, "?");
@@ -495,9 +495,9 @@ static const struct cel_expr *parse_list(struct parser *p, size_t at)
     return expect(p, "]") ? gather(p, CEL_OP_LIST, at, last, n, 0) : NULL;
 }
 
-static const struct cel_expr *parse_map(struct parser *p, size_t at)
+static const struct cel_expr *parse_map(struct cel_parser *p, size_t at)
 {
-    struct items *last = NULL;
+    struct cel_parse_items *last = NULL;
     size_t n = 0;
     while (p->r == 0 && peek(p, 0) != '}') {
         bool optional = take(p, "?");
@@ -511,7 +511,7 @@ static const struct cel_expr *parse_map(struct parser *p, size_t at)
     return expect(p, "}") ? gather(p, CEL_OP_MAP, at, last, n, 0) : NULL;
 }
 
-static const struct cel_expr *parse_name(struct parser *p)
+static const struct cel_expr *parse_name(struct cel_parser *p)
 {
     size_t at = p->at;
     bool absolute = take(p, ".");
@@ -536,7 +536,7 @@ static const struct cel_expr *parse_name(struct parser *p)
     return done(p, e);
 }
 
-static const struct cel_expr *parse_primary(struct parser *p)
+static const struct cel_expr *parse_primary(struct cel_parser *p)
 {
     size_t at = p->at;
     bool is_text;
@@ -557,7 +557,7 @@ static const struct cel_expr *parse_primary(struct parser *p)
 }
 
 /* A field in back quotes may have any name. */
-static struct str take_field(struct parser *p)
+static struct str take_field(struct cel_parser *p)
 {
     size_t from = p->at + 1;
     if (peek(p, 0) != '`')
@@ -570,7 +570,7 @@ static struct str take_field(struct parser *p)
     return s;
 }
 
-static const struct cel_expr *parse_member(struct parser *p)
+static const struct cel_expr *parse_member(struct cel_parser *p)
 {
     const struct cel_expr *e = parse_primary(p);
     while (e && p->r == 0) {
@@ -601,7 +601,7 @@ static const struct cel_expr *parse_member(struct parser *p)
     return p->r == 0 ? e : NULL;
 }
 
-static const struct cel_expr *parse_unary(struct parser *p)
+static const struct cel_expr *parse_unary(struct cel_parser *p)
 {
     size_t at = p->at;
     if (peek(p, 0) == '!' && peek(p, 1) != '=') {
@@ -652,7 +652,7 @@ static const struct infix levels[][10] = {
     { { "*", CEL_OP_MUL }, { "/", CEL_OP_DIV }, { "%", CEL_OP_MOD } },
 };
 
-static const struct infix *take_infix(struct parser *p, size_t level)
+static const struct infix *take_infix(struct cel_parser *p, size_t level)
 {
     for (const struct infix *x = levels[level]; x->token; x++) {
         bool word = is_letter(x->token[0]);
@@ -664,7 +664,7 @@ static const struct infix *take_infix(struct parser *p, size_t level)
     return NULL;
 }
 
-static const struct cel_expr *parse_level(struct parser *p, size_t level)
+static const struct cel_expr *parse_level(struct cel_parser *p, size_t level)
 {
     if (level == ARRAY_LEN(levels))
         return parse_unary(p);
@@ -679,7 +679,7 @@ static const struct cel_expr *parse_level(struct parser *p, size_t level)
     return p->r == 0 ? e : NULL;
 }
 
-static const struct cel_expr *parse_expr(struct parser *p)
+static const struct cel_expr *parse_expr(struct cel_parser *p)
 {
     if (p->r < 0)
         return NULL;
@@ -703,7 +703,7 @@ static const struct cel_expr *parse_expr(struct parser *p)
 int cel_parse(struct arena *a, struct str text, const struct cel_expr **ret,
               struct cel_flaw *ret_flaw)
 {
-    struct parser p = { .a = a, .text = text, .flaw = ret_flaw };
+    struct cel_parser p = { .a = a, .text = text, .flaw = ret_flaw };
     if (text.n > CEL_MAX_BYTES) {
         ret_flaw->text = arena_printf(
             a, "ERROR: <input>:-1:0: expression code point size exceeds limit: size: %zu, limit %d",

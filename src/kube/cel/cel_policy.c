@@ -139,14 +139,14 @@ static struct json *space_of(struct arena *a, const struct json *space)
 
 enum { OBJECT, OLD_OBJECT, REQUEST, NAMESPACE, VARIABLES, AUTHORIZER, PARAMS, N_VARS };
 
-struct scope {
+struct cel_policy_scope {
     struct cel_var vars[N_VARS];
     const struct cel_var *first;
     struct cel_pair *pairs; /* of `variables` */
 };
 
 /* params: whether the policy has them. */
-static void scope_init(struct scope *s, bool params)
+static void scope_init(struct cel_policy_scope *s, bool params)
 {
     static const char *const names[] = {
         [OBJECT] = "object",        [OLD_OBJECT] = "oldObject",
@@ -155,7 +155,7 @@ static void scope_init(struct scope *s, bool params)
         [AUTHORIZER] = "authorizer"
     };
     size_t n = params ? N_VARS : PARAMS;
-    *s = (struct scope){ .first = NULL };
+    *s = (struct cel_policy_scope){ .first = NULL };
     for (size_t i = 0; i < n; i++) {
         s->vars[i] = (struct cel_var){ .name = str_of(names[i]), .next = s->first };
         s->first = &s->vars[i];
@@ -165,7 +165,7 @@ static void scope_init(struct scope *s, bool params)
 
 struct evaluation {
     struct arena *a;
-    struct scope scope;
+    struct cel_policy_scope scope;
     uint64_t left; /* of the cost */
     const char *error;
 };

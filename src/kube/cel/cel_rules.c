@@ -36,45 +36,45 @@ static struct str trimmed(const struct json *rule, const char *key)
 /* ------------------------------------------------------------------ evaluation */
 
 /* A part of the object and the same part before. */
-struct part {
+struct cel_rules_part {
     const struct json *value, *old;       /* old: NULL where there was none, or it cannot be told */
     const struct json *above, *above_old; /* the nearest part further up that can be told */
 };
 
-struct walk {
+struct cel_rules_walk {
     struct field_errors *errs;
     struct arena a; /* of one rule */
     uint64_t left;  /* of the budget */
     bool ended;
 };
 
-struct rule {
+struct cel_rules_rule {
     const struct json *json;
     const struct schema *schema;
     const struct fpath *at;
-    const struct part *part;
+    const struct cel_rules_part *part;
     bool uses_old, optional;
 };
 
 /* As upstream prints the path of the whole object. */
 static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
 
-static void complain(struct field_errors *to, const struct rule *r, const char *what)
+static void complain(struct field_errors *to, const struct cel_rules_rule *r, const char *what)
 {
     field_error_str(to, FIELD_INVALID, r->at ? r->at : &nil_path, str_of(type_text(r->schema)),
                     "%s", what);
 }
 
 /* A rule's text in messages about it. */
-static const char *name_of(struct walk *w, const struct rule *r)
+static const char *name_of(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
     struct str text = trimmed(r->json, "message");
     return str_dup_arena(&w->a, text.n ? text : trimmed(r->json, "rule"));
 }
 
-static bool is_unchanged(struct walk *w, const struct rule *r)
+static bool is_unchanged(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
-    const struct part *p = r->part;
+    const struct cel_rules_part *p = r->part;
     return p->old ? schema_same(&w->a, r->schema, p->value, p->old, w->a.budget)
                   : p->above_old && json_equal(p->above, p->above_old);
 }
@@ -96,7 +96,7 @@ static struct str field_path(struct arena *a, struct str path)
     return (struct str){ out, n };
 }
 
-static void tell(struct field_errors *errs, const struct rule *r, struct str detail)
+static void tell(struct field_errors *errs, const struct cel_rules_rule *r, struct str detail)
 {
     struct arena *a = errs->a;
     struct str path = trimmed(r->json, "fieldPath"), reason = json_get_str(r->json, "reason");
@@ -115,13 +115,13 @@ static void tell(struct field_errors *errs, const struct rule *r, struct str det
 }
 
 /* false: the budget is used up. */
-static bool spend(struct walk *w, const struct cel_run *run)
+static bool spend(struct cel_rules_walk *w, const struct cel_run *run)
 {
     w->left -= MIN(run->cost, w->left);
     return w->left > 0;
 }
 
-static void end_of_budget(struct walk *w, const struct rule *r)
+static void end_of_budget(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
     complain(w->errs, r,
              "validation failed due to running out of cost budget, no further validation rules "
@@ -130,20 +130,22 @@ static void end_of_budget(struct walk *w, const struct rule *r)
 }
 
 /* Where complaints go that what was so before is excused from; NULL: nowhere. */
-static struct field_errors *errors_for(struct walk *w, const struct rule *r)
+static struct field_errors *errors_for(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
     return !r->uses_old && is_unchanged(w, r) ? w->errs->excused : w->errs;
 }
 
 /* For a part that is as it was, a rule that cannot be evaluated is a warning. */
-static void complain_of_change(struct walk *w, const struct rule *r, const char *what)
+static void complain_of_change(struct cel_rules_walk *w, const struct cel_rules_rule *r,
+                               const char *what)
 {
     struct field_errors *to = errors_for(w, r);
     if (to)
         complain(to, r, what);
 }
 
-static void failed(struct walk *w, const struct rule *r, int code, const struct err *err)
+static void failed(struct cel_rules_walk *w, const struct cel_rules_rule *r, int code,
+                   const struct err *err)
 {
     const char *what = err_text(err), *name = name_of(w, r);
     if (code == E_LIMIT) {
@@ -166,7 +168,8 @@ static void failed(struct walk *w, const struct rule *r, int code, const struct 
 }
 
 /* What the rule's messageExpression says; "": nothing that can be told. */
-static struct str message_of(struct walk *w, const struct rule *r, const struct cel_var *vars)
+static struct str message_of(struct cel_rules_walk *w, const struct cel_rules_rule *r,
+                             const struct cel_var *vars)
 {
     struct str text = trimmed(r->json, "messageExpression");
     const struct cel_expr *e;
@@ -182,9 +185,9 @@ static struct str message_of(struct walk *w, const struct rule *r, const struct 
     return said.n <= MESSAGE_MAX_BYTES && str_find_char(said, '\n') < 0 ? said : STR("");
 }
 
-static void evaluate(struct walk *w, struct rule *r, const struct cel_expr *e)
+static void evaluate(struct cel_rules_walk *w, struct cel_rules_rule *r, const struct cel_expr *e)
 {
-    const struct part *p = r->part;
+    const struct cel_rules_part *p = r->part;
     struct cel_value old = cel_from_json(p->old, r->schema), v;
     if (r->optional)
         old = cel_optional(&w->a, p->old ? &old : NULL);
@@ -213,7 +216,7 @@ static void evaluate(struct walk *w, struct rule *r, const struct cel_expr *e)
     }
 }
 
-static void apply_rule(struct walk *w, struct rule *r)
+static void apply_rule(struct cel_rules_walk *w, struct cel_rules_rule *r)
 {
     const struct cel_expr *e;
     struct cel_flaw flaw;
@@ -232,7 +235,7 @@ static void apply_rule(struct walk *w, struct rule *r)
         evaluate(w, r, e);
 }
 
-static void walk(struct walk *w, const struct schema *s, const struct part *p,
+static void walk(struct cel_rules_walk *w, const struct schema *s, const struct cel_rules_part *p,
                  const struct fpath *at);
 
 /* The keys of an element of a list map: what makes it the same element after an update. */
@@ -250,8 +253,8 @@ static struct str identity(struct arena *a, const struct schema *s, const struct
     return text;
 }
 
-static void walk_items(struct walk *w, const struct schema *s, const struct part *p,
-                       const struct fpath *at)
+static void walk_items(struct cel_rules_walk *w, const struct schema *s,
+                       const struct cel_rules_part *p, const struct fpath *at)
 {
     size_t i = 0;
     bool is_map = s->list_type == SCHEMA_LIST_MAP && p->old;
@@ -266,39 +269,40 @@ static void walk_items(struct walk *w, const struct schema *s, const struct part
     }
     json_each (item, p->value) {
         struct fpath child = fpath_index(at, i++);
-        struct part below = { .value = item,
-                              .old = before.n ? map_get(&before, identity(&keys, s, item)) : NULL,
-                              .above = p->old ? p->value : p->above,
-                              .above_old = p->old ? p->old : p->above_old };
+        struct cel_rules_part below = { .value = item,
+                                        .old = before.n ? map_get(&before, identity(&keys, s, item))
+                                                        : NULL,
+                                        .above = p->old ? p->value : p->above,
+                                        .above_old = p->old ? p->old : p->above_old };
         walk(w, s->items, &below, &child);
     }
     map_fini(&before);
     arena_fini(&keys);
 }
 
-static void walk_members(struct walk *w, const struct schema *s, const struct part *p,
-                         const struct fpath *at)
+static void walk_members(struct cel_rules_walk *w, const struct schema *s,
+                         const struct cel_rules_part *p, const struct fpath *at)
 {
     json_each (m, p->value) {
         const struct schema *sub = schema_child(s, m->key);
         struct fpath child =
             s->type == SCHEMA_MAP ? fpath_key(at, m->key) : fpath_child(at, m->key);
-        struct part below = { .value = m,
-                              .old = json_get(p->old, m->key),
-                              .above = p->old ? p->value : p->above,
-                              .above_old = p->old ? p->old : p->above_old };
+        struct cel_rules_part below = { .value = m,
+                                        .old = json_get(p->old, m->key),
+                                        .above = p->old ? p->value : p->above,
+                                        .above_old = p->old ? p->old : p->above_old };
         if (sub)
             walk(w, sub, &below, &child);
     }
 }
 
-static void walk(struct walk *w, const struct schema *s, const struct part *p,
+static void walk(struct cel_rules_walk *w, const struct schema *s, const struct cel_rules_part *p,
                  const struct fpath *at)
 {
     if (p->value->type == JSON_NULL || w->ended || !(s->flags & SCHEMA_RULED))
         return;
     json_each (x, rules_of(s)) {
-        struct rule r = { .json = x, .schema = s, .at = at, .part = p };
+        struct cel_rules_rule r = { .json = x, .schema = s, .at = at, .part = p };
         if (!w->ended)
             apply_rule(w, &r);
     }
@@ -320,8 +324,10 @@ static bool is_blocked(const struct field_errors *errs)
 void cel_validate(const struct schema *s, const struct json *obj, const struct json *old,
                   struct field_errors *errs)
 {
-    struct walk w = { .errs = errs, .a = { .budget = errs->a->budget }, .left = CEL_BUDGET };
-    const struct part whole = { .value = obj, .old = old };
+    struct cel_rules_walk w = { .errs = errs,
+                                .a = { .budget = errs->a->budget },
+                                .left = CEL_BUDGET };
+    const struct cel_rules_part whole = { .value = obj, .old = old };
     if (!is_blocked(errs))
         walk(&w, s, &whole, NULL);
     else if (s->flags & SCHEMA_RULED)
@@ -352,7 +358,7 @@ struct survey {
 };
 
 /* A part of the schema. */
-struct place {
+struct cel_rules_place {
     const struct schema *schema;
     const struct fpath *at, *loose; /* loose: elements below this list are not told apart */
     const struct cel_decl *decl;    /* NULL: not looked at yet */
@@ -439,8 +445,9 @@ static uint64_t times(uint64_t x, uint64_t y)
 }
 
 /* Parse, check and estimate one of a rule's expressions; *ret_uses_old: it reads oldSelf. */
-static void check_expression(struct survey *y, const struct place *p, const struct json *rule,
-                             const char *key, const struct fpath *at, bool *ret_uses_old)
+static void check_expression(struct survey *y, const struct cel_rules_place *p,
+                             const struct json *rule, const char *key, const struct fpath *at,
+                             bool *ret_uses_old)
 {
     bool is_rule = strcmp(key, "rule") == 0;
     struct str text = json_get_str(rule, key);
@@ -508,7 +515,7 @@ static void check_texts(struct survey *y, const struct json *rule, const struct 
         field_error_enum(y->errs, &reason_at, reason, names, ARRAY_LEN(names));
 }
 
-static void check_rule(struct survey *y, const struct place *p, const struct json *rule,
+static void check_rule(struct survey *y, const struct cel_rules_place *p, const struct json *rule,
                        const struct fpath *at)
 {
     struct arena *a = y->errs->a;
@@ -531,20 +538,20 @@ static void check_rule(struct survey *y, const struct place *p, const struct jso
 }
 
 /* Whether what a rule says is complete; its expressions are looked at only where all is. */
-static bool survey(struct survey *y, const struct place *p);
+static bool survey(struct survey *y, const struct cel_rules_place *p);
 
-static bool survey_part(struct survey *y, const struct place *up, const struct schema *s,
+static bool survey_part(struct survey *y, const struct cel_rules_place *up, const struct schema *s,
                         const struct fpath *at, const struct cel_decl *decl)
 {
     const struct schema_rules *r = up->schema->rules;
     bool array = up->schema->type == SCHEMA_ARRAY, many = array || up->schema->type == SCHEMA_MAP;
     int64_t most = !many ? 1 : !r ? SCHEMA_NO_LIMIT : array ? r->max_items : r->max_properties;
-    struct place p = { .schema = s,
-                       .at = at,
-                       .loose = up->loose,
-                       .decl = decl,
-                       .is_resource = s->flags & SCHEMA_EMBEDDED,
-                       .bounded = up->bounded && most != SCHEMA_NO_LIMIT };
+    struct cel_rules_place p = { .schema = s,
+                                 .at = at,
+                                 .loose = up->loose,
+                                 .decl = decl,
+                                 .is_resource = s->flags & SCHEMA_EMBEDDED,
+                                 .bounded = up->bounded && most != SCHEMA_NO_LIMIT };
     if (array && up->schema->list_type != SCHEMA_LIST_MAP && !up->loose)
         p.loose = up->at;
     if (p.bounded)
@@ -552,7 +559,7 @@ static bool survey_part(struct survey *y, const struct place *up, const struct s
     return survey(y, &p);
 }
 
-static bool survey_parts(struct survey *y, const struct place *p)
+static bool survey_parts(struct survey *y, const struct cel_rules_place *p)
 {
     const struct schema *s = p->schema;
     bool complete = true;
@@ -571,9 +578,9 @@ static bool survey_parts(struct survey *y, const struct place *p)
     return complete;
 }
 
-static bool survey(struct survey *y, const struct place *place)
+static bool survey(struct survey *y, const struct cel_rules_place *place)
 {
-    struct place p = *place;
+    struct cel_rules_place p = *place;
     struct fpath list = fpath_child(p.at, STR("x-kubernetes-validations"));
     const struct json *rules = rules_of(p.schema);
     size_t i = 0;
@@ -606,7 +613,7 @@ void cel_validate_rules(const struct schema *s, const struct json *stored, const
                         struct field_errors *errs)
 {
     struct survey y = { .errs = errs, .stored = stored };
-    const struct place whole = {
+    const struct cel_rules_place whole = {
         .schema = s, .at = at, .is_resource = true, .bounded = true, .times = 1
     };
     (void)survey(&y, &whole);

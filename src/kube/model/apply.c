@@ -219,7 +219,7 @@ static int cmp_conflicts(const void *x, const void *y)
     return r ? r : str_cmp(p->subresource, q->subresource);
 }
 
-struct report {
+struct apply_report {
     struct arena *a;
     struct buf *message;
     struct json *causes;
@@ -229,7 +229,7 @@ struct report {
 
 static void report_field(void *arg, struct str path)
 {
-    struct report *r = arg;
+    struct apply_report *r = arg;
     struct json *cause = json_new_object(r->a);
     json_set_str(r->a, cause, "reason", STR("FieldManagerConflict"));
     json_set_str(r->a, cause, "message",
@@ -251,10 +251,10 @@ static struct json *conflict_status(struct arena *a, struct managed_conflict *li
     qsort(all, n, sizeof(void *), cmp_conflicts);
 
     struct buf message = BUF_INIT(MESSAGE_MAX);
-    struct report r = { .a = a,
-                        .message = &message,
-                        .causes = json_new_array(a),
-                        .before = n_fields == 1 ? ": " : "\n- " };
+    struct apply_report r = { .a = a,
+                              .message = &message,
+                              .causes = json_new_array(a),
+                              .before = n_fields == 1 ? ": " : "\n- " };
     (void)buf_printf(&message, "Apply failed with %zu conflict%s: ", n_fields,
                      n_fields == 1 ? "" : "s");
     for (size_t i = 0; i < n; i++) {

@@ -5,18 +5,19 @@
 #include "kube/model/builtin.h"
 #include "kube/model/meta.h"
 
-struct walk {
+struct embedded_walk {
     struct arena *a;
     schema_unknown_fn unknown;
     void *arg;
     struct field_errors *errs;
-    void (*visit)(struct walk *w, struct json *obj, const struct fpath *at);
+    void (*visit)(struct embedded_walk *w, struct json *obj, const struct fpath *at);
     const struct fpath *at; /* of the object that is being visited */
     int r;                  /* the first failure */
     struct err *err;
 };
 
-static void walk(struct walk *w, const struct schema *s, struct json *v, const struct fpath *at)
+static void walk(struct embedded_walk *w, const struct schema *s, struct json *v,
+                 const struct fpath *at)
 {
     size_t i = 0;
     if (v->type == JSON_ARRAY && s->items)
@@ -41,7 +42,7 @@ static void walk(struct walk *w, const struct schema *s, struct json *v, const s
 
 static void tell_unknown(void *arg, struct str path)
 {
-    struct walk *w = arg;
+    struct embedded_walk *w = arg;
     struct fpath meta = fpath_child(w->at, STR("metadata")), at = fpath_child(&meta, path);
     w->unknown(w->arg, fpath_text(w->a, &at));
 }
@@ -57,7 +58,7 @@ static struct json *sorted_copy(struct arena *a, const struct json *v)
                : copy;
 }
 
-static void normalize(struct walk *w, struct json *obj, const struct fpath *at)
+static void normalize(struct embedded_walk *w, struct json *obj, const struct fpath *at)
 {
     const struct schema *s = builtin_type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
     struct json *meta = json_getc(obj, "metadata");
@@ -78,14 +79,16 @@ static void normalize(struct walk *w, struct json *obj, const struct fpath *at)
 int embedded_normalize(struct arena *a, const struct schema *s, struct json *obj,
                        schema_unknown_fn unknown, void *arg, struct err *err)
 {
-    struct walk w = { .a = a, .unknown = unknown, .arg = arg, .visit = normalize, .err = err };
+    struct embedded_walk w = {
+        .a = a, .unknown = unknown, .arg = arg, .visit = normalize, .err = err
+    };
     walk(&w, s, obj, NULL);
     return w.r;
 }
 
 /* ---- validation ---- */
 
-static bool check_text(struct walk *w, const struct json *obj, const char *name,
+static bool check_text(struct embedded_walk *w, const struct json *obj, const char *name,
                        const struct fpath *up)
 {
     const struct json *v = json_getc(obj, name);
@@ -101,7 +104,7 @@ static bool check_text(struct walk *w, const struct json *obj, const char *name,
     return false;
 }
 
-static void check_version(struct walk *w, const struct json *obj, const struct fpath *up)
+static void check_version(struct embedded_walk *w, const struct json *obj, const struct fpath *up)
 {
     struct fpath at = fpath_child(up, STR("apiVersion"));
     struct str version = json_get_str(obj, "apiVersion"), group, rest;
@@ -111,7 +114,7 @@ static void check_version(struct walk *w, const struct json *obj, const struct f
                         "unexpected GroupVersion string: " STR_FMT, STR_ARG(version));
 }
 
-static void check_kind(struct walk *w, const struct json *obj, const struct fpath *up)
+static void check_kind(struct embedded_walk *w, const struct json *obj, const struct fpath *up)
 {
     struct fpath at = fpath_child(up, STR("kind"));
     struct str kind = json_get_str(obj, "kind");
@@ -125,7 +128,7 @@ static void check_kind(struct walk *w, const struct json *obj, const struct fpat
 }
 
 /* The rules of metadata, told below `up`. A name is not required. */
-static void check_meta(struct walk *w, const struct json *obj, const struct fpath *up)
+static void check_meta(struct embedded_walk *w, const struct json *obj, const struct fpath *up)
 {
     struct json *meta = json_getc(obj, "metadata");
     struct field_errors errs = field_errors_init(w->a);
@@ -149,7 +152,7 @@ static void check_meta(struct walk *w, const struct json *obj, const struct fpat
     }
 }
 
-static void validate(struct walk *w, struct json *obj, const struct fpath *at)
+static void validate(struct embedded_walk *w, struct json *obj, const struct fpath *at)
 {
     check_version(w, obj, at);
     check_kind(w, obj, at);
@@ -158,6 +161,6 @@ static void validate(struct walk *w, struct json *obj, const struct fpath *at)
 
 void embedded_validate(const struct schema *s, const struct json *obj, struct field_errors *errs)
 {
-    struct walk w = { .a = errs->a, .errs = errs, .visit = validate };
+    struct embedded_walk w = { .a = errs->a, .errs = errs, .visit = validate };
     walk(&w, s, (struct json *)obj, NULL); /* this visitor changes nothing */
 }

@@ -259,15 +259,15 @@ static void sort_tree(struct field_set *s)
 
 /* ---- building ---- */
 
-struct field_path field_path_root(struct arena *a)
+struct field_set_path field_path_root(struct arena *a)
 {
-    struct field_path root = { 0 };
+    struct field_set_path root = { 0 };
     for (unsigned i = 0; i < FIELD_PATH_SETS; i++)
         root.node[i] = arena_new(a, struct field_set);
     return root;
 }
 
-static struct field_set *path_node(struct arena *a, struct field_path *path, unsigned which)
+static struct field_set *path_node(struct arena *a, struct field_set_path *path, unsigned which)
 {
     if (!path->node[which]) {
         struct field_set *parent = path_node(a, path->up, which);
@@ -279,13 +279,13 @@ static struct field_set *path_node(struct arena *a, struct field_path *path, uns
     return path->node[which];
 }
 
-void field_path_add(struct arena *a, struct field_path *path, unsigned which)
+void field_path_add(struct arena *a, struct field_set_path *path, unsigned which)
 {
     if (path->up) /* nobody owns all of an object */
         path_node(a, path, which)->is_member = true;
 }
 
-struct field_set *field_path_take(struct field_path *root, unsigned which)
+struct field_set *field_path_take(struct field_set_path *root, unsigned which)
 {
     sort_tree(root->node[which]);
     return root->node[which];
@@ -334,14 +334,14 @@ size_t field_set_count(const struct field_set *s)
     return n;
 }
 
-struct each {
+struct field_set_each {
     struct buf path;
     void (*fn)(void *arg, struct str path);
     void *arg;
 };
 
 /* Members of one level come before what stands below them, as upstream lists them. */
-static void each(struct each *e, const struct field_set *s)
+static void each(struct field_set_each *e, const struct field_set *s)
 {
     size_t n = e->path.n;
     for (const struct field_set *c = s->first; c; c = c->next) {
@@ -362,7 +362,7 @@ static void each(struct each *e, const struct field_set *s)
 
 void field_set_each(const struct field_set *s, void (*fn)(void *arg, struct str path), void *arg)
 {
-    struct each e = { .path = BUF_INIT(PATH_TEXT_MAX), .fn = fn, .arg = arg };
+    struct field_set_each e = { .path = BUF_INIT(PATH_TEXT_MAX), .fn = fn, .arg = arg };
     if (s)
         each(&e, s);
     buf_fini(&e.path);
@@ -370,9 +370,9 @@ void field_set_each(const struct field_set *s, void (*fn)(void *arg, struct str 
 
 /* ---- algebra ---- */
 
-enum op { OP_UNION, OP_INTERSECTION, OP_DIFFERENCE, OP_RECURSIVE_DIFFERENCE };
+enum field_set_op { OP_UNION, OP_INTERSECTION, OP_DIFFERENCE, OP_RECURSIVE_DIFFERENCE };
 
-static struct field_set *combine(struct arena *a, enum op op, const struct field_set *x,
+static struct field_set *combine(struct arena *a, enum field_set_op op, const struct field_set *x,
                                  const struct field_set *y);
 
 /* Append a node: the branch itself when its place allows, else a copy of its head. */
@@ -386,7 +386,7 @@ static void append(struct arena *a, struct field_set ***end, const struct field_
     *end = &c->next;
 }
 
-static void combine_both(struct arena *a, enum op op, const struct field_set *x,
+static void combine_both(struct arena *a, enum field_set_op op, const struct field_set *x,
                          const struct field_set *y, struct field_set ***end)
 {
     bool member = false;
@@ -412,7 +412,7 @@ static void combine_both(struct arena *a, enum op op, const struct field_set *x,
         append(a, end, x, member, below);
 }
 
-static struct field_set *combine(struct arena *a, enum op op, const struct field_set *x,
+static struct field_set *combine(struct arena *a, enum field_set_op op, const struct field_set *x,
                                  const struct field_set *y)
 {
     struct field_set *first = NULL, **end = &first;
@@ -447,8 +447,8 @@ static bool is_apart(const struct field_set *x, const struct field_set *y)
     return true;
 }
 
-static struct field_set *combine_sets(struct arena *a, enum op op, const struct field_set *x,
-                                      const struct field_set *y)
+static struct field_set *combine_sets(struct arena *a, enum field_set_op op,
+                                      const struct field_set *x, const struct field_set *y)
 {
     bool nothing = field_set_is_empty(x) || field_set_is_empty(y);
     if (nothing && op == OP_UNION && (x || y))

@@ -56,21 +56,22 @@ void field_elem_write(struct buf *to, const struct field_elem *e);
  * made only when a member is reported. Lives on the walker's stack.
  */
 enum { FIELD_PATH_SETS = 3 };
-struct field_path {
-    struct field_path *up; /* NULL: this is the root */
+struct field_set_path {
+    struct field_set_path *up; /* NULL: this is the root */
     struct field_elem elem;
     struct field_set *node[FIELD_PATH_SETS]; /* of the root: the sets being built */
 };
 /* A path whose sets are new and empty. */
-struct field_path field_path_root(struct arena *a);
-static inline struct field_path field_path_child(struct field_path *up, struct field_elem elem)
+struct field_set_path field_path_root(struct arena *a);
+static inline struct field_set_path field_path_child(struct field_set_path *up,
+                                                     struct field_elem elem)
 {
-    return (struct field_path){ .up = up, .elem = elem };
+    return (struct field_set_path){ .up = up, .elem = elem };
 }
 /* Make the path a member of set number `which`; elements must live as long as the set. */
-void field_path_add(struct arena *a, struct field_path *path, unsigned which);
+void field_path_add(struct arena *a, struct field_set_path *path, unsigned which);
 /* The set, once all is reported: sorts what field_path_add() appended. */
-struct field_set *field_path_take(struct field_path *root, unsigned which);
+struct field_set *field_path_take(struct field_set_path *root, unsigned which);
 
 /* The set of one path of names; ends with NULL. */
 struct field_set *field_set_of(struct arena *a, const char *name, ...) __attribute__((sentinel));

@@ -6,7 +6,7 @@
 enum step_kind { STEP_NAME, STEP_INDEX, STEP_SLICE, STEP_ALL, STEP_DESCEND, STEP_FILTER };
 enum filter_op { OP_EXISTS, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE };
 
-struct step {
+struct jsonpath_step {
     enum step_kind kind;
     struct str name;  /* STEP_NAME, STEP_DESCEND */
     int64_t from, to; /* STEP_INDEX: from; STEP_SLICE: [from, to), negative counts from the end */
@@ -18,7 +18,7 @@ struct step {
 
 struct jsonpath {
     struct arena *a;
-    struct step *steps;
+    struct jsonpath_step *steps;
     size_t n, cap;
 };
 
@@ -28,19 +28,19 @@ static bool is_word(char c)
            c == '-' || c == '/' || c == '$';
 }
 
-static struct step *add(struct jsonpath *p, enum step_kind kind)
+static struct jsonpath_step *add(struct jsonpath *p, enum step_kind kind)
 {
     if (p->n == JSONPATH_MAX_STEPS)
         return NULL;
     if (p->n == p->cap) {
         size_t cap = p->cap ? p->cap * 2 : 4;
-        struct step *more = arena_new_n(p->a, struct step, cap);
+        struct jsonpath_step *more = arena_new_n(p->a, struct jsonpath_step, cap);
         if (p->n)
             memcpy(more, p->steps, p->n * sizeof *more);
         p->steps = more;
         p->cap = cap;
     }
-    p->steps[p->n] = (struct step){ .kind = kind };
+    p->steps[p->n] = (struct jsonpath_step){ .kind = kind };
     return &p->steps[p->n++];
 }
 
@@ -96,7 +96,7 @@ static int parse_steps(struct arena *a, struct jsonpath *p, struct str *at, stru
 /* ?(@.type=="Ready"); `inner` is what stands between the parentheses. */
 static int parse_filter(struct arena *a, struct jsonpath *p, struct str inner, struct err *err)
 {
-    struct step *s = add(p, STEP_FILTER);
+    struct jsonpath_step *s = add(p, STEP_FILTER);
     inner = str_trim(inner);
     if (!s)
         return err_set(err, E_INVALID, "path is too long");
@@ -138,7 +138,7 @@ static int parse_bracket(struct arena *a, struct jsonpath *p, struct str inner, 
         return add(p, STEP_ALL) ? 0 : err_set(err, E_INVALID, "path is too long");
     if (str_has_prefix(inner, STR("?(")) && str_has_suffix(inner, STR(")")))
         return parse_filter(a, p, str_slice(inner, 2, inner.n - 1), err);
-    struct step *s = add(p, STEP_NAME);
+    struct jsonpath_step *s = add(p, STEP_NAME);
     if (!s)
         return err_set(err, E_INVALID, "path is too long");
     if (inner.n && (inner.p[0] == '\'' || inner.p[0] == '"')) {
@@ -211,7 +211,7 @@ static int parse_steps(struct arena *a, struct jsonpath *p, struct str *at, stru
             return 0; /* "." is the root */
         if (word.n == 0)
             return err_set(err, E_INVALID, "unexpected '" STR_FMT "'", STR_ARG(*at));
-        struct step *s = add(p, descend ? STEP_DESCEND : STEP_NAME);
+        struct jsonpath_step *s = add(p, descend ? STEP_DESCEND : STEP_NAME);
         if (!s)
             return err_set(err, E_INVALID, "path is too long");
         s->name = word;
@@ -285,7 +285,7 @@ static bool compare(const struct json *v, enum filter_op op, const struct json *
 }
 
 /* What the operand looks at counts as well: it may walk all that is below. */
-static bool passes(struct find *f, const struct step *s, const struct json *v)
+static bool passes(struct find *f, const struct jsonpath_step *s, const struct json *v)
 {
     const struct json *found[1];
     struct find below = { .out = found, .max = 1, .visits = f->visits };
@@ -298,7 +298,7 @@ static bool passes(struct find *f, const struct step *s, const struct json *v)
 
 static void walk_slice(struct find *f, const struct jsonpath *p, size_t step, const struct json *v)
 {
-    const struct step *s = &p->steps[step];
+    const struct jsonpath_step *s = &p->steps[step];
     int64_t n = v->n, from = s->has_from ? s->from : 0, to = s->has_to ? s->to : n, i = 0;
     if (s->kind == STEP_INDEX)
         to = from == -1 ? n : from + (from < 0 ? n : 0) + 1;
@@ -337,7 +337,7 @@ static void walk(struct find *f, const struct jsonpath *p, size_t step, const st
         f->out[f->n++] = v;
         return;
     }
-    const struct step *s = &p->steps[step];
+    const struct jsonpath_step *s = &p->steps[step];
     switch (s->kind) {
     case STEP_NAME: {
         const struct json *m = json_get(v, s->name);

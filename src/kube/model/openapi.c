@@ -18,7 +18,7 @@
 
 #define META_V1 "io.k8s.apimachinery.pkg.apis.meta.v1."
 
-struct doc {
+struct openapi_doc {
     struct arena *a;
     bool v2;
     const struct builtin_docs *docs;
@@ -26,7 +26,7 @@ struct doc {
     struct json *paths;
 };
 
-static struct json *schema_json(struct doc *d, const struct schema *s);
+static struct json *schema_json(struct openapi_doc *d, const struct schema *s);
 
 static struct json *typed(struct arena *a, const char *type, const char *format)
 {
@@ -38,7 +38,7 @@ static struct json *typed(struct arena *a, const char *type, const char *format)
     return o;
 }
 
-static struct json *ref(struct doc *d, struct str name)
+static struct json *ref(struct openapi_doc *d, struct str name)
 {
     struct json *o = json_new_object(d->a);
     json_set_str(d->a, o, "$ref",
@@ -65,7 +65,7 @@ static const char *leaf_name(enum schema_type type)
 }
 
 /* text is borrowed; "" says nothing. */
-static void describe(struct doc *d, struct json *to, struct str text)
+static void describe(struct openapi_doc *d, struct json *to, struct str text)
 {
     if (text.n == 0)
         return;
@@ -83,7 +83,7 @@ static struct json *either(struct arena *a, const char *x, const char *y)
     return o;
 }
 
-static struct json *leaf_json(struct doc *d, const struct schema *s)
+static struct json *leaf_json(struct openapi_doc *d, const struct schema *s)
 {
     if (!d->v2 && s->type == SCHEMA_QUANTITY)
         return either(d->a, "string", "number");
@@ -95,7 +95,7 @@ static struct json *leaf_json(struct doc *d, const struct schema *s)
     return typed(d->a, schema_type_name(s), schema_type_format(s));
 }
 
-static struct json *define_leaf(struct doc *d, const struct schema *s, const char *name)
+static struct json *define_leaf(struct openapi_doc *d, const struct schema *s, const char *name)
 {
     if (!json_getc(d->schemas, name)) {
         struct json *leaf = leaf_json(d, s);
@@ -130,8 +130,8 @@ static const char *patch_strategy(const struct schema *s)
 }
 
 /* Add to a schema what the place of use says; returns the property. s: NULL, no more than that. */
-static struct json *used_as(struct doc *d, struct json *p, struct str text, const struct json *def,
-                            const struct schema *s)
+static struct json *used_as(struct openapi_doc *d, struct json *p, struct str text,
+                            const struct json *def, const struct schema *s)
 {
     const char *strategy = patch_strategy(s);
     /* In version 3 nothing may stand beside a reference. */
@@ -164,7 +164,7 @@ static const struct {
     { "items", API_EXTENSIONS "JSONSchemaPropsOrArray", NULL },
 };
 
-static struct json *define_json(struct doc *d, const char *name)
+static struct json *define_json(struct openapi_doc *d, const char *name)
 {
     const char *text = "Any JSON value.";
     if (str_has_suffix(str_of(name), STR("OrBool")))
@@ -179,7 +179,7 @@ static struct json *define_json(struct doc *d, const char *name)
 }
 
 /* The property p of a type, or what stands for it in a JSONSchemaProps. */
-static struct json *json_field(struct doc *d, const struct schema *of, struct str field,
+static struct json *json_field(struct openapi_doc *d, const struct schema *of, struct str field,
                                struct json *p)
 {
     if (!str_is(builtin_type_name(of), API_EXTENSIONS "JSONSchemaProps"))
@@ -204,7 +204,7 @@ static bool is_granular(const struct schema *of, struct str field)
             str_is(name, "io.k8s.api.core.v1.PersistentVolumeClaimStatus"));
 }
 
-static struct json *object_json(struct doc *d, const struct schema *s)
+static struct json *object_json(struct openapi_doc *d, const struct schema *s)
 {
     struct json *o = typed(d->a, "object", ""), *props = json_new_object(d->a);
     struct json *required = json_new_array(d->a);
@@ -240,7 +240,7 @@ static void add_kind(struct arena *a, struct json *to, struct str group, struct 
 
 /* Define the type behind an object schema, once; the name is taken before its fields are followed.
  */
-static struct json *define_object(struct doc *d, const struct schema *s)
+static struct json *define_object(struct openapi_doc *d, const struct schema *s)
 {
     struct str name = builtin_type_name(s);
     if (!json_get(d->schemas, name)) {
@@ -265,7 +265,7 @@ static struct json *strings_json(struct arena *a, const struct str *s, size_t n)
     return list;
 }
 
-static void add_list_extensions(struct doc *d, const struct schema *s, struct json *o)
+static void add_list_extensions(struct openapi_doc *d, const struct schema *s, struct json *o)
 {
     static const char *const names[] = { "atomic", "set", "map" };
     if (s->list_type != SCHEMA_LIST_ATOMIC || s->flags & SCHEMA_ATOMIC_LIST)
@@ -283,7 +283,7 @@ static void add_list_extensions(struct doc *d, const struct schema *s, struct js
                                               : "retainKeys"));
 }
 
-static struct json *schema_json(struct doc *d, const struct schema *s)
+static struct json *schema_json(struct openapi_doc *d, const struct schema *s)
 {
     const char *leaf = leaf_name((enum schema_type)s->type);
     if (leaf)
@@ -347,7 +347,7 @@ static void strip_for_v2(struct json *s)
     strip_for_v2(json_getc(s, "additionalProperties"));
 }
 
-static void add_meta_properties(struct doc *d, struct json *s, const char *meta)
+static void add_meta_properties(struct openapi_doc *d, struct json *s, const char *meta)
 {
     struct json *props = json_obj(d->a, s, "properties");
     const struct schema *m = builtin_type(arena_printf(d->a, META_V1 "%s", meta));
@@ -362,7 +362,8 @@ static void add_meta_properties(struct doc *d, struct json *s, const char *meta)
     }
 }
 
-static void add_selectable_fields(struct doc *d, struct json *s, const struct kube_resource *r)
+static void add_selectable_fields(struct openapi_doc *d, struct json *s,
+                                  const struct kube_resource *r)
 {
     struct json *list = json_new_array(d->a);
     for (size_t i = 0; i < r->n_selectable_fields; i++) {
@@ -374,7 +375,7 @@ static void add_selectable_fields(struct doc *d, struct json *s, const struct ku
         json_setc(d->a, s, "x-kubernetes-selectable-fields", list);
 }
 
-static struct str define_custom(struct doc *d, const struct kube_resource *r)
+static struct str define_custom(struct openapi_doc *d, const struct kube_resource *r)
 {
     struct str name = custom_name(d->a, r, r->kind);
     if (json_get(d->schemas, name))
@@ -395,7 +396,7 @@ static struct str define_custom(struct doc *d, const struct kube_resource *r)
     return name;
 }
 
-static struct str define_custom_list(struct doc *d, const struct kube_resource *r)
+static struct str define_custom_list(struct openapi_doc *d, const struct kube_resource *r)
 {
     struct str name = custom_name(d->a, r, r->list_kind);
     if (json_get(d->schemas, name))
@@ -415,7 +416,7 @@ static struct str define_custom_list(struct doc *d, const struct kube_resource *
     return name;
 }
 
-static struct str define_kind(struct doc *d, const struct kube_resource *r)
+static struct str define_kind(struct openapi_doc *d, const struct kube_resource *r)
 {
     if (!(r->schema->flags & SCHEMA_BUILTIN))
         return define_custom(d, r);
@@ -423,7 +424,7 @@ static struct str define_kind(struct doc *d, const struct kube_resource *r)
     return builtin_type_name(r->schema);
 }
 
-static struct str define_list(struct doc *d, const struct kube_resource *r)
+static struct str define_list(struct openapi_doc *d, const struct kube_resource *r)
 {
     const struct schema *list = builtin_schema(r->group, r->version, r->list_kind);
     if (!(r->schema->flags & SCHEMA_BUILTIN) || !list)
@@ -432,7 +433,7 @@ static struct str define_list(struct doc *d, const struct kube_resource *r)
     return builtin_type_name(list);
 }
 
-static struct str define_meta(struct doc *d, const char *type)
+static struct str define_meta(struct openapi_doc *d, const char *type)
 {
     const char *name = arena_printf(d->a, META_V1 "%s", type);
     const struct schema *s = builtin_type(name);
@@ -479,7 +480,7 @@ static const struct parameter delete_parameters[] = {
       "What happens to dependents: Orphan, Background or Foreground." },
 };
 
-static struct json *parameter_json(struct doc *d, const struct parameter *p, const char *in,
+static struct json *parameter_json(struct openapi_doc *d, const struct parameter *p, const char *in,
                                    bool required)
 {
     struct json *o = json_new_object(d->a);
@@ -497,7 +498,8 @@ static struct json *parameter_json(struct doc *d, const struct parameter *p, con
     return o;
 }
 
-static void add_parameters(struct doc *d, struct json *to, const struct parameter *p, size_t n)
+static void add_parameters(struct openapi_doc *d, struct json *to, const struct parameter *p,
+                           size_t n)
 {
     for (size_t i = 0; i < n; i++)
         json_add(to, parameter_json(d, &p[i], "query", false));
@@ -510,7 +512,8 @@ static const char *const patch_types[] = { "application/apply-patch+yaml",
                                            "application/merge-patch+json",
                                            "application/strategic-merge-patch+json" };
 
-static struct json *content(struct doc *d, const char *const *types, size_t n, struct str schema)
+static struct json *content(struct openapi_doc *d, const char *const *types, size_t n,
+                            struct str schema)
 {
     struct json *o = json_new_object(d->a);
     for (size_t i = 0; i < n; i++)
@@ -519,7 +522,7 @@ static struct json *content(struct doc *d, const char *const *types, size_t n, s
     return o;
 }
 
-struct operation {
+struct openapi_operation {
     const char *method, *action, *code;
     const struct parameter *parameters;
     size_t n_parameters;
@@ -530,8 +533,8 @@ struct operation {
     size_t n_body_types;
 };
 
-static void add_body(struct doc *d, struct json *op, struct json *parameters,
-                     const struct operation *o)
+static void add_body(struct openapi_doc *d, struct json *op, struct json *parameters,
+                     const struct openapi_operation *o)
 {
     static const char *const any[] = { "*/*" };
     if (d->v2) {
@@ -552,7 +555,7 @@ static void add_body(struct doc *d, struct json *op, struct json *parameters,
         json_set_bool(d->a, body, "required", true);
 }
 
-static void add_query(struct doc *d, struct json *parameters, const struct schema *options)
+static void add_query(struct openapi_doc *d, struct json *parameters, const struct schema *options)
 {
     size_t n;
     const struct schema_field *f = schema_fields(options, &n);
@@ -564,8 +567,8 @@ static void add_query(struct doc *d, struct json *parameters, const struct schem
     }
 }
 
-static void add_operation(struct doc *d, struct json *path, const struct kube_resource *r,
-                          const char *id_suffix, const struct operation *o)
+static void add_operation(struct openapi_doc *d, struct json *path, const struct kube_resource *r,
+                          const char *id_suffix, const struct openapi_operation *o)
 {
     struct json *op = json_new_object(d->a), *parameters = json_new_array(d->a);
     struct json *response = json_new_object(d->a), *responses = json_new_object(d->a);
@@ -604,7 +607,8 @@ static void add_operation(struct doc *d, struct json *path, const struct kube_re
     json_setc(d->a, path, o->method, op);
 }
 
-static struct json *path_item(struct doc *d, const char *path, bool in_namespace, bool named)
+static struct json *path_item(struct openapi_doc *d, const char *path, bool in_namespace,
+                              bool named)
 {
     static const struct parameter ns = { "namespace", "string", "Namespace of the object." };
     static const struct parameter name = { "name", "string", "Name of the object." };
@@ -622,38 +626,38 @@ static struct json *path_item(struct doc *d, const char *path, bool in_namespace
 
 #define PARAMETERS(list) .parameters = (list), .n_parameters = ARRAY_LEN(list)
 
-static void add_collection(struct doc *d, const struct kube_resource *r, const char *path)
+static void add_collection(struct openapi_doc *d, const struct kube_resource *r, const char *path)
 {
     struct str kind = define_kind(d, r);
     struct str list = r->verbs & KUBE_LIST ? define_list(d, r) : STR("");
     struct json *item = path_item(d, path, r->namespaced, false);
     if (r->verbs & KUBE_LIST)
         add_operation(d, item, r, "",
-                      &(struct operation){ .method = "get",
-                                           .action = "list",
-                                           .code = "200",
-                                           PARAMETERS(list_parameters),
-                                           .result = list });
+                      &(struct openapi_operation){ .method = "get",
+                                                   .action = "list",
+                                                   .code = "200",
+                                                   PARAMETERS(list_parameters),
+                                                   .result = list });
     if (r->verbs & KUBE_CREATE)
         add_operation(d, item, r, "",
-                      &(struct operation){ .method = "post",
-                                           .action = "post",
-                                           .code = "201",
-                                           PARAMETERS(write_parameters),
-                                           .body = kind,
-                                           .result = kind });
+                      &(struct openapi_operation){ .method = "post",
+                                                   .action = "post",
+                                                   .code = "201",
+                                                   PARAMETERS(write_parameters),
+                                                   .body = kind,
+                                                   .result = kind });
     if (r->verbs & KUBE_DELETECOLLECTION)
         add_operation(d, item, r, "Collection",
-                      &(struct operation){ .method = "delete",
-                                           .action = "deletecollection",
-                                           .code = "200",
-                                           PARAMETERS(delete_parameters),
-                                           .body = define_meta(d, "DeleteOptions"),
-                                           .body_may_lack = true,
-                                           .result = define_meta(d, "Status") });
+                      &(struct openapi_operation){ .method = "delete",
+                                                   .action = "deletecollection",
+                                                   .code = "200",
+                                                   PARAMETERS(delete_parameters),
+                                                   .body = define_meta(d, "DeleteOptions"),
+                                                   .body_may_lack = true,
+                                                   .result = define_meta(d, "Status") });
 }
 
-static void add_object(struct doc *d, const struct kube_resource *r, const char *path,
+static void add_object(struct openapi_doc *d, const struct kube_resource *r, const char *path,
                        unsigned verbs, struct str kind, const char *suffix)
 {
     const unsigned any = KUBE_GET | KUBE_UPDATE | KUBE_PATCH | KUBE_DELETE;
@@ -661,49 +665,49 @@ static void add_object(struct doc *d, const struct kube_resource *r, const char 
         return;
     struct json *item = path_item(d, path, r->namespaced, true);
     if (verbs & KUBE_GET)
-        add_operation(
-            d, item, r, suffix,
-            &(struct operation){ .method = "get", .action = "get", .code = "200", .result = kind });
+        add_operation(d, item, r, suffix,
+                      &(struct openapi_operation){
+                          .method = "get", .action = "get", .code = "200", .result = kind });
     if (verbs & KUBE_CREATE && suffix[0])
         add_operation(d, item, r, suffix,
-                      &(struct operation){ .method = "post",
-                                           .action = "post",
-                                           .code = "201",
-                                           PARAMETERS(write_parameters),
-                                           .body = kind,
-                                           .result = kind });
+                      &(struct openapi_operation){ .method = "post",
+                                                   .action = "post",
+                                                   .code = "201",
+                                                   PARAMETERS(write_parameters),
+                                                   .body = kind,
+                                                   .result = kind });
     if (verbs & KUBE_UPDATE)
         add_operation(d, item, r, suffix,
-                      &(struct operation){ .method = "put",
-                                           .action = "put",
-                                           .code = "200",
-                                           PARAMETERS(write_parameters),
-                                           .body = kind,
-                                           .result = kind });
+                      &(struct openapi_operation){ .method = "put",
+                                                   .action = "put",
+                                                   .code = "200",
+                                                   PARAMETERS(write_parameters),
+                                                   .body = kind,
+                                                   .result = kind });
     if (verbs & KUBE_PATCH)
-        add_operation(
-            d, item, r, suffix,
-            &(struct operation){ .method = "patch",
-                                 .action = "patch",
-                                 .code = "200",
-                                 PARAMETERS(write_parameters),
-                                 .body = define_meta(d, "Patch"),
-                                 .result = kind,
-                                 .body_types = patch_types,
-                                 .n_body_types = ARRAY_LEN(patch_types) - (r->crd ? 1 : 0) });
+        add_operation(d, item, r, suffix,
+                      &(struct openapi_operation){ .method = "patch",
+                                                   .action = "patch",
+                                                   .code = "200",
+                                                   PARAMETERS(write_parameters),
+                                                   .body = define_meta(d, "Patch"),
+                                                   .result = kind,
+                                                   .body_types = patch_types,
+                                                   .n_body_types =
+                                                       ARRAY_LEN(patch_types) - (r->crd ? 1 : 0) });
     if (verbs & KUBE_DELETE)
         add_operation(d, item, r, suffix,
-                      &(struct operation){ .method = "delete",
-                                           .action = "delete",
-                                           .code = "200",
-                                           PARAMETERS(delete_parameters),
-                                           .body = define_meta(d, "DeleteOptions"),
-                                           .body_may_lack = true,
-                                           .result = define_meta(d, "Status") });
+                      &(struct openapi_operation){ .method = "delete",
+                                                   .action = "delete",
+                                                   .code = "200",
+                                                   PARAMETERS(delete_parameters),
+                                                   .body = define_meta(d, "DeleteOptions"),
+                                                   .body_may_lack = true,
+                                                   .result = define_meta(d, "Status") });
 }
 
 /* A stream, or what a program behind the object answers: the options are in the query. */
-static void add_connection(struct doc *d, const struct kube_resource *r, const char *path,
+static void add_connection(struct openapi_doc *d, const struct kube_resource *r, const char *path,
                            const struct kube_subresource *s, const struct schema *options)
 {
     static const struct {
@@ -719,14 +723,14 @@ static void add_connection(struct doc *d, const struct kube_resource *r, const c
         const char *suffix = arena_printf(d->a, "%s" STR_FMT, methods[i].id, STR_ARG(s->name));
         if (s->verbs & methods[i].verb)
             add_operation(d, item, r, suffix,
-                          &(struct operation){ .method = methods[i].name,
-                                               .action = "connect",
-                                               .code = "200",
-                                               .query = options });
+                          &(struct openapi_operation){ .method = methods[i].name,
+                                                       .action = "connect",
+                                                       .code = "200",
+                                                       .query = options });
     }
 }
 
-static void add_resource(struct doc *d, const struct kube_resource *r)
+static void add_resource(struct openapi_doc *d, const struct kube_resource *r)
 {
     const char *prefix = r->group.n ? arena_printf(d->a, "/apis/" STR_FMT "/" STR_FMT,
                                                    STR_ARG(r->group), STR_ARG(r->version))
@@ -755,11 +759,11 @@ static void add_resource(struct doc *d, const struct kube_resource *r)
         struct json *all = path_item(
             d, arena_printf(d->a, "%s/" STR_FMT, prefix, STR_ARG(r->plural)), false, false);
         add_operation(d, all, r, "ForAllNamespaces",
-                      &(struct operation){ .method = "get",
-                                           .action = "list",
-                                           .code = "200",
-                                           PARAMETERS(list_parameters),
-                                           .result = define_list(d, r) });
+                      &(struct openapi_operation){ .method = "get",
+                                                   .action = "list",
+                                                   .code = "200",
+                                                   PARAMETERS(list_parameters),
+                                                   .result = define_list(d, r) });
     }
 }
 
@@ -774,7 +778,7 @@ static struct json *info(struct arena *a)
 }
 
 /* What upstream lists beside the kinds: answers of discovery and of watches. */
-static void add_common(struct doc *d)
+static void add_common(struct openapi_doc *d)
 {
     static const char *const names[] = { "APIResourceList", "WatchEvent", "APIGroupList",
                                          "APIVersions" };
@@ -784,17 +788,17 @@ static void add_common(struct doc *d)
             (void)define_meta(d, names[i]);
 }
 
-static struct doc doc_init(struct arena *a, bool v2)
+static struct openapi_doc doc_init(struct arena *a, bool v2)
 {
-    return (struct doc){ .a = a,
-                         .v2 = v2,
-                         .docs = builtin_docs_new(a),
-                         .schemas = json_new_object(a),
-                         .paths = json_new_object(a) };
+    return (struct openapi_doc){ .a = a,
+                                 .v2 = v2,
+                                 .docs = builtin_docs_new(a),
+                                 .schemas = json_new_object(a),
+                                 .paths = json_new_object(a) };
 }
 
 /* The document in the form that was asked for; its arena goes. */
-static int finish(struct doc *d, struct json *root, enum openapi_form form, struct buf *to)
+static int finish(struct openapi_doc *d, struct json *root, enum openapi_form form, struct buf *to)
 {
     int r;
     if (form == OPENAPI_JSON)
@@ -811,7 +815,7 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
     if (!registry_has_version(reg, group, version))
         return -ENOENT;
     struct arena a = { 0 };
-    struct doc d = doc_init(&a, false);
+    struct openapi_doc d = doc_init(&a, false);
     struct json *root = json_new_object(&a);
     bool builtin = false;
     registry_each(r, reg)
@@ -833,7 +837,7 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
 int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to)
 {
     struct arena a = { 0 };
-    struct doc d = doc_init(&a, true);
+    struct openapi_doc d = doc_init(&a, true);
     struct json *root = json_new_object(&a);
     registry_each(r, reg)
     {

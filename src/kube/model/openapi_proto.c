@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "kube/model/proto_wire.h"
 
-enum message {
+enum openapi_proto_message {
     INFO2,
     DOCUMENT2,
     PATH2,
@@ -33,7 +33,7 @@ enum message {
     REFERENCE
 };
 
-enum shape {
+enum openapi_proto_shape {
     IS_STRING,
     IS_BOOL,
     IS_INT,
@@ -59,12 +59,12 @@ enum {
     ONE = 1 << 1   /* or the only one */
 };
 
-struct row {
+struct openapi_proto_row {
     uint8_t message, number, shape, of, union_; /* union_: of the values of maps and items */
     char name[27];
 };
 
-static const struct row rows[] = {
+static const struct openapi_proto_row rows[] = {
     { INFO2, 1, IS_STRING, 0, 0, "title" },
     { INFO2, 2, IS_STRING, 0, 0, "version" },
     { INFO2, 3, IS_STRING, 0, 0, "description" },
@@ -228,9 +228,10 @@ static const struct row rows[] = {
     { REFERENCE, 3, IS_STRING, 0, 0, "description" },
 };
 
-static void put_message(struct buf *to, enum message m, const struct json *v);
+static void put_message(struct buf *to, enum openapi_proto_message m, const struct json *v);
 
-static void put_field(struct buf *to, uint32_t number, enum message m, const struct json *v)
+static void put_field(struct buf *to, uint32_t number, enum openapi_proto_message m,
+                      const struct json *v)
 {
     size_t at = wire_begin(to, number);
     put_message(to, m, v);
@@ -238,7 +239,8 @@ static void put_field(struct buf *to, uint32_t number, enum message m, const str
 }
 
 /* What stands in a union: the message, or a Reference where there may be one. */
-static void put_alternative(struct buf *to, enum message m, unsigned union_, const struct json *v)
+static void put_alternative(struct buf *to, enum openapi_proto_message m, unsigned union_,
+                            const struct json *v)
 {
     if (union_ == 0)
         put_message(to, m, v);
@@ -248,7 +250,7 @@ static void put_alternative(struct buf *to, enum message m, unsigned union_, con
         put_field(to, 1, m, v);
 }
 
-static void put_wrapped(struct buf *to, uint32_t number, const struct row *row,
+static void put_wrapped(struct buf *to, uint32_t number, const struct openapi_proto_row *row,
                         const struct json *v)
 {
     size_t at = wire_begin(to, number);
@@ -291,12 +293,12 @@ static void put_extensions(struct buf *to, uint32_t number, const struct json *v
 }
 
 /* Paths of version 2 and responses of version 3 have something else in front. */
-static uint32_t map_number(enum message m)
+static uint32_t map_number(enum openapi_proto_message m)
 {
     return m == PATH2 || m == RESPONSE3 ? 2 : 1;
 }
 
-static void put_map(struct buf *to, const struct row *row, const struct json *v)
+static void put_map(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     json_each (m, v) {
         size_t at = wire_begin(to, map_number(row->of));
@@ -306,7 +308,7 @@ static void put_map(struct buf *to, const struct row *row, const struct json *v)
     }
 }
 
-static void put_or_bool(struct buf *to, const struct row *row, const struct json *v)
+static void put_or_bool(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     if (json_is_bool(v))
         wire_put_number(to, 2, json_bool(v));
@@ -345,7 +347,7 @@ static void put_parameter(struct buf *to, uint32_t number, const struct json *v)
 }
 
 /* A value that takes one field, zeroes left out. */
-static void put_scalar(struct buf *to, const struct row *row, const struct json *v)
+static void put_scalar(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     double d = 0;
     size_t at;
@@ -365,7 +367,7 @@ static void put_scalar(struct buf *to, const struct row *row, const struct json 
 }
 
 /* The elements of a list, each as a field of the number. */
-static void put_list(struct buf *to, const struct row *row, const struct json *list)
+static void put_list(struct buf *to, const struct openapi_proto_row *row, const struct json *list)
 {
     json_each (v, list) {
         if (row->shape == IS_STRINGS)
@@ -382,7 +384,7 @@ static void put_list(struct buf *to, const struct row *row, const struct json *l
 }
 
 /* A message around the value. */
-static void put_around(struct buf *to, const struct row *row, const struct json *v)
+static void put_around(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     size_t at = wire_begin(to, row->number);
     if (row->shape == IS_ITEMS)
@@ -396,9 +398,9 @@ static void put_around(struct buf *to, const struct row *row, const struct json 
     wire_end(to, at);
 }
 
-static void put_row(struct buf *to, const struct row *row, const struct json *v)
+static void put_row(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
-    switch ((enum shape)row->shape) {
+    switch ((enum openapi_proto_shape)row->shape) {
     case IS_STRING:
     case IS_BOOL:
     case IS_INT:
@@ -433,13 +435,13 @@ static void put_row(struct buf *to, const struct row *row, const struct json *v)
     }
 }
 
-static void put_message(struct buf *to, enum message m, const struct json *v)
+static void put_message(struct buf *to, enum openapi_proto_message m, const struct json *v)
 {
     size_t i = 0;
     while (rows[i].message != m)
         i++;
     for (; i < ARRAY_LEN(rows) && rows[i].message == m; i++) {
-        const struct row *row = &rows[i];
+        const struct openapi_proto_row *row = &rows[i];
         const struct json *member = row->name[0] ? json_getc(v, row->name) : NULL;
         if (row->shape == IS_EXTENSIONS)
             put_extensions(to, row->number, v);

@@ -29,7 +29,7 @@ static size_t depth_of(const struct json *v)
 
 /* ---- pointers (RFC 6901) ---- */
 
-struct doc {
+struct patch_doc {
     struct arena *a;
     struct json *root;
     size_t n_nodes;
@@ -77,7 +77,7 @@ static struct json *element(const struct json *array, size_t i)
     return v;
 }
 
-static struct json *child_of(struct doc *d, const struct json *parent, struct str token)
+static struct json *child_of(struct patch_doc *d, const struct json *parent, struct str token)
 {
     size_t i;
     (void)patch_spend(d->budget, parent->type == JSON_ARRAY ? parent->n : 1);
@@ -93,7 +93,7 @@ static struct json *child_of(struct doc *d, const struct json *parent, struct st
  * front of the first slash does not count, and a pointer without any names nothing, the root
  * included.
  */
-static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_last)
+static struct json *resolve(struct patch_doc *d, struct str pointer, struct str *ret_last)
 {
     ptrdiff_t slash = str_find_char(pointer, '/');
     struct json *v = slash < 0 ? NULL : d->root;
@@ -110,7 +110,7 @@ static struct json *resolve(struct doc *d, struct str pointer, struct str *ret_l
 
 /* ---- operations ---- */
 
-static int missing(struct doc *d, const char *op, struct str path)
+static int missing(struct patch_doc *d, const char *op, struct str path)
 {
     return err_set(d->err, E_INVALID,
                    "%s operation does not apply: doc is missing path: \"" STR_FMT
@@ -119,7 +119,7 @@ static int missing(struct doc *d, const char *op, struct str path)
 }
 
 /* Walkers recurse, so nothing may be put deeper than the parser would have read it. */
-static int check_depth(struct doc *d, struct str path, const struct json *value)
+static int check_depth(struct patch_doc *d, struct str path, const struct json *value)
 {
     size_t depth = depth_of(value);
     for (size_t i = 0; i < path.n; i++)
@@ -129,7 +129,7 @@ static int check_depth(struct doc *d, struct str path, const struct json *value)
     return 0;
 }
 
-static int op_add(struct doc *d, const char *op, struct str path, struct json *value)
+static int op_add(struct patch_doc *d, const char *op, struct str path, struct json *value)
 {
     struct str last;
     size_t i;
@@ -154,7 +154,7 @@ static int op_add(struct doc *d, const char *op, struct str path, struct json *v
     return 0;
 }
 
-static int op_remove(struct doc *d, const char *op, struct str path)
+static int op_remove(struct patch_doc *d, const char *op, struct str path)
 {
     struct str last;
     struct json *parent = path.n ? resolve(d, path, &last) : NULL;
@@ -166,7 +166,7 @@ static int op_remove(struct doc *d, const char *op, struct str path)
 }
 
 /* A member that is not there is added: upstream does not look. */
-static int op_replace(struct doc *d, struct str path, struct json *value)
+static int op_replace(struct patch_doc *d, struct str path, struct json *value)
 {
     struct str last;
     if (path.n == 0 && value->type < JSON_ARRAY)
@@ -192,7 +192,7 @@ static int op_replace(struct doc *d, struct str path, struct json *value)
 }
 
 /* What is absent is null. */
-static int op_test(struct doc *d, struct str path, const struct json *value)
+static int op_test(struct patch_doc *d, struct str path, const struct json *value)
 {
     struct str last;
     struct json *parent = path.n ? resolve(d, path, &last) : NULL;
@@ -206,7 +206,7 @@ static int op_test(struct doc *d, struct str path, const struct json *value)
     return 0;
 }
 
-static int count_values(struct doc *d, const struct json *v)
+static int count_values(struct patch_doc *d, const struct json *v)
 {
     d->n_nodes += count_nodes(v);
     if (d->n_nodes > PATCH_MAX_NODES)
@@ -216,7 +216,7 @@ static int count_values(struct doc *d, const struct json *v)
 }
 
 /* Of what is in one place of the result: the bytes of its strings are shared. */
-static int take_value(struct doc *d, const struct json *v, struct json **ret)
+static int take_value(struct patch_doc *d, const struct json *v, struct json **ret)
 {
     int r = count_values(d, v);
     if (r < 0)
@@ -226,7 +226,7 @@ static int take_value(struct doc *d, const struct json *v, struct json **ret)
 }
 
 /* Of what comes to be in two: its bytes count, or a few operations would make any size of them. */
-static int duplicate_value(struct doc *d, const struct json *v, struct json **ret)
+static int duplicate_value(struct patch_doc *d, const struct json *v, struct json **ret)
 {
     int r = count_values(d, v);
     if (r < 0)
@@ -241,7 +241,7 @@ static bool is_below(struct str path, struct str prefix)
     return str_has_prefix(path, prefix) && path.n > prefix.n && path.p[prefix.n] == '/';
 }
 
-static int op_move(struct doc *d, struct str from, struct str path)
+static int op_move(struct patch_doc *d, struct str from, struct str path)
 {
     struct str last;
     struct json *parent = resolve(d, from, &last), *copy = NULL;
@@ -255,7 +255,7 @@ static int op_move(struct doc *d, struct str from, struct str path)
 }
 
 /* A member that is not there is copied as null. */
-static int op_copy(struct doc *d, struct str from, struct str path)
+static int op_copy(struct patch_doc *d, struct str from, struct str path)
 {
     struct str last;
     struct json *parent = resolve(d, from, &last), *copy = NULL;
@@ -266,7 +266,7 @@ static int op_copy(struct doc *d, struct str from, struct str path)
     return r < 0 ? r : op_add(d, "copy", path, copy);
 }
 
-static int apply(struct doc *d, const struct json *op)
+static int apply(struct patch_doc *d, const struct json *op)
 {
     static const char *const names[] = { "add", "replace", "test", "remove", "move", "copy" };
     struct str name = json_get_str(op, "op"), path = json_get_str(op, "path");
@@ -300,11 +300,11 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
                struct err *err)
 {
     struct budget own = BUDGET_INIT;
-    struct doc d = { .a = a,
-                     .root = doc,
-                     .n_nodes = count_nodes(doc),
-                     .budget = a->budget ? a->budget : &own,
-                     .err = err };
+    struct patch_doc d = { .a = a,
+                           .root = doc,
+                           .n_nodes = count_nodes(doc),
+                           .budget = a->budget ? a->budget : &own,
+                           .err = err };
     if (!json_is(ops, JSON_ARRAY))
         return err_set(err, E_PARSE, "a JSON patch has to be a list of operations");
     if (ops->n > PATCH_MAX_OPS)
@@ -432,7 +432,7 @@ static void sort_merged(struct arena *a, struct json *doc, const struct json *pa
     }
 }
 
-static void sort_on_the_way(struct doc *d, struct str pointer)
+static void sort_on_the_way(struct patch_doc *d, struct str pointer)
 {
     struct json *v = d->root;
     for (struct str at = pointer; v && at.n && at.p[0] == '/';) {
@@ -448,7 +448,7 @@ static void sort_on_the_way(struct doc *d, struct str pointer)
 void patch_sort_touched(struct arena *a, struct json *doc, const struct json *patch)
 {
     struct budget own = BUDGET_INIT;
-    struct doc d = { .a = a, .root = doc, .budget = a->budget ? a->budget : &own };
+    struct patch_doc d = { .a = a, .root = doc, .budget = a->budget ? a->budget : &own };
     if (doc->type != JSON_OBJECT)
         return;
     sort_members(a, doc);

@@ -23,7 +23,7 @@ struct smp {
 };
 
 /* Elements of a list outside of it, to be sorted and put back. */
-struct items {
+struct patch_strategic_items {
     struct json **p;
     size_t n;
 };
@@ -64,9 +64,9 @@ static bool remove_directives(struct json *v)
 }
 
 /* Detach all elements. */
-static struct items take_items(struct smp *m, struct json *list)
+static struct patch_strategic_items take_items(struct smp *m, struct json *list)
 {
-    struct items out = { .p = arena_new_n(m->a, struct json *, MAX(list->n, 1)) };
+    struct patch_strategic_items out = { .p = arena_new_n(m->a, struct json *, MAX(list->n, 1)) };
     while (list->first) {
         struct json *c = list->first;
         (void)json_remove(list, c);
@@ -75,9 +75,10 @@ static struct items take_items(struct smp *m, struct json *list)
     return out;
 }
 
-static struct items borrow_items(struct smp *m, const struct json *list)
+static struct patch_strategic_items borrow_items(struct smp *m, const struct json *list)
 {
-    struct items out = { .p = arena_new_n(m->a, struct json *, MAX(list ? list->n : 0, 1)) };
+    struct patch_strategic_items out = { .p = arena_new_n(m->a, struct json *,
+                                                          MAX(list ? list->n : 0, 1)) };
     json_each (c, list) {
         out.p[out.n++] = c;
     }
@@ -96,7 +97,8 @@ static bool same_item(const struct json *x, const struct json *y, struct str key
 }
 
 /* -1 too when the work is used up, which patch_strategic() finds out at its end. */
-static ptrdiff_t index_of(struct smp *m, struct items list, const struct json *v, struct str key)
+static ptrdiff_t index_of(struct smp *m, struct patch_strategic_items list, const struct json *v,
+                          struct str key)
 {
     if (!patch_spend(m->budget, list.n))
         return -1;
@@ -107,7 +109,8 @@ static ptrdiff_t index_of(struct smp *m, struct items list, const struct json *v
 }
 
 /* Stable; what the order does not know stays where it is relative to its neighbours. */
-static void sort_by(struct smp *m, struct items *list, struct items order, struct str key)
+static void sort_by(struct smp *m, struct patch_strategic_items *list,
+                    struct patch_strategic_items order, struct str key)
 {
     ptrdiff_t *at = arena_new_n(m->a, ptrdiff_t, MAX(list->n, 1));
     for (size_t i = 0; i < list->n; i++) {
@@ -124,8 +127,9 @@ static void sort_by(struct smp *m, struct items *list, struct items order, struc
 }
 
 /* merged := known (in known_order) and the rest (in server_order), woven by server_order. */
-static void weave(struct smp *m, struct json *merged, struct items known, struct items rest,
-                  struct items known_order, struct items server_order, struct str key)
+static void weave(struct smp *m, struct json *merged, struct patch_strategic_items known,
+                  struct patch_strategic_items rest, struct patch_strategic_items known_order,
+                  struct patch_strategic_items server_order, struct str key)
 {
     sort_by(m, &known, known_order, key);
     sort_by(m, &rest, server_order, key);
@@ -142,10 +146,10 @@ static void weave(struct smp *m, struct json *merged, struct items known, struct
 }
 
 /* Reorder the elements of `list`; order: elements (or keys) of the patch; server: the old list. */
-static void reorder(struct smp *m, struct json *list, struct items order, struct items server,
-                    struct str key)
+static void reorder(struct smp *m, struct json *list, struct patch_strategic_items order,
+                    struct patch_strategic_items server, struct str key)
 {
-    struct items all = take_items(m, list), known = { 0 }, rest = { 0 };
+    struct patch_strategic_items all = take_items(m, list), known = { 0 }, rest = { 0 };
     known.p = arena_new_n(m->a, struct json *, MAX(all.n, 1));
     rest.p = arena_new_n(m->a, struct json *, MAX(all.n, 1));
     for (size_t i = 0; i < all.n; i++) {
@@ -181,9 +185,9 @@ static int no_merge_key(struct smp *m, const struct json *v, struct str key)
 
 /* Old elements as they were before merging, for the order; elements are detached later, not freed.
  */
-static struct items snapshot(struct smp *m, const struct json *list)
+static struct patch_strategic_items snapshot(struct smp *m, const struct json *list)
 {
-    struct items own = borrow_items(m, list);
+    struct patch_strategic_items own = borrow_items(m, list);
     for (size_t i = 0; i < own.n; i++)
         if (own.p[i]->type == JSON_OBJECT)
             own.p[i] = json_clone(m->a, own.p[i]);
@@ -192,9 +196,10 @@ static struct items snapshot(struct smp *m, const struct json *list)
 
 static int merge_scalars(struct smp *m, struct json *doc, struct json *patch)
 {
-    struct items server = snapshot(m, doc), order = borrow_items(m, patch);
-    struct items both = { .p = arena_new_n(m->a, struct json *, (size_t)doc->n + patch->n + 1) };
-    struct items old = take_items(m, doc);
+    struct patch_strategic_items server = snapshot(m, doc), order = borrow_items(m, patch);
+    struct patch_strategic_items both = { .p = arena_new_n(m->a, struct json *,
+                                                           (size_t)doc->n + patch->n + 1) };
+    struct patch_strategic_items old = take_items(m, doc);
     for (size_t i = 0; i < old.n + order.n; i++) {
         struct json *v = i < old.n ? old.p[i] : json_clone(m->a, order.p[i - old.n]);
         if (index_of(m, both, v, STR("")) < 0)
@@ -208,7 +213,7 @@ static int merge_scalars(struct smp *m, struct json *doc, struct json *patch)
 
 static void delete_scalars(struct smp *m, struct json *doc, const struct json *patch)
 {
-    struct items gone = borrow_items(m, patch), old = take_items(m, doc);
+    struct patch_strategic_items gone = borrow_items(m, patch), old = take_items(m, doc);
     for (size_t i = 0; i < old.n; i++)
         if (index_of(m, gone, old.p[i], STR("")) < 0)
             json_add(doc, old.p[i]);
@@ -276,13 +281,13 @@ static int merge_objects(struct smp *m, const struct schema *s, struct json *doc
         return r;
     if (replace) {
         (void)take_items(m, doc);
-        struct items own = take_items(m, patch);
+        struct patch_strategic_items own = take_items(m, patch);
         for (size_t i = 0; i < own.n; i++)
             json_add(doc, own.p[i]);
         return 0;
     }
-    struct items server = snapshot(m, doc), order = snapshot(m, patch);
-    struct items own = take_items(m, patch);
+    struct patch_strategic_items server = snapshot(m, doc), order = snapshot(m, patch);
+    struct patch_strategic_items own = take_items(m, patch);
     for (size_t i = 0; i < own.n; i++) {
         struct json *found = NULL;
         if (!json_get(own.p[i], key))
@@ -352,7 +357,7 @@ static int retain_keys(struct smp *m, struct json *doc, struct json *patch)
         return 0;
     if (keys->type != JSON_ARRAY)
         return err_set(m->err, E_PARSE, "invalid patch format of retainKeys");
-    struct items list = take_items(m, keys);
+    struct patch_strategic_items list = take_items(m, keys);
     (void)json_del(patch, STR("$retainKeys"));
     struct json *next;
     int r = count_work(m, list.n * ((size_t)patch->n + doc->n));
@@ -374,7 +379,7 @@ static int retain_keys(struct smp *m, struct json *doc, struct json *patch)
     return 0;
 }
 
-static int wrong_order(struct smp *m, const struct json *patch, struct items order)
+static int wrong_order(struct smp *m, const struct json *patch, struct patch_strategic_items order)
 {
     struct buf b = BUF_INIT(4096);
     (void)buf_add_cstr(&b, "The order in patch list:\n");
@@ -391,7 +396,8 @@ static int wrong_order(struct smp *m, const struct json *patch, struct items ord
 }
 
 /* The patch's elements must stand in the order that the directive gives. */
-static int check_order(struct smp *m, const struct json *patch, struct items order, struct str key)
+static int check_order(struct smp *m, const struct json *patch, struct patch_strategic_items order,
+                       struct str key)
 {
     size_t at = 0;
     json_each (v, patch) {
@@ -446,7 +452,7 @@ static int set_order(struct smp *m, const struct schema *s, struct json *doc, st
     if (directive->type != JSON_ARRAY || !is_list_or_absent(own) || !is_list_or_absent(list))
         return err_set(m->err, E_PARSE, "invalid patch format of setElementOrder list");
     int r = check_order_size(m, (size_t)directive->n + (own ? own->n : 0) + (list ? list->n : 0));
-    struct items order = borrow_items(m, directive);
+    struct patch_strategic_items order = borrow_items(m, directive);
     if (r == 0 && list && order.n)
         r = check_order(m, list, order, key);
     if (r < 0)
@@ -454,7 +460,7 @@ static int set_order(struct smp *m, const struct schema *s, struct json *doc, st
     if (list)
         (void)json_remove(patch, list);
     struct json *none = json_new_array(m->a);
-    struct items server = snapshot(m, own ? own : none);
+    struct patch_strategic_items server = snapshot(m, own ? own : none);
     r = merge_named_list(m, field, doc, name, list, &own);
     if (r == 0 && own)
         reorder(m, own, order, server, key);

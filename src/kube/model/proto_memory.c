@@ -13,14 +13,14 @@ enum {
     PAUSE = 16        /* is tried once in so many */
 };
 
-struct slot {
+struct proto_memory_slot {
     struct proto_place at;
     char *p; /* the text, the bytes behind it */
     uint32_t text_n, bytes_n, cap, misses;
 };
 
 struct proto_memory {
-    struct slot slots[SLOTS];
+    struct proto_memory_slot slots[SLOTS];
     size_t bytes; /* of all slots */
 };
 
@@ -38,7 +38,7 @@ void proto_memory_free(struct proto_memory *m)
     free(m);
 }
 
-static struct slot *slot_of(struct proto_memory *m, struct proto_place at)
+static struct proto_memory_slot *slot_of(struct proto_memory *m, struct proto_place at)
 {
     uint64_t hash = ((uintptr_t)at.field + at.item) * UINT64_C(0x9e3779b97f4a7c15);
     return &m->slots[hash >> 58];
@@ -48,7 +48,7 @@ _Static_assert(SLOTS == 1 << (64 - 58), "the top bits of the hash choose the slo
 bool proto_memory_find(struct proto_memory *m, struct proto_place at, struct str text,
                        size_t *ret_text_n, struct str *ret_bytes)
 {
-    struct slot *s = slot_of(m, at);
+    struct proto_memory_slot *s = slot_of(m, at);
     if (s->at.field != at.field || s->at.item != at.item || s->text_n == 0 || text.n < s->text_n ||
         memcmp(text.p, s->p, s->text_n) != 0)
         return false;
@@ -59,7 +59,7 @@ bool proto_memory_find(struct proto_memory *m, struct proto_place at, struct str
 }
 
 /* Room for n bytes within the limits. */
-static bool make_room(struct proto_memory *m, struct slot *s, size_t n)
+static bool make_room(struct proto_memory *m, struct proto_memory_slot *s, size_t n)
 {
     if (n <= s->cap)
         return true;
@@ -78,7 +78,7 @@ static bool make_room(struct proto_memory *m, struct slot *s, size_t n)
 void proto_memory_keep(struct proto_memory *m, struct proto_place at, struct str text,
                        struct str bytes)
 {
-    struct slot *s = slot_of(m, at);
+    struct proto_memory_slot *s = slot_of(m, at);
     s->misses++;
     if (text.n < WORTH_BYTES || (s->misses > TRIES && s->misses % PAUSE))
         return;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct walk {
+struct proto_transcode_walk {
     struct json_scan in;
     struct proto_transcoder *t;
     struct str revision; /* still to be written; "" once it is */
@@ -21,21 +21,23 @@ struct walk {
     unsigned item;       /* position in the innermost list */
 };
 
-struct entry {
+struct proto_transcode_entry {
     struct str key;
     size_t from, n;
 };
 
-static bool put_value(struct walk *w, uint32_t number, const struct schema *s, struct buf *to);
-static bool put_message(struct walk *w, uint32_t number, struct proto_plan *plan, struct buf *to);
+static bool put_value(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
+                      struct buf *to);
+static bool put_message(struct proto_transcode_walk *w, uint32_t number, struct proto_plan *plan,
+                        struct buf *to);
 
 /* The next byte; 0 at the end. */
-static inline char at(const struct walk *w)
+static inline char at(const struct proto_transcode_walk *w)
 {
     return w->in.p < w->in.end ? *w->in.p : 0;
 }
 
-static inline bool take(struct walk *w, char c)
+static inline bool take(struct proto_transcode_walk *w, char c)
 {
     if (at(w) != c)
         return false;
@@ -43,7 +45,7 @@ static inline bool take(struct walk *w, char c)
     return true;
 }
 
-static bool take_word(struct walk *w, const char *word, size_t n)
+static bool take_word(struct proto_transcode_walk *w, const char *word, size_t n)
 {
     if ((size_t)(w->in.end - w->in.p) < n || memcmp(w->in.p, word, n) != 0)
         return false;
@@ -59,7 +61,7 @@ static inline char *put_tag(char *to, const struct proto_plan_field *f)
 
 /* ------------------------------------------------------------------ values */
 
-static bool take_tree(struct walk *w, struct json **ret)
+static bool take_tree(struct proto_transcode_walk *w, struct json **ret)
 {
     struct str text;
     const char *from = w->in.p;
@@ -68,14 +70,16 @@ static bool take_tree(struct walk *w, struct json **ret)
 }
 
 /* Convert the value through a tree: it is null, rare, or of another type than is due. */
-static bool put_tree(struct walk *w, uint32_t number, const struct schema *s, struct buf *to)
+static bool put_tree(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
+                     struct buf *to)
 {
     struct json *v;
     return take_tree(w, &v) && proto_encode_field(&w->t->arena, number, s, v, to) >= 0;
 }
 
 /* The same for a field that should have a map or list. */
-static bool put_member_tree(struct walk *w, const struct schema_field *f, struct buf *to)
+static bool put_member_tree(struct proto_transcode_walk *w, const struct schema_field *f,
+                            struct buf *to)
 {
     struct json *v;
     if (!take_tree(w, &v))
@@ -85,7 +89,7 @@ static bool put_member_tree(struct walk *w, const struct schema_field *f, struct
 }
 
 /* A message that has JSON text as its bytes; null has none. */
-static bool put_text(struct walk *w, uint32_t number, struct buf *to)
+static bool put_text(struct proto_transcode_walk *w, uint32_t number, struct buf *to)
 {
     struct str text;
     char *o;
@@ -105,7 +109,8 @@ static bool put_text(struct walk *w, uint32_t number, struct buf *to)
     return true;
 }
 
-static bool put_scalar(struct walk *w, uint32_t number, const struct schema *s, struct buf *to)
+static bool put_scalar(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
+                       struct buf *to)
 {
     struct json v;
     if (!json_scan_scalar(&w->in, &w->t->arena, &v))
@@ -118,7 +123,7 @@ static bool put_scalar(struct walk *w, uint32_t number, const struct schema *s, 
 }
 
 /* Take a string without escapes, if there is one. ret: what its quotes enclose, borrowed. */
-static inline bool take_plain(struct walk *w, struct str *ret)
+static inline bool take_plain(struct proto_transcode_walk *w, struct str *ret)
 {
     if (at(w) != '"')
         return false;
@@ -130,7 +135,8 @@ static inline bool take_plain(struct walk *w, struct str *ret)
     return true;
 }
 
-static bool put_string(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_string(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                       struct buf *to)
 {
     struct str s;
     char *o;
@@ -143,7 +149,8 @@ static bool put_string(struct walk *w, const struct proto_plan_field *f, struct 
     return true;
 }
 
-static bool put_quantity(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_quantity(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                         struct buf *to)
 {
     struct str s;
     char *o;
@@ -166,7 +173,8 @@ static bool put_number(const struct proto_plan_field *f, uint64_t v, struct buf 
     return true;
 }
 
-static bool put_bool(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_bool(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                     struct buf *to)
 {
     if (take_word(w, "true", 4))
         return put_number(f, 1, to);
@@ -176,7 +184,8 @@ static bool put_bool(struct walk *w, const struct proto_plan_field *f, struct bu
 }
 
 /* Of digits alone, as nearly all are; other texts of numbers may be integers too. */
-static bool put_int(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_int(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                    struct buf *to)
 {
     enum { MAX_DIGITS = 18 };
     const char *from = w->in.p + (at(w) == '-'), *p = from;
@@ -217,7 +226,8 @@ static bool read_time(struct proto_transcoder *t, struct str s, int64_t *ret_s)
     return true;
 }
 
-static bool put_time(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_time(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                     struct buf *to)
 {
     struct str text;
     int64_t seconds;
@@ -237,7 +247,7 @@ static bool put_time(struct walk *w, const struct proto_plan_field *f, struct bu
     return true;
 }
 
-static bool put_step(struct walk *w, struct proto_plan_field *f, struct buf *to)
+static bool put_step(struct proto_transcode_walk *w, struct proto_plan_field *f, struct buf *to)
 {
     switch ((enum proto_step)f->step) {
     case PROTO_STEP_STRING:
@@ -265,8 +275,8 @@ static bool put_step(struct walk *w, struct proto_plan_field *f, struct buf *to)
 /* ------------------------------------------------------------------ maps and lists */
 
 /* An entry of two strings without escapes; false, with nothing taken: it is none. */
-static bool put_plain_entry(struct walk *w, const struct proto_plan_field *f, struct str *ret_key,
-                            struct buf *to)
+static bool put_plain_entry(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                            struct str *ret_key, struct buf *to)
 {
     struct str key, value;
     const char *from = w->in.p;
@@ -285,8 +295,8 @@ static bool put_plain_entry(struct walk *w, const struct proto_plan_field *f, st
     return true;
 }
 
-static bool put_entry(struct walk *w, const struct proto_plan_field *f, struct str *ret_key,
-                      struct buf *to)
+static bool put_entry(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                      struct str *ret_key, struct buf *to)
 {
     struct json key, null;
     if (json_scan_peek(&w->in) != '"' || !json_scan_scalar(&w->in, &w->t->arena, &key) ||
@@ -304,13 +314,13 @@ static bool put_entry(struct walk *w, const struct proto_plan_field *f, struct s
 
 static int by_key(const void *a, const void *b)
 {
-    const struct entry *x = a, *y = b;
+    const struct proto_transcode_entry *x = a, *y = b;
     return str_cmp(x->key, y->key);
 }
 
 /* Upstream writes maps sorted by key; the text of these entries, which begin at `from`, is not. */
-static bool sort_entries(struct walk *w, struct entry *entries, size_t n, size_t from,
-                         struct buf *to)
+static bool sort_entries(struct proto_transcode_walk *w, struct proto_transcode_entry *entries,
+                         size_t n, size_t from, struct buf *to)
 {
     struct buf *work = &w->t->work;
     buf_reset(work);
@@ -326,12 +336,13 @@ static bool sort_entries(struct walk *w, struct entry *entries, size_t n, size_t
     return true;
 }
 
-static bool put_map(struct walk *w, const struct proto_plan_field *f, struct buf *to)
+static bool put_map(struct proto_transcode_walk *w, const struct proto_plan_field *f,
+                    struct buf *to)
 {
     struct str key, last = STR("");
     size_t start = to->n, n = 0, cap = 0;
     bool ok, is_sorted = true;
-    struct entry *entries = NULL;
+    struct proto_transcode_entry *entries = NULL;
     if (!take(w, '{'))
         return put_member_tree(w, f->field, to);
     for (; json_scan_next(&w->in, '}', n == 0, &ok); last = key, n++) {
@@ -340,17 +351,18 @@ static bool put_map(struct walk *w, const struct proto_plan_field *f, struct buf
             return false;
         is_sorted = is_sorted && (n == 0 || str_cmp(last, key) < 0);
         if (n == cap) {
-            struct entry *more = arena_new_n(&w->t->arena, struct entry, cap = cap ? cap * 4 : 16);
+            struct proto_transcode_entry *more =
+                arena_new_n(&w->t->arena, struct proto_transcode_entry, cap = cap ? cap * 4 : 16);
             if (n)
                 memcpy(more, entries, n * sizeof *more);
             entries = more;
         }
-        entries[n] = (struct entry){ key, from, to->n - from };
+        entries[n] = (struct proto_transcode_entry){ key, from, to->n - from };
     }
     return ok && (is_sorted || sort_entries(w, entries, n, start, to));
 }
 
-static bool put_array(struct walk *w, struct proto_plan_field *f, struct buf *to)
+static bool put_array(struct proto_transcode_walk *w, struct proto_plan_field *f, struct buf *to)
 {
     bool ok;
     unsigned outer = w->item;
@@ -363,7 +375,7 @@ static bool put_array(struct walk *w, struct proto_plan_field *f, struct buf *to
     return ok;
 }
 
-static bool put_field(struct walk *w, struct proto_plan_field *f, struct buf *to)
+static bool put_field(struct proto_transcode_walk *w, struct proto_plan_field *f, struct buf *to)
 {
     switch (f->shape) {
     case SCHEMA_ARRAY:
@@ -376,7 +388,7 @@ static bool put_field(struct walk *w, struct proto_plan_field *f, struct buf *to
 }
 
 /* Whole members of the object differ mostly, and far below them there is not much left to gain. */
-static bool is_remembered(const struct walk *w)
+static bool is_remembered(const struct proto_transcode_walk *w)
 {
     enum { FIRST_DEPTH = 2, LAST_DEPTH = 4 };
     return w->t->memory && w->depth >= FIRST_DEPTH && w->depth <= LAST_DEPTH &&
@@ -384,7 +396,8 @@ static bool is_remembered(const struct walk *w)
 }
 
 /* As put_field(), from memory where it can be. */
-static bool put_remembered(struct walk *w, struct proto_plan_field *f, struct buf *to)
+static bool put_remembered(struct proto_transcode_walk *w, struct proto_plan_field *f,
+                           struct buf *to)
 {
     const struct proto_place place = { f, w->item };
     const char *begin = w->in.p;
@@ -404,7 +417,7 @@ static bool put_remembered(struct walk *w, struct proto_plan_field *f, struct bu
 
 /* ------------------------------------------------------------------ members */
 
-static bool put_revision(struct walk *w, struct proto_message *m, struct buf *to)
+static bool put_revision(struct proto_transcode_walk *w, struct proto_message *m, struct buf *to)
 {
     size_t from = to->n;
     uint8_t rank = m->plan->revision;
@@ -414,7 +427,8 @@ static bool put_revision(struct walk *w, struct proto_message *m, struct buf *to
 }
 
 /* What stands between the last piece and that of `before`. */
-static bool put_gap(struct walk *w, struct proto_message *m, uint8_t before, struct buf *to)
+static bool put_gap(struct proto_transcode_walk *w, struct proto_message *m, uint8_t before,
+                    struct buf *to)
 {
     uint8_t revision = m->plan->revision;
     if (m->is_meta && w->revision.n && m->next <= revision && revision < before)
@@ -424,8 +438,8 @@ static bool put_gap(struct walk *w, struct proto_message *m, uint8_t before, str
 }
 
 /* Null is what a missing member is. */
-static bool put_null(struct walk *w, struct proto_message *m, const struct proto_plan_field *f,
-                     struct buf *to)
+static bool put_null(struct proto_transcode_walk *w, struct proto_message *m,
+                     const struct proto_plan_field *f, struct buf *to)
 {
     size_t from = to->n;
     if (!take_word(w, "null", 4))
@@ -437,8 +451,8 @@ static bool put_null(struct walk *w, struct proto_message *m, const struct proto
            proto_message_add(m, f->rank, from, to);
 }
 
-static bool put_member(struct walk *w, struct proto_message *m, struct proto_plan_field *f,
-                       struct buf *to)
+static bool put_member(struct proto_transcode_walk *w, struct proto_message *m,
+                       struct proto_plan_field *f, struct buf *to)
 {
     struct str skipped;
     if (f->rank == PROTO_NO_FIELD)
@@ -469,8 +483,8 @@ static inline bool has_rest(const char *p, size_t left, struct str name)
 }
 
 /* Whose `"name":` is next, looked for from `guess` on; NULL: none's. */
-static struct proto_plan_field *find_field(const struct walk *w, struct proto_plan *plan,
-                                           uint8_t guess)
+static struct proto_plan_field *find_field(const struct proto_transcode_walk *w,
+                                           struct proto_plan *plan, uint8_t guess)
 {
     const char *p = w->in.p;
     size_t left = (size_t)(w->in.end - p), i = guess;
@@ -490,7 +504,7 @@ static struct proto_plan_field *find_field(const struct walk *w, struct proto_pl
     return NULL;
 }
 
-static bool skip_member(struct walk *w)
+static bool skip_member(struct proto_transcode_walk *w)
 {
     struct str skipped;
     bool escaped;
@@ -498,8 +512,8 @@ static bool skip_member(struct walk *w)
            take(w, ':') && json_scan_value(&w->in, &skipped);
 }
 
-static bool put_members(struct walk *w, struct proto_plan *plan, struct proto_message *m,
-                        struct buf *to)
+static bool put_members(struct proto_transcode_walk *w, struct proto_plan *plan,
+                        struct proto_message *m, struct buf *to)
 {
     uint8_t *guess = &plan->first;
     if (!take(w, '{'))
@@ -525,7 +539,7 @@ static bool put_members(struct walk *w, struct proto_plan *plan, struct proto_me
 /* ------------------------------------------------------------------ messages */
 
 /* What stands behind the last piece, and the order of all. */
-static bool put_rest(struct walk *w, struct proto_message *m, struct buf *to)
+static bool put_rest(struct proto_transcode_walk *w, struct proto_message *m, struct buf *to)
 {
     bool has_revision = m->is_meta && w->revision.n;
     if (has_revision && m->next > m->plan->revision)
@@ -537,7 +551,8 @@ static bool put_rest(struct walk *w, struct proto_message *m, struct buf *to)
     return proto_message_order(m, &w->t->work, to);
 }
 
-static bool put_message(struct walk *w, uint32_t number, struct proto_plan *plan, struct buf *to)
+static bool put_message(struct proto_transcode_walk *w, uint32_t number, struct proto_plan *plan,
+                        struct buf *to)
 {
     struct proto_message m;
     if (++w->depth > PROTO_MAX_DEPTH || !proto_message_begin(&m, number, plan, to))
@@ -551,7 +566,8 @@ static bool put_message(struct walk *w, uint32_t number, struct proto_plan *plan
 }
 
 /* Any value, also one of another type than is due. */
-static bool put_value(struct walk *w, uint32_t number, const struct schema *s, struct buf *to)
+static bool put_value(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
+                      struct buf *to)
 {
     char c = at(w);
     struct proto_plan *plan;
@@ -598,7 +614,9 @@ void proto_transcoder_fini(struct proto_transcoder *t)
 int proto_transcode_field(struct proto_transcoder *t, uint32_t number,
                           const struct proto_source *from, struct buf *to)
 {
-    struct walk w = { .in = json_scan_init(from->text), .t = t, .revision = from->revision };
+    struct proto_transcode_walk w = { .in = json_scan_init(from->text),
+                                      .t = t,
+                                      .revision = from->revision };
     struct proto_plan *plan = proto_plan_of(from->schema);
     size_t n = to->n;
     assert(plan);

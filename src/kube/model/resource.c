@@ -60,14 +60,14 @@ void kube_resource_unref(const struct kube_resource *r)
 /* ---- version names ---- */
 
 /* v<major>[alpha|beta<minor>]: stage 3 is stable, 2 beta, 1 alpha, 0 some other name. */
-struct version {
+struct resource_version {
     int stage;
     uint64_t major, minor;
 };
 
-static struct version version_parse(struct str s)
+static struct resource_version version_parse(struct str s)
 {
-    struct version v = { 0 }, none = { 0 };
+    struct resource_version v = { 0 }, none = { 0 };
     size_t i = 1;
     if (s.n < 2 || s.p[0] != 'v')
         return none;
@@ -93,7 +93,7 @@ static int cmp_u64(uint64_t a, uint64_t b)
 
 int kube_version_cmp(struct str a, struct str b)
 {
-    struct version x = version_parse(a), y = version_parse(b);
+    struct resource_version x = version_parse(a), y = version_parse(b);
     if (x.stage != y.stage)
         return y.stage - x.stage;
     if (x.stage == 0)

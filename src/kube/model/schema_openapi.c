@@ -13,7 +13,7 @@
 
 enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 
-struct build {
+struct schema_openapi_build {
     struct arena *a;
     struct field_errors *errs;
     const struct json *stored;   /* the definition as it is now, or NULL */
@@ -25,10 +25,10 @@ struct build {
 static const struct schema preserve_any = { .type = SCHEMA_ANY,
                                             .flags = SCHEMA_PRESERVE_UNKNOWN | SCHEMA_NULLABLE };
 
-static const struct schema *build(struct build *b, const struct json *spec, enum level level,
-                                  const struct fpath *at);
-static const struct schema *build_rule(struct build *b, const struct json *spec, bool allow_types,
-                                       const struct fpath *at);
+static const struct schema *build(struct schema_openapi_build *b, const struct json *spec,
+                                  enum level level, const struct fpath *at);
+static const struct schema *build_rule(struct schema_openapi_build *b, const struct json *spec,
+                                       bool allow_types, const struct fpath *at);
 
 static bool flag(const struct json *spec, const char *key)
 {
@@ -42,19 +42,21 @@ static bool has_members(const struct json *v)
 
 /* ---- complaints ---- */
 
-static void required(struct build *b, const struct fpath *at, const char *key, const char *text)
+static void required(struct schema_openapi_build *b, const struct fpath *at, const char *key,
+                     const char *text)
 {
     struct fpath child = fpath_child(at, str_of(key));
     field_error(b->errs, FIELD_REQUIRED, &child, NULL, "%s", text);
 }
 
-static void forbidden(struct build *b, const struct fpath *at, const char *key, const char *text)
+static void forbidden(struct schema_openapi_build *b, const struct fpath *at, const char *key,
+                      const char *text)
 {
     struct fpath child = fpath_child(at, str_of(key));
     field_error(b->errs, FIELD_FORBIDDEN, &child, NULL, "%s", text);
 }
 
-static void invalid(struct build *b, const struct fpath *at, const char *key,
+static void invalid(struct schema_openapi_build *b, const struct fpath *at, const char *key,
                     const struct json *value, const char *text)
 {
     struct fpath child = fpath_child(at, str_of(key));
@@ -84,7 +86,7 @@ static void collect_patterns(struct map *into, const struct json *v)
             collect_patterns(into, m);
 }
 
-static bool is_stored_pattern(struct build *b, struct str pattern)
+static bool is_stored_pattern(struct schema_openapi_build *b, struct str pattern)
 {
     if (!b->stored)
         return false;
@@ -96,7 +98,8 @@ static bool is_stored_pattern(struct build *b, struct str pattern)
     return map_has(b->stored_patterns, pattern);
 }
 
-static void set_pattern(struct build *b, struct schema_rules *r, const struct fpath *at)
+static void set_pattern(struct schema_openapi_build *b, struct schema_rules *r,
+                        const struct fpath *at)
 {
     struct err err = { 0 };
     if (r->pattern.n == 0 || schema_regex_new(r->pattern, &r->regex, &err) == 0)
@@ -110,9 +113,10 @@ static void set_pattern(struct build *b, struct schema_rules *r, const struct fp
 }
 
 /* skip_types: the list is part of the int-or-string pattern, which may name types. */
-static const struct schema *const *alternatives(struct build *b, const struct json *list,
-                                                const char *key, bool skip_types,
-                                                const struct fpath *at, size_t *ret_n)
+static const struct schema *const *alternatives(struct schema_openapi_build *b,
+                                                const struct json *list, const char *key,
+                                                bool skip_types, const struct fpath *at,
+                                                size_t *ret_n)
 {
     if (!json_is(list, JSON_ARRAY) || list->n == 0) {
         *ret_n = 0;
@@ -168,7 +172,7 @@ static bool has_rules(const struct json *spec)
     return false;
 }
 
-static struct schema_rules *rules_of(struct build *b, const struct json *spec,
+static struct schema_rules *rules_of(struct schema_openapi_build *b, const struct json *spec,
                                      const struct fpath *at)
 {
     if (!has_rules(spec))
@@ -208,7 +212,7 @@ static struct schema_rules *rules_of(struct build *b, const struct json *spec,
     return r;
 }
 
-static bool too_big(struct build *b, const struct fpath *at)
+static bool too_big(struct schema_openapi_build *b, const struct fpath *at)
 {
     if (++b->n_nodes <= SCHEMA_MAX_NODES && b->depth <= SCHEMA_MAX_DEPTH)
         return false;
@@ -217,8 +221,8 @@ static bool too_big(struct build *b, const struct fpath *at)
     return true;
 }
 
-static void forbid_structure(struct build *b, const struct json *spec, bool allow_types,
-                             const struct fpath *at)
+static void forbid_structure(struct schema_openapi_build *b, const struct json *spec,
+                             bool allow_types, const struct fpath *at)
 {
     if (json_get_str(spec, "type").n && !allow_types)
         forbidden(b, at, "type", "must be empty to be structural");
@@ -263,8 +267,8 @@ static enum schema_type type_of(struct str type)
 }
 
 /* allow_types: part of the int-or-string pattern, directly or one level down. */
-static const struct schema *build_rule(struct build *b, const struct json *spec, bool allow_types,
-                                       const struct fpath *at)
+static const struct schema *build_rule(struct schema_openapi_build *b, const struct json *spec,
+                                       bool allow_types, const struct fpath *at)
 {
     if (too_big(b, at) || !json_is(spec, JSON_OBJECT))
         return &preserve_any;
@@ -302,11 +306,12 @@ static const struct schema *build_rule(struct build *b, const struct json *spec,
 
 /* ---- completeness: every rule has a structural counterpart ---- */
 
-static void complete(struct build *b, const struct json *rule, const struct json *s,
+static void complete(struct schema_openapi_build *b, const struct json *rule, const struct json *s,
                      const struct fpath *s_at, const struct fpath *r_at);
 
-static void complete_combinations(struct build *b, const struct json *rule, const struct json *s,
-                                  const struct fpath *s_at, const struct fpath *r_at)
+static void complete_combinations(struct schema_openapi_build *b, const struct json *rule,
+                                  const struct json *s, const struct fpath *s_at,
+                                  const struct fpath *r_at)
 {
     static const char *const keys[] = { "allOf", "anyOf", "oneOf" };
     for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
@@ -323,7 +328,7 @@ static void complete_combinations(struct build *b, const struct json *rule, cons
     }
 }
 
-static void complete(struct build *b, const struct json *rule, const struct json *s,
+static void complete(struct schema_openapi_build *b, const struct json *rule, const struct json *s,
                      const struct fpath *s_at, const struct fpath *r_at)
 {
     if (!s) {
@@ -347,7 +352,8 @@ static void complete(struct build *b, const struct json *rule, const struct json
 
 /* ---- structural nodes ---- */
 
-static void check_list_map(struct build *b, const struct json *spec, const struct fpath *at)
+static void check_list_map(struct schema_openapi_build *b, const struct json *spec,
+                           const struct fpath *at)
 {
     const struct json *keys = json_getc(spec, "x-kubernetes-list-map-keys");
     const struct json *items = json_getc(spec, "items");
@@ -390,7 +396,8 @@ static void check_list_map(struct build *b, const struct json *spec, const struc
 }
 
 /* Elements of a set are compared whole, so they must be replaced whole. */
-static void check_set_items(struct build *b, const struct json *items, const struct fpath *at)
+static void check_set_items(struct schema_openapi_build *b, const struct json *items,
+                            const struct fpath *at)
 {
     struct fpath items_at = fpath_child(at, STR("items"));
     const struct json *list_type = json_getc(items, "x-kubernetes-list-type");
@@ -405,8 +412,8 @@ static void check_set_items(struct build *b, const struct json *items, const str
                 "must be atomic as item of a list with x-kubernetes-list-type=set");
 }
 
-static void check_list_type(struct build *b, const struct json *spec, struct schema *s,
-                            const struct fpath *at)
+static void check_list_type(struct schema_openapi_build *b, const struct json *spec,
+                            struct schema *s, const struct fpath *at)
 {
     static const struct str known[] = { { "atomic", 6 }, { "set", 3 }, { "map", 3 } };
     const struct json *v = json_getc(spec, "x-kubernetes-list-type");
@@ -447,8 +454,8 @@ static void check_list_type(struct build *b, const struct json *spec, struct sch
     s->list_keys = names;
 }
 
-static void check_map_type(struct build *b, const struct json *spec, struct schema *s,
-                           const struct fpath *at)
+static void check_map_type(struct schema_openapi_build *b, const struct json *spec,
+                           struct schema *s, const struct fpath *at)
 {
     static const struct str known[] = { { "atomic", 6 }, { "granular", 8 } };
     const struct json *v = json_getc(spec, "x-kubernetes-map-type");
@@ -476,7 +483,7 @@ static bool is_unsupported(const struct json *spec)
            has_members(json_getc(spec, "dependencies"));
 }
 
-static void check_type(struct build *b, const struct json *spec, enum level level,
+static void check_type(struct schema_openapi_build *b, const struct json *spec, enum level level,
                        const struct fpath *at)
 {
     static const struct str known[] = { { "array", 5 },  { "boolean", 7 }, { "integer", 7 },
@@ -505,7 +512,8 @@ static void check_type(struct build *b, const struct json *spec, enum level leve
         invalid(b, at, "type", node, "must be object at the root");
 }
 
-static void check_extensions(struct build *b, const struct json *spec, const struct fpath *at)
+static void check_extensions(struct schema_openapi_build *b, const struct json *spec,
+                             const struct fpath *at)
 {
     const struct json *preserve = json_getc(spec, "x-kubernetes-preserve-unknown-fields");
     bool int_or_string = flag(spec, "x-kubernetes-int-or-string");
@@ -549,8 +557,8 @@ static bool is_plain_metadata(const struct json *spec)
     return true;
 }
 
-static void check_resource(struct build *b, const struct json *spec, enum level level,
-                           const struct fpath *at)
+static void check_resource(struct schema_openapi_build *b, const struct json *spec,
+                           enum level level, const struct fpath *at)
 {
     bool embedded = flag(spec, "x-kubernetes-embedded-resource");
     const struct json *props = json_getc(spec, "properties");
@@ -581,7 +589,7 @@ static void check_resource(struct build *b, const struct json *spec, enum level 
                     "implicitly specified");
 }
 
-static void build_fields(struct build *b, const struct json *spec, struct schema *s,
+static void build_fields(struct schema_openapi_build *b, const struct json *spec, struct schema *s,
                          const struct fpath *at)
 {
     const struct json *props = json_getc(spec, "properties");
@@ -603,8 +611,8 @@ static void build_fields(struct build *b, const struct json *spec, struct schema
     }
 }
 
-static void build_additional(struct build *b, const struct json *spec, struct schema *s,
-                             enum level level, const struct fpath *at)
+static void build_additional(struct schema_openapi_build *b, const struct json *spec,
+                             struct schema *s, enum level level, const struct fpath *at)
 {
     const struct json *more = json_getc(spec, "additionalProperties");
     if (!more)
@@ -622,7 +630,7 @@ static void build_additional(struct build *b, const struct json *spec, struct sc
     s->items = more->type == JSON_TRUE ? &preserve_any : build(b, more, LEVEL_FIELD, &child);
 }
 
-static void build_items(struct build *b, const struct json *spec, struct schema *s,
+static void build_items(struct schema_openapi_build *b, const struct json *spec, struct schema *s,
                         const struct fpath *at)
 {
     const struct json *items = json_getc(spec, "items");
@@ -649,8 +657,8 @@ static void mark_ruled(struct schema *s)
     s->flags |= (uint16_t)ruled;
 }
 
-static const struct schema *build(struct build *b, const struct json *spec, enum level level,
-                                  const struct fpath *at)
+static const struct schema *build(struct schema_openapi_build *b, const struct json *spec,
+                                  enum level level, const struct fpath *at)
 {
     if (too_big(b, at) || !json_is(spec, JSON_OBJECT))
         return &preserve_any;
@@ -700,7 +708,8 @@ static void note_unknown(void *arg, struct str path)
 }
 
 /* Complaints about the value of a default, under the default's path. */
-static void report_below(struct build *b, const struct fpath *at, const struct field_errors *own)
+static void report_below(struct schema_openapi_build *b, const struct fpath *at,
+                         const struct field_errors *own)
 {
     for (const struct field_error *e = own->first; e; e = e->next) {
         struct fpath child = fpath_child(at, e->field);
@@ -708,7 +717,8 @@ static void report_below(struct build *b, const struct fpath *at, const struct f
     }
 }
 
-static void check_default(struct build *b, const struct schema *s, const struct fpath *at)
+static void check_default(struct schema_openapi_build *b, const struct schema *s,
+                          const struct fpath *at)
 {
     struct fpath here = fpath_child(at, STR("default"));
     struct json *copy = json_clone(b->a, s->def);
@@ -723,7 +733,8 @@ static void check_default(struct build *b, const struct schema *s, const struct 
 }
 
 /* Those inside additionalProperties are not looked at, as upstream does not. */
-static void check_defaults(struct build *b, const struct schema *s, const struct fpath *at)
+static void check_defaults(struct schema_openapi_build *b, const struct schema *s,
+                           const struct fpath *at)
 {
     if (s->def)
         check_default(b, s, at);
@@ -737,8 +748,8 @@ static void check_defaults(struct build *b, const struct schema *s, const struct
 }
 
 /* What every object has cannot be defaulted by a definition. */
-static void forbid_defaults(struct build *b, const struct schema *s, const char *where,
-                            const struct fpath *at)
+static void forbid_defaults(struct schema_openapi_build *b, const struct schema *s,
+                            const char *where, const struct fpath *at)
 {
     struct fpath here = fpath_child(at, STR("default")), props = fpath_child(at, STR("properties"));
     if (s->def)
@@ -750,7 +761,8 @@ static void forbid_defaults(struct build *b, const struct schema *s, const char 
     }
 }
 
-static void check_root_defaults(struct build *b, const struct schema *s, const struct fpath *at)
+static void check_root_defaults(struct schema_openapi_build *b, const struct schema *s,
+                                const struct fpath *at)
 {
     static const char *const own[] = { "apiVersion", "kind", "metadata" };
     struct fpath props = fpath_child(at, STR("properties")), here = fpath_child(at, STR("default"));
@@ -772,7 +784,7 @@ int schema_from_openapi(struct arena *a, const struct json *spec, const struct j
                         const struct fpath *at, struct field_errors *errs,
                         const struct schema **ret)
 {
-    struct build b = { .a = a, .errs = errs, .stored = stored };
+    struct schema_openapi_build b = { .a = a, .errs = errs, .stored = stored };
     size_t before = errs->n;
     const struct schema *s = build(&b, spec, LEVEL_ROOT, at);
     if (errs->n == before)

@@ -413,7 +413,7 @@ static void report_too_few(struct valid *v, const struct fpath *at, size_t n, in
 }
 
 /* An element by the hash of its text: of some hundred thousand the texts would take too much. */
-struct mark {
+struct schema_validate_mark {
     uint64_t hash;
     const struct json *item;
     uint32_t index;
@@ -421,7 +421,7 @@ struct mark {
 
 static int cmp_mark(const void *x, const void *y)
 {
-    const struct mark *a = x, *b = y;
+    const struct schema_validate_mark *a = x, *b = y;
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
     return (a->index > b->index) - (a->index < b->index);
@@ -429,7 +429,7 @@ static int cmp_mark(const void *x, const void *y)
 
 static int cmp_index(const void *x, const void *y)
 {
-    const struct mark *a = x, *b = y;
+    const struct schema_validate_mark *a = x, *b = y;
     return (a->index > b->index) - (a->index < b->index);
 }
 
@@ -460,7 +460,7 @@ static bool is_same(const struct schema *s, const struct json *a, const struct j
 }
 
 /* Leaves in front, in order, the second one of each that is there again. Returns their number. */
-static size_t keep_repeated(const struct schema *s, struct mark *m, size_t n)
+static size_t keep_repeated(const struct schema *s, struct schema_validate_mark *m, size_t n)
 {
     size_t n_found = 0;
     qsort(m, n, sizeof *m, cmp_mark);
@@ -479,12 +479,13 @@ static bool has_duplicates(const struct json *list)
     static const struct schema set = { .list_type = SCHEMA_LIST_SET };
     if (list->n < 2)
         return false;
-    scoped(free_scoped) struct mark *m = xnew_n(struct mark, list->n);
+    scoped(free_scoped) struct schema_validate_mark *m =
+        xnew_n(struct schema_validate_mark, list->n);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     uint64_t seed = sys_random_u64();
     size_t n = 0;
     json_each (item, list) {
-        m[n] = (struct mark){ hash_of(&text, &set, item, seed), item, (uint32_t)n };
+        m[n] = (struct schema_validate_mark){ hash_of(&text, &set, item, seed), item, (uint32_t)n };
         n++;
     }
     return keep_repeated(&set, m, n) > 0;
@@ -652,7 +653,8 @@ static void check_list_type(struct valid *v, const struct schema *s, const struc
 {
     if (s->list_type == SCHEMA_LIST_ATOMIC || value->n == 0)
         return;
-    scoped(free_scoped) struct mark *m = xnew_n(struct mark, value->n);
+    scoped(free_scoped) struct schema_validate_mark *m =
+        xnew_n(struct schema_validate_mark, value->n);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     uint64_t seed = sys_random_u64();
     size_t n = 0;
@@ -664,7 +666,7 @@ static void check_list_type(struct valid *v, const struct schema *s, const struc
                         "must be an object for an array of list-type map");
             return;
         }
-        m[n] = (struct mark){ hash_of(&text, s, item, seed), item, (uint32_t)n };
+        m[n] = (struct schema_validate_mark){ hash_of(&text, s, item, seed), item, (uint32_t)n };
         n++;
     }
     n = keep_repeated(s, m, n);

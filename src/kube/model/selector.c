@@ -82,7 +82,7 @@ static int check_req(struct arena *a, const struct selector_req *r, struct err *
 
 /* ---- label selector text ---- */
 
-enum token {
+enum selector_token {
     T_END,
     T_WORD,
     T_COMMA,
@@ -99,10 +99,10 @@ enum token {
     T_BAD
 };
 
-struct parser {
+struct selector_parser {
     struct arena *a;
     struct str rest;
-    enum token token; /* looked at */
+    enum selector_token token; /* looked at */
     struct str text;
     struct err *err;
 };
@@ -117,18 +117,18 @@ static bool is_symbol(char c)
     return c != 0 && strchr("=!(),><", c);
 }
 
-static void take(struct parser *p, enum token token, size_t n)
+static void take(struct selector_parser *p, enum selector_token token, size_t n)
 {
     p->token = token;
     p->text = str_slice(p->rest, 0, n);
     p->rest = str_slice(p->rest, n, p->rest.n);
 }
 
-static void next(struct parser *p)
+static void next(struct selector_parser *p)
 {
     static const struct {
         const char *text;
-        enum token token;
+        enum selector_token token;
     } symbols[] = { { "==", T_EQ_EQ }, { "!=", T_NE },   { "=", T_EQ },
                     { "!", T_NOT },    { ">", T_GT },    { "<", T_LT },
                     { "(", T_OPEN },   { ")", T_CLOSE }, { ",", T_COMMA } };
@@ -155,18 +155,18 @@ static void next(struct parser *p)
 }
 
 /* "in" and "notin" are operators only behind a key. */
-static bool at_word(const struct parser *p)
+static bool at_word(const struct selector_parser *p)
 {
     return p->token == T_WORD || p->token == T_IN || p->token == T_NOT_IN;
 }
 
-static int unexpected(struct parser *p, const char *expected)
+static int unexpected(struct selector_parser *p, const char *expected)
 {
     return err_set(p->err, E_INVALID, "found '" STR_FMT "', expected: %s", STR_ARG(p->text),
                    expected);
 }
 
-static void add_value(struct parser *p, struct selector_req *r, size_t *cap, struct str v)
+static void add_value(struct selector_parser *p, struct selector_req *r, size_t *cap, struct str v)
 {
     if (r->n_values == *cap) {
         size_t want = *cap ? *cap * 2 : 4;
@@ -180,7 +180,7 @@ static void add_value(struct parser *p, struct selector_req *r, size_t *cap, str
 }
 
 /* (x,,y): an empty place is the empty value. */
-static int parse_values(struct parser *p, struct selector_req *r)
+static int parse_values(struct selector_parser *p, struct selector_req *r)
 {
     size_t cap = 0;
     if (p->token != T_OPEN)
@@ -209,7 +209,7 @@ static int parse_values(struct parser *p, struct selector_req *r)
     return 0;
 }
 
-static int parse_exact(struct parser *p, struct selector_req *r)
+static int parse_exact(struct selector_parser *p, struct selector_req *r)
 {
     size_t cap = 0;
     if (p->token == T_END || p->token == T_COMMA) {
@@ -223,7 +223,7 @@ static int parse_exact(struct parser *p, struct selector_req *r)
     return 0;
 }
 
-static int parse_operator(struct parser *p, enum selector_op *ret)
+static int parse_operator(struct selector_parser *p, enum selector_op *ret)
 {
     switch (p->token) {
     case T_EQ:
@@ -260,7 +260,7 @@ static int parse_operator(struct parser *p, enum selector_op *ret)
     return 0;
 }
 
-static int parse_requirement(struct parser *p, struct selector_req *r)
+static int parse_requirement(struct selector_parser *p, struct selector_req *r)
 {
     bool negated = p->token == T_NOT;
     if (negated)
@@ -296,7 +296,7 @@ static size_t count_char(struct str s, char c)
 
 int selector_parse_labels(struct arena *a, struct str text, struct selector *ret, struct err *err)
 {
-    struct parser p = { .a = a, .rest = text, .err = err };
+    struct selector_parser p = { .a = a, .rest = text, .err = err };
     struct selector s = { 0 };
     if (text.n > SELECTOR_MAX_BYTES)
         return err_set(err, E_INVALID, "selector is longer than %d bytes", SELECTOR_MAX_BYTES);

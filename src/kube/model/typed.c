@@ -301,10 +301,11 @@ void typed_pairs(const struct json *x, const struct json *y, typed_pair_fn fn, v
 
 /* ---- all fields of a value ---- */
 
-static void fields(struct arena *a, struct typed t, const struct json *v, struct field_path *at);
+static void fields(struct arena *a, struct typed t, const struct json *v,
+                   struct field_set_path *at);
 
 static void fields_of_list(struct arena *a, struct typed t, const struct json *v,
-                           struct field_path *at)
+                           struct field_set_path *at)
 {
     struct typed_items list = typed_items_of(a, t.schema, v);
     const struct typed_list_item **sorted =
@@ -316,7 +317,7 @@ static void fields_of_list(struct arena *a, struct typed t, const struct json *v
         size_t same = 1;
         while (i + same < list.n && field_elem_cmp(&sorted[i]->elem, &sorted[i + same]->elem) == 0)
             same++;
-        struct field_path item = field_path_child(at, sorted[i]->elem);
+        struct field_set_path item = field_path_child(at, sorted[i]->elem);
         if (same == 1) /* an item that is there twice is owned as one */
             fields(a, typed_item(t), sorted[i]->v, &item);
         field_path_add(a, &item, 0);
@@ -324,7 +325,7 @@ static void fields_of_list(struct arena *a, struct typed t, const struct json *v
     }
 }
 
-static void fields(struct arena *a, struct typed t, const struct json *v, struct field_path *at)
+static void fields(struct arena *a, struct typed t, const struct json *v, struct field_set_path *at)
 {
     size_t hint = 0;
     switch (typed_pick(typed_shapes(t, v))) {
@@ -347,7 +348,7 @@ static void fields(struct arena *a, struct typed t, const struct json *v, struct
         json_each (m, v) {
             bool declared;
             struct typed mt = typed_member(t, m->key, &hint, &declared);
-            struct field_path member = field_path_child(at, field_elem_name(m->key));
+            struct field_set_path member = field_path_child(at, field_elem_name(m->key));
             if (mt.kind != TYPED_UNDECLARED)
                 fields(a, mt, m, &member);
             bool is_empty = m->type == JSON_NULL || (m->type == JSON_OBJECT && m->n == 0);
@@ -360,7 +361,7 @@ static void fields(struct arena *a, struct typed t, const struct json *v, struct
 
 struct field_set *typed_fields(struct arena *a, struct typed t, const struct json *v)
 {
-    struct field_path root = field_path_root(a);
+    struct field_set_path root = field_path_root(a);
     fields(a, t, v, &root);
     return field_path_take(&root, 0);
 }

@@ -9,7 +9,7 @@
 
 enum { CHECK_MAX = 64 }; /* complaints; further ones are not looked for */
 
-struct check {
+struct typed_check {
     struct arena a; /* of elements and complaints */
     bool duplicates_ok;
     struct str text[CHECK_MAX];
@@ -17,8 +17,8 @@ struct check {
 };
 
 /* The path so far, from the inside out. */
-struct check_at {
-    const struct check_at *up;
+struct typed_check_at {
+    const struct typed_check_at *up;
     struct field_elem elem;
 };
 
@@ -45,7 +45,7 @@ static const char *go_type(const struct json *v)
 
 /* ---- complaints ---- */
 
-static void write_path(struct buf *to, const struct check_at *at)
+static void write_path(struct buf *to, const struct typed_check_at *at)
 {
     if (!at)
         return;
@@ -55,7 +55,7 @@ static void write_path(struct buf *to, const struct check_at *at)
 
 enum { COMPLAINT_MAX = 4096 };
 
-static void complain(struct check *c, const struct check_at *at, const char *why,
+static void complain(struct typed_check *c, const struct typed_check_at *at, const char *why,
                      const struct json *v, bool sharp)
 {
     struct buf b = BUF_INIT(COMPLAINT_MAX);
@@ -77,10 +77,11 @@ static void complain(struct check *c, const struct check_at *at, const char *why
 
 /* ---- values ---- */
 
-static void check(struct check *c, struct typed t, const struct json *v, const struct check_at *at);
+static void check(struct typed_check *c, struct typed t, const struct json *v,
+                  const struct typed_check_at *at);
 
-static void check_scalar(struct check *c, struct typed t, const struct json *v,
-                         const struct check_at *at)
+static void check_scalar(struct typed_check *c, struct typed t, const struct json *v,
+                         const struct typed_check_at *at)
 {
     enum schema_type type = t.kind == TYPED_TEXT     ? SCHEMA_STRING
                             : t.kind == TYPED_SCHEMA ? (enum schema_type)t.schema->type
@@ -122,19 +123,19 @@ static void check_scalar(struct check *c, struct typed t, const struct json *v,
     }
 }
 
-static void check_atomic_list(struct check *c, struct typed t, const struct json *v,
-                              const struct check_at *at)
+static void check_atomic_list(struct typed_check *c, struct typed t, const struct json *v,
+                              const struct typed_check_at *at)
 {
     int64_t i = 0;
     json_each (item, v) {
         struct json *index = json_new_int(&c->a, i++);
-        struct check_at item_at = { at, { FIELD_ELEM_INDEX, index->s, index } };
+        struct typed_check_at item_at = { at, { FIELD_ELEM_INDEX, index->s, index } };
         check(c, typed_item(t), item, &item_at);
     }
 }
 
-static void check_list(struct check *c, struct typed t, const struct json *v,
-                       const struct check_at *at)
+static void check_list(struct typed_check *c, struct typed t, const struct json *v,
+                       const struct typed_check_at *at)
 {
     if (v->type == JSON_NULL)
         return;
@@ -157,7 +158,7 @@ static void check_list(struct check *c, struct typed t, const struct json *v,
             complain(c, at, arena_printf(&c->a, "element %zu: %s", i, why), NULL, false);
             return;
         }
-        struct check_at item_at = { at, seen[i] };
+        struct typed_check_at item_at = { at, seen[i] };
         check(c, typed_item(t), item, &item_at);
         i++;
     }
@@ -175,8 +176,8 @@ static void check_list(struct check *c, struct typed t, const struct json *v,
     }
 }
 
-static void check_map(struct check *c, struct typed t, const struct json *v,
-                      const struct check_at *at)
+static void check_map(struct typed_check *c, struct typed t, const struct json *v,
+                      const struct typed_check_at *at)
 {
     size_t hint = 0;
     if (v->type == JSON_NULL)
@@ -188,7 +189,7 @@ static void check_map(struct check *c, struct typed t, const struct json *v,
     json_each (m, v) {
         bool declared;
         struct typed mt = typed_member(t, m->key, &hint, &declared);
-        struct check_at member = { at, field_elem_name(m->key) };
+        struct typed_check_at member = { at, field_elem_name(m->key) };
         if (mt.kind == TYPED_UNDECLARED) {
             complain(c, &member, "field not declared in schema", NULL, false);
             return;
@@ -197,7 +198,8 @@ static void check_map(struct check *c, struct typed t, const struct json *v,
     }
 }
 
-static void check(struct check *c, struct typed t, const struct json *v, const struct check_at *at)
+static void check(struct typed_check *c, struct typed t, const struct json *v,
+                  const struct typed_check_at *at)
 {
     if (c->n >= CHECK_MAX)
         return;
@@ -216,7 +218,7 @@ static void check(struct check *c, struct typed t, const struct json *v, const s
 
 int typed_check(struct typed t, const struct json *v, bool duplicates_ok, struct buf *why)
 {
-    struct check c = { .duplicates_ok = duplicates_ok };
+    struct typed_check c = { .duplicates_ok = duplicates_ok };
     check(&c, t, v, NULL);
     if (c.n > 1)
         (void)buf_add_cstr(why, "errors:");

@@ -13,11 +13,11 @@ struct compare {
     struct arena *a;
     struct typed t;
     size_t hint;
-    struct field_path *at;
+    struct field_set_path *at;
 };
 
 static void compare(struct arena *a, struct typed t, const struct json *x, const struct json *y,
-                    struct field_path *at);
+                    struct field_set_path *at);
 
 static void on_pair(void *arg, const struct json *x, const struct json *y)
 {
@@ -27,12 +27,12 @@ static void on_pair(void *arg, const struct json *x, const struct json *y)
     struct typed t = typed_member(c->t, key, &c->hint, &declared);
     if (t.kind == TYPED_UNDECLARED)
         return;
-    struct field_path member = field_path_child(c->at, field_elem_name(key));
+    struct field_set_path member = field_path_child(c->at, field_elem_name(key));
     compare(c->a, t, x, y, &member);
 }
 
 static void compare_maps(struct arena *a, struct typed t, const struct json *x,
-                         const struct json *y, struct field_path *at)
+                         const struct json *y, struct field_set_path *at)
 {
     struct compare c = { .a = a, .t = t, .at = at };
     typed_pairs(x, y, on_pair, &c);
@@ -41,7 +41,7 @@ static void compare_maps(struct arena *a, struct typed t, const struct json *x,
 /* Items of one element on both sides; more than one on a side are compared as one thing. */
 static void compare_group(struct arena *a, struct typed t, const struct typed_list_item **x,
                           size_t nx, const struct typed_list_item **y, size_t ny,
-                          struct field_path *item)
+                          struct field_set_path *item)
 {
     if (nx <= 1 && ny <= 1) {
         compare(a, t, nx ? x[0]->v : NULL, ny ? y[0]->v : NULL, item);
@@ -67,7 +67,7 @@ static void compare_group(struct arena *a, struct typed t, const struct typed_li
 }
 
 static void compare_lists(struct arena *a, struct typed t, const struct json *x,
-                          const struct json *y, struct field_path *at)
+                          const struct json *y, struct field_set_path *at)
 {
     if (json_equal(x, y))
         return;
@@ -89,7 +89,7 @@ static void compare_lists(struct arena *a, struct typed t, const struct json *x,
         while (i + nx + ny < n && all[i + nx + ny]->side == 1 &&
                field_elem_cmp(&all[i]->elem, &all[i + nx + ny]->elem) == 0)
             ny++;
-        struct field_path item = field_path_child(at, all[i]->elem);
+        struct field_set_path item = field_path_child(at, all[i]->elem);
         compare_group(a, typed_item(t), all + i, nx, all + i + nx, ny, &item);
         i += nx + ny;
     }
@@ -102,7 +102,7 @@ static bool is_empty(const struct json *v, enum json_type type)
 
 /* true: it was a leaf, and has been reported if it differs. */
 static bool compare_as(struct arena *a, struct typed t, enum typed_shape shape,
-                       const struct json *x, const struct json *y, struct field_path *at)
+                       const struct json *x, const struct json *y, struct field_set_path *at)
 {
     bool leaf = true;
     switch (shape) {
@@ -131,7 +131,7 @@ static bool compare_as(struct arena *a, struct typed t, enum typed_shape shape,
 }
 
 static void compare(struct arena *a, struct typed t, const struct json *x, const struct json *y,
-                    struct field_path *at)
+                    struct field_set_path *at)
 {
     unsigned sx = typed_shapes(t, x), sy = typed_shapes(t, y);
     if (x && y && sx != sy)
@@ -147,7 +147,7 @@ static void compare(struct arena *a, struct typed t, const struct json *x, const
 void typed_compare(struct arena *a, struct typed t, const struct json *from, const struct json *to,
                    struct typed_changes *ret)
 {
-    struct field_path root = field_path_root(a);
+    struct field_set_path root = field_path_root(a);
     compare(a, t, from, to, &root);
     ret->removed = field_path_take(&root, REMOVED);
     ret->modified = field_path_take(&root, MODIFIED);

@@ -163,13 +163,13 @@ static bool is_taken(const struct taken *t, struct str s, bool kinds)
     return builtin_holds(t, s, kinds);
 }
 
-struct verdict {
+struct crd_status_verdict {
     const char *reason, *message; /* NULL: fine */
 };
 
 static void accept_name(struct arena *a, const struct taken *t, const struct json *wanted,
                         struct json *accepted, const char *key, bool kinds, const char *reason,
-                        struct verdict *v)
+                        struct crd_status_verdict *v)
 {
     struct str name = json_get_str(wanted, key);
     if (!str_eq(name, json_get_str(accepted, key)) && name.n && is_taken(t, name, kinds)) {
@@ -182,7 +182,7 @@ static void accept_name(struct arena *a, const struct taken *t, const struct jso
 }
 
 static void accept_short_names(struct arena *a, const struct taken *t, const struct json *wanted,
-                               struct json *accepted, struct verdict *v)
+                               struct json *accepted, struct crd_status_verdict *v)
 {
     const struct json *list = json_getc(wanted, "shortNames"),
                       *old = json_getc(accepted, "shortNames");
@@ -229,7 +229,7 @@ bool crd_update_status(struct arena *a, struct json *obj, const struct json *oth
                        .group = json_get_str(spec, "group"),
                        .others = others,
                        .builtin = builtin };
-    struct verdict v = { 0 };
+    struct crd_status_verdict v = { 0 };
     accept_name(a, &t, wanted, accepted, "plural", false, "PluralConflict", &v);
     accept_name(a, &t, wanted, accepted, "singular", false, "SingularConflict", &v);
     accept_short_names(a, &t, wanted, accepted, &v);

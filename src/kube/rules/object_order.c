@@ -13,7 +13,7 @@ struct complaint {
     unsigned rank;
 };
 
-struct walk {
+struct object_order_walk {
     const char *p, *end;
     struct buf path;
     struct complaint all[OBJECT_MAX_WARNINGS];
@@ -33,7 +33,7 @@ static struct complaint complaint_of(struct str text)
 }
 
 /* A field stands here, w->path. A repetition is where it stands for the second time. */
-static void meet(struct walk *w)
+static void meet(struct object_order_walk *w)
 {
     struct str path = buf_str(&w->path);
     for (size_t i = 0; i < w->n; i++) {
@@ -46,14 +46,14 @@ static void meet(struct walk *w)
     }
 }
 
-static void skip_blanks(struct walk *w)
+static void skip_blanks(struct object_order_walk *w)
 {
     while (w->p < w->end && (*w->p == ' ' || *w->p == '\t' || *w->p == '\n' || *w->p == '\r'))
         w->p++;
 }
 
 /* What is between the quotes, as it stands there. */
-static struct str skip_string(struct walk *w)
+static struct str skip_string(struct object_order_walk *w)
 {
     const char *from = ++w->p;
     while (w->p < w->end && *w->p != '"')
@@ -63,14 +63,14 @@ static struct str skip_string(struct walk *w)
     return s;
 }
 
-static void walk_value(struct walk *w);
+static void walk_value(struct object_order_walk *w);
 
-static void cut_path(struct walk *w, size_t n)
+static void cut_path(struct object_order_walk *w, size_t n)
 {
     w->path.n = MIN(w->path.n, n);
 }
 
-static void walk_object(struct walk *w)
+static void walk_object(struct object_order_walk *w)
 {
     size_t n = w->path.n;
     for (w->p++; w->p < w->end && *w->p != '}'; skip_blanks(w)) {
@@ -91,7 +91,7 @@ static void walk_object(struct walk *w)
     w->p++;
 }
 
-static void walk_array(struct walk *w)
+static void walk_array(struct object_order_walk *w)
 {
     size_t n = w->path.n;
     unsigned at = 0;
@@ -108,7 +108,7 @@ static void walk_array(struct walk *w)
     w->p++;
 }
 
-static void walk_value(struct walk *w)
+static void walk_value(struct object_order_walk *w)
 {
     skip_blanks(w);
     if (w->p >= w->end)
@@ -136,7 +136,7 @@ static bool is_below(struct str path, struct str top)
            (path.n == top.n || path.p[top.n] == '.' || path.p[top.n] == '[');
 }
 
-static bool is_hidden(const struct walk *w, const struct complaint *c)
+static bool is_hidden(const struct object_order_walk *w, const struct complaint *c)
 {
     for (size_t i = 0; !c->unknown && i < w->n; i++)
         if (w->all[i].unknown && is_below(c->path, w->all[i].path))
@@ -147,8 +147,10 @@ static bool is_hidden(const struct walk *w, const struct complaint *c)
 void object_order_warnings(struct object_warnings *ws, struct str json)
 {
     bool unknown = false, repeated = false;
-    struct walk *w = arena_new(ws->a, struct walk);
-    *w = (struct walk){ .p = json.p, .end = json.p + json.n, .path = BUF_INIT(PATH_MAX_BYTES) };
+    struct object_order_walk *w = arena_new(ws->a, struct object_order_walk);
+    *w = (struct object_order_walk){ .p = json.p,
+                                     .end = json.p + json.n,
+                                     .path = BUF_INIT(PATH_MAX_BYTES) };
     for (size_t i = 0; i < ws->n; i++) {
         struct complaint c = complaint_of(ws->text[i]);
         w->all[w->n++] = c;

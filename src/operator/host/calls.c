@@ -2,9 +2,9 @@
 /*
  * Operations of a G1 or G2 guest; see calls.h.
  *
- * Each operation is one struct op from its import to its last delivery. An op whose guest is gone
- * while its exchange still runs is an orphan (calls == NULL) and frees itself at the exchange's
- * end.
+ * Each operation is one struct calls_op from its import to its last delivery. An op whose guest is
+ * gone while its exchange still runs is an orphan (calls == NULL) and frees itself at the
+ * exchange's end.
  */
 #include "operator/host/calls.h"
 
@@ -24,14 +24,14 @@
 enum op_kind { OP_DELAY, OP_UNARY, OP_STREAM, OP_WATCH };
 
 /* A delivery that the guest's queue had no room for. */
-struct waiting {
+struct calls_waiting {
     struct list node;
     bool finished, last, null;
     size_t n;
     char bytes[];
 };
 
-struct op {
+struct calls_op {
     struct list node;    /* in calls->ops, or ->queued */
     struct calls *calls; /* NULL: orphan */
     uint64_t id;
@@ -84,9 +84,9 @@ static void start_next(struct calls *c);
 
 /* ---------------------------------------------------------------- life of an op */
 
-static struct op *new_op(struct calls *c, const struct guest_op *from, enum op_kind kind)
+static struct calls_op *new_op(struct calls *c, const struct guest_op *from, enum op_kind kind)
 {
-    struct op *op = slab_new(struct op);
+    struct calls_op *op = slab_new(struct calls_op);
     op->calls = c;
     op->id = from->id;
     op->incarnation = from->incarnation;
@@ -109,10 +109,10 @@ static void free_exchange(struct exchange *x)
     free(x);
 }
 
-static void free_op(struct op *op)
+static void free_op(struct calls_op *op)
 {
     list_each_safe (n, &op->waiting)
-        free(list_entry(n, struct waiting, node));
+        free(list_entry(n, struct calls_waiting, node));
     list_remove(&op->node);
     gate_ask_cancel(op->query);
     slab_free(op->shared);
@@ -122,7 +122,7 @@ static void free_op(struct op *op)
 }
 
 /* Has its last delivery gone to the guest, and its source ended? */
-static void free_if_done(struct op *op)
+static void free_if_done(struct calls_op *op)
 {
     if (!op->ended || !list_is_empty(&op->waiting))
         return;
@@ -131,7 +131,7 @@ static void free_if_done(struct op *op)
     free_op(op);
 }
 
-static void pause_source(struct op *op)
+static void pause_source(struct calls_op *op)
 {
     if (op->paused)
         return;
@@ -142,7 +142,7 @@ static void pause_source(struct op *op)
         transport_pause(op->calls->transport, op->exchange->call);
 }
 
-static void resume_source(struct op *op)
+static void resume_source(struct calls_op *op)
 {
     if (!op->paused)
         return;
@@ -155,7 +155,7 @@ static void resume_source(struct op *op)
 
 /* ---------------------------------------------------------------- deliveries */
 
-static int try_deliver(struct op *op, bool finished, bool last, bool null, struct str payload)
+static int try_deliver(struct calls_op *op, bool finished, bool last, bool null, struct str payload)
 {
     struct guest_delivery d = { .id = op->id,
                                 .incarnation = op->incarnation,
@@ -167,14 +167,14 @@ static int try_deliver(struct op *op, bool finished, bool last, bool null, struc
 }
 
 /* To the guest, or to wait in order behind what already waits. */
-static void deliver(struct op *op, bool finished, bool last, bool null, struct str payload)
+static void deliver(struct calls_op *op, bool finished, bool last, bool null, struct str payload)
 {
     if (!op->calls || op->ended)
         return;
     op->ended = last;
     if (list_is_empty(&op->waiting) && try_deliver(op, finished, last, null, payload) != -EBUSY)
         return;
-    struct waiting *w = xalloc(sizeof *w + payload.n);
+    struct calls_waiting *w = xalloc(sizeof *w + payload.n);
     w->finished = finished;
     w->last = last;
     w->null = null;
@@ -191,11 +191,11 @@ void calls_on_room(struct calls *c)
     list_move_all(&c->ops, &round);
     struct list *node;
     while ((node = list_pop_front(&round))) {
-        struct op *op = list_entry(node, struct op, node);
+        struct calls_op *op = list_entry(node, struct calls_op, node);
         list_push_back(&c->ops, &op->node);
         bool full = false;
         while (!full && !list_is_empty(&op->waiting)) {
-            struct waiting *w = list_first(&op->waiting, struct waiting, node);
+            struct calls_waiting *w = list_first(&op->waiting, struct calls_waiting, node);
             full = try_deliver(op, w->finished, w->last, w->null, str_n(w->bytes, w->n)) == -EBUSY;
             if (full)
                 break;
@@ -219,13 +219,13 @@ static void write_status(struct buf *b, int code, const char *reason, struct str
 }
 
 /* A watch of G1 knows events and its end, no responses. */
-static bool is_g1_watch(const struct op *op)
+static bool is_g1_watch(const struct calls_op *op)
 {
     return op->calls->abi == GUEST_ABI_G1 && (op->kind == OP_WATCH || op->kind == OP_STREAM);
 }
 
 /* A refused watch as an event; `status` is the server's Status object, or empty. */
-static void deliver_error_event(struct op *op, struct str status)
+static void deliver_error_event(struct calls_op *op, struct str status)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
     struct arena arena = { .max_bytes = (size_t)GUEST_PAYLOAD_MAX_BYTES * 4 };
@@ -240,12 +240,12 @@ static void deliver_error_event(struct op *op, struct str status)
     deliver(op, false, false, false, buf_str(&line));
 }
 
-static void end_stream(struct op *op)
+static void end_stream(struct calls_op *op)
 {
     deliver(op, true, true, true, STR(""));
 }
 
-static void deliver_meta(struct op *op, int status, const struct headers *headers)
+static void deliver_meta(struct calls_op *op, int status, const struct headers *headers)
 {
     scoped(buf_fini_scoped) struct buf meta = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
     /* The views of `headers` are only read. */
@@ -257,7 +257,7 @@ static void deliver_meta(struct op *op, int status, const struct headers *header
 }
 
 /* Head and body together, in the form of the guest's ABI; the op's last delivery. */
-static void deliver_response(struct op *op, int status, const struct headers *headers,
+static void deliver_response(struct calls_op *op, int status, const struct headers *headers,
                              struct str body)
 {
     if (!op->calls)
@@ -274,7 +274,7 @@ static void deliver_response(struct op *op, int status, const struct headers *he
 }
 
 /* A response that the host makes because the exchange could not. */
-static void deliver_failure(struct op *op, int code, const char *reason, struct str message)
+static void deliver_failure(struct calls_op *op, int code, const char *reason, struct str message)
 {
     struct headers h = { 0 };
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(8192);
@@ -299,7 +299,7 @@ static void deliver_failure(struct op *op, int code, const char *reason, struct 
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     if (!op->calls)
         return;
     op->exchange->status = status;
@@ -309,7 +309,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
         (void)headers_copy(&op->exchange->head, headers);
 }
 
-static void deliver_lines(struct op *op, struct str chunk)
+static void deliver_lines(struct calls_op *op, struct str chunk)
 {
     struct exchange *x = op->exchange;
     struct str line;
@@ -330,7 +330,7 @@ static void deliver_lines(struct op *op, struct str chunk)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     if (!op->calls)
         return;
     struct exchange *x = op->exchange;
@@ -344,7 +344,7 @@ static void on_data(void *arg, struct str chunk)
     }
 }
 
-static void fail_exchange(struct op *op, int r, const struct err *err)
+static void fail_exchange(struct calls_op *op, int r, const struct err *err)
 {
     struct str text = str_of(err && err->text[0] ? err->text : err_strerror(r));
     if (!buf_ok(&op->exchange->in))
@@ -358,7 +358,7 @@ static void fail_exchange(struct op *op, int r, const struct err *err)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     struct calls *c = op->calls;
     struct exchange *x = op->exchange;
     x->call = NULL;
@@ -386,7 +386,7 @@ static const struct kube_call_ops exchange_ops = { .on_head = on_head,
                                                    .on_data = on_data,
                                                    .on_end = on_end };
 
-static void start_exchange(struct op *op)
+static void start_exchange(struct calls_op *op)
 {
     struct calls *c = op->calls;
     struct exchange *x = op->exchange;
@@ -411,7 +411,7 @@ static void start_exchange(struct op *op)
 static void start_next(struct calls *c)
 {
     while (c->running < CALLS_REQUESTS_MAX && !list_is_empty(&c->queued)) {
-        struct op *op = list_entry(list_pop_front(&c->queued), struct op, node);
+        struct calls_op *op = list_entry(list_pop_front(&c->queued), struct calls_op, node);
         list_push_back(&c->ops, &op->node);
         start_exchange(op);
     }
@@ -442,7 +442,8 @@ static bool is_hosts(struct str name)
            str_ieq(str_slice(name, 0, remote.n), remote);
 }
 
-static void begin_exchange(struct op *op, const struct bincode_request *req, const struct target *t)
+static void begin_exchange(struct calls_op *op, const struct bincode_request *req,
+                           const struct target *t)
 {
     struct calls *c = op->calls;
     struct exchange *x = op->exchange = xnew(struct exchange);
@@ -472,7 +473,7 @@ static void begin_exchange(struct op *op, const struct bincode_request *req, con
 
 /* ---------------------------------------------------------------- watches */
 
-static void deliver_open(struct op *op, int status, struct str body)
+static void deliver_open(struct calls_op *op, int status, struct str body)
 {
     if (op->calls->abi == GUEST_ABI_G1) {
         if (status != 200)
@@ -488,7 +489,7 @@ static void deliver_open(struct op *op, int status, struct str body)
 }
 
 /* A watch that the host refuses before it stands. */
-static void refuse_watch(struct op *op, int code, const char *reason, struct str message)
+static void refuse_watch(struct calls_op *op, int code, const char *reason, struct str message)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(8192);
     write_status(&body, code, reason, message);
@@ -498,7 +499,7 @@ static void refuse_watch(struct op *op, int code, const char *reason, struct str
 }
 
 /* The host itself may not watch this, so that nothing can be shared: as the operator, alone. */
-static void watch_alone(struct op *op)
+static void watch_alone(struct calls_op *op)
 {
     struct shared *s = take_ptr(&op->shared);
     struct bincode_request req = { .method = STR("GET") };
@@ -511,7 +512,7 @@ static void watch_alone(struct op *op)
 
 static void on_watch_open(void *arg, int status, struct str body)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     if (status == 403 && op->shared) {
         watch_sub_cancel(take_ptr(&op->sub));
         watch_alone(op);
@@ -527,7 +528,7 @@ static void parse_shared(struct arena *a, const struct shared *s, struct target 
 }
 
 /* As upstream's RequestInfo: a watch of one name is judged by that name. */
-static struct gate_query *ask(struct op *op, const struct target *t, gate_cb cb)
+static struct gate_query *ask(struct calls_op *op, const struct target *t, gate_cb cb)
 {
     struct str one = STR("metadata.name="), name = STR("");
     if (str_has_prefix(t->field_selector, one) && str_find_char(t->field_selector, ',') < 0)
@@ -541,7 +542,7 @@ static struct gate_query *ask(struct op *op, const struct target *t, gate_cb cb)
 }
 
 /* In the words of the API server. */
-static char *forbidden_text(const struct op *op, const struct target *t)
+static char *forbidden_text(const struct calls_op *op, const struct target *t)
 {
     struct str group = STR(""), version;
     if (str_find_char(t->group_version, '/') >= 0)
@@ -557,7 +558,7 @@ static char *forbidden_text(const struct op *op, const struct target *t)
 /* A right that was taken away ends the watch, as a server ends one when it renews it. */
 static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     struct arena a = { 0 };
     struct target t;
     op->query = NULL;
@@ -578,7 +579,7 @@ static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
 
 static void on_watch_event(void *arg, const struct watch_event *ev)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     struct arena a = { 0 };
     struct target t;
     deliver(op, false, false, false, ev->line);
@@ -592,7 +593,7 @@ static void on_watch_event(void *arg, const struct watch_event *ev)
 
 static void on_watch_end(void *arg)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     op->sub = NULL;
     end_stream(op);
     free_if_done(op);
@@ -602,7 +603,7 @@ static const struct watch_sub_ops watch_ops = { .on_open = on_watch_open,
                                                 .on_event = on_watch_event,
                                                 .on_end = on_watch_end };
 
-static void subscribe(struct op *op, const struct target *t)
+static void subscribe(struct calls_op *op, const struct target *t)
 {
     struct err err = { 0 };
     struct watch_key key = { .group_version = t->group_version,
@@ -620,7 +621,7 @@ static void subscribe(struct op *op, const struct target *t)
 
 static void on_may_watch(void *arg, int r, bool allowed, const struct err *err)
 {
-    struct op *op = arg;
+    struct calls_op *op = arg;
     struct arena a = { 0 };
     struct target t;
     op->query = NULL;
@@ -637,7 +638,7 @@ static void on_may_watch(void *arg, int r, bool allowed, const struct err *err)
     arena_fini(&a);
 }
 
-static void begin_watch(struct op *op, const struct target *t)
+static void begin_watch(struct calls_op *op, const struct target *t)
 {
     op->kind = OP_WATCH;
     op->sub = NULL;
@@ -660,7 +661,7 @@ static void violation(struct calls *c, const struct err *err)
     guest_fail(c->guest, &why);
 }
 
-static bool is_allowed(struct op *op, enum kube_verb verb, struct str path)
+static bool is_allowed(struct calls_op *op, enum kube_verb verb, struct str path)
 {
     if (allow_check(op->calls->allow, verb, path))
         return true;
@@ -682,7 +683,7 @@ static void begin_request(struct calls *c, const struct guest_op *from)
         violation(c, &err);
         return;
     }
-    struct op *op = new_op(c, from, from->stream ? OP_STREAM : OP_UNARY);
+    struct calls_op *op = new_op(c, from, from->stream ? OP_STREAM : OP_UNARY);
     if (target_parse(&arena, req.method, req.uri, &target, &err) < 0) {
         deliver_failure(op, 400, "BadRequest", str_of(err_text(&err)));
         free_if_done(op);
@@ -700,7 +701,7 @@ static void begin_request(struct calls *c, const struct guest_op *from)
 
 /* A G1 watch waits for the plural of its kind. */
 struct g1_watch {
-    struct op *op;
+    struct calls_op *op;
     struct bincode_watch watch;
     struct arena arena;
 };
@@ -744,7 +745,7 @@ static int parse_g1_target(struct arena *a, struct str text, const struct bincod
 }
 
 /* From a version: shared. From none: a stream of its own. */
-static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct str plural)
+static void begin_g1_stream(struct calls_op *op, const struct bincode_watch *w, struct str plural)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
     struct arena arena = { 0 };
@@ -772,7 +773,7 @@ static void begin_g1_stream(struct op *op, const struct bincode_watch *w, struct
 static void on_kind(void *arg, int r, const struct discovery_kind *kind, const struct err *err)
 {
     struct g1_watch *w = arg;
-    struct op *op = w->op;
+    struct calls_op *op = w->op;
     if (!op->calls) {
         free_op(op);
     } else if (r < 0) {
@@ -805,7 +806,7 @@ static void begin_g1_watch(struct calls *c, const struct guest_op *from)
 
 static void on_delay(struct timer *t)
 {
-    struct op *op = container_of(t, struct op, timer);
+    struct calls_op *op = container_of(t, struct calls_op, timer);
     deliver(op, true, true, true, STR(""));
     free_if_done(op);
 }
@@ -817,7 +818,7 @@ void calls_on_op(struct calls *c, const struct guest_op *from)
         begin_request(c, from);
         break;
     case GUEST_OP_DELAY: {
-        struct op *op = new_op(c, from, OP_DELAY);
+        struct calls_op *op = new_op(c, from, OP_DELAY);
         timer_start(c->env->loop, &op->timer, from->delay_ms, on_delay);
         break;
     }
@@ -848,7 +849,7 @@ void calls_set_guest(struct calls *c, struct guest *g)
     c->guest = g;
 }
 
-static void drop_op(struct op *op)
+static void drop_op(struct calls_op *op)
 {
     struct calls *c = op->calls;
     list_remove(&op->node);
@@ -883,9 +884,9 @@ static void drop_op(struct op *op)
 void calls_reset(struct calls *c)
 {
     while (!list_is_empty(&c->queued))
-        drop_op(list_first(&c->queued, struct op, node));
+        drop_op(list_first(&c->queued, struct calls_op, node));
     while (!list_is_empty(&c->ops))
-        drop_op(list_first(&c->ops, struct op, node));
+        drop_op(list_first(&c->ops, struct calls_op, node));
     assert(c->running == 0);
 }
 
@@ -903,7 +904,7 @@ void calls_get_stats(const struct calls *c, struct calls_stats *ret)
     list_each (n, &c->queued)
         ret->queued++;
     list_each (n, &c->ops) {
-        const struct op *op = list_entry(n, struct op, node);
+        const struct calls_op *op = list_entry(n, struct calls_op, node);
         switch (op->kind) {
         case OP_DELAY:
             ret->timers++;

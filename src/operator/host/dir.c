@@ -33,7 +33,7 @@ enum { REST_MS = 200 };
 
 #define CONFIG_NAME "wasm_config.yaml"
 
-struct member {
+struct dir_member {
     uint64_t fingerprint, generation, round;
 };
 
@@ -44,14 +44,14 @@ struct dir {
     uv_fs_event_t events;
     struct timer rest;
     struct defer synced;
-    struct map members; /* name -> struct member */
+    struct map members; /* name -> struct dir_member */
     uint64_t round;
     bool has_config; /* CONFIG_NAME is where the operators are from */
     bool closed;
 };
 
 /* The result of reading the directory; applied as a whole, or not at all. */
-struct found {
+struct dir_found {
     VEC(struct operator_spec) specs;
     VEC(struct json *) docs;
     struct map names;
@@ -59,9 +59,9 @@ struct found {
 };
 
 /* One parse of a file, and what its errors need. */
-struct reading {
+struct dir_reading {
     struct dir *d;
-    struct found *to;
+    struct dir_found *to;
     const char *module; /* of a file beside its module; NULL: 'wasm' says where it is */
     struct yaml_marks marks;
     struct json *docs;
@@ -70,12 +70,12 @@ struct reading {
 
 static void on_duplicate(void *arg, struct str path)
 {
-    struct reading *in = arg;
+    struct dir_reading *in = arg;
     if (!in->repeated)
         in->repeated = str_dup(path);
 }
 
-static int unknown_key(struct reading *in, const struct json *obj, const char *const *known,
+static int unknown_key(struct dir_reading *in, const struct json *obj, const char *const *known,
                        struct err *err)
 {
     json_each (member, obj) {
@@ -89,7 +89,7 @@ static int unknown_key(struct reading *in, const struct json *obj, const char *c
     return 0;
 }
 
-static int need_type(struct reading *in, const struct json *v, enum json_type type,
+static int need_type(struct dir_reading *in, const struct json *v, enum json_type type,
                      const char *what, struct err *err)
 {
     if (!v || v->type == type)
@@ -110,7 +110,7 @@ static char *find_module(struct dir *d, struct str name)
     return access(beside, F_OK) == 0 ? take_ptr(&beside) : take_ptr(&here);
 }
 
-static int read_env(struct reading *in, const struct json *list, struct operator_spec *spec,
+static int read_env(struct dir_reading *in, const struct json *list, struct operator_spec *spec,
                     struct err *err)
 {
     static const char *const keys[] = { "name", "value", NULL };
@@ -133,7 +133,7 @@ static int read_env(struct reading *in, const struct json *list, struct operator
     return 0;
 }
 
-static int read_strings(struct reading *in, const struct json *list, const char *key,
+static int read_strings(struct dir_reading *in, const struct json *list, const char *key,
                         struct str **ret, size_t *ret_n, struct err *err)
 {
     scoped(free_scoped) char *what = xasprintf("'%s' is not a list of strings", key);
@@ -150,7 +150,7 @@ static int read_strings(struct reading *in, const struct json *list, const char 
     return 0;
 }
 
-static int read_allow(struct reading *in, const struct json *list, struct operator_spec *spec,
+static int read_allow(struct dir_reading *in, const struct json *list, struct operator_spec *spec,
                       struct err *err)
 {
     static const char *const keys[] = { "verbs", "paths", NULL };
@@ -176,7 +176,7 @@ static int read_allow(struct reading *in, const struct json *list, struct operat
     return r;
 }
 
-static int read_abi_and_memory(struct reading *in, const struct json *doc,
+static int read_abi_and_memory(struct dir_reading *in, const struct json *doc,
                                struct operator_spec *spec, struct err *err)
 {
     /* rust_v1alpha1: what the first host of this ABI called it. */
@@ -211,7 +211,7 @@ static int read_abi_and_memory(struct reading *in, const struct json *doc,
     return 0;
 }
 
-static int read_account(struct reading *in, const struct json *v, struct operator_spec *spec,
+static int read_account(struct dir_reading *in, const struct json *v, struct operator_spec *spec,
                         struct err *err)
 {
     struct str namespace, name;
@@ -226,7 +226,7 @@ static int read_account(struct reading *in, const struct json *v, struct operato
     return 0;
 }
 
-static int read_digest(struct reading *in, const struct json *v, struct operator_spec *spec,
+static int read_digest(struct dir_reading *in, const struct json *v, struct operator_spec *spec,
                        struct err *err)
 {
     uint8_t digest[SHA256_BYTES];
@@ -242,7 +242,7 @@ static int read_digest(struct reading *in, const struct json *v, struct operator
 }
 
 /* A file, or a URL with its digest; a registry gets the credentials of who runs this process. */
-static int read_module(struct reading *in, const struct json *doc, struct operator_spec *spec,
+static int read_module(struct dir_reading *in, const struct json *doc, struct operator_spec *spec,
                        struct err *err)
 {
     const struct json *wasm = json_getc(doc, "wasm");
@@ -265,7 +265,7 @@ static int read_module(struct reading *in, const struct json *doc, struct operat
     return r < 0 ? yaml_err(err, E_INVALID, &in->marks, wasm, "'wasm': %s", err_text(&why)) : 0;
 }
 
-static int read_spec(struct reading *in, const struct json *doc, struct operator_spec *spec,
+static int read_spec(struct dir_reading *in, const struct json *doc, struct operator_spec *spec,
                      struct err *err)
 {
     static const char *const keys[] = { "name",   "wasm",  "sha256",         "env", "args", "abi",
@@ -317,16 +317,16 @@ static uint64_t fingerprint(const struct json *doc, const char *module_path)
     return str_hash(buf_str(&b), 1);
 }
 
-static int apply_changed(struct dir *d, struct found *all, struct err *err)
+static int apply_changed(struct dir *d, struct dir_found *all, struct err *err)
 {
     d->round++;
     for (size_t i = 0; i < all->specs.n; i++) {
         struct operator_spec *spec = &all->specs.p[i];
         struct str name = str_of(spec->name);
         uint64_t print = fingerprint(all->docs.p[i], spec->origin.path);
-        struct member *m = map_get(&d->members, name);
+        struct dir_member *m = map_get(&d->members, name);
         if (!m) {
-            m = xnew(struct member);
+            m = xnew(struct dir_member);
             (void)map_put(&d->members, name, m);
         }
         m->round = d->round;
@@ -341,7 +341,7 @@ static int apply_changed(struct dir *d, struct found *all, struct err *err)
     for (bool again = true; again;) {
         again = false;
         map_each (e, &d->members) {
-            struct member *m = e->value;
+            struct dir_member *m = e->value;
             if (m->round == d->round)
                 continue;
             scoped(free_scoped) char *name = str_dup(e->key);
@@ -354,9 +354,9 @@ static int apply_changed(struct dir *d, struct found *all, struct err *err)
     return 0;
 }
 
-static int read_documents(struct reading *in, struct err *err)
+static int read_documents(struct dir_reading *in, struct err *err)
 {
-    struct found *to = in->to;
+    struct dir_found *to = in->to;
     json_each (doc, in->docs) {
         struct operator_spec spec = { 0 };
         if (doc->type == JSON_NULL)
@@ -375,7 +375,7 @@ static int read_documents(struct reading *in, struct err *err)
     return 0;
 }
 
-static int read_file(struct reading *in, const char *path, struct err *err)
+static int read_file(struct dir_reading *in, const char *path, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(DIR_CONFIG_MAX_BYTES);
     struct yaml_opts opts = { .marks = &in->marks, .on_duplicate = on_duplicate, .arg = in };
@@ -398,7 +398,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* The first host's layout: each NAME.yaml beside a NAME.wasm is an operator. -ENOENT: none is. */
-static int read_pairs(struct dir *d, struct found *to, struct err *err)
+static int read_pairs(struct dir *d, struct dir_found *to, struct err *err)
 {
     VEC(char *) stems = { 0 };
     int r = 0;
@@ -423,7 +423,7 @@ static int read_pairs(struct dir *d, struct found *to, struct err *err)
     for (size_t i = 0; i < stems.n; i++) {
         scoped(free_scoped) char *path = xasprintf("%s/%s.yaml", d->path, stems.p[i]);
         scoped(free_scoped) char *module = xasprintf("%s/%s.wasm", d->path, stems.p[i]);
-        struct reading in = { .d = d, .to = to, .module = module };
+        struct dir_reading in = { .d = d, .to = to, .module = module };
         if (r >= 0)
             r = read_file(&in, path, err);
         free(stems.p[i]);
@@ -434,9 +434,9 @@ static int read_pairs(struct dir *d, struct found *to, struct err *err)
 
 static int read_dir(struct dir *d, struct err *err)
 {
-    struct found all = { 0 };
+    struct dir_found all = { 0 };
     scoped(free_scoped) char *path = xasprintf("%s/" CONFIG_NAME, d->path);
-    struct reading in = { .d = d, .to = &all };
+    struct dir_reading in = { .d = d, .to = &all };
     bool has_config = access(path, F_OK) == 0 || errno != ENOENT;
     int r;
     if (has_config)

@@ -55,7 +55,7 @@ struct again {
 };
 
 /* Per operator: what the status writer knows. A small record: thousands of them rest. */
-struct entry {
+struct host_objects_entry {
     struct objects *s;
     char *uid;
     struct kube_call *call; /* a write under way */
@@ -86,7 +86,7 @@ struct objects {
     bool closed;
 };
 
-static void write_status(struct entry *e);
+static void write_status(struct host_objects_entry *e);
 
 struct str objects_crd(void)
 {
@@ -111,17 +111,17 @@ static int apply_object(struct objects *s, struct arena *a, const struct json *o
 
 /* ---------------------------------------------------------------- entries */
 
-static const char *namespace_of(const struct entry *e)
+static const char *namespace_of(const struct host_objects_entry *e)
 {
     return e->text;
 }
 
-static const char *name_of(const struct entry *e)
+static const char *name_of(const struct host_objects_entry *e)
 {
     return e->text + e->name_at;
 }
 
-static struct str key_of(const struct entry *e)
+static struct str key_of(const struct host_objects_entry *e)
 {
     return str_n(e->text, e->name_at + strlen(name_of(e)));
 }
@@ -133,17 +133,19 @@ static struct str entry_key(char buf[OBJECT_KEY_MAX], struct str namespace, stru
     return str_n(buf, MIN((size_t)n, (size_t)OBJECT_KEY_MAX - 1));
 }
 
-static struct entry *find_entry(struct objects *s, struct str namespace, struct str name)
+static struct host_objects_entry *find_entry(struct objects *s, struct str namespace,
+                                             struct str name)
 {
     char buf[OBJECT_KEY_MAX];
     return map_get(&s->entries, entry_key(buf, namespace, name));
 }
 
-static struct entry *need_entry(struct objects *s, struct str namespace, struct str name)
+static struct host_objects_entry *need_entry(struct objects *s, struct str namespace,
+                                             struct str name)
 {
     char buf[OBJECT_KEY_MAX];
     struct str key = entry_key(buf, namespace, name);
-    struct entry *e = map_get(&s->entries, key);
+    struct host_objects_entry *e = map_get(&s->entries, key);
     if (e)
         return e;
     e = slab_alloc(sizeof *e + key.n + 1);
@@ -164,7 +166,7 @@ static void free_objects(struct objects *s)
     free(s);
 }
 
-static void drop_bad(struct entry *e)
+static void drop_bad(struct host_objects_entry *e)
 {
     struct bad_spec *bad = take_ptr(&e->bad);
     struct again *again = bad ? bad->again : NULL;
@@ -175,14 +177,14 @@ static void drop_bad(struct entry *e)
     transport_cancel(e->s->opts.transport, again->call); /* its end frees */
 }
 
-static void free_entry(struct entry *e)
+static void free_entry(struct host_objects_entry *e)
 {
     slab_free(e->uid);
     slab_free(e);
 }
 
 /* Off the map; with a write under way on_written() frees it. */
-static void drop_entry(struct entry *e)
+static void drop_entry(struct host_objects_entry *e)
 {
     (void)map_del(&e->s->entries, key_of(e));
     timer_stop(e->s->opts.loop, &e->pace);
@@ -219,7 +221,7 @@ static const struct kube_call_ops event_ops = { .on_head = ignore_head,
                                                 .on_data = ignore_data,
                                                 .on_end = on_event_written };
 
-static bool may_tell(struct entry *e, const char *reason)
+static bool may_tell(struct host_objects_entry *e, const char *reason)
 {
     uint64_t now = loop_now_ms(e->s->opts.loop);
     uint32_t hash = (uint32_t)str_hash(str_of(reason), 0);
@@ -231,7 +233,8 @@ static bool may_tell(struct entry *e, const char *reason)
     return e->events++ < OBJECTS_EVENTS_MAX;
 }
 
-static void write_event(struct entry *e, const char *type, const char *reason, const char *message)
+static void write_event(struct host_objects_entry *e, const char *type, const char *reason,
+                        const char *message)
 {
     struct objects *s = e->s;
     if (!may_tell(e, reason))
@@ -335,8 +338,8 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
                                                 v->kept_awake ? err_text(v->kept_awake) : "" };
 }
 
-static void add_condition(struct arena *a, struct json *list, struct entry *e, enum cond which,
-                          const struct cond_value *value, uint64_t generation)
+static void add_condition(struct arena *a, struct json *list, struct host_objects_entry *e,
+                          enum cond which, const struct cond_value *value, uint64_t generation)
 {
     char at[RFC3339_MAX];
     uint8_t is = !value->reason ? COND_ABSENT : value->is ? COND_TRUE : COND_FALSE;
@@ -377,20 +380,20 @@ static void add_statistics(struct arena *a, struct json *status, const struct op
 
 static void on_pace(struct timer *t)
 {
-    struct entry *e = container_of(t, struct entry, pace);
+    struct host_objects_entry *e = container_of(t, struct host_objects_entry, pace);
     if (!e->call && !e->s->opts.standby)
         write_status(e);
 }
 
 static void on_status_head(void *arg, int status, const struct headers *headers)
 {
-    struct entry *e = arg;
+    struct host_objects_entry *e = arg;
     e->http_status = (uint16_t)status;
 }
 
 /* To the next write: longer after each that failed, since then it is the cluster that has troubles.
  */
-static uint64_t pause_ms(const struct entry *e)
+static uint64_t pause_ms(const struct host_objects_entry *e)
 {
     uint64_t wait = OBJECTS_STATUS_MIN_INTERVAL_MS;
     for (unsigned i = 0; i < e->failures && wait < OBJECTS_STATUS_RETRY_MAX_MS; i++)
@@ -405,7 +408,7 @@ static uint8_t one_more(uint8_t failures)
 
 static void on_written(void *arg, int r, const struct err *err)
 {
-    struct entry *e = arg;
+    struct host_objects_entry *e = arg;
     struct objects *s = e->s;
     /* 401: our token was replaced a moment ago; 409: somebody wrote in the same moment. */
     bool again = r < 0 || e->http_status >= 500 || e->http_status == 429 || e->http_status == 401 ||
@@ -431,7 +434,7 @@ static const struct kube_call_ops status_ops = { .on_head = on_status_head,
                                                  .on_data = ignore_data,
                                                  .on_end = on_written };
 
-static void write_status(struct entry *e)
+static void write_status(struct host_objects_entry *e)
 {
     struct objects *s = e->s;
     struct operator* o = operators_find(s->operators, namespace_of(e), name_of(e));
@@ -510,7 +513,7 @@ static void write_status(struct entry *e)
         write_event(e, "Warning", "Forbidden", conds[COND_FORBIDDEN].message);
 }
 
-static void mark(struct entry *e)
+static void mark(struct host_objects_entry *e)
 {
     if (e->s->opts.standby)
         return;
@@ -535,7 +538,7 @@ void objects_on_change(struct objects *s, struct operator* o)
 {
     struct operator_view v;
     operator_view(o, &v);
-    struct entry *e = find_entry(s, str_of(v.namespace), str_of(v.name));
+    struct host_objects_entry *e = find_entry(s, str_of(v.namespace), str_of(v.name));
     if (e)
         mark(e);
 }
@@ -543,7 +546,7 @@ void objects_on_change(struct objects *s, struct operator* o)
 bool objects_describe_refused(struct objects *s, struct str namespace, struct str name,
                               struct buf *to)
 {
-    const struct entry *e = find_entry(s, namespace, name);
+    const struct host_objects_entry *e = find_entry(s, namespace, name);
     if (!e || !e->bad)
         return false;
     (void)buf_add_cstr(to, "{\"namespace\":");
@@ -562,7 +565,7 @@ bool objects_describe_refused(struct objects *s, struct str namespace, struct st
 /* ---------------------------------------------------------------- following */
 
 /* Its identity, and since when it has been as it is: an earlier process may have written that. */
-static void know_object(struct entry *e, const struct json *object)
+static void know_object(struct host_objects_entry *e, const struct json *object)
 {
     struct str uid = json_get_str(json_getc(object, "metadata"), "uid");
     if (e->uid && str_eq(str_of(e->uid), uid))
@@ -592,7 +595,7 @@ static void on_object(void *arg, const struct json *object)
     const struct json *meta = json_getc(object, "metadata");
     struct str namespace = json_get_str(meta, "namespace"), name = json_get_str(meta, "name");
     uint64_t generation = (uint64_t)json_int_or(json_getc(meta, "generation"), 1);
-    struct entry *e = need_entry(s, namespace, name);
+    struct host_objects_entry *e = need_entry(s, namespace, name);
     know_object(e, object);
     struct operator* o = operators_find(s->operators, namespace_of(e), name_of(e));
     struct operator_view v = { 0 };
@@ -655,7 +658,7 @@ static void on_module_dir(void *arg)
 {
     struct objects *s = arg;
     map_each (entry, &s->entries) {
-        struct entry *e = entry->value;
+        struct host_objects_entry *e = entry->value;
         if (!e->bad || !e->bad->is_file || e->bad->again)
             continue;
         scoped(free_scoped) char *target = xasprintf(
@@ -688,7 +691,7 @@ static void watch_module_dirs(struct objects *s)
 static void on_deleted(void *arg, struct str namespace, struct str name)
 {
     struct objects *s = arg;
-    struct entry *e = find_entry(s, namespace, name);
+    struct host_objects_entry *e = find_entry(s, namespace, name);
     if (!e)
         return;
     operators_remove(s->operators, namespace_of(e), name_of(e));

@@ -18,7 +18,7 @@
 enum { KEY_MAX_BYTES = 600 };
 
 /* A guest and what belongs to it. */
-struct instance {
+struct operator_instance {
     struct guest *guest;
     struct gate *gate;
     struct calls *calls; /* of G1 and G2 */
@@ -31,7 +31,7 @@ struct instance {
     bool settled;      /* it has been awake or asleep */
 };
 
-struct refusal {
+struct operator_refusal {
     const char *reason;
     char message[];
 };
@@ -43,14 +43,14 @@ struct operator
     struct module_source *source; /* of spec; tells of its first module and of later ones */
     struct module_get *get;       /* compiling */
     struct module *module;        /* compiled; takes over when nothing runs an activation */
-    struct instance run;          /* guest NULL: none */
+    struct operator_instance run; /* guest NULL: none */
     struct v1 *v1;                /* what outlives guests of ABI v1; NULL: never was one */
     /* What ran well before `run`, to return to. */
     struct operator_plan *good;
     struct module *good_module;
-    char *returned;            /* why it was returned to; NULL: it was not */
-    struct refusal *refusal;   /* of what was to replace `run`; NULL: nothing was refused */
-    struct identity *identity; /* of run; NULL: the host's own */
+    char *returned;                   /* why it was returned to; NULL: it was not */
+    struct operator_refusal *refusal; /* of what was to replace `run`; NULL: nothing was refused */
+    struct identity *identity;        /* of run; NULL: the host's own */
     struct identity_listener trouble;
     struct operator_limit *limit; /* that was hit; NULL: none was */
     struct err *kept_awake;       /* NULL: nothing keeps its guest awake */
@@ -172,7 +172,7 @@ static void forget_good(struct operator* o)
 
 static void end_instance(struct operator* o)
 {
-    struct instance *run = &o->run;
+    struct operator_instance *run = &o->run;
     if (!run->guest)
         return;
     identity_unlisten(&o->trouble);
@@ -185,7 +185,7 @@ static void end_instance(struct operator* o)
     free(take_ptr(&o->kept_awake));
     operator_plan_unref(run->plan);
     module_unref(run->module);
-    *run = (struct instance){ 0 };
+    *run = (struct operator_instance){ 0 };
 }
 
 /* ---------------------------------------------------------------- limits */
@@ -268,7 +268,7 @@ static bool is_reason(const struct operator* o, const char *reason)
 /* Three failures in a row, soon after it took over from one that ran well: back to that one. */
 static void count_failure(struct operator* o)
 {
-    struct instance *run = &o->run;
+    struct operator_instance *run = &o->run;
     struct guest_stats stats;
     guest_get_stats(run->guest, &stats);
     run->failures++;
@@ -286,7 +286,7 @@ static void count_failure(struct operator* o)
  */
 static void count_success(struct operator* o)
 {
-    struct instance *run = &o->run;
+    struct operator_instance *run = &o->run;
     struct guest_stats stats;
     run->settled = true;
     if (run->failures == 0 && !o->good)
@@ -489,7 +489,7 @@ static int make_guest(struct operator* o, const struct operator_plan *p, struct 
 }
 
 /* Connect the guest with the world, as the operator. */
-static void attach(struct operator* o, struct instance *run)
+static void attach(struct operator* o, struct operator_instance *run)
 {
     const struct operator_plan *p = run->plan;
     struct identity *identity = plan_identity(o, p);
@@ -523,7 +523,7 @@ static void attach(struct operator* o, struct instance *run)
 /* What runs, if it has shown that it can, is kept to return to. */
 static void keep_good(struct operator* o)
 {
-    struct instance *run = &o->run;
+    struct operator_instance *run = &o->run;
     if (!run->guest || !run->settled || run->failures)
         return;
     forget_good(o);
@@ -535,7 +535,7 @@ static void keep_good(struct operator* o)
 static int start_instance(struct operator* o, struct operator_plan *p, struct module *m,
                           const char **reason, struct err *err)
 {
-    struct instance run = { .started_ms = loop_now_ms(o->os->opts.loop) };
+    struct operator_instance run = { .started_ms = loop_now_ms(o->os->opts.loop) };
     *reason = "ModuleUnsupported";
     enum guest_abi abi;
     int r = detect_abi(m->info, p->abi, &abi, err);
@@ -1020,7 +1020,7 @@ void operators_each(struct operators *os, void (*fn)(struct operator* o, void *a
 
 void operator_view(const struct operator* o, struct operator_view *ret)
 {
-    const struct instance *run = &o->run;
+    const struct operator_instance *run = &o->run;
     *ret = (struct operator_view){ .namespace = namespace_of(o),
                                    .name = name_of(o),
                                    .uid = operator_plan_text(o->spec, PLAN_UID),
@@ -1044,7 +1044,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .v1 = o->v1 };
 }
 
-struct trace *operator_trace(struct operator* o)
+struct v1_trace *operator_trace(struct operator* o)
 {
     return o->v1 ? v1_trace(o->v1) : NULL;
 }

@@ -144,5 +144,5 @@ struct operator_view {
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 /* To listen to; NULL: it is of another ABI, or never ran. */
-struct trace *operator_trace(struct operator* o);
+struct v1_trace *operator_trace(struct operator* o);
 const char *operator_phase_name(enum operator_phase phase);

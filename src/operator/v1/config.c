@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-struct config {
+struct v1_config {
     struct configs *cs;
     const struct declaration_config *declared;
     struct object_sub *sub;
@@ -27,12 +27,12 @@ struct config_read {
 struct configs {
     struct configs_opts opts;
     size_t n;
-    struct config configs[];
+    struct v1_config configs[];
 };
 
 /* ---------------------------------------------------------------- following */
 
-static void state_changed(struct config *c)
+static void state_changed(struct v1_config *c)
 {
     c->cs->opts.on_state(c->cs->opts.arg);
 }
@@ -40,7 +40,7 @@ static void state_changed(struct config *c)
 static void on_event(void *arg, enum object_event type, const struct cached_object *now,
                      const struct cached_object *before, bool initial)
 {
-    struct config *c = arg;
+    struct v1_config *c = arg;
     c->is_there = now != NULL;
     c->hash = now ? cached_object_content_hash(now) : 0;
     if (!c->synced)
@@ -55,7 +55,7 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
 
 static void on_synced(void *arg, uint64_t rv)
 {
-    struct config *c = arg;
+    struct v1_config *c = arg;
     bool changed = c->was_synced && c->hash != c->told;
     c->synced = c->was_synced = true;
     c->is_forbidden = false;
@@ -67,7 +67,7 @@ static void on_synced(void *arg, uint64_t rv)
 
 static void on_error(void *arg, int r, const struct err *err)
 {
-    struct config *c = arg;
+    struct v1_config *c = arg;
     if (r != E_DENIED && r != -ENOENT && r != E_LIMIT)
         return;
     c->synced = c->is_there = false;
@@ -76,12 +76,12 @@ static void on_error(void *arg, int r, const struct err *err)
     state_changed(c);
 }
 
-static const char *namespace_of(const struct config *c)
+static const char *namespace_of(const struct v1_config *c)
 {
     return c->declared->namespace.n ? c->declared->namespace.p : c->cs->opts.namespace;
 }
 
-static int follow(struct config *c, struct err *err)
+static int follow(struct v1_config *c, struct err *err)
 {
     static const struct object_sub_ops ops = { .on_event = on_event,
                                                .on_synced = on_synced,
@@ -112,7 +112,7 @@ int configs_start(const struct configs_opts *opts, struct configs **ret, struct 
     cs->opts = *opts;
     cs->n = n;
     for (size_t i = 0; i < n; i++) {
-        struct config *c = &cs->configs[i];
+        struct v1_config *c = &cs->configs[i];
         c->cs = cs;
         c->declared = &opts->declaration->configs[i];
         int r = follow(c, err);
@@ -140,7 +140,7 @@ void configs_free(struct configs *cs)
 const char *configs_missing(const struct configs *cs, char text[CONFIG_TEXT_MAX])
 {
     for (size_t i = 0; cs && i < cs->n; i++) {
-        const struct config *c = &cs->configs[i];
+        const struct v1_config *c = &cs->configs[i];
         if (c->is_there && c->synced)
             continue;
         if (c->declared->optional && (c->synced || c->is_forbidden))
@@ -234,7 +234,7 @@ static void on_read(void *arg, int r, const struct object_result *res, const str
 int configs_get(struct configs *cs, size_t index, config_done_fn done, void *arg,
                 struct config_read **ret, struct err *err)
 {
-    struct config *c = &cs->configs[index];
+    struct v1_config *c = &cs->configs[index];
     struct object_query query = { .namespace = str_of(namespace_of(c)),
                                   .name = c->declared->object,
                                   .view = OBJECT_FULL };

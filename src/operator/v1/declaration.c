@@ -14,7 +14,7 @@
 
 #include <assert.h>
 
-struct reader {
+struct declaration_reader {
     struct bind b;
     struct declaration *d;
     enum watch_role role;  /* of the watch that is read */
@@ -23,9 +23,9 @@ struct reader {
     unsigned depth;        /* of the predicate that is read */
 };
 
-static struct reader *reader_of(struct bind *b)
+static struct declaration_reader *reader_of(struct bind *b)
 {
-    return container_of(b, struct reader, b);
+    return container_of(b, struct declaration_reader, b);
 }
 
 /* ---------------------------------------------------------------- strings */
@@ -149,7 +149,7 @@ static int read_labels(struct bind *b, const struct bind_field *f, const struct 
 
 static int read_predicate(struct bind *b, const struct json *v, struct predicate **ret)
 {
-    struct reader *rd = reader_of(b);
+    struct declaration_reader *rd = reader_of(b);
     struct predicate *p = *ret = arena_new(b->arena, struct predicate);
     if (rd->depth == PREDICATE_MAX_DEPTH)
         return bind_fail(b, E_LIMIT, "predicates are nested more than %d deep",
@@ -452,7 +452,7 @@ static const struct bind_table watch_table = BIND_TABLE(watch_fields, .check = c
 /* Append to the table of watches, whose room was made beforehand. */
 static int read_watch(struct bind *b, const struct json *v, enum watch_role role)
 {
-    struct reader *rd = reader_of(b);
+    struct declaration_reader *rd = reader_of(b);
     struct declaration *d = rd->d;
     if (d->n_watches == DECLARATION_MAX_WATCHES)
         return bind_fail(b, E_LIMIT, "there are more than %d watches", DECLARATION_MAX_WATCHES);
@@ -491,7 +491,7 @@ static int read_watches(struct bind *b, const struct bind_field *f, const struct
 /* The first of its watches, whatever the order in the text. */
 static int read_for(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
-    struct reader *rd = reader_of(b);
+    struct declaration_reader *rd = reader_of(b);
     struct declaration_controller *c = to;
     rd->controller = (uint8_t)(c - rd->d->controllers);
     c->first_watch = (uint32_t)rd->d->n_watches;
@@ -756,11 +756,11 @@ static int parse(struct declaration *d, struct str bytes, struct err *err)
     struct arena scratch = { .max_bytes = (size_t)DECLARATION_MAX_BYTES * 64 };
     struct json_parse_opts opts = { .max_depth = DECLARATION_MAX_DEPTH };
     struct json *v = NULL;
-    struct reader rd = { .b = { .arena = &d->arena,
-                                .err = err,
-                                .mode = BIND_STRICT | BIND_COPIES,
-                                .root = "declaration" },
-                         .d = d };
+    struct declaration_reader rd = { .b = { .arena = &d->arena,
+                                            .err = err,
+                                            .mode = BIND_STRICT | BIND_COPIES,
+                                            .root = "declaration" },
+                                     .d = d };
     d->instances = 1;
     int r = json_parse(&scratch, bytes, &opts, &v, err);
     if (r < 0) {

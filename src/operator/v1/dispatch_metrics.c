@@ -40,7 +40,7 @@ const struct histogram_kind dispatch_times_kind = { bounds_us, DISPATCH_BOUNDS, 
 
 /* ---- text ---- */
 
-struct series {
+struct dispatch_metrics_series {
     struct buf *to;
     const char *metric;
     const struct dispatch_operator *o;
@@ -50,7 +50,7 @@ struct series {
 };
 
 /* client-go's metrics have the queue's name as well. more: after these, with its comma. */
-static char *labels(const struct series *s, const char *more)
+static char *labels(const struct dispatch_metrics_series *s, const char *more)
 {
     if (strncmp(s->metric, "workqueue", 9) == 0)
         return xasprintf("name=\"%s\",controller=\"%s\",operator=\"%s\"%s", s->c->name, s->c->name,
@@ -58,20 +58,21 @@ static char *labels(const struct series *s, const char *more)
     return xasprintf("controller=\"%s\",operator=\"%s\"%s", s->c->name, s->o->name, more);
 }
 
-static void number(const struct series *s, const char *more, uint64_t value)
+static void number(const struct dispatch_metrics_series *s, const char *more, uint64_t value)
 {
     scoped(free_scoped) char *of = labels(s, more);
     (void)buf_printf(s->to, "%s{%s} %" PRIu64 "\n", s->metric, of, value);
 }
 
-static void duration(const struct series *s, uint64_t us)
+static void duration(const struct dispatch_metrics_series *s, uint64_t us)
 {
     scoped(free_scoped) char *of = labels(s, "");
     (void)buf_printf(s->to, "%s{%s} %" PRIu64 ".%06" PRIu64 "\n", s->metric, of, us / 1000000,
                      us % 1000000);
 }
 
-static void histogram(const struct series *s, const struct dispatch_times *t, bool is_client_gos)
+static void histogram(const struct dispatch_metrics_series *s, const struct dispatch_times *t,
+                      bool is_client_gos)
 {
     scoped(free_scoped) char *of = labels(s, "");
     const struct histogram_text text = { .name = str_of(s->metric),
@@ -82,7 +83,7 @@ static void histogram(const struct series *s, const struct dispatch_times *t, bo
 }
 
 /* controller-runtime's numbers for the priorities. */
-static void write_depth(const struct series *s)
+static void write_depth(const struct dispatch_metrics_series *s)
 {
     static const char *const names[WORK_PRIORITY_COUNT] = { "-100", "0", "100" };
     size_t above = 0;
@@ -95,45 +96,45 @@ static void write_depth(const struct series *s)
     }
 }
 
-static void write_adds(const struct series *s)
+static void write_adds(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->stats->adds);
 }
 
-static void write_retries(const struct series *s)
+static void write_retries(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->stats->retries);
 }
 
-static void write_queued(const struct series *s)
+static void write_queued(const struct dispatch_metrics_series *s)
 {
     if (s->c->counts)
         histogram(s, &s->c->counts->queued, true);
 }
 
-static void write_worked(const struct series *s)
+static void write_worked(const struct dispatch_metrics_series *s)
 {
     if (s->c->counts)
         histogram(s, &s->c->counts->worked, true);
 }
 
-static void write_reconcile(const struct series *s)
+static void write_reconcile(const struct dispatch_metrics_series *s)
 {
     if (s->c->counts)
         histogram(s, &s->c->counts->worked, false);
 }
 
-static void write_unfinished(const struct series *s)
+static void write_unfinished(const struct dispatch_metrics_series *s)
 {
     duration(s, s->stats->unfinished_us);
 }
 
-static void write_longest(const struct series *s)
+static void write_longest(const struct dispatch_metrics_series *s)
 {
     duration(s, s->stats->longest_running_us);
 }
 
-static void write_total(const struct series *s)
+static void write_total(const struct dispatch_metrics_series *s)
 {
     static const struct dispatch_counts none;
     const struct dispatch_counts *c = s->c->counts ? s->c->counts : &none;
@@ -142,34 +143,34 @@ static void write_total(const struct series *s)
     number(s, ",result=\"error\"", c->failed + c->refused);
 }
 
-static void write_errors(const struct series *s)
+static void write_errors(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->c->counts ? s->c->counts->failed + s->c->counts->refused : 0);
 }
 
-static void write_terminal(const struct series *s)
+static void write_terminal(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->c->counts ? s->c->counts->refused : 0);
 }
 
-static void write_panics(const struct series *s)
+static void write_panics(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->c->counts ? s->c->counts->trapped : 0);
 }
 
-static void write_active(const struct series *s)
+static void write_active(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->stats->running);
 }
 
-static void write_max(const struct series *s)
+static void write_max(const struct dispatch_metrics_series *s)
 {
     number(s, "", s->c->concurrency);
 }
 
 static const struct {
     const char *name, *type, *help;
-    void (*write)(const struct series *s);
+    void (*write)(const struct dispatch_metrics_series *s);
 } metrics[] = {
     { "workqueue_depth", "gauge", "Keys that are ready, by priority.", write_depth },
     { "workqueue_adds_total", "counter", "Keys added, those that were merged left out.",
@@ -217,7 +218,8 @@ void dispatch_metrics(const struct dispatch *d, struct buf *to)
                 const struct dispatch_controller *c = &o->controllers[i];
                 struct work_queue_stats stats;
                 work_queue_get_stats(c->queue, now_us, &stats);
-                metrics[m].write(&(struct series){ to, metrics[m].name, o, c, &stats, is_brief });
+                metrics[m].write(&(struct dispatch_metrics_series){ to, metrics[m].name, o, c,
+                                                                    &stats, is_brief });
             }
         }
     }

@@ -16,7 +16,7 @@
 enum { WORD_MAX = 128, PATH_PREFIX_MAX = 512 };
 
 /* One Event object and how often it was reported. */
-struct series {
+struct v1_events_series {
     struct list node; /* in ev->series, the latest last */
     uint64_t hash;
     char *namespace, *name;
@@ -37,7 +37,7 @@ struct events {
     struct events_stats stats;
 };
 
-struct write {
+struct v1_events_write {
     struct list node;  /* in ev->writes */
     struct events *ev; /* NULL: gone */
     struct kube_call *call;
@@ -47,7 +47,7 @@ struct write {
 
 /* ---------------------------------------------------------------- reading */
 
-struct report {
+struct v1_events_report {
     struct str type, reason, action, note;
     const struct json *regarding, *related;
 };
@@ -96,7 +96,7 @@ static struct str cut_note(struct str note)
     return str_slice(note, 0, n);
 }
 
-static int read_report(const struct json *v, struct report *ret, struct err *err)
+static int read_report(const struct json *v, struct v1_events_report *ret, struct err *err)
 {
     static const char *const members[] = { "type", "reason",    "action",
                                            "note", "regarding", "related" };
@@ -110,12 +110,12 @@ static int read_report(const struct json *v, struct report *ret, struct err *err
             return err_set(err, E_INVALID, "an event has no member '%.*s'",
                            (int)MIN(m->key.n, (size_t)64), m->key.p);
     }
-    *ret = (struct report){ .type = json_get_str(v, "type"),
-                            .reason = json_get_str(v, "reason"),
-                            .action = json_get_str(v, "action"),
-                            .note = cut_note(json_get_str(v, "note")),
-                            .regarding = json_getc(v, "regarding"),
-                            .related = json_getc(v, "related") };
+    *ret = (struct v1_events_report){ .type = json_get_str(v, "type"),
+                                      .reason = json_get_str(v, "reason"),
+                                      .action = json_get_str(v, "action"),
+                                      .note = cut_note(json_get_str(v, "note")),
+                                      .regarding = json_getc(v, "regarding"),
+                                      .related = json_getc(v, "related") };
     if (!str_is(ret->type, "Normal") && !str_is(ret->type, "Warning"))
         return err_set(err, E_INVALID, "'type' must be 'Normal' or 'Warning'");
     if (!is_camel_case(ret->reason))
@@ -126,7 +126,7 @@ static int read_report(const struct json *v, struct report *ret, struct err *err
     return r < 0 || !ret->related ? r : check_reference(ret->related, "related", err);
 }
 
-static uint64_t hash_of(const struct report *rep)
+static uint64_t hash_of(const struct v1_events_report *rep)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
     (void)json_write_str(&b, rep->type);
@@ -141,7 +141,7 @@ static uint64_t hash_of(const struct report *rep)
 
 /* ---------------------------------------------------------------- series */
 
-static void free_series(struct events *ev, struct series *s)
+static void free_series(struct events *ev, struct v1_events_series *s)
 {
     list_remove(&s->node);
     ev->n_series--;
@@ -150,10 +150,10 @@ static void free_series(struct events *ev, struct series *s)
     free(s);
 }
 
-static struct series *find_series(struct events *ev, uint64_t hash)
+static struct v1_events_series *find_series(struct events *ev, uint64_t hash)
 {
     list_each (n, &ev->series) {
-        struct series *s = list_entry(n, struct series, node);
+        struct v1_events_series *s = list_entry(n, struct v1_events_series, node);
         if (s->hash == hash)
             return s;
     }
@@ -163,12 +163,12 @@ static struct series *find_series(struct events *ev, uint64_t hash)
 static void drop_old(struct events *ev, uint64_t now_ms)
 {
     list_each_safe (n, &ev->series) {
-        struct series *s = list_entry(n, struct series, node);
+        struct v1_events_series *s = list_entry(n, struct v1_events_series, node);
         if (now_ms - s->last_ms >= EVENTS_WINDOW_MS && s->count == s->written)
             free_series(ev, s);
     }
     while (ev->n_series >= EVENTS_KEPT)
-        free_series(ev, list_first(&ev->series, struct series, node));
+        free_series(ev, list_first(&ev->series, struct v1_events_series, node));
 }
 
 /* ---------------------------------------------------------------- writing */
@@ -184,7 +184,7 @@ static void flush(struct events *ev);
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    ((struct write *)arg)->status = status;
+    ((struct v1_events_write *)arg)->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -193,13 +193,13 @@ static void on_data(void *arg, struct str chunk)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    scoped(free_scoped) struct write *w = arg;
+    scoped(free_scoped) struct v1_events_write *w = arg;
     struct events *ev = w->ev;
     if (!ev)
         return;
     list_remove(&w->node);
     ev->n_writes--;
-    struct series *s = find_series(ev, w->hash);
+    struct v1_events_series *s = find_series(ev, w->hash);
     if (s)
         s->is_busy = false;
     if (r >= 0 && w->status >= 200 && w->status < 300) {
@@ -231,7 +231,7 @@ static bool send_write(struct events *ev, const char *method, struct str target,
         ev->stats.failed++;
         return false;
     }
-    struct write *w = xnew(struct write);
+    struct v1_events_write *w = xnew(struct v1_events_write);
     w->ev = ev;
     w->hash = hash;
     int r = transport_start(ev->opts.transport, &req, &ops, w, &w->call, NULL);
@@ -254,7 +254,7 @@ static void add_member(struct buf *b, const char *name, struct str value)
     (void)json_write_str(b, value);
 }
 
-static void write_times(struct buf *b, const struct series *s)
+static void write_times(struct buf *b, const struct v1_events_series *s)
 {
     char time[RFC3339_MAX];
     rfc3339_format_us(s->last_wall_us, time);
@@ -270,7 +270,8 @@ static struct str reporter(const struct events *ev)
     return str_slice(all, 0, (size_t)(slash + 1) + 63);
 }
 
-static bool create(struct events *ev, const struct report *rep, const struct series *s)
+static bool create(struct events *ev, const struct v1_events_report *rep,
+                   const struct v1_events_series *s)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(64 << 10), target = BUF_INIT(4096);
     char time[RFC3339_MAX];
@@ -296,7 +297,7 @@ static bool create(struct events *ev, const struct report *rep, const struct ser
     return send_write(ev, "POST", buf_str(&target), buf_str(&body), "application/json", s->hash);
 }
 
-static bool count(struct events *ev, struct series *s)
+static bool count(struct events *ev, struct v1_events_series *s)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096), target = BUF_INIT(4096);
     (void)buf_printf(&target, "/apis/events.k8s.io/v1/namespaces/%s/events/%s", s->namespace,
@@ -315,7 +316,7 @@ static void flush(struct events *ev)
 {
     uint64_t now_ms = loop_now_ms(ev->opts.loop), next_ms = UINT64_MAX;
     list_each_safe (n, &ev->series) {
-        struct series *s = list_entry(n, struct series, node);
+        struct v1_events_series *s = list_entry(n, struct v1_events_series, node);
         if (s->count == s->written || s->is_busy)
             continue;
         bool due = s->written <= 1 || now_ms - s->written_ms >= EVENTS_SERIES_MS;
@@ -339,9 +340,10 @@ static void on_timer(struct timer *t)
 
 /* ---------------------------------------------------------------- public */
 
-static struct series *new_series(struct events *ev, const struct report *rep, uint64_t hash)
+static struct v1_events_series *new_series(struct events *ev, const struct v1_events_report *rep,
+                                           uint64_t hash)
 {
-    struct series *s = xnew(struct series);
+    struct v1_events_series *s = xnew(struct v1_events_series);
     struct str namespace = json_get_str(rep->regarding, "namespace");
     struct str name = str_slice(json_get_str(rep->regarding, "name"), 0, 200);
     s->hash = hash;
@@ -357,10 +359,10 @@ static struct series *new_series(struct events *ev, const struct report *rep, ui
     return s;
 }
 
-static void add(struct events *ev, const struct report *rep)
+static void add(struct events *ev, const struct v1_events_report *rep)
 {
     uint64_t now_ms = loop_now_ms(ev->opts.loop), hash = hash_of(rep);
-    struct series *s = find_series(ev, hash);
+    struct v1_events_series *s = find_series(ev, hash);
     ev->stats.reported++;
     if (s && now_ms - s->last_ms < EVENTS_WINDOW_MS) {
         s->count++;
@@ -390,7 +392,7 @@ int events_report(struct events *ev, struct str json, struct err *err)
     struct arena a = { .max_bytes = 1 << 20 };
     struct json_parse_opts opts = { .max_depth = 8 };
     struct json *v;
-    struct report rep;
+    struct v1_events_report rep;
     int r = json_parse(&a, json, &opts, &v, err);
     if (r >= 0)
         r = read_report(v, &rep, err);
@@ -416,9 +418,9 @@ void events_free(struct events *ev)
     timer_stop(ev->opts.loop, &ev->timer);
     struct list *node;
     while ((node = list_pop_front(&ev->writes)))
-        list_entry(node, struct write, node)->ev = NULL; /* on_end() frees it */
+        list_entry(node, struct v1_events_write, node)->ev = NULL; /* on_end() frees it */
     while (!list_is_empty(&ev->series))
-        free_series(ev, list_first(&ev->series, struct series, node));
+        free_series(ev, list_first(&ev->series, struct v1_events_series, node));
     free(ev);
 }
 

@@ -7,24 +7,25 @@
 #include <math.h>
 
 /* One label set of one metric. Its key in the map: index of the metric, then the labels as text. */
-struct sample {
-    struct sample *next; /* of the same metric */
-    double value;        /* COUNTER, GAUGE; HISTOGRAM: the sum */
-    uint64_t count;      /* HISTOGRAM: observations */
-    uint64_t *buckets;   /* HISTOGRAM: those up to each bound, not summed up */
-    char labels[];       /* `a="x",b="y"`, or "" */
+struct guest_metrics_sample {
+    struct guest_metrics_sample *next; /* of the same metric */
+    double value;                      /* COUNTER, GAUGE; HISTOGRAM: the sum */
+    uint64_t count;                    /* HISTOGRAM: observations */
+    uint64_t *buckets;                 /* HISTOGRAM: those up to each bound, not summed up */
+    char labels[];                     /* `a="x",b="y"`, or "" */
 };
 
 struct guest_metrics {
     const struct declaration *declaration;
     struct map samples;
     uint64_t left_out;
-    struct sample *first[]; /* for each metric; the newest first */
+    struct guest_metrics_sample *first[]; /* for each metric; the newest first */
 };
 
 struct guest_metrics *guest_metrics_new(const struct declaration *declaration)
 {
-    struct guest_metrics *m = xalloc(sizeof *m + declaration->n_metrics * sizeof(struct sample *));
+    struct guest_metrics *m =
+        xalloc(sizeof *m + declaration->n_metrics * sizeof(struct guest_metrics_sample *));
     m->declaration = declaration;
     return m;
 }
@@ -34,7 +35,7 @@ void guest_metrics_free(struct guest_metrics *m)
     if (!m)
         return;
     map_each (e, &m->samples) {
-        struct sample *s = e->value;
+        struct guest_metrics_sample *s = e->value;
         free(s->buckets);
         free(s);
     }
@@ -91,12 +92,13 @@ static int read_labels(const struct declaration_metric *d, struct str json, stru
     return r;
 }
 
-static struct sample *find_sample(struct guest_metrics *m, uint32_t index, struct str labels)
+static struct guest_metrics_sample *find_sample(struct guest_metrics *m, uint32_t index,
+                                                struct str labels)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(16 << 10);
     const struct declaration_metric *d = &m->declaration->metrics[index];
     (void)buf_printf(&key, "%u " STR_FMT, index, STR_ARG(labels));
-    struct sample *s = map_get(&m->samples, buf_str(&key));
+    struct guest_metrics_sample *s = map_get(&m->samples, buf_str(&key));
     if (s || m->samples.n == GUEST_METRICS_MAX_SETS)
         return s;
     s = xalloc(sizeof *s + labels.n + 1);
@@ -140,7 +142,7 @@ int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str la
     int r = read_labels(d, labels, &text, err);
     if (r < 0)
         return r;
-    struct sample *s = find_sample(m, index, buf_str(&text));
+    struct guest_metrics_sample *s = find_sample(m, index, buf_str(&text));
     if (!s) {
         m->left_out++;
         return err_set(err, E_LIMIT, "more than %d label sets", GUEST_METRICS_MAX_SETS);
@@ -168,8 +170,8 @@ int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str la
 
 /* ---------------------------------------------------------------- text */
 
-static void write_sample(struct buf *to, const struct declaration_metric *d, const struct sample *s,
-                         const char *name)
+static void write_sample(struct buf *to, const struct declaration_metric *d,
+                         const struct guest_metrics_sample *s, const char *name)
 {
     scoped(free_scoped) char *labels =
         xasprintf("operator=\"%s\"%s%s", name, s->labels[0] ? "," : "", s->labels);
@@ -212,7 +214,7 @@ static void write_metric(const struct guest_metrics_source *sources, size_t n,
         size_t at = 0;
         const struct guest_metrics *m = sources[i].metrics;
         const struct declaration_metric *same = find_metric(m, d, &at);
-        for (const struct sample *s = same ? m->first[at] : NULL; s; s = s->next)
+        for (const struct guest_metrics_sample *s = same ? m->first[at] : NULL; s; s = s->next)
             write_sample(to, same, s, sources[i].operator_name);
     }
 }

@@ -273,13 +273,14 @@ static void begin_request(struct host_call *c, struct str text, struct str body)
 /* ---------------------------------------------------------------- queries of the cache */
 
 /* A member of a query; the tables of the two calls differ. */
-struct query {
+struct host_calls_query {
     struct str watch, namespace, name, label_selector, index, value, view, continue_from;
     uint64_t limit;
     bool has_value, has_namespace, consistent;
 };
 
-static int read_query(struct arena *a, struct str text, bool list, struct query *q, struct err *err)
+static int read_query(struct arena *a, struct str text, bool list, struct host_calls_query *q,
+                      struct err *err)
 {
     struct json_parse_opts opts = { .max_depth = QUERY_MAX_DEPTH };
     struct json *v;
@@ -383,7 +384,7 @@ static void on_got(void *arg, int r, const struct object_result *res, const stru
 static void begin_get(struct host_call *c, struct str text)
 {
     struct arena a = { .max_bytes = 1 << 20 };
-    struct query q = { 0 };
+    struct host_calls_query q = { 0 };
     struct err err = { 0 };
     size_t watch = 0;
     int r = read_query(&a, text, false, &q, &err);
@@ -487,7 +488,7 @@ static int read_view(struct str view, enum object_view *ret, struct err *err)
     return 0;
 }
 
-static int read_index(const struct declaration_watch *w, const struct query *q,
+static int read_index(const struct declaration_watch *w, const struct host_calls_query *q,
                       struct object_query *to, struct err *err)
 {
     if (!q->index.n)
@@ -519,7 +520,7 @@ static int read_continue(struct list_read *l, struct str token, struct err *err)
     return 0;
 }
 
-static int prepare_list(struct host_call *c, const struct query *q, struct err *err)
+static int prepare_list(struct host_call *c, const struct host_calls_query *q, struct err *err)
 {
     struct list_read *l = c->list;
     size_t watch = 0;
@@ -547,7 +548,7 @@ static int prepare_list(struct host_call *c, const struct query *q, struct err *
 
 static void begin_list(struct host_call *c, struct str text)
 {
-    struct query q = { 0 };
+    struct host_calls_query q = { 0 };
     struct err err = { 0 };
     c->list = xnew(struct list_read);
     c->list->arena.max_bytes = 1 << 20;

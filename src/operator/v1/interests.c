@@ -9,26 +9,26 @@
 #include <errno.h>
 
 /* A watch in one namespace, or in all. */
-struct feed {
-    struct watch *watch;
+struct interests_feed {
+    struct interests_watch *watch;
     struct object_sub *sub;
     bool synced;
     int error; /* of the last on_error; 0: none since on_synced */
 };
 
-struct watch {
+struct interests_watch {
     struct interests *cs;
     const struct declaration_watch *declared;
     enum watch_state state;
     bool was_synced, namespaced;
     struct kind_query *query; /* while FINDING or WAITING */
-    struct feed *feeds;
+    struct interests_feed *feeds;
     size_t n_feeds;
     char *why;
 };
 
 /* A walk over the primaries, up to where it has come. */
-struct walk {
+struct interests_walk {
     enum work_reason reason;
     bool is_for_all;            /* do not ask the predicate */
     struct object_order *order; /* of feeds[feed]; NULL: not begun */
@@ -39,7 +39,7 @@ struct controller {
     struct interests *cs;
     const struct declaration_controller *declared;
     struct timer resync;
-    struct walk *walk; /* NULL: none under way */
+    struct interests_walk *walk; /* NULL: none under way */
     bool held;
 };
 
@@ -54,10 +54,10 @@ struct interests {
     void *arg;
     struct defer tell;
     struct controller *controllers;
-    struct watch watches[];
+    struct interests_watch watches[];
 };
 
-static void find_later(struct watch *w, enum watch_state state, const char *why);
+static void find_later(struct interests_watch *w, enum watch_state state, const char *why);
 
 const char *v1_watch_state_name(enum watch_state state)
 {
@@ -75,7 +75,7 @@ static void on_tell(struct defer *d)
 }
 
 /* May the controller go on with this watch as it is? */
-static bool is_usable(const struct watch *w)
+static bool is_usable(const struct interests_watch *w)
 {
     switch (w->state) {
     case WATCH_SYNCED:
@@ -92,7 +92,7 @@ static bool is_usable(const struct watch *w)
     return false;
 }
 
-static const struct watch *watch_of(const struct controller *c, uint32_t i)
+static const struct interests_watch *watch_of(const struct controller *c, uint32_t i)
 {
     return &c->cs->watches[c->declared->first_watch + i];
 }
@@ -122,7 +122,7 @@ static void update_hold(struct controller *c)
         timer_start(c->cs->env->loop, &c->resync, c->declared->resync_ms, on_resync);
 }
 
-static void move(struct watch *w, enum watch_state state, const char *why)
+static void move(struct interests_watch *w, enum watch_state state, const char *why)
 {
     struct interests *cs = w->cs;
     if (w->state == state && !strcmp(w->why ? w->why : "", why))
@@ -138,7 +138,7 @@ static void move(struct watch *w, enum watch_state state, const char *why)
 
 /* ---------------------------------------------------------------- walks */
 
-static void free_walk(struct walk *walk)
+static void free_walk(struct interests_walk *walk)
 {
     if (!walk)
         return;
@@ -151,7 +151,7 @@ static void begin_walk(struct controller *c, enum work_reason reason, bool is_fo
 {
     is_for_all |= c->walk && c->walk->is_for_all;
     free_walk(c->walk);
-    c->walk = xnew(struct walk);
+    c->walk = xnew(struct interests_walk);
     c->walk->reason = reason;
     c->walk->is_for_all = is_for_all;
     dispatch_refill(c->cs->dispatch, number_of(c));
@@ -165,14 +165,14 @@ static void on_resync(struct timer *t)
 }
 
 /* From the beginning, when it goes on. */
-static void rewind_walk(struct walk *walk)
+static void rewind_walk(struct interests_walk *walk)
 {
     object_order_free(take_ptr(&walk->order));
     walk->feed = walk->at = 0;
 }
 
 /* What is there now of the next key of an order, if the walk wants it. */
-static bool is_wanted(const struct walk *walk, const struct predicate *predicate,
+static bool is_wanted(const struct interests_walk *walk, const struct predicate *predicate,
                       const struct object_sub *sub, struct work_key key)
 {
     struct change as_if_made = { .type = OBJECT_ADDED };
@@ -181,10 +181,10 @@ static bool is_wanted(const struct walk *walk, const struct predicate *predicate
 }
 
 /* Of one namespace, or all; as many as there is room for. */
-static void walk_feed(struct controller *c, const struct watch *primary,
+static void walk_feed(struct controller *c, const struct interests_watch *primary,
                       const struct object_sub *sub, size_t *room)
 {
-    struct walk *walk = c->walk;
+    struct interests_walk *walk = c->walk;
     if (!walk->order)
         walk->order = object_sub_order(sub);
     while (*room > 0 && walk->at < object_order_n(walk->order)) {
@@ -200,16 +200,16 @@ static void walk_feed(struct controller *c, const struct watch *primary,
 bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room)
 {
     struct controller *c = &cs->controllers[controller];
-    const struct watch *primary = watch_of(c, 0);
+    const struct interests_watch *primary = watch_of(c, 0);
     room = MIN(room, (size_t)DISPATCH_REFILL);
     if (room == 0)
         return true;
     if (!c->walk) { /* the queue was full and has lost keys */
-        c->walk = xnew(struct walk);
+        c->walk = xnew(struct interests_walk);
         c->walk->reason = WORK_RESYNC;
         c->walk->is_for_all = true; /* among them may be what owned and mapped objects asked for */
     }
-    struct walk *walk = c->walk;
+    struct interests_walk *walk = c->walk;
     if (anew)
         rewind_walk(walk);
     for (; walk->feed < primary->n_feeds; walk->feed++) {
@@ -231,7 +231,7 @@ void interests_reconcile_all(struct interests *cs, enum work_reason reason)
         begin_walk(&cs->controllers[i], reason, true);
 }
 
-struct adding {
+struct interests_adding {
     struct controller *controller;
     enum work_reason reason;
     enum work_priority priority;
@@ -239,7 +239,7 @@ struct adding {
 
 static void add_key(void *arg, struct work_key key)
 {
-    struct adding *a = arg;
+    struct interests_adding *a = arg;
     /* A key that the queue will not take (no name, too long) is no object's. */
     (void)dispatch_add(a->controller->cs->dispatch, number_of(a->controller), key, a->reason,
                        a->priority, NULL);
@@ -252,10 +252,10 @@ static bool add_object(void *arg, const struct cached_object *o)
 }
 
 /* All keys of a primary that are known now. */
-static void queue_feed(const struct feed *f)
+static void queue_feed(const struct interests_feed *f)
 {
-    struct adding a = { &f->watch->cs->controllers[f->watch->declared->controller], WORK_RESYNC,
-                        WORK_LOW };
+    struct interests_adding a = { &f->watch->cs->controllers[f->watch->declared->controller],
+                                  WORK_RESYNC, WORK_LOW };
     if (f->sub)
         object_sub_each(f->sub, STR(""), add_object, &a);
 }
@@ -263,7 +263,7 @@ static void queue_feed(const struct feed *f)
 void interests_queue_all(struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_controllers; i++) {
-        const struct watch *primary = watch_of(&cs->controllers[i], 0);
+        const struct interests_watch *primary = watch_of(&cs->controllers[i], 0);
         for (size_t at = 0; at < primary->n_feeds; at++)
             queue_feed(&primary->feeds[at]);
     }
@@ -285,8 +285,8 @@ static enum work_reason reason_of(enum watch_role role, enum object_event type, 
 static void on_event(void *arg, enum object_event type, const struct cached_object *now,
                      const struct cached_object *before, bool initial)
 {
-    struct feed *f = arg;
-    struct watch *w = f->watch;
+    struct interests_feed *f = arg;
+    struct interests_watch *w = f->watch;
     struct change change = { type, now, before };
     const struct declaration_watch *declared = w->declared;
     if (declared->role == WATCH_CACHE || !predicate_passes(declared->predicate, &change))
@@ -296,7 +296,7 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     if (initial && (declared->role == WATCH_FOR || mapping_is_constant(declared)))
         return;
     struct controller *c = &w->cs->controllers[declared->controller];
-    const struct watch *primary = watch_of(c, 0);
+    const struct interests_watch *primary = watch_of(c, 0);
     struct object_sub *subs[DECLARATION_MAX_NAMESPACES];
     struct mapping m = { .watch = declared,
                          .primary = primary->declared,
@@ -306,9 +306,9 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     for (size_t i = 0; i < primary->n_feeds; i++)
         if (primary->feeds[i].sub)
             subs[m.n_primary_subs++] = primary->feeds[i].sub;
-    struct adding adding = { .controller = c,
-                             .reason = reason_of(declared->role, type, initial),
-                             .priority = initial ? WORK_LOW : WORK_NORMAL };
+    struct interests_adding adding = { .controller = c,
+                                       .reason = reason_of(declared->role, type, initial),
+                                       .priority = initial ? WORK_LOW : WORK_NORMAL };
     if (before)
         mapping_keys(&m, before, add_key, &adding);
     if (now)
@@ -316,7 +316,7 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
 }
 
 /* Everybody's first list is here. */
-static void finish_sync(struct watch *w)
+static void finish_sync(struct interests_watch *w)
 {
     for (size_t i = 0; i < w->n_feeds; i++)
         if (!w->feeds[i].synced || w->feeds[i].error)
@@ -342,7 +342,7 @@ static void finish_sync(struct watch *w)
 
 static void on_synced(void *arg, uint64_t rv)
 {
-    struct feed *f = arg;
+    struct interests_feed *f = arg;
     f->synced = true;
     f->error = 0;
     finish_sync(f->watch);
@@ -350,8 +350,8 @@ static void on_synced(void *arg, uint64_t rv)
 
 static void on_error(void *arg, int r, const struct err *err)
 {
-    struct feed *f = arg;
-    struct watch *w = f->watch;
+    struct interests_feed *f = arg;
+    struct interests_watch *w = f->watch;
     bool stands = r != E_DENIED && r != -ENOENT && r != E_LIMIT;
     if (stands && f->synced)
         return; /* the cache goes on when the API is back; nothing is lost */
@@ -372,7 +372,7 @@ static void on_error(void *arg, int r, const struct err *err)
 
 /* ---------------------------------------------------------------- subscriptions */
 
-static void unsubscribe(struct watch *w)
+static void unsubscribe(struct interests_watch *w)
 {
     for (size_t i = 0; i < w->n_feeds; i++)
         object_sub_cancel(w->feeds[i].sub);
@@ -381,7 +381,7 @@ static void unsubscribe(struct watch *w)
 }
 
 /* An operator's own bound goes for what the host reads for it as well. */
-static int check_path(const struct watch *w, const struct discovery_kind *kind,
+static int check_path(const struct interests_watch *w, const struct discovery_kind *kind,
                       struct str namespace, struct err *err)
 {
     struct str gv = w->declared->api_version;
@@ -394,8 +394,9 @@ static int check_path(const struct watch *w, const struct discovery_kind *kind,
     return w->cs->may(w->cs->arg, buf_str(&path), err);
 }
 
-static int subscribe_one(struct watch *w, struct feed *f, const struct discovery_kind *kind,
-                         const struct kube_identity *who, struct str namespace, struct err *err)
+static int subscribe_one(struct interests_watch *w, struct interests_feed *f,
+                         const struct discovery_kind *kind, const struct kube_identity *who,
+                         struct str namespace, struct err *err)
 {
     static const struct object_sub_ops ops = { .on_event = on_event,
                                                .on_synced = on_synced,
@@ -420,7 +421,7 @@ static int subscribe_one(struct watch *w, struct feed *f, const struct discovery
     return object_cache_subscribe(w->cs->env->cache, &opts, &f->sub, err);
 }
 
-static int subscribe(struct watch *w, const struct discovery_kind *kind, struct err *err)
+static int subscribe(struct interests_watch *w, const struct discovery_kind *kind, struct err *err)
 {
     const struct declaration_watch *d = w->declared;
     struct identity_who space;
@@ -448,10 +449,10 @@ static void on_missing(struct kind_query *q, const struct err *err);
 
 struct watch_query {
     struct kind_query base;
-    struct watch *watch;
+    struct interests_watch *watch;
 };
 
-static struct kind_query *new_query(struct watch *w)
+static struct kind_query *new_query(struct interests_watch *w)
 {
     struct watch_query *q = xnew(struct watch_query);
     assert(!w->query);
@@ -468,9 +469,9 @@ static struct kind_query *new_query(struct watch *w)
  * Give up what is there, and begin anew when things have changed. Whoever reads through it is told;
  * what that leads to may free the watch.
  */
-static void find_later(struct watch *w, enum watch_state state, const char *why)
+static void find_later(struct interests_watch *w, enum watch_state state, const char *why)
 {
-    struct feed *feeds = take_ptr(&w->feeds);
+    struct interests_feed *feeds = take_ptr(&w->feeds);
     size_t n = w->n_feeds;
     struct err err = { 0 };
     (void)err_set(&err, -EAGAIN, "%s", why);
@@ -487,13 +488,13 @@ static void find_later(struct watch *w, enum watch_state state, const char *why)
 
 static void on_missing(struct kind_query *q, const struct err *err)
 {
-    struct watch *w = container_of(q, struct watch_query, base)->watch;
+    struct interests_watch *w = container_of(q, struct watch_query, base)->watch;
     move(w, WATCH_WAITING, err_text(err));
 }
 
 static void on_found(struct kind_query *q, const struct discovery_kind *kind)
 {
-    struct watch *w = container_of(q, struct watch_query, base)->watch;
+    struct interests_watch *w = container_of(q, struct watch_query, base)->watch;
     struct err err = { 0 };
     w->query = NULL;
     int r = subscribe(w, kind, &err);
@@ -546,7 +547,7 @@ void interests_free(struct interests *cs)
     if (!cs)
         return;
     for (size_t i = 0; i < cs->declaration->n_watches; i++) {
-        struct watch *w = &cs->watches[i];
+        struct interests_watch *w = &cs->watches[i];
         unsubscribe(w);
         if (w->query) {
             kinds_cancel(cs->env->kinds, w->query);
@@ -565,7 +566,7 @@ void interests_free(struct interests *cs)
 
 void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret)
 {
-    const struct watch *w = &cs->watches[i];
+    const struct interests_watch *w = &cs->watches[i];
     *ret = (struct watch_view){ .state = w->state,
                                 .was_synced = w->was_synced,
                                 .why = w->why ? w->why : "" };
@@ -574,7 +575,7 @@ void interests_watch_view(const struct interests *cs, size_t i, struct watch_vie
 bool interests_caches_settled(const struct interests *cs)
 {
     for (size_t i = 0; i < cs->declaration->n_watches; i++) {
-        const struct watch *w = &cs->watches[i];
+        const struct interests_watch *w = &cs->watches[i];
         if (w->declared->role == WATCH_CACHE &&
             (w->state == WATCH_FINDING || w->state == WATCH_SYNCING))
             return false;
@@ -592,7 +593,7 @@ bool interests_synced(const struct interests *cs)
 
 size_t interests_subs(const struct interests *cs, size_t watch, struct object_sub **ret, size_t max)
 {
-    const struct watch *w = &cs->watches[watch];
+    const struct interests_watch *w = &cs->watches[watch];
     size_t n = 0;
     for (size_t i = 0; i < w->n_feeds && n < max; i++)
         if (w->feeds[i].sub)
@@ -602,7 +603,7 @@ size_t interests_subs(const struct interests *cs, size_t watch, struct object_su
 
 struct object_sub *interests_sub(const struct interests *cs, size_t watch, struct str namespace)
 {
-    const struct watch *w = &cs->watches[watch];
+    const struct interests_watch *w = &cs->watches[watch];
     const struct declaration_watch *d = w->declared;
     if (w->n_feeds == 0)
         return NULL;

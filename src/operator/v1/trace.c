@@ -10,12 +10,12 @@
 
 enum { STEP_MAX_BYTES = 16 << 10 };
 
-void trace_init(struct trace *t)
+void trace_init(struct v1_trace *t)
 {
     list_init(&t->tracers);
 }
 
-void trace_fini(struct trace *t)
+void trace_fini(struct v1_trace *t)
 {
     struct list *node;
     while ((node = list_pop_front(&t->tracers))) {
@@ -24,7 +24,7 @@ void trace_fini(struct trace *t)
     }
 }
 
-void trace_listen(struct trace *t, struct tracer *tracer)
+void trace_listen(struct v1_trace *t, struct tracer *tracer)
 {
     list_push_back(&t->tracers, &tracer->node);
 }
@@ -34,7 +34,7 @@ void trace_unlisten(struct tracer *tracer)
     list_remove(&tracer->node);
 }
 
-size_t trace_listeners(const struct trace *t)
+size_t trace_listeners(const struct v1_trace *t)
 {
     size_t n = 0;
     list_each (node, &t->tracers)
@@ -47,7 +47,7 @@ void trace_clock_fini(struct trace_clock *clock)
     free(take_ptr(&clock->call));
 }
 
-static bool is_on(const struct trace *t)
+static bool is_on(const struct v1_trace *t)
 {
     return !list_is_empty(&t->tracers);
 }
@@ -57,7 +57,7 @@ static uint64_t now_us(void)
     return clock_mono_ns() / 1000;
 }
 
-static void tell(struct trace *t, struct buf *step, bool is_end)
+static void tell(struct v1_trace *t, struct buf *step, bool is_end)
 {
     (void)buf_add_cstr(step, "}\n");
     if (!buf_ok(step))
@@ -93,7 +93,7 @@ static void add_task(struct buf *to, const struct work_task *task)
     (void)buf_printf(to, "],\"attempt\":%u", task->attempt);
 }
 
-void trace_begin(struct trace *t, struct trace_clock *clock, const struct trace_activation *a)
+void trace_begin(struct v1_trace *t, struct trace_clock *clock, const struct trace_activation *a)
 {
     if (!is_on(t))
         return;
@@ -120,7 +120,7 @@ static char *name_call(const struct guest_call *call)
     return xasprintf("%s" STR_FMT, names[call->kind], STR_ARG(str_slice(line, 0, TRACE_WHAT_MAX)));
 }
 
-void trace_call_begin(struct trace *t, struct trace_clock *clock, const struct guest_call *call)
+void trace_call_begin(struct v1_trace *t, struct trace_clock *clock, const struct guest_call *call)
 {
     if (!is_on(t))
         return;
@@ -130,12 +130,13 @@ void trace_call_begin(struct trace *t, struct trace_clock *clock, const struct g
 }
 
 /* A tracer that came in the middle of an activation has not seen its beginning. */
-static bool has_begun(const struct trace *t, const struct trace_clock *clock)
+static bool has_begun(const struct v1_trace *t, const struct trace_clock *clock)
 {
     return is_on(t) && clock->began_us;
 }
 
-void trace_call_end(struct trace *t, const struct trace_clock *clock, int64_t value, size_t bytes)
+void trace_call_end(struct v1_trace *t, const struct trace_clock *clock, int64_t value,
+                    size_t bytes)
 {
     if (!has_begun(t, clock))
         return;
@@ -148,7 +149,8 @@ void trace_call_end(struct trace *t, const struct trace_clock *clock, int64_t va
     tell(t, &step, false);
 }
 
-void trace_post(struct trace *t, const struct trace_clock *clock, const char *call, struct str what)
+void trace_post(struct v1_trace *t, const struct trace_clock *clock, const char *call,
+                struct str what)
 {
     if (!has_begun(t, clock))
         return;
@@ -159,7 +161,7 @@ void trace_post(struct trace *t, const struct trace_clock *clock, const char *ca
     tell(t, &step, false);
 }
 
-void trace_end(struct trace *t, struct trace_clock *clock, const struct dispatch_result *r)
+void trace_end(struct v1_trace *t, struct trace_clock *clock, const struct dispatch_result *r)
 {
     if (!has_begun(t, clock)) {
         clock->began_us = 0;

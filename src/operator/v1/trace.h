@@ -29,15 +29,15 @@ struct tracer {
 };
 
 /* Per operator. */
-struct trace {
+struct v1_trace {
     struct list tracers;
 };
-void trace_init(struct trace *t);
+void trace_init(struct v1_trace *t);
 /* Tells every tracer. */
-void trace_fini(struct trace *t);
-void trace_listen(struct trace *t, struct tracer *tracer);
+void trace_fini(struct v1_trace *t);
+void trace_listen(struct v1_trace *t, struct tracer *tracer);
 void trace_unlisten(struct tracer *tracer);
-size_t trace_listeners(const struct trace *t);
+size_t trace_listeners(const struct v1_trace *t);
 
 /* Per instance: when its activation began (0: nobody saw that), and its last call. */
 struct trace_clock {
@@ -53,9 +53,10 @@ struct trace_activation {
     enum guest_state state;
     size_t payload_bytes;
 };
-void trace_begin(struct trace *t, struct trace_clock *clock, const struct trace_activation *a);
-void trace_call_begin(struct trace *t, struct trace_clock *clock, const struct guest_call *call);
-void trace_call_end(struct trace *t, const struct trace_clock *clock, int64_t value, size_t bytes);
-void trace_post(struct trace *t, const struct trace_clock *clock, const char *call,
+void trace_begin(struct v1_trace *t, struct trace_clock *clock, const struct trace_activation *a);
+void trace_call_begin(struct v1_trace *t, struct trace_clock *clock, const struct guest_call *call);
+void trace_call_end(struct v1_trace *t, const struct trace_clock *clock, int64_t value,
+                    size_t bytes);
+void trace_post(struct v1_trace *t, const struct trace_clock *clock, const char *call,
                 struct str what);
-void trace_end(struct trace *t, struct trace_clock *clock, const struct dispatch_result *r);
+void trace_end(struct v1_trace *t, struct trace_clock *clock, const struct dispatch_result *r);

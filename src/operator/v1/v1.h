@@ -101,6 +101,6 @@ void v1_get_summary(const struct v1 *v, struct v1_summary *ret);
  */
 void v1_describe(const struct v1 *v, struct buf *to);
 /* To listen to what its activations do. */
-struct trace *v1_trace(struct v1 *v);
+struct v1_trace *v1_trace(struct v1 *v);
 /* An activation runs, or a key is ready and nothing holds it. */
 bool v1_is_busy(const struct v1 *v);

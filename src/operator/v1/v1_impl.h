@@ -68,7 +68,7 @@ struct v1 {
     struct v1_last *last; /* of each controller; NULL: never ran */
     uint64_t reconciles, failures;
     char *trouble; /* why there are no watches; NULL: nothing is wrong */
-    struct trace trace;
+    struct v1_trace trace;
     struct v1_instance first;
     struct v1_instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
     char full_name[];          /* "namespace/name" */

@@ -138,7 +138,7 @@ bool v1_is_busy(const struct v1 *v)
     return view.active || (view.ready && view.holds == 0);
 }
 
-struct trace *v1_trace(struct v1 *v)
+struct v1_trace *v1_trace(struct v1 *v)
 {
     return &v->trace;
 }

@@ -6,16 +6,16 @@
 
 static void image_add(struct sched_cache *c, const struct sched_image *image)
 {
-    struct image_state *s = map_get(&c->images, intern_str(image->name));
+    struct cache_image_state *s = map_get(&c->images, intern_str(image->name));
     if (!s) {
-        s = xnew(struct image_state);
-        *s = (struct image_state){ .name = intern_ref(image->name), .size = image->size };
+        s = xnew(struct cache_image_state);
+        *s = (struct cache_image_state){ .name = intern_ref(image->name), .size = image->size };
         (void)map_put(&c->images, intern_str(s->name), s);
     }
     s->nodes++;
 }
 
-static void image_free(struct sched_cache *c, struct image_state *s)
+static void image_free(struct sched_cache *c, struct cache_image_state *s)
 {
     intern_unref(c->words, s->name);
     free(s);
@@ -23,7 +23,7 @@ static void image_free(struct sched_cache *c, struct image_state *s)
 
 static void image_remove(struct sched_cache *c, const struct sched_image *image)
 {
-    struct image_state *s = map_get(&c->images, intern_str(image->name));
+    struct cache_image_state *s = map_get(&c->images, intern_str(image->name));
     assert(s);
     if (--s->nodes > 0)
         return;
@@ -53,7 +53,7 @@ void images_change(struct sched_cache *c, const struct sched_node *before,
 uint32_t sched_cache_image_nodes(const struct sched_cache *c, const struct intern *image,
                                  int64_t *ret_size)
 {
-    const struct image_state *s = map_get(&c->images, intern_str(image));
+    const struct cache_image_state *s = map_get(&c->images, intern_str(image));
     if (!s)
         return 0;
     if (ret_size)

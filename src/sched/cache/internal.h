@@ -23,13 +23,13 @@ struct node_entry {
 
 typedef VEC(const struct sched_node_info *) node_list;
 
-struct zone {
+struct cache_zone {
     struct intern *key; /* NULL: nodes without one */
     node_list nodes;
 };
 /* Nodes zone by zone in turns; made when asked for after nodes have changed. */
 struct node_order {
-    VEC(struct zone) zones; /* in the order in which they came */
+    VEC(struct cache_zone) zones; /* in the order in which they came */
     node_list nodes;
     bool is_stale;
 };
@@ -39,7 +39,7 @@ struct assumed_pod {
     bool is_bound;               /* its binding was acknowledged: it is not forgotten any more */
 };
 
-struct image_state {
+struct cache_image_state {
     struct intern *name;
     int64_t size; /* as the first node said that had it */
     uint32_t nodes;

@@ -87,7 +87,7 @@ const struct sched_node_info *const *sched_cache_nodes_with_required_anti(
 
 /* ---- order ---- */
 
-static struct zone *zone_find(struct node_order *o, const struct intern *key)
+static struct cache_zone *zone_find(struct node_order *o, const struct intern *key)
 {
     vec_each (z, &o->zones)
         if (z->key == key)
@@ -98,9 +98,9 @@ static struct zone *zone_find(struct node_order *o, const struct intern *key)
 static void order_add(struct sched_cache *c, struct node_entry *e)
 {
     struct node_order *o = c->order;
-    struct zone *z = zone_find(o, e->info.node->zone);
+    struct cache_zone *z = zone_find(o, e->info.node->zone);
     if (!z) {
-        vec_push(&o->zones, ((struct zone){ .key = e->info.node->zone }));
+        vec_push(&o->zones, ((struct cache_zone){ .key = e->info.node->zone }));
         z = &o->zones.p[o->zones.n - 1];
         if (z->key)
             (void)intern_ref(z->key);
@@ -113,7 +113,7 @@ static void order_add(struct sched_cache *c, struct node_entry *e)
 static void order_remove(struct sched_cache *c, struct node_entry *e)
 {
     struct node_order *o = c->order;
-    struct zone *z = zone_find(o, e->zone);
+    struct cache_zone *z = zone_find(o, e->zone);
     size_t i = 0;
     assert(z);
     while (z->nodes.p[i] != &e->info)

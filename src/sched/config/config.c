@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-struct reader {
+struct config_reader {
     struct arena *a;
     struct yaml_marks marks;
     struct json *root;
@@ -50,7 +50,7 @@ static const struct json *step(const struct json *v, struct str *path)
 }
 
 /* The node at a path, or the last on the way to it that stands in the text. */
-static const struct json *find(const struct reader *rd, struct str path)
+static const struct json *find(const struct config_reader *rd, struct str path)
 {
     const struct json *v = rd->root, *last = NULL;
     while (v && path.n) {
@@ -61,7 +61,7 @@ static const struct json *find(const struct reader *rd, struct str path)
     return last;
 }
 
-static int fail(struct reader *rd, const struct json *at, const char *text)
+static int fail(struct config_reader *rd, const struct json *at, const char *text)
 {
     return yaml_err(rd->err, E_INVALID, &rd->marks, at, "%s", text);
 }
@@ -70,12 +70,12 @@ static int fail(struct reader *rd, const struct json *at, const char *text)
 
 static void on_duplicate(void *arg, struct str path)
 {
-    struct reader *rd = arg;
+    struct config_reader *rd = arg;
     if (rd->n_repeated < CONFIG_MAX_STRICT)
         rd->repeated[rd->n_repeated++] = str_copy_arena(rd->a, path);
 }
 
-static int parse(struct reader *rd, struct str text)
+static int parse(struct config_reader *rd, struct str text)
 {
     struct yaml_opts yaml = {
         .on_duplicate = on_duplicate, .arg = rd, .first_only = true, .marks = &rd->marks
@@ -108,7 +108,7 @@ static int parse(struct reader *rd, struct str text)
 
 /* The type that v says it is; what it does not say is empty. Errors: upstream's words, behind
  * `prefix`. */
-static int read_meta(struct reader *rd, const struct json *v, const char *prefix,
+static int read_meta(struct config_reader *rd, const struct json *v, const char *prefix,
                      struct str *ret_version, struct str *ret_kind)
 {
     static const char no_kind[] = "couldn't get version/kind; json parse error: json: cannot "
@@ -147,7 +147,7 @@ static bool is_args_kind(struct str kind)
     return str_has_suffix(kind, STR("Args")) && config_args_of(str_slice(kind, 0, kind.n - 4));
 }
 
-static int check_envelope(struct reader *rd, struct str text)
+static int check_envelope(struct config_reader *rd, struct str text)
 {
     struct str version, kind;
     const struct json *v = rd->root;
@@ -179,7 +179,7 @@ static bool is_in_args(struct str path)
     return str_has_prefix(path, STR("profiles[")) && str_find(path, STR("].args.")) >= 0;
 }
 
-static void add_repeated(struct reader *rd, struct buf *to, const struct json **ret_first)
+static void add_repeated(struct config_reader *rd, struct buf *to, const struct json **ret_first)
 {
     for (size_t i = 0; i < rd->n_repeated; i++) {
         struct str path = rd->repeated[i];
@@ -209,13 +209,13 @@ static void add_strict(const struct config_decoder *d, struct buf *to,
         (void)buf_printf(to, ", and %zu more", d->n_more);
 }
 
-static struct config_decoder decoder_of(struct reader *rd)
+static struct config_decoder decoder_of(struct config_reader *rd)
 {
     return (struct config_decoder){ .a = rd->a, .marks = &rd->marks, .is_sorted = !rd->is_json };
 }
 
 /* One profile's arguments of one plugin. strict: collects what it should not have. */
-static int decode_args(struct reader *rd, struct json *config, size_t profile, size_t i,
+static int decode_args(struct config_reader *rd, struct json *config, size_t profile, size_t i,
                        struct buf *strict, const struct json **ret_first)
 {
     struct str name = json_get_str(config, "name"), version, kind;
@@ -268,7 +268,7 @@ static int decode_args(struct reader *rd, struct json *config, size_t profile, s
     return 0;
 }
 
-static int decode(struct reader *rd)
+static int decode(struct config_reader *rd)
 {
     scoped(buf_fini_scoped) struct buf strict = BUF_INIT(64 << 10);
     const struct json *first = NULL;
@@ -295,7 +295,8 @@ static int decode(struct reader *rd)
 
 /* ---- limits ---- */
 
-static int check_list(struct reader *rd, const struct json *obj, const char *key, uint32_t max)
+static int check_list(struct config_reader *rd, const struct json *obj, const char *key,
+                      uint32_t max)
 {
     const struct json *list = json_getc(obj, key);
     if (!list || list->n <= max)
@@ -303,7 +304,7 @@ static int check_list(struct reader *rd, const struct json *obj, const char *key
     return yaml_err(rd->err, E_LIMIT, &rd->marks, list, "%s: more than %u", key, max);
 }
 
-static int check_args(struct reader *rd, const struct json *v)
+static int check_args(struct config_reader *rd, const struct json *v)
 {
     if (v->type == JSON_ARRAY && v->n > SCHED_CONFIG_MAX_RESOURCES)
         return yaml_err(rd->err, E_LIMIT, &rd->marks, v, STR_FMT ": more than %d", STR_ARG(v->key),
@@ -316,7 +317,7 @@ static int check_args(struct reader *rd, const struct json *v)
     return 0;
 }
 
-static int check_limits(struct reader *rd)
+static int check_limits(struct config_reader *rd)
 {
     int r = check_list(rd, rd->root, "profiles", SCHED_CONFIG_MAX_PROFILES);
     r = r < 0 ? r : check_list(rd, rd->root, "extenders", SCHED_CONFIG_MAX_EXTENDERS);
@@ -394,7 +395,7 @@ static void set_defaults(struct arena *a, struct json *root)
 
 /* ---- warnings ---- */
 
-static void warn_without_effect(struct reader *rd)
+static void warn_without_effect(struct config_reader *rd)
 {
     static const char *const flags[] = { "enableProfiling", "enableContentionProfiling" };
     const struct json *client = json_getc(rd->root, "clientConnection");
@@ -435,7 +436,7 @@ static bool is_enabled(const struct sched_config_profile *p, struct str name)
     return set_has(&p->multi_point, name);
 }
 
-static void warn_of_args(struct reader *rd, const struct json *profile,
+static void warn_of_args(struct config_reader *rd, const struct json *profile,
                          const struct sched_config_profile *p, const struct fpath *up)
 {
     struct fpath list = fpath_child(up, STR("pluginConfig"));
@@ -467,7 +468,7 @@ static void add_args(struct sched_config_profile *p, struct sched_config_args *a
     args[p->n_args++] = (struct sched_config_args){ name, v };
 }
 
-static void default_args(struct reader *rd, struct sched_config_profile *p,
+static void default_args(struct config_reader *rd, struct sched_config_profile *p,
                          struct sched_config_args *args, const struct sched_config_set *set)
 {
     for (size_t i = 0; i < set->n; i++) {
@@ -480,7 +481,8 @@ static void default_args(struct reader *rd, struct sched_config_profile *p,
 }
 
 /* Those configured, and the defaults of native plugins that are enabled somewhere. */
-static void fill_args(struct reader *rd, const struct json *profile, struct sched_config_profile *p)
+static void fill_args(struct config_reader *rd, const struct json *profile,
+                      struct sched_config_profile *p)
 {
     const struct json *list = json_getc(profile, "pluginConfig");
     enum { NATIVE = 8 }; /* that take arguments; others are there once at most */
@@ -497,7 +499,7 @@ static void fill_args(struct reader *rd, const struct json *profile, struct sche
         default_args(rd, p, args, &p->at[i]);
 }
 
-static int fill_profiles(struct reader *rd, struct sched_config *ret)
+static int fill_profiles(struct config_reader *rd, struct sched_config *ret)
 {
     const struct json *list = json_getc(rd->root, "profiles");
     struct sched_config_profile *p = arena_new_n(rd->a, struct sched_config_profile, list->n);
@@ -519,7 +521,8 @@ static int fill_profiles(struct reader *rd, struct sched_config *ret)
     return 0;
 }
 
-static void fill_extender(struct reader *rd, const struct json *e, struct sched_config_extender *to)
+static void fill_extender(struct config_reader *rd, const struct json *e,
+                          struct sched_config_extender *to)
 {
     const struct json *tls = json_getc(e, "tlsConfig"), *list = json_getc(e, "managedResources");
     struct sched_config_managed *m =
@@ -553,7 +556,7 @@ static void fill_extender(struct reader *rd, const struct json *e, struct sched_
 }
 
 /* Those that may fail are asked last. */
-static void fill_extenders(struct reader *rd, struct sched_config *ret)
+static void fill_extenders(struct config_reader *rd, struct sched_config *ret)
 {
     const struct json *list = json_getc(rd->root, "extenders");
     struct sched_config_extender *to =
@@ -566,7 +569,7 @@ static void fill_extenders(struct reader *rd, struct sched_config *ret)
 }
 
 /* What extenders manage alone, no plugin looks at: the arguments of NodeResourcesFit say so. */
-static int ignore_resources(struct reader *rd, struct sched_config *ret)
+static int ignore_resources(struct config_reader *rd, struct sched_config *ret)
 {
     struct json *ignored = json_new_array(rd->a);
     for (size_t i = 0; i < ret->n_extenders; i++)
@@ -594,7 +597,7 @@ static uint64_t ms_of(const struct json *obj, const char *key)
     return ns <= 0 ? 0 : (uint64_t)ns / 1000000;
 }
 
-static int fill(struct reader *rd, struct sched_config *ret)
+static int fill(struct config_reader *rd, struct sched_config *ret)
 {
     const struct json *root = rd->root, *leader = json_getc(root, "leaderElection");
     const struct json *client = json_getc(root, "clientConnection");
@@ -623,7 +626,7 @@ static int fill(struct reader *rd, struct sched_config *ret)
 
 /* ---- */
 
-static int read_all(struct reader *rd, struct str text, struct sched_config *ret)
+static int read_all(struct config_reader *rd, struct str text, struct sched_config *ret)
 {
     int r = parse(rd, text);
     r = r < 0 ? r : check_envelope(rd, text);
@@ -653,7 +656,7 @@ int sched_config_read(struct arena *a, struct str text, struct sched_config *ret
 {
     static const char defaults[] = "apiVersion: " SCHED_CONFIG_VERSION "\n"
                                    "kind: KubeSchedulerConfiguration\n";
-    struct reader rd = { .a = a, .warnings = warnings, .err = err };
+    struct config_reader rd = { .a = a, .warnings = warnings, .err = err };
     int r = read_all(&rd, text.n ? text : str_of(defaults), ret);
     yaml_marks_fini(&rd.marks);
     return r;

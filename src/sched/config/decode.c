@@ -137,7 +137,7 @@ const struct config_struct *config_args_of(struct str name)
 /* ---- checking ---- */
 
 /* Where the decoder is, for its words. */
-struct place {
+struct decode_place {
     struct fpath path;
     const struct config_struct *in; /* the innermost struct */
 };
@@ -185,8 +185,8 @@ static void add_stack(struct buf *to, const struct fpath *at)
     (void)buf_add_str(to, at->name);
 }
 
-static int wrong_type(const struct config_decoder *d, const struct place *at, const struct json *v,
-                      const char *type, struct err *err)
+static int wrong_type(const struct config_decoder *d, const struct decode_place *at,
+                      const struct json *v, const char *type, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf stack = BUF_INIT(4096);
     bool shows =
@@ -255,7 +255,7 @@ static int check_bytes(const struct config_decoder *d, struct json *v, struct er
 }
 
 static int check_scalar(struct config_decoder *d, const struct config_field *f, struct json *v,
-                        const struct place *at, struct err *err)
+                        const struct decode_place *at, struct err *err)
 {
     int64_t n = 0;
     bool ok = true;
@@ -320,14 +320,14 @@ static void zero_null(struct json *v, enum json_type type)
 }
 
 static int decode_list(struct config_decoder *d, const struct config_field *f, struct json *v,
-                       const struct place *at, struct err *err)
+                       const struct decode_place *at, struct err *err)
 {
     size_t i = 0;
     int r = 0;
     if (v->type != JSON_ARRAY)
         return wrong_type(d, at, v, go_type(f), err);
     json_each (item, v) {
-        struct place here = { fpath_index(&at->path, i++), at->in };
+        struct decode_place here = { fpath_index(&at->path, i++), at->in };
         zero_null(item, f->type == CONFIG_STRUCTS ? JSON_OBJECT : JSON_STRING);
         if (f->type == CONFIG_STRINGS)
             r = item->type == JSON_STRING ? 0 : wrong_type(d, at, item, "string", err);
@@ -342,7 +342,7 @@ static int decode_list(struct config_decoder *d, const struct config_field *f, s
 }
 
 static int decode_map(struct config_decoder *d, const struct config_field *f, struct json *v,
-                      const struct place *at, struct err *err)
+                      const struct decode_place *at, struct err *err)
 {
     if (v->type != JSON_OBJECT)
         return wrong_type(d, at, v, go_type(f), err);
@@ -355,7 +355,7 @@ static int decode_map(struct config_decoder *d, const struct config_field *f, st
 }
 
 static int decode_value(struct config_decoder *d, const struct config_field *f, struct json *v,
-                        const struct place *at, struct err *err)
+                        const struct decode_place *at, struct err *err)
 {
     switch (f->type) {
     case CONFIG_STRUCT:
@@ -406,7 +406,7 @@ static int decode_struct(struct config_decoder *d, const struct config_struct *s
     for (uint32_t i = 0; i < n; i++) {
         struct json *item = (struct json *)list[i];
         const struct config_field *f = find_field(s, item->key);
-        struct place here = { fpath_child(at, item->key), s };
+        struct decode_place here = { fpath_child(at, item->key), s };
         if (!f) {
             unknown_field(d, &here.path, item);
         } else if (item->type == JSON_NULL) {

@@ -75,15 +75,15 @@ void config_warn(struct buf *warnings, const struct fpath *at, const char *fmt, 
 
 /* ---- sets ---- */
 
-struct list {
+struct sets_list {
     struct sched_config_plugin *p;
     size_t n;
 };
 struct set {
-    struct list enabled, disabled;
+    struct sets_list enabled, disabled;
 };
 
-static bool has(const struct list *l, struct str name)
+static bool has(const struct sets_list *l, struct str name)
 {
     for (size_t i = 0; i < l->n; i++)
         if (str_eq(l->p[i].name, name))
@@ -91,20 +91,20 @@ static bool has(const struct list *l, struct str name)
     return false;
 }
 
-static void add(struct list *l, const struct sched_config_plugin *p)
+static void add(struct sets_list *l, const struct sched_config_plugin *p)
 {
     l->p[l->n] = *p;
     l->p[l->n].weight = p->weight ? p->weight : 1;
     l->n++;
 }
 
-static struct list list_of(struct arena *a, size_t room)
+static struct sets_list list_of(struct arena *a, size_t room)
 {
-    return (struct list){ arena_new_n(a, struct sched_config_plugin, room + 1), 0 };
+    return (struct sets_list){ arena_new_n(a, struct sched_config_plugin, room + 1), 0 };
 }
 
 static int read_list(struct arena *a, const struct json *from, const struct fpath *at, bool enables,
-                     struct list *ret, struct buf *warnings, struct err *err)
+                     struct sets_list *ret, struct buf *warnings, struct err *err)
 {
     size_t i = 0;
     if (from && from->n > SCHED_CONFIG_MAX_PLUGINS)
@@ -138,7 +138,7 @@ static int read_set(struct arena *a, const struct json *plugins, const struct fp
 }
 
 /* The last of that name: where a name is there twice, it is the one that replaces a default. */
-static size_t find_last(const struct list *l, struct str name)
+static size_t find_last(const struct sets_list *l, struct str name)
 {
     size_t i = l->n;
     while (i > 0 && !str_eq(l->p[i - 1].name, name))
@@ -147,9 +147,9 @@ static size_t find_last(const struct list *l, struct str name)
 }
 
 /* The defaults that are left, replaced where configured anew, then what is new. */
-static struct list merge(struct arena *a, const struct set *custom)
+static struct sets_list merge(struct arena *a, const struct set *custom)
 {
-    struct list ret = list_of(a, ARRAY_LEN(defaults) + custom->enabled.n);
+    struct sets_list ret = list_of(a, ARRAY_LEN(defaults) + custom->enabled.n);
     bool *used = arena_new_n(a, bool, custom->enabled.n + 1);
     bool no_defaults = has(&custom->disabled, STR("*"));
     for (size_t i = 0; i < ARRAY_LEN(defaults) && !no_defaults; i++) {
@@ -170,7 +170,7 @@ static struct list merge(struct arena *a, const struct set *custom)
 }
 
 /* A plugin of multiPoint that the point configures itself. */
-static bool is_override(const struct set *point, const struct list *multi, struct str name)
+static bool is_override(const struct set *point, const struct sets_list *multi, struct str name)
 {
     return has(multi, name) && !has(&point->disabled, name);
 }
@@ -179,9 +179,10 @@ static bool is_override(const struct set *point, const struct list *multi, struc
  * First those of multiPoint that the point names itself, in the point's order; then the rest of
  * multiPoint; then the rest of the point.
  */
-static struct list expand(struct arena *a, const struct set *point, const struct list *multi)
+static struct sets_list expand(struct arena *a, const struct set *point,
+                               const struct sets_list *multi)
 {
-    struct list ret = list_of(a, point->enabled.n + multi->n);
+    struct sets_list ret = list_of(a, point->enabled.n + multi->n);
     if (multi->n == 0 || has(&point->disabled, STR("*")))
         return point->enabled;
     for (size_t i = 0; i < point->enabled.n; i++)
@@ -213,14 +214,14 @@ int config_expand(struct arena *a, const struct json *plugins, const struct fpat
     int r = read_set(a, plugins, at, "multiPoint", &custom, warnings, err);
     if (r < 0)
         return r;
-    struct list multi = merge(a, &custom);
+    struct sets_list multi = merge(a, &custom);
     ret->multi_point = (struct sched_config_set){ multi.p, multi.n };
     for (size_t i = 0; i < SCHED_CONFIG_POINTS; i++) {
         struct set point;
         r = read_set(a, plugins, at, config_points[i], &point, warnings, err);
         if (r < 0)
             return r;
-        struct list all = expand(a, &point, &multi);
+        struct sets_list all = expand(a, &point, &multi);
         ret->at[i] = (struct sched_config_set){ all.p, all.n };
     }
     warn_of_other_points(plugins, at, warnings);

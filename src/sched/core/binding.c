@@ -15,7 +15,7 @@
 
 /* ---- endings ---- */
 
-void binding_unreserve(struct attempt *a)
+void binding_unreserve(struct sched_attempt *a)
 {
     if (!a->host)
         return;
@@ -33,7 +33,7 @@ static bool is_another(void *arg, const struct sched_pod *pod)
     return !str_eq(pod->o.uid, not_this->o.uid);
 }
 
-static void binding_failed(struct attempt *a, const struct sched_status *status)
+static void binding_failed(struct sched_attempt *a, const struct sched_status *status)
 {
     struct sched *s = a->s;
     bool rejected = sched_is_rejected(status);
@@ -42,7 +42,7 @@ static void binding_failed(struct attempt *a, const struct sched_status *status)
     lanes_forget(s, pod);
     if (!rejected)
         sched_publish_freed(s, pod, NULL);
-    struct outcome o;
+    struct sched_outcome o;
     sched_outcome_of(a, status, &o);
     if (a->at != AT_PERMIT) { /* it had a node: whatever was in the way, it is tried again soon */
         o.message = sched_status_message(&a->arena, status);
@@ -55,7 +55,7 @@ static void binding_failed(struct attempt *a, const struct sched_status *status)
     sched_object_unref(s->words, (void *)pod);
 }
 
-static void bound(struct attempt *a)
+static void bound(struct sched_attempt *a)
 {
     struct sched *s = a->s;
     s->stats.scheduled++;
@@ -82,14 +82,14 @@ static void bound(struct attempt *a)
     sched_attempt_end(a);
 }
 
-const char *sched_attempt_void_reason(const struct attempt *a)
+const char *sched_attempt_void_reason(const struct sched_attempt *a)
 {
     const struct sched *s = a->s;
     if (s->is_ending)
         return "the scheduler ends";
     if (!s->leads)
         return "another scheduler leads now";
-    const struct pending *p = sched_pending_of(s, &a->pod->o);
+    const struct sched_pending *p = sched_pending_of(s, &a->pod->o);
     if (!p || !str_eq(p->pod->o.uid, a->pod->o.uid))
         return "pod was deleted or bound by somebody else";
     return NULL;
@@ -99,7 +99,7 @@ const char *sched_attempt_void_reason(const struct attempt *a)
 
 static void on_step_done(struct sched_step *step, const struct sched_status *status)
 {
-    struct attempt *a = container_of(step, struct attempt, step);
+    struct sched_attempt *a = container_of(step, struct sched_attempt, step);
     if (a->lane) { /* which calls guests on its thread alone */
         a->status =
             status ? sched_status_of(&a->arena, status->code, status->reasons, status->n_reasons)
@@ -114,7 +114,7 @@ static void on_step_done(struct sched_step *step, const struct sched_status *sta
     binding_run(a);
 }
 
-static const struct sched_status *step_failed(struct attempt *a, const char *point,
+static const struct sched_status *step_failed(struct sched_attempt *a, const char *point,
                                               const struct sched_status *s)
 {
     struct str name = a->asked ? a->asked->name : STR(SCHED_EXTENDER_PLUGIN);
@@ -124,23 +124,23 @@ static const struct sched_status *step_failed(struct attempt *a, const char *poi
                         point, STR_ARG(name), STR_ARG(sched_status_message(&a->arena, s)));
 }
 
-static void take(struct attempt *a, const struct sched_status *status)
+static void take(struct sched_attempt *a, const struct sched_status *status)
 {
     a->waiting = status == SCHED_LATER;
     a->status = a->waiting ? NULL : status;
 }
 
 /* Others (autoscalers) see where a pod is going to be whose binding takes its time. */
-static void announce(struct attempt *a)
+static void announce(struct sched_attempt *a)
 {
-    struct pending *p = sched_pending_of(a->s, &a->pod->o);
+    struct sched_pending *p = sched_pending_of(a->s, &a->pod->o);
     if (p && !a->is_announced)
         sched_write_nomination(a->s, p, intern_str(a->host));
     a->is_announced = true;
 }
 
 /* The next PreBind plugin. false: there is none. */
-static bool next_pre_bind(struct attempt *a)
+static bool next_pre_bind(struct sched_attempt *a)
 {
     if (a->next == a->profile->n_at[SCHED_AT_PRE_BIND])
         return false;
@@ -153,7 +153,7 @@ static bool next_pre_bind(struct attempt *a)
 }
 
 /* The extender that binds this pod, or the next plugin. false: there is none. */
-static bool next_bind(struct attempt *a)
+static bool next_bind(struct sched_attempt *a)
 {
     const struct sched_framework *fw = &a->profile->framework;
     if (!a->asked_extenders && fw->extenders && fw->extenders->binds &&
@@ -174,7 +174,7 @@ static bool next_bind(struct attempt *a)
 SCHED_STATUS_CONST(nobody_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
 
 /* Until something is waited for, or the attempt has ended. */
-void binding_run(struct attempt *a)
+void binding_run(struct sched_attempt *a)
 {
     while (!a->waiting) {
         enum sched_code code = sched_code(a->status);
@@ -260,14 +260,14 @@ static void duration_text(uint64_t ms, char out[64])
 
 static void on_permit_timeout(void *arg);
 
-static void permit_cancel_timer(struct attempt *a)
+static void permit_cancel_timer(struct sched_attempt *a)
 {
     sched_cancel_after(a->s, on_permit_timeout, a);
 }
 
 static void on_permit_timeout(void *arg)
 {
-    struct attempt *a = arg;
+    struct sched_attempt *a = arg;
     struct sched *s = a->s;
     uint64_t next = UINT64_MAX;
     for (unsigned i = 0; i < a->n_permits; i++) {
@@ -288,19 +288,19 @@ static void on_permit_timeout(void *arg)
     sched_after(s, next - s->now_ms, on_permit_timeout, a);
 }
 
-static struct attempt *waiting_attempt(struct sched *s, struct str uid)
+static struct sched_attempt *waiting_attempt(struct sched *s, struct str uid)
 {
-    struct attempt *a = map_get(&s->by_uid, uid);
+    struct sched_attempt *a = map_get(&s->by_uid, uid);
     return a && a->at == AT_PERMIT && a->waiting && !a->is_ready ? a : NULL;
 }
 
 const struct sched_pod *binding_waiting(struct sched *s, struct str uid)
 {
-    const struct attempt *a = waiting_attempt(s, uid);
+    const struct sched_attempt *a = waiting_attempt(s, uid);
     return a ? a->pod : NULL;
 }
 
-void binding_make_ready(struct attempt *a, const struct sched_status *status)
+void binding_make_ready(struct sched_attempt *a, const struct sched_status *status)
 {
     struct sched *s = a->s;
     a->status = status;
@@ -314,7 +314,7 @@ void binding_make_ready(struct attempt *a, const struct sched_status *status)
 
 void binding_run_one(struct sched *s, struct list *ready)
 {
-    struct attempt *a = list_entry(list_pop_front(ready), struct attempt, node);
+    struct sched_attempt *a = list_entry(list_pop_front(ready), struct sched_attempt, node);
     list_push_back(&s->attempts, &a->node);
     a->is_ready = a->waiting = false;
     binding_run(a);
@@ -330,7 +330,7 @@ void binding_run_ready(struct sched *s)
 
 bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct str message)
 {
-    struct attempt *a = waiting_attempt(s, uid);
+    struct sched_attempt *a = waiting_attempt(s, uid);
     if (!a)
         return false;
     const struct sched_status *status =
@@ -342,7 +342,7 @@ bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct s
 
 bool binding_allow(struct sched *s, struct str uid, struct str plugin)
 {
-    struct attempt *a = waiting_attempt(s, uid);
+    struct sched_attempt *a = waiting_attempt(s, uid);
     if (!a)
         return false;
     bool waits = false;
@@ -359,14 +359,14 @@ bool binding_allow(struct sched *s, struct str uid, struct str plugin)
 
 void binding_void_all(struct sched *s)
 {
-    VEC(struct attempt *) waiting = { 0 };
+    VEC(struct sched_attempt *) waiting = { 0 };
     list_each (node, &s->attempts) {
-        struct attempt *a = list_entry(node, struct attempt, node);
+        struct sched_attempt *a = list_entry(node, struct sched_attempt, node);
         if (a->at == AT_PERMIT && a->waiting && !a->is_ready)
             vec_push(&waiting, a);
     }
     for (size_t i = 0; i < waiting.n; i++) {
-        struct attempt *a = waiting.p[i];
+        struct sched_attempt *a = waiting.p[i];
         binding_make_ready(
             a, sched_status(&a->arena, SCHED_ERROR, "%s", sched_attempt_void_reason(a)));
     }
@@ -374,7 +374,7 @@ void binding_void_all(struct sched *s)
     binding_run_ready(s);
 }
 
-static void add_wait(struct attempt *a, const struct sched_plugin *p, uint64_t wait_ms)
+static void add_wait(struct sched_attempt *a, const struct sched_plugin *p, uint64_t wait_ms)
 {
     if (!a->permits)
         a->permits = arena_new_n(&a->arena, struct permit_wait, a->profile->n_at[SCHED_AT_PERMIT]);
@@ -383,7 +383,7 @@ static void add_wait(struct attempt *a, const struct sched_plugin *p, uint64_t w
 }
 
 /* NULL: success, or a->n_permits plugins want to wait. */
-static const struct sched_status *run_permit(struct attempt *a)
+static const struct sched_status *run_permit(struct sched_attempt *a)
 {
     const struct sched_node_info *node = sched_cache_node(a->view->cache, a->host);
     for (unsigned i = 0; i < a->profile->n_at[SCHED_AT_PERMIT]; i++) {
@@ -403,7 +403,7 @@ static const struct sched_status *run_permit(struct attempt *a)
     return NULL;
 }
 
-void binding_start(struct attempt *a)
+void binding_start(struct sched_attempt *a)
 {
     struct sched *s = a->s;
     a->step.done = on_step_done;
@@ -411,7 +411,7 @@ void binding_start(struct attempt *a)
     sched_metrics_point(a, SCHED_AT_PERMIT,
                         !status && a->n_permits > 0 ? SCHED_WAIT : sched_code(status));
     if (status) {
-        struct outcome o;
+        struct sched_outcome o;
         binding_unreserve(a);
         lanes_forget(s, a->pod);
         sched_outcome_of(a, status, &o);

@@ -11,17 +11,17 @@
 
 /* ---- attempts ---- */
 
-struct attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
-                                  const struct sched_pod *pod)
+struct sched_attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
+                                        const struct sched_pod *pod)
 {
-    struct attempt *a;
+    struct sched_attempt *a;
     if (list_is_empty(&s->spare)) {
-        a = xnew(struct attempt);
+        a = xnew(struct sched_attempt);
     } else {
-        a = list_entry(list_pop_front(&s->spare), struct attempt, node);
+        a = list_entry(list_pop_front(&s->spare), struct sched_attempt, node);
         s->n_spare--;
         struct arena arena = a->arena;
-        *a = (struct attempt){ .arena = arena };
+        *a = (struct sched_attempt){ .arena = arena };
     }
     a->s = s;
     a->set = s->set;
@@ -42,7 +42,7 @@ struct attempt *sched_attempt_new(struct sched *s, const struct sched_profile *p
     return a;
 }
 
-void sched_attempt_end(struct attempt *a)
+void sched_attempt_end(struct sched_attempt *a)
 {
     struct sched *s = a->s;
     for (unsigned i = 0; i < a->profile->n_plugins; i++) {
@@ -69,9 +69,9 @@ void sched_attempt_end(struct attempt *a)
 
 /* ---- PostFilter ---- */
 
-static void run_post_filter(struct search *f, struct outcome *o)
+static void run_post_filter(struct search *f, struct sched_outcome *o)
 {
-    struct attempt *a = f->a;
+    struct sched_attempt *a = f->a;
     const struct sched_profile *profile = a->profile;
     unsigned n = profile->n_at[SCHED_AT_POST_FILTER];
     if (n == 0) {
@@ -131,17 +131,17 @@ static uint64_t all_filters(const struct sched_profile *profile)
 }
 
 /* The node, or NULL: why not stands in f, and in *o but for its text. */
-static const struct sched_node_info *choose(struct search *f, struct outcome *o)
+static const struct sched_node_info *choose(struct search *f, struct sched_outcome *o)
 {
     size_t n;
     (void)sched_cache_nodes(f->a->view->cache, &n);
     if (n == 0) {
         /* Upstream tries again and again; here it waits for a node, so that a cluster without
          * nodes sleeps. */
-        *o = (struct outcome){ .code = no_nodes.code,
-                               .message = no_nodes.reasons[0],
-                               .rejected_by = all_filters(f->a->profile),
-                               .overrides = true };
+        *o = (struct sched_outcome){ .code = no_nodes.code,
+                                     .message = no_nodes.reasons[0],
+                                     .rejected_by = all_filters(f->a->profile),
+                                     .overrides = true };
         return NULL;
     }
     search_nodes(f);
@@ -150,18 +150,18 @@ static const struct sched_node_info *choose(struct search *f, struct outcome *o)
     if (!f->error && f->n_feasible > 0 && sched_search_score(f))
         return sched_search_best(f);
     if (f->error) {
-        *o = (struct outcome){ .code = SCHED_ERROR,
-                               .message = sched_status_message(&f->a->arena, f->error),
-                               .overrides = true };
+        *o = (struct sched_outcome){ .code = SCHED_ERROR,
+                                     .message = sched_status_message(&f->a->arena, f->error),
+                                     .overrides = true };
         return NULL;
     }
-    *o = (struct outcome){ .code = SCHED_UNSCHEDULABLE,
-                           .rejected_by = f->rejected_by,
-                           .pending_by = f->pending_by };
+    *o = (struct sched_outcome){ .code = SCHED_UNSCHEDULABLE,
+                                 .rejected_by = f->rejected_by,
+                                 .pending_by = f->pending_by };
     return NULL;
 }
 
-static void fit_error(struct search *f, struct outcome *o)
+static void fit_error(struct search *f, struct sched_outcome *o)
 {
     if (o->message.n == 0 && o->code != SCHED_ERROR)
         o->message = sched_fit_error_text(&f->a->arena, f->n_all, f->a->view->scratch.statuses,
@@ -170,7 +170,7 @@ static void fit_error(struct search *f, struct outcome *o)
 }
 
 static void tell_decision(const struct search *f, const struct sched_pod *pod,
-                          const struct intern *node, const struct outcome *o)
+                          const struct intern *node, const struct sched_outcome *o)
 {
     if (!f->observer || !f->observer->decided)
         return;
@@ -179,10 +179,10 @@ static void tell_decision(const struct search *f, const struct sched_pod *pod,
 }
 
 /* Reserve and Permit; the attempt has failed or goes on behind them. */
-static void reserve(struct attempt *a, const struct sched_node_info *node)
+static void reserve(struct sched_attempt *a, const struct sched_node_info *node)
 {
     const struct sched_profile *profile = a->profile;
-    struct outcome o;
+    struct sched_outcome o;
     for (unsigned i = 0; i < profile->n_at[SCHED_AT_RESERVE]; i++) {
         struct sched_plugin *p = profile->at[SCHED_AT_RESERVE][i];
         const struct sched_status *s = p->ops->reserve ? p->ops->reserve(p, &a->cycle, node) : NULL;
@@ -207,10 +207,10 @@ static void reserve(struct attempt *a, const struct sched_node_info *node)
 /* In our own books the pod is on the node from now on. */
 static void assume(struct search *f, const struct sched_node_info *node)
 {
-    struct attempt *a = f->a;
+    struct sched_attempt *a = f->a;
     struct sched *s = f->s;
     struct err err = { 0 };
-    struct outcome o;
+    struct sched_outcome o;
     a->host = intern_ref(node->node->name);
     a->cycle.node = a->host;
     int r = lanes_assume(s, a->pod, a->host, &err);
@@ -225,13 +225,13 @@ static void assume(struct search *f, const struct sched_node_info *node)
     reserve(a, node);
 }
 
-static void run_cycle(struct attempt *a)
+static void run_cycle(struct sched_attempt *a)
 {
     struct sched *s = a->s;
     struct search f = {
         .s = s, .a = a, .observer = s->opts.observer, .observer_arg = s->opts.observer_arg
     };
-    struct outcome o = { .code = SCHED_SUCCESS };
+    struct sched_outcome o = { .code = SCHED_SUCCESS };
     const struct sched_node_info *node = choose(&f, &o);
     if (!node && o.code == SCHED_UNSCHEDULABLE)
         run_post_filter(&f, &o);
@@ -275,7 +275,7 @@ bool cycle_step(struct sched *s, struct sched_lane *lane)
         return true;
     }
     s->stats.attempts++;
-    struct attempt *a = sched_attempt_new(s, profile, q->pod);
+    struct sched_attempt *a = sched_attempt_new(s, profile, q->pod);
     a->attempts = q->attempts;
     a->first_ms = q->first_attempt_ms;
     a->started_ns = a->point_ns = clock_mono_ns();
@@ -297,14 +297,14 @@ static void explain_as(struct sched *s, const struct sched_profile *profile,
                        const struct sched_pod *pod, const struct sched_pod *told,
                        const struct sched_observer *observer, void *arg)
 {
-    struct attempt *a = sched_attempt_new(s, profile, pod);
+    struct sched_attempt *a = sched_attempt_new(s, profile, pod);
     a->metrics = NULL;
     a->cycle.is_dry_run = true;
     struct rng rng = s->rng;
     struct search f = {
         .s = s, .a = a, .observer = observer, .observer_arg = arg, .all_nodes = true
     };
-    struct outcome o = { .code = SCHED_SUCCESS };
+    struct sched_outcome o = { .code = SCHED_SUCCESS };
     const struct sched_node_info *node = choose(&f, &o);
     if (!node)
         fit_error(&f, &o);
@@ -334,7 +334,7 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
 }
 
 /* The Permit plugin that is waited for; those that have allowed the pod are none. */
-static const struct sched_plugin *permit_asked(const struct attempt *a)
+static const struct sched_plugin *permit_asked(const struct sched_attempt *a)
 {
     for (unsigned i = 0; i < a->n_permits && a->at == AT_PERMIT; i++)
         if (a->permits[i].plugin)
@@ -345,7 +345,7 @@ static const struct sched_plugin *permit_asked(const struct attempt *a)
 static void explain_wait(struct sched *s, const struct sched_pod *pod,
                          const struct sched_observer *observer, void *arg)
 {
-    struct attempt *a = map_get(&s->by_uid, pod->o.uid);
+    struct sched_attempt *a = map_get(&s->by_uid, pod->o.uid);
     const struct sched_queued *q = sched_queue_get(s->queue, pod->o.uid);
     if (q && q->is_gated && observer->waits)
         observer->waits(arg, pod, NULL, q->gated_by, STR(""));
@@ -372,7 +372,7 @@ int sched_explain(struct sched *s, struct str namespace, struct str name, uint64
     s->now_ms = MAX(s->now_ms, now_ms);
     if (s->is_ending)
         return err_set(err, -ECANCELED, "the scheduler ends");
-    const struct pending *p = sched_pending_get(s, namespace, name);
+    const struct sched_pending *p = sched_pending_get(s, namespace, name);
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     if (!pod)

@@ -93,9 +93,10 @@ struct str sched_fit_error_text(struct arena *a, size_t n_nodes,
     return str_copy_arena(a, buf_str(&out));
 }
 
-void sched_outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret)
+void sched_outcome_of(struct sched_attempt *a, const struct sched_status *status,
+                      struct sched_outcome *ret)
 {
-    *ret = (struct outcome){ .code = sched_code(status), .overrides = true };
+    *ret = (struct sched_outcome){ .code = sched_code(status), .overrides = true };
     if (!sched_is_rejected(status)) {
         ret->code = SCHED_ERROR;
         ret->message = sched_status_message(&a->arena, status);
@@ -122,13 +123,13 @@ struct patch {
     struct str namespace, name, uid;
     struct str target, body;
     unsigned tries;
-    uint32_t number; /* struct pending.n_patches, with this one */
+    uint32_t number; /* struct sched_pending.n_patches, with this one */
     char strings[];
 };
 
 static void patch_send(void *arg);
 
-static void note_nomination(struct pending *p, struct str node)
+static void note_nomination(struct sched_pending *p, struct str node)
 {
     free(p->nominated);
     p->nominated = str_dup(node);
@@ -137,7 +138,7 @@ static void note_nomination(struct pending *p, struct str node)
 /* What we believed to have written was not: the next attempt writes it again. */
 static void forget_status(struct patch *p)
 {
-    struct pending *pod = sched_pending_get(p->s, p->namespace, p->name);
+    struct sched_pending *pod = sched_pending_get(p->s, p->namespace, p->name);
     if (!pod || !str_eq(pod->pod->o.uid, p->uid))
         return;
     free(pod->message);
@@ -163,7 +164,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
 /* A later one was sent meanwhile, and what this one says is not so any more. */
 static bool is_overtaken(const struct patch *p)
 {
-    const struct pending *pod = sched_pending_get(p->s, p->namespace, p->name);
+    const struct sched_pending *pod = sched_pending_get(p->s, p->namespace, p->name);
     return p->tries > 0 && pod && str_eq(pod->pod->o.uid, p->uid) && pod->n_patches != p->number;
 }
 
@@ -217,7 +218,7 @@ static void patch_status(struct sched *s, const struct sched_pod *pod, struct st
     p->uid = put_string(&at, pod->o.uid);
     p->target = put_string(&at, buf_str(&target));
     p->body = put_string(&at, body);
-    struct pending *pending = sched_pending_get(s, pod->o.namespace, pod->o.name);
+    struct sched_pending *pending = sched_pending_get(s, pod->o.namespace, pod->o.name);
     p->number = pending ? ++pending->n_patches : 0;
     patch_send(p);
 }
@@ -239,7 +240,7 @@ static void add_nomination(struct buf *body, struct str node)
         (void)buf_add_cstr(body, "null");
 }
 
-void sched_write_nomination(struct sched *s, struct pending *p, struct str node)
+void sched_write_nomination(struct sched *s, struct sched_pending *p, struct str node)
 {
     if (str_eq(str_of(p->nominated), node))
         return;
@@ -258,7 +259,7 @@ static int64_t wall_ms(const struct sched *s)
     return s->opts.wall_ms ? s->opts.wall_ms(s->opts.arg) : clock_wall_ms();
 }
 
-static void add_condition(struct sched *s, struct buf *body, const struct pending *p,
+static void add_condition(struct sched *s, struct buf *body, const struct sched_pending *p,
                           const char *reason, struct str message)
 {
     (void)buf_add_cstr(body, "\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\"");
@@ -275,8 +276,8 @@ static void add_condition(struct sched *s, struct buf *body, const struct pendin
 }
 
 /* Condition and nomination, where they differ from what is there. */
-static void write_status(struct sched *s, struct pending *p, const char *reason,
-                         const struct outcome *o)
+static void write_status(struct sched *s, struct sched_pending *p, const char *reason,
+                         const struct sched_outcome *o)
 {
     bool condition = !p->has_condition || !p->is_false || !p->reason || !p->message ||
                      strcmp(p->reason, reason) != 0 || !str_is(o->message, p->message);
@@ -308,7 +309,7 @@ static void write_status(struct sched *s, struct pending *p, const char *reason,
 
 /* ---- the way back ---- */
 
-static void record_failure(struct attempt *a, const struct sched_pod *pod, struct str message)
+static void record_failure(struct sched_attempt *a, const struct sched_pod *pod, struct str message)
 {
     if (message.n > NOTE_MAX_BYTES)
         message = str_of(arena_printf(&a->arena, STR_FMT " ...",
@@ -328,7 +329,7 @@ static void complain(struct sched *s, const struct sched_pod *pod, struct str me
                  STR_ARG(pod->o.name), (unsigned long long)skipped, log_quote(why, message));
 }
 
-void sched_attempt_failed(struct attempt *a, const struct outcome *o)
+void sched_attempt_failed(struct sched_attempt *a, const struct sched_outcome *o)
 {
     struct sched *s = a->s;
     bool is_error = o->code == SCHED_ERROR || o->code == SCHED_SKIP || o->code == SCHED_WAIT ||
@@ -339,7 +340,7 @@ void sched_attempt_failed(struct attempt *a, const struct outcome *o)
         s->stats.unschedulable++;
     sched_metrics_attempt(a, is_error ? RESULT_ERROR : RESULT_UNSCHEDULABLE);
     struct str uid = a->pod->o.uid;
-    struct pending *p = sched_pending_of(s, &a->pod->o);
+    struct sched_pending *p = sched_pending_of(s, &a->pod->o);
     if (s->is_ending || !p || !str_eq(p->pod->o.uid, uid)) {
         /* It is gone, or somebody has bound it. */
         sched_queue_done(s->queue, uid);

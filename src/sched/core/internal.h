@@ -45,7 +45,7 @@ enum {
 };
 
 /* What a cycle looks at, and its arrays. */
-struct view {
+struct sched_view {
     struct sched_cache *cache;
     size_t next_start; /* where the next search begins */
     struct {
@@ -63,10 +63,10 @@ struct sched_lane {
     const struct sched_profile *profile;
     uint64_t natives;          /* its plugins that are not from outside, by position */
     struct sched_cache *cache; /* of its view */
-    struct view view;
+    struct sched_view view;
     struct list log; /* struct lane_op: what its cache and plugins have yet to hear */
     size_t n_log;
-    struct list ready; /* struct attempt: bindings that can go on */
+    struct list ready; /* struct sched_attempt: bindings that can go on */
     struct list asked; /* struct sched_asked */
     bool is_taken;     /* by a thread, which holds a reference to the set */
     bool is_in_job;
@@ -91,7 +91,7 @@ struct profile_set {
 };
 
 /* A pod of ours without a node, as told last. */
-struct pending {
+struct sched_pending {
     const struct sched_pod *pod; /* a reference */
     /* Its PodScheduled condition, as told or as written by us since. */
     bool has_condition, is_false;
@@ -108,13 +108,13 @@ struct permit_wait { /* of one plugin that said Wait */
 };
 
 /* A pod on its way: from PreFilter to the end of its binding. */
-struct attempt {
+struct sched_attempt {
     struct list node; /* of s->attempts, s->ready, lane->ready or s->spare */
     struct sched *s;
     struct profile_set *set;
     const struct sched_profile *profile;
     struct sched_lane *lane; /* of its profile; NULL: none */
-    struct view *view;       /* the lane's, or the scheduler's */
+    struct sched_view *view; /* the lane's, or the scheduler's */
     struct profile_metrics *metrics;
     struct arena arena;
     struct sched_cycle cycle;
@@ -188,12 +188,12 @@ struct known_images {
 struct sched {
     struct sched_opts opts;
     struct intern_table *words;
-    struct view view;           /* of all that has no lane; its cache is as told last */
+    struct sched_view view;     /* of all that has no lane; its cache is as told last */
     struct sched_lane *running; /* the lane whose thread runs the scheduler; NULL: another one */
     struct sched_queue *queue;
     struct profile_set *set; /* for attempts that begin */
     struct list sets;        /* it, and older ones that bindings under way go on with */
-    struct map pending;      /* namespace/name -> struct pending */
+    struct map pending;      /* namespace/name -> struct sched_pending */
     struct map by_uid;       /* attempts behind assume, by their pods' uids */
     struct list attempts, ready, spare;
     size_t n_attempts, n_spare, n_waiting;
@@ -217,7 +217,7 @@ struct sched {
 };
 
 /* How an attempt ended that found no node. */
-struct outcome {
+struct sched_outcome {
     enum sched_code code;
     struct str message;
     uint64_t rejected_by, pending_by;
@@ -226,7 +226,7 @@ struct outcome {
 };
 
 /* ---- scheduler.c ---- */
-void sched_view_fini(struct view *v);
+void sched_view_fini(struct sched_view *v);
 /* Its answer is heard. */
 void sched_api_call_end(struct api_call *call, int r, int status, struct str body,
                         const struct err *err);
@@ -238,11 +238,12 @@ void sched_call(struct sched *s, const struct sched_api_request *rq, sched_api_d
 void sched_after(struct sched *s, uint64_t ms, void (*run)(void *arg), void *arg);
 const struct sched_profile *sched_profile_of(const struct sched *s, struct str scheduler_name);
 /* Its key in s->pending; borrowed until the next call. */
-struct pending *sched_pending_of(const struct sched *s, const struct sched_object *pod);
-struct pending *sched_pending_get(const struct sched *s, struct str namespace, struct str name);
+struct sched_pending *sched_pending_of(const struct sched *s, const struct sched_object *pod);
+struct sched_pending *sched_pending_get(const struct sched *s, struct str namespace,
+                                        struct str name);
 
 /* ---- objects.c ---- */
-void sched_pending_free(struct sched *s, struct pending *p);
+void sched_pending_free(struct sched *s, struct sched_pending *p);
 /* Plugins and the queue hear of it; check: which pods of the queue, or NULL. */
 void sched_publish_event(struct sched *s, const struct sched_event *event,
                          const struct sched_queue_check *check);
@@ -266,8 +267,9 @@ bool lane_sync(struct sched_lane *l);
  * node as it is now, or NULL: there was none (*o is as it was), or the pod cannot be there any more
  * (*o says why).
  */
-const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_node_info *node,
-                                          struct outcome *o);
+const struct sched_node_info *lane_settle(struct sched_attempt *a,
+                                          const struct sched_node_info *node,
+                                          struct sched_outcome *o);
 /* The cache, and those of all lanes. As the functions of the cache; *ret_old: given. */
 int lanes_put(struct sched *s, const struct sched_object *o, struct sched_object **ret_old,
               struct err *err);
@@ -293,10 +295,10 @@ bool lane_env_is_behind(void *arg);
 /* ---- cycle.c ---- */
 /* One attempt of a lane's first pod (NULL: of all that have none). false: there was none. */
 bool cycle_step(struct sched *s, struct sched_lane *lane);
-struct attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
-                                  const struct sched_pod *pod);
+struct sched_attempt *sched_attempt_new(struct sched *s, const struct sched_profile *profile,
+                                        const struct sched_pod *pod);
 /* Frees it; the plugins hear of its end. */
-void sched_attempt_end(struct attempt *a);
+void sched_attempt_end(struct sched_attempt *a);
 
 /* ---- known_images.c ---- */
 void known_images_init(struct known_images *m);
@@ -306,17 +308,17 @@ extern const struct sched_image_ops known_images_ops; /* arg: the scheduler */
 
 /* ---- binding.c ---- */
 /* Why it is not to be bound after all; NULL: it is. */
-const char *sched_attempt_void_reason(const struct attempt *a);
+const char *sched_attempt_void_reason(const struct sched_attempt *a);
 /* Behind assume, Reserve and Permit. */
-void binding_start(struct attempt *a);
+void binding_start(struct sched_attempt *a);
 /* Unreserve in reverse order. */
-void binding_unreserve(struct attempt *a);
-void binding_run(struct attempt *a);
+void binding_unreserve(struct sched_attempt *a);
+void binding_run(struct sched_attempt *a);
 /* The first of a list, which is not empty. */
 void binding_run_one(struct sched *s, struct list *ready);
 /* What became ready while others ran, of profiles without a lane. */
 void binding_run_ready(struct sched *s);
-void binding_make_ready(struct attempt *a, const struct sched_status *status);
+void binding_make_ready(struct sched_attempt *a, const struct sched_status *status);
 bool binding_reject(struct sched *s, struct str uid, struct str plugin, struct str message);
 bool binding_allow(struct sched *s, struct str uid, struct str plugin);
 const struct sched_pod *binding_waiting(struct sched *s, struct str uid);
@@ -331,11 +333,12 @@ struct str sched_fit_error_text(struct arena *a, size_t n_nodes,
                                 const struct sched_status *absent, struct str pre_filter,
                                 struct str post_filter);
 /* The outcome of a plugin's refusal behind the filters. */
-void sched_outcome_of(struct attempt *a, const struct sched_status *status, struct outcome *ret);
+void sched_outcome_of(struct sched_attempt *a, const struct sched_status *status,
+                      struct sched_outcome *ret);
 /* Back to the queue, condition and Event. The attempt ends. */
-void sched_attempt_failed(struct attempt *a, const struct outcome *o);
+void sched_attempt_failed(struct sched_attempt *a, const struct sched_outcome *o);
 /* status.nominatedNodeName alone, of a pod that will be bound late. */
-void sched_write_nomination(struct sched *s, struct pending *p, struct str node);
+void sched_write_nomination(struct sched *s, struct sched_pending *p, struct str node);
 
 void sched_patches_fini(struct sched *s);
 
@@ -352,10 +355,10 @@ void recorder_fini(struct sched *s);
 struct profile_metrics *sched_metrics_of(struct sched *s, struct str scheduler_name);
 void sched_metrics_fini(struct sched *s);
 /* The time since a->point_ns, which becomes now. */
-void sched_metrics_point(struct attempt *a, unsigned point, enum sched_code code);
-void sched_metrics_attempt(struct attempt *a, unsigned result);
-void sched_metrics_algorithm(struct attempt *a);
-void sched_metrics_bound(struct attempt *a);
-void sched_metrics_permit(struct attempt *a, enum sched_code code);
+void sched_metrics_point(struct sched_attempt *a, unsigned point, enum sched_code code);
+void sched_metrics_attempt(struct sched_attempt *a, unsigned result);
+void sched_metrics_algorithm(struct sched_attempt *a);
+void sched_metrics_bound(struct sched_attempt *a);
+void sched_metrics_permit(struct sched_attempt *a, enum sched_code code);
 /* Of one preemption. */
 void sched_metrics_victims(struct sched *s, size_t n);

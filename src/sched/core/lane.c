@@ -284,7 +284,8 @@ bool lane_env_is_behind(void *arg)
 /* ---- is the node still free? ---- */
 
 /* Ask the native plugins again with the current nodes. NULL: the pod fits. */
-static const struct sched_status *fits_still(struct attempt *a, const struct sched_node_info *node)
+static const struct sched_status *fits_still(struct sched_attempt *a,
+                                             const struct sched_node_info *node)
 {
     const struct sched_profile *profile = a->profile;
     struct sched_cycle *cycle = &a->cycle;
@@ -324,8 +325,9 @@ static const struct sched_status *fits_still(struct attempt *a, const struct sch
     return status;
 }
 
-const struct sched_node_info *lane_settle(struct attempt *a, const struct sched_node_info *node,
-                                          struct outcome *o)
+const struct sched_node_info *lane_settle(struct sched_attempt *a,
+                                          const struct sched_node_info *node,
+                                          struct sched_outcome *o)
 {
     struct sched *s = a->s;
     struct intern *host = node ? intern_ref(node->node->name) : NULL;
@@ -422,7 +424,7 @@ void sched_resume(struct sched *s)
 
 void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked)
 {
-    const struct pending *p = sched_pending_get(s, namespace, name);
+    const struct sched_pending *p = sched_pending_get(s, namespace, name);
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     const struct sched_profile *profile = pod ? sched_profile_of(s, pod->scheduler_name) : NULL;

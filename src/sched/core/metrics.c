@@ -51,7 +51,7 @@ void sched_metrics_fini(struct sched *s)
         free(s->sli[i]);
 }
 
-void sched_metrics_point(struct attempt *a, unsigned point, enum sched_code code)
+void sched_metrics_point(struct sched_attempt *a, unsigned point, enum sched_code code)
 {
     if (!a->metrics)
         return;
@@ -68,7 +68,7 @@ static double since(uint64_t start_ns)
     return (double)(clock_mono_ns() - start_ns) / 1e9;
 }
 
-void sched_metrics_attempt(struct attempt *a, unsigned result)
+void sched_metrics_attempt(struct sched_attempt *a, unsigned result)
 {
     if (!a->metrics)
         return;
@@ -76,12 +76,12 @@ void sched_metrics_attempt(struct attempt *a, unsigned result)
     histogram_add(&attempt_kind, &a->metrics->latency[result], since(a->started_ns));
 }
 
-void sched_metrics_algorithm(struct attempt *a)
+void sched_metrics_algorithm(struct sched_attempt *a)
 {
     histogram_add(&attempt_kind, &a->s->algorithm, since(a->started_ns));
 }
 
-void sched_metrics_bound(struct attempt *a)
+void sched_metrics_bound(struct sched_attempt *a)
 {
     struct sched *s = a->s;
     sched_metrics_attempt(a, RESULT_SCHEDULED);
@@ -92,7 +92,7 @@ void sched_metrics_bound(struct attempt *a)
     histogram_add(&sli_kind, *h, (double)(s->now_ms - MIN(s->now_ms, a->first_ms)) / 1e3);
 }
 
-void sched_metrics_permit(struct attempt *a, enum sched_code code)
+void sched_metrics_permit(struct sched_attempt *a, enum sched_code code)
 {
     histogram_add(&attempt_kind, &a->s->permit_wait[code], since(a->permit_began_ns));
 }

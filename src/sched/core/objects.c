@@ -40,18 +40,19 @@ static struct str key_of(struct str namespace, struct str name, char space[KEY_M
     return str_n(space, namespace.n + 1 + name.n);
 }
 
-struct pending *sched_pending_get(const struct sched *s, struct str namespace, struct str name)
+struct sched_pending *sched_pending_get(const struct sched *s, struct str namespace,
+                                        struct str name)
 {
     char space[KEY_MAX_BYTES];
     return map_get(&s->pending, key_of(namespace, name, space));
 }
 
-struct pending *sched_pending_of(const struct sched *s, const struct sched_object *pod)
+struct sched_pending *sched_pending_of(const struct sched *s, const struct sched_object *pod)
 {
     return sched_pending_get(s, pod->namespace, pod->name);
 }
 
-void sched_pending_free(struct sched *s, struct pending *p)
+void sched_pending_free(struct sched *s, struct sched_pending *p)
 {
     sched_object_unref(s->words, (void *)p->pod);
     free(p->reason);
@@ -60,7 +61,7 @@ void sched_pending_free(struct sched *s, struct pending *p)
     free(p);
 }
 
-static void read_status(struct pending *p, const struct json *pod)
+static void read_status(struct sched_pending *p, const struct json *pod)
 {
     free(p->reason);
     free(p->message);
@@ -151,7 +152,7 @@ static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
 }
 
 /* Off the list of pods without a node. `bound`: since it has one now. */
-static void pending_remove(struct sched *s, struct pending *p, bool bound)
+static void pending_remove(struct sched *s, struct sched_pending *p, bool bound)
 {
     char space[KEY_MAX_BYTES];
     const struct sched_pod *pod = p->pod;
@@ -164,7 +165,7 @@ static void pending_remove(struct sched *s, struct pending *p, bool bound)
     sched_pending_free(s, p);
 }
 
-static int put_assigned(struct sched *s, struct pending *p, const struct sched_pod *pod,
+static int put_assigned(struct sched *s, struct sched_pending *p, const struct sched_pod *pod,
                         struct err *err)
 {
     struct sched_object *old = NULL;
@@ -197,14 +198,14 @@ static int put_first(struct sched *s, const struct sched_pod *pod, const struct 
     int r = sched_queue_put(s->queue, pod, s->now_ms, err);
     if (r < 0)
         return r;
-    struct pending *p = xnew(struct pending);
+    struct sched_pending *p = xnew(struct sched_pending);
     p->pod = sched_object_ref((void *)pod);
     read_status(p, json);
     (void)map_put(&s->pending, key, p);
     return 0;
 }
 
-static int put_pending(struct sched *s, struct pending *p, const struct sched_pod *pod,
+static int put_pending(struct sched *s, struct sched_pending *p, const struct sched_pod *pod,
                        const struct json *json, struct err *err)
 {
     bool is_fuller = pod->json.n && !p->pod->json.n; /* the JSON is kept since then */
@@ -228,7 +229,7 @@ static int put_pending(struct sched *s, struct pending *p, const struct sched_po
 
 static void del_pod(struct sched *s, struct str namespace, struct str name)
 {
-    struct pending *p = sched_pending_get(s, namespace, name);
+    struct sched_pending *p = sched_pending_get(s, namespace, name);
     if (p)
         pending_remove(s, p, false);
     struct sched_object *old = NULL;
@@ -241,7 +242,7 @@ static void del_pod(struct sched *s, struct str namespace, struct str name)
 static int put_pod(struct sched *s, const struct sched_pod *pod, const struct json *json,
                    struct err *err)
 {
-    struct pending *p = sched_pending_of(s, &pod->o);
+    struct sched_pending *p = sched_pending_of(s, &pod->o);
     if (pod->is_done) {
         del_pod(s, pod->o.namespace, pod->o.name);
         return 0;
@@ -321,7 +322,7 @@ void sched_each_name(const struct sched *s, enum sched_kind kind,
     if (kind != SCHED_POD)
         return;
     map_each (e, &s->pending) {
-        const struct pending *p = e->value;
+        const struct sched_pending *p = e->value;
         each(arg, p->pod->o.namespace, p->pod->o.name);
     }
 }

@@ -14,7 +14,7 @@
 
 enum { EVENT_MAX_BYTES = 16 << 10 };
 
-struct series {
+struct recorder_series {
     struct list node;           /* of by_age, by their last occurrence */
     struct str key;             /* owned by the map */
     struct str namespace, name; /* of the Event; in strings */
@@ -27,7 +27,7 @@ struct series {
     uint32_t count;
 };
 
-struct note { /* a request that waits */
+struct recorder_note { /* a request that waits */
     struct list node;
     struct sched *s;
     char *target, *body;
@@ -37,7 +37,7 @@ struct note { /* a request that waits */
     size_t n_fallback;
 };
 
-static void note_free(struct note *n)
+static void note_free(struct recorder_note *n)
 {
     free(n->target);
     free(n->body);
@@ -51,7 +51,7 @@ static void send_next(struct sched *s);
 
 static void on_sent(void *arg, int r, int status, struct str body, const struct err *err)
 {
-    struct note *n = arg;
+    struct recorder_note *n = arg;
     struct sched *s = n->s;
     s->recorder.n_in_flight--;
     if (s->is_ending) {
@@ -78,7 +78,8 @@ static void send_next(struct sched *s)
 {
     struct recorder *rec = &s->recorder;
     while (rec->n_in_flight < RECORDER_IN_FLIGHT_MAX && !list_is_empty(&rec->queue)) {
-        struct note *n = list_entry(list_pop_front(&rec->queue), struct note, node);
+        struct recorder_note *n =
+            list_entry(list_pop_front(&rec->queue), struct recorder_note, node);
         rec->n_queue--;
         rec->n_in_flight++;
         struct sched_api_request rq = {
@@ -99,7 +100,7 @@ static void enqueue(struct sched *s, struct str namespace, struct str name, stru
         rec->dropped++;
         return;
     }
-    struct note *n = xnew(struct note);
+    struct recorder_note *n = xnew(struct recorder_note);
     n->s = s;
     n->target =
         name.n > 0
@@ -120,7 +121,7 @@ static void enqueue(struct sched *s, struct str namespace, struct str name, stru
 
 /* ---- series ---- */
 
-static void series_free(struct sched *s, struct series *e)
+static void series_free(struct sched *s, struct recorder_series *e)
 {
     list_remove(&e->node);
     map_del(&s->recorder.series, e->key);
@@ -129,14 +130,14 @@ static void series_free(struct sched *s, struct series *e)
     free(e);
 }
 
-static void add_series(struct buf *out, const struct series *e)
+static void add_series(struct buf *out, const struct recorder_series *e)
 {
     char at[RFC3339_MAX];
     rfc3339_format_us(e->last_wall_us, at);
     (void)buf_printf(out, "\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", e->count, at);
 }
 
-static void write_series(struct sched *s, struct series *e)
+static void write_series(struct sched *s, struct recorder_series *e)
 {
     scoped(buf_fini_scoped) struct buf patch = BUF_INIT(512), whole = BUF_INIT(EVENT_MAX_BYTES);
     (void)buf_add_char(&patch, '{');
@@ -155,7 +156,7 @@ static void on_timer(void *arg)
     struct recorder *rec = &s->recorder;
     rec->timer_runs = false;
     list_each_safe (node, &rec->by_age) {
-        struct series *e = list_entry(node, struct series, node);
+        struct recorder_series *e = list_entry(node, struct recorder_series, node);
         bool has_ended = e->last_ms + RECORDER_FINISH_MS <= s->now_ms;
         if (e->count > 1 && (has_ended || e->written_ms + RECORDER_REFRESH_MS <= s->now_ms))
             write_series(s, e);
@@ -173,8 +174,8 @@ static void series_add(struct sched *s, struct str key, struct str namespace, st
 {
     struct recorder *rec = &s->recorder;
     if (rec->series.n >= RECORDER_SERIES_MAX)
-        series_free(s, list_first(&rec->by_age, struct series, node));
-    struct series *e = xnew(struct series);
+        series_free(s, list_first(&rec->by_age, struct recorder_series, node));
+    struct recorder_series *e = xnew(struct recorder_series);
     e->strings = xalloc(namespace.n + name.n + 2);
     memcpy(e->strings, namespace.p, namespace.n);
     memcpy(e->strings + namespace.n + 1, name.p, name.n);
@@ -196,7 +197,7 @@ static void series_add(struct sched *s, struct str key, struct str namespace, st
 /* false: it is the first of its kind. */
 static bool series_count(struct sched *s, struct str key, int64_t wall_us)
 {
-    struct series *e = map_get(&s->recorder.series, key);
+    struct recorder_series *e = map_get(&s->recorder.series, key);
     if (!e)
         return false;
     e->count++;
@@ -341,8 +342,8 @@ void recorder_fini(struct sched *s)
 {
     struct recorder *rec = &s->recorder;
     while (!list_is_empty(&rec->queue))
-        note_free(list_entry(list_pop_front(&rec->queue), struct note, node));
+        note_free(list_entry(list_pop_front(&rec->queue), struct recorder_note, node));
     while (!list_is_empty(&rec->by_age))
-        series_free(s, list_first(&rec->by_age, struct series, node));
+        series_free(s, list_first(&rec->by_age, struct recorder_series, node));
     map_fini(&rec->series);
 }

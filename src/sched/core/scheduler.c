@@ -372,7 +372,7 @@ int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err
     return 0;
 }
 
-void sched_view_fini(struct view *v)
+void sched_view_fini(struct sched_view *v)
 {
     sched_cache_free(v->cache);
     free(v->scratch.feasible);
@@ -393,13 +393,13 @@ static void free_attempts(struct sched *s)
     struct list *lists[] = { &s->attempts, &s->ready };
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         while (!list_is_empty(lists[i])) {
-            struct attempt *a = list_first(lists[i], struct attempt, node);
+            struct sched_attempt *a = list_first(lists[i], struct sched_attempt, node);
             binding_unreserve(a);
             sched_attempt_end(a);
         }
     }
     while (!list_is_empty(&s->spare)) {
-        struct attempt *a = list_first(&s->spare, struct attempt, node);
+        struct sched_attempt *a = list_first(&s->spare, struct sched_attempt, node);
         list_remove(&a->node);
         arena_fini(&a->arena);
         free(a);

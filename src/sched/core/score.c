@@ -14,7 +14,7 @@ static void tell_scores(struct search *f, const struct sched_plugin *p, int32_t 
 {
     if (!f->observer || !f->observer->scored)
         return;
-    struct view *v = f->a->view;
+    struct sched_view *v = f->a->view;
     for (size_t i = 0; i < f->n_feasible; i++)
         v->scratch.weighted[i] = v->scratch.scores[i] * weight;
     f->observer->scored(f->observer_arg, f->a->pod, p->name, v->scratch.feasible, f->n_feasible,
@@ -23,7 +23,7 @@ static void tell_scores(struct search *f, const struct sched_plugin *p, int32_t 
 
 static bool score_by(struct search *f, struct sched_plugin *p)
 {
-    struct view *v = f->a->view;
+    struct sched_view *v = f->a->view;
     struct sched_cycle *cycle = &f->a->cycle;
     const struct sched_node_info *const *nodes = v->scratch.feasible;
     size_t n = f->n_feasible;
@@ -75,7 +75,7 @@ static bool run_pre_score(struct search *f)
 
 bool sched_search_score(struct search *f)
 {
-    struct view *v = f->a->view;
+    struct sched_view *v = f->a->view;
     const struct sched_profile *profile = f->a->profile;
     const struct sched_framework *fw = &profile->framework;
     memset(v->scratch.sums, 0, f->n_feasible * sizeof(*v->scratch.sums));
@@ -106,7 +106,7 @@ static struct sched_plugin *tie_breaker(const struct sched_profile *profile)
 /* The highest; of several, each is as likely, unless a plugin knows better. */
 const struct sched_node_info *sched_search_best(const struct search *f)
 {
-    struct view *v = f->a->view;
+    struct sched_view *v = f->a->view;
     const int64_t *sums = v->scratch.sums;
     const struct sched_node_info *const *nodes = v->scratch.feasible;
     struct sched_plugin *by = tie_breaker(f->a->profile);

@@ -4,7 +4,7 @@
  */
 #include "sched/core/search.h"
 
-static void scratch_reserve(struct view *v, size_t n)
+static void scratch_reserve(struct sched_view *v, size_t n)
 {
     if (n <= v->scratch.cap)
         return;
@@ -113,7 +113,7 @@ static void refuse_by_sets(struct search *f, uint64_t limited_by)
 /* false: no node is looked at. */
 static bool pre_filter_by(struct search *f, struct pre_filter *pf, struct sched_plugin *p)
 {
-    struct attempt *a = f->a;
+    struct sched_attempt *a = f->a;
     uint64_t bit = UINT64_C(1) << p->position;
     struct sched_node_set set = { .all = true };
     const struct sched_status *s = p->ops->pre_filter(p, &a->cycle, &set);
@@ -151,7 +151,7 @@ static bool pre_filter_by(struct search *f, struct pre_filter *pf, struct sched_
 /* false: no node is looked at. */
 static bool run_pre_filter(struct search *f, struct pre_filter *pf)
 {
-    struct attempt *a = f->a;
+    struct sched_attempt *a = f->a;
     const struct sched_profile *profile = a->profile;
     *pf = (struct pre_filter){ .nodes.all = true };
     if (a->pod->has_claims) {
@@ -201,7 +201,7 @@ static void note_refusal(struct search *f, const struct sched_node_info *node,
 /* Looks at nodes, beginning at view->next_start, until enough fit. */
 static void run_filters(struct search *f, const struct sched_node_info *const *nodes, size_t n)
 {
-    struct view *view = f->a->view;
+    struct sched_view *view = f->a->view;
     struct sched_cycle *cycle = &f->a->cycle;
     size_t wanted = nodes_to_find(f, n), at = n > 0 ? view->next_start % n : 0;
     f->n_feasible = f->n_statuses = 0;
@@ -301,7 +301,7 @@ static const struct sched_node_info *const *nodes_of_set(struct search *f,
 
 void search_nodes(struct search *f)
 {
-    struct attempt *a = f->a;
+    struct sched_attempt *a = f->a;
     const struct sched_node_info *const *nodes = sched_cache_nodes(a->view->cache, &f->n_all);
     scratch_reserve(a->view, f->n_all + 1);
     struct pre_filter pf;

@@ -7,7 +7,7 @@
 /* What it has found; arrays are the scheduler's scratch. */
 struct search {
     struct sched *s;
-    struct attempt *a;
+    struct sched_attempt *a;
     const struct sched_observer *observer; /* NULL: none */
     void *observer_arg;
     bool all_nodes; /* explain: no sampling */

@@ -41,7 +41,7 @@ void driver_has_all(struct sched_driver *d)
 static void on_leads(void *arg, bool leads)
 {
     struct sched_driver *d = arg;
-    struct message *m = driver_message(MESSAGE_LEAD, STR(""));
+    struct driver_message *m = driver_message(MESSAGE_LEAD, STR(""));
     m->flag = leads;
     driver_send(d, m);
     log_info(leads ? "scheduler leads" : "scheduler does not lead any more", "");
@@ -54,7 +54,7 @@ static void start_leader(struct sched_driver *d)
     const struct sched_config *c = d->opts.config;
     if (!c->leader.on)
         return;
-    struct message *m = driver_message(MESSAGE_LEAD, STR("")); /* not before it is told so */
+    struct driver_message *m = driver_message(MESSAGE_LEAD, STR("")); /* not before it is told so */
     driver_send(d, m);
     scoped(free_scoped) char *name = str_dup(c->leader.name);
     scoped(free_scoped) char *namespace = str_dup(c->leader.namespace);
@@ -253,7 +253,7 @@ void driver_on_post(struct post *p)
     if (out.started)
         on_started(d, out.start_r, &out.start_err);
     for (struct list *node = list_pop_front(&calls); node; node = list_pop_front(&calls)) {
-        struct call *c = list_entry(node, struct call, node);
+        struct driver_call *c = list_entry(node, struct driver_call, node);
         if (c->is_image)
             driver_ask_image(d, c);
         else
@@ -261,7 +261,7 @@ void driver_on_post(struct post *p)
     }
     driver_start_calls(d);
     for (struct list *node = list_pop_front(&questions); node; node = list_pop_front(&questions)) {
-        struct question *q = list_entry(node, struct question, node);
+        struct driver_question *q = list_entry(node, struct driver_question, node);
         q->done(q->arg, q->r, buf_str(&q->text), &q->err);
         driver_question_free(q);
     }
@@ -311,7 +311,7 @@ static void drop_inbox(struct sched_driver *d)
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "the scheduler ends");
     for (struct list *node = list_pop_front(&d->inbox); node; node = list_pop_front(&d->inbox)) {
-        struct message *m = list_entry(node, struct message, node);
+        struct driver_message *m = list_entry(node, struct driver_message, node);
         if (m->type == MESSAGE_ANSWER) {
             driver_answer(m->call);
         } else if (m->type == MESSAGE_EXPLAIN) {
@@ -387,7 +387,7 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
                           void (*done)(void *arg, int r, struct str text, const struct err *err),
                           void *arg)
 {
-    struct question *q = xnew(struct question);
+    struct driver_question *q = xnew(struct driver_question);
     q->d = d;
     q->namespace = str_dup(namespace);
     q->name = str_dup(name);
@@ -395,7 +395,7 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
     q->arg = arg;
     buf_init(&q->text, BUF_MAX_DEFAULT);
     if (d->awake && !d->failed && !d->stopping) {
-        struct message *m = driver_message(MESSAGE_EXPLAIN, STR(""));
+        struct driver_message *m = driver_message(MESSAGE_EXPLAIN, STR(""));
         m->question = q;
         driver_send(d, m);
         return;
@@ -462,7 +462,7 @@ static void on_reload_loaded(struct wplugins *w, const struct err *err, void *ar
         driver_continue_stop(d);
         return;
     }
-    struct message *m = driver_message(MESSAGE_RELOAD, STR(""));
+    struct driver_message *m = driver_message(MESSAGE_RELOAD, STR(""));
     m->reload = r;
     driver_send(d, m);
 }
@@ -478,7 +478,7 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
         return;
     }
     if (d->has_thread) {
-        struct message *m = driver_message(MESSAGE_RELOAD, STR(""));
+        struct driver_message *m = driver_message(MESSAGE_RELOAD, STR(""));
         m->reload = r;
         driver_send(d, m);
         return;

@@ -9,7 +9,7 @@
 enum { TOKEN_MAX_US = 1000000000 }; /* so that a burst of tokens does not overflow */
 
 /* To the thread, or, when it has ended, to the one who still waits there: it only frees. */
-void driver_answer(struct call *c)
+void driver_answer(struct driver_call *c)
 {
     struct sched_driver *d = c->d;
     if (d->joined) {
@@ -17,26 +17,26 @@ void driver_answer(struct call *c)
         driver_call_free(c);
         return;
     }
-    struct message *m = driver_message(MESSAGE_ANSWER, STR(""));
+    struct driver_message *m = driver_message(MESSAGE_ANSWER, STR(""));
     m->call = c;
     driver_send(d, m);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct call *c = arg;
+    struct driver_call *c = arg;
     c->status = status;
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct call *c = arg;
+    struct driver_call *c = arg;
     (void)buf_add_str(&c->answer, chunk);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct call *c = arg;
+    struct driver_call *c = arg;
     struct sched_driver *d = c->d;
     c->running = NULL;
     c->r = r < 0 ? r : c->answer.failed;
@@ -55,7 +55,7 @@ static const struct kube_call_ops call_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
-static void start_call(struct sched_driver *d, struct call *c)
+static void start_call(struct sched_driver *d, struct driver_call *c)
 {
     struct headers h = { 0 };
     (void)headers_addc(&h, "accept", "application/json");
@@ -103,19 +103,19 @@ void driver_start_calls(struct sched_driver *d)
 {
     while (d->n_running < DRIVER_CALLS_MAX && !list_is_empty(&d->waiting) && !d->joined &&
            take_token(d))
-        start_call(d, list_entry(list_pop_front(&d->waiting), struct call, node));
+        start_call(d, list_entry(list_pop_front(&d->waiting), struct driver_call, node));
 }
 
 void driver_cancel_calls(struct sched_driver *d)
 {
     for (struct list *node = list_pop_front(&d->waiting); node;
          node = list_pop_front(&d->waiting)) {
-        struct call *c = list_entry(node, struct call, node);
+        struct driver_call *c = list_entry(node, struct driver_call, node);
         c->r = -ECANCELED;
         driver_answer(c);
     }
     list_each_safe (node, &d->running) {
-        struct call *c = list_entry(node, struct call, node);
+        struct driver_call *c = list_entry(node, struct driver_call, node);
         transport_cancel(d->opts.transport, c->running);
     }
 }

@@ -9,7 +9,7 @@
 
 static void check_ready(struct sched_driver *d);
 
-static bool send_text(struct feed *f, enum message_type type, struct str text)
+static bool send_text(struct driver_feed *f, enum message_type type, struct str text)
 {
     struct sched_driver *d = f->d;
     if (type == MESSAGE_LINE) {
@@ -23,7 +23,7 @@ static bool send_text(struct feed *f, enum message_type type, struct str text)
             return false;
         }
     }
-    struct message *m = driver_message(type, text);
+    struct driver_message *m = driver_message(type, text);
     m->kind = f->kind;
     driver_send(d, m);
     return true;
@@ -36,14 +36,14 @@ static void on_list_begin(void *arg)
 
 static void on_text(void *arg, bool is_page, struct str text)
 {
-    struct feed *f = arg;
+    struct driver_feed *f = arg;
     if (is_page || !f->lost)
         (void)send_text(f, is_page ? MESSAGE_PAGE : MESSAGE_LINE, text);
 }
 
 static void on_list_end(void *arg, uint64_t rv)
 {
-    struct feed *f = arg;
+    struct driver_feed *f = arg;
     f->lost = false;
     (void)send_text(f, MESSAGE_LIST_END, STR(""));
     f->synced = true;
@@ -62,7 +62,7 @@ static bool can_be_absent(enum sched_kind kind, int status)
 
 static void on_trouble(void *arg, int status, const struct err *err)
 {
-    struct feed *f = arg;
+    struct driver_feed *f = arg;
     struct sched_driver *d = f->d;
     if (!can_be_absent(f->kind, status))
         return;
@@ -82,7 +82,7 @@ static const struct reflector_ops feed_ops = { .on_list_begin = on_list_begin,
 
 static int start_feed(struct sched_driver *d, enum sched_kind kind, struct err *err)
 {
-    struct feed *f = &d->feeds[kind];
+    struct driver_feed *f = &d->feeds[kind];
     f->d = d;
     f->kind = kind;
     f->absent = false;

@@ -22,14 +22,14 @@ enum { PREFIX_HEX = 12 };
 struct asked_image {
     struct list node; /* of d->asking */
     struct sched_driver *d;
-    struct call *call; /* NULL: of cb */
+    struct driver_call *call; /* NULL: of cb */
     sched_image_cb cb;
     void *arg;
     struct str namespace, secrets; /* of the call's target; secrets: those not read yet */
     struct oci_reference ref;
     struct oci_login login;
-    struct defer begin;  /* of cb: that is not called before its question was taken */
-    struct ask *reading; /* a secret; NULL: none is */
+    struct defer begin;         /* of cb: that is not called before its question was taken */
+    struct client_ask *reading; /* a secret; NULL: none is */
     struct oci_lookup_call lookup;
 };
 
@@ -43,7 +43,7 @@ static void write_layers(const struct oci_lookup_image *image, struct buf *to)
     }
 }
 
-static void answer_call(struct call *c, int r, const struct oci_lookup_image *image,
+static void answer_call(struct driver_call *c, int r, const struct oci_lookup_image *image,
                         const struct err *err)
 {
     if (r >= 0)
@@ -203,7 +203,7 @@ static struct asked_image *new_asked(struct sched_driver *d)
     return q;
 }
 
-void driver_ask_image(struct sched_driver *d, struct call *c)
+void driver_ask_image(struct sched_driver *d, struct driver_call *c)
 {
     struct str rest = str_of(c->target), image;
     struct asked_image *q = new_asked(d);

@@ -42,20 +42,20 @@ enum message_type {
     MESSAGE_STOP,
 };
 
-struct message {
+struct driver_message {
     struct list node;
     enum message_type type;
     enum sched_kind kind;
     bool flag; /* LEAD: leads */
-    struct call *call;
-    struct question *question;
+    struct driver_call *call;
+    struct driver_question *question;
     struct reload *reload;
     size_t n_text;
     char text[]; /* NUL-terminated */
 };
 
 /* A request of the thread's; who has it owns it. */
-struct call {
+struct driver_call {
     struct list node;
     struct sched_driver *d;
     bool is_image; /* a question of driver_images.c */
@@ -77,7 +77,7 @@ struct bound_pod {
     char texts[];
 };
 
-struct question {
+struct driver_question {
     struct list node;
     struct sched_driver *d;
     struct sched_asked asked;
@@ -114,7 +114,7 @@ struct outbox {
     bool drained; /* the inbox was empty */
 };
 
-struct feed {
+struct driver_feed {
     struct sched_driver *d;
     enum sched_kind kind;
     struct reflector *reflector;
@@ -130,7 +130,7 @@ struct sched_driver {
 
     /* ---- loop thread ---- */
     struct reflector *sleeper; /* of pods without a node, while asleep */
-    struct feed feeds[SCHED_KIND_COUNT];
+    struct driver_feed feeds[SCHED_KIND_COUNT];
     bool feeds_run, has_all, is_ready, awake, stopping, failed, joined;
     struct timer absent, refill;
     struct leader *leader;
@@ -178,26 +178,26 @@ struct sched_driver {
 int driver_thread_start(struct sched_driver *d, struct err *err);
 void driver_thread_join(struct sched_driver *d);
 /* Loop thread. Takes the message. */
-void driver_send(struct sched_driver *d, struct message *m);
+void driver_send(struct sched_driver *d, struct driver_message *m);
 /*
  * With the lock, after something was put into the outbox: release it and have the loop run
  * driver_on_post(). In this order, since the loop that wakes up takes the lock at once.
  */
 void driver_unlock_and_post(struct sched_driver *d);
-struct message *driver_message(enum message_type type, struct str text);
-void driver_call_free(struct call *c);
-void driver_question_free(struct question *q);
+struct driver_message *driver_message(enum message_type type, struct str text);
+void driver_call_free(struct driver_call *c);
+void driver_question_free(struct driver_question *q);
 
 /* ---- driver_calls.c ---- */
 /* As many of d->waiting as may run. */
 void driver_start_calls(struct sched_driver *d);
 /* To the thread; once it has ended, to whoever still waits there: that one only frees. */
-void driver_answer(struct call *c);
+void driver_answer(struct driver_call *c);
 void driver_cancel_calls(struct sched_driver *d);
 
 /* ---- driver_images.c ---- */
 /* Takes the call, whose answer comes by driver_answer(). */
-void driver_ask_image(struct sched_driver *d, struct call *c);
+void driver_ask_image(struct sched_driver *d, struct driver_call *c);
 void driver_cancel_images(struct sched_driver *d);
 
 /* ---- driver_feeds.c ---- */

@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-void driver_call_free(struct call *c)
+void driver_call_free(struct driver_call *c)
 {
     free(c->method);
     free(c->target);
@@ -22,7 +22,7 @@ void driver_call_free(struct call *c)
     free(c);
 }
 
-void driver_question_free(struct question *q)
+void driver_question_free(struct driver_question *q)
 {
     free(q->namespace);
     free(q->name);
@@ -30,9 +30,9 @@ void driver_question_free(struct question *q)
     free(q);
 }
 
-struct message *driver_message(enum message_type type, struct str text)
+struct driver_message *driver_message(enum message_type type, struct str text)
 {
-    struct message *m = xalloc(sizeof(*m) + text.n + 1);
+    struct driver_message *m = xalloc(sizeof(*m) + text.n + 1);
     m->type = type;
     m->n_text = text.n;
     if (text.n > 0)
@@ -40,7 +40,7 @@ struct message *driver_message(enum message_type type, struct str text)
     return m;
 }
 
-void driver_send(struct sched_driver *d, struct message *m)
+void driver_send(struct sched_driver *d, struct driver_message *m)
 {
     uv_mutex_lock(&d->lock);
     list_push_back(&d->inbox, &m->node);
@@ -69,7 +69,7 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
                         sched_api_done done, void *arg)
 {
     struct sched_driver *d = container_of(api, struct sched_driver, api);
-    struct call *c = xnew(struct call);
+    struct driver_call *c = xnew(struct driver_call);
     c->d = d;
     c->is_image = rq->is_image;
     c->method = rq->method ? xstrdup(rq->method) : NULL;
@@ -136,7 +136,7 @@ static void on_bound(void *arg, const struct sched_pod *pod, struct str name,
 
 /* ---- objects ---- */
 
-struct reader {
+struct driver_thread_reader {
     struct sched_driver *d;
     uint64_t now_ms;
     struct arena arena;
@@ -154,13 +154,13 @@ struct reader {
     uint64_t rested_ns; /* the end of the last round */
 };
 
-static struct str object_key(struct reader *r, struct str namespace, struct str name)
+static struct str object_key(struct driver_thread_reader *r, struct str namespace, struct str name)
 {
     return str_of(arena_printf(&r->arena, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name)));
 }
 
 /* One line a minute, however many there are. */
-static void complain(struct reader *r, enum sched_kind kind, const struct json *meta,
+static void complain(struct driver_thread_reader *r, enum sched_kind kind, const struct json *meta,
                      const struct err *err)
 {
     enum { COMPLAIN_MS = 60000 };
@@ -174,7 +174,8 @@ static void complain(struct reader *r, enum sched_kind kind, const struct json *
     r->unreadable = 0;
 }
 
-static void take_object(struct reader *r, enum sched_kind kind, const struct json *object)
+static void take_object(struct driver_thread_reader *r, enum sched_kind kind,
+                        const struct json *object)
 {
     struct err err = { 0 };
     const struct json *meta = json_getc(object, "metadata");
@@ -185,7 +186,7 @@ static void take_object(struct reader *r, enum sched_kind kind, const struct jso
         complain(r, kind, meta, &err);
 }
 
-static void read_page(struct reader *r, const struct message *m)
+static void read_page(struct driver_thread_reader *r, const struct driver_message *m)
 {
     struct json *list;
     if (json_parse(&r->arena, str_n(m->text, m->n_text), NULL, &list, NULL) >= 0) {
@@ -197,7 +198,7 @@ static void read_page(struct reader *r, const struct message *m)
     arena_reset(&r->arena);
 }
 
-static void read_line(struct reader *r, const struct message *m)
+static void read_line(struct driver_thread_reader *r, const struct driver_message *m)
 {
     struct json *event;
     if (json_parse(&r->arena, str_n(m->text, m->n_text), NULL, &event, NULL) >= 0) {
@@ -220,7 +221,7 @@ static void note_name(void *arg, struct str namespace, struct str name)
     free(key);
 }
 
-static void list_forget(struct reader *r, enum sched_kind kind)
+static void list_forget(struct driver_thread_reader *r, enum sched_kind kind)
 {
     if (!r->before[kind])
         return;
@@ -228,7 +229,7 @@ static void list_forget(struct reader *r, enum sched_kind kind)
     free(take_ptr(&r->before[kind]));
 }
 
-static void list_begins(struct reader *r, enum sched_kind kind)
+static void list_begins(struct driver_thread_reader *r, enum sched_kind kind)
 {
     list_forget(r, kind);
     r->before[kind] = xnew(struct map);
@@ -236,7 +237,7 @@ static void list_begins(struct reader *r, enum sched_kind kind)
 }
 
 /* What the list did not bring has gone meanwhile. */
-static void list_ends(struct reader *r, enum sched_kind kind)
+static void list_ends(struct driver_thread_reader *r, enum sched_kind kind)
 {
     if (!r->before[kind])
         return;
@@ -252,7 +253,7 @@ static void list_ends(struct reader *r, enum sched_kind kind)
 
 static void explain_pod(struct sched_asked *asked)
 {
-    struct question *q = container_of(asked, struct question, asked);
+    struct driver_question *q = container_of(asked, struct driver_question, asked);
     struct sched_driver *d = q->d;
     scoped(explain_free_scoped) struct explain *e = explain_new();
     q->err = (struct err){ 0 };
@@ -269,7 +270,7 @@ static void explain_pod(struct sched_asked *asked)
     driver_unlock_and_post(d);
 }
 
-static void reload_plugins(struct reader *reader, struct reload *r)
+static void reload_plugins(struct driver_thread_reader *reader, struct reload *r)
 {
     struct sched_driver *d = reader->d;
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
@@ -297,7 +298,7 @@ static void reload_plugins(struct reader *reader, struct reload *r)
 /* ---- messages ---- */
 
 /* false: it was the last one. */
-static bool handle(struct reader *r, struct message *m)
+static bool handle(struct driver_thread_reader *r, struct driver_message *m)
 {
     struct sched_driver *d = r->d;
     switch (m->type) {
@@ -343,7 +344,7 @@ static bool handle(struct reader *r, struct message *m)
     return true;
 }
 
-static bool is_of_watch(const struct message *m)
+static bool is_of_watch(const struct driver_message *m)
 {
     return m->type == MESSAGE_LIST_BEGIN || m->type == MESSAGE_PAGE ||
            m->type == MESSAGE_LIST_END || m->type == MESSAGE_LINE || m->type == MESSAGE_SYNCED;
@@ -351,18 +352,20 @@ static bool is_of_watch(const struct message *m)
 
 /* To be handled now; in the order of their arrival, except that only what the watches told is held.
  * NULL: there is none. */
-static struct message *next_message(struct reader *r, struct list *messages)
+static struct driver_message *next_message(struct driver_thread_reader *r, struct list *messages)
 {
     for (;;) {
         bool is_full = sched_lane_is_full(r->d->s);
         if (!is_full && !list_is_empty(&r->held)) {
-            struct message *m = list_entry(list_pop_front(&r->held), struct message, node);
+            struct driver_message *m =
+                list_entry(list_pop_front(&r->held), struct driver_message, node);
             r->held_bytes -= m->n_text;
             return m;
         }
         if (list_is_empty(messages))
             return NULL;
-        struct message *m = list_entry(list_pop_front(messages), struct message, node);
+        struct driver_message *m =
+            list_entry(list_pop_front(messages), struct driver_message, node);
         if (!is_full || !is_of_watch(m))
             return m;
         list_push_back(&r->held, &m->node);
@@ -490,7 +493,7 @@ static const struct sched_lanes lanes = { .leave = leave_turn,
  * signal: a round takes the turn, and each time the lane waits for it. A lane ends several jobs for
  * each pod, and the API answers and tells of each pod on its own.
  */
-static void let_gather(struct reader *r, uint64_t due_ms)
+static void let_gather(struct driver_thread_reader *r, uint64_t due_ms)
 {
     struct sched_driver *d = r->d;
     uint64_t until_ns = r->rested_ns + (uint64_t)DRIVER_GATHER_MS * 1000000;
@@ -502,7 +505,7 @@ static void let_gather(struct reader *r, uint64_t due_ms)
 }
 
 /* The messages that wait; blocks until there is one, or `due_ms` is there. */
-static void take_inbox(struct reader *r, struct list *to, uint64_t due_ms)
+static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t due_ms)
 {
     struct sched_driver *d = r->d;
     uv_mutex_lock(&d->lock);
@@ -550,14 +553,14 @@ static void tell_state(struct sched_driver *d)
 }
 
 /* Messages, then some cycles. Returns when it wants to run again; false in *goes_on: the end. */
-static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on)
+static uint64_t run_round(struct driver_thread_reader *r, struct list *messages, bool *goes_on)
 {
     struct sched_driver *d = r->d;
     turn_take(&d->turn);
     sched_resume(d->s);
     join_lanes(d);
     r->now_ms = clock_mono_ms();
-    for (struct message *m = next_message(r, messages); m; m = next_message(r, messages)) {
+    for (struct driver_message *m = next_message(r, messages); m; m = next_message(r, messages)) {
         if (!handle(r, m))
             *goes_on = false;
         free(m);
@@ -584,7 +587,7 @@ static uint64_t run_round(struct reader *r, struct list *messages, bool *goes_on
 }
 
 /* Bindings that are under way get their answers, for a while. */
-static void wind_down(struct reader *r)
+static void wind_down(struct driver_thread_reader *r)
 {
     uint64_t until = clock_mono_ms() + DRIVER_STOP_MS;
     for (;;) {
@@ -628,7 +631,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
 static void run_thread(void *arg)
 {
     struct sched_driver *d = arg;
-    struct reader r = { .d = d, .now_ms = clock_mono_ms() };
+    struct driver_thread_reader r = { .d = d, .now_ms = clock_mono_ms() };
     struct err err = { 0 };
     list_init(&r.held);
     turn_take(&d->turn);
@@ -660,7 +663,7 @@ static void run_thread(void *arg)
         list_forget(&r, (enum sched_kind)k);
     arena_fini(&r.arena);
     while (!list_is_empty(&r.held))
-        free(list_entry(list_pop_front(&r.held), struct message, node));
+        free(list_entry(list_pop_front(&r.held), struct driver_message, node));
     uv_mutex_lock(&d->lock);
     d->outbox.has_ended = true;
     driver_unlock_and_post(d);

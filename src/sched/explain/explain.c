@@ -4,7 +4,7 @@
 #include "base/vec.h"
 #include "codec/json.h"
 
-struct refusal {
+struct explain_refusal {
     struct str node;
     struct str plugin;
     enum sched_code code;
@@ -13,7 +13,7 @@ struct refusal {
 };
 
 /* One plugin's points, for the nodes in `ranked`. */
-struct column {
+struct explain_column {
     struct str plugin;
     int64_t *points;
 };
@@ -26,10 +26,10 @@ struct explain {
     bool is_over, is_placed;
     struct str node, message;
     enum sched_code code;
-    VEC(struct refusal) refused;
+    VEC(struct explain_refusal) refused;
     struct str *ranked; /* nodes that were scored */
     size_t n_ranked;
-    VEC(struct column) columns;
+    VEC(struct explain_column) columns;
     struct explain_score *chosen;
     int64_t total;
 };
@@ -75,7 +75,7 @@ static void on_refused(void *arg, const struct sched_pod *pod, const struct sche
 {
     struct explain *e = arg;
     begin(e, pod);
-    struct refusal r = {
+    struct explain_refusal r = {
         .node = str_copy_arena(&e->arena, node->node->o.name),
         .plugin = str_copy_arena(&e->arena, status->plugin),
         .code = status->code,
@@ -110,7 +110,8 @@ static void on_scored(void *arg, const struct sched_pod *pod, struct str plugin,
     }
     if (n != e->n_ranked)
         return;
-    struct column c = { str_copy_arena(&e->arena, plugin), arena_new_n(&e->arena, int64_t, n + 1) };
+    struct explain_column c = { str_copy_arena(&e->arena, plugin),
+                                arena_new_n(&e->arena, int64_t, n + 1) };
     for (size_t i = 0; i < n; i++)
         c.points[i] = scores[i];
     vec_push(&e->columns, c);
@@ -170,7 +171,7 @@ static void add_member(struct buf *to, const char *key, struct str value)
     (void)json_write_str(to, value);
 }
 
-struct rank {
+struct explain_rank {
     size_t i;
     int64_t total;
     struct str name;
@@ -178,7 +179,7 @@ struct rank {
 
 static int compare_ranks(const void *a, const void *b)
 {
-    const struct rank *x = a, *y = b;
+    const struct explain_rank *x = a, *y = b;
     if (x->total != y->total)
         return x->total < y->total ? 1 : -1;
     return str_cmp(x->name, y->name);
@@ -186,9 +187,9 @@ static int compare_ranks(const void *a, const void *b)
 
 static void write_ranked(const struct explain *e, struct buf *to, const char **between)
 {
-    scoped(free_scoped) struct rank *ranks = xnew_n(struct rank, e->n_ranked + 1);
+    scoped(free_scoped) struct explain_rank *ranks = xnew_n(struct explain_rank, e->n_ranked + 1);
     for (size_t i = 0; i < e->n_ranked; i++)
-        ranks[i] = (struct rank){ i, total_of(e, i), e->ranked[i] };
+        ranks[i] = (struct explain_rank){ i, total_of(e, i), e->ranked[i] };
     if (e->n_ranked)
         qsort(ranks, e->n_ranked, sizeof *ranks, compare_ranks);
     for (size_t i = 0; i < e->n_ranked; i++) {
@@ -208,7 +209,7 @@ static void write_ranked(const struct explain *e, struct buf *to, const char **b
 static void write_refused(const struct explain *e, struct buf *to, const char **between)
 {
     for (size_t k = 0; k < e->refused.n; k++) {
-        const struct refusal *r = &e->refused.p[k];
+        const struct explain_refusal *r = &e->refused.p[k];
         (void)buf_printf(to, "%s{", *between);
         *between = ",";
         add_member(to, "name", r->node);

@@ -201,7 +201,7 @@ static void read_status(const struct json *json, struct sched_pod *p, struct sch
 
 /* ---- spec ---- */
 
-struct spec {
+struct pod_spec {
     const struct json *node_name, *scheduler_name, *priority, *preemption_policy, *host_network,
         *host_users;
     const struct json *tolerations, *node_selector, *affinity, *spreads, *containers;
@@ -209,24 +209,24 @@ struct spec {
         *pull_secrets;
 };
 static const struct bind_field spec_fields[] = {
-    BIND_JSON("volumes", struct spec, volumes),
-    BIND_JSON("initContainers", struct spec, init_containers),
-    BIND_JSON("containers", struct spec, containers),
-    BIND_JSON("nodeSelector", struct spec, node_selector),
-    BIND_JSON("nodeName", struct spec, node_name),
-    BIND_JSON("hostNetwork", struct spec, host_network),
-    BIND_JSON("imagePullSecrets", struct spec, pull_secrets),
-    BIND_JSON("affinity", struct spec, affinity),
-    BIND_JSON("schedulerName", struct spec, scheduler_name),
-    BIND_JSON("tolerations", struct spec, tolerations),
-    BIND_JSON("priority", struct spec, priority),
-    BIND_JSON("preemptionPolicy", struct spec, preemption_policy),
-    BIND_JSON("overhead", struct spec, overhead),
-    BIND_JSON("topologySpreadConstraints", struct spec, spreads),
-    BIND_JSON("hostUsers", struct spec, host_users),
-    BIND_JSON("schedulingGates", struct spec, gates),
-    BIND_JSON("resourceClaims", struct spec, claims),
-    BIND_JSON("resources", struct spec, resources),
+    BIND_JSON("volumes", struct pod_spec, volumes),
+    BIND_JSON("initContainers", struct pod_spec, init_containers),
+    BIND_JSON("containers", struct pod_spec, containers),
+    BIND_JSON("nodeSelector", struct pod_spec, node_selector),
+    BIND_JSON("nodeName", struct pod_spec, node_name),
+    BIND_JSON("hostNetwork", struct pod_spec, host_network),
+    BIND_JSON("imagePullSecrets", struct pod_spec, pull_secrets),
+    BIND_JSON("affinity", struct pod_spec, affinity),
+    BIND_JSON("schedulerName", struct pod_spec, scheduler_name),
+    BIND_JSON("tolerations", struct pod_spec, tolerations),
+    BIND_JSON("priority", struct pod_spec, priority),
+    BIND_JSON("preemptionPolicy", struct pod_spec, preemption_policy),
+    BIND_JSON("overhead", struct pod_spec, overhead),
+    BIND_JSON("topologySpreadConstraints", struct pod_spec, spreads),
+    BIND_JSON("hostUsers", struct pod_spec, host_users),
+    BIND_JSON("schedulingGates", struct pod_spec, gates),
+    BIND_JSON("resourceClaims", struct pod_spec, claims),
+    BIND_JSON("resources", struct pod_spec, resources),
 };
 static const struct bind_table spec_table = BIND_TABLE(spec_fields);
 
@@ -305,7 +305,7 @@ static int read_port(struct intern_table *w, const struct json *m, bool host_net
     return 0;
 }
 
-static int read_ports(struct intern_table *w, struct arena *a, const struct spec *s,
+static int read_ports(struct intern_table *w, struct arena *a, const struct pod_spec *s,
                       struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
@@ -338,7 +338,7 @@ static struct intern *normalized_image(struct intern_table *w, struct arena *a, 
     return intern_get(w, str_of(arena_printf(a, STR_FMT ":latest", STR_ARG(image))));
 }
 
-static void read_images(struct intern_table *w, struct arena *a, const struct spec *s,
+static void read_images(struct intern_table *w, struct arena *a, const struct pod_spec *s,
                         struct sched_pod *p)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
@@ -448,7 +448,7 @@ static bool restarts_all(const struct json *containers)
     return false;
 }
 
-static uint8_t features_of(const struct spec *s)
+static uint8_t features_of(const struct pod_spec *s)
 {
     uint8_t needs = 0;
     if (restarts_all(s->containers) || restarts_all(s->init_containers))
@@ -458,7 +458,7 @@ static uint8_t features_of(const struct spec *s)
     return needs;
 }
 
-static int read_scalars(struct intern_table *w, const struct spec *s, struct sched_pod *p,
+static int read_scalars(struct intern_table *w, const struct pod_spec *s, struct sched_pod *p,
                         struct err *err)
 {
     struct str node = json_str(s->node_name), scheduler = json_str(s->scheduler_name);
@@ -475,7 +475,7 @@ static int read_scalars(struct intern_table *w, const struct spec *s, struct sch
     return 0;
 }
 
-static int read_spec(struct intern_table *w, struct arena *a, const struct spec *s,
+static int read_spec(struct intern_table *w, struct arena *a, const struct pod_spec *s,
                      struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->tolerations,     s->spreads, s->containers,
@@ -502,7 +502,7 @@ static int read_spec(struct intern_table *w, struct arena *a, const struct spec 
 static int read_parts(struct intern_table *w, struct arena *a, const struct json *json,
                       struct sched_pod *p, struct err *err)
 {
-    struct spec s = { 0 };
+    struct pod_spec s = { 0 };
     struct sched_pod_json parts = { 0 };
     bind_pick(&spec_table, json_getc(json, "spec"), &s);
     parts.containers = s.containers;

@@ -25,14 +25,14 @@ struct scalar {
     __int128 nano;
 };
 /* What a list names, in 1e-9. */
-struct list {
+struct pod_requests_list {
     __int128 nano[N_AMOUNTS];
     bool has[N_AMOUNTS];
     struct scalar *scalars;
     uint32_t n_scalars, cap_scalars;
 };
 
-struct reader {
+struct pod_requests_reader {
     struct arena *arena;
     const struct sched_pod_json *json;
     bool is_infeasible; /* a resize that will never come */
@@ -41,7 +41,8 @@ struct reader {
 
 /* ---- lists ---- */
 
-static struct scalar *scalar_of(struct reader *r, struct list *l, struct str name)
+static struct scalar *scalar_of(struct pod_requests_reader *r, struct pod_requests_list *l,
+                                struct str name)
 {
     for (uint32_t i = 0; i < l->n_scalars; i++)
         if (str_eq(l->scalars[i].name, name))
@@ -57,9 +58,10 @@ static struct scalar *scalar_of(struct reader *r, struct list *l, struct str nam
     return &l->scalars[l->n_scalars++];
 }
 
-static int list_read(struct reader *r, const struct json *json, struct list *ret)
+static int list_read(struct pod_requests_reader *r, const struct json *json,
+                     struct pod_requests_list *ret)
 {
-    *ret = (struct list){ 0 };
+    *ret = (struct pod_requests_list){ 0 };
     json_each (m, json) {
         __int128 nano;
         if (sched_quantity_nano(sched_quantity_text(m), &nano, r->err) < 0)
@@ -81,7 +83,8 @@ static int list_read(struct reader *r, const struct json *json, struct list *ret
     return 0;
 }
 
-static void list_add(struct reader *r, struct list *to, const struct list *from)
+static void list_add(struct pod_requests_reader *r, struct pod_requests_list *to,
+                     const struct pod_requests_list *from)
 {
     for (size_t i = 0; i < N_AMOUNTS; i++) {
         to->nano[i] += from->nano[i];
@@ -91,7 +94,8 @@ static void list_add(struct reader *r, struct list *to, const struct list *from)
         scalar_of(r, to, from->scalars[i].name)->nano += from->scalars[i].nano;
 }
 
-static void list_max(struct reader *r, struct list *to, const struct list *from)
+static void list_max(struct pod_requests_reader *r, struct pod_requests_list *to,
+                     const struct pod_requests_list *from)
 {
     for (size_t i = 0; i < N_AMOUNTS; i++) {
         to->nano[i] = MAX(to->nano[i], from->nano[i]);
@@ -114,11 +118,12 @@ static bool is_resize_infeasible(const struct json *conditions)
 }
 
 /* The largest of what is asked for (unless it will never be), in effect and granted. */
-static int effective(struct reader *r, const struct json *asked, const struct json *actuated,
-                     const struct json *granted, struct list *ret)
+static int effective(struct pod_requests_reader *r, const struct json *asked,
+                     const struct json *actuated, const struct json *granted,
+                     struct pod_requests_list *ret)
 {
-    struct list l;
-    *ret = (struct list){ 0 };
+    struct pod_requests_list l;
+    *ret = (struct pod_requests_list){ 0 };
     const struct json *of[] = { r->is_infeasible ? NULL : asked, actuated, granted };
     for (size_t i = 0; i < ARRAY_LEN(of); i++) {
         int e = list_read(r, of[i], &l);
@@ -137,8 +142,8 @@ static const struct json *status_of(const struct json *statuses, struct str name
     return NULL;
 }
 
-static int container_requests(struct reader *r, const struct json *c, bool may_be_resized,
-                              struct list *ret)
+static int container_requests(struct pod_requests_reader *r, const struct json *c,
+                              bool may_be_resized, struct pod_requests_list *ret)
 {
     const struct json *asked = json_path(c, "resources", "requests", NULL);
     if (may_be_resized && (r->json->statuses || r->json->init_statuses)) {
@@ -157,27 +162,29 @@ static int container_requests(struct reader *r, const struct json *c, bool may_b
 /* ---- the sum ---- */
 
 /* A list, and CPU and memory again, with defaults for containers that name none. */
-struct sum {
-    struct list list;
+struct pod_requests_sum {
+    struct pod_requests_list list;
     __int128 with_defaults[2];
 };
 
-static void sum_add(struct reader *r, struct sum *to, const struct sum *from)
+static void sum_add(struct pod_requests_reader *r, struct pod_requests_sum *to,
+                    const struct pod_requests_sum *from)
 {
     list_add(r, &to->list, &from->list);
     to->with_defaults[CPU] += from->with_defaults[CPU];
     to->with_defaults[MEMORY] += from->with_defaults[MEMORY];
 }
 
-static void sum_max(struct reader *r, struct sum *to, const struct sum *from)
+static void sum_max(struct pod_requests_reader *r, struct pod_requests_sum *to,
+                    const struct pod_requests_sum *from)
 {
     list_max(r, &to->list, &from->list);
     for (size_t i = 0; i < 2; i++)
         to->with_defaults[i] = MAX(to->with_defaults[i], from->with_defaults[i]);
 }
 
-static int container_sum(struct reader *r, const struct json *c, bool may_be_resized,
-                         struct sum *ret)
+static int container_sum(struct pod_requests_reader *r, const struct json *c, bool may_be_resized,
+                         struct pod_requests_sum *ret)
 {
     int e = container_requests(r, c, may_be_resized, &ret->list);
     if (e < 0)
@@ -187,9 +194,9 @@ static int container_sum(struct reader *r, const struct json *c, bool may_be_res
     return 0;
 }
 
-static int sum_containers(struct reader *r, struct sum *ret)
+static int sum_containers(struct pod_requests_reader *r, struct pod_requests_sum *ret)
 {
-    struct sum sidecars = { 0 }, init = { 0 }, one;
+    struct pod_requests_sum sidecars = { 0 }, init = { 0 }, one;
     json_each (c, r->json->containers) {
         int e = container_sum(r, c, true, &one);
         if (e < 0)
@@ -223,10 +230,10 @@ static bool is_pod_level(struct str name)
 }
 
 /* Those of the pod stand instead of the sum. *ret_is_set: it names any. */
-static int pod_level(struct reader *r, struct sum *sum, bool *ret_is_set)
+static int pod_level(struct pod_requests_reader *r, struct pod_requests_sum *sum, bool *ret_is_set)
 {
     const struct json *asked = json_getc(r->json->resources, "requests");
-    struct list l;
+    struct pod_requests_list l;
     bool is_resized = json_is(r->json->actuated, JSON_OBJECT);
     int e = is_resized ? effective(r, asked, json_getc(r->json->actuated, "requests"),
                                    r->json->allocated, &l)
@@ -248,8 +255,8 @@ static int pod_level(struct reader *r, struct sum *sum, bool *ret_is_set)
     return 0;
 }
 
-static void take_amounts(struct intern_table *w, struct reader *r, const struct list *l,
-                         struct sched_amounts *ret)
+static void take_amounts(struct intern_table *w, struct pod_requests_reader *r,
+                         const struct pod_requests_list *l, struct sched_amounts *ret)
 {
     ret->milli_cpu = quantity_milli((struct quantity){ .nano = l->nano[CPU] });
     ret->memory = quantity_value((struct quantity){ .nano = l->nano[MEMORY] });
@@ -266,9 +273,9 @@ static void take_amounts(struct intern_table *w, struct reader *r, const struct 
 int sched_pod_read_requests(struct intern_table *w, struct arena *a, const struct sched_pod_json *j,
                             struct sched_pod *p, struct err *err)
 {
-    struct reader r = { a, j, is_resize_infeasible(j->conditions), err };
-    struct sum sum = { 0 };
-    struct list overhead;
+    struct pod_requests_reader r = { a, j, is_resize_infeasible(j->conditions), err };
+    struct pod_requests_sum sum = { 0 };
+    struct pod_requests_list overhead;
     bool is_set = false;
     int e = sum_containers(&r, &sum);
     __int128 of_containers[2] = { sum.with_defaults[CPU], sum.with_defaults[MEMORY] };

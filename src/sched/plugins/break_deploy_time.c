@@ -200,13 +200,14 @@ static double seconds_of(struct sched_plugin *p, struct sched_cycle *cycle,
 
 /* ---- score ---- */
 
-struct candidate {
+struct break_deploy_time_candidate {
     size_t at; /* of nodes */
     int64_t bytes, registry_bps;
     double seconds;
 };
 
-static bool is_better_candidate(const struct candidate *a, const struct candidate *b,
+static bool is_better_candidate(const struct break_deploy_time_candidate *a,
+                                const struct break_deploy_time_candidate *b,
                                 const struct sched_node_info *const *nodes)
 {
     if (a->bytes != b->bytes)
@@ -218,7 +219,7 @@ static bool is_better_candidate(const struct candidate *a, const struct candidat
 
 static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const struct sources *s,
                      const struct sched_node_info *const *nodes, size_t n,
-                     struct candidate best[PLACE_BREAK_CANDIDATES])
+                     struct break_deploy_time_candidate best[PLACE_BREAK_CANDIDATES])
 {
     struct deploy_time *t = deploy_time_of(p);
     size_t n_best = 0;
@@ -226,7 +227,7 @@ static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const st
         const struct sched_node_image_state *state =
             break_state(&t->states, cycle->framework->cache, nodes[i]);
         struct place_break_set present;
-        struct candidate c = { .at = i };
+        struct break_deploy_time_candidate c = { .at = i };
         break_present(&t->states, cycle, s->layers, nodes[i], state, &present);
         for (uint32_t k = 0; k < s->layers->n; k++)
             c.bytes += place_break_in(&present, k) ? s->layers->size[k] : 0;
@@ -256,7 +257,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
                                         int64_t *ret)
 {
     struct sources *s = sources_of(p, cycle);
-    struct candidate best[PLACE_BREAK_CANDIDATES];
+    struct break_deploy_time_candidate best[PLACE_BREAK_CANDIDATES];
     size_t n_best = choose(p, cycle, s, nodes, n, best);
     double fastest = HUGE_VAL, slowest = 0;
     for (size_t i = 0; i < n_best; i++) {

@@ -54,13 +54,13 @@ static void services_sync(struct default_selectors *d, const struct sched_cache 
 }
 
 /* Requirements in an arena; one for each key where they come from maps. */
-struct wanted {
+struct default_selector_wanted {
     struct arena *a;
     struct sched_requirement *p;
     uint32_t n, cap;
 };
 
-static void want(struct wanted *w, const struct sched_requirement *r)
+static void want(struct default_selector_wanted *w, const struct sched_requirement *r)
 {
     if (w->n == w->cap) {
         w->cap = w->cap ? w->cap * 2 : 8;
@@ -73,7 +73,7 @@ static void want(struct wanted *w, const struct sched_requirement *r)
 }
 
 /* Maps are merged: of a key that is there already the later value stays. */
-static void want_map(struct wanted *w, const struct sched_selector *map)
+static void want_map(struct default_selector_wanted *w, const struct sched_selector *map)
 {
     for (uint32_t i = 0; i < map->n; i++) {
         uint32_t j = 0;
@@ -87,7 +87,7 @@ static void want_map(struct wanted *w, const struct sched_selector *map)
 }
 
 static void want_services(struct default_selectors *d, const struct sched_cache *cache,
-                          struct wanted *w, const struct sched_pod *pod)
+                          struct default_selector_wanted *w, const struct sched_pod *pod)
 {
     services_sync(d, cache);
     const struct services *s = map_get(&d->services, pod->o.namespace);
@@ -96,7 +96,7 @@ static void want_services(struct default_selectors *d, const struct sched_cache 
     uint64_t hash = alike_hash_labels(alike_word(0, pod->namespace_word), &pod->labels);
     struct default_memo *m = &d->memo[hash % DEFAULT_MEMO];
     if (!m->namespace || !alike_pod_labels(&m->labels, m->namespace, pod)) {
-        struct wanted all = { .a = w->a };
+        struct default_selector_wanted all = { .a = w->a };
         for (size_t i = 0; i < s->list.n; i++)
             if (sched_selector_matches(&s->list.p[i]->selector, &pod->labels))
                 want_map(&all, &s->list.p[i]->selector);
@@ -108,7 +108,7 @@ static void want_services(struct default_selectors *d, const struct sched_cache 
     want_map(w, &m->selector);
 }
 
-static void want_controller(const struct sched_cache *cache, struct wanted *w,
+static void want_controller(const struct sched_cache *cache, struct default_selector_wanted *w,
                             const struct sched_pod *pod)
 {
     const struct sched_owner *o = &pod->controller;
@@ -137,7 +137,7 @@ struct sched_selector *default_selector(struct default_selectors *d,
                                         const struct sched_cache *cache, struct arena *a,
                                         const struct sched_pod *pod)
 {
-    struct wanted w = { .a = a };
+    struct default_selector_wanted w = { .a = a };
     want_services(d, cache, &w, pod);
     want_controller(cache, &w, pod);
     struct sched_selector *s = arena_new(a, struct sched_selector);

@@ -10,13 +10,13 @@
 
 static const int64_t MIB = 1 << 20;
 
-struct wanted {
+struct image_locality_wanted {
     const struct intern *image;
     int64_t weight; /* bytes, weighed by how many nodes have it */
 };
 
 /* Images that no node has cannot make a difference. */
-static uint32_t find_wanted(struct sched_cycle *cycle, struct wanted *ret)
+static uint32_t find_wanted(struct sched_cycle *cycle, struct image_locality_wanted *ret)
 {
     size_t n_nodes;
     (void)sched_cache_nodes(cycle->framework->cache, &n_nodes);
@@ -27,7 +27,8 @@ static uint32_t find_wanted(struct sched_cycle *cycle, struct wanted *ret)
         uint32_t holders = sched_cache_image_nodes(cycle->framework->cache, image, &size);
         if (holders > 0)
             ret[n++] =
-                (struct wanted){ image, place_image_weight(size, holders, (uint32_t)n_nodes) };
+                (struct image_locality_wanted){ image, place_image_weight(size, holders,
+                                                                          (uint32_t)n_nodes) };
     }
     return n;
 }
@@ -36,7 +37,8 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
                                         const struct sched_node_info *const *nodes, size_t n,
                                         int64_t *ret)
 {
-    struct wanted *wanted = arena_new_n(cycle->arena, struct wanted, cycle->pod->n_images);
+    struct image_locality_wanted *wanted =
+        arena_new_n(cycle->arena, struct image_locality_wanted, cycle->pod->n_images);
     uint32_t n_wanted = find_wanted(cycle, wanted);
     for (size_t i = 0; i < n; i++) {
         int64_t sum = 0;

@@ -21,15 +21,15 @@ struct affinity_plugin {
     bool ignores_preferred; /* of existing pods, where the pod itself prefers nothing */
 };
 
-enum part { PART_AFFINITY, PART_ANTI, PART_EXISTING };
+enum inter_pod_affinity_part { PART_AFFINITY, PART_ANTI, PART_EXISTING };
 
 /* Tallies with one topology key each. */
 struct asked_counts {
     const struct tally **p;
     uint32_t n;
 };
-struct change { /* of a dry run */
-    enum part part;
+struct inter_pod_affinity_change { /* of a dry run */
+    enum inter_pod_affinity_part part;
     const struct intern *key, *value;
     int64_t before; /* the sum without it; PART_AFFINITY alone */
     int64_t delta;
@@ -37,7 +37,7 @@ struct change { /* of a dry run */
 struct affinity_state {
     struct asked_counts affinity, anti, existing; /* existing: those that are not all 0 */
     bool matches_self;
-    struct change *changes;
+    struct inter_pod_affinity_change *changes;
     uint32_t n_changes, cap_changes;
     struct asked_counts prefers, about; /* scores */
 };
@@ -63,7 +63,7 @@ static struct census *census_of(struct affinity_plugin *p)
 
 /* ---- counts ---- */
 
-struct asked {
+struct inter_pod_affinity_asked {
     struct arena *a;
     struct census *census;
     struct tally_key key; /* but the topology key, which comes with each */
@@ -73,7 +73,7 @@ struct asked {
     uint32_t n_keys, cap;
 };
 
-static void ask(struct asked *q, const struct intern *topology_key)
+static void ask(struct inter_pod_affinity_asked *q, const struct intern *topology_key)
 {
     if (q->key.kind != TALLY_AFFINITY && !census_has_label(q->census, topology_key))
         return; /* all 0, whatever pods come and go */
@@ -99,13 +99,13 @@ static void ask(struct asked *q, const struct intern *topology_key)
         q->got.p[q->got.n++] = t;
 }
 
-static void ask_terms(struct asked *q, const struct sched_affinity_terms *terms)
+static void ask_terms(struct inter_pod_affinity_asked *q, const struct sched_affinity_terms *terms)
 {
     for (uint32_t i = 0; i < terms->n; i++)
         ask(q, terms->p[i].topology_key);
 }
 
-static void ask_keys(struct asked *q, const struct census_keys *keys)
+static void ask_keys(struct inter_pod_affinity_asked *q, const struct census_keys *keys)
 {
     for (uint32_t i = 0; i < keys->n; i++)
         ask(q, keys->p[i].key);
@@ -121,10 +121,10 @@ static const struct intern *missing_label(const struct census *c,
     return NULL;
 }
 
-static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cycle,
-                               enum tally_kind kind)
+static struct inter_pod_affinity_asked asked_init(struct affinity_plugin *p,
+                                                  struct sched_cycle *cycle, enum tally_kind kind)
 {
-    return (struct asked){
+    return (struct inter_pod_affinity_asked){
         .a = cycle->arena,
         .census = census_of(p),
         .key = { .kind = kind, .nodes.pod = cycle->pod },
@@ -132,8 +132,8 @@ static struct asked asked_init(struct affinity_plugin *p, struct sched_cycle *cy
     };
 }
 
-static int64_t changed_by(const struct affinity_state *s, enum part part, const struct intern *key,
-                          const struct intern *value)
+static int64_t changed_by(const struct affinity_state *s, enum inter_pod_affinity_part part,
+                          const struct intern *key, const struct intern *value)
 {
     for (uint32_t i = 0; i < s->n_changes; i++)
         if (s->changes[i].part == part && s->changes[i].key == key && s->changes[i].value == value)
@@ -141,8 +141,8 @@ static int64_t changed_by(const struct affinity_state *s, enum part part, const 
     return 0;
 }
 
-static int64_t sum_in(const struct affinity_state *s, enum part part, const struct tally *t,
-                      uint32_t domain)
+static int64_t sum_in(const struct affinity_state *s, enum inter_pod_affinity_part part,
+                      const struct tally *t, uint32_t domain)
 {
     int64_t sum = tally_sum(t, domain);
     if (s->n_changes)
@@ -162,19 +162,19 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
 
     sched_cycle_set_state(cycle, sp, s);
     tally_begin(census_of(p), &p->began);
-    struct asked existing = asked_init(p, cycle, TALLY_EXISTING);
+    struct inter_pod_affinity_asked existing = asked_init(p, cycle, TALLY_EXISTING);
     ask_keys(&existing, &p->census->anti_keys);
     s->existing = existing.got;
     if (s->existing.n == 0 && pod->required_affinity.n == 0 && pod->required_anti.n == 0)
         return &skip;
-    struct asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
+    struct inter_pod_affinity_asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
     const struct intern *missing = missing_label(p->census, &pod->required_affinity);
     if (missing)
         ask(&affinity, missing); /* refuses every node, so the others need not be asked */
     else
         ask_terms(&affinity, &pod->required_affinity);
     s->affinity = affinity.got;
-    struct asked anti = asked_init(p, cycle, TALLY_ANTI);
+    struct inter_pod_affinity_asked anti = asked_init(p, cycle, TALLY_ANTI);
     ask_terms(&anti, &pod->required_anti);
     s->anti = anti.got;
     s->matches_self = terms_match(sp->framework->cache, &pod->required_affinity, pod);
@@ -189,7 +189,7 @@ static bool has_no_match(const struct affinity_state *s)
     for (uint32_t i = 0; i < s->affinity.n; i++)
         n += s->affinity.p[i]->n_nonzero;
     for (uint32_t i = 0; i < s->n_changes; i++) {
-        const struct change *c = &s->changes[i];
+        const struct inter_pod_affinity_change *c = &s->changes[i];
         if (c->part == PART_AFFINITY)
             n += (c->before + c->delta != 0) - (c->before != 0);
     }
@@ -211,7 +211,7 @@ static bool has_affinity(const struct affinity_state *s, const struct sched_node
     return is_near || (s->matches_self && has_no_match(s));
 }
 
-static bool has_any(const struct affinity_state *s, enum part part,
+static bool has_any(const struct affinity_state *s, enum inter_pod_affinity_part part,
                     const struct asked_counts *counts, const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < counts->n; i++) {
@@ -226,7 +226,7 @@ static bool has_any(const struct affinity_state *s, enum part part,
 static bool has_any_added(const struct affinity_state *s, const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < s->n_changes; i++) {
-        const struct change *c = &s->changes[i];
+        const struct inter_pod_affinity_change *c = &s->changes[i];
         if (c->part != PART_EXISTING || c->delta <= 0 ||
             sched_label_get(&node->node->labels, c->key) != c->value)
             continue;
@@ -254,12 +254,13 @@ static const struct sched_status *affinity_filter(struct sched_plugin *sp,
     return NULL;
 }
 
-static void change(struct arena *a, struct affinity_state *s, const struct change *by)
+static void change(struct arena *a, struct affinity_state *s,
+                   const struct inter_pod_affinity_change *by)
 {
     if (by->delta == 0 || !by->value)
         return;
     for (uint32_t i = 0; i < s->n_changes; i++) {
-        struct change *c = &s->changes[i];
+        struct inter_pod_affinity_change *c = &s->changes[i];
         if (c->part != by->part || c->key != by->key || c->value != by->value)
             continue;
         c->delta += by->delta;
@@ -269,7 +270,8 @@ static void change(struct arena *a, struct affinity_state *s, const struct chang
     }
     if (s->n_changes == s->cap_changes) {
         s->cap_changes = s->cap_changes ? s->cap_changes * 2 : 4;
-        struct change *p = arena_new_n(a, struct change, s->cap_changes);
+        struct inter_pod_affinity_change *p =
+            arena_new_n(a, struct inter_pod_affinity_change, s->cap_changes);
         if (s->n_changes)
             memcpy(p, s->changes, s->n_changes * sizeof(*p));
         s->changes = p;
@@ -277,18 +279,19 @@ static void change(struct arena *a, struct affinity_state *s, const struct chang
     s->changes[s->n_changes++] = *by;
 }
 
-static void change_counts(struct affinity_plugin *p, struct sched_cycle *cycle, enum part part,
-                          const struct asked_counts *counts, const struct sched_pod *other,
-                          const struct sched_node_info *node, int sign)
+static void change_counts(struct affinity_plugin *p, struct sched_cycle *cycle,
+                          enum inter_pod_affinity_part part, const struct asked_counts *counts,
+                          const struct sched_pod *other, const struct sched_node_info *node,
+                          int sign)
 {
     for (uint32_t i = 0; i < counts->n; i++) {
         const struct tally *t = counts->p[i];
         const struct intern *key = t->topology->key;
-        struct change by = { .part = part,
-                             .key = key,
-                             .value = sched_label_get(&node->node->labels, key),
-                             .before = tally_sum(t, tally_domain(t, node)),
-                             .delta = tally_weigh(p->census, t, other) * sign };
+        struct inter_pod_affinity_change by = { .part = part,
+                                                .key = key,
+                                                .value = sched_label_get(&node->node->labels, key),
+                                                .before = tally_sum(t, tally_domain(t, node)),
+                                                .delta = tally_weigh(p->census, t, other) * sign };
         change(cycle->arena, sched_cycle_state(cycle, &p->p), &by);
     }
 }
@@ -307,10 +310,11 @@ static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
         const struct sched_affinity_term *t = &other->required_anti.p[i];
         if (!term_matches_with(t, cycle->pod, labels))
             continue;
-        struct change by = { .part = PART_EXISTING,
-                             .key = t->topology_key,
-                             .value = sched_label_get(&node->node->labels, t->topology_key),
-                             .delta = sign };
+        struct inter_pod_affinity_change by = { .part = PART_EXISTING,
+                                                .key = t->topology_key,
+                                                .value = sched_label_get(&node->node->labels,
+                                                                         t->topology_key),
+                                                .delta = sign };
         change(cycle->arena, s, &by);
     }
     change_counts(p, cycle, PART_AFFINITY, &s->affinity, other, node, sign);
@@ -369,11 +373,11 @@ static const struct sched_status *affinity_pre_score(struct sched_plugin *sp,
         sched_cycle_set_state(cycle, sp, s);
         tally_begin(census_of(p), &p->began);
     }
-    struct asked prefers = asked_init(p, cycle, TALLY_PREFERS);
+    struct inter_pod_affinity_asked prefers = asked_init(p, cycle, TALLY_PREFERS);
     ask_terms(&prefers, &pod->preferred_affinity);
     ask_terms(&prefers, &pod->preferred_anti);
     s->prefers = prefers.got;
-    struct asked about = asked_init(p, cycle, TALLY_ABOUT);
+    struct inter_pod_affinity_asked about = asked_init(p, cycle, TALLY_ABOUT);
     about.key.hard_weight = p->hard_weight;
     ask_keys(&about, &p->census->score_keys);
     s->about = about.got;

@@ -14,10 +14,10 @@
 enum { LACKS_PODS = 1, LACKS_CPU = 2, LACKS_MEMORY = 4, LACKS_EPHEMERAL = 8, LACKS_SCALAR = 16 };
 enum { N_CORE = 4, SCALARS_REMEMBERED_MAX = 60 }; /* bits of a mask */
 
-enum strategy { LEAST, MOST, RATIO };
+enum node_resources_fit_strategy { LEAST, MOST, RATIO };
 struct fit {
     struct sched_plugin plugin;
-    enum strategy strategy;
+    enum node_resources_fit_strategy strategy;
     struct sched_specs specs;
     struct place_shape_point *shape;
     uint32_t n_shape;
@@ -82,17 +82,17 @@ struct scalar_need {
     int64_t value;
     struct str reason;
 };
-struct refusal {
+struct node_resources_fit_refusal {
     uint64_t lacks; /* LACKS_*, and LACKS_SCALAR << i */
     bool never;
     struct sched_status status;
-    struct refusal *next;
+    struct node_resources_fit_refusal *next;
 };
 struct fit_state {
     struct arena *arena; /* of the cycle itself: forks share the state */
     struct scalar_need *p;
     uint32_t n;
-    struct refusal *refusals;
+    struct node_resources_fit_refusal *refusals;
 };
 
 static bool has_str(const struct str *p, uint32_t n, struct str s)
@@ -170,7 +170,7 @@ static bool lacks_scalar(const struct scalar_need *need, const struct sched_node
 static const struct sched_status *refuse(struct fit_state *s, const struct sched_node_info *node,
                                          uint64_t lacks, bool never)
 {
-    struct refusal *r = s->n <= SCALARS_REMEMBERED_MAX ? s->refusals : NULL;
+    struct node_resources_fit_refusal *r = s->n <= SCALARS_REMEMBERED_MAX ? s->refusals : NULL;
     while (r && (r->lacks != lacks || r->never != never))
         r = r->next;
     if (r)
@@ -182,8 +182,8 @@ static const struct sched_status *refuse(struct fit_state *s, const struct sched
     for (uint32_t i = 0; i < s->n; i++)
         if (lacks_scalar(&s->p[i], node))
             reasons[n++] = s->p[i].reason;
-    r = arena_new(s->arena, struct refusal);
-    *r = (struct refusal){ lacks, never, *core, s->refusals };
+    r = arena_new(s->arena, struct node_resources_fit_refusal);
+    *r = (struct node_resources_fit_refusal){ lacks, never, *core, s->refusals };
     r->status.reasons = reasons;
     r->status.n_reasons = n;
     s->refusals = r;
@@ -393,7 +393,7 @@ static int read_args(struct fit *f, const struct json *args, struct err *err)
                        "\": supported values: \"LeastAllocated\", \"MostAllocated\", "
                        "\"RequestedToCapacityRatio\"",
                        STR_ARG(type));
-    f->strategy = (enum strategy)at;
+    f->strategy = (enum node_resources_fit_strategy)at;
     if (f->strategy != RATIO)
         return 0;
     return read_shape(f, json_path(how, "requestedToCapacityRatio", "shape", NULL), err);

@@ -27,7 +27,7 @@ struct spread_plugin {
 };
 
 /* One constraint of the pod, or a default one with the selector that was found for the pod. */
-struct rule {
+struct pod_topology_spread_rule {
     const struct sched_spread *spread;
     const struct sched_selector *selector;
     const struct tally *tally;
@@ -36,20 +36,20 @@ struct rule {
     bool is_hostname;
     double weight;
 };
-struct rules {
-    struct rule *p;
+struct pod_topology_spread_rules {
+    struct pod_topology_spread_rule *p;
     uint32_t n;
 };
-struct change { /* of a dry run */
+struct pod_topology_spread_change { /* of a dry run */
     uint32_t rule, domain;
     int64_t delta;
 };
 struct spread_state {
-    struct rules hard, soft;
+    struct pod_topology_spread_rules hard, soft;
     bool refuses_all;  /* no node has one of the labels of a hard one */
     bool requires_all; /* soft: nodes without one of the labels are not scored */
     bool ignores_all;  /* soft: that is all nodes */
-    struct change *changes;
+    struct pod_topology_spread_change *changes;
     uint32_t n_changes, cap_changes;
 };
 
@@ -116,31 +116,31 @@ static struct constraints constraints_of(struct spread_plugin *p, struct arena *
     return c;
 }
 
-static struct rules rules_of(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
-                             bool hard)
+static struct pod_topology_spread_rules rules_of(struct spread_plugin *p, struct arena *a,
+                                                 const struct sched_pod *pod, bool hard)
 {
     struct constraints c = constraints_of(p, a, pod, hard);
-    struct rules rules = { 0 };
+    struct pod_topology_spread_rules rules = { 0 };
 
     for (const struct sched_spread *s = next_of(&c, NULL); s; s = next_of(&c, s))
         rules.n++;
     if (rules.n == 0)
         return rules;
-    rules.p = arena_new_n(a, struct rule, rules.n);
-    struct rule *r = rules.p;
+    rules.p = arena_new_n(a, struct pod_topology_spread_rule, rules.n);
+    struct pod_topology_spread_rule *r = rules.p;
     for (const struct sched_spread *s = next_of(&c, NULL); s; s = next_of(&c, s))
-        *r++ = (struct rule){ .spread = s, .selector = selector_of(&c, s) };
+        *r++ = (struct pod_topology_spread_rule){ .spread = s, .selector = selector_of(&c, s) };
     return rules;
 }
 
 static void count_rules(struct spread_plugin *p, struct arena *a, const struct sched_pod *pod,
-                        struct rules *rules, bool requires_all)
+                        struct pod_topology_spread_rules *rules, bool requires_all)
 {
     struct intern **keys = arena_new_n(a, struct intern *, rules->n);
     for (uint32_t i = 0; i < rules->n; i++)
         keys[i] = rules->p[i].spread->topology_key;
     for (uint32_t i = 0; i < rules->n; i++) {
-        struct rule *r = &rules->p[i];
+        struct pod_topology_spread_rule *r = &rules->p[i];
         struct tally_key key = {
             .kind = TALLY_SPREAD,
             .topology_key = keys[i],
@@ -159,7 +159,7 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
 }
 
 /* No node has one of the labels. */
-static bool lacks_label(const struct census *c, const struct rules *rules)
+static bool lacks_label(const struct census *c, const struct pod_topology_spread_rules *rules)
 {
     for (uint32_t i = 0; i < rules->n; i++)
         if (!census_has_label(c, rules->p[i].spread->topology_key))
@@ -167,7 +167,8 @@ static bool lacks_label(const struct census *c, const struct rules *rules)
     return false;
 }
 
-static bool has_all_labels(const struct rules *rules, const struct sched_node_info *node)
+static bool has_all_labels(const struct pod_topology_spread_rules *rules,
+                           const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < rules->n; i++)
         if (tally_domain(rules->p[i].tally, node) == 0)
@@ -211,7 +212,7 @@ static int64_t min_of(const struct spread_state *s, uint32_t rule)
     int64_t min = t->min, changed_min = INT64_MAX;
 
     for (uint32_t i = 0; i < s->n_changes; i++) {
-        const struct change *c = &s->changes[i];
+        const struct pod_topology_spread_change *c = &s->changes[i];
         if (c->rule != rule)
             continue;
         changed_at_min += t->sums[c->domain] == min;
@@ -235,7 +236,7 @@ static const struct sched_status *spread_filter(struct sched_plugin *sp, struct 
     if (s->refuses_all)
         return &no_label;
     for (uint32_t i = 0; i < s->hard.n; i++) {
-        const struct rule *r = &s->hard.p[i];
+        const struct pod_topology_spread_rule *r = &s->hard.p[i];
         const struct tally *t = r->tally;
         uint32_t domain = tally_domain(t, node);
         if (domain == 0)
@@ -255,7 +256,7 @@ static void change(struct arena *a, struct spread_state *s, uint32_t rule, uint3
                    int64_t delta)
 {
     for (uint32_t i = 0; i < s->n_changes; i++) {
-        struct change *c = &s->changes[i];
+        struct pod_topology_spread_change *c = &s->changes[i];
         if (c->rule != rule || c->domain != domain)
             continue;
         c->delta += delta;
@@ -265,12 +266,13 @@ static void change(struct arena *a, struct spread_state *s, uint32_t rule, uint3
     }
     if (s->n_changes == s->cap_changes) {
         s->cap_changes = s->cap_changes ? s->cap_changes * 2 : 4;
-        struct change *p = arena_new_n(a, struct change, s->cap_changes);
+        struct pod_topology_spread_change *p =
+            arena_new_n(a, struct pod_topology_spread_change, s->cap_changes);
         if (s->n_changes)
             memcpy(p, s->changes, s->n_changes * sizeof(*p));
         s->changes = p;
     }
-    s->changes[s->n_changes++] = (struct change){ rule, domain, delta };
+    s->changes[s->n_changes++] = (struct pod_topology_spread_change){ rule, domain, delta };
 }
 
 /* Upstream asks neither whether the pod is terminating nor whether the selector is empty here. */
@@ -283,7 +285,7 @@ static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
         other->namespace_word != cycle->pod->namespace_word || !has_all_labels(&s->hard, node))
         return;
     for (uint32_t i = 0; i < s->hard.n; i++) {
-        const struct rule *r = &s->hard.p[i];
+        const struct pod_topology_spread_rule *r = &s->hard.p[i];
         if (sched_selector_matches(r->selector, &other->labels) && tally_counts(r->tally, node))
             change(cycle->arena, s, i, tally_domain(r->tally, node), delta);
     }
@@ -383,7 +385,7 @@ static const struct sched_status *spread_pre_score(struct sched_plugin *sp,
         n_scored -= ignored[i];
     }
     for (uint32_t i = 0; i < s->soft.n; i++) {
-        struct rule *r = &s->soft.p[i];
+        struct pod_topology_spread_rule *r = &s->soft.p[i];
         r->is_hostname = r->spread->topology_key == p->hostname;
         size_t size =
             r->is_hostname ? n_scored : n_values(cycle->arena, r->tally, nodes, ignored, n);
@@ -392,7 +394,7 @@ static const struct sched_status *spread_pre_score(struct sched_plugin *sp,
     return NULL;
 }
 
-static int64_t count_for(const struct spread_state *s, const struct rule *r,
+static int64_t count_for(const struct spread_state *s, const struct pod_topology_spread_rule *r,
                          const struct sched_node_info *node, uint32_t domain)
 {
     const struct tally *t = r->tally;
@@ -415,7 +417,7 @@ static const struct sched_status *spread_score(struct sched_plugin *sp, struct s
         if (is_ignored(s, nodes[i]))
             continue;
         for (uint32_t j = 0; j < s->soft.n; j++) {
-            const struct rule *r = &s->soft.p[j];
+            const struct pod_topology_spread_rule *r = &s->soft.p[j];
             uint32_t domain = tally_domain(r->tally, nodes[i]);
             if (domain != 0)
                 score += (double)count_for(s, r, nodes[i], domain) * r->weight +

@@ -31,13 +31,13 @@ struct preemption_acts {
 };
 
 struct act {
-    struct eviction *job;
+    struct preemption_acts_eviction *job;
     const struct sched_pod *pod; /* a reference */
     unsigned tries;
     bool waits_to_retry;
 };
 
-struct eviction {
+struct preemption_acts_eviction {
     struct preemption_acts *acts; /* NULL: the plugin has gone */
     struct intern_table *words;
     struct sched_api *api;
@@ -49,7 +49,7 @@ struct eviction {
     bool at_last, failed, stops;
 };
 
-static void job_free(struct eviction *job)
+static void job_free(struct preemption_acts_eviction *job)
 {
     for (size_t i = 0; i < job->n_victims; i++)
         sched_object_unref(job->words, (void *)job->victims[i].pod);
@@ -64,7 +64,7 @@ static void job_free(struct eviction *job)
 
 static void start_victim(struct act *act);
 
-static void job_end(struct eviction *job)
+static void job_end(struct preemption_acts_eviction *job)
 {
     struct preemption_acts *acts = job->acts;
     if (acts) {
@@ -77,7 +77,7 @@ static void job_end(struct eviction *job)
 }
 
 /* One of what was waited for is there. May free the job. */
-static void job_step(struct eviction *job)
+static void job_step(struct preemption_acts_eviction *job)
 {
     assert(job->waits_for > 0);
     if (--job->waits_for > 0)
@@ -105,7 +105,7 @@ static bool is_done(int r, int status)
 
 static void act_ended(struct act *act, bool failed)
 {
-    struct eviction *job = act->job;
+    struct preemption_acts_eviction *job = act->job;
     if (failed)
         job->failed = job->stops = true;
     job_step(job);
@@ -142,7 +142,7 @@ static struct sched_reference reference(const struct sched_pod *pod)
 
 static void record_victim(const struct act *act, const char *suffix)
 {
-    const struct eviction *job = act->job;
+    const struct preemption_acts_eviction *job = act->job;
     if (!job->acts)
         return;
     struct sched_framework *f = job->acts->framework;
@@ -179,7 +179,7 @@ static void patch_victim(void *arg);
 static void on_patched(void *arg, int r, int status, struct str body, const struct err *err)
 {
     struct act *act = arg;
-    struct eviction *job = act->job;
+    struct preemption_acts_eviction *job = act->job;
     if (is_done(r, status)) {
         delete_victim(act);
         return;
@@ -249,14 +249,14 @@ static void start_victim(struct act *act)
 static void on_withdrawn(void *arg, int r, int status, struct str body, const struct err *err)
 {
     struct act *act = arg;
-    struct eviction *job = act->job;
+    struct preemption_acts_eviction *job = act->job;
     if (!is_done(r, status) && !is_gone(r, status))
         job->failed = true; /* not critical: evictions go on */
     job_step(job);
 }
 
 /* Pods of lower priority that hoped for the node look for another one soon. */
-static void withdraw_nominations(struct eviction *job)
+static void withdraw_nominations(struct preemption_acts_eviction *job)
 {
     struct sched_framework *f = job->acts->framework;
     size_t n;
@@ -294,7 +294,7 @@ struct preemption_acts *preemption_acts_new(struct sched_framework *framework, s
 }
 
 /* The plugin goes. Answers that are awaited still come; tries that are not yet due do not. */
-static void job_orphan(struct eviction *job)
+static void job_orphan(struct preemption_acts_eviction *job)
 {
     struct sched_framework *f = job->acts->framework;
     job->acts = NULL;
@@ -329,14 +329,14 @@ void preemption_acts_start(struct preemption_acts *acts, const struct sched_pod 
     if (n == 0 || map_has(&acts->jobs, preemptor->o.uid))
         return;
     struct sched_framework *f = acts->framework;
-    struct eviction *job = xnew(struct eviction);
-    *job = (struct eviction){ .acts = acts,
-                              .words = f->words,
-                              .api = f->api,
-                              .preemptor = sched_object_ref((void *)preemptor),
-                              .node = intern_ref(place->node->node->name),
-                              .victims = xnew_n(struct act, n),
-                              .waits_for = 1 };
+    struct preemption_acts_eviction *job = xnew(struct preemption_acts_eviction);
+    *job = (struct preemption_acts_eviction){ .acts = acts,
+                                              .words = f->words,
+                                              .api = f->api,
+                                              .preemptor = sched_object_ref((void *)preemptor),
+                                              .node = intern_ref(place->node->node->name),
+                                              .victims = xnew_n(struct act, n),
+                                              .waits_for = 1 };
     for (uint32_t i = 0; i < place->n_victims; i++)
         if (!place->victims[i]->is_terminating)
             job->victims[job->n_victims++] = (struct act){
@@ -354,7 +354,7 @@ void preemption_acts_start(struct preemption_acts *acts, const struct sched_pod 
 
 bool preemption_acts_hold(const struct preemption_acts *acts, const struct sched_pod *preemptor)
 {
-    const struct eviction *job = map_get(&acts->jobs, preemptor->o.uid);
+    const struct preemption_acts_eviction *job = map_get(&acts->jobs, preemptor->o.uid);
     if (!job || !job->at_last)
         return job != NULL;
     const struct sched_pod *last = job->victims[job->n_victims - 1].pod;

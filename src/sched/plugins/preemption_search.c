@@ -303,7 +303,7 @@ void preemption_find(struct preemption_search *s, struct sched_cycle *cycle,
 
 /* ---- choosing ---- */
 
-struct rank {
+struct preemption_search_rank {
     uint32_t n_violations;
     int32_t top_priority;
     int64_t sum;
@@ -311,12 +311,12 @@ struct rank {
     int64_t started_ms; /* of the victims with the highest priority, the first to have started */
 };
 
-static struct rank rank_of(const struct sched_candidate *c, int64_t wall_ms)
+static struct preemption_search_rank rank_of(const struct sched_candidate *c, int64_t wall_ms)
 {
-    struct rank r = { .n_violations = c->n_violations,
-                      .top_priority = c->victims[0]->priority,
-                      .n_victims = c->n_victims,
-                      .started_ms = INT64_MAX };
+    struct preemption_search_rank r = { .n_violations = c->n_violations,
+                                        .top_priority = c->victims[0]->priority,
+                                        .n_victims = c->n_victims,
+                                        .started_ms = INT64_MAX };
     int32_t highest = INT32_MIN;
     for (uint32_t i = 0; i < c->n_victims; i++)
         highest = MAX(highest, c->victims[i]->priority);
@@ -331,7 +331,8 @@ static struct rank rank_of(const struct sched_candidate *c, int64_t wall_ms)
     return r;
 }
 
-static bool is_better(const struct rank *a, const struct rank *b)
+static bool is_better(const struct preemption_search_rank *a,
+                      const struct preemption_search_rank *b)
 {
     if (a->n_violations != b->n_violations)
         return a->n_violations < b->n_violations;
@@ -347,9 +348,9 @@ static bool is_better(const struct rank *a, const struct rank *b)
 size_t preemption_choose(const struct sched_candidate *candidates, size_t n, int64_t wall_ms)
 {
     size_t best = 0;
-    struct rank best_rank = rank_of(&candidates[0], wall_ms);
+    struct preemption_search_rank best_rank = rank_of(&candidates[0], wall_ms);
     for (size_t i = 1; i < n; i++) {
-        struct rank rank = rank_of(&candidates[i], wall_ms);
+        struct preemption_search_rank rank = rank_of(&candidates[i], wall_ms);
         if (is_better(&rank, &best_rank)) {
             best = i;
             best_rank = rank;

@@ -165,7 +165,7 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k, st
 }
 
 /* May a node not count that has the topology key? Others are in domain 0 anyway. */
-static bool asks_nodes(const struct tally_key *k, const struct node_question *q)
+static bool asks_nodes(const struct tally_key *k, const struct topology_node_question *q)
 {
     if (k->kind != TALLY_SPREAD || k->wants_nodes_alone)
         return false;

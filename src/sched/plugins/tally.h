@@ -33,7 +33,8 @@ enum tally_kind {
 struct tally_key {
     enum tally_kind kind;
     const struct intern *topology_key;
-    struct node_question nodes; /* its pod is the one to be placed; the rest: SPREAD alone */
+    struct topology_node_question
+        nodes; /* its pod is the one to be placed; the rest: SPREAD alone */
     /* SPREAD */
     const struct sched_selector *selector;
     bool wants_min;         /* `population` and the smallest sum */

@@ -185,18 +185,18 @@ void topology_node_filter_sync(struct census *c, struct node_filter *f)
     f->shape = c->shape;
 }
 
-static bool asks_affinity(const struct node_question *q)
+static bool asks_affinity(const struct topology_node_question *q)
 {
     return q->honors_affinity &&
            (q->pod->node_selector.n > 0 || q->pod->has_required_node_affinity);
 }
 
-bool topology_node_filter_asks(const struct node_question *q)
+bool topology_node_filter_asks(const struct topology_node_question *q)
 {
     return asks_affinity(q) || q->honors_taints;
 }
 
-static uint64_t filter_hash(const struct node_question *q)
+static uint64_t filter_hash(const struct topology_node_question *q)
 {
     uint64_t h = alike_mix(q->honors_taints, asks_affinity(q));
     for (uint32_t i = 0; i < q->n_keys; i++)
@@ -206,7 +206,7 @@ static uint64_t filter_hash(const struct node_question *q)
     return q->honors_taints ? alike_hash_tolerations(h, q->pod) : h;
 }
 
-static bool filter_is(const struct node_filter *f, const struct node_question *q)
+static bool filter_is(const struct node_filter *f, const struct topology_node_question *q)
 {
     if (f->n_keys != q->n_keys || f->honors_taints != q->honors_taints ||
         f->honors_affinity != asks_affinity(q))
@@ -218,7 +218,7 @@ static bool filter_is(const struct node_filter *f, const struct node_question *q
            (!f->honors_taints || alike_tolerations(f->pod, q->pod));
 }
 
-static struct node_filter *filter_new(struct topologies *ts, const struct node_question *q,
+static struct node_filter *filter_new(struct topologies *ts, const struct topology_node_question *q,
                                       uint64_t hash)
 {
     struct node_filter *f = xnew(struct node_filter);
@@ -236,7 +236,8 @@ static struct node_filter *filter_new(struct topologies *ts, const struct node_q
     return f;
 }
 
-struct node_filter *topology_node_filter_ref(struct topologies *ts, const struct node_question *q)
+struct node_filter *topology_node_filter_ref(struct topologies *ts,
+                                             const struct topology_node_question *q)
 {
     uint64_t hash = filter_hash(q);
     struct node_filter *f = ts->filters;

@@ -23,7 +23,7 @@ struct topology {
 };
 
 /* Which nodes count? All borrowed. */
-struct node_question {
+struct topology_node_question {
     const struct sched_pod *pod;
     struct intern *const *keys; /* those that have all of these labels, */
     uint32_t n_keys;
@@ -64,11 +64,12 @@ struct topology *topology_ref(struct topologies *ts, const struct intern *key);
 void topology_unref(struct topologies *ts, struct topology *t);
 void topology_sync(struct census *c, struct topology *t);
 
-struct node_filter *topology_node_filter_ref(struct topologies *ts, const struct node_question *q);
+struct node_filter *topology_node_filter_ref(struct topologies *ts,
+                                             const struct topology_node_question *q);
 void topology_node_filter_unref(struct topologies *ts, struct node_filter *f); /* NULL is fine */
 void topology_node_filter_sync(struct census *c, struct node_filter *f);
 /* Some nodes that have all labels may not count. */
-bool topology_node_filter_asks(const struct node_question *q);
+bool topology_node_filter_asks(const struct topology_node_question *q);
 
 struct population *topology_population_ref(struct topologies *ts, const struct topology *t,
                                            const struct node_filter *f);

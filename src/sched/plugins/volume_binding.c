@@ -260,14 +260,14 @@ static bool is_wanted(const struct sched_pv *pv, const struct sched_pvc *pvc)
            (pvc->access_modes & ~pv->access_modes) == 0;
 }
 
-struct search {
+struct volume_binding_search {
     const struct binding_state *s;
     const struct sched_node *node;
     const struct sched_pv **chosen; /* of the claims before */
     uint32_t n_chosen;
 };
 
-static bool is_chosen(const struct search *search, const struct sched_pv *pv)
+static bool is_chosen(const struct volume_binding_search *search, const struct sched_pv *pv)
 {
     for (uint32_t i = 0; i < search->n_chosen; i++) {
         if (search->chosen[i] == pv)
@@ -277,8 +277,8 @@ static bool is_chosen(const struct search *search, const struct sched_pv *pv)
 }
 
 /* The smallest of one list that does. */
-static const struct sched_pv *first_of(const struct search *search, const struct unbound_claim *c,
-                                       const struct pin_list *list)
+static const struct sched_pv *first_of(const struct volume_binding_search *search,
+                                       const struct unbound_claim *c, const struct pin_list *list)
 {
     size_t from = 0, to = list->n;
     while (from < to) {
@@ -298,7 +298,7 @@ static const struct sched_pv *first_of(const struct search *search, const struct
     return NULL;
 }
 
-static const struct sched_pv *find_volume(const struct search *search,
+static const struct sched_pv *find_volume(const struct volume_binding_search *search,
                                           const struct unbound_claim *c)
 {
     /* A volume that was set aside for the claim is the one, or nothing is. */
@@ -362,7 +362,7 @@ static const struct sched_status *check_unbound(const struct binding_state *s, s
             return NULL;
         }
     }
-    struct search search = { s, node, ret_chosen, 0 };
+    struct volume_binding_search search = { s, node, ret_chosen, 0 };
     for (uint32_t i = 0; i < s->n_unbound; i++) {
         const struct unbound_claim *c = &s->unbound[i];
         ret_chosen[i] = NULL;

@@ -18,13 +18,13 @@ struct volume_zone {
 };
 
 /* What one label of one volume asks of a node. */
-struct topology {
+struct volume_zone_topology {
     const struct intern *key, *other_key; /* other: today's label for yesterday's */
     const struct intern **values;         /* those that any object has */
     uint32_t n_values;
 };
 struct zone_state {
-    struct topology *topologies;
+    struct volume_zone_topology *topologies;
     uint32_t n;
 };
 
@@ -82,7 +82,7 @@ static void add_topologies(struct volume_zone *z, struct arena *a, struct zone_s
         uint32_t n = label ? count_zones(text) : 0;
         if (n == 0)
             continue;
-        struct topology *t = &s->topologies[s->n++];
+        struct volume_zone_topology *t = &s->topologies[s->n++];
         t->key = z->labels[i];
         t->other_key = i < 2 ? z->labels[i + 2] : NULL;
         t->values = arena_new_n(a, const struct intern *, n);
@@ -144,8 +144,8 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
             continue;
         if (!s) {
             s = arena_new(cycle->arena, struct zone_state);
-            s->topologies =
-                arena_new_n(cycle->arena, struct topology, (size_t)ZONE_LABELS * pod->n_volumes);
+            s->topologies = arena_new_n(cycle->arena, struct volume_zone_topology,
+                                        (size_t)ZONE_LABELS * pod->n_volumes);
         }
         add_topologies(z, cycle->arena, s, pv);
     }
@@ -155,7 +155,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     return NULL;
 }
 
-static bool has_value(const struct topology *t, const struct intern *value)
+static bool has_value(const struct volume_zone_topology *t, const struct intern *value)
 {
     for (uint32_t i = 0; i < t->n_values; i++) {
         if (t->values[i] == value)
@@ -174,7 +174,7 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
     for (size_t i = 0; i < ZONE_LABELS && !has_zone; i++)
         has_zone = sched_label_get(labels, z->labels[i]) != NULL;
     for (uint32_t i = 0; has_zone && i < s->n; i++) {
-        const struct topology *t = &s->topologies[i];
+        const struct volume_zone_topology *t = &s->topologies[i];
         const struct intern *value = sched_label_get(labels, t->key);
         if (!value && t->other_key)
             value = sched_label_get(labels, t->other_key);

@@ -64,12 +64,13 @@ void queue_heap_remove(struct pod_heap *h, struct queued *p)
     heap_remove(&of_pods, h, &h->items, p->heap_at);
 }
 
-void queue_orders_init(struct orders *o)
+void queue_orders_init(struct queue_orders *o)
 {
-    *o = (struct orders){ .active.less = queue_less_active, .backoff.less = queue_less_backoff };
+    *o = (struct queue_orders){ .active.less = queue_less_active,
+                                .backoff.less = queue_less_backoff };
 }
 
-void queue_orders_fini(struct orders *o)
+void queue_orders_fini(struct queue_orders *o)
 {
     vec_fini(&o->active.items);
     vec_fini(&o->backoff.items);

@@ -88,7 +88,7 @@ const struct profile_index *queue_profile_index_of(struct sched_queue *q, struct
     struct profile_index *x = index_new(profile);
     x->orders = &q->shared;
     if (profile->is_apart) {
-        x->orders = xnew(struct orders);
+        x->orders = xnew(struct queue_orders);
         queue_orders_init(x->orders);
     }
     vec_push(&q->profiles, x);
@@ -118,20 +118,20 @@ uint64_t queue_profile_wants(const struct profile_index *x, const struct sched_e
 
 /* ---- groups ---- */
 
-static struct group *group_of(struct sched_queue *q, const struct queued *p)
+static struct queue_group *group_of(struct sched_queue *q, const struct queued *p)
 {
     uint64_t rejectors = p->pub.rejected_by | p->pub.pending_by;
     uint64_t gate = p->gate ? UINT64_C(1) << p->gate->position : 0;
-    struct group *empty = NULL;
+    struct queue_group *empty = NULL;
     vec_each (at, &q->groups) {
-        struct group *g = *at;
+        struct queue_group *g = *at;
         if (g->profile == p->profile && g->rejectors == rejectors && g->gate == gate)
             return g;
         if (!empty && list_is_empty(&g->pods))
             empty = g;
     }
     if (!empty) {
-        empty = xnew(struct group);
+        empty = xnew(struct queue_group);
         list_init(&empty->pods);
         vec_push(&q->groups, empty);
     }

@@ -37,7 +37,7 @@ struct interest {
 };
 
 /* Pods that can be popped. */
-struct orders {
+struct queue_orders {
     struct pod_heap active, backoff;
 };
 
@@ -48,14 +48,14 @@ struct profile_index {
     VEC(struct interest) interests;
     uint64_t wants[SCHED_RESOURCE_COUNT][ACTION_COUNT]; /* plugins by position */
     uint64_t wants_wildcard;                            /* that registered everything at once */
-    struct orders *orders; /* that its pods stand in: the queue's, or its own (is_apart) */
+    struct queue_orders *orders; /* that its pods stand in: the queue's, or its own (is_apart) */
 };
 
 /*
  * Unschedulable pods that are alike to every event: same profile, same plugins that refused, same
  * gate. An event looks at a group once, so pods nobody wants to move cost nothing.
  */
-struct group {
+struct queue_group {
     struct list pods; /* struct queued.in_group */
     const struct profile_index *profile;
     uint64_t rejectors; /* rejected_by | pending_by */
@@ -64,7 +64,7 @@ struct group {
 
 /* ---- pods ---- */
 
-enum place {
+enum queue_place {
     IN_ACTIVE,
     IN_BACKOFF,
     IN_ERROR_BACKOFF,
@@ -83,13 +83,13 @@ struct queued {
     struct sched_queued pub;
     const struct sched_pod *newer; /* as it is now, while an older one is in flight */
     const struct profile_index *profile;
-    enum place place;
+    enum queue_place place;
     uint32_t heap_at;    /* 0: in none */
     uint64_t seq;        /* of added_ms: who came first in the same millisecond */
     uint64_t backoff_ms; /* when its back-off ends, aligned; 0: none */
     uint64_t flush_ms;   /* when it is tried again without an event; UINT64_MAX: never */
     struct sched_plugin *gate;
-    struct group *group; /* of IN_UNSCHEDULABLE */
+    struct queue_group *group; /* of IN_UNSCHEDULABLE */
     struct list in_group;
     struct in_flight_node mark; /* its place among the events, IN_FLIGHT */
     bool is_deleted;            /* in flight, and gone meanwhile */
@@ -99,10 +99,10 @@ struct queued {
 
 /* ---- moves ---- */
 
-enum strategy { STAY, AFTER_BACKOFF, AT_ONCE };
-struct candidate {
+enum queue_strategy { STAY, AFTER_BACKOFF, AT_ONCE };
+struct queue_candidate {
     struct queued *pod;
-    enum strategy strategy;
+    enum queue_strategy strategy;
 };
 struct matches {
     const struct interest **p;
@@ -143,17 +143,17 @@ struct queue_counters {
 struct sched_queue {
     struct sched_queue_opts opts;
     struct map pods; /* by uid: struct queued */
-    struct orders shared;
+    struct queue_orders shared;
     struct pod_heap error_backoff, unschedulable;
     size_t n_gated, n_in_flight;
     VEC(struct profile_index *) profiles;
-    VEC(struct group *) groups;
+    VEC(struct queue_group *) groups;
     struct list in_flight; /* marks of pods, and events, as they came */
     size_t n_events;
     struct sched_nominator nominator;
-    struct arena arena;               /* of PreEnqueue's statuses */
-    VEC(struct candidate) candidates; /* whom an event moves; kept for its memory */
-    struct matches matches;           /* likewise: plugins that have a say in it */
+    struct arena arena;                     /* of PreEnqueue's statuses */
+    VEC(struct queue_candidate) candidates; /* whom an event moves; kept for its memory */
+    struct matches matches;                 /* likewise: plugins that have a say in it */
     uint64_t next_seq;
     struct queue_counters counters;
 };
@@ -170,8 +170,8 @@ static inline struct queued *queue_heap_first(const struct pod_heap *h)
 {
     return h->items.n ? h->items.p[0] : NULL;
 }
-void queue_orders_init(struct orders *o);
-void queue_orders_fini(struct orders *o);
+void queue_orders_init(struct queue_orders *o);
+void queue_orders_fini(struct queue_orders *o);
 
 /* index.c */
 /* NULL: the scheduler's name is nobody's here. */
@@ -205,11 +205,11 @@ void in_flight_fini(struct sched_queue *q);
 void queue_count_incoming(struct sched_queue *q, unsigned into, const struct cause *why);
 
 /* moves.c */
-enum strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
-                                const struct sched_event *event);
-enum strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p);
+enum queue_strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
+                                      const struct sched_event *event);
+enum queue_strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p);
 /* From nowhere to where the strategy says; a gate may hold it. */
-void queue_requeue(struct sched_queue *q, struct queued *p, enum strategy s,
+void queue_requeue(struct sched_queue *q, struct queued *p, enum queue_strategy s,
                    const struct cause *why, uint64_t now_ms);
 void move_to_active(struct sched_queue *q, struct queued *p, const struct cause *why,
                     bool skips_gates, uint64_t now_ms);

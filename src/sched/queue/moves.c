@@ -154,7 +154,7 @@ static void move_to_backoff(struct sched_queue *q, struct queued *p, const struc
     queue_count_incoming(q, INTO_BACKOFF, why);
 }
 
-void queue_requeue(struct sched_queue *q, struct queued *p, enum strategy s,
+void queue_requeue(struct sched_queue *q, struct queued *p, enum queue_strategy s,
                    const struct cause *why, uint64_t now_ms)
 {
     if (s == STAY)
@@ -201,14 +201,14 @@ static void match(const struct profile_index *x, uint64_t rejectors,
  * A plugin that said Pending knows when its wait is over, so the pod need not back off; what the
  * others say is a guess.
  */
-static enum strategy strategy_among(const struct queued *p, const struct sched_event *event,
-                                    const struct matches *matches)
+static enum queue_strategy strategy_among(const struct queued *p, const struct sched_event *event,
+                                          const struct matches *matches)
 {
     if (!p->pub.rejected_by && !p->pub.pending_by)
         return AFTER_BACKOFF;
     if (event_is_wildcard(event))
         return wildcard_is_for(p, event) ? AFTER_BACKOFF : STAY;
-    enum strategy s = STAY;
+    enum queue_strategy s = STAY;
     for (size_t at = 0; at < matches->n; at++) {
         const struct interest *i = matches->p[at];
         if (!says_queue(i, p, event))
@@ -222,8 +222,8 @@ static enum strategy strategy_among(const struct queued *p, const struct sched_e
     return s;
 }
 
-enum strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
-                                const struct sched_event *event)
+enum queue_strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
+                                      const struct sched_event *event)
 {
     match(p->profile, p->pub.rejected_by | p->pub.pending_by, event, &q->matches);
     return strategy_among(p, event, &q->matches);
@@ -232,17 +232,17 @@ enum strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
 struct in_flight_search {
     struct sched_queue *q;
     const struct queued *pod;
-    enum strategy best;
+    enum queue_strategy best;
 };
 static bool consider(void *arg, const struct sched_event *event)
 {
     struct in_flight_search *s = arg;
-    enum strategy one = queue_strategy_of(s->q, s->pod, event);
+    enum queue_strategy one = queue_strategy_of(s->q, s->pod, event);
     s->best = MAX(s->best, one);
     return s->best == AT_ONCE || (s->best == AFTER_BACKOFF && !s->pod->pub.pending_by);
 }
 
-enum strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p)
+enum queue_strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p)
 {
     if (p->lost_events || (!p->pub.rejected_by && !p->pub.pending_by))
         return AFTER_BACKOFF;
@@ -262,7 +262,7 @@ static bool is_of_interest(const struct sched_queue *q, const struct sched_event
 }
 
 /* Can it move any pod of the group at all? */
-static bool concerns(const struct group *g, const struct sched_event *event)
+static bool concerns(const struct queue_group *g, const struct sched_event *event)
 {
     if (list_is_empty(&g->pods))
         return false;
@@ -273,7 +273,7 @@ static bool concerns(const struct group *g, const struct sched_event *event)
     return all || !g->rejectors || (wants & g->rejectors);
 }
 
-static void find_in_group(struct sched_queue *q, const struct group *g,
+static void find_in_group(struct sched_queue *q, const struct queue_group *g,
                           const struct sched_event *event, const struct sched_queue_check *check)
 {
     match(g->profile, g->rejectors, event, &q->matches);
@@ -281,9 +281,9 @@ static void find_in_group(struct sched_queue *q, const struct group *g,
         struct queued *p = list_entry(link, struct queued, in_group);
         if (check && !check->wants(check->arg, p->pub.pod))
             continue;
-        enum strategy s = strategy_among(p, event, &q->matches);
+        enum queue_strategy s = strategy_among(p, event, &q->matches);
         if (s != STAY)
-            vec_push(&q->candidates, ((struct candidate){ p, s }));
+            vec_push(&q->candidates, ((struct queue_candidate){ p, s }));
     }
 }
 
@@ -379,7 +379,7 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
 }
 
 /* When the first one may leave. */
-static uint64_t first_backoff_end(const struct orders *o)
+static uint64_t first_backoff_end(const struct queue_orders *o)
 {
     return o->backoff.items.n ? queue_heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;
 }

@@ -131,7 +131,7 @@ static void update_unschedulable(struct sched_queue *q, struct queued *p,
     unsigned bits = sched_pod_changes(event.before, event.after);
     for (; bits && p->place == IN_UNSCHEDULABLE; bits &= bits - 1) {
         event.actions = bits & -bits;
-        enum strategy s = queue_strategy_of(q, p, &event);
+        enum queue_strategy s = queue_strategy_of(q, p, &event);
         if (s == STAY)
             continue;
         queue_take_out(q, p);
@@ -208,8 +208,8 @@ void sched_queue_del(struct sched_queue *q, struct str uid)
 /* ---- attempts ---- */
 
 /* NULL: none of its pods has come. */
-static const struct orders *orders_of(const struct sched_queue *q,
-                                      const struct sched_profile *profile)
+static const struct queue_orders *orders_of(const struct sched_queue *q,
+                                            const struct sched_profile *profile)
 {
     if (!profile)
         return &q->shared;
@@ -221,14 +221,14 @@ static const struct orders *orders_of(const struct sched_queue *q,
 
 bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile)
 {
-    const struct orders *o = orders_of(q, profile);
+    const struct queue_orders *o = orders_of(q, profile);
     return o && (queue_heap_first(&o->active) || queue_heap_first(&o->backoff));
 }
 
 const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
                                               const struct sched_profile *profile, uint64_t now_ms)
 {
-    const struct orders *o = orders_of(q, profile);
+    const struct queue_orders *o = orders_of(q, profile);
     struct queued *p = o ? queue_heap_first(&o->active) : NULL;
     if (!p) {
         p = o ? queue_heap_first(&o->backoff) : NULL;
@@ -306,7 +306,7 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
         sched_nominator_swap(&q->nominator, p->pub.pod);
     }
     count_attempt(q, p, rejected_by, pending_by, now_ms);
-    enum strategy s = queue_strategy_in_flight(q, p);
+    enum queue_strategy s = queue_strategy_in_flight(q, p);
     queue_take_out(q, p);
     queue_requeue(q, p, s, &by_failure, now_ms);
 }
@@ -315,8 +315,8 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
 
 static int compare_seq(const void *a, const void *b)
 {
-    const struct queued *x = ((const struct candidate *)a)->pod,
-                        *y = ((const struct candidate *)b)->pod;
+    const struct queued *x = ((const struct queue_candidate *)a)->pod,
+                        *y = ((const struct queue_candidate *)b)->pod;
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
@@ -332,7 +332,7 @@ static void forget_plugins(struct sched_queue *q)
         p->in_group = (struct list){ 0 };
         if (p->place != IN_FLIGHT)
             p->place = IN_NOTHING;
-        vec_push(&q->candidates, ((struct candidate){ .pod = p }));
+        vec_push(&q->candidates, ((struct queue_candidate){ .pod = p }));
     }
     q->n_gated = 0;
     q->shared.active.items.n = q->shared.backoff.items.n = q->error_backoff.items.n = 0;

@@ -175,25 +175,26 @@ static enum sched_kind kind_of(struct str api_version, struct str plural)
     return (enum sched_kind)k;
 }
 
-struct what {
+struct simulate_what {
     struct str api_version, kind, namespace, name;
 };
 
-static struct what what_is(const struct json *o)
+static struct simulate_what what_is(const struct json *o)
 {
     const struct json *meta = json_getc(o, "metadata");
-    return (struct what){ json_get_str(o, "apiVersion"), json_get_str(o, "kind"),
-                          json_get_str(meta, "namespace"), json_get_str(meta, "name") };
+    return (struct simulate_what){ json_get_str(o, "apiVersion"), json_get_str(o, "kind"),
+                                   json_get_str(meta, "namespace"), json_get_str(meta, "name") };
 }
 
 /* "Pod default/x: " in front. */
-static int fail(struct err *err, int r, const struct what *w)
+static int fail(struct err *err, int r, const struct simulate_what *w)
 {
     return err_ctx(err, r, STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(w->kind),
                    STR_ARG(w->namespace), w->namespace.n ? "/" : "", STR_ARG(w->name));
 }
 
-static const struct kube_resource *resource_of(const struct simulation *s, const struct what *w)
+static const struct kube_resource *resource_of(const struct simulation *s,
+                                               const struct simulate_what *w)
 {
     struct str group, version;
     if (!str_cut(w->api_version, '/', &group, &version)) {
@@ -279,7 +280,7 @@ static int complete(struct simulation *s, struct arena *a, const struct kube_res
     w->a = a;
     if (res && object_decode_tree(a, res, o, FIELD_VALIDATION_WARN, w, &status) < 0)
         return err_set(err, E_INVALID, STR_FMT, STR_ARG(status_message(status)));
-    struct what is = what_is(o);
+    struct simulate_what is = what_is(o);
     for (size_t i = 0; i < w->n; i++)
         note(s, STR_FMT " " STR_FMT ": " STR_FMT, STR_ARG(is.kind), STR_ARG(is.name),
              STR_ARG(w->text[i]));
@@ -303,7 +304,7 @@ static int complete(struct simulation *s, struct arena *a, const struct kube_res
 static int add_one(struct simulation *s, const struct json *object, struct err *err)
 {
     struct arena a = { 0 };
-    struct what w = what_is(object);
+    struct simulate_what w = what_is(object);
     const struct kube_resource *res = resource_of(s, &w);
     bool is_class = res && str_is(res->kind, "PriorityClass");
     bool is_image_state = str_is(w.kind, "NodeImageState");
@@ -337,7 +338,7 @@ static int add_one(struct simulation *s, const struct json *object, struct err *
 
 int simulation_add(struct simulation *s, const struct json *object, struct err *err)
 {
-    struct what w = what_is(object);
+    struct simulate_what w = what_is(object);
     const struct json *items = json_getc(object, "items");
     if (!str_has_suffix(w.kind, STR("List")) || !json_is(items, JSON_ARRAY))
         return object->type == JSON_OBJECT ? add_one(s, object, err)
@@ -385,7 +386,7 @@ static int admit(struct simulation *s, struct err *err)
         else
             set_phase(&fresh, tree);
         if (r < 0) {
-            struct what w = what_is(o->json);
+            struct simulate_what w = what_is(o->json);
             r = fail(err, r, &w);
             arena_fini(&fresh);
             return r;

@@ -122,7 +122,7 @@ void simulation_api_call(struct sched_api *api, const struct sched_api_request *
     vec_push(&s->calls, c);
 }
 
-struct path {
+struct simulate_store_path {
     bool is_known;
     enum sched_kind kind;
     struct str plural, namespace, name, sub;
@@ -136,9 +136,9 @@ static struct str next_word(struct str *rest)
 }
 
 /* "/api/v1/namespaces/NS/PLURAL/NAME/SUB", "/apis/GROUP/VERSION/...". */
-static struct path read_target(const char *target)
+static struct simulate_store_path read_target(const char *target)
 {
-    struct path p = { 0 };
+    struct simulate_store_path p = { 0 };
     struct str rest, query, version;
     (void)str_cut(str_of(target), '?', &rest, &query);
     (void)next_word(&rest); /* in front of the first '/' */
@@ -276,7 +276,7 @@ static void read_event(struct simulation *s, const struct json *event)
 static int carry_out(struct simulation *s, const struct simulation_call *c, struct buf *answer,
                      int *ret_status, struct err *err)
 {
-    struct path path = read_target(c->target);
+    struct simulate_store_path path = read_target(c->target);
     struct arena a = { 0 };
     struct json *body = NULL;
     int r = c->body_n ? json_parse(&a, str_n(c->body, c->body_n), NULL, &body, err) : 0;

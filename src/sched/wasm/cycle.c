@@ -13,7 +13,7 @@
 enum { ERROR_MAX_BYTES = 128 << 10, REASON_MAX_BYTES = 4096 };
 
 /* Of one attempt, or of a fork of it. */
-struct attempt {
+struct wasm_cycle_attempt {
     struct wobject *pod;
     struct str key;
     struct wplugin_fork *fork; /* of a dry run, made with its first call */
@@ -39,12 +39,12 @@ static const struct sched_status *status_of(struct arena *a, const struct wplugi
 }
 
 static const struct sched_status *begin(struct sched_plugin *p, struct sched_cycle *cycle,
-                                        struct attempt **ret)
+                                        struct wasm_cycle_attempt **ret)
 {
     struct err err = { 0 };
-    struct attempt *at = sched_cycle_state(cycle, p);
+    struct wasm_cycle_attempt *at = sched_cycle_state(cycle, p);
     if (!at) {
-        at = arena_new(cycle->arena, struct attempt);
+        at = arena_new(cycle->arena, struct wasm_cycle_attempt);
         if (wsight_pod(cycle->pod, &at->pod, &err) < 0)
             return sched_status(cycle->arena, SCHED_ERROR, "encoding the pod: %s", err_text(&err));
         at->key = cycle->pod->o.uid;
@@ -100,7 +100,7 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
                                        struct wplugin_result *ret)
 {
     struct wentry *e = entry_of(p);
-    struct attempt *at;
+    struct wasm_cycle_attempt *at;
     const struct sched_status *failed = begin(p, cycle, &at);
     if (failed)
         return failed;
@@ -220,11 +220,11 @@ static const struct sched_status *remove_pod(struct sched_plugin *p, struct sche
 static void *clone_state(struct sched_plugin *p, struct sched_cycle *cycle,
                          struct sched_cycle *copy)
 {
-    struct attempt *at = sched_cycle_state(cycle, p);
+    struct wasm_cycle_attempt *at = sched_cycle_state(cycle, p);
     if (!at)
         return NULL;
-    struct attempt *forked = arena_new(copy->arena, struct attempt);
-    *forked = (struct attempt){
+    struct wasm_cycle_attempt *forked = arena_new(copy->arena, struct wasm_cycle_attempt);
+    *forked = (struct wasm_cycle_attempt){
         .pod = wobject_ref(at->pod), .key = at->key, .is_dry_run = true, .spent_ns = at->spent_ns
     };
     if (at->fork)
@@ -234,7 +234,7 @@ static void *clone_state(struct sched_plugin *p, struct sched_cycle *cycle,
 
 static void free_state_clone(struct sched_plugin *p, struct sched_cycle *copy)
 {
-    struct attempt *at = sched_cycle_state(copy, p);
+    struct wasm_cycle_attempt *at = sched_cycle_state(copy, p);
     if (!at)
         return;
     if (at->fork)
@@ -351,7 +351,7 @@ static void post_bind(struct sched_plugin *p, struct sched_cycle *cycle)
 
 static void end(struct sched_plugin *p, struct sched_cycle *cycle)
 {
-    struct attempt *at = sched_cycle_state(cycle, p);
+    struct wasm_cycle_attempt *at = sched_cycle_state(cycle, p);
     if (!at)
         return;
     wplugin_end(entry_of(p)->guest, at->key);

@@ -5,7 +5,7 @@
 
 enum { NUMBER = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-struct field {
+struct wasm_field {
     uint64_t number;
     unsigned type;
     uint64_t value;   /* of NUMBER */
@@ -28,12 +28,12 @@ static bool take_number(struct str *at, uint64_t *ret)
 }
 
 /* The next field of a message; false: its end, or it is none. */
-static bool next_field(struct str *at, struct field *ret)
+static bool next_field(struct str *at, struct wasm_field *ret)
 {
     uint64_t tag, n = 0;
     if (!take_number(at, &tag))
         return false;
-    *ret = (struct field){ .number = tag >> 3, .type = (unsigned)(tag & 7) };
+    *ret = (struct wasm_field){ .number = tag >> 3, .type = (unsigned)(tag & 7) };
     if (ret->type == NUMBER)
         return take_number(at, &ret->value);
     if (ret->type == FIXED64 || ret->type == FIXED32)
@@ -47,7 +47,7 @@ static bool next_field(struct str *at, struct field *ret)
     return true;
 }
 
-static bool find(struct str message, uint64_t number, struct field *ret)
+static bool find(struct str message, uint64_t number, struct wasm_field *ret)
 {
     while (next_field(&message, ret))
         if (ret->number == number)
@@ -55,9 +55,9 @@ static bool find(struct str message, uint64_t number, struct field *ret)
     return false;
 }
 
-static bool find_entry(struct str message, uint64_t number, struct str key, struct field *ret)
+static bool find_entry(struct str message, uint64_t number, struct str key, struct wasm_field *ret)
 {
-    struct field entry, name;
+    struct wasm_field entry, name;
     while (next_field(&message, &entry))
         if (entry.number == number && entry.type == BYTES && find(entry.bytes, 1, &name) &&
             name.type == BYTES && str_eq(name.bytes, key))
@@ -68,7 +68,7 @@ static bool find_entry(struct str message, uint64_t number, struct str key, stru
 bool payload_field(struct str message, struct str path, struct str key, uint64_t *number,
                    struct str *ret)
 {
-    struct field f = { .type = BYTES, .bytes = message };
+    struct wasm_field f = { .type = BYTES, .bytes = message };
     if (path.n == 0)
         return false;
     for (size_t i = 0; i < path.n; i++) {

@@ -23,7 +23,7 @@ enum {
     URL_MAX_BYTES = 4096
 };
 
-struct source {
+struct wasm_source {
     struct wplugin_host *host;
     struct list node; /* on host->sources until it ends */
     struct defer defer;
@@ -44,7 +44,7 @@ struct source {
 
 /* ---- the end ---- */
 
-static void close_client(struct source *s)
+static void close_client(struct wasm_source *s)
 {
     if (s->client)
         http_client_close(s->client);
@@ -54,7 +54,7 @@ static void close_client(struct source *s)
 }
 
 /* pin: of a registry; NULL. */
-static void tell(struct source *s, struct str wasm, const struct module_pin *pin)
+static void tell(struct wasm_source *s, struct str wasm, const struct module_pin *pin)
 {
     list_remove(&s->node);
     s->cb(s->arg, wasm, pin, buf_str(&s->error));
@@ -66,14 +66,14 @@ static void tell(struct source *s, struct str wasm, const struct module_pin *pin
     free(s);
 }
 
-static void finish(struct source *s)
+static void finish(struct wasm_source *s)
 {
     tell(s, buf_str(&s->wasm), NULL);
 }
 
 static void on_finish(struct defer *d)
 {
-    finish(container_of(d, struct source, defer));
+    finish(container_of(d, struct wasm_source, defer));
 }
 
 /* ---- registries ---- */
@@ -81,14 +81,14 @@ static void on_finish(struct defer *d)
 static void on_reference(void *arg, int r, const struct module_pin *pin, struct str module,
                          const struct err *err)
 {
-    struct source *s = arg;
+    struct wasm_source *s = arg;
     s->reference = NULL;
     if (r < 0)
         (void)buf_add_cstr(&s->error, err_text(err));
     tell(s, module, pin);
 }
 
-static void get_reference(struct source *s)
+static void get_reference(struct wasm_source *s)
 {
     struct err err = { 0 };
     if (module_reference_get(s->host->references, s->url, on_reference, s, &s->reference, &err) >=
@@ -108,7 +108,7 @@ static void add_os_error(struct buf *to, const char *what, const char *path, int
     (void)buf_printf(to, "%s %s: %s", what, path, text);
 }
 
-static void read_file(struct source *s, const char *path)
+static void read_file(struct wasm_source *s, const char *path)
 {
     enum { PIECE_BYTES = 64 << 10 };
     char *room;
@@ -137,14 +137,14 @@ struct http_url {
     char *target;
 };
 
-static int bad_url(struct source *s, const char *url, const char *why)
+static int bad_url(struct wasm_source *s, const char *url, const char *why)
 {
     (void)buf_add_cstr(&s->error, "parse ");
     (void)buf_printf(&s->error, "\"%s\": %s", url, why);
     return E_PARSE;
 }
 
-static int read_host(struct source *s, struct arena *a, const char *url, struct str authority,
+static int read_host(struct wasm_source *s, struct arena *a, const char *url, struct str authority,
                      struct http_url *ret)
 {
     struct str user, host, rest;
@@ -176,7 +176,7 @@ static int read_host(struct source *s, struct arena *a, const char *url, struct 
     return E_PARSE;
 }
 
-static int read_url(struct source *s, struct arena *a, const char *url, struct http_url *ret)
+static int read_url(struct wasm_source *s, struct arena *a, const char *url, struct http_url *ret)
 {
     struct str scheme, rest;
     (void)str_cut(str_of(url), ':', &scheme, &rest);
@@ -224,7 +224,7 @@ static char *resolve(const char *base, const char *location)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct source *s = arg;
+    struct wasm_source *s = arg;
     s->status = status;
     s->is_gzip = str_ieq(headers_get(headers, "content-encoding"), STR("gzip"));
     free(s->location);
@@ -233,12 +233,12 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct source *s = arg;
+    struct wasm_source *s = arg;
     if (s->status == 200)
         (void)buf_add_str(&s->wasm, chunk);
 }
 
-static void unpack(struct source *s)
+static void unpack(struct wasm_source *s)
 {
     struct buf plain = BUF_INIT(MODULE_WASM_BYTES_MAX);
     if (gunzip(buf_str(&s->wasm), &plain) < 0) {
@@ -250,9 +250,9 @@ static void unpack(struct source *s)
     s->wasm = plain;
 }
 
-static void fetch(struct source *s);
+static void fetch(struct wasm_source *s);
 
-static bool is_redirect(const struct source *s)
+static bool is_redirect(const struct wasm_source *s)
 {
     return (s->status == 301 || s->status == 302 || s->status == 303 || s->status == 307 ||
             s->status == 308) &&
@@ -262,7 +262,7 @@ static bool is_redirect(const struct source *s)
 /* On a turn of its own: the client that just answered goes. */
 static void on_answer(struct defer *d)
 {
-    struct source *s = container_of(d, struct source, defer);
+    struct wasm_source *s = container_of(d, struct wasm_source, defer);
     close_client(s);
     if (s->error.n || !is_redirect(s)) {
         finish(s);
@@ -283,7 +283,7 @@ static void on_answer(struct defer *d)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct source *s = arg;
+    struct wasm_source *s = arg;
     s->call = NULL;
     if (r < 0)
         (void)buf_printf(&s->error, "Get \"%s\": %s", s->url, err_text(err));
@@ -297,7 +297,7 @@ static void on_end(void *arg, int r, const struct err *err)
     defer_start(s->host->loop, &s->defer, on_answer);
 }
 
-static int start_call(struct source *s, const struct http_url *u, struct err *err)
+static int start_call(struct wasm_source *s, const struct http_url *u, struct err *err)
 {
     static const struct http_call_ops ops = { .on_head = on_head,
                                               .on_data = on_data,
@@ -321,7 +321,7 @@ static int start_call(struct source *s, const struct http_url *u, struct err *er
     return http_call_start(s->client, &opts, &s->call, err);
 }
 
-static void fetch(struct source *s)
+static void fetch(struct wasm_source *s)
 {
     struct arena a = { 0 };
     struct http_url u = { 0 };
@@ -342,7 +342,7 @@ static void fetch(struct source *s)
 
 void wsource_get(struct wplugin_host *host, struct str url, wsource_cb cb, void *arg)
 {
-    struct source *s = xnew(struct source);
+    struct wasm_source *s = xnew(struct wasm_source);
     struct str scheme, rest;
     s->host = host;
     s->cb = cb;
@@ -372,7 +372,7 @@ void wsource_get(struct wplugin_host *host, struct str url, wsource_cb cb, void 
 void wsource_end_all(struct wplugin_host *host)
 {
     list_each (node, &host->sources) {
-        struct source *s = list_entry(node, struct source, node);
+        struct wasm_source *s = list_entry(node, struct wasm_source, node);
         if (s->call) {
             http_call_cancel(s->call); /* leads to its end */
         } else if (s->reference) {

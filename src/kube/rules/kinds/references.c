@@ -14,18 +14,18 @@ static const char *const container_lists[] = { "initContainers", "containers",
 
 /* ------------------------------------------------------------------ pods */
 
-struct visit {
+struct references_visit {
     pod_reference_fn fn;
     void *arg;
 };
 
-static void report(const struct visit *v, enum pod_reference what, struct str name)
+static void report(const struct references_visit *v, enum pod_reference what, struct str name)
 {
     if (name.n)
         v->fn(v->arg, what, name);
 }
 
-static void visit_container(const struct visit *v, const struct json *container)
+static void visit_container(const struct references_visit *v, const struct json *container)
 {
     json_each (from, json_getc(container, "envFrom")) {
         report(v, POD_SECRET, json_str(json_path(from, "secretRef", "name", NULL)));
@@ -45,7 +45,7 @@ struct str kind_pod_ephemeral_claim(struct arena *a, const struct json *pod,
                                STR_ARG(json_get_str(volume, "name"))));
 }
 
-static void visit_volume(const struct visit *v, struct arena *a, const struct json *pod,
+static void visit_volume(const struct references_visit *v, struct arena *a, const struct json *pod,
                          const struct json *volume)
 {
     static const char *const secrets[][3] = {
@@ -86,7 +86,7 @@ static struct str resource_claim(const struct json *pod, const struct json *entr
 
 void kind_pod_references(struct arena *a, const struct json *pod, pod_reference_fn fn, void *arg)
 {
-    const struct visit v = { fn, arg };
+    const struct references_visit v = { fn, arg };
     const struct json *spec = json_getc(pod, "spec");
     report(&v, POD_ACCOUNT, json_get_str(spec, "serviceAccountName"));
     json_each (ref, json_getc(spec, "imagePullSecrets"))

@@ -445,9 +445,9 @@ static void handler(const struct validate_value *s, const struct json *grace_per
         report_required(s, "must specify a handler type");
 }
 
-enum probe { PROBE_LIVENESS, PROBE_READINESS, PROBE_STARTUP };
+enum containers_probe { PROBE_LIVENESS, PROBE_READINESS, PROBE_STARTUP };
 
-static void probe(const struct validate_value *s, enum probe kind)
+static void probe(const struct validate_value *s, enum containers_probe kind)
 {
     MEMBER(threshold, s, "successThreshold");
     MEMBER(grace, s, "terminationGracePeriodSeconds");
@@ -478,7 +478,7 @@ static void lifecycle_and_probes(const struct validate_value *container,
     }
     for (size_t i = 0; i < ARRAY_LEN(probes); i++) {
         MEMBER(p, container, probes[i]);
-        probe(&p, (enum probe)i);
+        probe(&p, (enum containers_probe)i);
     }
 }
 

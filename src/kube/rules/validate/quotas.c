@@ -13,11 +13,11 @@ static const char *const limit_names[LIMIT_N] = { "max", "min", "default", "defa
                                                   "maxLimitRequestRatio" };
 
 /* The limits of one resource. */
-struct limits {
+struct quota_limits {
     struct str name;
     const struct json *v[LIMIT_N];
     struct quantity q[LIMIT_N];
-    struct limits *next;
+    struct quota_limits *next;
 };
 
 static void limit_type(const struct validate_value *s, struct map *types)
@@ -39,7 +39,7 @@ enum { LIMIT_NAMES_MAX = 256 };
 
 /* One of the lists; what it says goes into `by_name`, a new resource to the end of the chain. */
 static void limit_list(const struct validate_value *s, enum limit which, enum resource_use use,
-                       struct map *by_name, struct limits ***end)
+                       struct map *by_name, struct quota_limits ***end)
 {
     MEMBER(list, s, limit_names[which]);
     if (value_count(&list) > LIMIT_NAMES_MAX) {
@@ -48,10 +48,10 @@ static void limit_list(const struct validate_value *s, enum limit which, enum re
     }
     json_each (m, list.v) {
         struct validate_value at = value_key(&list, m);
-        struct limits *l = map_get(by_name, m->key);
+        struct quota_limits *l = map_get(by_name, m->key);
         resource_name(&at, m->key, use);
         if (!l) {
-            l = arena_new(s->errs->a, struct limits);
+            l = arena_new(s->errs->a, struct quota_limits);
             l->name = m->key;
             (void)map_put(by_name, m->key, l);
             **end = l;
@@ -61,8 +61,8 @@ static void limit_list(const struct validate_value *s, enum limit which, enum re
     }
 }
 
-static void say_limit(const struct validate_value *s, const struct limits *l, enum limit where,
-                      enum limit shown, const char *detail)
+static void say_limit(const struct validate_value *s, const struct quota_limits *l,
+                      enum limit where, enum limit shown, const char *detail)
 {
     MEMBER(list, s, limit_names[where]);
     const struct json named = { .key = l->name };
@@ -71,7 +71,7 @@ static void say_limit(const struct validate_value *s, const struct limits *l, en
 }
 
 /* Pairs of which the first may not be above the second. */
-static void limits_in_order(const struct validate_value *s, const struct limits *l)
+static void limits_in_order(const struct validate_value *s, const struct quota_limits *l)
 {
     static const struct {
         enum limit low, high, where, shown;
@@ -97,7 +97,7 @@ static void limits_in_order(const struct validate_value *s, const struct limits 
     }
 }
 
-static void limit_ratio(const struct validate_value *s, const struct limits *l)
+static void limit_ratio(const struct validate_value *s, const struct quota_limits *l)
 {
     struct str ratio = json_str(l->v[LIMIT_RATIO]);
     const struct quantity one = { .nano = 1000000000 };
@@ -115,7 +115,7 @@ static void limit_ratio(const struct validate_value *s, const struct limits *l)
             report_text(s, "ratio " STR_FMT " is greater than max/min = %f", STR_ARG(ratio), most));
 }
 
-static void limits_agree(const struct validate_value *s, const struct limits *l)
+static void limits_agree(const struct validate_value *s, const struct quota_limits *l)
 {
     limits_in_order(s, l);
     limit_ratio(s, l);
@@ -141,7 +141,7 @@ static void no_defaults(const struct validate_value *s)
 static void limit_item(const struct validate_value *s, struct map *types)
 {
     struct map by_name = { 0 };
-    struct limits *first = NULL, **end = &first;
+    struct quota_limits *first = NULL, **end = &first;
     MEMBER(type, s, "type");
     struct validate_value odd = value_named(s, "limits", NULL);
     bool is_pod = value_is(&type, "Pod");
@@ -162,7 +162,7 @@ static void limit_item(const struct validate_value *s, struct map *types)
                         "either minimum or maximum storage value is required, but neither was "
                         "provided");
     limit_list(s, LIMIT_RATIO, use, &by_name, &end);
-    for (const struct limits *l = first; l; l = l->next)
+    for (const struct quota_limits *l = first; l; l = l->next)
         limits_agree(s, l);
     map_fini(&by_name);
 }

@@ -116,12 +116,12 @@ static void huge_pages_value(const struct validate_value *s, struct str name)
                                         STR_ARG(value_text(s)), STR_ARG(name)));
 }
 
-struct seen {
+struct resources_seen {
     bool huge_pages, cpu_or_memory;
 };
 
 static void one_resource(const struct validate_value *s, struct str name, enum resource_use use,
-                         struct seen *seen)
+                         struct resources_seen *seen)
 {
     resource_name(s, name, use);
     resource_value(s, name);
@@ -157,7 +157,7 @@ static void request_within_limit(const struct validate_value *s,
 
 void resource_limits(const struct validate_value *list, enum resource_use use)
 {
-    struct seen seen = { 0 };
+    struct resources_seen seen = { 0 };
     json_each (m, list->v) {
         struct validate_value s = value_key(list, m);
         one_resource(&s, m->key, use, &seen);
@@ -218,7 +218,7 @@ void resource_requirements(const struct validate_value *s, enum resource_use use
     MEMBER(limits, s, "limits");
     MEMBER(requests, s, "requests");
     MEMBER(claim_list, s, "claims");
-    struct seen seen = { 0 };
+    struct resources_seen seen = { 0 };
     struct map by_name = { 0 }, used = { 0 };
     json_each (m, limits.v) {
         struct validate_value at = value_key(&limits, m);

@@ -8,7 +8,7 @@
 
 enum { EXACT_MAX_LINES = 3000, POPULAR_FROM_LINES = 200, CONTEXT = 3, DEPTH_MAX = 200 };
 
-struct run { /* lines that are the same */
+struct unified_run { /* lines that are the same */
     size_t a, b, n;
 };
 
@@ -24,7 +24,7 @@ struct differ {
     /* Of the lines of b: the first with a number, and the next with the same one; from 1. */
     uint32_t *first, *next;
     uint32_t *lengths, *lengths_before; /* of runs that end at a line of b */
-    struct run *runs;
+    struct unified_run *runs;
     size_t n_runs, max_runs;
 };
 
@@ -72,9 +72,9 @@ static bool same_line(const struct differ *d, size_t i, size_t j)
     return d->a.ids[i] == d->b.ids[j];
 }
 
-static struct run longest(struct differ *d, size_t alo, size_t ahi, size_t blo, size_t bhi)
+static struct unified_run longest(struct differ *d, size_t alo, size_t ahi, size_t blo, size_t bhi)
 {
-    struct run best = { alo, blo, 0 };
+    struct unified_run best = { alo, blo, 0 };
     memset(d->lengths + blo, 0, (bhi - blo + 1) * sizeof *d->lengths);
     for (size_t i = alo; i < ahi; i++) {
         uint32_t *now = d->lengths_before;
@@ -88,7 +88,7 @@ static struct run longest(struct differ *d, size_t alo, size_t ahi, size_t blo, 
             uint32_t n = d->lengths_before[j] + 1; /* of the run that ended a line before */
             now[j1] = n;
             if (n > best.n)
-                best = (struct run){ i + 1 - n, j + 1 - n, n };
+                best = (struct unified_run){ i + 1 - n, j + 1 - n, n };
         }
     }
     while (best.a > alo && best.b > blo && same_line(d, best.a - 1, best.b - 1)) {
@@ -104,13 +104,13 @@ static struct run longest(struct differ *d, size_t alo, size_t ahi, size_t blo, 
 
 static void find_runs(struct differ *d, size_t alo, size_t ahi, size_t blo, size_t bhi, int depth)
 {
-    struct run m = { 0 };
+    struct unified_run m = { 0 };
     if (alo < ahi && blo < bhi && depth < DEPTH_MAX)
         m = longest(d, alo, ahi, blo, bhi);
     if (m.n == 0)
         return;
     find_runs(d, alo, m.a, blo, m.b, depth + 1);
-    struct run *last = d->n_runs ? &d->runs[d->n_runs - 1] : NULL;
+    struct unified_run *last = d->n_runs ? &d->runs[d->n_runs - 1] : NULL;
     if (last && last->a + last->n == m.a && last->b + last->n == m.b)
         last->n += m.n;
     else if (d->n_runs < d->max_runs)
@@ -126,9 +126,9 @@ static void whole_change(struct differ *d)
     while (head + tail < least && same_line(d, d->a.n - tail - 1, d->b.n - tail - 1))
         tail++;
     if (head)
-        d->runs[d->n_runs++] = (struct run){ 0, 0, head };
+        d->runs[d->n_runs++] = (struct unified_run){ 0, 0, head };
     if (tail)
-        d->runs[d->n_runs++] = (struct run){ d->a.n - tail, d->b.n - tail, tail };
+        d->runs[d->n_runs++] = (struct unified_run){ d->a.n - tail, d->b.n - tail, tail };
 }
 
 static void put_range(struct buf *to, char sign, size_t from, size_t n)
@@ -148,7 +148,7 @@ static void put_lines(struct buf *to, char sign, const struct side *s, size_t fr
 /* One hunk: the changes between runs `from` to `end`, with lines around them. */
 static void put_hunk(struct buf *to, const struct differ *d, size_t from, size_t end)
 {
-    const struct run *head = &d->runs[from], *tail = &d->runs[end];
+    const struct unified_run *head = &d->runs[from], *tail = &d->runs[end];
     size_t before = MIN(head->n, (size_t)CONTEXT), after = MIN(tail->n, (size_t)CONTEXT);
     size_t a = head->a + head->n - before, b = head->b + head->n - before;
     (void)buf_add_cstr(to, "@@ ");
@@ -158,7 +158,7 @@ static void put_hunk(struct buf *to, const struct differ *d, size_t from, size_t
     (void)buf_add_cstr(to, " @@\n");
     put_lines(to, ' ', &d->a, a, a + before);
     for (size_t i = from; i < end; i++) {
-        const struct run *r = &d->runs[i], *next = &d->runs[i + 1];
+        const struct unified_run *r = &d->runs[i], *next = &d->runs[i + 1];
         put_lines(to, '-', &d->a, r->a + r->n, next->a);
         put_lines(to, '+', &d->b, r->b + r->n, next->b);
         put_lines(to, ' ', &d->a, next->a, next->a + (i + 1 == end ? after : next->n));
@@ -173,7 +173,7 @@ const char *unified_diff(struct arena *arena, struct str old, struct str now)
                         .a = split(arena, old, &numbers),
                         .b = split(arena, now, &numbers) };
     d.max_runs = MIN(d.a.n, d.b.n) + 1;
-    d.runs = arena_new_n(arena, struct run, d.max_runs + 2);
+    d.runs = arena_new_n(arena, struct unified_run, d.max_runs + 2);
     d.n_runs = 1; /* an empty one at the beginning, for what differs from the first line on */
     if (d.a.n > EXACT_MAX_LINES || d.b.n > EXACT_MAX_LINES) {
         whole_change(&d);
@@ -184,7 +184,7 @@ const char *unified_diff(struct arena *arena, struct str old, struct str now)
         find_runs(&d, 0, d.a.n, 0, d.b.n, 0);
     }
     map_fini(&numbers);
-    d.runs[d.n_runs++] = (struct run){ d.a.n, d.b.n, 0 };
+    d.runs[d.n_runs++] = (struct unified_run){ d.a.n, d.b.n, 0 };
     size_t from = 0, last = d.n_runs - 1;
     if (d.runs[last - 1].a + d.runs[last - 1].n == d.a.n &&
         d.runs[last - 1].b + d.runs[last - 1].n == d.b.n)

@@ -549,7 +549,7 @@ static void ephemeral(const struct validate_value *s, const void *unused)
 
 #define TABLE(t) t, ARRAY_LEN(t)
 
-struct source {
+struct volumes_source {
     const char *name;
     const char *path;   /* reported under, NULL: name */
     const char *second; /* reported under when it is one too many, NULL: name */
@@ -558,7 +558,7 @@ struct source {
     validate_fn check; /* instead of members */
 };
 
-static const struct source pod_sources[] = {
+static const struct volumes_source pod_sources[] = {
     { "emptyDir", NULL, NULL, TABLE(rules_empty_dir), NULL },
     { "hostPath", .check = host_path },
     { "gitRepo", NULL, NULL, TABLE(rules_git_repo), NULL },
@@ -592,7 +592,7 @@ static const struct source pod_sources[] = {
 };
 
 /* What a PersistentVolume may be made of. */
-static const struct source persistent_sources[] = {
+static const struct volumes_source persistent_sources[] = {
     { "hostPath", .check = host_path },
     { "gcePersistentDisk", "persistentDisk", NULL, TABLE(rules_gce_disk), NULL },
     { "awsElasticBlockStore", NULL, NULL, TABLE(rules_aws_disk), NULL },
@@ -620,7 +620,7 @@ static const struct source persistent_sources[] = {
 #define ONE_TYPE "may not specify more than 1 volume type"
 
 /* The next source that the volume has: false when it is one too many, which is reported. */
-static bool source_allowed(const struct validate_value *volume, const struct source *source,
+static bool source_allowed(const struct validate_value *volume, const struct volumes_source *source,
                            bool have_one)
 {
     if (!have_one)
@@ -632,7 +632,7 @@ static bool source_allowed(const struct validate_value *volume, const struct sou
 }
 
 /* persistent: the name of the PersistentVolume, NULL in a pod or template. */
-static void check_source(const struct validate_value *volume, const struct source *source,
+static void check_source(const struct validate_value *volume, const struct volumes_source *source,
                          bool is_pod, const struct str *persistent)
 {
     struct validate_value s = value_named(volume, source->path ? source->path : source->name,
@@ -666,7 +666,7 @@ static void volume_source(const struct validate_value *volume, struct str pod_na
     MEMBER(iscsi, volume, "iscsi");
     MEMBER(name, volume, "name");
     for (size_t i = 0; i < ARRAY_LEN(pod_sources); i++) {
-        const struct source *source = &pod_sources[i];
+        const struct volumes_source *source = &pod_sources[i];
         if (!value_has(volume, source->name))
             continue;
         bool allowed = source_allowed(volume, source, have_one);
@@ -740,7 +740,7 @@ void validate_persistent_volume_sources(const struct validate_value *spec, bool 
     bool have_one = false;
     MEMBER(node_affinity, spec, "nodeAffinity");
     for (size_t i = 0; i < ARRAY_LEN(persistent_sources); i++) {
-        const struct source *source = &persistent_sources[i];
+        const struct volumes_source *source = &persistent_sources[i];
         struct str type = str_of(source->name);
         if (!value_has(spec, source->name) ||
             (!source_allowed(spec, source, have_one) && !str_is(type, "flexVolume")))
