@@ -146,11 +146,11 @@ static void print_kept(struct log_files_source *s, const char *old)
             (void)buf_add(&text, chunk, (size_t)n);
     }
     struct str all = buf_str(&text), line;
-    size_t end = all.n, begin = all.n;
+    size_t end = all.n;
     while (end && all.p[end - 1] != '\n')
         end--;
     (void)buf_add(&s->rest, all.p + end, all.n - end);
-    begin = end;
+    size_t begin = end;
     for (uint64_t lines = 0; begin && !(s->l->tail && lines == s->l->tail); lines++)
         do
             begin--;

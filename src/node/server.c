@@ -61,12 +61,38 @@ struct server {
     struct timer deadline, status_line;
     struct defer stop;
     bool stopping, ready;
+    size_t n_rows;  /* of services, that are still to be stopped */
     size_t n_kinds; /* definitions that the cluster was given */
     uint64_t started_ms;
     char last_line[160];
     int r;
     struct err err;
 };
+
+/*
+ * A service of the process: one row of `services`, below. Rows start in their order and stop in the
+ * reverse order; a service runs while its pointer in struct server is set. Columns may be NULL.
+ */
+struct service {
+    size_t slot; /* offsetof() the pointer */
+    /* Does nothing, and returns 0, where the options do not ask for the service. */
+    int (*start)(struct server *s, struct transport *transport, struct err *err);
+    void (*stop)(struct server *s); /* calls stop_next() when the service has stopped */
+    /* The rest is called only while the service runs. */
+    const char *(*not_ready)(const struct server *s);  /* what is missing; NULL: ready */
+    void (*metrics)(struct server *s, struct buf *to); /* Prometheus text */
+    void (*status)(struct server *s, struct buf *to);  /* members of a JSON object */
+    void (*ready_words)(struct server *s);             /* its part of the line "ready" */
+    bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
+};
+
+enum { N_SERVICES = 10 };
+static const struct service services[N_SERVICES];
+
+static void *const *service_slot(const struct server *s, const struct service *row)
+{
+    return (void *const *)((const char *)s + row->slot);
+}
 
 /* ---------------------------------------------------------------- stopping */
 
@@ -91,91 +117,76 @@ static void on_all_stopped(void *arg)
     loop_stop(&s->loop);
 }
 
-static void stop_transport(void *arg)
+static void stop_next(void *arg)
 {
     struct server *s = arg;
-    if (s->cluster)
-        cluster_stop(take_ptr(&s->cluster), SERVER_STOP_GRACE_MS, on_all_stopped, s);
-    else if (s->remote)
-        http_transport_close(take_ptr(&s->remote), on_all_stopped, s);
-    else
-        on_all_stopped(s);
+    while (s->n_rows > 0) {
+        const struct service *row = &services[--s->n_rows];
+        if (*service_slot(s, row)) {
+            row->stop(s);
+            return;
+        }
+    }
+    on_all_stopped(s);
 }
 
-/* Its subscribers are the services. */
-static void stop_hub(void *arg)
+static void stop_cluster(struct server *s)
 {
-    struct server *s = arg;
-    if (s->hub)
-        watch_hub_close(take_ptr(&s->hub), stop_transport, s);
-    else
-        stop_transport(s);
+    cluster_stop(take_ptr(&s->cluster), SERVER_STOP_GRACE_MS, stop_next, s);
 }
 
-/* After the guests, so that nobody starts them elsewhere before they have ended here. */
-static void stop_leader(void *arg)
+static void stop_remote(struct server *s)
 {
-    struct server *s = arg;
-    if (s->leader)
-        leader_stop(take_ptr(&s->leader), stop_hub, s);
-    else
-        stop_hub(s);
+    http_transport_close(take_ptr(&s->remote), stop_next, s);
 }
 
-static void stop_mechanisms(void *arg)
+static void stop_hub(struct server *s)
 {
-    struct server *s = arg;
+    watch_hub_close(take_ptr(&s->hub), stop_next, s);
+}
+
+static void stop_leader(struct server *s)
+{
+    leader_stop(take_ptr(&s->leader), stop_next, s);
+}
+
+static void stop_mechanisms(struct server *s)
+{
     pool_free(take_ptr(&s->runners));
-    if (s->modules)
-        module_cache_close(take_ptr(&s->modules), stop_leader, s);
-    else
-        stop_leader(s);
+    module_cache_close(take_ptr(&s->modules), stop_next, s);
 }
 
-static void stop_host(void *arg)
+static void stop_host(struct server *s)
 {
-    struct server *s = arg;
-    if (s->host)
-        host_stop(take_ptr(&s->host), stop_mechanisms, s);
-    else
-        stop_mechanisms(s);
+    host_stop(take_ptr(&s->host), stop_next, s);
 }
 
-static void stop_scheduling(void *arg)
+static void stop_functions(struct server *s)
 {
-    struct server *s = arg;
-    if (s->scheduling)
-        scheduling_stop(take_ptr(&s->scheduling), stop_host, s);
-    else
-        stop_host(s);
+    functions_stop(take_ptr(&s->functions), stop_next, s);
 }
 
-static void stop_functions(void *arg)
+static void stop_scheduling(struct server *s)
 {
-    struct server *s = arg;
-    if (s->functions)
-        functions_stop(take_ptr(&s->functions), stop_scheduling, s);
-    else
-        stop_scheduling(s);
+    scheduling_stop(take_ptr(&s->scheduling), stop_next, s);
 }
 
-static void stop_admin(void *arg)
+static void stop_admin(struct server *s)
 {
-    struct server *s = arg;
-    if (s->admin)
-        admin_close(take_ptr(&s->admin), stop_functions, s);
-    else
-        stop_functions(s);
+    admin_close(take_ptr(&s->admin), stop_next, s);
+}
+
+static void stop_health(struct server *s)
+{
+    health_close(take_ptr(&s->health), stop_next, s);
 }
 
 static void on_stop(struct defer *d)
 {
     struct server *s = container_of(d, struct server, stop);
     timer_stop(&s->loop, &s->status_line);
-    if (s->health)
-        health_close(take_ptr(&s->health), stop_admin, s);
-    else
-        stop_admin(s);
+    s->n_rows = N_SERVICES;
+    stop_next(s);
 }
 
 static void on_deadline(struct timer *t)
@@ -217,16 +228,9 @@ static void on_hangup(struct sig_watch *w, int signum)
 static int render_metrics(void *arg, const struct url_target *target, struct buf *to)
 {
     struct server *s = arg;
-    if (s->cluster)
-        api_metrics(cluster_api(s->cluster), to);
-    if (s->modules)
-        host_modules_metrics(s->modules, to);
-    if (s->host)
-        host_metrics(s->host, to);
-    if (s->functions)
-        functions_metrics(s->functions, to);
-    if (s->scheduling)
-        scheduling_metrics(s->scheduling, to);
+    for (const struct service *row = services; row < services + N_SERVICES; row++)
+        if (row->metrics && *service_slot(s, row))
+            row->metrics(s, to);
     return 200;
 }
 
@@ -254,13 +258,11 @@ static int render_status(void *arg, const struct url_target *target, struct buf 
                DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000,
                n.operators, n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes,
                n.activations);
-    if (s->functions) {
-        buf_add_char(to, ',');
-        functions_status(s->functions, to);
-    }
-    if (s->scheduling) {
-        buf_add_char(to, ',');
-        scheduling_status(s->scheduling, to);
+    for (const struct service *row = services; row < services + N_SERVICES; row++) {
+        if (row->status && *service_slot(s, row)) {
+            buf_add_char(to, ',');
+            row->status(s, to);
+        }
     }
     buf_add_cstr(to, "}\n");
     return 200;
@@ -357,28 +359,15 @@ static void on_status_line(struct timer *t)
     timer_start(&s->loop, &s->status_line, STATUS_LINE_MS, on_status_line);
 }
 
-static const char *health_word(const struct server *s, char to[32])
-{
-    if (s->health)
-        (void)snprintf(to, 32, " health-port=%u", health_port(s->health));
-    return to;
-}
-
-static void tell_ready(struct server *s)
+static void say_ready(struct server *s)
 {
     s->ready = true;
-    if (s->cluster)
-        (void)printf("ready url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s",
-                     cluster_url(s->cluster), cluster_kubeconfig(s->cluster), s->opts.data_dir,
-                     (int)getpid(), cluster_listen(s->cluster));
-    else
-        (void)printf("ready data-dir=%s pid=%d%s", s->opts.data_dir, (int)getpid(),
-                     health_word(s, (char[32]){ 0 }));
-    if (s->functions && functions_gateway(s->functions)[0])
-        (void)printf(" gateway=%s://%s", s->opts.functions.gateway_cert ? "https" : "http",
-                     functions_gateway(s->functions));
-    if (s->functions && functions_control(s->functions)[0])
-        (void)printf(" control-plane=%s", functions_control(s->functions));
+    (void)printf("ready");
+    if (!s->cluster)
+        (void)printf(" data-dir=%s pid=%d", s->opts.data_dir, (int)getpid());
+    for (const struct service *row = services; row < services + N_SERVICES; row++)
+        if (row->ready_words && *service_slot(s, row))
+            row->ready_words(s);
     (void)putchar('\n');
     (void)fflush(stdout);
     if (s->host && isatty(STDOUT_FILENO))
@@ -399,8 +388,10 @@ static void on_leads(void *arg, bool leads)
         host_set_standby(s->host, !leads);
 }
 
-static void start_leader(struct server *s, struct transport *transport)
+static int start_leader(struct server *s, struct transport *transport, struct err *err)
 {
+    if (!s->opts.leader_elect)
+        return 0;
     char host[64] = "dormouse", uuid[37];
     (void)gethostname(host, sizeof host - 1);
     sys_uuid(uuid);
@@ -415,6 +406,7 @@ static void start_leader(struct server *s, struct transport *transport)
         .arg = s,
     };
     s->leader = leader_start(&opts);
+    return 0;
 }
 
 /* One that waits to lead is ready to. */
@@ -423,10 +415,11 @@ static const char *not_ready(void *arg)
     struct server *s = arg;
     if (s->stopping)
         return "it is being stopped";
-    if (s->host && !host_is_synced(s->host))
-        return "its operators are not known yet";
-    const char *why = s->functions ? functions_not_ready(s->functions) : NULL;
-    return why || !s->scheduling ? why : scheduling_not_ready(s->scheduling);
+    const char *why = NULL;
+    for (const struct service *row = services; !why && row < services + N_SERVICES; row++)
+        if (row->not_ready && *service_slot(s, row))
+            why = row->not_ready(s);
+    return why;
 }
 
 static void render_all_metrics(void *arg, struct buf *to)
@@ -434,7 +427,7 @@ static void render_all_metrics(void *arg, struct buf *to)
     (void)render_metrics(arg, NULL, to);
 }
 
-static int start_health(struct server *s, struct err *err)
+static int start_health(struct server *s, struct transport *transport, struct err *err)
 {
     struct health_opts opts = { .loop = &s->loop,
                                 .host = s->opts.health_host,
@@ -458,7 +451,7 @@ static void on_policy(void *arg)
 }
 
 /* One module cache and one pool of runners for all services of the process. */
-static int start_mechanisms(struct server *s, struct err *err)
+static int start_mechanisms(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
     const struct functions_opts *f = &o->functions;
@@ -467,8 +460,10 @@ static int start_mechanisms(struct server *s, struct err *err)
         return 0;
     scoped(free_scoped) char *dir = xasprintf("%s/modules", o->data_dir);
     const struct module_cache_config config = { .dir = dir };
-    s->runners = pool_new(&s->loop, NULL);
-    return module_cache_new(&s->loop, &config, &s->modules, err);
+    int r = module_cache_new(&s->loop, &config, &s->modules, err);
+    if (r >= 0)
+        s->runners = pool_new(&s->loop, NULL);
+    return r;
 }
 
 static int start_host(struct server *s, struct transport *transport, struct err *err)
@@ -507,7 +502,7 @@ static void on_functions_ready(void *arg)
 {
     struct server *s = arg;
     if (!s->stopping)
-        tell_ready(s);
+        say_ready(s);
 }
 
 static int start_functions(struct server *s, struct transport *transport, struct err *err)
@@ -535,7 +530,7 @@ static void on_scheduling_ready(void *arg, int r, const struct err *err)
     if (r < 0)
         begin_stop(s, r, err);
     else if (!s->cluster)
-        tell_ready(s);
+        say_ready(s);
 }
 
 static int start_scheduling(struct server *s, struct transport *transport, struct err *err)
@@ -555,6 +550,9 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
 /* One for the process: what two services watch is watched once. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
+    const struct server_opts *o = &s->opts;
+    if (!o->with_operators && !o->with_scheduler && !o->functions.roles)
+        return 0;
     struct watch_hub_opts opts = { .transport = transport };
     if (!s->cluster) {
         opts.widen_at = WATCH_WIDEN_AFTER;
@@ -563,29 +561,134 @@ static int start_hub(struct server *s, struct transport *transport, struct err *
     return transport ? watch_hub_new(&s->loop, &opts, &s->hub, err) : 0;
 }
 
-/* transport NULL: roles that need none. */
+static int start_admin(struct server *s, struct transport *transport, struct err *err)
+{
+    return admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, err);
+}
+
+static const char *host_not_ready(const struct server *s)
+{
+    return host_is_synced(s->host) ? NULL : "its operators are not known yet";
+}
+
+static const char *roles_not_ready(const struct server *s)
+{
+    return functions_not_ready(s->functions);
+}
+
+static const char *scheduler_not_ready(const struct server *s)
+{
+    return scheduling_not_ready(s->scheduling);
+}
+
+static void cluster_metrics(struct server *s, struct buf *to)
+{
+    api_metrics(cluster_api(s->cluster), to);
+}
+
+static void modules_metrics(struct server *s, struct buf *to)
+{
+    host_modules_metrics(s->modules, to);
+}
+
+static void operators_metrics(struct server *s, struct buf *to)
+{
+    host_metrics(s->host, to);
+}
+
+static void roles_metrics(struct server *s, struct buf *to)
+{
+    functions_metrics(s->functions, to);
+}
+
+static void scheduler_metrics(struct server *s, struct buf *to)
+{
+    scheduling_metrics(s->scheduling, to);
+}
+
+static void roles_status(struct server *s, struct buf *to)
+{
+    functions_status(s->functions, to);
+}
+
+static void scheduler_status(struct server *s, struct buf *to)
+{
+    scheduling_status(s->scheduling, to);
+}
+
+static void cluster_words(struct server *s)
+{
+    (void)printf(" url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s", cluster_url(s->cluster),
+                 cluster_kubeconfig(s->cluster), s->opts.data_dir, (int)getpid(),
+                 cluster_listen(s->cluster));
+}
+
+static void roles_words(struct server *s)
+{
+    if (functions_gateway(s->functions)[0])
+        (void)printf(" gateway=%s://%s", s->opts.functions.gateway_cert ? "https" : "http",
+                     functions_gateway(s->functions));
+    if (functions_control(s->functions)[0])
+        (void)printf(" control-plane=%s", functions_control(s->functions));
+}
+
+static void health_words(struct server *s)
+{
+    if (!s->cluster)
+        (void)printf(" health-port=%u", health_port(s->health));
+}
+
+/* When all of their roles work. */
+static bool roles_say_ready(const struct server *s)
+{
+    return true;
+}
+
+/* When the objects of the cluster are known; beside the embedded API it waits for the first pod. */
+static bool scheduler_says_ready(const struct server *s)
+{
+    return !s->cluster;
+}
+
+#define SLOT(member) .slot = offsetof(struct server, member)
+/* The leader stops after the guests, so that no other process starts them before they have ended.
+ */
+static const struct service services[N_SERVICES] = {
+    { SLOT(cluster), .stop = stop_cluster, .metrics = cluster_metrics,
+      .ready_words = cluster_words },
+    { SLOT(remote), .stop = stop_remote },
+    { SLOT(hub), start_hub, stop_hub },
+    { SLOT(leader), start_leader, stop_leader },
+    { SLOT(modules), start_mechanisms, stop_mechanisms, .metrics = modules_metrics },
+    { SLOT(host), start_host, stop_host, host_not_ready, operators_metrics },
+    { SLOT(functions), start_functions, stop_functions, roles_not_ready, roles_metrics,
+      roles_status, roles_words, roles_say_ready },
+    { SLOT(scheduling), start_scheduling, stop_scheduling, scheduler_not_ready, scheduler_metrics,
+      scheduler_status, .says_ready = scheduler_says_ready },
+    { SLOT(admin), start_admin, stop_admin },
+    { SLOT(health), start_health, stop_health, .ready_words = health_words },
+};
+#undef SLOT
+
+/*
+ * All but the first rows, which give the transport. transport: NULL for roles of functions that
+ * need none.
+ */
 static void start_services(struct server *s, struct transport *transport)
 {
     struct err err = { 0 };
-    int r = start_mechanisms(s, &err);
-    if (r >= 0)
-        r = start_hub(s, transport, &err);
-    if (r >= 0)
-        r = start_host(s, transport, &err);
-    if (r >= 0)
-        r = start_functions(s, transport, &err);
-    if (r >= 0)
-        r = start_scheduling(s, transport, &err);
-    if (r >= 0)
-        r = admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, &err);
-    if (r >= 0)
-        r = start_health(s, &err);
-    if (r >= 0 && s->opts.leader_elect)
-        start_leader(s, transport);
+    int r = 0;
+    bool is_said = true;
+    for (const struct service *row = services; r >= 0 && row < services + N_SERVICES; row++) {
+        if (row->start)
+            r = row->start(s, transport, &err);
+        if (r >= 0 && row->says_ready && *service_slot(s, row) && row->says_ready(s))
+            is_said = false;
+    }
     if (r < 0)
         begin_stop(s, r, &err);
-    else if (!s->functions && (!s->scheduling || s->cluster))
-        tell_ready(s);
+    else if (is_said)
+        say_ready(s);
 }
 
 static void ensure_kinds(struct server *s);
@@ -627,11 +730,7 @@ static void on_cluster_ready(void *arg, int r, const struct err *cause)
     if (r < 0) {
         begin_stop(s, r, &err);
     } else if (!s->opts.with_operators) {
-        r = admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, &err);
-        if (r < 0)
-            begin_stop(s, r, &err);
-        else
-            tell_ready(s);
+        start_services(s, api_transport(cluster_api(s->cluster)));
     } else {
         ensure_kinds(s);
     }
