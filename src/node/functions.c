@@ -850,10 +850,6 @@ int functions_start(const struct functions_opts *opts, struct functions **ret, s
                             err);
     if (r >= 0)
         r = start_roles(f, err);
-    if (r < 0) {
-        functions_stop(f, NULL, NULL);
-        return r;
-    }
     *ret = f;
-    return 0;
+    return r;
 }

@@ -94,7 +94,10 @@ struct functions_opts { /* strings are kept */
     void *arg;
 };
 
-/* The definitions of functions (fn_crds()) exist, or come. */
+/*
+ * The definitions of functions (fn_crds()) exist, or are created soon. On failure *ret may be set,
+ * as host_start() sets it: stop it.
+ */
 int functions_start(const struct functions_opts *opts, struct functions **ret, struct err *err);
 /* Requests end first, then sandboxes, then the rest; done() last. */
 void functions_stop(struct functions *f, void (*done)(void *arg), void *arg);

@@ -165,12 +165,8 @@ int host_start(const struct host_opts *opts, struct host **ret, struct err *err)
     }
     if (r >= 0)
         r = start_source(h, operators_dir, err);
-    if (r < 0) {
-        host_stop(h, NULL, NULL);
-        return r;
-    }
     *ret = h;
-    return 0;
+    return r;
 }
 
 void host_set_standby(struct host *h, bool standby)

@@ -49,6 +49,10 @@ struct host_opts {
     void *arg;
 };
 
+/*
+ * On failure *ret may be set, too: a host that has started in part and is to be stopped. It ends
+ * from the loop, and what was lent to it (modules, runners, hub) has to live until then.
+ */
 int host_start(const struct host_opts *opts, struct host **ret, struct err *err);
 /* End guests (they are dissolved or stopped), watches, compilations; done() last. */
 void host_stop(struct host *h, void (*done)(void *arg), void *arg);

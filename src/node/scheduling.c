@@ -527,12 +527,8 @@ int scheduling_start(const struct scheduling_opts *opts, struct scheduling **ret
     sys_uuid(uuid);
     (void)snprintf(s->id, sizeof s->id, "%s_%s", host, uuid);
     int r = start(s, err);
-    if (r < 0) {
-        scheduling_stop(s, NULL, NULL);
-        return r;
-    }
     *ret = s;
-    return 0;
+    return r;
 }
 
 /* ---- the end ---- */

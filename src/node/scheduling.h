@@ -63,7 +63,8 @@ struct scheduling_opts { /* strings are kept */
     void *arg;
 };
 
-/* Errors: E_INVALID: what is wrong with the configuration, and where; of files. */
+/* Errors: E_INVALID: what is wrong with the configuration, and where; of files. On failure *ret may
+ * be set, as host_start() sets it: stop it. */
 int scheduling_start(const struct scheduling_opts *opts, struct scheduling **ret, struct err *err);
 /* done() last. */
 void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg);
