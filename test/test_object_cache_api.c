@@ -420,7 +420,8 @@ static void check_heads(const char *target, const char *accept, const char *want
     struct kube_call *call;
     CHECK_OK(transport_start(t, &req, &heads_ops, &h, &call, NULL));
     headers_fini(&headers);
-    settle(&r.f);
+    while (!h.seen.n || h.seen.p[h.seen.n - 2] != 'B') /* the bookmark after what was there */
+        (void)loop_turn(&r.f.loop, true);
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\"}}");
     (void)want(&r.f, 200, "PUT", MAPS "/b",
                "{\"metadata\":{\"name\":\"b\"},\"data\":{\"object\":\"\\\"object\\\":\"}}");
@@ -430,7 +431,8 @@ static void check_heads(const char *target, const char *accept, const char *want
                "{\"metadata\":{\"name\":\"s\"}}");
     settle(&r.f);
     api_tell_progress(r.f.api);
-    settle(&r.f);
+    while (h.seen.n < strlen(wanted))
+        (void)loop_turn(&r.f.loop, true);
     CHECK_STR(buf_str(&h.seen), wanted);
     CHECK_INT(h.lines, 0);
     transport_cancel(t, call);

@@ -477,7 +477,7 @@ static struct json *write_scalar(struct arena *a, const struct bind_field *f, co
     case BIND_KIND_MAP:
         break;
     }
-    assert(!"a scalar");
+    assert(false && "a scalar");
     return NULL;
 }
 

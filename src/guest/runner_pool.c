@@ -567,6 +567,8 @@ static void settle(struct tenant *t, struct pool_runner *r, struct pool_module *
     timer_stop(r->pool->loop, &r->linger);
 }
 
+static void on_linger(struct timer *timer);
+
 int pool_place(struct runner_class *c, struct tenant *t, struct module *m, enum runner_share share,
                struct err *err)
 {
@@ -577,8 +579,12 @@ int pool_place(struct runner_class *c, struct tenant *t, struct module *m, enum 
     if (status < 0)
         return status;
     status = load_module(r, m, &pm, err);
-    if (status < 0)
+    if (status < 0) {
+        if (r->n_tenants == 0 && r->sm.at != RUNNER_CLOSING) /* it was started for this tenant */
+            timer_start(c->pool->loop, &r->linger, share == RUNNER_ALONE ? 0 : RUNNER_LINGER_MS,
+                        on_linger);
         return status;
+    }
     settle(t, r, pm);
     return 0;
 }
