@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long to wait before something is tried again: twice as long each time, up to a limit, and
- * spread so that those that failed together do not come back together. Pure: times are in whatever
- * unit the caller has, and the state is the caller's, either the number of failures so far or the
- * latest wait. An answer resets either to 0.
+ * Exponential back-off: how long to wait before an attempt is repeated. The wait doubles each time,
+ * up to a limit, and can be given jitter so that clients that failed together do not retry
+ * together. Pure: times are in a unit that the caller chooses. The caller keeps the state, either
+ * the number of failures so far or the latest wait, and resets it to 0 after a success.
  */
 #pragma once
 
@@ -11,13 +11,14 @@
 
 #include <stdint.h>
 
-/* failures: before this one; 0: the wait is `first`. max: at most, also of the first. */
+/* failures: earlier ones; 0: the wait is `first`. max: upper limit of every wait, the first
+ * included. */
 static inline uint64_t backoff_wait(uint64_t first, uint64_t max, unsigned failures)
 {
     return failures < 64 && first <= max >> failures ? first << failures : max;
 }
 
-/* The wait after `last`, which is 0 before the first: at least `first`, at most `max`. */
+/* The wait that follows `last` (0: there was none yet): at least `first`, at most `max`. */
 static inline uint64_t backoff_next(uint64_t last, uint64_t first, uint64_t max)
 {
     uint64_t doubled = last > max / 2 ? max : last * 2;

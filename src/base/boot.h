@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The id of this run of the kernel; in a container it is the host's. */
+/* The kernel's boot ID, which changes at each boot. A container sees that of the host. */
 #pragma once
 
 #include "base/err.h"
@@ -7,9 +7,9 @@
 enum { BOOT_ID_BYTES = 37 }; /* with the NUL */
 
 /*
- * ret: without a line end.
- * Errors: -ENOENT: this machine does not give it (no /proc, or none that may be read). Any other
- * code, as -EMFILE, is of this moment and says nothing of the boot: what belongs to it must not be
- * taken for that of another one, nor the other way round.
+ * ret: the ID without a line end.
+ * Errors: -ENOENT: this machine has no boot ID (/proc is missing or not readable). Any other code,
+ * such as -EMFILE, is temporary and says nothing about the boot: the caller must then treat state
+ * as belonging neither to this boot nor to another one.
  */
 int boot_id_read(char ret[BOOT_ID_BYTES], struct err *err);

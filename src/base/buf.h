@@ -2,9 +2,9 @@
 /*
  * struct buf: growing bytes with a maximum.
  *
- * Always NUL-terminated beyond n once something was added. Going over `max` is -EMSGSIZE, not
- * growth; the failure is sticky (buf.failed), so writers append straight and ask once with
- * buf_ok().
+ * Always NUL-terminated beyond n once something was added. An addition that would exceed `max`
+ * fails with -EMSGSIZE. Failures are sticky (buf.failed), so a writer appends without checks and
+ * calls buf_ok() once at the end.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ void buf_init(struct buf *b, size_t max_bytes);
 #define BUF_INIT(max_bytes) ((struct buf){ .max = (max_bytes) })
 void buf_fini(struct buf *b);
 void buf_fini_scoped(struct buf *b);
-/* Empty it and clear the failure, keep the memory. */
+/* Empty the buffer and clear its failure; keep the memory. */
 void buf_reset(struct buf *b);
 
 int buf_add(struct buf *b, const void *p, size_t n);
@@ -41,8 +41,8 @@ int buf_add_le64(struct buf *b, uint64_t v);
 int buf_add_u64_dec(struct buf *b, uint64_t v);
 int buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 int buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-/* Room for n more bytes; *ret points at it, borrowed until the next call on b; then buf_advance().
- */
+/* Make room for n more bytes. *ret points to it, borrowed until the next call on b; the caller
+ * writes there and then calls buf_advance(). */
 int buf_reserve(struct buf *b, size_t n, char **ret);
 void buf_advance(struct buf *b, size_t n);
 /* Remove n bytes at the front. */

@@ -11,14 +11,14 @@
 
 uint64_t clock_mono_ms(void);
 uint64_t clock_mono_ns(void);
-/* CLOCK_MONOTONIC in that long, without what was skipped: for pthread_cond_timedwait(). */
+/* CLOCK_MONOTONIC `ms` from now, without clock_skip(): for pthread_cond_timedwait(). */
 struct timespec clock_mono_in(uint64_t ms);
 int64_t clock_wall_ms(void); /* since 1970-01-01 UTC */
 int64_t clock_wall_us(void);
 
 /*
- * Virtual time: from now on all clocks of this process are ahead by that much more. For tests of
- * what takes hours; whoever calls it sees to it that nobody measures meanwhile (io/loop.h,
+ * Virtual time: move all clocks of this process forward by `ms`. For tests of behaviour that takes
+ * hours. The caller makes sure that no other thread measures time meanwhile (io/loop.h,
  * loop_skip()).
  */
 void clock_skip(uint64_t ms);

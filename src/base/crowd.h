@@ -16,6 +16,6 @@ struct crowd {     /* zero-initialised is valid */
     bool is_crowd; /* the count has reached CROWD_MIN since it was last 0 */
 };
 
-/* Call after each change of the count, which is n now. Returns memory to the system when seven
- * eighths of a crowd are closed, and when its last member is. */
+/* Call after each change of the count; n is the new count. Returns memory to the system when seven
+ * eighths of the peak are closed, and when the count falls to 0. */
 void crowd_is(struct crowd *c, size_t n);

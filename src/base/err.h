@@ -3,8 +3,8 @@
  * Errors: a code for the program, a sentence for a person.
  *
  * A function that can fail returns int: >= 0 is success, a negative code is failure. Codes are
- * -errno, or one of the E_ codes below, which lie far outside errno. Whoever can explain the
- * failure takes a `struct err *` last; NULL discards the text. Nothing here allocates.
+ * -errno, or one of the E_ codes below, which lie far outside errno. A function whose failures need
+ * explaining takes a `struct err *` last; NULL discards the text. Nothing here allocates.
  */
 #pragma once
 
@@ -13,19 +13,19 @@
 
 /* name, value, sentence for err_name() and err_strerror() */
 #define ERR_CODES(X)                                                                               \
-    X(E_CONFLICT, -10001, "conflict")             /* a compare failed, somebody else was first */  \
+    X(E_CONFLICT, -10001, "conflict")             /* a compare failed, another writer was first */ \
     X(E_DIGEST, -10002, "digest mismatch")        /* content is not what its hash says */          \
     X(E_TRAP, -10003, "guest trapped")            /* a guest broke a rule or crashed */            \
-    X(E_EXPIRED, -10004, "revision expired")      /* asked for history that is compacted */        \
-    X(E_FUTURE, -10005, "revision in the future") /* asked for a revision not reached yet */       \
+    X(E_EXPIRED, -10004, "revision expired")      /* the requested history is compacted */         \
+    X(E_FUTURE, -10005, "revision in the future") /* the requested revision is not reached */      \
     X(E_VERSION, -10006, "unsupported version")   /* written by a newer program */                 \
     X(E_CORRUPT, -10007, "damaged data")          /* a file of ours does not read back */          \
     X(E_EOF, -10008, "end of stream")             /* peer ended the stream */                      \
     X(E_PARSE, -10009, "malformed input")         /* bytes that do not follow their grammar */     \
     X(E_LIMIT, -10010, "limit reached")           /* a named limit of ours */                      \
     X(E_TLS, -10011, "TLS failure")               /* handshake, verification or record layer */    \
-    X(E_UNSUPPORTED, -10012, "not supported")     /* valid, but not something we do */             \
-    X(E_DENIED, -10013, "denied by policy")       /* allow-list, identity or quota said no */      \
+    X(E_UNSUPPORTED, -10012, "not supported")     /* valid, but not implemented */                 \
+    X(E_DENIED, -10013, "denied by policy")       /* by an allow-list, identity or quota */        \
     X(E_INVALID, -10014, "invalid value")         /* well-formed, but breaks a rule of its schema */
 
 enum err_code {
@@ -36,17 +36,18 @@ enum err_code {
 
 struct err {
     int code;       /* the same value the function returned; 0 while unset */
-    char text[508]; /* "outer: inner: cause"; too long ones lack their middle, "outer...cause" */
+    char text[508]; /* "outer: inner: cause"; a text that is too long loses its middle,
+                       "outer...cause" */
 };
 
 /* Set code and text, return the code. `code` is negative. */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* As err_set(), and appends ": " and the sentence of the code, e.g. ": No such file or directory".
- */
+/* As err_set(), and append ": " and the sentence of the code, e.g. ": No such file or
+ * directory". */
 int err_sys(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Put "context: " in front of what is there; sets the code's sentence if nothing is. Returns
+/* Prepend "context: " to the text; to the code's sentence if there is no text yet. Returns
  * `code`. */
 int err_ctx(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

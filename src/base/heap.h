@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Binary heap over a VEC: v->p[0] is the entry that comes first. Entries are values, pointers or
- * small structs; what orders them, and where an entry keeps its place, is a constant that the user
- * defines once:
+ * small structs; the user defines once, as a constant, how they are ordered and where an entry
+ * stores its place:
  *
  *     static bool timer_before(const void *a, const void *b, const void *arg)
  *     {
@@ -19,10 +19,10 @@
  *     heap_push(&timers, NULL, &heap, t);
  *     heap_remove(&timers, NULL, &heap, t->place);
  *
- * Everything is inline, so that the calls of a constant kind are inlined as well. Entries that
- * compare equal come in no particular order, but in the same one for the same calls; a user who
- * needs an order gives them a number. push, remove and fix take O(log n) steps. Memory is the
- * VEC's: it grows only, until vec_fini().
+ * Everything is inline, so that the calls of a constant kind are inlined as well. The order of
+ * entries that compare equal is not specified, but the same calls give the same order; a user who
+ * needs a certain order adds a sequence number. push, remove and fix take O(log n) steps. The
+ * memory is the VEC's: it never shrinks before vec_fini().
  */
 #pragma once
 
@@ -34,10 +34,10 @@ enum { HEAP_ENTRY_MAX_BYTES = 64 };
 
 struct heap_kind {
     size_t size; /* of an entry, at most HEAP_ENTRY_MAX_BYTES */
-    /* Does entry a come before entry b? arg: as given to the call. */
+    /* Whether entry a comes before entry b. arg: as given to the call. */
     bool (*before)(const void *a, const void *b, const void *arg);
-    /* The entry is at v->p[place - 1] now; 0: in the heap no more. So a zeroed entry is in no heap.
-     * NULL: nothing wants to know. */
+    /* The entry has moved to v->p[place - 1]; place 0: it was removed. So a zeroed entry is in no
+     * heap. NULL: places are not tracked. */
     void (*placed)(void *entry, size_t place);
 };
 
@@ -55,7 +55,7 @@ HEAP_INLINE void heap_put(const struct heap_kind *k, void *p, size_t i, const vo
         k->placed(heap_at(k, p, i), i + 1);
 }
 
-/* Put the entry at the hole i or above it; returns where. */
+/* Put the entry at the hole i or above it; returns its index. */
 HEAP_INLINE size_t heap_rise(const struct heap_kind *k, const void *arg, void *p, size_t i,
                              const void *entry)
 {
@@ -119,7 +119,7 @@ HEAP_INLINE size_t heap_remove_impl(const struct heap_kind *k, const void *arg, 
     return n;
 }
 
-/* In each: k is a const struct heap_kind *, v a VEC *, arg goes to k->before(). */
+/* In all macros: k is a const struct heap_kind *, v a VEC *, arg is passed to k->before(). */
 
 #define heap_push(k, arg, v, value)                                                                \
     do {                                                                                           \
@@ -129,11 +129,11 @@ HEAP_INLINE size_t heap_remove_impl(const struct heap_kind *k, const void *arg, 
 /* Remove the entry at v->p[place - 1]; the first one is at place 1. */
 #define heap_remove(k, arg, v, place)                                                              \
     ((void)((v)->n = heap_remove_impl(k, arg, (v)->p, (v)->n, place)))
-/* The order of the entry at `place` may have changed; no other one has. */
+/* Restore the heap after the entry at `place`, and no other one, changed its order. */
 #define heap_fix(k, arg, v, place) heap_fix_impl(k, arg, (v)->p, (v)->n, place)
 /*
- * Keep only the `max` (> 0) entries that come last: what does not belong to them is dropped. With
- * the reverse order in k->before() that is how the first of many are picked without sorting all.
+ * Push, but keep only the `max` (> 0) entries that come last; the others are dropped. With the
+ * reverse order in k->before() this picks the first `max` of many without sorting all.
  */
 #define heap_offer(k, arg, v, value, max)                                                          \
     do {                                                                                           \

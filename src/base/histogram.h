@@ -10,9 +10,9 @@
  *                     histogram_view(&h));
  *
  * Values are kept in the unit in which they are measured and divided when they are written, so that
- * sums of microseconds are exact. A histogram is as many bytes as its counters, which may be of 32
- * bits where there is a histogram for each of many objects; Prometheus takes a counter that wraps
- * around for one that was reset. For percentiles out of few bytes see guest/latency.h.
+ * sums of microseconds are exact. A histogram takes no more memory than its counters. These can
+ * have 32 bits where each of many objects has a histogram; Prometheus treats a counter that wraps
+ * around as one that was reset. For percentiles in few bytes see guest/latency.h.
  */
 #pragma once
 
@@ -27,8 +27,9 @@ struct histogram_kind {
     void (*number)(struct buf *to, double value);
 };
 
-/* The members of a histogram: counts[i] is of values up to bound i and above the one before; larger
- * ones are in n alone. Zeroed is empty. type: uint32_t or uint64_t. */
+/* The members of a histogram: counts[i] counts the values above bound i - 1 and up to bound i;
+ * values above the last bound are counted in n alone. Zeroed is empty. type: uint32_t or uint64_t.
+ */
 #define HISTOGRAM_FIELDS(type, n_bounds)                                                           \
     uint64_t n;                                                                                    \
     double sum;                                                                                    \
@@ -38,7 +39,7 @@ struct histogram_kind {
         HISTOGRAM_FIELDS(type, n_bounds);                                                          \
     }
 
-/* Index of the bound that `value` belongs to; k->n: it is above all of them. */
+/* Index of the bound that `value` belongs to; k->n: it is above all bounds. */
 static inline size_t histogram_bucket(const struct histogram_kind *k, double value)
 {
     size_t i = 0;
@@ -83,5 +84,5 @@ struct histogram_text {
 
 void histogram_write(struct buf *to, const struct histogram_kind *k, const struct histogram_text *t,
                      struct histogram_view h);
-/* The two lines that stand before a metric of any type: "counter", "gauge", "histogram". */
+/* The HELP and TYPE lines of a metric; type: "counter", "gauge", "histogram". */
 void metric_head(struct buf *to, const char *name, const char *type, const char *help);

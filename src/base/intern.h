@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interned strings: one `struct intern` for a text as long as it is referenced, so that interned
- * strings of one table are equal if and only if their pointers are. For texts that occur again and
- * again: label keys and values, namespaces, names of resources and images.
+ * Interned strings: one `struct intern` per distinct text, as long as it is referenced. Interned
+ * strings of one table are equal if and only if their pointers are. For texts that occur often:
+ * label keys and values, namespaces, names of resources and images.
  *
- * Each has a small number, which is used again after the string has been freed: an index into
- * arrays that count something for each value (a topology domain, an image).
+ * Each has a small id, which is reused after the string was freed: an index into arrays that count
+ * something per value (a topology domain, an image).
  *
- * Not for use by two threads at once.
+ * Not thread-safe.
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct intern {
 
 struct intern_table;
 struct intern_table *intern_table_new(void);
-/* All references have been given back. */
+/* All references must have been released. */
 void intern_table_free(struct intern_table *t);
 DEFINE_SCOPED(intern_table, intern_table_free)
 
 /* A reference: given, intern_unref(). */
 struct intern *intern_get(struct intern_table *t, struct str text);
-/* Borrowed; NULL: there is no reference to such a string, so nothing can be equal to it. */
+/* Borrowed; NULL: no such string is interned, so no interned string can be equal to it. */
 struct intern *intern_find(const struct intern_table *t, struct str text);
 static inline struct intern *intern_ref(struct intern *s)
 {
@@ -38,7 +38,7 @@ static inline struct intern *intern_ref(struct intern *s)
 }
 /* NULL is fine. */
 void intern_unref(struct intern_table *t, struct intern *s);
-/* All ids in use are below it. */
+/* Above all ids in use. */
 uint32_t intern_end(const struct intern_table *t);
 static inline struct str intern_str(const struct intern *s) /* NULL: "" */
 {

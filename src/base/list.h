@@ -45,7 +45,7 @@ static inline void list_insert_before(struct list *at, struct list *node)
 {
     list_insert_between(node, at->prev, at);
 }
-/* Off its list; nothing if it is on none. */
+/* Remove the node from its list; no effect if it is on none. */
 static inline void list_remove(struct list *node)
 {
     if (!list_is_linked(node))

@@ -4,7 +4,8 @@
  *
  *     log_info("image pulled", "ref=%s bytes=%zu", ref, n);
  *
- * error: someone must act. warn: we coped. info: state changes for a timeline. debug: free.
+ * error: an operator must act. warn: dormouse recovered. info: state changes for a timeline. debug:
+ * anything.
  * The sink adds time and level and chooses text or JSON; a value with blanks is quoted:
  * "reason=\"%s\"". Secrets and bodies are never logged. Any thread.
  */
@@ -33,15 +34,15 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
 #define log_debug(message, ...) log_write(LOG_DEBUG, message, __VA_ARGS__)
 
 /*
- * A text that somebody else wrote, made fit for a quoted value; cut where `out` ends.
+ * Foreign text (of a guest, a peer, a file), escaped for a quoted value; cut at the size of `out`.
  *
  *     log_info("guest", "line=\"%s\"", log_quote(out, line));
  */
 enum { LOG_QUOTE_MAX = 1536 };
 const char *log_quote(char out[LOG_QUOTE_MAX], struct str text);
 
-/* For events that repeat: true at most once per interval; *ret_skipped counts those left out since.
- */
+/* For events that repeat: true at most once per interval; *ret_skipped counts the events skipped
+ * since. */
 struct log_rate {
     uint64_t last_ms;
     uint64_t skipped;

@@ -3,10 +3,9 @@
  * Hash map from byte strings to pointers: open addressing with linear probing, backward-shift
  * deletion (Knuth, TAOCP volume 3, section 6.4, algorithm R), seeded per map against crafted keys.
  *
- * Keys are copied, or are the caller's (borrows_keys); values are the caller's. Zero-initialised is
- * a valid empty map.
- * Iteration order is arbitrary; the map must not be changed while iterating, except by
- * map_each_safe-style collection first.
+ * Keys are copied, or kept (borrows_keys); values are kept. Zero-initialised is a valid empty map.
+ * Iteration order is arbitrary. The map must not be changed during an iteration: collect the keys
+ * first, change the map afterwards.
  */
 #pragma once
 
@@ -23,8 +22,9 @@ struct map {
     size_t n, cap;           /* cap is 0 or a power of two */
     uint64_t seed;
     /*
-     * Set while it is empty: what map_put() is given as a key is kept and not copied, for many
-     * small values that hold their own. It has to stay where it is until it was deleted.
+     * To be set while the map is empty: map_put() keeps the key and does not copy it, for many
+     * small values that hold their own keys. The key's bytes must stay in place until it is
+     * deleted.
      */
     bool borrows_keys;
 };
@@ -32,11 +32,12 @@ struct map {
 void map_fini(struct map *m);
 /* NULL when absent. */
 void *map_get(const struct map *m, struct str key);
-/* The entry, NULL when absent. Its key stays valid until it is deleted; the entry itself only until
- * the next change. */
+/* The entry, NULL when absent. Its key is valid until the entry is deleted, the pointer to the
+ * entry only until the next change of the map. */
 struct map_entry *map_find(const struct map *m, struct str key);
 bool map_has(const struct map *m, struct str key);
-/* Insert, or replace the value alone; returns the previous one or NULL. value may not be NULL. */
+/* Insert, or replace the value and keep the stored key; returns the previous value or NULL. value
+ * must not be NULL. */
 void *map_put(struct map *m, struct str key, void *value);
 /* Remove; returns the value or NULL. */
 void *map_del(struct map *m, struct str key);

@@ -80,11 +80,11 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
 
 /*
  * Arena: bump allocation, freed at once. Zero-initialised is valid ("struct arena a = { 0 };").
- * max_bytes 0 means no limit; with a limit arena_try() returns NULL past it, so code that handles
- * foreign sizes uses arena_try(). arena_alloc() goes past it: what has to be said of a tree that
- * was too large must still find room. block_bytes: of its blocks, for arenas that live long and
- * hold little; 0: 4 KiB. budget: kept; the budget of the request that the arena belongs to, which
- * everything that is done in it spends from; NULL: none. Not for use by two threads at once.
+ * max_bytes: limit, 0: none. arena_try() returns NULL past the limit, so code that handles foreign
+ * sizes uses arena_try(). arena_alloc() ignores the limit, so that an error message about a tree
+ * that was too large still finds room. block_bytes: size of a block, for arenas that live long and
+ * hold little; 0: 4 KiB. budget: kept; the budget of the request that the arena belongs to, from
+ * which all work in the arena spends; NULL: none. Not thread-safe.
  */
 struct arena_block;
 struct arena {
@@ -105,8 +105,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 #define arena_new_n(a, type, n) ((type *)arena_alloc_n((a), sizeof(type), (n)))
 void *arena_alloc_n(struct arena *a, size_t size, size_t n) __attribute__((returns_nonnull));
 /*
- * arena_alloc() has exceeded the limit, or the budget of the request is used up: the operation that
- * made it so must end with an error.
+ * arena_alloc() has exceeded the limit, or the budget of the request is used up: the current
+ * operation must end with an error.
  */
 static inline bool arena_is_full(const struct arena *a)
 {
@@ -118,9 +118,9 @@ static inline bool arena_spend(struct arena *a, uint64_t steps, const char *what
     return budget_spend(a->budget, steps, what);
 }
 /*
- * A place to go back to. arena_rewind() frees all that was taken since and refunds its bytes, but
- * not the steps of the budget. Rewinding to an earlier mark makes later ones invalid; a reset makes
- * all of them invalid.
+ * A position to rewind to. arena_rewind() frees everything allocated since and refunds its bytes,
+ * but not the steps of the budget. Rewinding to an earlier mark makes later ones invalid; a reset
+ * makes all of them invalid.
  */
 struct arena_mark {
     struct arena_block *head;

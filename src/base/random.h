@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Seeded randomness for decisions that must replay: placement, policies, drawn load. Not for keys,
- * tokens or anything that somebody must not guess.
+ * tokens or anything that must be hard to guess.
  *
- * The state is one word, passed in by whoever owns it; the sequence depends on the seed alone, on
- * every machine. (splitmix64: passes the usual batteries, and any seed is a good one.)
+ * The state is one word, passed in by its owner; the sequence depends on the seed alone, on every
+ * machine. (splitmix64: passes the usual batteries, and any seed is a good one.)
  */
 #pragma once
 
@@ -23,8 +23,8 @@ static inline uint64_t rng_next(struct rng *r)
     return z ^ (z >> 31);
 }
 
-/* Uniform in [0, n), n > 0: the high half of a product, and another draw where that would favour
- * small numbers (Lemire, ACM TOMACS 29(1), 2019). */
+/* Uniform in [0, n), n > 0: the high half of a product, and another draw where the product would
+ * favour small numbers (Lemire, ACM TOMACS 29(1), 2019). */
 static inline uint32_t rng_below(struct rng *r, uint32_t n)
 {
     uint64_t m = (rng_next(r) >> 32) * n;

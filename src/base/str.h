@@ -40,7 +40,7 @@ static inline bool str_is(struct str a, const char *cstr)
 {
     return str_eq(a, str_of(cstr));
 }
-/* As str_is(), in a time that does not depend on how much of `shown` is right. */
+/* As str_is(), in a time that does not depend on how many bytes of `shown` are correct. */
 bool str_is_secret(struct str shown, const char *secret);
 static inline bool str_is_empty(struct str a)
 {
@@ -50,15 +50,15 @@ bool str_ieq(struct str a, struct str b); /* ASCII case-insensitive */
 int str_cmp(struct str a, struct str b);  /* bytewise */
 bool str_has_prefix(struct str s, struct str prefix);
 bool str_has_suffix(struct str s, struct str suffix);
-/* Position of the first `c` or of `needle`, -1 if none. */
+/* Position of the first `c` or `needle`, -1: not found. */
 ptrdiff_t str_find_char(struct str s, char c);
 ptrdiff_t str_find(struct str s, struct str needle);
 /* [from, to) clipped to s. */
 struct str str_slice(struct str s, size_t from, size_t to);
 struct str str_trim(struct str s); /* ASCII space, tab, CR, LF */
 /*
- * Cut s at the first `sep`: *head before it, *tail after it. false, head = s, tail empty, without
- * one.
+ * Cut s at the first `sep`: *head before it, *tail after it. false: s has no `sep`; then *head is s
+ * and *tail is empty.
  */
 bool str_cut(struct str s, char sep, struct str *head, struct str *tail);
 /* NUL-terminated copies. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that can fail for reasons outside the program, behind one table so that tests can
- * make the n-th call fail (style 14, "torture"), and the few helpers built on them.
+ * System calls that can fail for reasons outside the program, called through one table so that
+ * torture tests can make the n-th call fail, and the few helpers built on them.
  *
- * Retries on EINTR, returns -errno instead of -1.
+ * All functions retry on EINTR and return -errno instead of -1.
  */
 #pragma once
 
@@ -50,13 +50,14 @@ int sys_mmap(void *at, size_t n, int prot, int flags, int fd, uint64_t offset, v
 enum { SYS_FAIL_KILL = 1 << 20 };
 /*
  * Make the nth (from 1) call of this kind from now on fail with -code, or, for SYS_FAIL_KILL, end
- * the process by SIGKILL before it; nth 0: none. Tests only.
+ * the process by SIGKILL before that call; nth 0: no call fails. Tests only.
  */
 void sys_fail_nth(enum sys_call call, unsigned nth, int code);
 /* Calls of this kind since the last sys_fail_nth() for it. */
 unsigned sys_call_count(enum sys_call call);
 
-/* As many descriptors as this process may have: the usual soft limit, 1024, is for select(). */
+/* Raise the soft limit of open descriptors to the hard limit: the usual soft limit, 1024, exists
+ * for select(). */
 void sys_raise_files(void);
 
 /* Cryptographic randomness from the kernel; cannot fail after boot (aborts if it does). */
@@ -72,7 +73,7 @@ void sys_uuid(char out[37]);
  */
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err);
-/* Sync the directory that path is in, so that a file made or renamed there stays. */
+/* fsync the directory of `path`, so that a file created or renamed there survives a crash. */
 int sys_sync_parent(const char *path, struct err *err);
 /* Whole file appended to `to`, bounded by to->max (-EMSGSIZE). */
 int sys_read_file(int dir_fd, const char *path, struct buf *to, struct err *err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Token bucket: at most a burst at once, and so many in a time on average. Tokens are counted in the
- * time in which they come back (the generic cell rate algorithm), so that the state is one number
- * and nothing is lost by rounding: with 100 requests a second and microseconds a request costs
- * 10,000, and a bucket of 500 requests holds 5,000,000.
+ * Token bucket: a rate limit with a burst. Tokens are counted by the time that it takes to refill
+ * them (the generic cell rate algorithm), so that the state is one number and rounding loses
+ * nothing: at 100 requests a second, in microseconds, a request costs 10,000, and a bucket of 500
+ * requests holds 5,000,000.
  *
- * Pure: `now` is passed in, in a unit that the caller chooses, and does not go back. cost <= held.
+ * Pure: `now` is passed in, in a unit that the caller chooses, and never decreases. cost <= held.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 /* Zeroed: full. */
 struct token_bucket {
-    uint64_t full_at; /* when all tokens are back */
+    uint64_t full_at; /* when the bucket is full again */
 };
 
 static inline uint64_t token_bucket_owed(const struct token_bucket *b, uint64_t now)
@@ -22,7 +22,7 @@ static inline uint64_t token_bucket_owed(const struct token_bucket *b, uint64_t 
     return b->full_at > now ? b->full_at - now : 0;
 }
 
-/* How long until `cost` is there, 0: it is; held: what the full bucket holds. */
+/* How long until `cost` is available; 0: it is. held: what the full bucket holds. */
 static inline uint64_t token_bucket_wait(const struct token_bucket *b, uint64_t held, uint64_t cost,
                                          uint64_t now)
 {
@@ -30,8 +30,8 @@ static inline uint64_t token_bucket_wait(const struct token_bucket *b, uint64_t 
     return owed > held ? owed - held : 0;
 }
 
-/* Take `cost` whether it is there or not; returns how long the caller has to wait for it, behind
- * everybody who took some before. */
+/* Take `cost` whether it is available or not; returns how long the caller must wait for it, after
+ * all earlier callers. */
 static inline uint64_t token_bucket_reserve(struct token_bucket *b, uint64_t held, uint64_t cost,
                                             uint64_t now)
 {
@@ -40,7 +40,7 @@ static inline uint64_t token_bucket_reserve(struct token_bucket *b, uint64_t hel
     return wait;
 }
 
-/* false: it is not there, nothing was taken. */
+/* Take `cost` if it is available. false: it is not, and nothing was taken. */
 static inline bool token_bucket_take(struct token_bucket *b, uint64_t held, uint64_t cost,
                                      uint64_t now)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Typed growing array: `VEC(int) v = { 0 }; vec_push(&v, 3); v.p[0]; vec_fini(&v);`
- * Growth aborts on exhaustion; whoever fills it from outside caps v.n first.
+ * Growth aborts on exhaustion; code that adds elements on behalf of a peer, a file or a guest
+ * checks v.n against a limit first.
  */
 #pragma once
 

@@ -8,11 +8,11 @@
 #include "base/buf.h"
 #include "io/grpc.h"
 
-enum { GRPC_PREFIX_BYTES = 5 }; /* is it compressed, and its length in network order */
+enum { GRPC_PREFIX_BYTES = 5 }; /* a flag (compressed), and the length in network order */
 
 /*
- * Takes messages out of bytes as they come. A message that lies whole in one piece is handed on
- * from where it is; others are gathered. `held` are bytes that came while nobody wanted messages.
+ * Extracts messages from a stream of bytes. A message that lies whole in one chunk is passed on
+ * without a copy; others are gathered. `held`: bytes that arrived while the receiver was paused.
  */
 struct grpc_reader {
     struct buf part; /* of a message, with its prefix */
@@ -23,16 +23,17 @@ struct grpc_reader {
 void grpc_reader_init(struct grpc_reader *r, size_t max_bytes);
 void grpc_reader_fini(struct grpc_reader *r);
 /*
- * 1 and the next message, borrowed until the next call; 0: all of *in is taken, the message goes
- * on. Errors: -EMSGSIZE larger than max_bytes, E_UNSUPPORTED compressed, E_PARSE; then no more.
+ * 1: *ret is the next message, borrowed until the next call; 0: all of *in is consumed, the message
+ * is not complete. Errors: -EMSGSIZE: larger than max_bytes; E_UNSUPPORTED: compressed; E_PARSE.
+ * After an error the reader must not be used.
  */
 int grpc_reader_next(struct grpc_reader *r, struct str *in, struct str *ret);
-bool grpc_reader_is_between(const struct grpc_reader *r); /* no message is open */
-/* What of the peer's messages went wrong, and how a call ends with it. */
+bool grpc_reader_is_between(const struct grpc_reader *r); /* no message is incomplete */
+/* The gRPC code and the text of a status for an error of grpc_reader_next(). */
 int grpc_reader_code(int r);
 const char *grpc_reader_text(int r);
 
-/* The prefix of a message of n bytes. */
+/* Make the prefix of a message of n bytes. */
 void grpc_prefix(char ret[GRPC_PREFIX_BYTES], size_t n);
 
 /* grpc-message: percent encoding. */

@@ -3,9 +3,9 @@
  * HTTP/1.1 (RFC 9112) and HTTP/2 (RFC 9113), server and client, on libuv, with or without TLS.
  * Bodies stream both ways with back-pressure.
  *
- * Server: one listener hands every request to `on_request`; the handler answers through the
- * exchange, then or later. Client: a pool of kept-alive connections to one origin. gRPC stands on
- * both (io/grpc.h).
+ * Server: one listener passes each request to `on_request`; the handler answers through the
+ * exchange, at once or later. Client: a pool of kept-alive connections to one origin. gRPC is built
+ * on both (io/grpc.h).
  */
 #pragma once
 
@@ -26,33 +26,35 @@ enum {
     HTTP_HEAD_TIMEOUT_MS = 10000,      /* from accept or first byte to the end of the head: 408 */
     HTTP_BODY_IDLE_TIMEOUT_MS = 30000, /* no byte of an expected body: 408 */
     HTTP_BODY_MIN_BYTES_PER_S = 1024,  /* of an expected body, after twice that time: 408 */
-    HTTP_WRITE_STALL_MS = 60000,       /* output waits and the peer takes next to none of it */
-    HTTP_HALF_CLOSED_MS = 30000,       /* for the answer to who shut its sending side; plain TCP */
-    /* An idle connection: one timer for all of a server, armed only while there is one. */
+    HTTP_WRITE_STALL_MS = 60000,       /* output waits and the peer reads next to nothing */
+    HTTP_HALF_CLOSED_MS = 30000,       /* to answer a peer that shut its sending side; plain TCP */
+    /* Idle connections are closed after this. One timer per server, armed only while one is
+     * idle. */
     HTTP_KEEPALIVE_MS = 180000,
-    /* Further ones wait in the kernel; the longest idle is closed for them. */
+    /* Further connections wait in the kernel; the server closes the longest idle one for them. */
     HTTP_CONNECTIONS_MAX = 20000,
-    /* TLS handshakes under way, of 40 KiB; past it the oldest is cut. */
+    /* TLS handshakes in progress, 40 KiB each; past this the oldest is cut. */
     HTTP_HANDSHAKES_MAX = 512,
-    /* Of a body that nobody asked for, after the response: past it the connection is cut. */
+    /* Bytes of an unread body that are discarded after the response; beyond, the connection is
+     * cut. */
     HTTP_DISCARD_MAX_BYTES = 64 << 10,
     HTTP_WRITE_HIGH_BYTES = 256 << 10,  /* http_write(), http_call_write() report full above this */
     HTTP_TRAILERS_MAX_BYTES = 16 << 10, /* fields after a body: 431, or a failed call, beyond */
     HTTP_INTERIMS_MAX = 16,             /* 1xx before a response: the call fails beyond */
-    HTTP_CLIENT_IDLE_MS = 90000,        /* a pooled connection, by one timer like the server's */
-    HTTP_PING_TIMEOUT_MS = 20000        /* after a ping that nothing answered: the peer is lost */
+    HTTP_CLIENT_IDLE_MS = 90000,        /* a pooled connection; one timer per client */
+    HTTP_PING_TIMEOUT_MS = 20000        /* without an answer to a ping: the peer is lost */
 };
 
 struct http_server;
 struct http_exchange; /* one request and its response; owned by the server */
 
 struct http_request {
-    struct str method; /* "GET"; borrowed until the exchange ends, like all here */
+    struct str method; /* "GET"; borrowed until the exchange ends, like all fields */
     struct str target; /* origin form, "/api/v1/pods?watch=true" */
     const struct headers *headers;
     bool has_body;
-    /* It asks for another protocol, and http_upgrade() can. Not for h2c: behind a proxy that would
-     * be a way past it for any number of requests. */
+    /* The request asks for another protocol, and http_upgrade() may accept. Never true for h2c:
+     * behind a proxy, h2c would let any number of requests bypass the proxy. */
     bool upgrade;
     bool http2;
     uint64_t content_length; /* UINT64_MAX: chunked, or HTTP/2 without one */
@@ -61,24 +63,24 @@ struct http_request {
 
 /*
  * Per exchange, set by the handler in on_request through http_exchange_set(). All run on the loop
- * thread; on_gone is the last one, exactly once, also after a complete response (r = 0), a lost
+ * thread. on_gone runs exactly once, as the last one: after a complete response (r = 0), a lost
  * peer (-ECONNRESET), a timeout (-ETIMEDOUT) or server close (-ECANCELED). After on_gone the
  * exchange must not be touched. Calls on the exchange never invoke these callbacks synchronously.
  */
 struct http_exchange_ops {
     void (*on_body)(struct http_exchange *x, struct str chunk);
     /*
-     * Once if the body was asked for. 0; -EMSGSIZE past the limit; E_PARSE; -ECANCELED if the
-     * response was complete before; or as on_gone. After a failure the handler may answer in its
-     * own words before it returns; otherwise the server does: 413, 400, 408.
+     * Once if the handler asked for the body. r: 0; -EMSGSIZE past the limit; E_PARSE; -ECANCELED
+     * if the response was complete first; or as on_gone. After a failure the handler may send its
+     * own response before it returns; otherwise the server sends 413, 400 or 408.
      */
     void (*on_body_end)(struct http_exchange *x, int r);
-    void (*on_writable)(struct http_exchange *x); /* after http_write() said full */
+    void (*on_writable)(struct http_exchange *x); /* after http_write() reported full */
     void (*on_gone)(struct http_exchange *x, int r);
 };
 
 struct http_server_opts {
-    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; "localhost" and NULL: 127.0.0.1 */
+    const char *host;      /* "127.0.0.1", "::1", "0.0.0.0"; "localhost", NULL: 127.0.0.1 */
     uint16_t port;         /* 0: any free one */
     const char *unix_path; /* instead of host and port; the socket gets mode 0600 */
     struct tls_ctx *tls;   /* kept until done(); NULL: plain */
@@ -86,45 +88,47 @@ struct http_server_opts {
     void (*on_accept)(void *arg); /* before each accept() and handshake; or NULL */
     void *arg;
     /*
-     * Also speak HTTP/2: by ALPN with TLS, and with prior knowledge in clear text. Exchanges are
-     * the same; what ends a connection in HTTP/1.1 ends a stream there.
+     * Also speak HTTP/2: by ALPN with TLS, and with prior knowledge in clear text. Exchanges behave
+     * alike; what ends the connection in HTTP/1.1 ends the stream in HTTP/2.
      */
     bool http2;
     /* 0: the values above */
     uint64_t head_timeout_ms, body_idle_ms, keepalive_ms, write_stall_ms, half_closed_ms;
     size_t max_connections;
     /*
-     * HTTP/2, while a stream is open: after so long without a byte from the peer a PING, and after
-     * HTTP_PING_TIMEOUT_MS without an answer the connection is lost. 0: none.
+     * HTTP/2, while a stream is open: send a PING after this long without a byte from the peer;
+     * without an answer within HTTP_PING_TIMEOUT_MS the connection is lost. 0: no pings.
      */
     uint64_t ping_ms;
-    /* TCP_USER_TIMEOUT: our bytes that nobody acknowledges; 0: as long as the kernel tries. */
+    /* TCP_USER_TIMEOUT: how long sent bytes may stay unacknowledged; 0: the kernel's default. */
     unsigned user_timeout_ms;
     /*
-     * When the server drains or closes, an idle HTTP/1.1 connection may bring a request for so
-     * long, which is answered with "connection: close": it may be under way already, and a client
-     * does not send it again. 0: such connections end at once. (HTTP/2 has GOAWAY for it.)
+     * When the server drains or closes, idle HTTP/1.1 connections stay open this long: a request
+     * may be in flight already, and the client would not repeat it. Such a request is answered with
+     * "connection: close". 0: idle connections are closed at once. (HTTP/2 has GOAWAY for this.)
      */
     uint64_t drain_idle_ms;
-    bool reuse_port; /* SO_REUSEPORT: several listeners, each on its loop, share the port */
+    bool reuse_port; /* SO_REUSEPORT: several listeners, each on its own loop, share the port */
 };
 
 int http_server_start(struct loop *loop, const struct http_server_opts *opts,
                       struct http_server **ret, struct err *err);
 uint16_t http_server_port(const struct http_server *s);
 size_t http_server_connections(const struct http_server *s); /* open ones */
-/* Stop accepting; finish running exchanges up to grace_ms, then cut; done() when all is released.
- */
+/* Stop accepting; let running exchanges finish for up to grace_ms, then cut them; done() runs when
+ * everything is released. */
 void http_server_close(struct http_server *s, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg);
 /*
- * As the beginning of http_server_close(), which is to follow: accept no more, tell the clients
- * (GOAWAY, "connection: close"), close what is idle, see drain_idle_ms; what runs goes on.
+ * The first step of http_server_close(), which must follow: stop accepting, notify the clients
+ * (GOAWAY, "connection: close"), close idle connections (see drain_idle_ms). Running exchanges
+ * continue.
  */
 void http_server_drain(struct http_server *s);
 
 /*
- * Who the client is by its certificate (io/tls.h), in the arena. false: no TLS, or none shown.
+ * The client's identity by its certificate (io/tls.h), in the arena. false: no TLS, or the client
+ * sent no certificate.
  */
 struct arena;
 struct tls_peer;
@@ -134,21 +138,21 @@ void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *
 void *http_exchange_data(const struct http_exchange *x);
 
 /*
- * Ask for the body, in on_request or later: until then it waits with the peer. A body that nobody
- * has asked for when the response is complete is discarded.
+ * Ask for the body, in on_request or later; until then it is not read from the peer. A body that
+ * the handler has not asked for when the response is complete is discarded.
  */
 void http_read_body(struct http_exchange *x, uint64_t max_bytes);
-/* Stop and go on reading from the peer (back-pressure). */
+/* Stop and resume reading from the peer (back-pressure). */
 void http_pause_body(struct http_exchange *x);
 void http_resume_body(struct http_exchange *x);
-/* A body in which silence is no fault (a stream of messages): no deadline for its bytes. */
+/* Lift the deadlines for the body's bytes, for bodies that may be silent (a stream of messages). */
 void http_let_body_idle(struct http_exchange *x);
-/* Fields that came after the body: from on_body_end(0) on. NULL without any. */
+/* The trailer fields, available from on_body_end(0) on. NULL: none. */
 const struct headers *http_request_trailers(const struct http_exchange *x);
 
 /*
- * An interim response (1xx but 100 and 101) before http_respond(). Dropped for HTTP/1.0. "100
- * Continue" is sent by http_read_body() to whoever waits for it.
+ * Send an interim response (1xx except 100 and 101) before http_respond(). Dropped for HTTP/1.0.
+ * http_read_body() sends "100 Continue" to a client that expects it.
  */
 void http_inform(struct http_exchange *x, int status, const struct headers *headers);
 
@@ -160,28 +164,28 @@ void http_inform(struct http_exchange *x, int status, const struct headers *head
 void http_respond(struct http_exchange *x, int status, const struct headers *headers,
                   uint64_t body_n);
 /*
- * Bytes are copied (or queued). Returns false once HTTP_WRITE_HIGH_BYTES wait: stop until
- * on_writable.
+ * Send bytes of the body; they are copied or already sent. false: HTTP_WRITE_HIGH_BYTES wait, stop
+ * until on_writable.
  */
 bool http_write(struct http_exchange *x, struct str chunk);
 size_t http_write_pending(const struct http_exchange *x); /* bytes waiting for the peer */
 /*
- * Fields to follow the body of an HTTP_CHUNKED response, copied; before http_end(). Dropped where
- * none can follow: HTTP/1.0, no body.
+ * Trailer fields of an HTTP_CHUNKED response, copied; to be called before http_end(). Dropped where
+ * trailers are impossible: HTTP/1.0, no body.
  */
 void http_trailers(struct http_exchange *x, const struct headers *trailers);
 void http_end(struct http_exchange *x); /* end of the response body */
-/* All in one. */
+/* A whole response in one call. */
 void http_reply(struct http_exchange *x, int status, const struct headers *headers,
                 struct str body);
 /* Cut the connection (HTTP/2: the stream) without ending the response properly. */
 void http_abort(struct http_exchange *x);
 /*
  * Answer 101 with these fields, among them `upgrade`; `connection: upgrade` is added. From then on
- * http_write() and on_body() carry raw bytes both ways, the latter after http_read_body(), and no
- * deadline but write_stall_ms holds. http_end() ends our direction, on_body_end(0) tells of the end
- * of the peer's, and the exchange is over with both; after ours the peer may be silent for
- * half_closed_ms.
+ * http_write() and on_body() carry raw bytes, the latter after http_read_body(), and the only
+ * deadline is write_stall_ms. http_end() ends our direction, on_body_end(0) reports the end of the
+ * peer's, and the exchange ends after both. Once our direction has ended the peer may be silent for
+ * half_closed_ms at most.
  * Only if req->upgrade, before http_respond().
  */
 void http_upgrade(struct http_exchange *x, const struct headers *headers);
@@ -197,7 +201,7 @@ struct http_client_opts {
     const char *unix_path;   /* instead */
     struct tls_ctx *tls;     /* kept until http_client_close(); NULL: plain */
     const char *server_name; /* for SNI and verification; NULL: host */
-    /* With tls: connections go through this proxy (CONNECT, RFC 9110 section 9.3.6); NULL: none. */
+    /* With tls: connect through this proxy (CONNECT, RFC 9110 section 9.3.6); NULL: none. */
     const char *proxy_host;
     uint16_t proxy_port;
     const char *proxy_authorization; /* of that CONNECT (RFC 9110 section 11.7.2); NULL: none */
@@ -209,59 +213,60 @@ struct http_client_opts {
      * knowledge.
      */
     bool http2;
-    /* As in http_server_opts; a lost peer's calls end with -ETIMEDOUT. */
+    /* As in http_server_opts; calls to a lost peer end with -ETIMEDOUT. */
     uint64_t ping_ms, ping_timeout_ms; /* the latter 0: HTTP_PING_TIMEOUT_MS */
     unsigned user_timeout_ms;
-    /* Asked for each address before a connection to it; false: it is passed over. NULL: any. */
+    /* Called for each address before connecting to it; false: the address is skipped. NULL: all are
+     * allowed. */
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *may_connect_arg;
 };
 
 /* Any may be NULL. */
 struct http_call_ops {
-    /* At most once. Not for 1xx, but for the 101 of a call that asked to upgrade. */
+    /* At most once. Not for 1xx, except for the 101 of a call that asked to upgrade. */
     void (*on_head)(void *arg, int status, const struct headers *headers);
     void (*on_data)(void *arg, struct str chunk);
     /*
-     * Exactly once, the last call. 0: response complete, even if the request is not. Else a
-     * negative code, err borrowed:
-     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  there was no connection, nothing is sent
+     * Exactly once, as the last callback. 0: the response is complete, even if the request is not.
+     * Else a negative code, err borrowed:
+     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ... no connection, nothing was sent
      *                 (-EACCES: may_connect() allowed no address)
      *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
-     *   -ECONNRESET   the connection or stream broke off
+     *   -ECONNRESET the connection or stream broke
      *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED
-     * http_call_was_sent() tells whether the server may have seen anything of the request.
+     * http_call_was_sent() says whether the server may have seen any of the request.
      */
     void (*on_end)(void *arg, int r, const struct err *err);
-    void (*on_interim)(void *arg, int status, const struct headers *headers); /* 1xx but 101 */
-    /* Fields after the body, if there are any: after the last on_data, before on_end(0). */
+    void (*on_interim)(void *arg, int status, const struct headers *headers); /* 1xx except 101 */
+    /* The trailer fields, if there are any: after the last on_data, before on_end(0). */
     void (*on_trailers)(void *arg, const struct headers *trailers);
-    void (*on_writable)(void *arg); /* after http_call_write() said full */
+    void (*on_writable)(void *arg); /* after http_call_write() reported full */
 };
 
 struct http_call_opts {
-    /* Borrowed for the call of http_call_start(). A target with "http://" is for a proxy; the field
-     * host must be among the headers then. */
+    /* Borrowed for the call of http_call_start(). A target with "http://" is for a proxy; the
+     * headers must then include host. */
     struct str method, target;
     /*
-     * host and what frames the body are added; `connection`, `keep-alive`, `proxy-connection` are
-     * left out, and so is `upgrade` unless the call asks for it.
+     * The client adds host and the fields that frame the body. It drops `connection`, `keep-alive`,
+     * `proxy-connection`, and `upgrade` unless the call asks for an upgrade.
      */
     const struct headers *headers;
     struct str body; /* copied */
-    /* 0: none; until it is sent, and from then, or from the end of a streamed body, to the
-     * response's head. */
+    /* Deadline for sending the request, and again from then (or from the end of a streamed body) to
+     * the response's head; 0: none. */
     uint64_t head_timeout_ms;
     const struct http_call_ops *ops;
     void *arg;
-    /* The body comes by http_call_write(), after `body`: of body_n bytes in all, or HTTP_CHUNKED.
-     */
+    /* More body follows by http_call_write(), after `body`: body_n bytes in all, or
+     * HTTP_CHUNKED. */
     bool streams;
     uint64_t body_n;
     /*
-     * The headers have a field `upgrade`: if the server agrees, on_head(101), then on_data() and
-     * http_call_write() carry raw bytes. http_call_end_body() ends our direction, and on_end(0)
-     * comes with the end of the server's. HTTP/1.1 only, and without body.
+     * The headers have a field `upgrade`. If the server accepts, on_head(101) runs, then on_data()
+     * and http_call_write() carry raw bytes. http_call_end_body() ends our direction; on_end(0)
+     * runs at the end of the server's. HTTP/1.1 only, and without a body.
      */
     bool upgrade;
 };
@@ -269,40 +274,40 @@ struct http_call_opts {
 int http_client_new(struct loop *loop, const struct http_client_opts *opts,
                     struct http_client **ret, struct err *err);
 struct loop *http_client_loop(const struct http_client *c);
-/* Calls still running end with -ECANCELED; memory goes later. */
+/* Running calls end with -ECANCELED; the memory is freed later. */
 void http_client_close(struct http_client *c);
 /*
- * A connection found dead before any response byte is retried once for requests without side
- * effects (GET, HEAD) or when nothing of the request was written; not once http_call_write() has
- * added to what was sent. *ret is valid until on_end returned.
+ * If the connection breaks before any byte of a response, the call is retried once: when the
+ * request has no side effects (GET, HEAD), or when nothing of it was written; never after bytes of
+ * http_call_write() were sent. *ret is valid until on_end has returned.
  */
 int http_call_start(struct http_client *c, const struct http_call_opts *opts,
                     struct http_call **ret, struct err *err);
 void http_call_pause(struct http_call *call);
 void http_call_resume(struct http_call *call);
-/* on_end(-ECANCELED) comes on a later turn. The server sees a reset of stream or connection. */
+/* on_end(-ECANCELED) runs on a later turn. The server sees a reset of the stream or connection. */
 void http_call_cancel(struct http_call *call);
 
 /*
- * More of the body of a call that streams, or raw bytes once upgraded: at any time, also before
- * there is a connection, and after the response's head. Bytes are copied (or queued). false once
- * HTTP_WRITE_HIGH_BYTES wait: stop until on_writable.
+ * Send more of the body of a call that streams, or raw bytes once upgraded: at any time, also
+ * before the connection is open and after the response's head. Bytes are copied or already sent.
+ * false: HTTP_WRITE_HIGH_BYTES wait, stop until on_writable.
  */
 bool http_call_write(struct http_call *call, struct str chunk);
 /*
- * The end of the body. trailers, borrowed, may be NULL; sent after HTTP_CHUNKED bodies only. Fewer
- * bytes than body_n: the call fails with -EINVAL. Not needed after exactly body_n of them, and fine
+ * End the body. trailers, borrowed, may be NULL; sent after HTTP_CHUNKED bodies only. After fewer
+ * bytes than body_n the call fails with -EINVAL. Not needed after exactly body_n bytes, and allowed
  * after the end of the response.
  */
 void http_call_end_body(struct http_call *call, const struct headers *trailers);
 size_t http_call_pending(const struct http_call *call); /* bytes waiting for the server */
 /*
- * Whether the server may have seen any of the request: false as long as the kernel has taken no
- * byte of it, and for streams that an HTTP/2 server says it has not looked at. From start until
- * on_end returned.
+ * Whether the server may have seen any of the request: false while the kernel has taken no byte of
+ * it, and for streams that an HTTP/2 server reports as not processed. Valid from the start until
+ * on_end has returned.
  */
 bool http_call_was_sent(const struct http_call *call);
-/* Whether bytes of the body may have been seen. */
+/* Whether the server may have seen bytes of the body. */
 bool http_call_body_was_sent(const struct http_call *call);
 /* The HTTP/2 error with which the server reset the stream, in on_end; -1: it did not. */
 int64_t http_call_reset_code(const struct http_call *call);

@@ -39,25 +39,25 @@ struct link {
     struct http_client *client;
     struct list node; /* client->idle or client->busy */
     struct http_call *call;
-    struct h2_link *h2; /* it speaks HTTP/2, and `call` is NULL once it is open */
+    struct h2_link *h2; /* set: it speaks HTTP/2; then `call` is NULL once it is open */
     struct http_parse parse;
     struct lookup *lookup; /* the name is being resolved; the stream does not exist yet */
-    struct addrinfo *found, *next_addr; /* what else to try */
-    struct timer connect_timer;         /* with HTTP/2 also: it lies idle */
+    struct addrinfo *found, *next_addr; /* the addresses still to try */
+    struct timer connect_timer;         /* with HTTP/2 also the idle timer */
     struct buf tunnel;                  /* the proxy's answer so far */
     enum { TUNNEL_NONE, TUNNEL_ASKED, TUNNEL_OPEN } tunnel_at;
     uint64_t idle_since;
-    uint64_t sent_before; /* of the stream, when the call began */
+    uint64_t sent_before; /* stream.sent_bytes when the call began */
     unsigned interim;
     bool used; /* has served a call before */
     bool got_byte;
     bool begun;  /* the stream exists */
-    bool ending; /* its call is over, its last bytes are on their way */
+    bool ending; /* its call is over, its last bytes are being sent */
 };
 
 struct lookup {
     uv_getaddrinfo_t req;
-    struct link *link; /* NULL: nobody waits any more */
+    struct link *link; /* NULL: the link is gone */
 };
 
 struct http_call {
@@ -65,16 +65,17 @@ struct http_call {
     struct list node; /* client->queue or client->calls */
     struct sm sm;
     struct link *link;
-    struct buf request; /* head and body; of a body that streams what came before the connection */
-    size_t head_n;      /* of it */
-    struct h2_call *h2; /* what HTTP/2 needs; NULL where it is not asked for */
+    struct buf request; /* head and body; of a streamed body the bytes given before the connection
+                           was open */
+    size_t head_n;      /* of `request` */
+    struct h2_call *h2; /* state of HTTP/2; NULL unless the client allows it */
     bool is_head, repeatable, retried, paused, resumed;
-    bool chunked;         /* the body's length is not known */
-    bool body_done;       /* all of the body is here */
-    bool added;           /* bytes went out that `request` does not have: never again */
-    bool upgrade, tunnel; /* asked for; agreed: raw bytes */
+    bool chunked;         /* the body's length is unknown */
+    bool body_done;       /* the caller has given all of the body */
+    bool added;           /* bytes were sent that `request` lacks: no retry */
+    bool upgrade, tunnel; /* requested; accepted: raw bytes */
     bool writable_owed;
-    bool sent, body_sent;    /* the server may have seen it; up to date once it has ended */
+    bool sent, body_sent;    /* the server may have seen it; final once the call has ended */
     uint64_t body_left;      /* bytes the caller still owes of a counted body */
     struct headers trailers; /* of the request */
     int64_t reset_code;
@@ -86,31 +87,32 @@ struct http_call {
     struct err err;
 };
 
-/* r: 0 or a code, call->err then set. The link, if any, is the caller's business. */
+/* End the call. r: 0, or a code, with call->err set. The caller deals with the link, if there is
+ * one. */
 void http_call_finish(struct http_call *call, int r);
 void http_call_fail(struct http_call *call, int r, const struct err *err);
-/* Once more, on another connection: only for a call that cannot do anything twice. false: it may
- * not. */
+/* Retry on another connection, if a retry cannot apply the request twice. false: no retry is
+ * allowed. */
 bool http_call_again(struct http_call *call);
-/* An interim response; false, and the call is over, after too many. */
+/* Report an interim response. false: there were too many, and the call is over. */
 bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
                            const struct headers *headers);
-/* The response's head is here; tell. */
+/* Report the response's head. */
 void http_call_got_head(struct http_call *call, int status, const struct headers *headers);
 void http_call_start_timer(struct http_call *call);
 void http_link_close(struct link *l);
-/* A call may wait for a place. */
+/* Serve the queue: a call may be waiting for a connection. */
 void http_client_kick(struct http_client *c);
 
 /* ---- http2_client.c ---- */
 
-/* Method, target and fields, as opts has them, for h2_link_send(). Errors: -EMSGSIZE. */
+/* Keep method, target and fields of opts for h2_link_send(). Errors: -EMSGSIZE. */
 int h2_call_new(struct http_call *call, const struct http_call_opts *opts, struct str authority);
 void h2_call_free(struct http_call *call);
-/* It ends, whatever the peer still has to say. */
+/* Detach the ended call from its stream, whatever the peer still sends. */
 void h2_call_leave(struct http_call *call);
 void h2_call_resume(struct http_call *call);
-/* More bytes are in the request, or its end. */
+/* The request has more bytes, or its end. */
 void h2_call_more(struct http_call *call);
 size_t h2_call_pending(const struct http_call *call);
 
@@ -121,5 +123,5 @@ bool h2_link_has_room(const struct link *l);
 void h2_link_send(struct link *l, struct http_call *call);
 size_t h2_link_data(struct link *l, const char *p, size_t n);
 void h2_link_settled(struct link *l);
-/* The connection is lost, or ends: so do its calls. */
+/* The connection is lost or ends: end its calls. */
 void h2_link_lost(struct link *l, int r, const struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the HTTP server share: http_server.c (listener, connections), http1_server.c
- * and http2_server.c (what connections speak), http_exchange.c (the calls of handlers).
+ * and http2_server.c (the two protocols), http_exchange.c (the calls of handlers).
  */
 #pragma once
 
@@ -22,10 +22,10 @@ struct http_server {
         uv_pipe_t pipe;
     } listener;
     bool is_pipe, http2, listening, accept_waits;
-    bool draining; /* no further connections, and requests end theirs */
+    bool draining; /* no new connections; a request is the last of its connection */
     bool closing;
     char *unix_path;
-    int dir_fd; /* of a path that does not fit an address, until it has been removed; else -1 */
+    int dir_fd; /* of a path too long for an address, until the path is removed; else -1 */
     struct tls_ctx *tls;
     void (*on_request)(struct http_exchange *x, const struct http_request *req, void *arg);
     void (*on_accept)(void *arg);
@@ -38,7 +38,7 @@ struct http_server {
     size_t n_shaking;
     struct crowd crowd;
     size_t n_conns;
-    struct timer idle_timer; /* armed only while `idle` has someone */
+    struct timer idle_timer; /* armed only while `idle` is not empty */
     struct list spares;      /* struct h1_exchange */
     size_t n_spares;
     struct log_rate accept_errors;
@@ -68,35 +68,34 @@ struct conn {
     char peer[INET6_ADDRSTRLEN + 8];
 };
 
-/* A version of HTTP on a connection. None of it runs once the connection lingers, but the last two.
- */
+/* A version of HTTP on a connection. Once the connection lingers, only the last two run. */
 struct conn_kind {
-    void (*open)(struct conn *c); /* its first byte is here */
+    void (*open)(struct conn *c); /* its first byte has arrived */
     size_t (*data)(struct conn *c, const char *p, size_t n);
     void (*eof)(struct conn *c);
     void (*settled)(struct conn *c);
-    void (*finish)(struct conn *c);      /* the server closes: end when what runs has ended */
-    void (*cut)(struct conn *c);         /* and now */
-    void (*expire)(struct conn *c);      /* it was idle for too long */
-    void (*lost)(struct conn *c, int r); /* tell the handlers; idempotent */
+    void (*finish)(struct conn *c);      /* the server closes: end after the running exchanges */
+    void (*cut)(struct conn *c);         /* end now */
+    void (*expire)(struct conn *c);      /* it was idle too long */
+    void (*lost)(struct conn *c, int r); /* notify the handlers; idempotent */
     void (*release)(struct conn *c);     /* after lost(), or before anything happened */
 };
 
 extern const struct conn_kind http1_kind, http2_kind;
 
-/* What both kinds of exchange begin with. */
+/* The common beginning of both kinds of exchange. */
 struct http_exchange {
     const struct exchange_kind *kind;
     struct conn *c;
     const struct http_exchange_ops *ops; /* never NULL */
     void *data;
     struct http_request req;
-    const struct headers *request_trailers; /* once they are here */
+    const struct headers *request_trailers; /* once they have arrived */
     struct headers trailers;                /* of the response */
     bool body_may_idle;
 };
 
-/* The calls of http.h, http_exchange.c, end here. */
+/* Implementations of the calls of http.h (http_exchange.c). */
 struct exchange_kind {
     void (*respond)(struct http_exchange *x, int status, const struct headers *headers,
                     uint64_t body_n);
@@ -111,23 +110,23 @@ struct exchange_kind {
     void (*resume_body)(struct http_exchange *x);
 };
 
-/* How fast a body comes; a peer that trickles it holds a handler's place for as long as it likes.
- */
+/* The speed at which a body arrives: without a minimum, a peer that trickles could hold a handler's
+ * resources for ever. */
 struct body_pace {
     uint64_t since_ms, bytes;
 };
-/* Begin to measure, or begin again after a pause. */
+/* Start measuring, or start again after a pause. */
 void http_body_pace_start(struct body_pace *p, const struct conn *c);
 bool http_body_pace_is_too_slow(const struct body_pace *p, const struct conn *c);
 
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
 void http_exchange_fini(struct http_exchange *x);
 
-/* Nothing runs on the connection; from now on it may be closed for its age. */
+/* The connection is idle; from now on it may be closed for its age. */
 void http_conn_rest(struct conn *c);
 void http_conn_busy(struct conn *c);
-/* Our last words have been said: end the connection so that the peer can still read them. */
+/* Everything was written: end the connection so that the peer can still read it. */
 void http_conn_retire(struct conn *c);
 
-/* Give memory back that was kept for the next requests; all: of a server that ends. */
+/* Free memory that is kept for the next requests; all: the server ends. */
 void http1_trim_spares(struct http_server *srv, bool all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of messages that both sides write. Internal to io/. */
+/* Text of messages that both server and client write. Internal to io/. */
 #pragma once
 
 #include "base/buf.h"
@@ -11,21 +11,21 @@ struct str http_date(void);
 /* Reason phrase, "" for statuses without a common one. */
 struct str http_reason(int status);
 /*
- * Fields that speak of a connection of HTTP/1.1 or frame a message: nobody passes them on, and we
- * write our own. The name in lower case, as struct headers has it.
+ * Fields that describe an HTTP/1.1 connection or frame a message: never passed on, this module
+ * writes its own. name: in lower case, as in struct headers.
  */
 bool http_is_framing(struct str name);
-/* What may follow a body: fields that neither frame nor route. */
+/* Whether a field may be a trailer: it neither frames nor routes. */
 bool http_is_trailer(struct str name);
 /* "HTTP/1.1 200 OK\r\n" */
 void http_add_status(struct buf *to, int status);
 /* "date: ...\r\n" */
 void http_add_date(struct buf *to);
-/* Room for a head with these fields at once, instead of growing into it. */
+/* Reserve room for a head with these fields in one step. */
 void http_reserve_head(struct buf *to, const struct headers *headers);
 /* "name: value\r\n" */
 void http_add_field(struct buf *to, struct str name, struct str value);
-/* The same for all fields but those that frame. */
+/* The same for all fields except those that frame. */
 void http_add_fields(struct buf *to, const struct headers *headers);
 void http_add_trailers(struct buf *to, const struct headers *trailers);
 /* A token of RFC 9110 section 5.6.2 */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One libuv loop and what every user of it needs: deferred calls, timers, jobs on worker threads,
- * messages from other threads, signals.
+ * One libuv loop with deferred calls, timers, jobs on worker threads, messages from other threads,
+ * and signals.
  *
- * Idle means blocked in epoll: nothing here arms a timer that its user did not ask for.
- * Everything is loop-thread-only except loop_post(). Users may add their own uv handles to
- * loop->uv; loop->uv.data is the struct loop.
+ * An idle loop blocks in epoll: this module arms no timer that its user did not request. Everything
+ * is loop-thread-only except loop_post(). Users may add their own uv handles to loop->uv;
+ * loop->uv.data is the struct loop.
  */
 #pragma once
 
@@ -31,12 +31,12 @@ struct loop {
     uv_idle_t idle;             /* active only while something is deferred */
     VEC(struct timer *) timers; /* a heap, the earliest first */
     uv_timer_t uv_timer;        /* armed for timers.p[0] */
-    bool in_timers;             /* timers run; the uv timer is armed once afterwards */
-    bool single_turn;           /* loop_turn() runs */
+    bool in_timers;             /* timers are running; the uv timer is armed once afterwards */
+    bool single_turn;           /* loop_turn() is running */
     uv_mutex_t post_lock;
     struct list posted; /* struct post, guarded by post_lock */
-    bool is_woken;      /* as well: wake_fd was written and not read since */
-    atomic_uint wakers; /* threads that are about to write it */
+    bool is_woken;      /* guarded too: wake_fd was written and not read since */
+    atomic_uint wakers; /* threads that are about to write wake_fd */
     int wake_fd;        /* an eventfd */
     uv_poll_t wake_poll;
     struct list batch; /* struct post, run in this turn */
@@ -44,39 +44,40 @@ struct loop {
     char *scratch;
 };
 
-/* Ignores SIGPIPE in the process: a lost peer is an error code here, not the end. */
+/* Ignores SIGPIPE in the process: a lost peer is an error code. */
 int loop_init(struct loop *loop, struct err *err);
-/* All handles of users must have been closed and run; asserts otherwise. */
+/* All handles of users must be closed and their callbacks have run; asserted. */
 void loop_fini(struct loop *loop);
-/* Until loop_stop(), or until no active handle, armed timer or deferred call is left. */
+/* Run until loop_stop(), or until no active handle, armed timer or deferred call is left. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* One turn; `wait`: block for the next event. For tests. Returns whether something is still active.
- */
+/* Run one turn; wait: block for the next event. For tests. Returns whether something is still
+ * active. */
 bool loop_turn(struct loop *loop, bool wait);
 uint64_t loop_now_ms(const struct loop *loop); /* cached at the start of the turn */
-/* Read the clock again, in a turn that has taken long: what is measured or armed from here on does
- * not count what came before. */
+/* Read the clock again in a long turn, so that later measurements and timers do not include the
+ * time that the turn has already taken. */
 void loop_update_now(struct loop *loop);
-/* Virtual time: clock_skip(), and timers that are due by then run on the next turn. */
+/* Virtual time: clock_skip(); timers that are due after it run on the next turn. */
 void loop_skip(struct loop *loop, uint64_t ms);
 /* When the earliest timer is due, by loop_now_ms(); UINT64_MAX: none is armed. */
 uint64_t loop_next_timer_ms(const struct loop *loop);
-/* Nothing is deferred, posted or owed by another thread. Sockets and children may have news. */
+/* Nothing is deferred, posted or held (loop_hold()). Sockets and children may have pending
+ * events. */
 bool loop_is_idle(struct loop *loop);
 /*
- * LOOP_SCRATCH_BYTES that whoever runs may use until it returns to the loop; made at the first
+ * LOOP_SCRATCH_BYTES that a callback may use until it returns to the loop; allocated by the first
  * call.
  */
 char *loop_scratch(struct loop *loop);
 
-/* ---- run a function on the next turn, before polling; each struct at most once at a time ---- */
+/* ---- run a function on the next turn, before polling; each struct is queued at most once ---- */
 struct defer {
     struct list node; /* zeroed: not pending */
     void (*run)(struct defer *d);
 };
-/* In order of starting. No-op if pending; the struct must stay valid until it ran or was cancelled.
- */
+/* Deferred calls run in the order in which they were started. No-op if pending; the struct must
+ * stay valid until it has run or was cancelled. */
 void defer_start(struct loop *loop, struct defer *d, void (*run)(struct defer *d));
 void defer_cancel(struct defer *d);
 
@@ -87,8 +88,8 @@ struct timer {
     void (*run)(struct timer *t);
 };
 /*
- * (Re)arm for `after_ms` from now. The struct must stay valid until it ran or was stopped. Timers
- * due at the same millisecond run in any order.
+ * (Re)arm for `after_ms` from now. The struct must stay valid until it has run or was stopped.
+ * Timers due at the same millisecond run in any order.
  */
 void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
                  void (*run)(struct timer *t));
@@ -105,7 +106,7 @@ struct job {
     void (*done)(struct job *j, int r); /* loop thread, exactly once; r 0 or -ECANCELED */
 };
 int job_start(struct loop *loop, struct job *j);
-void job_cancel(struct job *j); /* asks; done() still comes */
+void job_cancel(struct job *j); /* a request; done() still runs */
 
 /* ---- from any thread: run(post) on the loop thread ---- */
 struct post {
@@ -113,24 +114,24 @@ struct post {
     void (*run)(struct post *p);
 };
 /*
- * p is kept until run(), in order per thread. A post alone does not keep loop_run() going, and none
- * may be waiting at loop_fini().
+ * p is kept until run(). Posts of one thread run in order. A pending post does not keep loop_run()
+ * running, and none may be pending at loop_fini().
  */
 void loop_post(struct loop *loop, struct post *p);
-/* Counted: while held, loop_run() goes on and waits for posts. By whoever another thread owes one.
- */
+/* While the count of holds is not 0, loop_run() keeps waiting for posts. Called by code that
+ * expects a post from another thread. */
 void loop_hold(struct loop *loop);
 void loop_release(struct loop *loop);
 
-/* ---- signals; a watch does not keep loop_run() going ---- */
+/* ---- signals; a watch does not keep loop_run() running ---- */
 struct sig_watch {
     uv_signal_t uv;
     void (*run)(struct sig_watch *w, int signum);
     void (*closed)(struct sig_watch *w);
 };
 /*
- * once: after the first one the default action is back, so that a second Ctrl-C ends the process.
- * The struct is kept until closed() of sig_watch_close(). On error it is not.
+ * once: restore the default action after the first signal, so that a second Ctrl-C ends the
+ * process. On success the struct is kept until closed() of sig_watch_close() has run.
  */
 int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool once,
                     void (*run)(struct sig_watch *w, int signum), struct err *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes by pidfd (pidfd_open(2)): started by us, in another mount namespace if need be, or only
- * watched. No process id is ever signalled that may meanwhile name another process.
+ * Processes by pidfd (pidfd_open(2)): started by this module, optionally in another mount
+ * namespace, or only watched. It never signals a process id that may have been reused by another
+ * process.
  *
  * Loop thread only.
  */
@@ -11,9 +12,10 @@
 
 struct process;
 
-enum { PROCESS_UNKNOWN = -1000 }; /* it was not ours to wait for */
+enum { PROCESS_UNKNOWN = -1000 }; /* it was not a child of this process */
 
-/* status: what it exited with, -SIGNAL, or PROCESS_UNKNOWN. The last call; `p` is gone then. */
+/* status: the exit status, -SIGNAL, or PROCESS_UNKNOWN. The last callback; `p` is invalid once it
+ * has returned. */
 typedef void (*process_exit_cb)(struct process *p, int status, void *arg);
 
 struct process_opts {
@@ -21,54 +23,57 @@ struct process_opts {
     const char *const *env;
     int mount_ns;         /* -1: ours */
     int in, out, err_out; /* descriptors 0, 1, 2; borrowed */
-    bool has_session;     /* of its own, which its children have too: see process_reap_stray() */
+    bool has_session; /* start a session, which its children inherit: see process_reap_stray() */
     process_exit_cb on_exit;
     void *arg;
 };
 
 /*
- * Signals are as in a fresh program; no other descriptor is passed on. It is killed with us.
+ * Signals have their defaults; no other descriptor is passed on. The kernel kills it when this
+ * process ends.
  */
 int process_spawn(struct loop *loop, const struct process_opts *opts, struct process **ret,
                   struct err *err);
 /*
- * Of any process. start_ticks: of process_facts(), 0: whichever has the id now. will_be_ours: it is
- * our child, or becomes it as its parent ends, so that its end can be waited for; otherwise the
- * status is PROCESS_UNKNOWN. -ESRCH: there is none, or another one has its id by now.
+ * Watch any process. start_ticks: from process_facts(); 0: the process that has the id now.
+ * will_be_ours: it is a child of this process, or becomes one when its parent ends, so that its
+ * status can be waited for; otherwise the status is PROCESS_UNKNOWN. -ESRCH: no such process, or
+ * another one has the id by now.
  */
 int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be_ours,
                   process_exit_cb on_exit, void *arg, struct process **ret, struct err *err);
 int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
 /*
- * SIGKILL for one that is not watched, if is_it(arg, pid) says so. false: it is not that one.
+ * Send SIGKILL to a process that is not watched, if is_it(arg, pid) confirms it. false: it is
+ * another one.
  */
 bool process_kill_if(int pid, bool (*is_it)(void *arg, int pid), void *arg);
 
 enum { PROCESS_NAME_SIZE = 16 };
 
 struct process_facts {
-    char state; /* 'Z': it has ended, and its parent has not waited for it */
+    char state; /* 'Z': ended, its parent has not waited for it */
     int parent, session;
-    uint64_t start_ticks; /* since boot: with the id this names a process for ever */
+    uint64_t start_ticks; /* since boot: together with the id unique until the next boot */
     char name[PROCESS_NAME_SIZE];
-    bool has_memory; /* false: it is ending, or has ended; no program can make this up */
+    bool has_memory; /* false: it is ending or has ended; a program cannot fake this */
 };
-/* By its name: it runs this program, or calls itself "PROGRAM:...". */
+/* By its name: it runs this program, or has set its name to "PROGRAM:...". */
 bool process_is_program(const struct process_facts *facts, const char *program);
-/* It calls itself "PROGRAM:...". */
+/* It has set its name to "PROGRAM:...". */
 bool process_is_helper(const struct process_facts *facts, const char *program);
 /* -ESRCH. */
 int process_facts(int pid, struct process_facts *ret);
 /*
- * A program that detaches itself (crun run --detach) leaves a child of its own to us, a subreaper:
- * it has a session, which is neither ours nor its own. Wait for it if it has ended. false: it is no
- * such one.
- * program: NULL, or the file name of a program, of which one with a session of its own is meant
- * too: a child that was to leave such a one, and was cut off.
+ * A program that detaches (crun run --detach) leaves a child to this process, a subreaper; the
+ * child's session is neither ours nor its own. Wait for such a child if it has ended. false: it is
+ * not such a child. program: NULL, or a file name: then a child that runs this program in a session
+ * of its own counts as well, one that was killed before it could leave its child.
  */
 bool process_reap_stray(int pid, const char *program);
-/* Of those with a session of their own only one that calls itself "PROGRAM:..." is meant. */
+/* The same, but of the children with a session of their own only one that has set its name to
+ * "PROGRAM:..." counts. */
 bool process_reap_helper(int pid, const char *program);
-/* All such among our children, one by one (proc(5), .../children): where its id is not known. */
+/* Reap any such child of this process (proc(5), .../children), when its id is not known. */
 bool process_reap_any_stray(void);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connected byte stream, TCP or Unix socket, with or without TLS. Internal to io/; HTTP stands on
- * it.
+ * A connected byte stream, TCP or Unix socket, with or without TLS. Internal to io/; HTTP is built
+ * on it.
  *
- * Output is gathered and leaves in one write at the end of the callback that made it, or on the
- * next turn when it was made elsewhere. Buffers exist only while they hold something; reads go
- * through memory that all streams of a loop share.
+ * Output is gathered and sent in one write at the end of the callback that wrote it, or on the next
+ * turn when it was written elsewhere. Buffers exist only while they hold something; reads use
+ * memory that all streams of a loop share.
  *
  * Callbacks never run from within a call. Memory: stream_close(), then on_closed() is the last
  * callback.
@@ -20,12 +20,12 @@
 
 enum {
     STREAM_STALL_MS = 60000,           /* output that makes no progress for this long: -ETIMEDOUT */
-    STREAM_STALL_MIN_BYTES = 4096,     /* less than this is none */
+    STREAM_STALL_MIN_BYTES = 4096,     /* less than this is no progress */
     STREAM_OUT_MAX_BYTES = 1 << 30,    /* output gathered: E_LIMIT beyond */
     STREAM_PIECE_BYTES = 256 << 10,    /* handed to the kernel at once */
     STREAM_HELLO_MAX_BYTES = 64 << 10, /* first TLS record, with what came in the same read */
     STREAM_DIRECT_BYTES =
-        16 << 10 /* writes from here on are not copied when the socket takes them */
+        16 << 10 /* larger writes are not copied if the socket takes them at once */
 };
 
 struct stream;
@@ -33,12 +33,14 @@ struct stream;
 struct stream_ops {
     void (*on_open)(
         struct stream *s); /* connected and, with TLS, verified; not for accepted ones */
-    /* May be NULL. An accepted stream has sent its first TLS record: state is made for it now. */
+    /* May be NULL. The peer of an accepted stream has sent its first TLS record; TLS state is
+     * allocated only now. */
     void (*on_hello)(struct stream *s);
-    /* Returns bytes consumed. The rest is held, and nothing more is read until stream_resume(). */
+    /* Returns bytes consumed. The rest is held, and reading stops until stream_resume(). */
     size_t (*on_data)(struct stream *s, const char *p, size_t n);
     void (*on_eof)(struct stream *s); /* once; see stream.eof_is_clean */
-    /* After every batch of the above and of progress in writing: the place to move states. */
+    /* After each batch of the callbacks above and after progress in writing: the place for state
+     * changes. */
     void (*on_settled)(struct stream *s);
     void (*on_error)(struct stream *s, int r,
                      const struct err *err); /* once; then only stream_close() */
@@ -61,9 +63,9 @@ struct stream {
     const struct stream_ops *ops;
     SSL *ssl;                         /* NULL: plain, or no hello yet */
     struct tls_ctx *tls;              /* until the first record of an accepted stream is here */
-    struct buf hello;                 /* what of it is here */
+    struct buf hello;                 /* what has arrived of it */
     struct stream_held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
-    struct stream_held window;        /* what the TLS layer may take just now */
+    struct stream_held window;        /* what the TLS layer may read now */
     struct buf out;                   /* plain bytes to send */
     struct buf wire;                  /* TLS: sealed bytes to send */
     struct flight *flight;            /* a write that the kernel did not take at once */
@@ -73,19 +75,18 @@ struct stream {
     uint64_t stall_ms;   /* STREAM_STALL_MS unless the owner changes it */
     uint64_t sent_bytes; /* that the kernel took, sealed ones with TLS */
     struct err *err;     /* once it failed */
-    uint32_t read_max;   /* bytes per read; 0: as much as comes */
+    uint32_t read_max;   /* bytes per read; 0: as much as there is */
     bool is_pipe, opened, paused, reading, corked, kicked;
     bool eof, eof_is_clean, finishing, finished;
-    bool reads_on; /* by the owner: a peer that takes no more bytes may still have an answer */
-    bool muted;    /* it is so: what is written goes nowhere, and reading tells how it ends */
+    bool reads_on; /* set by the owner: keep reading when the peer takes no more bytes */
+    bool muted;    /* that happened: output is dropped, reading finds out how it ends */
     bool failed, reported, closing;
 };
 
-/* Take a connection from a listener. Errors: what uv_accept() or TLS said; on_closed comes anyway.
- */
+/* Accept a connection from a listener. Errors: of uv_accept() or TLS; on_closed runs even then. */
 int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bool is_pipe,
                   struct tls_ctx *tls, const struct stream_ops *ops, struct err *err);
-/* Connect; on_open or on_error follows. name: for TLS. On error on_closed comes anyway. */
+/* Connect; on_open or on_error follows. name: for TLS. on_closed runs even on error. */
 int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockaddr *addr,
                        struct tls_ctx *tls, const char *name, const struct stream_ops *ops,
                        struct err *err);
@@ -102,8 +103,8 @@ int stream_connect_unix(struct stream *s, struct loop *loop, const char *path, s
                         const char *name, const struct stream_ops *ops, struct err *err);
 
 /*
- * A connected plain stream goes on with TLS, as its client: from within on_data(), which has
- * consumed what came. on_open comes a second time.
+ * Continue a connected plain stream with TLS, as the client. To be called in on_data(), which must
+ * have consumed all its bytes. on_open runs a second time.
  */
 int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err);
 
@@ -111,21 +112,21 @@ int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, st
 void stream_set_user_timeout(struct stream *s, unsigned ms);
 
 void stream_write(struct stream *s, struct str bytes);
-/* As stream_write() and stream_flush(), without a copy of what the kernel takes at once. */
+/* As stream_write() and stream_flush(), without copying the bytes that the kernel takes at once. */
 void stream_send(struct stream *s, struct str bytes);
-/* Write what waits now instead of on the next turn. Failures are still told later. */
+/* Write pending output now instead of on the next turn. Failures are still reported later. */
 void stream_flush(struct stream *s);
 size_t stream_pending(const struct stream *s); /* bytes the kernel has not taken yet */
-/* Have on_settled() called, after writing what waits. */
+/* Write pending output, then have on_settled() called. */
 void stream_kick(struct stream *s);
 void stream_pause(struct stream *s);
 void stream_resume(struct stream *s);
 bool stream_has_held(const struct stream *s);
 /* End our direction once everything is written (TLS: after close_notify). Reading goes on. */
 void stream_finish(struct stream *s);
-/* Let the stream fail: on_error(r) comes, later. */
+/* Make the stream fail: on_error(r) runs later. */
 void stream_fail(struct stream *s, int r, const char *why);
-/* The peer shall see the coming stream_close() as a broken connection, not as an end. */
+/* Make the following stream_close() look like a broken connection to the peer, not like an end. */
 void stream_reset(struct stream *s);
-/* Now; what was not written is lost. Idempotent. on_closed follows, nothing else. */
+/* Close at once; unwritten output is lost. Idempotent. on_closed follows, and no other callback. */
 void stream_close(struct stream *s);

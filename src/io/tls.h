@@ -13,8 +13,9 @@ struct arena;
 struct tls_ctx;
 
 /*
- * PEM texts. ca_pem, when not empty: clients are asked for a certificate. One that is not of this
- * CA, or out of date, does not end the handshake; tls_peer.why says what is wrong with it.
+ * PEM texts. ca_pem, if not empty: request a certificate from clients. One that this CA has not
+ * issued, or that is not valid now, does not end the handshake; tls_peer.why says what is wrong
+ * with it.
  */
 int tls_ctx_new_server(struct str cert_pem, struct str key_pem, struct str ca_pem,
                        struct tls_ctx **ret, struct err *err);
@@ -31,10 +32,10 @@ int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str
 /* A server context: prefer "h2" from now on where a client offers it. */
 void tls_ctx_offer_h2(struct tls_ctx *ctx);
 
-/* What a client's certificate says; strings live in the arena that was given. */
+/* The contents of a client's certificate; strings live in the arena that the caller passed. */
 enum { TLS_PEER_ORGS_MAX = 64 }; /* further ones are left out */
 struct tls_peer {
-    const char *why;        /* NULL: of our CA, for clients, valid now */
+    const char *why;        /* NULL: issued by our CA, for clients, valid now */
     struct str common_name; /* the last CN; "" when there is none */
     const struct str *orgs; /* every O, in order */
     size_t n_orgs;
@@ -45,8 +46,9 @@ struct tls_peer {
 int x509_make_ca(const char *common_name, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                  struct err *err);
 /*
- * A certificate for the key of a CA whose certificate is lost. A client that trusts the lost one
- * under the same name accepts what the key has signed and will sign. E_TLS: no private key.
+ * Make a new certificate for the key of a CA whose certificate is lost. A client that trusts the
+ * lost one, with the same name, accepts all that the key has signed and will sign. E_TLS: not a
+ * private key.
  */
 int x509_remake_ca(const char *common_name, struct str key_pem, struct buf *ret_cert_pem,
                    struct err *err);
@@ -65,7 +67,8 @@ struct x509_user {
 int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct x509_user *user,
                      uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                      struct err *err);
-/* Who asks for a certificate (PKCS #10), signed with the key it is about. E_TLS otherwise. */
+/* The subject of a certificate request (PKCS #10). E_TLS: also if the request is not signed with
+ * the key that it contains. */
 struct x509_subject {
     struct str common_name;
     const struct str *orgs;
@@ -73,7 +76,7 @@ struct x509_subject {
 };
 int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
                       struct err *err);
-/* A client certificate for that subject and key; its alternative names are taken over, other
+/* A client certificate for the request's subject and key; alternative names are copied, other
  * extensions are not. */
 int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
                       uint64_t valid_s, struct buf *ret_cert_pem, struct err *err);

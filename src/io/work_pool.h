@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What libuv does on its pool of threads. The first request of a process makes these threads, for
- * good and with the signal mask of the one that asks; here they get one that leaves the signals of
- * the process to its other threads. Else one of them would take a signal that the others block,
- * to pass it on (container/foreground.h), and its default action would end the process. Every
- * request of the pool is made by these functions.
+ * Requests to libuv's thread pool. The first request of a process creates the threads, permanently
+ * and with the signal mask of the calling thread. These functions make sure that pool threads block
+ * the signals of the process. Otherwise a pool thread could receive a signal that other threads
+ * block in order to forward it (container/foreground.h), and its default action would end the
+ * process. All requests to the pool must use these functions.
  */
 #pragma once
 
