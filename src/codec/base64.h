@@ -8,8 +8,8 @@
 enum base64_form {
     BASE64_STD,    /* '+' and '/', padded */
     BASE64_URL,    /* '-' and '_', not padded, as in JSON Web Tokens */
-    BASE64_LENIENT /* decoding only: as STD, but line breaks and unused bits do not matter, as where
-                      Go reads a []byte from JSON (data of Secrets) */
+    BASE64_LENIENT /* decoding only: as STD, but line breaks and unused bits are ignored, as Go does
+                      when it reads a []byte from JSON (data of Secrets) */
 };
 
 /* Append; failure is sticky in the buffer. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operators of the two published guest ABIs exchange with their host: bincode 1 with its
- * default settings (little endian, every length an u64, trailing bytes tolerated) of
+ * The messages between operators of the two published guest ABIs and their host: bincode 1 with its
+ * default settings (little endian, every length a u64, trailing bytes tolerated) of
  *
  *     HttpRequest      = method:String uri:String headers:HeaderMap body:Bytes
  *     HttpResponse     = status:u16 headers:HeaderMap body:Bytes
@@ -12,8 +12,8 @@
  *                        label_selector:Option<String> allow_bookmarks:bool
  *     HeaderMap        = one (name:String, values:[Bytes]) for each distinct name
  *
- * Decoders trust nothing: counts are never used to allocate, and what they return is checked as far
- * as an HTTP client relies on it. Any thread.
+ * Decoders take any bytes: counts are never used to allocate, and results are checked as far as an
+ * HTTP client relies on them. Any thread.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 
 enum {
     BINCODE_MAX_METHOD_BYTES = 32,
-    BINCODE_MAX_URI_BYTES = 16 << 10,    /* what HTTP servers commonly accept is half of this */
+    BINCODE_MAX_URI_BYTES = 16 << 10,    /* HTTP servers commonly accept half of this */
     BINCODE_MAX_STRING_BYTES = 16 << 10, /* each string of a WatchRequest */
 };
 
@@ -44,7 +44,7 @@ struct bincode_response {
 struct bincode_watch {
     struct str api_version, group, kind, version;
     struct str ns;               /* p is NULL: all namespaces */
-    struct str resource_version; /* "": from now */
+    struct str resource_version; /* "": from the present on */
     struct str field_selector;   /* p is NULL: none */
     struct str label_selector;   /* p is NULL: none */
     bool include_uninitialized;  /* always false in what guests send */

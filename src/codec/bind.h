@@ -10,22 +10,24 @@
  *     };
  *     static const struct bind_table login_table = BIND_TABLE(login_fields);
  *
- *     struct login l = { .port = 443 };            what it holds are the defaults
+ *     struct login l = { .port = 443 }; the values are the defaults
  *     struct bind b = { .arena = a, .err = err };
  *     int r = bind_read(&b, &login_table, v, &l);  "hosts[2]: must be a string"
  *     struct json *again = bind_write(a, &login_table, &l);
  *
- * Reading is one pass over the members of each object, in their order; each member is looked up
- * from behind the one before it, so that a document in the order of the table compares one name a
- * member. A member that is missing leaves its field as it is. Fields with BIND_LATER follow, in the
- * order of the table, then the table's check. Macros check the types of the struct's members.
+ * Reading is one pass over the members of each object, in their order; the search for a member
+ * starts after the field of the previous one, so that a document in the order of the table compares
+ * one name per member. A missing member leaves its field unchanged. Fields with BIND_LATER follow,
+ * in the order of the table, then the table's check. Macros check the types of the struct's
+ * members.
  *
  * Numbers are those that int64_t holds. Strings are views of the document, or copies in the arena
- * with BIND_COPIES; arrays and pointers are always the arena's. What a document decides the size of
- * has a limit in the table: no array without one. Recursion is bounded by the tables and by
- * JSON_MAX_DEPTH.
+ * with BIND_COPIES; arrays and pointers always live in the arena. The table has a limit for
+ * everything whose size the document decides; every array has one. Recursion is bounded by the
+ * tables and by JSON_MAX_DEPTH.
  *
- * Pure, any thread. docs/decisions/json-binding.md tells what is not read by it, and why.
+ * Pure, any thread. docs/decisions/json-binding.md lists the JSON that is not read with this
+ * module, and why.
  */
 #pragma once
 
@@ -44,7 +46,7 @@ enum {
 /* Read v into the field at `to`; b->at names it. Returns what bind_fail() did, or 0. */
 typedef int (*bind_read_fn)(struct bind *b, const struct bind_field *f, const struct json *v,
                             void *to);
-/* A new node in the arena, or NULL: the member is left out. */
+/* Returns a new node in the arena, or NULL to leave the member out. */
 typedef struct json *(*bind_write_fn)(struct arena *a, const struct bind_field *f,
                                       const void *from);
 /* What the kind alone does not say: `at` was read from v. Returns what bind_fail() did, or 0. */
@@ -68,24 +70,25 @@ enum bind_kind {
 enum bind_flag {
     BIND_REQUIRED = 1 << 0,
     BIND_LATER = 1 << 1,  /* read after all others */
-    BIND_LAX = 1 << 2,    /* what the kind cannot take is as good as nothing */
+    BIND_LAX = 1 << 2,    /* a value of the wrong kind counts as missing */
     BIND_FIXED = 1 << 3,  /* of an array: its elements are in the struct, `max` of them */
-    BIND_ALWAYS = 1 << 4, /* written even if it is empty or as in the preset */
+    BIND_ALWAYS = 1 << 4, /* written even if it is empty or equal to the preset */
     BIND_NEVER = 1 << 5,  /* not written */
 };
 
-/* By the macros below; what they take in `...` are .min, .max, .flags, .check, .has_at. */
+/* Made by the macros below, whose `...` takes .min, .max, .flags, .check, .has_at. */
 struct bind_field {
     struct str name;
     enum bind_kind kind;
     uint16_t flags;    /* enum bind_flag */
     uint8_t size;      /* of the member: numbers, enums */
-    uint8_t n_size;    /* of the member that counts */
+    uint8_t n_size;    /* of the member with the number of elements */
     uint32_t at, n_at; /* where the members are in the struct */
-    uint32_t has_at;   /* BIND_HAS(): of the bool that says whether it was there; 0: none */
+    uint32_t has_at;   /* BIND_HAS(): of the bool that is set if the member was present; 0: none */
     uint32_t stride;   /* of elements */
-    uint32_t key_at;   /* of a map: where an element has its struct str */
-    /* Numbers: bounds; max 0: what the member holds. Strings: bytes; max 0: any. Arrays: max. */
+    uint32_t key_at;   /* of a map: offset in an element of the struct str for its key */
+    /* Numbers: bounds; max 0: all that the member can hold. Strings: bytes; max 0: no limit.
+     * Arrays: the maximum of elements. */
     int64_t min, max;
     const char *const *names; /* of an enum, by value; NULL: has none */
     size_t n_names;
@@ -100,12 +103,13 @@ struct bind_table {
     const struct bind_field *fields;
     size_t n;
     size_t size; /* of elements and of what pointers point to */
-    /* What those begin with; NULL: zero bytes. bind_read() leaves it to its caller. */
+    /* The initial value of those; NULL: zero bytes. For bind_read() the caller initialises the
+     * struct. */
     const void *preset;
     bind_check_fn check; /* of the whole object; NULL: none */
 };
 
-/* What is wrong with a document. Text: as messages have it without their path. */
+/* What is wrong with a document. The text of a problem is the message without the path. */
 enum bind_fault {
     BIND_WRONG_TYPE,
     BIND_OUT_OF_RANGE,
@@ -129,7 +133,7 @@ struct bind_problem {
 enum bind_mode {
     BIND_STRICT = 1 << 0,    /* refuse members that a table does not have */
     BIND_COPIES = 1 << 1,    /* strings are copied into the arena */
-    BIND_NULL_NONE = 1 << 2, /* null is as good as nothing, as Go has it */
+    BIND_NULL_NONE = 1 << 2, /* null counts as missing, as in Go */
 };
 
 /* One document while it is read; set by the caller before bind_read(). */
@@ -137,48 +141,49 @@ struct bind {
     struct arena *arena;
     struct err *err;
     unsigned mode;          /* enum bind_mode */
-    const struct fpath *at; /* where it is; at first: what all paths begin with, or NULL */
-    const char *root;       /* the path of messages where that is the root; NULL: no path */
-    const char *between;    /* path and text; NULL: ": " */
+    const struct fpath *at; /* the current place; initially the prefix of all paths, or NULL */
+    const char *root;       /* the path that messages show for the root; NULL: none */
+    const char *between;    /* separates path and text; NULL: ": " */
     /*
-     * Wording and policy of the caller. Returns a negative code, which ends the reading; or 0: what
-     * was wrong is as good as not there (to note it and go on). NULL: bind_say().
+     * The caller's wording and policy. Returns a negative code to end the reading, or 0 to treat
+     * the value as missing and continue. NULL: bind_say().
      */
     int (*say)(struct bind *b, const struct bind_problem *p);
     void *arg; /* the caller's */
 };
 
 /*
- * Fill *to, a struct of the table. What it holds after an error is of no use.
+ * Fill *to, a struct of the table. Its contents are unspecified after an error.
  * Errors: E_INVALID and E_LIMIT with the path, or what b->say() and checks returned.
  */
 int bind_read(struct bind *b, const struct bind_table *t, const struct json *v, void *to);
-/* The same for a table of BIND_JSON alone, fast: nothing can be wrong. No object: no member. */
+/* A fast version for tables with only BIND_JSON: it cannot fail. If v is not an object, no member
+ * is set. */
 void bind_pick(const struct bind_table *t, const struct json *v, void *to);
-/* One value by a field, without its place and name: `to` is the member itself. */
+/* Read one value by a field whose offset and name are ignored: `to` is the member itself. */
 int bind_read_value(struct bind *b, const struct bind_field *f, const struct json *v, void *to);
 
 /* "PATH: TEXT"; BIND_FAIL() with E_INVALID. For checks and readers, which return the result. */
 int bind_fail(struct bind *b, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* The same of a member of the object where b is. */
+/* The same for a member of the object at which b is. */
 int bind_fail_in(struct bind *b, const char *member, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 #define BIND_FAIL(b, ...) bind_fail((b), E_INVALID, __VA_ARGS__)
-/* What is said without b->say: sets b->err. */
+/* The default for b->say: sets b->err. */
 int bind_say(struct bind *b, const struct bind_problem *p);
 /* b->at as text: names cut at 80 bytes, control characters as '?'; "": the root. */
 void bind_path(const struct bind *b, char ret[BIND_PATH_MAX_BYTES]);
 
 /*
- * A new object in the arena. Left out are empty lists and objects, NULL, and numbers, strings and
- * booleans that are as in the preset, which is zero bytes where there is none.
+ * A new object in the arena. It omits empty lists and objects, NULL, and numbers, strings and
+ * booleans that are equal to the preset (zero bytes if there is no preset).
  */
 struct json *bind_write(struct arena *a, const struct bind_table *t, const void *from);
 /* The same into an object that has none of the table's members. */
 void bind_write_into(struct arena *a, const struct bind_table *t, const void *from,
                      struct json *to);
 
-/* ---- tables: "name", the struct, its member, then what else there is to say ---- */
+/* ---- tables: "name", the struct, its member, then further settings ---- */
 
 #define BIND_TABLE(list, ...)                                                                      \
     {                                                                                              \
@@ -190,7 +195,7 @@ void bind_write_into(struct arena *a, const struct bind_table *t, const void *fr
 #define BIND_MEMBER_(type, member) (((type *)0)->member)
 #define BIND_TYPE_(type, member, of)                                                               \
     __builtin_types_compatible_p(__typeof__(BIND_MEMBER_(type, member)), of)
-/* 0, or no constant: the member has another type. */
+/* 0, or a compile error if the member has another type. */
 #define BIND_TRUE_(what)           (0 * sizeof(char[(what) ? 1 : -1]))
 #define BIND_IS_(type, member, of) BIND_TRUE_(BIND_TYPE_(type, member, of))
 #define BIND_SIGNED_(type, member)                                                                 \
@@ -235,23 +240,24 @@ void bind_write_into(struct arena *a, const struct bind_table *t, const void *fr
 /* A struct in the struct. */
 #define BIND_OBJECT(key, type, member, table, ...)                                                 \
     BIND_FIELD_(key, OBJECT, type, member, .of = (table), ##__VA_ARGS__)
-/* An object whose members are fields of this struct as well: its table is of the same struct. */
+/* An object whose members are fields of this same struct: its table is of the same struct. */
 #define BIND_INLINE(key, table, ...)                                                               \
     {                                                                                              \
         .name = { "" key, sizeof(key) - 1 }, .kind = BIND_KIND_OBJECT, .of = (table),              \
         ##__VA_ARGS__                                                                              \
     }
-/* To a new struct of table->size; NULL as long as nothing is there. */
+/* Pointer to a new struct of table->size; NULL if the member is missing. */
 #define BIND_POINTER(key, type, member, table, ...)                                                \
     BIND_FIELD_(key, POINTER, type, member, .of = (table), ##__VA_ARGS__)
-/* Strings; of each what bind_text says: none is empty of size. */
+/* An array of strings, each read by bind_text. */
 #define BIND_STRS(key, type, member, n, most, ...)                                                 \
     BIND_FIELD_(key, ARRAY, type, member, BIND_COUNT_(type, member, n), .item = &bind_text,        \
                 .max = (most), ##__VA_ARGS__)
 #define BIND_OBJECTS(key, type, member, n, table, most, ...)                                       \
     BIND_FIELD_(key, ARRAY, type, member, BIND_COUNT_(type, member, n), .of = (table),             \
                 .max = (most), ##__VA_ARGS__)
-/* Elements as `element`, a const struct bind_field without name and place, says. */
+/* An array whose elements are read by `element`, a const struct bind_field without name and
+ * offset. */
 #define BIND_ARRAY(key, type, member, n, element, most, ...)                                       \
     BIND_FIELD_(key, ARRAY, type, member, BIND_COUNT_(type, member, n), .item = (element),         \
                 .max = (most), ##__VA_ARGS__)
@@ -264,7 +270,7 @@ void bind_write_into(struct arena *a, const struct bind_table *t, const void *fr
         .max = (most), ##__VA_ARGS__)
 #define BIND_CUSTOM(key, type, member, reader, ...)                                                \
     BIND_FIELD_(key, CUSTOM, type, member, .read = (reader), ##__VA_ARGS__)
-/* Read from the whole struct: its place is the struct itself. */
+/* Read into the whole struct: its offset is 0. */
 #define BIND_WHOLE(key, reader, ...)                                                               \
     {                                                                                              \
         .name = { "" key, sizeof(key) - 1 }, .kind = BIND_KIND_CUSTOM, .read = (reader),           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comma separated values (RFC 4180), read without copying; a byte order mark is passed over. */
+/* Comma separated values (RFC 4180), read without copying; a byte order mark is skipped. */
 #pragma once
 
 #include "base/mem.h"
@@ -14,8 +14,9 @@ struct csv {
 
 struct csv csv_open(struct str text);
 /*
- * The fields of the next row that is not empty, at most `max` of them; a quoted one without its
- * outer quotes, inner ones still doubled. Returns their number, 0 at the end.
- * Errors: E_PARSE a quote that is not closed, or something behind one; E_LIMIT too many fields.
+ * The fields of the next row that is not empty, at most `max` of them; a quoted field loses its
+ * outer quotes, inner quotes stay doubled. Returns their number, 0 at the end.
+ * Errors: E_PARSE: a quote that is not closed, or text after a closing one; E_LIMIT: too many
+ * fields.
  */
 int csv_row(struct csv *c, struct str *ret, size_t max);

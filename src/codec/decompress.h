@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decompression of a stream whose format its first bytes tell: gzip (RFC 1952, several members are
- * one stream), zstd (RFC 8878, several frames, skippable ones too), anything else passes as it is.
+ * Decompression of a stream; its first bytes tell the format: gzip (RFC 1952, several members are
+ * one stream), zstd (RFC 8878, several frames, skippable ones too). Anything else passes unchanged.
  * Memory: 40 KiB for gzip, 350 KiB if inflate_fast_load() has found ISA-L (codec/inflate_fast.h);
  * at most DECOMPRESS_ZSTD_WINDOW_MAX for zstd. One thread at a time.
  */
@@ -12,10 +12,9 @@
 #include "base/str.h"
 
 enum {
-    DECOMPRESS_ZSTD_WINDOW_LOG_MAX =
-        27, /* what `zstd --long` writes and every decoder has to read */
+    DECOMPRESS_ZSTD_WINDOW_LOG_MAX = 27, /* what `zstd --long` writes and each decoder must read */
     DECOMPRESS_ZSTD_WINDOW_MAX = 1 << DECOMPRESS_ZSTD_WINDOW_LOG_MAX,
-    DECOMPRESS_PIECE_BYTES = 64 << 10, /* the most that the sink is given at once */
+    DECOMPRESS_PIECE_BYTES = 64 << 10, /* the most that the sink gets in one call */
 };
 
 /* The next bytes, borrowed for the call. A negative code ends the decompression. */
@@ -29,8 +28,8 @@ void decompressor_free(struct decompressor *d);
 DEFINE_SCOPED(decompressor, decompressor_free)
 /* Errors: E_PARSE, -ENOMEM, what the sink returned; then only decompressor_free(). */
 int decompressor_add(struct decompressor *d, struct str bytes, struct err *err);
-/* The input is complete. Errors: those of decompressor_add(); E_PARSE also: it is cut short. */
+/* The input is complete. Errors: those of decompressor_add(); E_PARSE also if it is truncated. */
 int decompressor_end(struct decompressor *d, struct err *err);
-/* The code of what zstd returned, where it is an error: -ENOMEM, of this machine; E_PARSE, of the
+/* The error code for a failed result of zstd: -ENOMEM: this machine's memory; E_PARSE: the
  * bytes. */
 int decompress_zstd_code(size_t result);

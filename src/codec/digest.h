@@ -13,14 +13,14 @@ enum {
     SHA256_HEX_SIZE = 65, /* text with its NUL */
 };
 
-struct sha256; /* a hash in the making */
+struct sha256; /* a hash being computed */
 
-/* Given: sha256_end() or sha256_free(). */
+/* Given: sha256_free(). */
 struct sha256 *sha256_new(void);
 void sha256_free(struct sha256 *h);
 DEFINE_SCOPED(sha256, sha256_free)
 void sha256_add(struct sha256 *h, const void *p, size_t n);
-/* The hash of what was added; `h` starts anew. */
+/* The hash of what was added; `h` starts again from empty. */
 void sha256_end(struct sha256 *h, uint8_t ret[SHA256_BYTES]);
 
 void sha256_of(struct str s, uint8_t ret[SHA256_BYTES]);

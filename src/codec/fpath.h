@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paths of fields: a chain of small structs on the callers' stacks, which becomes text only when an
- * error is reported.
+ * Field paths: a chain of small structs on the callers' stacks, formatted only when an error is
+ * reported.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "base/mem.h"
 
-/* NULL stands for the root. `up` is borrowed; do not let a path outlive its parent. */
+/* NULL is the root. `up` is borrowed; a path must not outlive its parent. */
 struct fpath {
     const struct fpath *up;
     enum { FPATH_CHILD, FPATH_INDEX, FPATH_KEY } kind;
@@ -28,7 +28,8 @@ static inline struct fpath fpath_key(const struct fpath *up, struct str key)
 {
     return (struct fpath){ .up = up, .kind = FPATH_KEY, .name = key };
 }
-/* "spec.versions[0].name"; the root is "". Deeper than FPATH_MAX_DEPTH is cut at the outer end. */
+/* "spec.versions[0].name"; the root is "". A path deeper than FPATH_MAX_DEPTH loses its outer
+ * end. */
 enum { FPATH_MAX_DEPTH = 600 };
 void fpath_write(struct buf *to, const struct fpath *path);
 struct str fpath_text(struct arena *a, const struct fpath *path);

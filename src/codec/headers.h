@@ -21,7 +21,7 @@ struct headers {
 
 void headers_fini(struct headers *h);
 void headers_reset(struct headers *h);
-/* -EMSGSIZE past HEADERS_MAX or HEADERS_MAX_BYTES, -EINVAL for bytes that a name or value may not
+/* -EMSGSIZE past HEADERS_MAX or HEADERS_MAX_BYTES, -EINVAL for bytes that a name or value must not
  * hold. */
 int headers_add(struct headers *h, struct str name, struct str value);
 int headers_addc(struct headers *h, const char *name, const char *value);

@@ -2,16 +2,16 @@
 /*
  * JSON (RFC 8259): a tree in an arena, a parser with limits, a writer.
  *
- * The tree keeps objects in document order. Numbers keep their text, so that what was not touched
+ * The tree keeps objects in document order. Numbers keep their text, so that an unmodified number
  * is written back unchanged; json_int() and json_float() read them. Strings are UTF-8, decoded;
  * invalid UTF-8 and lone surrogates become U+FFFD as Go's encoding/json does. A repeated key keeps
  * the last value at the first position (Go) and is reported through `json_parse_opts.on_duplicate`.
  *
- * Large objects have an index in the arena, which keeps looking up, setting and deleting a member
- * cheap whatever their size; what was made by json_add_member() alone gets it from json_index().
+ * Large objects have an index in the arena, so that looking up, setting and deleting a member is
+ * cheap at any size; an object built with json_add_member() alone gets its index from json_index().
  *
  * All nodes and strings live in the arena given to the parser or constructor, which must outlive
- * them. A node is in at most one container. Not for two threads at once.
+ * them. A node is in at most one container. Not thread-safe.
  */
 #pragma once
 
@@ -47,15 +47,15 @@ enum { JSON_MAX_DEPTH = 512 }; /* deeper input is E_PARSE; walkers may recurse t
 
 struct json_parse_opts {
     unsigned max_depth; /* 0: JSON_MAX_DEPTH */
-    /* Called for each repeated key with its path ("spec.a"); NULL: not wanted. */
+    /* Called for each repeated key with its path ("spec.a"); may be NULL. */
     void (*on_duplicate)(void *arg, struct str path);
     void *arg;
 };
 
 /*
- * Parse exactly one value; blanks around it are fine, anything else after it is not. Strings
- * without escapes are borrowed from `text`, which must live as long as the tree. opts may be NULL.
- * Errors: E_PARSE with byte offset and reason, -EMSGSIZE when the arena's limit is hit.
+ * Parse exactly one value; blanks around it are allowed, anything else after it is an error.
+ * Strings without escapes are borrowed from `text`, which must live as long as the tree. opts may
+ * be NULL. Errors: E_PARSE with byte offset and reason, -EMSGSIZE when the arena's limit is hit.
  */
 int json_parse(struct arena *a, struct str text, const struct json_parse_opts *opts,
                struct json **ret, struct err *err);
@@ -77,7 +77,7 @@ bool json_is(const struct json *v, enum json_type type); /* false for NULL */
 bool json_is_bool(const struct json *v);
 /* Deep equality; numbers by value, objects regardless of order. */
 bool json_equal(const struct json *a, const struct json *b);
-/* The same, and adds the number of nodes that were looked at to *work. */
+/* The same, and add the number of visited nodes to *work. */
 bool json_equal_work(const struct json *a, const struct json *b, uint64_t *work);
 
 /* First child; NULL for NULL and for scalars. */
@@ -98,18 +98,19 @@ struct json *json_new_str(struct arena *a, struct str s);   /* copies */
 struct json *json_new_cstr(struct arena *a, const char *s); /* copies */
 struct json *json_new_array(struct arena *a);
 struct json *json_new_object(struct arena *a);
-/* Deep, copies all bytes; key not set. v is there: json_get() of what may be absent is checked. */
+/* Deep copy, with all bytes; the key is not set. v must not be NULL: check the result of
+ * json_get(). */
 struct json *json_clone(struct arena *a, const struct json *v);
-/* As json_clone() for a tree that lives as long: bytes of strings and keys are shared. */
+/* As json_clone(), but shares the bytes of strings and keys with v, which must live as long. */
 struct json *json_copy(struct arena *a, const struct json *v);
 void json_add(struct json *array, struct json *v); /* append; v taken */
-/* Append a member that the object does not have yet; the key is borrowed, v taken. */
+/* Append a member that the object does not have yet; the key is kept, v taken. */
 void json_add_member(struct json *obj, struct str key, struct json *v);
-/* Bring the members of all objects below and including v into the order of their keys. */
+/* Sort the members of v and of all objects below it by key. */
 void json_sort(struct arena *a, struct json *v);
 /* Index the members of an object that json_add_member() made large, before many are looked up. */
 void json_index(struct arena *a, struct json *obj);
-/* Set or replace at its place; the key is copied into the arena, v taken. */
+/* Append the member, or replace it in place; the key is copied into the arena, v taken. */
 void json_set(struct arena *a, struct json *obj, struct str key, struct json *v);
 void json_setc(struct arena *a, struct json *obj, const char *key, struct json *v);
 void json_set_str(struct arena *a, struct json *obj, const char *key, struct str s);
@@ -119,7 +120,7 @@ void json_set_bool(struct arena *a, struct json *obj, const char *key, bool v);
 struct json *json_obj(struct arena *a, struct json *obj, const char *key);
 bool json_del(struct json *obj, struct str key);              /* true if it was there */
 bool json_remove(struct json *container, struct json *child); /* by identity */
-/* Insert before `at`; at NULL appends. Into an object: v's key is set, and new to it. */
+/* Insert before `at`; NULL appends. For an object: v->key is set and not yet in the object. */
 void json_insert_before(struct json *container, struct json *at, struct json *v);
 /* Take all children out; the container is empty then. Returns the first of them, NULL: none. */
 struct json *json_take_children(struct json *container);

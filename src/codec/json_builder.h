@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parsers that give a struct json share: nodes from slabs of the arena, the stack of open
- * containers, and repeated keys (the last value wins at the place of the first).
+ * The shared part of all parsers that produce a struct json: nodes from slabs of the arena, the
+ * stack of open containers, and repeated keys (the last value wins, at the place of the first).
  *
- * Whether an object repeats a key is not asked for every key: each level keeps a 64-bit filter of
- * key signatures, and only an object in which two signatures met is examined when it closes, small
- * ones by comparing all pairs, large ones while their index is made, which they get anyway.
+ * Keys are not compared one by one: each level keeps a 64-bit filter of key signatures, and only an
+ * object in which two signatures collide is examined for repeated keys when it closes. Small
+ * objects are examined by comparing all pairs, large ones while their index is built, which they
+ * need anyway.
  */
 #pragma once
 
@@ -23,15 +24,16 @@ struct json_builder {
     struct arena *arena;
     void (*on_duplicate)(void *arg, struct str path); /* or NULL */
     void *arg;
-    const struct json *repeated; /* while that runs: the member with the key */
-    unsigned n_told;             /* repeated keys, to on_duplicate */
+    const struct json *repeated; /* while on_duplicate runs: the member with the key */
+    unsigned n_told;             /* repeated keys reported to on_duplicate */
     struct json *slab;
     unsigned slab_left, slab_next;
     unsigned depth, max_depth;
-    struct json_level levels[JSON_MAX_DEPTH]; /* those from depth on are not initialised */
+    struct json_level levels[JSON_MAX_DEPTH]; /* levels from `depth` on are not initialised */
 };
 
-/* max_depth: 0 or more than JSON_MAX_DEPTH means that. n_expected: nodes, roughly. */
+/* max_depth: 0, or more than JSON_MAX_DEPTH: JSON_MAX_DEPTH. n_expected: estimated number of
+ * nodes. */
 void json_builder_init(struct json_builder *b, struct arena *a, unsigned max_depth,
                        size_t n_expected);
 
@@ -52,7 +54,7 @@ static inline struct json_level *json_builder_top(struct json_builder *b)
     return &b->levels[b->depth - 1];
 }
 
-/* `node`, an array or object, becomes the innermost open container; false at the depth limit. */
+/* Make `node`, an array or object, the innermost open container. false: the depth limit. */
 static inline bool json_builder_open(struct json_builder *b, struct json *node)
 {
     if (b->depth == b->max_depth)
@@ -61,7 +63,7 @@ static inline bool json_builder_open(struct json_builder *b, struct json *node)
     return true;
 }
 
-/* Note the key of a member that is going to be added to `top`. */
+/* Note the key of a member that is about to be added to `top`. */
 static inline void json_builder_key(struct json_level *top, struct str key)
 {
     uint8_t first = key.n ? (uint8_t)key.p[0] : 0, last = key.n ? (uint8_t)key.p[key.n - 1] : 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large objects find their members by an index, so that work with many keys does not grow with the
- * square of their number. For the files that make and change trees; all others use json.h.
+ * Hash index of the members of a large object, so that work with many keys does not grow with the
+ * square of their number. For the files that build and change trees; all others use json.h.
  *
  * The index is in the tree's arena, apart from the node: `end` of such an object points to the
  * index, with the lowest bit set, and the index holds the last member. It is a hash table with a
- * random seed that holds, for each member, the one in front of it, which removing and replacing
- * need.
+ * random seed. For each member it holds the preceding member, which removing and replacing need.
  *
  * Without an arena an index can be updated but cannot grow: json_add_member() drops a full one,
  * and the object is searched from its first member until json_set() or json_index() makes another.
@@ -20,8 +19,9 @@ enum { JSON_INDEX_MIN = 32 }; /* objects of more members have one */
 struct json_index {
     struct json *last;
     uint64_t seed;
-    size_t mask;          /* slots, a power of two, less 1 */
-    struct json *slots[]; /* the member in front; JSON_INDEX_FIRST: none is; NULL: free */
+    size_t mask; /* slots, a power of two, less 1 */
+    struct json
+        *slots[]; /* the preceding member; JSON_INDEX_FIRST: there is none; NULL: free slot */
 };
 
 static inline struct json_index *json_index_of(const struct json *container)
@@ -37,22 +37,23 @@ static inline struct json *json_index_last(const struct json *container)
 }
 
 /*
- * Index obj, which has none. on_repeated is called for each member whose key an earlier member has,
- * with both; the later one is then removed from the object. False, and no index is made: the
- * arena's limit is reached, or a key is repeated and on_repeated is NULL.
+ * Build the index of obj, which has none. on_repeated is called for each member with the key of an
+ * earlier one, with both; the later one is then removed from the object. false, and no index is
+ * built: the arena's limit is reached, or a key is repeated and on_repeated is NULL.
  */
 bool json_index_make(struct arena *a, struct json *obj,
                      void (*on_repeated)(void *arg, struct json *first, struct json *again),
                      void *arg);
-/* The member with this key and the one in front of it (NULL when it is the first). */
+/* The member with this key, and the preceding one (NULL if it is the first). */
 struct json *json_index_find(const struct json *obj, const struct json_index *ix, struct str key,
                              struct json **ret_prev);
-/* v was appended after prev. False, with nothing changed: the index is full or has the key. */
+/* Add v, which was appended after prev. false, and nothing changed: the index is full or has the
+ * key. */
 bool json_index_append(const struct json *obj, struct json_index *ix, struct json *prev,
                        struct json *v);
-/* Take child, which follows prev (NULL: is the first), out of the list and the index. */
+/* Remove child, which follows prev (NULL: child is the first), from the list and the index. */
 void json_index_unlink(struct json *obj, struct json_index *ix, struct json *prev,
                        struct json *child);
-/* v takes the place of old, which follows prev; both have the same key. */
+/* Replace old, which follows prev, by v; both have the same key. */
 void json_index_relink(struct json *obj, struct json_index *ix, struct json *prev, struct json *old,
                        struct json *v);

@@ -4,7 +4,8 @@
 
 #include "base/str.h"
 
-/* Same mathematical value, however written: 10, 1e1 and 10.0 are equal, and so are -0 and 0. */
+/* Whether two texts have the same mathematical value: 10, 1e1 and 10.0 are equal, and so are -0 and
+ * 0. */
 bool json_number_equal(struct str a, struct str b);
 /* 0, or -EINVAL unless an integer that fits. */
 int json_number_to_int(struct str text, int64_t *ret);
@@ -12,5 +13,6 @@ int json_number_to_int(struct str text, int64_t *ret);
 int json_number_to_float(struct str text, double *ret);
 
 enum { NUMBER_FLOAT_MAX = 32 };
-/* The shortest text that reads back equal, in Go's choice of notation; its length. v is finite. */
+/* Write the shortest text that reads back equal, in Go's choice of notation. Returns its length. v
+ * is finite. */
 size_t json_number_from_float(double v, char out[NUMBER_FLOAT_MAX]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cursor over JSON text (RFC 8259), for readers that want values from it without a tree.
+ * A cursor over JSON text (RFC 8259), for reading values from it without a tree.
  *
  * For text that json_write() wrote. Reading other text is safe, but not every error in it is
- * detected. All functions skip leading blanks; false means that the text has something else at this
- * position, and the cursor must not be used any more. Any thread.
+ * detected. All functions skip leading blanks; false: the text has something else at this position,
+ * and the cursor must not be used any more. Any thread.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ static inline const char *json_scan_plain(const char *p, const char *end)
     return p;
 }
 
-/* Bytes up to the next quote, backslash or control character, whatever is between. */
+/* Bytes up to the next quote, backslash or control character. */
 static inline const char *json_scan_text(const char *p, const char *end)
 {
 #ifdef __SSE2__
@@ -58,7 +58,7 @@ static inline const char *json_scan_text(const char *p, const char *end)
     return p;
 }
 
-/* The next byte that is no blank, without taking it; 0 at the end. */
+/* The next non-blank byte, without consuming it; 0 at the end. */
 static inline char json_scan_peek(struct json_scan *s)
 {
     while (s->p < s->end && (*s->p == ' ' || *s->p == '\n' || *s->p == '\r' || *s->p == '\t'))
@@ -66,7 +66,7 @@ static inline char json_scan_peek(struct json_scan *s)
     return s->p < s->end ? *s->p : 0;
 }
 
-/* Take this byte. */
+/* Consume this byte. */
 static inline bool json_scan_take(struct json_scan *s, char c)
 {
     if (json_scan_peek(s) != c)
@@ -76,16 +76,17 @@ static inline bool json_scan_take(struct json_scan *s, char c)
 }
 
 /*
- * Between the members of an object or the elements of an array, after its opening byte: true when
- * another one follows. first: none has been read. At the end, which is taken, *ret_ok is true.
+ * To be called before each member of an object or element of an array, after the opening byte: true
+ * if another one follows. first: none was read yet. At the closing byte, which is consumed, the
+ * result is false and *ret_ok is true.
  */
 bool json_scan_next(struct json_scan *s, char close, bool first, bool *ret_ok);
-/* A string. ret: the bytes between its quotes, with its escapes; borrowed from the text. */
+/* Read a string. ret: the bytes between its quotes, escapes not decoded; borrowed from the text. */
 bool json_scan_string(struct json_scan *s, struct str *ret, bool *ret_escaped);
-/* Any value. ret: its text, borrowed. */
+/* Skip any value. ret: its text, borrowed. */
 bool json_scan_value(struct json_scan *s, struct str *ret);
 /*
- * A null, bool, number or string into `v`, whose key and next are cleared. A string with escapes is
- * decoded into the arena; everything else is borrowed.
+ * Read a null, bool, number or string into `v`, whose key and next are cleared. A string with
+ * escapes is decoded into the arena; everything else is borrowed.
  */
 bool json_scan_scalar(struct json_scan *s, struct arena *a, struct json *v);

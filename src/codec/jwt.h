@@ -18,7 +18,8 @@ struct jwt_key;
 
 /* A new P-256 key pair. */
 int jwt_key_make(struct jwt_key **ret, struct err *err);
-/* A PEM text: a private or public key, P-256 or RSA of 2048 bits or more. E_INVALID for others. */
+/* A PEM text: a private or public key, P-256 or RSA of 2048 bits or more. E_INVALID: any other
+ * key. */
 int jwt_key_read(struct str pem, struct jwt_key **ret, struct err *err);
 /* PEM, PKCS #8, without encryption. E_UNSUPPORTED for a public key. */
 int jwt_key_write(const struct jwt_key *k, struct buf *to, struct err *err);
@@ -38,7 +39,8 @@ struct jwt {
     struct str signed_part;       /* borrowed from the token */
     struct str signature;         /* decoded */
 };
-/* Take a token apart; nothing is verified. E_PARSE, E_LIMIT. */
+/* Split and decode a token; nothing is verified. E_PARSE, E_LIMIT. */
 int jwt_parse(struct arena *a, struct str token, struct jwt *ret, struct err *err);
-/* The signature is of this key; a header that names another algorithm than the key's is refused. */
+/* Whether this key made the signature. false also if the header names another algorithm than the
+ * key's. */
 bool jwt_verify(const struct jwt_key *k, const struct jwt *t);

@@ -22,12 +22,12 @@ struct media_type {
 
 /*
  * One media type, as in Content-Type. E_PARSE: not type "/" subtype with parameters (also a quoted
- * value with a backslash, which nobody sends); E_LIMIT: too many parameters.
+ * value with a backslash, which clients do not send); E_LIMIT: too many parameters.
  */
 int media_parse(struct str text, struct media_type *ret);
 /* Case-insensitive name; {NULL, 0} when absent. */
 struct str media_param(const struct media_type *m, const char *name);
-/* Type and subtype fit, "*" of the range fits all; parameters are not compared. */
+/* Whether type and subtype match; "*" in the range matches all. Parameters are not compared. */
 bool media_matches(const struct media_type *range, const char *type, const char *subtype);
 bool media_is(const struct media_type *m, const char *type_and_subtype);
 
@@ -39,13 +39,13 @@ struct media_accept {
 /*
  * The ranges of an Accept header, preferred first: by q, then "type/subtype" before "type/<any>"
  * before "<any>/<any>", then as written. Malformed ranges are left out and a malformed q counts as
- * 1, as in Kubernetes. An empty header gives no ranges; treat it like "any". E_LIMIT: more than
- * MEDIA_MAX_RANGES, or a range with too many parameters.
+ * 1, as in Kubernetes. An empty header gives no ranges, which callers treat as "any". E_LIMIT: more
+ * than MEDIA_MAX_RANGES, or a range with too many parameters.
  */
 int media_parse_accept(struct str text, struct media_accept *ret);
 /*
- * Which of `offers` ("application/json") the client likes best: the highest q given to it by the
- * most specific range that fits; among equals the one whose range comes first, then the one offered
- * first. No ranges: the first. -1: none is acceptable. Parameters are not compared.
+ * The index of the offer ("application/json") that the client prefers: the one with the highest q
+ * by its most specific matching range; among equals the one whose range comes first, then the one
+ * offered first. No ranges: 0. -1: none is acceptable. Parameters are not compared.
  */
 int media_choose(const struct media_accept *accept, const char *const *offers, size_t n);

@@ -46,8 +46,9 @@ struct tar_xattr {
 struct tar_entry {
     enum tar_type type;
     struct str path;
-    struct str link; /* a symbolic link's target as written; a hard link's normalised; else empty */
-    uint32_t mode;   /* 12 bits: set-user-ID, set-group-ID, sticky, rwx three times */
+    struct str
+        link;      /* target of a symbolic link, as written; of a hard link, normalised; else "" */
+    uint32_t mode; /* 12 bits: set-user-ID, set-group-ID, sticky, rwx three times */
     uint32_t uid, gid;
     int64_t mtime_s; /* seconds since the epoch */
     uint32_t mtime_ns;
@@ -56,16 +57,16 @@ struct tar_entry {
     const struct tar_xattr *xattrs; /* sorted by name, no name twice */
     size_t n_xattrs;
     uint64_t data_offset; /* where the content begins in the stream */
-    bool is_sparse; /* the content in the stream is not the file's bytes one after the other */
+    bool is_sparse;       /* the stream does not hold the file's bytes in sequence */
 };
 
 /*
- * Each returns 0, or a negative code that ends the reading and that tar_reader_add() returns.
- * Everything they are given is borrowed for the call.
+ * Each returns 0, or a negative code that ends the reading and that tar_reader_add() returns. All
+ * arguments are borrowed for the call.
  */
 struct tar_ops {
     int (*entry)(void *arg, const struct tar_entry *e, struct err *err);
-    /* The next bytes of the content of the last entry; zeros stand for those of a hole. */
+    /* The next bytes of the last entry's content, or n_bytes zeros of a hole in it. */
     int (*data)(void *arg, struct str bytes, struct err *err);
     int (*hole)(void *arg, uint64_t n_bytes, struct err *err);
 };
@@ -79,26 +80,26 @@ DEFINE_SCOPED(tar_reader, tar_reader_free)
 
 /*
  * The next bytes of the stream. Bytes after the end of the archive are ignored. Errors: E_PARSE,
- * E_LIMIT, E_UNSUPPORTED (a type of entry that is none of the above) with the path in the text, and
- * what an op returned. After an error only tar_reader_free().
+ * E_LIMIT, E_UNSUPPORTED (an entry type other than those above) with the path in the text, and what
+ * an op returned. After an error only tar_reader_free().
  */
 int tar_reader_add(struct tar_reader *r, struct str bytes, struct err *err);
 
 /*
- * The stream is at its end. E_PARSE: it ended within an entry. The two blocks of zeros and the
- * padding of the last file may be missing.
+ * The stream has ended. E_PARSE: it ended within an entry. The two blocks of zeros and the padding
+ * of the last file may be missing.
  */
 int tar_reader_end(struct tar_reader *r, struct err *err);
 
 /*
- * `path` as the reader gives paths, in `room` of TAR_PATH_MAX bytes; *ret is borrowed from `room`.
- * Errors: E_PARSE for "..", NUL and what is too long.
+ * Normalise `path` as the reader does, in `room` of TAR_PATH_MAX bytes; *ret is borrowed from
+ * `room`. Errors: E_PARSE: "..", NUL, too long.
  */
 int tar_normalize(struct str path, char *room, struct str *ret, struct err *err);
 
 /*
- * Where the target of a symbolic link in the directory `dir` leads, followed by `rest`: a
- * normalised path in `room` of TAR_PATH_MAX bytes. The root is the top: ".." stays there, a leading
- * "/" begins there. E_PARSE: too long.
+ * Resolve the target of a symbolic link in the directory `dir`, followed by `rest`: a normalised
+ * path in `room` of TAR_PATH_MAX bytes. ".." at the root stays there, a leading "/" starts there.
+ * E_PARSE: too long.
  */
 int tar_join_link(struct str dir, struct str target, struct str rest, char *room, struct str *ret);

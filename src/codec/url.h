@@ -17,7 +17,7 @@ struct url_pair {
 };
 
 struct url_target {
-    struct str raw_path, raw_query;        /* as they came; raw_query without '?' */
+    struct str raw_path, raw_query;        /* as received; raw_query without '?' */
     struct str segments[URL_MAX_SEGMENTS]; /* decoded path segments; empty ones are left out */
     size_t n_segments;
     bool trailing_slash;
@@ -26,19 +26,20 @@ struct url_target {
 };
 
 /*
- * Take a target apart: origin form, or absolute form, whose scheme and authority are ignored.
- * Strings are borrowed from `text` or live in `a`. E_INVALID: no path, bad escapes, a "." or ".."
- * segment, a decoded
+ * Split a target: origin form, or absolute form, whose scheme and authority are ignored. Strings
+ * are borrowed from `text` or live in `a`. E_INVALID: no path, bad escapes, a "." or ".." segment,
+ * a decoded
  * '/' or NUL in a segment; E_LIMIT: more segments or pairs than the bounds.
  */
 int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err);
 /* First value of that name; {NULL, 0} when absent, "" when without value. */
 struct str url_query_get(const struct url_target *t, const char *name);
-/* Present and neither "0" nor "false" in any case, as upstream reads booleans in queries. */
+/* true: present and neither "0" nor "false" (case-insensitive), as upstream reads booleans in
+ * queries. */
 bool url_query_bool(const struct url_target *t, const char *name);
 
-/* Decoded bytes; E_INVALID for a bad escape. plus: '+' is a blank. Borrows `s` when there is
- * nothing to do. */
+/* Decode escapes; E_INVALID: a bad one. plus: '+' is a blank. *ret borrows `s` if there is nothing
+ * to decode. */
 int url_decode(struct arena *a, struct str s, bool plus, struct str *ret);
-/* Append with everything but RFC 3986 unreserved characters escaped. */
+/* Append s, escaping all except the unreserved characters of RFC 3986. */
 int url_encode(struct buf *to, struct str s);

@@ -6,7 +6,7 @@
 
 /*
  * The length of the well-formed sequence at p, with n >= 1 bytes left; 0 when it is malformed or
- * cut off. *ret_cp may be NULL.
+ * truncated. ret_cp may be NULL.
  */
 size_t utf8_decode(const char *p, size_t n, uint32_t *ret_cp);
 /* Write a scalar value (not a surrogate, at most 0x10ffff); the number of bytes, 1 to 4. */
@@ -27,7 +27,7 @@ static inline uint64_t swar_load(const char *p)
 }
 /*
  * Bit 7 of each byte that is '"', '\\', a control character or not ASCII. A byte above the first
- * that matches may be a false alarm (borrows travel upwards), so only the lowest bit counts.
+ * that matches may be a false alarm (borrows propagate upwards), so only the lowest bit counts.
  */
 static inline uint64_t swar_json_special(uint64_t w)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * YAML <-> struct json, read the way Kubernetes reads it (sigs.k8s.io/yaml, which is YAML 1.1 in
- * what plain scalars mean): y/yes/on are true, 0644 and 0o644 are 420, 1_000 is 1000, a timestamp
- * is a string, keys become strings, "<<" merges, the last of repeated keys wins.
+ * YAML <-> struct json, read as Kubernetes reads it (sigs.k8s.io/yaml, which resolves plain scalars
+ * by YAML 1.1): y/yes/on are true, 0644 and 0o644 are 420, 1_000 is 1000, a timestamp is a string,
+ * keys become strings, "<<" merges, the last of repeated keys wins.
  *
- * Anchors work within their document; every alias is a copy, and copies are limited. What JSON
- * cannot hold (.nan, .inf, mappings or lists as keys) is an error. Any thread; an arena by one at a
- * time.
+ * Anchors work within their document; every alias is a copy, and copies are limited. Values that
+ * JSON cannot hold (.nan, .inf, mappings or lists as keys) are errors. Any thread; an arena by one
+ * at a time.
  */
 #pragma once
 
@@ -18,14 +18,14 @@ enum {
     YAML_MAX_ANCHORS = 256,         /* in one document; each alias is searched among them */
     YAML_MAX_COPIED_NODES = 100000, /* made by all aliases and merges of a stream */
     /*
-     * libyaml looks at every open '[' and '{' for each token: this many looks, some 0.4 s. A list
-     * of numbers that fills YAML_MAX_BYTES passes at depth 6.
+     * libyaml examines every open '[' and '{' for each token: this many examinations, some 0.4 s. A
+     * list of numbers that fills YAML_MAX_BYTES passes at depth 6.
      */
     YAML_MAX_FLOW_WORK = 50000000,
 };
 
 /*
- * Where values stand in the text, for messages about them. Zero-initialised is valid. Nodes that
+ * Positions of values in the text, for messages about them. Zero-initialised is valid. Nodes that
  * are members have the position of their key, copies that of the alias.
  */
 struct yaml_mark {
@@ -37,7 +37,7 @@ struct yaml_marks {
     size_t n, cap;
 };
 void yaml_marks_fini(struct yaml_marks *m);
-/* NULL when not recorded. Borrowed until the next parse into m. Linear: for error paths. */
+/* NULL when not recorded. Borrowed until the next parse into m. Linear search, for error paths. */
 const struct yaml_mark *yaml_find_mark(const struct yaml_marks *m, const struct json *node);
 /* As err_set() with "line 3, column 5: " in front where the position of `node` is known. */
 int yaml_err(struct err *err, int code, const struct yaml_marks *m, const struct json *node,
@@ -45,13 +45,13 @@ int yaml_err(struct err *err, int code, const struct yaml_marks *m, const struct
 
 struct yaml_opts {
     unsigned max_depth; /* 0: JSON_MAX_DEPTH */
-    /* Called for each repeated key, one that overrides a merged key included; NULL: not wanted. */
+    /* Called for each repeated key, also for one that overrides a merged key; may be NULL. */
     void (*on_duplicate)(void *arg, struct str path);
-    /* The same with the line that the key is on, from 1; takes its place. Needs `marks`. */
+    /* As on_duplicate, with the key's line, from 1; replaces it. Needs `marks`. */
     void (*on_repeated)(void *arg, struct str key, unsigned line);
     void *arg;
     bool first_only;          /* yaml_parse(): take the first of several documents */
-    struct yaml_marks *marks; /* receives positions; NULL: not wanted */
+    struct yaml_marks *marks; /* receives positions; may be NULL */
 };
 
 /*

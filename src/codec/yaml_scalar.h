@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plain scalar of YAML means, as go-yaml v2 resolves it. */
+/* Resolves plain YAML scalars as go-yaml v2 does. */
 #pragma once
 
 #include "codec/json_number.h"

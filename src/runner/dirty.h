@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pages of its memory a guest has written to, as the kernel knows it. */
+/* The pages of its memory that a guest has written to, from the kernel. */
 #pragma once
 
 #include "runner/instance.h"
@@ -13,12 +13,12 @@ struct page_region {
 struct dirty {
     int fd;
     bool old_way;
-    uint64_t base, at, end; /* addresses; at: not scanned yet */
+    uint64_t base, at, end; /* addresses; from `at` on not scanned yet */
     struct page_region found[64];
     size_t n, next;
 };
 
-/* Does the kernel have PAGEMAP_SCAN (Linux 6.7)? Otherwise pages are looked up one by one. */
+/* Whether the kernel has PAGEMAP_SCAN (Linux 6.7). Without it pages are looked up one by one. */
 bool dirty_has_scan(int pagemap_fd);
 void dirty_init(struct dirty *d, struct instance *in, bool use_pagemap);
 /* 1: [*from, *to) of the memory is dirty; 0: no more; else an error. */

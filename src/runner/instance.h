@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One awake guest: store, instance, and what its host functions need.
+ * One awake guest: store, instance, and the state of its host functions.
  *
  * Instances of functions come from a template (template.h) and serve one request at a time
  * (function.h).
  *
  * A guest is called only through instance_call(), which bounds its CPU time. After any failure the
- * instance is useless: instance_free().
+ * instance must be freed: instance_free().
  */
 #pragma once
 
@@ -16,17 +16,17 @@
 struct runner_worker;
 struct template;
 
-/* What an instance of a function knows of its request. */
+/* The request that an instance of a function serves. */
 struct runner_instance_request {
-    struct str head; /* of a reactor; lies in the order */
-    struct str body; /* not read yet; lies in the order, or in: */
+    struct str head; /* of a reactor; points into the order */
+    struct str body; /* unread part; points into the order, or into: */
     char *kept_body;
     bool body_ended;   /* nothing follows `body` */
-    bool has_head;     /* the answer was begun, */
+    bool has_head;     /* the response was begun, */
     bool has_trailers; /* and ended */
     bool is_too_large;
-    int64_t credit; /* bytes of the answer that may leave */
-    uint64_t left;  /* bytes that the answer may still have */
+    int64_t credit; /* bytes of the response that may be sent */
+    uint64_t left;  /* bytes that the response may still have */
 };
 
 struct instance {
@@ -40,7 +40,7 @@ struct instance {
     wasmtime_store_t *store;
     wasmtime_instance_t handle;
     struct dm_store_limits limits;
-    uint64_t memory_max;  /* bytes that its memory may grow to */
+    uint64_t memory_max;  /* limit of its memory */
     uint64_t limit_bytes; /* for memory and tables */
     bool has_memory;
     wasmtime_func_t entries[ENTRY_COUNT];
@@ -56,26 +56,26 @@ struct instance {
     uint32_t dirty_pages; /* as last counted */
     uint64_t dirty_at_ms; /* when */
 
-    struct buf lines[2]; /* begun lines of standard output and error */
+    struct buf lines[2]; /* incomplete lines of standard output and error */
     char failed[200];    /* set by the host function that ended the guest */
 
     /* V1 */
     enum { V1_IDLE, V1_SETUP, V1_ACTIVATION } phase;
-    bool is_parked; /* in a call, and its worker waits */
+    bool is_parked; /* in a call; its worker waits */
     enum { V1_UNDECLARED, V1_REFUSED, V1_DECLARED } declared;
     bool log_debug;
     uint64_t token; /* of the activation */
     uint32_t n_posts, n_posted_logs;
-    char *declaration; /* until the first record has it */
+    char *declaration; /* until the first record holds it */
     uint32_t declaration_n;
-    struct str result; /* what result_read() has not read yet; lies in the worker, */
+    struct str result; /* the part that result_read() has not read; in the worker, */
     char *kept_result; /* or here, after a slice */
 
     /* functions */
     struct template *template;
     struct list kept,
-        kept_all;        /* of the template and of the runner, while it waits for a request */
-    uint32_t kept_pages; /* that it owns then */
+        kept_all; /* nodes on the template's and the runner's list while it waits for a request */
+    uint32_t kept_pages; /* pages that it owns then */
     struct runner_instance_request request;
     bool is_late;               /* it used up its CPU time */
     wasmtime_global_t *globals; /* globals_find_all() */
@@ -94,23 +94,23 @@ DEFINE_SCOPED(instance, instance_free)
 _Static_assert(offsetof(struct instance, wasi) == 0, "the store's data is a struct wasi_ctx");
 
 /*
- * Arguments and environment, encoded as proto_setup; kept until the next call. Empty: none of both.
- * Errors: as proto_get_setup(); nothing is changed then.
+ * Set arguments and environment, encoded as proto_setup; kept until the next call. Empty: neither.
+ * Errors: as proto_get_setup(); then nothing is changed.
  */
 int instance_set_environment(struct instance *in, struct str setup);
-/* The start function, if the module had one, and the entry point. */
+/* Call the start function, if the module had one, and the entry point. */
 int instance_start(struct instance *in, struct err *err);
-/* Functions: what runs once for a module, and then each request; *ret: what the handler returned.
- */
+/* Functions: the initialisation, once, and then each request; *ret: the result of the handler. */
 int instance_init(struct instance *in, struct err *err);
 int instance_handle(struct instance *in, uint64_t token, int32_t *ret, struct err *err);
-/* Hand over one completion: allocate, copy, wake up. V1: one activation, whose result is noted. */
+/* Deliver one completion: allocate, copy, wake up. V1: one activation; adds a note with its
+ * result. */
 int instance_deliver(struct instance *in, const struct proto_delivery *d, struct err *err);
-/* The time that the running call has left goes on now, whatever others did meanwhile. `left`: of
+/* Restore the remaining time of the running call after other guests have run. left: from
  * instance_time_left(). */
 uint64_t instance_time_left(const struct instance *in);
 void instance_go_on(struct instance *in, uint64_t left);
-/* Hand begun lines to the log; before the instance goes. */
+/* Log the incomplete lines; call before the instance is freed. */
 void instance_flush_lines(struct instance *in);
 
 /* ---- for host functions ---- */
@@ -119,17 +119,17 @@ static inline struct instance *instance_of(wasmtime_caller_t *caller)
 {
     return wasmtime_context_get_data(wasmtime_caller_context(caller));
 }
-/* End the guest with this reason: the result of the host function. */
+/* End the guest with this reason. Returns the trap that the host function must return. */
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Add a note for main; false: there is no room for it. */
 bool instance_note(struct instance *in, const struct proto_note *note);
-/* One line of output; counts what is over the limits instead. */
+/* Log one line of output; a line over the limits is only counted. */
 void instance_log(struct instance *in, uint32_t fd, struct str line);
 
-/* Every function of abi.h, in the linker for this ABI. */
+/* Define every function of abi.h in the linker of this ABI. */
 int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err);
-/* Those of ABI v1 beside WASI. */
+/* Define those of ABI v1 except WASI. */
 int v1_define(wasmtime_linker_t *linker, struct err *err);
-/* Those of functions that are reactors. */
+/* Define those of functions that are reactors. */
 int runner_define_function(wasmtime_linker_t *linker, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a guest may import and must export, per ABI: one table for main, which checks a module
- * before it accepts a guest, and for the runner, which defines exactly these functions.
+ * The imports that a guest may have and the exports that it must have, per ABI. Main checks a
+ * module by this table before it accepts a guest; the runner defines exactly these functions.
  *
  * Signatures are in the letters of wasm/module_info.h.
  */
@@ -17,8 +17,8 @@ static inline bool abi_is_function(enum guest_abi abi)
     return abi >= GUEST_ABI_COMMAND;
 }
 
-/* What docs/guest-abi.md calls "parks": main answers, the guest waits. The numbers travel in
- * messages. */
+/* Calls that "park" (docs/guest-abi.md): the guest waits until main answers. The numbers are used
+ * in messages. */
 enum guest_call_kind {
     GUEST_CALL_DECLARE,
     GUEST_CALL_API_REQUEST,
@@ -30,12 +30,12 @@ enum { GUEST_CALL_V1_COUNT = 5 };
 /* Those of functions. */
 enum guest_fn_call {
     GUEST_CALL_FN_BODY = GUEST_CALL_V1_COUNT, /* more of the request's body */
-    GUEST_CALL_FN_CREDIT,                     /* that more of the answer may leave */
+    GUEST_CALL_FN_CREDIT,                     /* credit for more of the response */
     GUEST_CALL_FN_SECRET
 };
 enum { GUEST_CALL_COUNT = GUEST_CALL_V1_COUNT + 3 };
 
-/* "posted": nobody waits. */
+/* Calls that are "posted": the guest does not wait. */
 enum guest_post_kind { GUEST_POST_LOG, GUEST_POST_ENQUEUE, GUEST_POST_EVENT, GUEST_POST_METRIC };
 enum { GUEST_POST_COUNT = 4 };
 
@@ -65,28 +65,28 @@ enum {
     GUEST_V1_LABELS_MAX = 4 << 10,
     GUEST_V1_MESSAGE_MAX = 1 << 10, /* fail_message; cut */
     GUEST_V1_LOG_MAX = 4 << 10,     /* text and key-values; cut */
-    GUEST_V1_POSTS_MAX = 1024,      /* of one activation, */
-    GUEST_V1_POSTED_LOGS_MAX = 256, /* of these log lines */
+    GUEST_V1_POSTS_MAX = 1024,      /* per activation, */
+    GUEST_V1_POSTED_LOGS_MAX = 256, /* of these, log lines */
     GUEST_V1_REQUEUE_MS_BITS = 40   /* result of an activation: at most 2^40 ms */
 };
 
 /* Of functions. */
 enum {
-    GUEST_FN_HEAD_MAX = 64 << 10, /* of a request and of an answer, trailers too */
+    GUEST_FN_HEAD_MAX = 64 << 10, /* of a request and of a response, trailers included */
     GUEST_FN_PIECE_MAX = 1 << 20, /* of a body, in one message */
     GUEST_FN_LOG_MAX = 4 << 10,   /* a line; cut */
-    GUEST_FN_LOGS_MAX = 256,      /* lines between two messages to main; the rest is counted */
+    GUEST_FN_LOGS_MAX = 256, /* lines between two messages to main; further ones are only counted */
     GUEST_FN_SECRET_MAX = 1 << 20,
     GUEST_FN_SECRET_NAME_MAX = 4 << 10
 };
 
-/* How a request ended, as far as its guest knows. */
+/* How a request ended in its guest. */
 enum guest_fn_end {
-    GUEST_FN_DONE,     /* it returned 0, or exited so */
-    GUEST_FN_EXITED,   /* with another value */
-    GUEST_FN_TRAPPED,  /* memory and stack included */
-    GUEST_FN_LATE,     /* CPU time */
-    GUEST_FN_TOO_LARGE /* it answered with more than it may */
+    GUEST_FN_DONE,     /* returned 0, or exited with 0 */
+    GUEST_FN_EXITED,   /* returned or exited with another value */
+    GUEST_FN_TRAPPED,  /* also for lack of memory or stack */
+    GUEST_FN_LATE,     /* used up its CPU time */
+    GUEST_FN_TOO_LARGE /* the response was larger than allowed */
 };
 enum { GUEST_FN_ENDS = 5 };
 
@@ -132,7 +132,7 @@ struct guest_env {
     X(secret_get, "iiii:i")                                                                        \
     X(log, "iii:")
 
-/* Called once for a module, where it has them. */
+/* Optional exports that are called once per module. */
 #define FN_INIT         "dormouse_http_v1_init" /* ":i" */
 #define FN_COMMAND_INIT "wizer.initialize"      /* ":" */
 
@@ -189,8 +189,9 @@ struct guest_env {
 #define WASI_MODULE_OLD "wasi_unstable"
 
 /*
- * abi, role, name, signature; every one must be there. A reactor's ABI_INITIALIZE is called before
- * its entry point; in G2 it stands for it, since a command's entry point would end the runtime.
+ * abi, role, name, signature; all of an ABI are required. A reactor's ABI_INITIALIZE is called
+ * before its entry point; in G2 it is called instead of it, since a command's entry point would end
+ * the runtime.
  */
 #define ABI_INITIALIZE "_initialize"
 #define ABI_EXPORTS(X)                                                                             \
@@ -209,11 +210,11 @@ struct guest_env {
 enum abi_entry { ENTRY_START, ENTRY_ALLOCATE, ENTRY_WAKEUP, ENTRY_WAKEUP_STREAM, ENTRY_COUNT };
 
 /*
- * Can a guest of this ABI be made from the module? Errors: E_UNSUPPORTED names what is missing or
- * what is imported that nobody offers.
+ * Check that a guest of this ABI can be made from the module. Errors: E_UNSUPPORTED, naming the
+ * export that is missing or the import that no host function provides.
  */
 int abi_check(const struct module_info *info, enum guest_abi abi, struct err *err);
-/* Does an export with ABI_INITIALIZE do without this one? */
+/* Whether a module that exports ABI_INITIALIZE may lack this entry. */
 bool abi_is_optional(enum guest_abi abi, enum abi_entry entry);
 /* "G1", "G2", "v1", "command", "reactor" */
 const char *abi_name(enum guest_abi abi);

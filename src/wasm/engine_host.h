@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs that run guests share beside the engine's configuration: defining host functions,
- * looking up exports, the names of traps, little-endian fields of a guest's memory.
+ * Helpers of all programs that run guests: defining host functions, looking up exports, names of
+ * traps, little-endian fields in a guest's memory.
  *
  * Needs the engine's headers; engine_host.c is compiled by each program against the engine build
  * that it links.
@@ -28,14 +28,14 @@ int engine_define(wasmtime_linker_t *linker, const struct engine_func *row, stru
 /* false: the instance has no such export of this kind. */
 bool engine_export(wasmtime_context_t *cx, const wasmtime_instance_t *in, const char *name,
                    wasmtime_extern_kind_t kind, wasmtime_extern_t *ret);
-/* Mutable global i, by the name that instrumenting gave it (instrument.h); false: there is none. */
+/* Mutable global i, by the export name that instrument() gave it; false: there is none. */
 bool engine_global(wasmtime_context_t *cx, const wasmtime_instance_t *in, size_t i,
                    wasmtime_global_t *ret);
 
-/* Who reads the name of a trap. */
+/* The wording of a trap's name. */
 enum engine_trap_words {
     ENGINE_TRAP_OURS,
-    ENGINE_TRAP_WAZERO /* as the scheduler that plugins were written for says it */
+    ENGINE_TRAP_WAZERO /* as the scheduler for which plugins were written words it */
 };
 const char *engine_trap_name(wasmtime_trap_code_t code, enum engine_trap_words words);
 

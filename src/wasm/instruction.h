@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoding instructions far enough to know where the next one begins and what kind of state they
+/* Decodes instructions far enough to find the next one and to know what kind of state they
  * change. */
 #pragma once
 
@@ -9,9 +9,9 @@ enum instruction {
     INSTRUCTION_PLAIN,   /* changes nothing but the stack, locals, globals and memory */
     INSTRUCTION_MUTATES, /* changes a table or drops a segment; its immediates are not read */
     INSTRUCTION_ATOMIC,
-    INSTRUCTION_UNKNOWN, /* so is everything behind it */
+    INSTRUCTION_UNKNOWN, /* what follows cannot be decoded either */
 };
 
-/* Reads one instruction of a function's body; whether it was whole, rd_ok() tells. *ret_opcode: for
- * opcodes with a prefix, the prefix shifted by 16 and the second opcode. */
+/* Read one instruction of a function's body; rd_ok() says whether it was complete. *ret_opcode: for
+ * opcodes with a prefix, the prefix shifted by 16, and the second opcode. */
 enum instruction instruction_read(struct rd *r, uint32_t *ret_opcode);

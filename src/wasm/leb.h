@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers for what the WebAssembly binary format is made of (core specification 2.0, sections 5.1
- * and 5.2). */
+/* Readers for the basic elements of the WebAssembly binary format (core specification 2.0, sections
+ * 5.1 and 5.2). */
 #pragma once
 
 #include "base/str.h"
@@ -46,14 +46,13 @@ static inline int64_t rd_sleb(struct rd *r, unsigned bits)
     return 0;
 }
 
-/* A length and so many bytes. */
+/* A length and that many bytes. */
 static inline struct str rd_name(struct rd *r)
 {
     return rd_str(r, rd_u32(r));
 }
 
-/* A vector's length; each item takes at least `item_bytes`, so a length that cannot be true fails.
- */
+/* A vector's length. Each item takes at least `item_bytes`, so a length beyond the input fails. */
 static inline uint32_t rd_count(struct rd *r, size_t item_bytes)
 {
     uint32_t n = rd_u32(r);

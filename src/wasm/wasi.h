@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * WASI preview 1 for guests of every ABI: arguments, environment, clocks, randomness, output and,
- * where granted, an input. All 46 functions link; one that is not granted fails with the errno that
- * toolchains expect. Nothing here reaches a file or the network.
+ * if granted, input. All 46 functions link; one that is not granted fails with the errno that
+ * toolchains expect. No function reaches a file or the network.
  *
- * What a guest is granted is a table, struct wasi_grants: operators, functions and scheduler
+ * The table struct wasi_grants says what a guest is granted: operators, functions and scheduler
  * plugins each have one. wasi.c is compiled by each program against the engine build that it links.
  * All functions run on the thread that runs the guest.
  */
@@ -29,7 +29,7 @@ enum wasi_errno {
 
 enum { WASI_CLOCK_REALTIME, WASI_CLOCK_MONOTONIC, WASI_CLOCK_COUNT };
 
-/* The most of one call. */
+/* Limits of one call. */
 enum {
     WASI_RANDOM_MAX_BYTES = 64 << 10,
     WASI_IOVECS_MAX = 1024,
@@ -38,11 +38,12 @@ enum {
 
 struct wasi_ctx;
 
-/* A function that is NULL is granted in its plain form, or not at all, as said. */
+/* The comments say what NULL means for each function: a default, or that it is not granted. */
 struct wasi_grants {
-    /* End the guest; the result is the trap that its call returns. row: of the host function. */
+    /* End the guest. Returns the trap for the host function to return. row: of the host
+     * function. */
     wasm_trap_t *(*fail)(struct wasi_ctx *c, const struct engine_func *row, const char *text);
-    /* A pointer outside of the guest's memory ends it; else the call answers WASI_FAULT. */
+    /* A pointer outside the guest's memory ends the guest; else the call returns WASI_FAULT. */
     bool pointers_trap;
     /* Nanoseconds by a clock of WASI_CLOCK_*. NULL: the machine's; the monotonic one is ahead by
      * clock_offset_ns. */
@@ -51,15 +52,16 @@ struct wasi_grants {
     /* NULL: the kernel's. */
     void (*random)(struct wasi_ctx *c, uint8_t *to, uint32_t n);
     /*
-     * Standard output (fd 1) and error (2). before: bytes that this call has taken already. Returns
-     * the bytes taken, or a negative wasi_errno; *trap: set when the guest has to return at once.
+     * Standard output (fd 1) and error (2). before: bytes that this call has accepted already.
+     * Returns the bytes accepted, or a negative wasi_errno; *trap: set when the guest must return
+     * at once.
      */
     int64_t (*write)(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
                      wasm_trap_t **trap);
     /*
-     * Up to n bytes of standard input; 0: the end, or nothing is there and may_wait is false.
-     * Errors as for write. NULL: the input has ended. With it, input and output are streams that
-     * are always ready, else character devices.
+     * Read up to n bytes of standard input; 0: the end, or none is available and may_wait is false.
+     * Errors as for write. NULL: the input is empty. If set, input and output are streams that are
+     * always ready, else character devices.
      */
     int64_t (*read)(struct wasi_ctx *c, char *to, uint32_t n, bool may_wait, wasm_trap_t **trap);
 };
@@ -70,21 +72,21 @@ struct wasi_strings {
 };
 
 /*
- * One instance. The data of its store has to be the address of a struct that begins with this; the
- * owner sets grants, cx, memory, args and env before the guest runs, and may change grants between
- * calls into it.
+ * One instance. The data of its store must point to a struct that begins with this one. The owner
+ * sets grants, cx, memory, args and env before the guest runs, and may change grants between calls
+ * into it.
  */
 struct wasi_ctx {
     const struct wasi_grants *grants; /* kept */
     wasmtime_context_t *cx;
     wasmtime_memory_t memory;
     struct wasi_strings args, env; /* kept */
-    uint64_t clock_offset_ns;      /* added by poll_oneoff: no guest waits */
+    uint64_t clock_offset_ns;      /* advanced by poll_oneoff instead of waiting */
     bool has_exited;               /* by proc_exit, which ends the call */
     int32_t exit_code;
 };
 
-/* [at, at + n) of the guest's memory, or NULL if that is not all inside. Valid until the guest
+/* [at, at + n) of the guest's memory, or NULL if it is not completely inside. Valid until the guest
  * runs. */
 static inline void *wasi_range(const struct wasi_ctx *c, uint32_t at, uint64_t n)
 {
@@ -97,5 +99,5 @@ static inline void *wasi_range(const struct wasi_ctx *c, uint32_t at, uint64_t n
 /* All 46, of wasi_snapshot_preview1. */
 extern const struct engine_func wasi_functions[];
 extern const size_t wasi_n_functions;
-/* Define them in a linker. is_old: wasi_unstable, the version before. Errors: E_INVALID. */
+/* Define them in a linker. is_old: for wasi_unstable, the previous version. Errors: E_INVALID. */
 int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err);
