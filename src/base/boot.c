@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The id of this run of the kernel; see boot.h. */
+/* The kernel's boot ID; see boot.h. */
 #include "base/boot.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@
 
 int boot_id_read(char ret[BOOT_ID_BYTES], struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BOOT_ID_BYTES); /* it ends in a line end */
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BOOT_ID_BYTES); /* the file has a line end */
     struct err why = { 0 };
     int r = sys_read_file(AT_FDCWD, PATH, &b, &why);
     if (r < 0)

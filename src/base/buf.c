@@ -43,7 +43,7 @@ static int fail(struct buf *b, int code)
 /* Make room for n more bytes and the terminator. */
 static int grow(struct buf *b, size_t n)
 {
-    assert(b->max < SIZE_MAX); /* the terminator comes on top */
+    assert(b->max < SIZE_MAX); /* the terminator is extra */
     if (b->failed)
         return b->failed;
     if (n > b->max || b->n > b->max - n)
@@ -64,7 +64,7 @@ static int grow(struct buf *b, size_t n)
     return 0;
 }
 
-/* For n more bytes and the terminator; `cap` is never beyond what `max` allows. */
+/* Whether n more bytes and the terminator fit; `cap` never exceeds what `max` allows. */
 static bool has_room(const struct buf *b, size_t n)
 {
     return !b->failed && n < b->cap - b->n;
@@ -131,7 +131,7 @@ int buf_add_u64_dec(struct buf *b, uint64_t v)
     return buf_add(b, tmp + at, sizeof tmp - at);
 }
 
-/* Into the room that there is; only what does not fit is formatted again, behind more of it. */
+/* Format into the existing room first; if the text does not fit, make room and format again. */
 int buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
     va_list again;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory after a crowd; see crowd.h. */
+/* Returning heap memory after a peak; see crowd.h. */
 #include "base/crowd.h"
 
 #include "base/mem.h"

@@ -10,7 +10,7 @@
 
 enum {
     ROOM = sizeof((struct err *)0)->text - 1,
-    FULL_MAX = 8192 /* of a text before it is cut: a path of PATH_MAX bytes twice */
+    FULL_MAX = 8192 /* of a text before it is cut: twice a path of PATH_MAX bytes */
 };
 static const char gap[] = "...";
 
@@ -35,7 +35,7 @@ static char *copy_ends(char *to, const char *s, size_t n, size_t room)
     return mempcpy(to, s + tail, n - tail);
 }
 
-/* "outer: cause". The cause says most: the outer text shrinks to a third before it does. */
+/* "outer: cause". The cause is the most useful part: the outer text shrinks to a third first. */
 static void join(struct err *err, const char *outer, size_t n, const char *cause)
 {
     size_t cause_n = strlen(cause), room = ROOM - (cause_n ? 2 : 0), share = room / 3;
@@ -50,7 +50,7 @@ static void join(struct err *err, const char *outer, size_t n, const char *cause
     *to = 0;
 }
 
-/* Apart, so that other texts do not need that much of the stack. */
+/* A separate function, so that shorter texts need less stack. */
 __attribute__((format(printf, 3, 0), noinline, cold)) static void set_long_text(struct err *err,
                                                                                 const char *cause,
                                                                                 const char *fmt,

@@ -22,7 +22,7 @@ static void write_total(struct buf *to, const struct histogram_text *t, const ch
                      STR_ARG(t->labels), close);
 }
 
-/* As far as the bound. */
+/* Write a line up to its bound. */
 static void write_bucket(struct buf *to, const struct histogram_text *t)
 {
     (void)buf_printf(to, STR_FMT "_bucket{" STR_FMT "%sle=\"", STR_ARG(t->name), STR_ARG(t->labels),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Interned strings; see intern.h. A table with linear probing and backward-shift deletion, as map.c
- * has, of pointers alone: a string holds its own text and hash.
+ * Interned strings; see intern.h. A hash table of pointers with linear probing and backward-shift
+ * deletion, as in map.c; a string holds its own text and hash.
  */
 #include "base/intern.h"
 
@@ -40,7 +40,7 @@ void intern_table_free(struct intern_table *w)
     free(w);
 }
 
-/* Where the text is, or the free slot where it would go. */
+/* The slot of the text, or the free slot for it. */
 static size_t probe(const struct intern_table *w, struct str text, uint64_t hash)
 {
     size_t i = (size_t)hash & (w->cap - 1);
@@ -92,7 +92,7 @@ struct intern *intern_get(struct intern_table *w, struct str text)
     return word;
 }
 
-/* Words behind the gap that could not go to their place, because it was taken, move up. */
+/* Move up strings after the gap that were displaced by occupied slots. */
 static void close_gap(struct intern_table *w, size_t gap)
 {
     size_t mask = w->cap - 1;

@@ -104,7 +104,7 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
     va_end(ap);
     if (n < 0)
         pairs[0] = '\0';
-    /* A guest's or peer's text in a value must forge no lines, nor talk to the terminal. */
+    /* Text of a guest or peer must not forge log lines or send control codes to the terminal. */
     for (char *p = pairs; *p; p++)
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = ' ';
@@ -120,7 +120,7 @@ void log_write(enum log_level level, const char *message, const char *pairs_fmt,
         buf_printf(&b, "%s %-5s %s%s%s\n", time, level_name[level], message, pairs[0] ? " " : "",
                    pairs);
     ssize_t w = write(STDERR_FILENO, buf_cstr(&b), b.n);
-    (void)w; /* nowhere left to say that stderr is gone */
+    (void)w; /* a failure of stderr cannot be reported anywhere */
 }
 
 const char *log_quote(char out[LOG_QUOTE_MAX], struct str text)

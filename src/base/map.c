@@ -15,7 +15,7 @@ static size_t ideal(const struct map *m, uint64_t hash)
     return (size_t)hash & (m->cap - 1);
 }
 
-/* The slot that holds key, or the free slot where it would go. Needs cap > 0. */
+/* The slot of key, or the free slot for it. Needs cap > 0. */
 static struct map_entry *probe(const struct map *m, struct str key, uint64_t hash)
 {
     size_t i = ideal(m, hash);

@@ -17,7 +17,7 @@ struct arena_block {
     struct arena_block *next;
     size_t size; /* of data */
     size_t used;
-    size_t serial; /* newer blocks have greater ones; also keeps data aligned to 16 */
+    size_t serial; /* greater in newer blocks; also aligns data to 16 */
     char data[];
 };
 
@@ -94,7 +94,7 @@ void fd_scoped(int *fd)
     errno = saved;
 }
 
-/* Serial of the newest block: the head, or the large one that was put behind it last. */
+/* Serial of the newest block: the head, or the large block that was inserted after it last. */
 static size_t newest(const struct arena *a)
 {
     const struct arena_block *b = a->head;
@@ -110,7 +110,7 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     size_t bytes;
     if (size_add(want, sizeof(struct arena_block), &bytes))
         return NULL;
-    /* Small blocks are asked for by those that live long. */
+    /* Small blocks belong to arenas that live long. */
     struct arena_block *b =
         a->block_bytes && bytes <= SLAB_MAX_BYTES ? slab_alloc(bytes) : malloc(bytes);
     if (!b)
@@ -118,9 +118,9 @@ static struct arena_block *new_block(struct arena *a, size_t size)
     b->size = want;
     b->used = 0;
     b->serial = newest(a) + 1;
-    /* What fills it takes time: some 10 ns for a node of a tree, even if it is only copied. */
+    /* Filling the memory takes time: some 10 ns for a node of a tree, even for a copy. */
     (void)arena_spend(a, want / ARENA_BYTES_PER_STEP, "decoding and copying what was sent");
-    /* A block made for one large value goes behind the head, which may still have room. */
+    /* A block for one large value is inserted after the head, which may still have room. */
     if (a->head && size > block / 2 && a->head->size - a->head->used > 256) {
         b->next = a->head->next;
         a->head->next = b;

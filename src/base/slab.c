@@ -2,12 +2,12 @@
 /*
  * Slabs of equal slots; see slab.h.
  *
- *     region: | slab | slab | free | slab | ...      one reservation; slabs come from its low end
- *     slab:   | header | slot | slot | ... |         of one class: a multiple of 16 bytes
+ *     region: | slab | slab | free | slab | ... one reservation; slabs are taken from its low end
+ *     slab: | header | slot | slot | ... | of one class: a multiple of 16 bytes
  *
  * A class has a list of its slabs with room. Free slots of a slab are chained through their first
  * two bytes; slots beyond `fresh` were never used, and their pages may never have been touched. A
- * slab without records goes back to the system, unless it is the only one with room in its class.
+ * slab without records is returned to the system, unless it is the only one with room in its class.
  */
 #include "base/slab.h"
 
@@ -30,18 +30,18 @@ struct slab {
     uint16_t size;    /* of a slot */
     uint16_t n_used;  /* slots */
     uint16_t free_at; /* offset of the first free slot; 0: none */
-    uint16_t fresh;   /* offset from which none was used */
+    uint16_t fresh;   /* offset from which slots were never used */
 };
 
 enum { FIRST_SLOT = (sizeof(struct slab) + STEP - 1) / STEP * STEP };
 
 static struct {
     pthread_mutex_t lock;
-    char *region; /* NULL: not reserved yet, or not to be had */
+    char *region; /* NULL: not reserved yet, or refused */
     bool is_tried;
     struct list roomy[N_CLASSES];
     uint64_t used[N_SLABS / WORD_BITS]; /* a bit for each slab */
-    size_t first_word;                  /* those before it have no free slab */
+    size_t first_word;                  /* the words before it have no free slab */
     struct slab_stats stats;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -54,11 +54,11 @@ static void reserve(void)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return;
-    (void)madvise(p, SLAB_REGION_BYTES, MADV_NOHUGEPAGE); /* what is not used is not to be there */
+    (void)madvise(p, SLAB_REGION_BYTES, MADV_NOHUGEPAGE); /* unused pages must not be resident */
     __atomic_store_n(&all.region, p, __ATOMIC_RELAXED);
 }
 
-/* Without the lock: whoever has a record has it since the region was there. */
+/* Needs no lock: a caller with a record got it after the region was reserved. */
 static bool is_ours(const void *p)
 {
     const char *at = p, *region = __atomic_load_n(&all.region, __ATOMIC_RELAXED);
@@ -76,7 +76,7 @@ static bool is_full(const struct slab *slab)
     return slab->free_at == 0 && slab->fresh + slab->size > SLAB_BYTES;
 }
 
-/* The lowest that is free; NULL: none. */
+/* The lowest free slab; NULL: none. */
 static struct slab *take_slab(size_t size)
 {
     size_t word = all.first_word;
@@ -139,7 +139,7 @@ void *slab_alloc(size_t size)
 {
     size_t rounded = (MAX(size, (size_t)1) + STEP - 1) / STEP * STEP;
     void *p = NULL;
-    if (HAS_SANITIZER || size > SLAB_MAX_BYTES) /* a sanitizer sees each record for itself */
+    if (HAS_SANITIZER || size > SLAB_MAX_BYTES) /* lets a sanitizer check each record */
         return xalloc(size);
     pthread_mutex_lock(&all.lock);
     if (!all.is_tried)

@@ -62,7 +62,8 @@ static struct str skip_breaks(struct str s, enum base64_form form)
     return s;
 }
 
-/* What follows the last digit: nothing, or exactly the padding for a group of n digits. */
+/* Whether s, the text after the last digit, is empty or exactly the padding for a group of n
+ * digits. */
 static bool is_end(struct str s, size_t n, enum base64_form form)
 {
     for (size_t want = n && form != BASE64_URL ? 4 - n : 0; want; want--) {

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 
-/* A reader that remembers the first complaint; later ones are consequences. */
+/* A reader that keeps the first error; later ones are consequences. */
 struct in {
     struct rd rd;
     struct err *err;
@@ -80,7 +80,7 @@ static void read_header_values(struct in *in, struct str name, struct headers *r
     }
 }
 
-/* Each turn takes 16 bytes at least or fails, so a false count ends with the input. */
+/* Each iteration consumes 16 bytes at least or fails, so a false count ends with the input. */
 static void read_headers(struct in *in, struct headers *ret)
 {
     uint64_t n = rd_le64(&in->rd);

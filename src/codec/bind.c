@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
-/* What readers return for a value that is as good as none. */
+/* NOTHING: the result of readers for a value that counts as missing. */
 enum { NOTHING = 1, NAME_SHOWN_MAX = 80, TEXT_MAX_BYTES = 1024 };
 
 const struct bind_field bind_text = { .kind = BIND_KIND_STR };
@@ -86,7 +86,7 @@ int bind_fail_in(struct bind *b, const char *member, int code, const char *fmt, 
     return r;
 }
 
-/* What the field cannot take. */
+/* Report a value that the field cannot take. */
 static int refuse(struct bind *b, enum bind_fault fault, const struct bind_field *f,
                   const struct json *v, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 static int refuse(struct bind *b, enum bind_fault fault, const struct bind_field *f,
@@ -244,7 +244,7 @@ static int read_item(struct bind *b, const struct bind_field *f, const struct js
     return read_object(b, f, v, to);
 }
 
-/* The number of elements grows with each, so that checks see those that came before. */
+/* The number of elements is updated after each, so that checks see the earlier ones. */
 static int read_list(struct bind *b, const struct bind_field *f, const struct json *v, void *at,
                      void *n_at)
 {
@@ -365,7 +365,7 @@ static inline bool is_name(const struct bind_field *f, struct str name)
     return f->name.n == name.n && memcmp(f->name.p, name.p, name.n) == 0;
 }
 
-/* From `from` on, and around; n: none has the name. */
+/* Search from `from` on, wrapping around; t->n: no field has the name. */
 static inline size_t find(const struct bind_table *t, struct str name, size_t from)
 {
     for (size_t i = from; i < t->n; i++)
@@ -392,7 +392,7 @@ void bind_pick(const struct bind_table *t, const struct json *v, void *to)
     }
 }
 
-/* Those that are required, then those that come later. */
+/* Check the required fields, then read those with BIND_LATER. */
 static int read_rest(struct bind *b, const struct bind_table *t, const struct json *v, char *to,
                      uint64_t seen)
 {
@@ -498,7 +498,8 @@ static struct json *write_list(struct arena *a, const struct bind_field *f, cons
     return list;
 }
 
-/* What reading leaves as it is when the member is missing. preset: the same field; NULL: zero. */
+/* Whether the field has the value that it keeps when the member is missing. preset: the same field
+ * in the preset; NULL: zero. */
 static bool is_preset(const struct bind_field *f, const char *at, const char *preset)
 {
     switch (f->kind) {

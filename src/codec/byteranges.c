@@ -43,7 +43,8 @@ static int bad(struct err *err, const char *what)
     return err_set(err, E_PARSE, "an answer with several ranges: %s", what);
 }
 
-/* Before a part: empty lines, and what no one reads, come before the first boundary only. */
+/* The lines before a part; only the first boundary may follow empty lines and a preamble, which are
+ * ignored. */
 static int take_boundary(struct byteranges *b, struct str line, struct err *err)
 {
     struct str rest = line;
@@ -93,7 +94,7 @@ static int take_line(struct byteranges *b, struct str line, struct err *err)
     return b->at == BYTERANGES_BOUNDARY ? take_boundary(b, line, err) : take_field(b, line, err);
 }
 
-/* How many bytes were taken, or a code. */
+/* Returns the number of bytes consumed, or a code. */
 static ptrdiff_t take_text(struct byteranges *b, struct str bytes, struct err *err)
 {
     ptrdiff_t end = str_find_char(bytes, '\n');
@@ -126,7 +127,7 @@ static ptrdiff_t take_data(struct byteranges *b, struct str bytes, struct err *e
 
 int byteranges_add(struct byteranges *b, struct str bytes, struct err *err)
 {
-    while (bytes.n && b->at != BYTERANGES_END) { /* what follows the end is for no one */
+    while (bytes.n && b->at != BYTERANGES_END) { /* bytes after the end are ignored */
         ptrdiff_t n =
             b->at == BYTERANGES_DATA ? take_data(b, bytes, err) : take_text(b, bytes, err);
         if (n < 0)

@@ -12,7 +12,7 @@ struct csv csv_open(struct str text)
     return (struct csv){ .rest = text };
 }
 
-/* Ends before ',', line feed or the end. */
+/* Stops before ',', a line feed or the end. */
 static int quoted(struct str *rest, struct str *ret)
 {
     size_t i = 1;

@@ -14,7 +14,7 @@ enum {
     MAGIC_BYTES = 4,
     WINDOW_BITS = 15,
     GZIP_FRAMING = 16,
-    FAST_PIECES = 4, /* of output in one step: ISA-L copies its window once a step */
+    FAST_PIECES = 4, /* of output per step: ISA-L copies its window once per step */
 };
 
 enum format { FORMAT_UNKNOWN, FORMAT_RAW, FORMAT_GZIP, FORMAT_ZSTD };
@@ -25,7 +25,7 @@ struct decompressor {
     enum format format;
     char magic[MAGIC_BYTES]; /* the first bytes, while the format is unknown */
     size_t n_magic;
-    bool is_open; /* a member or frame has begun and is not over */
+    bool is_open; /* within a member or frame */
     z_stream z;
     struct inflate_fast *fast; /* instead of z */
     char *fast_out;            /* FAST_PIECES * DECOMPRESS_PIECE_BYTES */
@@ -53,7 +53,7 @@ void decompressor_free(struct decompressor *d)
     free(d);
 }
 
-/* The sink takes DECOMPRESS_PIECE_BYTES at once. */
+/* Pass the bytes to the sink, at most DECOMPRESS_PIECE_BYTES per call. */
 static int give(struct decompressor *d, struct str bytes, struct err *err)
 {
     while (bytes.n) {
@@ -124,7 +124,7 @@ static int add_zstd(struct decompressor *d, struct str bytes, struct err *err)
         int r = out.pos ? d->sink(d->arg, str_n(d->out, out.pos), err) : 0;
         if (r < 0)
             return r;
-        /* After the end of a frame one more call would begin the next one, which need not come. */
+        /* After the end of a frame another call would begin a next frame, which may not exist. */
         if (in.pos == in.size && (out.pos < out.size || left == 0))
             return 0;
     }

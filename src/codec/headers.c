@@ -2,9 +2,9 @@
 /*
  * Header fields; see headers.h.
  *
- * Replaced and removed fields leave their bytes behind in the block; when it is full, the live ones
- * move to a new block. The old block is released only after the new bytes were copied, because a
- * caller may pass a value that it borrowed from the same list.
+ * The bytes of replaced and removed fields stay in the block; when it is full, the live fields move
+ * to a new block. The old block is released only after the new bytes were copied, because a caller
+ * may pass a value that it borrowed from the same list.
  */
 #include "codec/headers.h"
 
@@ -44,7 +44,7 @@ static bool is_value_byte(uint8_t c)
     return (c >= 0x20 || c == '\t') && c != 0x7f;
 }
 
-/* Whether some byte of the eight may be a control character; tabs count as such here. */
+/* Whether one of the eight bytes may be a control character; tabs count as such here. */
 static bool has_control(uint64_t eight)
 {
     const uint64_t ones = ~0ULL / 255, tops = ones * 0x80;
@@ -185,7 +185,7 @@ struct str headers_value(const struct headers *h, size_t i)
     return str_n(h->block + h->at[i].value, h->at[i].value_n);
 }
 
-/* The first entry of this name at or after `from`; h->n without one. */
+/* The first entry of this name at or after `from`; h->n: none. */
 static size_t find(const struct headers *h, struct str name, size_t from)
 {
     size_t i = from;

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <zlib.h>
 
-/* Its ABI, not the newest release: what the header of the build describes. */
+/* The ABI that the header of the build describes, not the newest release. */
 #define LIBRARY "libisal.so.2"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -22,8 +22,8 @@ static struct {
     int (*inflate)(struct inflate_state *);
 } isal;
 
-/* The header of a member (RFC 1952, section 2.3), read here: ISA-L 2.30 takes the checksum of one
- * with optional fields, or that comes in pieces, for wrong. */
+/* The header of a member (RFC 1952, section 2.3) is parsed here, because ISA-L 2.30 reports a wrong
+ * checksum for a header with optional fields or one that arrives in pieces. */
 enum header_at {
     HEADER_FIXED,
     HEADER_EXTRA_LENGTH,
@@ -189,7 +189,7 @@ int inflate_fast_step(struct inflate_fast *f, struct str *in, char *out, size_t 
         return E_PARSE;
     f->is_over = f->z.block_state == ISAL_BLOCK_FINISH;
     if (n_in && f->z.avail_in == n_in && f->z.avail_out == n_out && !f->is_over)
-        return E_PARSE; /* a caller that repeats the step would not end */
+        return E_PARSE; /* a caller that repeats the step would loop for ever */
     *in = str_slice(*in, n_in - f->z.avail_in, in->n);
     *ret = n_out - f->z.avail_out;
     return f->is_over;

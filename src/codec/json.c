@@ -23,8 +23,7 @@ bool json_is_bool(const struct json *v)
     return v && (v->type == JSON_TRUE || v->type == JSON_FALSE);
 }
 
-/* The member with this key; *ret_prev is set to the one in front of it, NULL when it is the first.
- */
+/* The member with this key; *ret_prev is set to the preceding member, NULL when it is the first. */
 static struct json *find(const struct json *obj, struct str key, struct json **ret_prev)
 {
     const struct json_index *ix = json_index_of(obj);
@@ -110,7 +109,7 @@ static bool arrays_equal(const struct json *a, const struct json *b, uint64_t *w
     return true;
 }
 
-/* In any order: both sorted by key. */
+/* Compare members in any order: both sorted by key. */
 static bool members_equal(const struct json *a, const struct json *b, uint64_t *work)
 {
     scoped(free_scoped) const struct json **x = json_sorted_members(a);
@@ -121,7 +120,7 @@ static bool members_equal(const struct json *a, const struct json *b, uint64_t *
     return true;
 }
 
-/* Most objects that are compared have their members in the same order. */
+/* Fast path: most compared objects have their members in the same order. */
 static bool objects_equal(const struct json *a, const struct json *b, uint64_t *work)
 {
     const struct json *y = b->first;
@@ -257,7 +256,7 @@ static void sort_members(struct arena *a, struct json *obj)
         link = &last->next;
     }
     *link = NULL;
-    obj->end = last; /* without the index, which knows the members by those before them */
+    obj->end = last; /* drops the index, which refers to preceding members */
     json_index(a, obj);
 }
 

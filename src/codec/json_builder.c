@@ -6,8 +6,8 @@
 
 enum {
     SLAB_MAX_NODES = 64,
-    TOLD_MAX = 1024,                /* of repeated keys reported: each path may be long */
-    DUPLICATE_PATH_MAX_BYTES = 4096 /* longer paths are reported cut */
+    TOLD_MAX = 1024,                /* repeated keys reported: each path may be long */
+    DUPLICATE_PATH_MAX_BYTES = 4096 /* longer paths are cut */
 };
 
 void json_builder_init(struct json_builder *b, struct arena *a, unsigned max_depth,
@@ -77,11 +77,11 @@ static struct json *find_before(const struct json *obj, const struct json *at)
 
 _Static_assert(sizeof(struct str) == 2 * sizeof(struct json *), "s covers first and last");
 
-/* The last value counts, at the place of the first. */
+/* The last value wins, at the place of the first. */
 static void on_repeated(void *arg, struct json *first, struct json *again)
 {
     report(arg, again);
-    first->type = again->type; /* `again` keeps its value too: an anchor may refer to it */
+    first->type = again->type; /* `again` keeps its value: an anchor may refer to it */
     first->n = again->n;
     first->s = again->s;
 }

@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-static struct json front; /* its address alone counts */
+static struct json front; /* only its address is used */
 #define JSON_INDEX_FIRST (&front)
 
 static struct json *behind(const struct json *obj, const struct json *slot)

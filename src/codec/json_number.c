@@ -3,7 +3,7 @@
  * Numbers; see json_number.h.
  *
  * The C library's conversions are used only on texts without a decimal point ("12345e-3"), because
- * the point is the one thing in them that depends on the locale.
+ * the point depends on the locale.
  */
 #include "codec/json_number.h"
 
@@ -16,13 +16,13 @@
 
 enum {
     EXACT_DIGITS = 780,        /* more digits than any boundary between two doubles has (767) */
-    EXPONENT_CAP = 1000000000, /* larger exponents of the text are taken as this */
+    EXPONENT_CAP = 1000000000, /* larger exponents are treated as this */
     SHORT_MAX = 19             /* decimal digits that always fit an uint64_t */
 };
 
 /*
- * A number taken apart: value = sign 0.d1d2d3... * 10^point, d1 and the last digit not 0. The
- * digits are those of `text` from `first` on, without the point.
+ * A decomposed number: value = sign 0.d1d2d3... * 10^point, d1 and the last digit not 0. The digits
+ * are those of `text` from `first` on, without the point.
  */
 struct decimal {
     const char *first, *end; /* end: after the last significant digit */
@@ -142,7 +142,7 @@ static bool exact_product(uint64_t mantissa, int64_t exponent, double *ret)
     return true;
 }
 
-/* Digits beyond EXACT_DIGITS cannot change the result except by being there. */
+/* Of the digits beyond EXACT_DIGITS only their presence can change the result. */
 static double long_to_float(const struct decimal *d)
 {
     char text[EXACT_DIGITS + 32];
@@ -203,7 +203,7 @@ static bool reads_back(const struct digits *g, double v)
     return strtod(text, NULL) == v;
 }
 
-/* The next larger number of as many digits; false when that takes another digit. */
+/* The next larger number with the same number of digits; false: that needs another digit. */
 static bool step_up(struct digits *g)
 {
     int i = g->n - 1;
@@ -217,7 +217,8 @@ static bool step_up(struct digits *g)
 
 /*
  * The nearest number with n digits is the right one, except just above a power of two, where the
- * doubles below are closer together than those above: there its upper neighbour may be.
+ * doubles below are closer together than those above: there its upper neighbour may be the right
+ * one.
  */
 static void shortest(double v, struct digits *ret)
 {

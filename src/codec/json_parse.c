@@ -18,7 +18,8 @@ struct json_parser {
 
 /* ---- failing ---- */
 
-/* As encoding/json shows it: a byte that is not ASCII stands for the character of its number. */
+/* As Go's encoding/json quotes it: a byte that is not ASCII is shown as the character with its
+ * number. */
 static void quote_byte(unsigned char c, char out[8])
 {
     static const char from[] = "\a\b\f\n\r\t\v\\'", to[] = "abfnrtv\\'";
@@ -58,7 +59,7 @@ static inline bool is_hex(char c)
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* Four hexadecimal digits that string_end() has seen. */
+/* Four hexadecimal digits that string_end() has checked. */
 static uint32_t hex4(const char *p)
 {
     uint32_t v = 0;
@@ -148,7 +149,7 @@ static int string_decode(struct json_parser *ps, const char *start, const char *
     int r = string_end(ps, at, &close, &bad);
     if (r < 0)
         return r;
-    /* An escape is never shorter than what it stands for; a malformed byte becomes three. */
+    /* An escape is never shorter than its decoded character; a malformed byte becomes three. */
     if (size_mul(bad, 2, &bytes) || size_add(bytes, (size_t)(close - start), &bytes))
         return fail_memory(ps);
     char *text = arena_try(ps->builder.arena, bytes);
@@ -371,9 +372,8 @@ int json_parse(struct arena *a, struct str text, const struct json_parse_opts *o
 {
     if (text.n > UINT32_MAX)
         return err_set(err, -EMSGSIZE, "JSON document too large");
-    (void)arena_spend(a, text.n / 4, "decoding JSON"); /* what it makes is counted by the arena */
-    struct json_parser
-        ps; /* set piece by piece: clearing all levels would cost more than parsing */
+    (void)arena_spend(a, text.n / 4, "decoding JSON"); /* the arena counts the nodes */
+    struct json_parser ps; /* set field by field: clearing all levels costs more than parsing */
     json_builder_init(&ps.builder, a, opts ? opts->max_depth : 0, text.n / 16);
     if (opts) {
         ps.builder.on_duplicate = opts->on_duplicate;

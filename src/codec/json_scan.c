@@ -38,7 +38,7 @@ bool json_scan_string(struct json_scan *s, struct str *ret, bool *ret_escaped)
     return true;
 }
 
-/* Of a number or a word. */
+/* Whether c can be part of a number or a word. */
 static bool is_scalar_byte(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-' || c == '+' || c == '.' ||
@@ -47,7 +47,7 @@ static bool is_scalar_byte(char c)
 
 #ifdef __SSE2__
 
-/* Of 64 bytes, one bit for each. */
+/* Classes of 64 bytes, one bit for each byte. */
 struct json_scan_block {
     uint64_t quotes, slashes, opening, closing;
 };
@@ -68,7 +68,8 @@ static struct json_scan_block read_block(const char *p)
     return b;
 }
 
-/* The bytes behind a backslash that is not itself escaped. *carry: the last one of a block is. */
+/* The bytes after a backslash that is not itself escaped. *carry: the block ends in such a
+ * backslash. */
 static uint64_t escaped_bytes(uint64_t slashes, uint64_t *carry)
 {
     uint64_t escaped = *carry;
@@ -91,7 +92,7 @@ static uint64_t parities(uint64_t bits)
     return bits;
 }
 
-/* The bit of the brace that brings the depth to 0; 64: none does. */
+/* The bit of the bracket that brings the depth to 0; 64: none. */
 static unsigned closing_bit(const struct json_scan_block *b, size_t *depth)
 {
     size_t n_closing = (size_t)__builtin_popcountll(b->closing);
@@ -107,11 +108,10 @@ static unsigned closing_bit(const struct json_scan_block *b, size_t *depth)
     return 64;
 }
 
-/* To the end of the object or array that begins here: the brackets outside of strings are counted.
- */
+/* Skip the object or array that begins here, by counting the brackets outside strings. */
 static bool skip_container(struct json_scan *s)
 {
-    uint64_t in_string = 0, carry = 0; /* of the block before: all bits or none; the lowest */
+    uint64_t in_string = 0, carry = 0; /* of the previous block: all bits or none; the lowest */
     size_t depth = 0;
     for (size_t left; (left = (size_t)(s->end - s->p)) > 0; s->p += MIN(left, 64)) {
         char last[64];

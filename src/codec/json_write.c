@@ -12,7 +12,7 @@
 
 #include <assert.h>
 
-enum { ESCAPE_MAX = 6 }; /* the longest that one byte becomes: "\u001f" */
+enum { ESCAPE_MAX = 6 }; /* the longest escape of one byte: "\u001f" */
 
 /* Room for n bytes, or NULL after a failure, which is sticky in the buffer. */
 static inline char *room(struct buf *to, size_t n)
@@ -39,7 +39,7 @@ static inline void put_char(struct buf *to, char c)
 
 /* ---- strings ---- */
 
-/* How many bytes from p on stand for themselves. */
+/* The number of bytes from p on that need no escape. */
 static inline size_t plain_run(const char *p, size_t n)
 {
     size_t i = 0;
@@ -74,7 +74,7 @@ static size_t put_unicode_escape(char *out, uint32_t unit)
     return 6;
 }
 
-/* Write what stands for the character at p; *ret_used is how many bytes of it. */
+/* Write the escaped form of the character at p; *ret_used is the number of bytes it has at p. */
 static size_t put_escaped(char *out, const char *p, size_t n, size_t *ret_used)
 {
     static const char short_forms[32] = {

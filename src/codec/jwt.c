@@ -165,7 +165,7 @@ struct json *jwt_key_jwk(struct arena *a, const struct jwt_key *k)
 
 /* ------------------------------------------------------------------ signatures */
 
-/* OpenSSL writes ECDSA signatures in DER; a token holds the two numbers side by side. */
+/* OpenSSL writes ECDSA signatures in DER; a token holds the two numbers one after the other. */
 static bool der_to_raw(const unsigned char *der, size_t n, uint8_t raw[2 * P256_BYTES])
 {
     ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
@@ -175,7 +175,7 @@ static bool der_to_raw(const unsigned char *der, size_t n, uint8_t raw[2 * P256_
     return ok;
 }
 
-/* Given, OPENSSL_free(); NULL if these are no two numbers. */
+/* Given, OPENSSL_free(); NULL if raw is not two numbers. */
 static unsigned char *raw_to_der(struct str raw, int *ret_n)
 {
     unsigned char *der = NULL;

@@ -8,8 +8,8 @@
 #include <assert.h>
 
 /*
- * The part of *rest before the next `sep` outside of quotes, trimmed; *rest moves behind it. false
- * at the end.
+ * The part of *rest before the next `sep` outside quotes, trimmed; *rest becomes the text after
+ * `sep`. false at the end.
  */
 static bool next_item(struct str *rest, char sep, struct str *ret)
 {
@@ -41,7 +41,7 @@ static int unquote(struct str s, struct str *ret)
     return 0;
 }
 
-/* "0.8" -> 800; digits after the third do not count; 1000 when malformed or more than that. */
+/* "0.8" -> 800; digits after the third are ignored; 1000 when malformed or more than that. */
 static unsigned parse_q(struct str s)
 {
     struct str whole, fraction;
@@ -151,7 +151,7 @@ int media_parse_accept(struct str text, struct media_accept *ret)
     return 0;
 }
 
-/* The most specific range that fits; accept->n without one. */
+/* The most specific range that matches; accept->n: none. */
 static size_t range_for(const struct media_accept *accept, const char *offer)
 {
     struct media_type m;

@@ -60,7 +60,7 @@ static size_t compress(struct pieces *g)
 static int flush(struct pieces *g, struct err *err)
 {
     size_t n = compress(g);
-    assert(n > 0 || g->zstd); /* the room is what the library asks for */
+    assert(n > 0 || g->zstd); /* the buffer has the size that the library requires */
     g->n = 0;
     g->has_any = true;
     return n ? g->sink(g->arg, str_n(g->out, n), err) : err_set(err, -ENOMEM, "compress");

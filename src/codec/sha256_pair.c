@@ -17,7 +17,7 @@ struct sha256_pair_state {
 
 struct sha256_pair {
     struct sha256_pair_state state[2];
-    struct sha256 *plain[2]; /* instead of the states; NULL: the instructions are there */
+    struct sha256 *plain[2]; /* instead of the states; NULL: the processor has the instructions */
 };
 
 #if defined(__x86_64__)
@@ -156,7 +156,8 @@ static void begin(struct sha256_pair_state *s)
     *s = none;
 }
 
-/* Bytes for the block that has begun; compress it when it is full. Returns how many it took. */
+/* Add bytes to the incomplete block; compress it when it is full. Returns the number of bytes
+ * used. */
 static size_t fill(struct sha256_pair_state *s, const uint8_t *p, size_t n)
 {
     size_t at = s->n_bytes % BLOCK_BYTES;

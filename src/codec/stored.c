@@ -8,7 +8,7 @@ int stored_gzip(struct buf *to, struct str bytes)
 {
     static const uint8_t head[] = { 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1 };
     assert(bytes.n <= STORED_MAX_BYTES);
-    (void)buf_add(to, head, sizeof head); /* the last of them: the last block, and stored */
+    (void)buf_add(to, head, sizeof head); /* last byte: final block, stored */
     (void)buf_add_le16(to, (uint16_t)bytes.n);
     (void)buf_add_le16(to, (uint16_t)~bytes.n);
     (void)buf_add_str(to, bytes);
@@ -22,7 +22,7 @@ int stored_zstd(struct buf *to, struct str bytes)
     /* A single segment whose size has four bytes, and no checksum. */
     static const uint8_t head[] = { 0x28, 0xb5, 0x2f, 0xfd, 0xa0 };
     assert(bytes.n <= STORED_MAX_BYTES);
-    uint32_t block = 1 | (uint32_t)bytes.n << 3; /* the last one, raw */
+    uint32_t block = 1 | (uint32_t)bytes.n << 3; /* last block, raw */
     (void)buf_add(to, head, sizeof head);
     (void)buf_add_le32(to, (uint32_t)bytes.n);
     (void)buf_add_le16(to, (uint16_t)block);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The reader expects one thing at a time (r->expect): a header block, the body of an extended
- * header, a further block of a sparse map, content, or padding. Extended headers collect what
- * overrides the next ordinary header.
+ * header, a further block of a sparse map, content, or padding. Extended headers collect values
+ * that override the next ordinary header.
  */
 #include "codec/tar.h"
 
@@ -49,17 +49,18 @@ struct piece {
 
 struct ordered_xattr {
     struct tar_xattr x;
-    size_t order; /* of its record among those of the entry */
+    size_t order; /* position of its record in the entry */
 };
 
-/* What a pax header says of the next entry. p == NULL: nothing. Texts are owned by r->arena. */
+/* The values of a pax header for the next entry. p == NULL: not set. Texts are owned by
+ * r->arena. */
 struct overrides {
     struct str path, link, sparse_path, sparse_map;
     struct str size, uid, gid, mtime, sparse_size, sparse_major, sparse_minor;
     VEC(struct ordered_xattr) xattrs;
     VEC(struct piece) pieces; /* format 0.0 */
     size_t xattr_bytes;
-    bool piece_is_open; /* an offset came, its length has not */
+    bool piece_is_open; /* an offset without its length so far */
     bool is_sparse;
 };
 
@@ -78,7 +79,7 @@ struct tar_reader {
     const struct tar_ops *ops;
     void *arg;
     enum expect expect;
-    uint64_t at; /* in the stream, of the byte that is read next */
+    uint64_t at; /* offset in the stream of the next byte */
     char block[TAR_BLOCK_BYTES];
     size_t n_block;
     bool saw_zero_block;
@@ -86,19 +87,19 @@ struct tar_reader {
     char extended_type;
     struct buf extended;   /* the body so far */
     size_t extended_total; /* of this entry */
-    uint64_t left;         /* bytes that the present part still has in the stream */
+    uint64_t left;         /* bytes of the current part still to come */
     size_t padding;        /* bytes after it */
     struct overrides over;
-    struct str long_path, long_link; /* GNU's; they come before those of a pax header */
+    struct str long_path, long_link; /* GNU's; they take precedence over a pax header's */
     struct arena arena;              /* texts of one entry */
 
     struct tar_entry entry;
     char path[TAR_PATH_MAX], link[TAR_PATH_MAX];
     VEC(struct piece) map;            /* of a sparse file */
-    size_t map_at;                    /* the piece that is read */
-    uint64_t file_at;                 /* the file's byte that comes next */
-    struct buf map_text;              /* format 1.0: the line that is read */
-    uint64_t map_lines, map_expected; /* numbers read; how many there are, 0: not known yet */
+    size_t map_at;                    /* the current piece */
+    uint64_t file_at;                 /* offset in the file of the next byte */
+    struct buf map_text;              /* format 1.0: the current line */
+    uint64_t map_lines, map_expected; /* numbers read; their total, 0: not known yet */
 };
 
 static void overrides_reset(struct overrides *o)
@@ -308,7 +309,7 @@ static int add_libarchive_xattr(struct tar_reader *r, struct str name, struct st
         (void)buf_add_char(&padded, '=');
     if (base64_decode(&raw, buf_str(&padded), BASE64_LENIENT) < 0)
         return err_set(err, E_PARSE, "an extended attribute is not valid base64");
-    /* libarchive writes names as in a URL; what does not decode is the name itself. */
+    /* libarchive writes names URL-encoded; a name that does not decode is used as it is. */
     if (url_decode(&r->arena, name, false, &name) < 0)
         name = str_copy_arena(&r->arena, name);
     return add_xattr(r, name, str_copy_arena(&r->arena, buf_str(&raw)), err);
@@ -352,7 +353,7 @@ static int add_record(struct tar_reader *r, struct str key, struct str value, st
     };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         if (str_eq(key, texts[i].key)) {
-            /* An empty value takes back what an earlier record said. */
+            /* An empty value revokes that of an earlier record. */
             *texts[i].to = value.n ? str_copy_arena(&r->arena, value) : STR_NULL;
             o->is_sparse |= texts[i].is_sparse && value.n;
             return 0;
@@ -367,7 +368,7 @@ static int add_record(struct tar_reader *r, struct str key, struct str value, st
                          str_copy_arena(&r->arena, value), err);
     if (str_has_prefix(key, libarchive))
         return add_libarchive_xattr(r, str_slice(key, libarchive.n, key.n), value, err);
-    return 0; /* other records concern neither content nor attributes */
+    return 0; /* other records affect neither content nor attributes */
 }
 
 /* Records "LENGTH KEY=VALUE\n", where LENGTH counts the whole record. */
@@ -395,7 +396,7 @@ static int take_extended(struct tar_reader *r, struct err *err)
     struct str body = buf_str(&r->extended);
     switch (r->extended_type) {
     case 'x':
-        overrides_reset(&r->over); /* of several the last counts */
+        overrides_reset(&r->over); /* the last of several wins */
         return parse_pax(r, body, err);
     case 'L':
         r->long_path = str_copy_arena(&r->arena, text_of(body));
@@ -404,13 +405,14 @@ static int take_extended(struct tar_reader *r, struct err *err)
         r->long_link = str_copy_arena(&r->arena, text_of(body));
         return 0;
     default:
-        return 0; /* 'g': global headers are not for layers, and are dropped */
+        return 0; /* 'g': layers do not use global headers; they are dropped */
     }
 }
 
 /* ---- sparse maps ---- */
 
-/* Pieces ascend, do not overlap and stay within the file; their sum is what the stream holds. */
+/* Pieces ascend, do not overlap and stay within the file; their sum is the length of the content in
+ * the stream. */
 static int check_map(struct tar_reader *r, uint64_t stored, struct err *err)
 {
     uint64_t at = 0, sum = 0;
@@ -443,7 +445,7 @@ static int take_gnu_pieces(struct tar_reader *r, const char *p, size_t n, struct
     for (size_t i = 0; i < n; i++, p += SPARSE_PIECE_BYTES) {
         int64_t at, len;
         if (p[0] == 0)
-            break; /* an unused place ends the map */
+            break; /* an unused entry ends the map */
         if (parse_number(FIELD(p, 0, 12), 0, INT64_MAX, &at) < 0 ||
             parse_number(FIELD(p, 12, 12), 0, INT64_MAX, &len) < 0)
             return err_set(err, E_PARSE, "a sparse map is malformed");
@@ -604,7 +606,7 @@ static int type_of(char flag, struct str raw_path, enum tar_type *ret)
     }
 }
 
-/* The path in the block itself: ustar and star have a prefix, GNU has other things there. */
+/* The path in the block itself: ustar and star have a prefix, GNU uses these bytes otherwise. */
 static struct str path_in_block(struct tar_reader *r)
 {
     const char *b = r->block;
@@ -663,7 +665,7 @@ static int cmp_xattr(const void *a, const void *b)
     return c ? c : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Sorted, and of each name the last that came. */
+/* Take the attributes sorted by name; of each name the last one. */
 static void take_xattrs(struct tar_reader *r)
 {
     const struct overrides *o = &r->over;
@@ -793,12 +795,12 @@ static int take_extended_bytes(struct tar_reader *r, struct str *in, struct err 
     return take_extended(r, err);
 }
 
-/* The hole before the piece that comes next, or after the last one. */
+/* Report the hole before the next piece, or after the last one. */
 static int pass_hole(struct tar_reader *r, struct err *err)
 {
     uint64_t to = r->map_at < r->map.n ? r->map.p[r->map_at].at : r->entry.size;
     if (to <= r->file_at)
-        return 0; /* a piece is being read */
+        return 0; /* within a piece */
     uint64_t n = to - r->file_at;
     r->file_at = to;
     return r->ops->hole(r->arg, n, err);
@@ -900,8 +902,7 @@ int tar_reader_add(struct tar_reader *r, struct str bytes, struct err *err)
 int tar_reader_end(struct tar_reader *r, struct err *err)
 {
     bool is_between = r->expect == EXPECT_HEADER && r->n_block == 0 && r->extended_total == 0;
-    /* Some writers leave out the zeros after the last file; Go's archive/tar takes that for the
-     * end. */
+    /* Some writers omit the zeros after the last file; Go's archive/tar accepts that as the end. */
     if (r->expect == EXPECT_NOTHING || r->expect == EXPECT_PADDING || is_between)
         return 0;
     return err_set(err, E_PARSE, "tar, byte %llu: the archive ends within an entry",

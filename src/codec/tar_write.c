@@ -29,7 +29,7 @@ struct tar_write_header {
 };
 _Static_assert(sizeof(struct tar_write_header) == TAR_BLOCK_BYTES, "a header is a block");
 
-/* All digits but the last byte, which stays NUL. */
+/* Octal digits in all bytes except the last, which stays NUL. */
 static void put_octal(char *field, size_t n, uint64_t v)
 {
     for (size_t i = n - 1; i-- > 0; v >>= 3)
@@ -55,8 +55,8 @@ static int add_header(struct buf *to, struct tar_write_header *h)
     return buf_add(to, h, sizeof *h);
 }
 
-/* Where a path splits into prefix and name, at its last possible "/"; 0: it fits without, or not at
- * all (*ret_fits). */
+/* Where to split a path into prefix and name, at its last possible "/"; 0: it fits unsplit, or not
+ * at all (*ret_fits). */
 static size_t split_at(struct str path, bool *ret_fits)
 {
     *ret_fits = path.n <= NAME_BYTES;

@@ -108,8 +108,7 @@ static int parse_query(struct arena *a, struct str query, struct url_target *t, 
 int url_parse(struct arena *a, struct str text, struct url_target *ret, struct err *err)
 {
     *ret = (struct url_target){ 0 };
-    if (text.n == 0 || text.p[0] == '?' ||
-        text.p[0] == '#') /* only after an authority it means "/" */
+    if (text.n == 0 || text.p[0] == '?' || text.p[0] == '#') /* after an authority this means "/" */
         return err_set(err, E_INVALID, "request target without a path");
     struct str origin = without_authority(text);
     (void)str_cut(origin, '#', &origin, &(struct str){ 0 });

@@ -2,8 +2,9 @@
 /*
  * YAML text -> tree; see yaml.h.
  *
- * libyaml gives events; one function per kind of node consumes those of that node, from its first
- * event, which is ps->event when it is called, to its last. Recursion ends at the builder's depth.
+ * libyaml produces events; one function per kind of node consumes the events of that node, from the
+ * first, which is ps->event when the function is called, to the last. The builder's depth limit
+ * bounds the recursion.
  */
 #include "codec/yaml.h"
 
@@ -174,7 +175,7 @@ static int set_binary(struct yaml_parser *ps, struct json *node, struct str text
     return keep(ps, buf_str(&bytes), &node->s);
 }
 
-/* An explicit tag says what the text must resolve to; tags other than YAML's own say nothing. */
+/* An explicit tag says what the text must resolve to; tags other than YAML's own are ignored. */
 static int set_tagged(struct yaml_parser *ps, struct json *node, struct str tag, struct str text)
 {
     static const struct {
@@ -212,7 +213,7 @@ static int parse_scalar(struct yaml_parser *ps, struct json *node)
 
 /* ---- anchors and copies ---- */
 
-/* Enter the anchor of the current event, if it has one; *ret its place or YAML_MAX_ANCHORS. */
+/* Register the anchor of the current event, if it has one; *ret: its index or YAML_MAX_ANCHORS. */
 static int open_anchor(struct yaml_parser *ps, const yaml_char_t *name, struct json *node,
                        size_t *ret)
 {
@@ -236,7 +237,8 @@ static void close_anchor(struct yaml_parser *ps, size_t i)
         ps->anchors[i].is_open = false;
 }
 
-/* Value of src into dst, which keeps its key; dst stands at `depth` containers below the root. */
+/* Copy the value of src into dst, which keeps its key; dst lies `depth` containers below the
+ * root. */
 static int copy_value(struct yaml_parser *ps, struct json *dst, const struct json *src,
                       unsigned depth)
 {
@@ -283,7 +285,7 @@ static int parse_alias(struct yaml_parser *ps, struct json *node)
 
 static int parse_node(struct yaml_parser *ps, struct json *node);
 
-/* A new node for what begins at the current event. */
+/* A new node, for the value that begins at the current event. */
 static int new_child(struct yaml_parser *ps, struct json **ret)
 {
     *ret = json_builder_node(&ps->builder);
@@ -331,7 +333,7 @@ static int parse_sequence(struct yaml_parser *ps, struct json *node)
     }
 }
 
-/* The value of a key as the text that it is in JSON. */
+/* The text of a key in JSON. */
 static int key_text(struct yaml_parser *ps, const struct json *key, struct str *ret)
 {
     switch (key->type) {
@@ -362,7 +364,7 @@ static bool is_merge_key(const yaml_event_t *event)
     return tag ? str_is(view(tag), TAG_PREFIX "merge") : event->data.scalar.plain_implicit != 0;
 }
 
-/* Copies of the members of `from` become members of the innermost open object. */
+/* Add copies of the members of `from` to the innermost open object. */
 static int merge_members(struct yaml_parser *ps, const struct json *from)
 {
     if (from->type != JSON_OBJECT)
@@ -383,7 +385,7 @@ static int merge_members(struct yaml_parser *ps, const struct json *from)
     return 0;
 }
 
-/* Of a list the earlier mappings win, so the last one is merged first. */
+/* In a list earlier mappings win, so the last one is merged first. */
 static int merge_list(struct yaml_parser *ps, const struct json *list)
 {
     scoped(free_scoped) const struct json **items = xnew_n(const struct json *, list->n + 1);

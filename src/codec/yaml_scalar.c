@@ -121,8 +121,8 @@ static bool read_float(struct str s, struct yaml_scalar *ret)
 }
 
 /*
- * Underscores group digits and do not count. A fraction without digits before its point is
- * stricter: there they must stand between two digits.
+ * Underscores group digits and are dropped. In a fraction without digits before its point they must
+ * be between two digits.
  */
 static bool drop_underscores(struct str s, char *out, size_t *ret_n)
 {
@@ -137,7 +137,7 @@ static bool drop_underscores(struct str s, char *out, size_t *ret_n)
     return true;
 }
 
-/* "+.inf" and "-.inf" in its three spellings; the plain one is a word. */
+/* "+.inf" and "-.inf" in three spellings each; ".inf" without a sign is in the table of words. */
 static bool is_signed_infinity(struct str s)
 {
     struct str rest = str_slice(s, 1, s.n);

@@ -2,9 +2,8 @@
 /*
  * Tree -> YAML; see yaml.h.
  *
- * Own code and not libyaml's emitter, which would need the tree as events, folds lines, and is not
- * better at choosing quotes: what matters there is how readers resolve plain scalars
- * (yaml_scalar.h).
+ * This does not use libyaml's emitter, which needs the tree as events, folds lines, and does not
+ * choose quotes better: that depends on how readers resolve plain scalars (yaml_scalar.h).
  */
 #include "codec/json_sort.h"
 #include "codec/utf8.h"
@@ -26,7 +25,7 @@ struct yaml_writer {
 /* ---- scalars ---- */
 
 enum yaml_write_content {
-    CONTENT_PRINTABLE = 1, /* only characters that may stand in a text unescaped, and line feeds */
+    CONTENT_PRINTABLE = 1, /* only characters that need no escape, and line feeds */
     CONTENT_ONE_LINE = 2,  /* no line feed */
 };
 
@@ -51,7 +50,7 @@ static unsigned content_of(struct str s)
     return content;
 }
 
-/* Characters that other readers could take for a time or a number to the base of 60. */
+/* Whether other readers could read s as a time or a base-60 number. */
 static bool is_time_like(struct str s)
 {
     bool has_colon = false, only_digits = true;
@@ -72,7 +71,7 @@ static bool means_string(struct str s)
            !str_is(s, "=");
 }
 
-/* Whether s, printable and on one line, would be read back as it is without quotes. */
+/* Whether s, printable and on one line, reads back unchanged without quotes. */
 static bool is_plain(struct str s)
 {
     if (s.n == 0 || s.p[0] == ' ' || s.p[s.n - 1] == ' ' || s.p[s.n - 1] == ':')
@@ -161,7 +160,8 @@ static void put_literal(struct buf *to, struct str s, size_t indent)
     }
 }
 
-/* A scalar or an empty container, without the line feed after it. indent: of a literal block. */
+/* Write a scalar or an empty container, without the line feed after it. indent: of a literal
+ * block. */
 static void put_scalar(struct buf *to, const struct json *v, size_t indent)
 {
     switch (v->type) {

@@ -36,7 +36,7 @@ enum confine_part {
 
 struct confine_report {
     uint32_t in_force; /* bit 1 << part */
-    int refused;       /* errno of the first part that the kernel refused; 0: none */
+    int refused;       /* code of the first part that the kernel refused; 0: none */
 };
 
 const char *confine_word(enum confine_part part);

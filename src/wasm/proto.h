@@ -99,7 +99,7 @@ enum proto_run_flags {
     RUN_WAKE = 1 << 1,      /* make an instance and restore it from the swap file */
     RUN_SUSPEND = 1 << 2,   /* afterwards write it to the swap file and dissolve it */
     RUN_FIRST = 1 << 3,     /* with SUSPEND: the swap file is empty */
-    RUN_PAGEMAP = 1 << 4,   /* with SUSPEND: find dirty pages in /proc/self/pagemap */
+    RUN_PAGEMAP = 1 << 4,   /* with SUSPEND: find dirty pages without PAGEMAP_SCAN */
     RUN_LOG_DEBUG = 1 << 5, /* V1: log lines of level 0 are wanted */
     RUN_RECORD = 1 << 6,    /* V1: a record (snapshot.h) belongs to the swap file */
     RUN_VERIFY = 1 << 7, /* with WAKE and RECORD: written by an earlier process, check the pages */
