@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses by their purpose; see address.h. */
+/* Classification of IP addresses; see address.h. */
 #include "io/address.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct address_block {
     uint8_t bits;
 };
 
-/* The first `bits` bits are equal. */
+/* Whether the first `bits` bits are equal. */
 static bool is_in(const uint8_t *address, const struct address_block *b)
 {
     unsigned bytes = b->bits / 8, rest = b->bits % 8;
@@ -27,10 +27,10 @@ static bool is_public_v4(const uint8_t address[4])
     static const struct address_block special[] = {
         { { 0 }, 8 },                 /* this network */
         { { 10 }, 8 },                /* private */
-        { { 100, 64 }, 10 },          /* shared by a carrier; a cloud has its metadata here */
+        { { 100, 64 }, 10 },          /* shared by a carrier; metadata of one cloud */
         { { 127 }, 8 },               /* loopback */
         { { 169, 254 }, 16 },         /* link-local: metadata of most clouds */
-        { { 168, 63, 129, 16 }, 32 }, /* a cloud, for its machines alone */
+        { { 168, 63, 129, 16 }, 32 }, /* a cloud's services for its own machines */
         { { 172, 16 }, 12 },          /* private */
         { { 192, 0, 0 }, 24 },        /* protocol assignments */
         { { 192, 0, 2 }, 24 },        /* documentation */
@@ -49,7 +49,7 @@ static bool is_public_v4(const uint8_t address[4])
 
 static const struct address_block mapped_v4 = { { [10] = 0xff, 0xff }, 96 };
 
-/* The IPv4 address that an IPv6 one carries; NULL: it carries none. */
+/* The IPv4 address that an IPv6 address carries; NULL: none. */
 static const uint8_t *carried_v4(const uint8_t address[16])
 {
     static const struct address_block nat64 = { { 0x00, 0x64, 0xff, 0x9b }, 96 };
@@ -66,7 +66,7 @@ static bool is_public_v6(const uint8_t address[16])
         { { 0x20, 0x01 }, 23 },             /* Teredo and assignments */
         { { 0x20, 0x01, 0x0d, 0xb8 }, 32 }, /* documentation */
         { { 0x3f, 0xff }, 20 }
-    }; /* the same */
+    }; /* documentation */
     const uint8_t *v4 = carried_v4(address);
     if (v4)
         return is_public_v4(v4);
@@ -133,13 +133,14 @@ bool address_of_socket(const struct sockaddr *addr, struct address *ret)
 
 bool address_is_machine(const struct address *a)
 {
-    static const struct address_block no_v4[] = { { { 0 }, 8 },         /* this network */
-                                                  { { 169, 254 }, 16 }, /* link-local */
-                                                  { { 100, 100, 100, 200 },
-                                                    32 },                /* metadata of a cloud */
-                                                  { { 192, 0, 0 }, 24 }, /* of another one */
-                                                  { { 168, 63, 129, 16 }, 32 }, /* of one more */
-                                                  { { 224 }, 3 } }; /* multicast, reserved */
+    static const struct address_block no_v4[] = {
+        { { 0 }, 8 },                   /* this network */
+        { { 169, 254 }, 16 },           /* link-local */
+        { { 100, 100, 100, 200 }, 32 }, /* metadata of a cloud */
+        { { 192, 0, 0 }, 24 },          /* metadata of another cloud */
+        { { 168, 63, 129, 16 }, 32 },   /* services of a third cloud */
+        { { 224 }, 3 }
+    }; /* multicast, reserved */
     static const struct address_block no_v6[] = {
         { { 0 }, 96 },                                  /* unspecified */
         { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 }, 48 }, /* NAT64 */

@@ -39,7 +39,7 @@ static struct str authority_of(struct str url)
     return STR("");
 }
 
-/* The length of the userinfo with its "@"; 0: none. A password may hold "@" that is not encoded. */
+/* The length of the userinfo with its "@"; 0: none. A password may hold an unencoded "@". */
 static size_t userinfo_n(struct str authority)
 {
     size_t n = authority.n;
@@ -64,7 +64,7 @@ const char *fetch_url_shown(const char *text)
     return at ? at + 1 : text;
 }
 
-/* `what` about a URL, which is quoted without what may be a password. */
+/* Fail with `what` and the URL, which is quoted without a possible password. */
 static int refuse(struct err *err, const char *text, const char *what)
 {
     const char *shown = fetch_url_shown(text);
@@ -152,7 +152,7 @@ bool fetch_url_no_proxy(const char *list, const char *host, uint16_t port)
     return false;
 }
 
-/* A CGI program gets HTTP_PROXY from a field of its request: not read where there is one. */
+/* In a CGI program HTTP_PROXY comes from a header of the request, so it is not read there. */
 const char *fetch_url_proxy(const struct fetch_url *u)
 {
     const char *no = getenv("no_proxy"), *proxy = getenv(u->tls ? "https_proxy" : "http_proxy");
@@ -174,8 +174,8 @@ void fetch_proxy_fini(struct fetch_proxy *proxy)
 
 enum { LOGIN_MAX_BYTES = 4096 };
 
-/* Of "user:password", percent-encoded. A user without a password has an empty one. NULL: it is not
- * encoded well. */
+/* The Basic credentials of "user:password", percent-encoded. A missing password is empty. NULL: bad
+ * encoding. */
 static char *basic_authorization(struct str userinfo)
 {
     struct arena a = { 0 };
@@ -206,7 +206,7 @@ int fetch_proxy_parse(const char *text, struct fetch_proxy *ret, struct err *err
     scoped(free_scoped) char *bare =
         n ? xasprintf("%.*s%s", (int)(authority.p - text), text, authority.p + n) : xstrdup(text);
     char *authorization = n ? basic_authorization(str_slice(authority, 0, n - 1)) : NULL;
-    /* An "@" behind the authority: what stands before it is no host but a password with "/". */
+    /* An "@" after the authority: the text before it is not a host but a password with "/". */
     bool is_cut = authority.n && strchr(authority.p + authority.n, '@');
     if ((n && !authorization) || is_cut || fetch_url_parse(bare, NULL, &url, NULL) < 0) {
         free(authorization);

@@ -20,7 +20,8 @@ const char *grpc_code_name(int code)
     }
 }
 
-/* Several codes of ours mean one of theirs; the first of each is what theirs becomes. */
+/* Several error codes map to one gRPC code; the first row of each gRPC code is the reverse
+ * mapping. */
 static const struct {
     int code, r;
 } codes[] = {
@@ -104,7 +105,7 @@ void grpc_reader_init(struct grpc_reader *r, size_t max_bytes)
     max_bytes = max_bytes ? max_bytes : GRPC_MESSAGE_MAX_BYTES;
     *r = (struct grpc_reader){
         .part = BUF_INIT(max_bytes + GRPC_PREFIX_BYTES),
-        .held = BUF_INIT(SIZE_MAX / 2), /* what the windows of HTTP/2 let in */
+        .held = BUF_INIT(SIZE_MAX / 2), /* bounded by the windows of HTTP/2 */
         .max_bytes = max_bytes,
     };
 }
@@ -139,7 +140,7 @@ static ptrdiff_t read_prefix(const struct grpc_reader *r, const char *p)
     return n <= r->max_bytes ? (ptrdiff_t)n : -EMSGSIZE;
 }
 
-/* Up to `want` bytes in all of the message that is open. */
+/* Gather bytes of the incomplete message until it has `want` bytes in all. */
 static int gather(struct grpc_reader *r, struct str *in, size_t want)
 {
     size_t n = r->part.n < want ? MIN(want - r->part.n, in->n) : 0;
@@ -152,7 +153,7 @@ int grpc_reader_next(struct grpc_reader *r, struct str *in, struct str *ret)
 {
     ptrdiff_t n;
     if (r->part.n == 0 && r->part.cap > PART_KEPT_BYTES)
-        buf_fini(&r->part); /* a message that was large */
+        buf_fini(&r->part); /* release the buffer of a large message */
     if (r->part.n == 0 && in->n >= GRPC_PREFIX_BYTES) {
         n = read_prefix(r, in->p);
         if (n < 0)
@@ -216,7 +217,7 @@ static int hex(char c)
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* What is not an escape stays as it is. */
+/* Text that is not an escape is copied unchanged. */
 void grpc_read_text(struct buf *to, struct str value)
 {
     for (size_t i = 0; i < value.n && to->n < GRPC_TEXT_MAX_BYTES; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gRPC calls as a client makes them; see grpc.h. How to read it: bytes go on_data() -> take() ->
- * the caller; the status comes with the trailers, or is made of what went wrong, and on_end() runs
- * once the HTTP call has ended and no message is held any more.
+ * Client side of gRPC calls; see grpc.h. How to read it: bytes go on_data() -> take() -> the
+ * caller. The status comes with the trailers or is derived from the failure. on_end() runs once the
+ * HTTP call has ended and no message is held any more.
  */
 #include "io/grpc_int.h"
 
@@ -15,12 +15,12 @@ struct grpc_call {
     const struct grpc_call_ops *ops;
     void *arg;
     struct grpc_reader reader;
-    struct defer again; /* for messages that were held, and the end behind them */
+    struct defer again; /* for held messages and the end after them */
     struct timer deadline;
     bool paused;
-    bool over;       /* on_end() is all that may still come */
-    bool has_status; /* the server's, or one of our own making */
-    int http_status; /* when it is not 200: this is no gRPC */
+    bool over;       /* only on_end() may still run */
+    bool has_status; /* of the server, or made here */
+    int http_status; /* not 200: the peer does not speak gRPC */
     int code, r;     /* the result */
     bool was_sent;
     struct buf text;
@@ -41,8 +41,8 @@ static void set_status(struct grpc_call *call, int code, int r, const char *text
 }
 
 /*
- * The call fails for a reason of ours; its end comes later. A status that is here already does not
- * count: messages before it are not delivered.
+ * Fail the call with a local error; on_end() runs later. A status that has arrived already is
+ * ignored, because messages before it are not delivered.
  */
 static void fail(struct grpc_call *call, int code, int r, const char *text)
 {
@@ -105,15 +105,16 @@ static int code_of_reset(int64_t reset)
     }
 }
 
-/* HTTP has come to nothing, before any status. */
+/* The code of a call whose HTTP call failed before any status. */
 static int code_of_failure(int r, int64_t reset)
 {
     if (reset >= 0)
         return code_of_reset(reset);
-    return r == E_PARSE      ? GRPC_INTERNAL
-           : r == E_LIMIT    ? GRPC_RESOURCE_EXHAUSTED
-           : r == -ECANCELED ? GRPC_CANCELLED
-                             : GRPC_UNAVAILABLE; /* also a time-out: of the connection */
+    return r == E_PARSE   ? GRPC_INTERNAL
+           : r == E_LIMIT ? GRPC_RESOURCE_EXHAUSTED
+           : r == -ECANCELED
+               ? GRPC_CANCELLED
+               : GRPC_UNAVAILABLE; /* also for a time-out, which is the connection's */
 }
 
 /* ------------------------------------------------------------------ messages in */
@@ -184,7 +185,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
         fail(call, GRPC_UNKNOWN, E_PARSE, "the answer is not gRPC");
         return;
     }
-    if (headers_get(headers, "grpc-status").p) { /* it is head and trailers at once */
+    if (headers_get(headers, "grpc-status").p) { /* head and trailers in one */
         read_status(call, headers);
         (void)headers_copy(&call->trailers, headers);
         return;
@@ -225,7 +226,7 @@ static void on_http_end(void *arg, int r, const struct err *err)
     call->http = NULL;
     if (call->over || !(call->paused || call->reader.held.n))
         finish(call);
-    /* else the rest comes after grpc_call_resume() */
+    /* else the rest follows after grpc_call_resume() */
 }
 
 static void on_http_writable(void *arg)
@@ -239,7 +240,7 @@ static void on_deadline(struct timer *t)
 {
     struct grpc_call *call = container_of(t, struct grpc_call, deadline);
     fail(call, GRPC_DEADLINE_EXCEEDED, -ETIMEDOUT, "the call's deadline is over");
-    if (!call->http) /* only messages that nobody took were left */
+    if (!call->http) /* only held messages were left */
         finish(call);
 }
 

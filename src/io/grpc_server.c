@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gRPC calls as a server sees them; see grpc.h. How to read it: grpc_server_take() makes a stream
- * of an exchange; bytes go on_body() -> take() -> the handler, and whatever ends the call passes
- * grpc_stream_end(). The stream goes with its exchange, in on_gone().
+ * Server side of gRPC calls; see grpc.h. How to read it: grpc_server_take() makes a stream of an
+ * exchange; bytes go on_body() -> take() -> the handler; every end of a call goes through
+ * grpc_stream_end(). The stream is freed with its exchange, in on_gone().
  */
 #include "io/grpc_int.h"
 
@@ -28,13 +28,13 @@ struct grpc_stream {
     const struct grpc_stream_ops *ops; /* never NULL */
     void *data;
     struct grpc_reader reader;
-    struct defer again; /* for messages that were held */
+    struct defer again; /* for held messages */
     struct timer deadline;
     uint64_t deadline_ms;
     bool paused, eof,
-        half_closed; /* eof: nothing more comes; half_closed: and that has been told */
+        half_closed; /* eof: the input has ended; half_closed: and on_half_close() has run */
     bool headed, ended;
-    int end_r; /* for on_gone: why we have ended it */
+    int end_r; /* for on_gone: why this side has ended it */
 };
 
 static const struct grpc_stream_ops no_ops;
@@ -75,7 +75,8 @@ static const struct method *find(const struct grpc_server *s, struct str path)
 
 /* ------------------------------------------------------------------ messages in */
 
-/* The peer breaks the rules, or its time is over: the handler is told in on_gone(). */
+/* End the call: the peer broke the protocol, or the deadline has passed. on_gone() notifies the
+ * handler. */
 static void end_it(struct grpc_stream *st, int r, int code, const char *text)
 {
     if (st->ended)
@@ -102,7 +103,7 @@ static void take(struct grpc_stream *st, struct str in)
         (void)buf_add_str(&st->reader.held, in);
 }
 
-/* Behind the last message. */
+/* The input has ended, after the last message. */
 static void take_eof(struct grpc_stream *st)
 {
     if (!st->eof || st->half_closed || !wants_more(st) || st->reader.held.n)

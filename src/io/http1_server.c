@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Connections that speak HTTP/1.1: one request and its response after the other. How to read it:
- * http_server.c hands over bytes (h1_data()) and, after each batch, control (h1_settled()); these
- * two move everything. Calls of the handler only record and kick the stream.
+ * http_server.c passes bytes to h1_data() and calls h1_settled() after each batch; these two drive
+ * all states. Calls of the handler only record and kick the stream.
  *
  *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
  *                                        DONE --http_upgrade()--> TUNNEL --eof--> DONE
  *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED --written--> GONE
  *
- * In GONE on_gone() has run. DONE and GONE together end the exchange; GONE before DONE discards
- * what is left of the body, up to HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined
+ * In GONE on_gone() has run. DONE and GONE together end the exchange; in GONE before DONE the rest
+ * of the body is discarded, up to HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined
  * requests wait in the stream.
  *
- * A connection at rest is a struct conn and nothing else. When the first byte of a request comes it
- * gets a struct h1_exchange, which holds parser, fields and buffers, and goes back to the server's
- * spares.
+ * An idle connection is a struct conn and nothing else. The first byte of a request attaches a
+ * struct h1_exchange, which holds parser, fields and buffers; at the end of the exchange it returns
+ * to the server's spares.
  */
 #include "io/http_parse.h"
 #include "io/http_server_int.h"
@@ -24,10 +24,10 @@
 #include <stdio.h>
 
 enum {
-    SPARES_MAX = 64, /* exchanges kept for reuse, while there is load */
+    SPARES_MAX = 64, /* exchanges kept for reuse, under load */
     SPARES_AT_REST = 8,
-    SPARE_MAX_BYTES = 8 << 10, /* one whose buffers grew larger is released instead */
-    WATCH_READ_BYTES = 4096    /* while a handler works: what a pipelining peer can make us hold */
+    SPARE_MAX_BYTES = 8 << 10, /* one with larger buffers is freed instead */
+    WATCH_READ_BYTES = 4096 /* while a handler runs: bounds what a pipelining peer makes us hold */
 };
 
 enum http1_server_in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL };
@@ -42,7 +42,7 @@ struct h1_exchange {
     bool got_byte;
 
     bool body_wanted, body_paused, body_resumed,
-        body_ended;     /* ended: on_body_end() has run, or never will */
+        body_ended;     /* ended: on_body_end() has run or will never run */
     bool continue_owed; /* the client waits for 100 before it sends the body */
     int body_result;
     uint64_t body_max, body_seen, discarded;
@@ -52,7 +52,7 @@ struct h1_exchange {
     bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
     uint64_t out_left;    /* bytes the handler still owes of a counted body */
     int gone_result;
-    struct http_parse parse; /* last: it outlives the exchange */
+    struct http_parse parse; /* last: reused by the next exchange */
 };
 
 static struct h1_exchange *of(const struct http_exchange *base)
@@ -228,7 +228,7 @@ static void h1_abort(struct http_exchange *base)
     if (x->out.at == OUT_GONE)
         return;
     if (x->close_delimited)
-        stream_reset(&x->base.c->s); /* else it would look complete */
+        stream_reset(&x->base.c->s); /* a plain end would look complete */
     stream_fail(&x->base.c->s, -ECONNABORTED, "aborted");
 }
 
@@ -238,7 +238,7 @@ static void h1_end(struct http_exchange *base)
     if (x->out.at == OUT_GONE || x->server_replied)
         return;
     if (!x->is_head && !x->chunked && !x->close_delimited && x->out_left) {
-        h1_abort(base); /* fewer bytes than promised: only a broken connection says so */
+        h1_abort(base); /* fewer bytes than promised: only a broken connection tells the peer */
         return;
     }
     if (x->chunked && !x->is_head) {
@@ -281,7 +281,7 @@ static void h1_upgrade(struct http_exchange *base, const struct headers *headers
     stream_kick(&c->s);
 }
 
-/* What the server itself has to say. The connection ends afterwards. */
+/* A response by the server itself. The connection ends afterwards. */
 static void server_reply(struct h1_exchange *x, int status, const char *why)
 {
     if (x->out.at != OUT_NONE)
@@ -296,8 +296,8 @@ static void server_reply(struct h1_exchange *x, int status, const char *why)
 }
 
 /*
- * The request cannot be read to its end. Say so if nothing has been said yet; a response that is
- * under way cannot be completed in good faith.
+ * The request cannot be read to its end. Send an error response, unless the handler has begun a
+ * response: that one is cut, because it must not look complete.
  */
 static void request_failed(struct h1_exchange *x, int status, int r, const char *why)
 {
@@ -309,7 +309,7 @@ static void request_failed(struct h1_exchange *x, int status, int r, const char 
     x->base.c->close_after = true;
     x->gone_result = r == -EMSGSIZE ? 0 : r;
     if (x->in.at != IN_HEAD)
-        end_body(x, r); /* the handler may answer in its own words */
+        end_body(x, r); /* the handler may send its own response */
     else
         x->body_ended = true;
     if (under_way)
@@ -330,7 +330,7 @@ static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
     bool too_long = x->base.req.has_body && x->base.req.content_length != UINT64_MAX &&
                     x->base.req.content_length > max_bytes;
     if (too_long)
-        x->body_result = -EMSGSIZE; /* told on the way back to the loop */
+        x->body_result = -EMSGSIZE; /* reported on the way back to the loop */
     else if (x->continue_owed) {
         x->continue_owed = false;
         stream_write(&x->base.c->s, STR("HTTP/1.1 100 Continue\r\n\r\n"));
@@ -382,7 +382,7 @@ static void begin_request(struct h1_exchange *x)
     c->srv->on_request(&x->base, &x->base.req, c->srv->arg);
 }
 
-/* A piece of the body to whoever wants it. */
+/* Pass a piece of the body to the handler, if it reads the body. */
 static void take_body(struct h1_exchange *x, struct str chunk)
 {
     x->continue_owed = false;
@@ -402,7 +402,7 @@ static void take_body(struct h1_exchange *x, struct str chunk)
         x->base.ops->on_body(&x->base, chunk);
 }
 
-/* One step of parsing; false: no more of it now. */
+/* One step of parsing; false: stop for now. */
 static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_used)
 {
     int event = http_parse_feed(&x->parse, p, n, ret_used);
@@ -424,7 +424,7 @@ static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_use
         end_body(x, 0);
         return true;
     }
-    *ret_used = n; /* after this nobody knows where the next request would begin */
+    *ret_used = n; /* the beginning of a next request is unknown after this */
     bool in_head = x->in.at == IN_HEAD;
     int status = x->parse.status;
     request_failed(x, status, event, x->parse.error);
@@ -476,14 +476,15 @@ static void exchange_settle(struct h1_exchange *x)
     else if (x->body_wanted && x->in.at == IN_DONE && !x->body_ended)
         end_body(x, 0);
     else if (x->body_resumed && x->in.at == IN_BODY && !stream_has_held(&x->base.c->s))
-        (void)exchange_input(x, "", 0); /* the end may be all that was left */
+        (void)exchange_input(x, "", 0); /* only the end may be left */
     x->body_resumed = false;
     tell_writable(x);
 }
 
 /* ------------------------------------------------------------------ time */
 
-/* What is left of a body that nobody reads has to come in time even if it might have been slow. */
+/* Whether the peer owes bytes of the body. The rest of an unread body has a deadline even if the
+ * body was allowed to be idle. */
 static bool is_body_owed(const struct h1_exchange *x)
 {
     bool may_idle = x->base.body_may_idle && x->out.at != OUT_GONE;
@@ -508,7 +509,7 @@ static void on_exchange_timer(struct timer *t)
     }
     if (x->in.at == IN_HEAD) {
         if (!x->got_byte || !c->s.opened) {
-            stream_close(&c->s); /* a connection made in advance, perhaps; nothing to answer */
+            stream_close(&c->s); /* perhaps opened in advance; nothing to answer */
             return;
         }
         request_failed(x, 408, -ETIMEDOUT, "request head not complete in time");
@@ -585,15 +586,14 @@ static void h1_eof(struct conn *c)
     }
     if (x->in.at == IN_TUNNEL) {
         if (s->eof_is_clean)
-            sm_move(&x->in, IN_DONE); /* told in exchange_settle(), if anybody reads */
+            sm_move(&x->in, IN_DONE); /* reported in exchange_settle() if the handler reads */
         else
             stream_fail(s, -ECONNRESET, "peer closed the connection");
         return;
     }
     if (x->out.at == OUT_ENDED)
-        return; /* what is written may still arrive */
-    /* Who only shut its sending side may want the answer; with TLS or a Unix socket nobody does so.
-     */
+        return; /* the written response may still arrive */
+    /* A half-closed TCP peer may still want the response; TLS and Unix peers never half-close. */
     if (x->in.at == IN_DONE && !s->ssl && !s->is_pipe)
         x->half_closed = true;
     else
@@ -609,7 +609,7 @@ static void rest(struct conn *c)
     stream_resume(&c->s);
 }
 
-/* The response is written to the last byte. */
+/* The whole response was written. */
 static void after_response(struct conn *c)
 {
     struct h1_exchange *x = c->x;
@@ -634,11 +634,11 @@ static void h1_settled(struct conn *c)
     exchange_settle(x);
     bool written = x->out.at == OUT_ENDED && stream_pending(&c->s) == 0;
     if (written && x->in.at == IN_TUNNEL && !c->s.finishing)
-        stream_finish(&c->s); /* the peer may go on */
+        stream_finish(&c->s); /* the peer may still send */
     else if (written && x->in.at != IN_TUNNEL)
         after_response(c);
     else if (x->out.at == OUT_GONE && x->in.at == IN_DONE)
-        rest(c); /* the discarded body has come to its end */
+        rest(c); /* the discarded body has ended */
     if (c->x) {
         c->s.read_max = c->x->in.at == IN_DONE ? WATCH_READ_BYTES : 0;
         arm_timer(c->x);

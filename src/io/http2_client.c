@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Client connections that speak HTTP/2: any number of calls on one, each a stream. How to read it:
- * http_client.c makes the connection and chooses it for a call, h2_link_send() makes a stream of
- * it; what comes goes h2_link_data() -> nghttp2 -> the callbacks on_*() -> the call. A call that is
- * paused keeps what its stream's window lets in, and holds up nobody else.
+ * http_client.c opens the connection and chooses it for a call, and h2_link_send() opens a stream
+ * for the call; received bytes go h2_link_data() -> nghttp2 -> the callbacks on_*() -> the call. A
+ * paused call holds what its stream's window admits, and does not block other calls.
  */
 #include "io/http2_session.h"
 #include "io/http_client_int.h"
@@ -13,17 +13,17 @@
 #include <stdio.h>
 
 enum {
-    WINDOW_BYTES = 256 << 10, /* of a response that is not read */
+    WINDOW_BYTES = 256 << 10, /* of a response while it is not read */
     CONNECTION_WINDOW_BYTES = 16 << 20,
-    CALLS_MAX = 1000,     /* on a connection, if the server lets us */
-    CALLS_AT_FIRST = 100, /* until it has said */
+    CALLS_MAX = 1000,     /* on a connection, if the server allows it */
+    CALLS_AT_FIRST = 100, /* until the server's SETTINGS */
     OUT_LOW_BYTES = HTTP_WRITE_HIGH_BYTES / 4
 };
 
 struct h2_link {
     nghttp2_session *ng;
     struct list calls; /* struct h2_call.node */
-    struct list todo;  /* struct h2_call.todo: looked at in h2_link_settled() */
+    struct list todo;  /* struct h2_call.todo: handled in h2_link_settled() */
     size_t n_calls;
     struct h2_ping ping; /* while there are calls */
     bool draining;       /* no further calls */
@@ -37,7 +37,7 @@ struct h2_call {
     struct headers headers;
 
     int32_t id;
-    size_t body_at; /* bytes of the request's body before it are sent */
+    size_t body_at; /* the bytes of the request's body before it were sent */
     bool deferred;  /* the stream waits for more of it */
     struct headers got, got_trailers;
     size_t trailer_bytes;
@@ -45,7 +45,7 @@ struct h2_call {
     unsigned interim;
     bool too_large; /* the response's head */
     bool ended;     /* the response is complete */
-    bool closed;    /* the stream is no more */
+    bool closed;    /* the stream is closed */
     uint32_t code;  /* why */
     struct buf held;
 };
@@ -82,7 +82,7 @@ void h2_call_free(struct http_call *call)
     free(h);
 }
 
-/* Have the call looked at before the loop goes on. */
+/* Have h2_link_settled() handle the call. */
 static void note(struct http_call *call)
 {
     struct link *l = call->link;
@@ -91,7 +91,7 @@ static void note(struct http_call *call)
     stream_kick(&l->s);
 }
 
-/* Armed lazily, as the pool's: calls that come and go in between leave it alone. */
+/* Armed lazily, like the pool's timer: calls in between do not touch it. */
 static void on_idle(struct timer *t);
 
 static void arm_idle(struct link *l)
@@ -125,11 +125,11 @@ void h2_call_leave(struct http_call *call)
         (void)nghttp2_submit_rst_stream(l->h2->ng, NGHTTP2_FLAG_NONE, h->id, NGHTTP2_CANCEL);
     }
     h->closed = true;
-    if (h->held.n) /* the window that all share gets it back */
+    if (h->held.n) /* return it to the connection's window */
         (void)nghttp2_session_consume_connection(l->h2->ng, h->held.n);
     buf_fini(&h->held);
     h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
-    stream_kick(&l->s); /* also to end a connection that serves nobody any more */
+    stream_kick(&l->s); /* also to close a connection that has no call any more */
     if (--l->h2->n_calls == 0) {
         h2_ping_stop(&l->h2->ping);
         l->idle_since = loop_now_ms(c->loop);
@@ -138,7 +138,7 @@ void h2_call_leave(struct http_call *call)
     http_client_kick(c);
 }
 
-/* The stream has come to nothing; harmless: the server has done nothing either. */
+/* The stream failed; harmless: the server has not processed the request. */
 static void call_lost(struct http_call *call, bool harmless, int r, const struct err *err)
 {
     struct h2_call *h = call->h2;
@@ -157,7 +157,7 @@ static void call_lost(struct http_call *call, bool harmless, int r, const struct
     http_call_fail(call, r, err);
 }
 
-/* What was held goes to the call, and then its end, if that has come. */
+/* Deliver what was held, then the end, if it has arrived. */
 static void go_on(struct http_call *call)
 {
     struct h2_call *h = call->h2;
@@ -202,7 +202,7 @@ size_t h2_call_pending(const struct http_call *call)
 void h2_call_more(struct http_call *call)
 {
     struct h2_call *h = call->h2;
-    if (h->body_at > h2_call_pending(call)) { /* most of what is kept is sent */
+    if (h->body_at > h2_call_pending(call)) { /* most of the kept bytes were sent */
         buf_consume(&call->request, call->head_n + h->body_at);
         call->head_n = h->body_at = 0;
         call->added = true;
@@ -220,7 +220,7 @@ static struct http_call *call_of(nghttp2_session *ng, int32_t id)
     return id ? nghttp2_session_get_stream_user_data(ng, id) : NULL;
 }
 
-/* Past the limits the stream is reset. */
+/* Add a trailer field. Past the limits the stream is reset. */
 static int take_trailer(struct h2_call *h, struct str name, struct str value)
 {
     h->trailer_bytes += name.n + value.n + 4;
@@ -269,7 +269,8 @@ static void got_head(struct http_call *call)
         return;
     }
     call->link->used = true;
-    http_call_got_head(call, h->status, &h->got); /* may end the call: nothing after this line */
+    http_call_got_head(call, h->status,
+                       &h->got); /* may end the call: touch nothing after this line */
 }
 
 static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
@@ -284,7 +285,7 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
     call->h2->ended |= (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     if (frame->hd.type == NGHTTP2_HEADERS && call->sm.at == CALL_SENT)
         got_head(call);
-    /* Answered before all of the request was sent: nobody will read the rest. */
+    /* The server has answered before the whole request was sent: it will not read the rest. */
     call = call_of(ng, frame->hd.stream_id);
     if (call && call->h2->ended && !call->paused && call->sm.at == CALL_HEAD &&
         nghttp2_session_get_stream_local_close(ng, frame->hd.stream_id) == 0)
@@ -321,7 +322,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
 {
     const struct http_call *call = call_of(ng, id);
     if (!call)
-        return NGHTTP2_ERR_DEFERRED; /* its reset is on the way */
+        return NGHTTP2_ERR_DEFERRED; /* its reset is being sent */
     size_t left = h2_call_pending(call);
     if (left == 0 && !call->body_done) {
         call->h2->deferred = true;
@@ -336,13 +337,14 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
         nghttp2_nv nv[HEADERS_MAX];
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
         (void)nghttp2_submit_trailer(ng, id, nv, h2_trailers(nv, &call->trailers));
-        if (n == 0) /* they need no empty frame before them */
+        if (n == 0) /* no empty DATA frame before the trailers */
             return NGHTTP2_ERR_DEFERRED;
     }
     return (ssize_t)n;
 }
 
-/* The stream waits for the caller; it holds no bytes meanwhile, and cannot begin again. */
+/* All bytes were sent and the stream waits for the caller: drop them. The call can no longer be
+ * retried. */
 static void drop_sent(struct http_call *call)
 {
     enum { KEEP_BYTES = 16 << 10 };
@@ -431,7 +433,7 @@ void h2_link_send(struct link *l, struct http_call *call)
     else
         timer_stop(l->client->loop, &call->head_timer);
     stream_kick(&l->s);
-    if (h->id < 0) { /* told in h2_link_settled() */
+    if (h->id < 0) { /* reported in h2_link_settled() */
         h->closed = true;
         h->code = NGHTTP2_REFUSED_STREAM;
         note(call);
@@ -508,7 +510,7 @@ size_t h2_link_data(struct link *l, const char *p, size_t n)
     return n;
 }
 
-/* What the call waits for. */
+/* Continue a call: deliver, end it, or send more. */
 static void step(struct http_call *call)
 {
     if (call->writable_owed && h2_call_pending(call) <= OUT_LOW_BYTES) {
@@ -521,7 +523,8 @@ static void step(struct http_call *call)
         go_on(call);
 }
 
-/* Whoever is told may end any of them, which takes it off the list; memory goes on a later turn. */
+/* A callback may end any of these calls, which takes it off the list; its memory is freed on a
+ * later turn. */
 static void run_todo(struct h2_link *h2)
 {
     struct list todo, *node;
@@ -537,7 +540,7 @@ void h2_link_settled(struct link *l)
     h2_pump(h2->ng, &l->s);
     if (!list_is_empty(&h2->todo)) {
         run_todo(h2);
-        h2_pump(h2->ng, &l->s); /* windows that are open again */
+        h2_pump(h2->ng, &l->s); /* window updates */
     }
     if (l->s.failed || l->s.closing)
         return;

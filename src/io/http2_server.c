@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections that speak HTTP/2 (RFC 9113), on nghttp2, which knows frames, HPACK, stream states
- * and windows. Ours is what a server makes of them: requests and responses with back-pressure,
- * limits, and time. How to read it: bytes come in through h2_data() -> nghttp2 -> the callbacks
- * on_*(); whatever waits for a turn stands in `todo` and is done by h2_settled(), which also has
- * nghttp2 write.
+ * Connections that speak HTTP/2 (RFC 9113). nghttp2 handles frames, HPACK, stream states and
+ * windows; this file handles requests and responses with back-pressure, limits and deadlines. How
+ * to read it: bytes arrive through h2_data() -> nghttp2 -> the callbacks on_*(). Streams with
+ * pending work are in `todo`; h2_settled() handles them and makes nghttp2 write.
  *
  *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
  *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED
  *
- * A stream ends when nghttp2 says so (on_stream_close), or with its connection; on_gone() runs
+ * A stream ends when nghttp2 closes it (on_stream_close), or with its connection; on_gone() runs
  * then.
  *
- * Back-pressure. Out: a stream keeps what the peer's windows do not take yet, up to
- * STREAM_OUT_BYTES before http_write() says full, less while many streams of a connection wait;
- * frames are made only as fast as the kernel takes them (H2_WIRE_BYTES), one of each stream in
- * turn. In: a body that nobody asked for waits in WINDOW_BYTES; one that is read has
- * BODY_WINDOW_BYTES; all that wait on a connection have CONNECTION_WINDOW_BYTES.
+ * Back-pressure. Out: a stream keeps what the peer's windows do not admit yet; http_write() reports
+ * full above STREAM_OUT_BYTES, or above less while many streams of a connection wait. Frames are
+ * made only as fast as the kernel takes them (H2_WIRE_BYTES), one of each stream in turn. In: a
+ * body that the handler has not asked for is limited to WINDOW_BYTES, one that is read to
+ * BODY_WINDOW_BYTES, and all waiting bodies of a connection to CONNECTION_WINDOW_BYTES.
  */
 #include "io/http2_session.h"
 #include "io/http_server_int.h"
@@ -26,30 +25,28 @@
 #include <stdio.h>
 
 enum {
-    STREAMS_MAX = 250,       /* requests at once on a connection; as Go's server */
+    STREAMS_MAX = 250,       /* concurrent requests on a connection, as in Go's server */
     WINDOW_BYTES = 32 << 10, /* of a request body before a handler asks for it */
     BODY_WINDOW_BYTES = 256 << 10,
     CONNECTION_WINDOW_BYTES = 1 << 20,
-    STREAM_OUT_BYTES = 128 << 10,    /* http_write() says full above */
-    STREAM_OUT_LOW_BYTES = 16 << 10, /* the same, while the connection keeps more than */
+    STREAM_OUT_BYTES = 128 << 10,    /* http_write() reports full above */
+    STREAM_OUT_LOW_BYTES = 16 << 10, /* the same, while the connection holds more than */
     CONNECTION_OUT_BYTES = 2 << 20,
-    HEAD_SKIP_BYTES =
-        1 << 20, /* decoded fields beyond the limit before the stream is reset unread */
+    HEAD_SKIP_BYTES = 1 << 20, /* decoded fields past the limit before the stream is reset unread */
     METHOD_MAX_BYTES = 24,
-    LINGER_MS = 2000, /* a request that was answered before its end: for the peer to notice */
+    LINGER_MS = 2000, /* for the peer of a request answered early to notice */
     /*
-     * Streams that end before their time, by the peer's or by our reset (rapid reset,
-     * CVE-2023-44487), and frames that make work and move nothing: past it GOAWAY,
-     * ENHANCE_YOUR_CALM.
+     * Streams that are reset early, by the peer or by us (rapid reset, CVE-2023-44487), and frames
+     * that cause work without progress: beyond this rate GOAWAY with ENHANCE_YOUR_CALM.
      */
     RESETS_BURST = 500,
     RESETS_PER_S = 50,
     CHATTER_BURST = 1000,
     CHATTER_PER_S = 100,
     /*
-     * Frames that wait for a peer that does not read. Each request may ask for a few (a head, a
-     * reset, windows); resets are counted as they are sent, so a peer could ask for any number
-     * while nothing can be sent.
+     * Frames queued for a peer that does not read. Each request can cause a few (a head, a reset,
+     * windows); resets are counted when they are sent, so a peer could cause any number while
+     * nothing can be sent.
      */
     FRAMES_WAIT_MAX = 8 * STREAMS_MAX
 };
@@ -68,7 +65,7 @@ static const struct sm_state out_table[] = {
     [OUT_ENDED] = { "ended", 0 },
 };
 
-/* So many at once, so many more in a second. */
+/* A token bucket: a burst, and a rate per second. */
 struct bucket {
     uint32_t used;
     uint64_t at_ms;
@@ -80,11 +77,11 @@ struct h2 {
     struct list streams; /* struct h2_stream.node */
     struct list todo;    /* struct h2_stream.todo */
     size_t n_streams;
-    size_t out_bytes; /* that wait in all streams */
+    size_t out_bytes; /* pending in all streams */
     struct bucket resets, chatter;
     struct h2_ping ping; /* while there are streams */
-    bool moved;          /* we have sent something of use since the last PING */
-    bool finishing;      /* the server closes: GOAWAY is out, the streams come to their end */
+    bool moved;          /* this side has sent data or a head since the last PING */
+    bool finishing;      /* the server closes: GOAWAY was sent, streams finish */
     bool said_goodbye;
 };
 
@@ -100,27 +97,27 @@ struct h2_stream {
     struct buf target;
     char method[METHOD_MAX_BYTES + 1];
     size_t head_bytes;
-    int refuse; /* status for a head that cannot be taken */
+    int refuse; /* status for a head that is refused */
     const char *refuse_why;
 
-    struct buf held; /* body that has come and is not wanted yet */
+    struct buf held; /* received body that the handler does not want yet */
     bool body_wanted, body_paused, body_ended, continue_owed;
     int body_result;
     uint64_t body_max, body_seen;
     struct body_pace pace;
 
-    struct buf q; /* response bytes; those before q_at are sent */
+    struct buf q; /* response bytes; those before q_at were sent */
     size_t q_at;
     bool is_head, counted, deferred, writable_owed, server_replied, wide_window;
-    bool complete;     /* ended or reset by us: nothing more to say */
+    bool complete;     /* ended or reset by us: nothing more is sent */
     bool told;         /* on_gone() has run */
     uint64_t out_left; /* bytes the handler still owes of a counted body */
     int gone_result;
 
     struct timer timer;
     uint64_t active_ms; /* last byte from the peer */
-    uint64_t sent_ms;   /* last progress of what waits */
-    size_t sent_bytes;  /* since then: little is none */
+    uint64_t sent_ms;   /* last progress of the pending output */
+    size_t sent_bytes;  /* since then: a little does not count */
 };
 
 static struct h2_stream *of(const struct http_exchange *base)
@@ -140,7 +137,7 @@ static size_t waiting(const struct h2_stream *st)
     return st->q.n - st->q_at;
 }
 
-/* Have the stream looked at before the loop goes on. */
+/* Have h2_settled() handle the stream. */
 static void note(struct h2_stream *st)
 {
     if (!list_is_linked(&st->todo))
@@ -179,7 +176,8 @@ static void count_chatter(struct h2 *h2)
         calm_down(h2, "too many frames without use");
 }
 
-/* Clients measure the way with a PING while data comes: one per answer is not too many. */
+/* Clients measure the round trip with a PING while they receive data: one per response is
+ * accepted. */
 static void count_ping(struct h2 *h2)
 {
     if (!h2->moved)
@@ -218,8 +216,7 @@ static void end_body(struct h2_stream *st, int r)
         st->base.ops->on_body_end(&st->base, r);
 }
 
-/* Nobody reads what is held any more; the window of the connection gets it back, which all share.
- */
+/* Drop a held body that will not be read, and return its bytes to the connection's window. */
 static void drop_held(struct h2_stream *st)
 {
     if (st->held.n)
@@ -232,7 +229,7 @@ static void tell_gone(struct h2_stream *st, int r)
 {
     if (st->told || st->in.at == IN_HEAD)
         return;
-    st->told = st->complete = true; /* nothing the handler says now goes anywhere */
+    st->told = st->complete = true; /* later calls of the handler have no effect */
     drop_held(st);
     end_body(st, r == 0 ? -ECANCELED : r);
     if (st->base.ops->on_gone)
@@ -315,7 +312,7 @@ static void h2_inform(struct http_exchange *base, int status, const struct heade
     stream_kick(&base->c->s);
 }
 
-/* Never: req->upgrade is not set here. */
+/* Never called: req->upgrade is not set for HTTP/2. */
 static void h2_upgrade(struct http_exchange *base, const struct headers *headers)
 {
     assert(false);
@@ -413,7 +410,7 @@ static void h2_end(struct http_exchange *base)
     stream_kick(&base->c->s);
 }
 
-/* What the server itself has to say. */
+/* A response by the server itself. */
 static void server_reply(struct h2_stream *st, int status, const char *why)
 {
     if (st->out.at != OUT_NONE)
@@ -427,13 +424,13 @@ static void server_reply(struct h2_stream *st, int status, const char *why)
     st->server_replied = true;
 }
 
-/* The request cannot be read to its end: say so, unless a response is under way. */
+/* The request cannot be read to its end: send an error response, unless a response has begun. */
 static void request_failed(struct h2_stream *st, int status, int r, const char *why)
 {
     if (st->complete)
         return;
     bool under_way = st->out.at == OUT_OPEN;
-    end_body(st, r); /* the handler may answer in its own words */
+    end_body(st, r); /* the handler may send its own response */
     if (under_way) {
         reset(st, r, NGHTTP2_CANCEL);
         return;
@@ -449,7 +446,7 @@ static bool is_body_wanted_now(const struct h2_stream *st)
     return st->body_wanted && !st->body_paused && !st->body_ended;
 }
 
-/* A window larger than that of unread bodies, for who sends much: a small one needs no frame. */
+/* Enlarge the window for a large body that is read; a small body needs no WINDOW_UPDATE. */
 static void widen(struct h2_stream *st)
 {
     if (st->wide_window || st->in.at != IN_BODY)
@@ -471,7 +468,7 @@ static void deliver(struct h2_stream *st, struct str chunk)
         st->base.ops->on_body(&st->base, chunk);
 }
 
-/* The peer may send as much again. */
+/* Return n bytes to the windows: the peer may send as much again. */
 static void consumed(struct h2_stream *st, size_t n)
 {
     (void)nghttp2_session_consume(st->h2->ng, st->id, n);
@@ -498,7 +495,7 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
     st->active_ms = now_ms(st->h2);
     uint64_t n = base->req.has_body ? base->req.content_length : 0;
     if (n != UINT64_MAX && n > max_bytes) {
-        st->body_result = -EMSGSIZE; /* told on the way back to the loop */
+        st->body_result = -EMSGSIZE; /* reported on the way back to the loop */
     } else {
         nghttp2_session *ng = st->h2->ng;
         nghttp2_nv go_on = h2_field(STR(":status"), STR("100"));
@@ -547,7 +544,7 @@ static uint64_t left_of(uint64_t since, uint64_t limit, uint64_t now)
     return since + limit > now ? since + limit - now : 0;
 }
 
-/* How long the peer may still let us wait; UINT64_MAX: it owes nothing. */
+/* How long to wait for the peer; UINT64_MAX: it owes nothing. */
 static uint64_t patience(const struct h2_stream *st)
 {
     const struct http_server *srv = st->h2->c->srv;
@@ -592,7 +589,7 @@ static void on_stream_timer(struct timer *t)
         arm_timer(st);
         return;
     }
-    if (st->in.at == IN_HEAD) /* no other frame may come before its end */
+    if (st->in.at == IN_HEAD) /* no other frame may precede the end of the head */
         stream_fail(&c->s, -ETIMEDOUT, "request head not complete in time");
     else if (waiting(st) && left_of(st->sent_ms, c->srv->write_stall_ms, now_ms(st->h2)) == 0)
         reset(st, -ETIMEDOUT, NGHTTP2_CANCEL);
@@ -618,7 +615,7 @@ static int on_begin_headers(nghttp2_session *ng, const nghttp2_frame *frame, voi
         return 0;
     struct h2_stream *st = stream_new(h2, frame->hd.stream_id);
     (void)nghttp2_session_set_stream_user_data(ng, st->id, st);
-    /* All streams are alike, and take turns. */
+    /* All streams have the same priority and take turns. */
     const nghttp2_extpri alike = { .urgency = NGHTTP2_EXTPRI_DEFAULT_URGENCY, .inc = 1 };
     (void)nghttp2_session_change_extpri_stream_priority(ng, st->id, &alike, 1);
     note(st);
@@ -641,7 +638,7 @@ static void take_pseudo(struct h2_stream *st, struct str name, struct str value)
     }
 }
 
-/* Past the limits the stream is reset. */
+/* Add a trailer field. Past the limits the stream is reset. */
 static int take_trailer(struct h2_stream *st, struct str name, struct str value)
 {
     st->trailer_bytes += name.n + value.n + 4;
@@ -672,7 +669,7 @@ static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint
         return 0;
     }
     if (str_is(key, "host") && headers_get(&st->headers, "host").p)
-        return 0; /* :authority has said it */
+        return 0; /* :authority comes first */
     int r = headers_add(&st->headers, key, text);
     if (r == -EMSGSIZE)
         refuse(st, 431, "too many header fields");
@@ -737,7 +734,7 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
     }
     bool unwanted = st->body_ended;
     if (!unwanted && (!is_body_wanted_now(st) || st->held.n)) {
-        if (buf_add(&st->held, p, n) < 0) /* the windows are no larger */
+        if (buf_add(&st->held, p, n) < 0) /* bounded by the windows */
             return NGHTTP2_ERR_CALLBACK_FAILURE;
         return 0;
     }
@@ -753,7 +750,7 @@ static void body_complete(struct h2_stream *st)
     sm_move(&st->in, IN_DONE);
     if (st->got_trailers.n)
         st->base.request_trailers = &st->got_trailers;
-    note(st); /* whoever reads is told there, behind what is held */
+    note(st); /* the end is reported there, after the held body */
 }
 
 /* ------------------------------------------------------------------ from nghttp2: frames */
@@ -787,9 +784,9 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
         break;
     case NGHTTP2_PING:
         if (ack && h2_ping_is_ours(&frame->ping))
-            break; /* it was heard as it came */
+            break; /* counted when its bytes arrived */
         if (ack && h2->finishing)
-            say_goodbye(h2); /* what was under way when the notice arrived is here */
+            say_goodbye(h2); /* requests in flight at the notice have arrived */
         else
             count_ping(h2);
         break;
@@ -825,8 +822,8 @@ static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *
     tell_gone(st, whole ? 0 : st->gone_result < 0 ? st->gone_result : -ECONNRESET);
     timer_stop(h2->c->srv->loop, &st->timer);
     /*
-     * The rest of the request need not come (RFC 9113 section 8.1). A reset at once would be right;
-     * but there are clients that lose the response then.
+     * The rest of the request is not needed (RFC 9113 section 8.1). An immediate reset would be
+     * correct, but some clients then lose the response.
      */
     if (st->in.at == IN_BODY)
         timer_start(h2->c->srv->loop, &st->timer, LINGER_MS, on_linger);
@@ -862,7 +859,7 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
         st->sent_bytes = 0;
     }
     if (waiting(st) == 0) {
-        buf_fini(&st->q); /* a stream at rest holds nothing */
+        buf_fini(&st->q); /* an idle stream holds no memory */
         st->q_at = 0;
     }
     if (st->writable_owed || timer_is_armed(&st->timer))
@@ -881,7 +878,7 @@ static void tell_writable(struct h2_stream *st)
         st->base.ops->on_writable(&st->base);
 }
 
-/* What the stream or its handler waits for. */
+/* Continue a stream: callbacks of the handler and output. */
 static void step(struct h2_stream *st)
 {
     if (!st->complete) {
@@ -896,7 +893,7 @@ static void step(struct h2_stream *st)
     arm_timer(st);
 }
 
-/* Handlers do not end streams, they ask nghttp2 to: nothing is freed in here. */
+/* Handlers do not free streams, they only ask nghttp2 to end them. */
 static void run_todo(struct h2 *h2)
 {
     struct list todo, *node;
@@ -917,7 +914,7 @@ static void h2_settled(struct conn *c)
     struct h2 *h2 = c->h2;
     h2_pump(h2->ng, &h2->c->s);
     run_todo(h2);
-    h2_pump(h2->ng, &h2->c->s); /* what came of it: answers, windows that are open again */
+    h2_pump(h2->ng, &h2->c->s); /* write the results: responses and window updates */
     if (c->s.failed || c->s.closing)
         return;
     if (h2->finishing && h2->n_streams == 0 && h2->said_goodbye == false) {
@@ -999,7 +996,7 @@ static void h2_eof(struct conn *c)
     stream_close(&c->s);
 }
 
-/* Say goodbye to a connection on which nothing runs. */
+/* End an idle connection with GOAWAY. */
 static void h2_expire(struct conn *c)
 {
     http_conn_busy(c);
@@ -1009,8 +1006,8 @@ static void h2_expire(struct conn *c)
 }
 
 /*
- * A peer may be sending requests right now: they are still taken, until an answer to our ping shows
- * that it knows (RFC 9113 section 6.8).
+ * Requests may be in flight: they are still accepted until the answer to our PING shows that the
+ * peer has seen the notice (RFC 9113 section 6.8).
  */
 static void h2_finish(struct conn *c)
 {

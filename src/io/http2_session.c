@@ -10,15 +10,15 @@
 
 /*
  * nghttp2 makes each frame in a block of 16 KiB that a session keeps for life, which is more than
- * all the rest of an idle connection. pump() takes a frame as soon as it is made, so that nothing
- * is in the block between two turns: all sessions of a thread share one. (Frames that need a second
- * block, heads beyond 16 KiB, get one of their own as usual.) So a session is freed by the thread
- * that made it.
+ * all other memory of an idle connection. h2_pump() takes each frame as soon as it is made, so the
+ * block is empty between two turns, and all sessions of a thread share one. (Frames that need a
+ * second block, heads beyond 16 KiB, get their own as usual.) Therefore the thread that made a
+ * session must free it.
  */
 enum { FRAME_BLOCK_BYTES = 20 << 10, FRAME_BLOCK_MIN_BYTES = 16 << 10 };
 static _Thread_local struct {
     void *block;
-    bool lent; /* to the nghttp2 session that is being made */
+    bool lent; /* to the nghttp2 session that is being created */
 } frames = { .lent = true };
 
 static void *h2_malloc(size_t n, void *arg)
@@ -86,7 +86,7 @@ void h2_pump(nghttp2_session *ng, struct stream *s)
     ssize_t n = 1;
     while (n > 0 && stream_pending(s) < H2_WIRE_BYTES) {
         const uint8_t *p;
-        n = nghttp2_session_mem_send(ng, &p); /* DATA goes through h2_send_data() */
+        n = nghttp2_session_mem_send(ng, &p); /* DATA is written by h2_send_data() */
         if (n > 0 && buf_add(&s->out, p, (size_t)n) < 0)
             n = NGHTTP2_ERR_NOMEM;
     }

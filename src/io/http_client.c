@@ -2,9 +2,9 @@
 /*
  * HTTP client: pool, calls, HTTP/1.1; see http.h. Connections that speak HTTP/2 are in
  * http2_client.c. How to read it: a call is QUEUED, gets a link (a connection) and is SENT, its
- * response arrives as HEAD and BODY events, and it is ENDED: http_call_finish() takes it off its
- * link and has on_end() run on a turn of its own. A link serves one call at a time; between calls
- * it lies in `idle`.
+ * response arrives as HEAD and BODY events, and it is ENDED: http_call_finish() detaches it from
+ * its link and schedules on_end() on a later turn. A link serves one call at a time; between calls
+ * it is in `idle`.
  */
 #include "io/http_client_int.h"
 #include "io/http_text.h"
@@ -18,17 +18,17 @@
 enum {
     CONNECTIONS_DEFAULT = 64,
     CONNECT_TIMEOUT_DEFAULT_MS = 10000,
-    TUNNEL_HEAD_MAX_BYTES = 8 << 10, /* of a proxy's answer to CONNECT */
-    LAST_BYTES_MS = 2000             /* for those of a tunnel whose server has ended */
+    TUNNEL_HEAD_MAX_BYTES = 8 << 10, /* of a proxy's response to CONNECT */
+    LAST_BYTES_MS = 2000             /* to send the last bytes of a tunnel that the server ended */
 };
 
 static const struct sm_state call_table[] = {
     [CALL_QUEUED] = { "queued", EDGE(CALL_LINKED) | EDGE(CALL_ENDED) },
-    /* has a connection that is still being made */
+    /* has a connection that is still being opened */
     [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
     /* QUEUED again: a kept connection was dead */
     [CALL_SENT] = { "sent", EDGE(CALL_HEAD) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
-    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) }, /* the response's head is there */
+    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) }, /* the response's head has arrived */
     [CALL_ENDED] = { "ended", 0 },
 };
 
@@ -39,9 +39,9 @@ static bool is_receiving(const struct http_call *call);
 /* ------------------------------------------------------------------ calls */
 
 /*
- * Calls that have ended, of this thread, with the room for their heads: under load a call takes no
- * memory. They are released as connections are closed for their age, whenever a client is freed,
- * and when the thread ends: a client may be freed by another thread than the one that used it.
+ * Ended calls of this thread, kept with the buffers for their heads, so that a call under load
+ * allocates nothing. They are freed when connections are closed for their age, when a client is
+ * freed, and when the thread ends, since another thread may free a client.
  */
 enum { SPARE_CALLS_MAX = 64, SPARE_REQUEST_BYTES = 1 << 10 };
 static _Thread_local struct http_call *spare_calls[SPARE_CALLS_MAX];
@@ -64,7 +64,7 @@ static void make_thread_key(void)
     assert(r == 0);
 }
 
-/* This thread keeps spares: release them when it ends. */
+/* This thread keeps spares: free them when it ends. */
 static void trim_at_thread_end(void)
 {
     if (trims_at_end)
@@ -113,7 +113,7 @@ static void on_call_end(struct defer *d)
     client_check_free(c);
 }
 
-/* r: 0 or a code, call->err then set. The link, if any, is the caller's business. */
+/* r: 0, or a code, with call->err set. The caller deals with the link, if there is one. */
 void http_call_finish(struct http_call *call, int r)
 {
     if (call->sm.at == CALL_ENDED)
@@ -147,7 +147,7 @@ void http_call_fail(struct http_call *call, int r, const struct err *err)
 static void call_cancel(struct http_call *call)
 {
     struct link *l = call->link;
-    if (call->sm.at == CALL_ENDED) { /* 0 becomes -ECANCELED as long as nobody has been told */
+    if (call->sm.at == CALL_ENDED) { /* 0 becomes -ECANCELED until on_end() has run */
         (void)err_set(&call->err, -ECANCELED, "cancelled");
         return;
     }
@@ -166,7 +166,7 @@ static bool is_receiving(const struct http_call *call)
     return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD;
 }
 
-/* Bytes of the call that the kernel took. With TLS they are a few more. */
+/* Bytes of the call that the kernel took; with TLS a few more. */
 static uint64_t taken(const struct http_call *call)
 {
     const struct link *l = call->link;
@@ -193,8 +193,8 @@ void http_call_pause(struct http_call *call)
 {
     call->paused = true;
     if (call->link && call->link->h2)
-        return;             /* its stream alone waits */
-    if (is_receiving(call)) /* before that the connection needs to read for itself */
+        return;             /* only its stream is paused */
+    if (is_receiving(call)) /* before that the connection itself must read */
         stream_pause(&call->link->s);
 }
 
@@ -244,7 +244,7 @@ bool http_call_again(struct http_call *call)
 }
 
 /*
- * A kept connection turned out to be dead: once more, on a new one, if that cannot do anything
+ * Retry a call whose kept connection was dead, on a new one, if a retry cannot apply the request
  * twice.
  */
 static bool call_retry(struct http_call *call, const struct link *l)
@@ -262,8 +262,8 @@ static bool call_retry(struct http_call *call, const struct link *l)
 static void on_idle_timer(struct timer *t);
 
 /*
- * One timer for all idle links, rounded up, as in the server. It stays armed while a link works, so
- * that a request costs nothing of it; if it finds nobody idle it is not armed again.
+ * One timer for all idle links, rounded up, as in the server. It stays armed while links work, so
+ * that requests do not touch it; if it fires and no link is idle it is not armed again.
  */
 static void arm_idle_timer(struct http_client *c)
 {
@@ -299,13 +299,13 @@ static void link_free(struct link *l)
     free(l);
     if (--c->n_links == 0)
         timer_stop(c->loop, &c->idle_timer);
-    http_client_kick(c); /* a call may wait for the place */
+    http_client_kick(c); /* a call may be waiting for a connection */
     client_check_free(c);
 }
 
 /*
- * As http_link_close(), in the middle of a call: the peer shall notice at once, and not take it for
- * a half-close.
+ * As http_link_close(), during a call: a reset, so that the peer notices at once and does not take
+ * it for a half-close.
  */
 static void link_abort(struct link *l)
 {
@@ -314,7 +314,7 @@ static void link_abort(struct link *l)
     http_link_close(l);
 }
 
-/* Its call has been taken off already. The memory goes when the stream has closed. */
+/* Its call was detached already. The memory is freed when the stream has closed. */
 void http_link_close(struct link *l)
 {
     assert(!l->call);
@@ -388,7 +388,7 @@ static void link_send(struct link *l)
         stream_send(&l->s, buf_str(&call->request));
     }
     if (!l->used && call->request.cap > SPARE_REQUEST_BYTES)
-        buf_fini(&call->request); /* never sent again */
+        buf_fini(&call->request); /* never repeated */
     if (call->body_done)
         http_call_start_timer(call);
     else
@@ -406,15 +406,14 @@ static void link_rest(struct link *l)
     http_parse_rest(&l->parse);
     list_remove(&l->node);
     list_push_back(&c->idle, &l->node);
-    stream_resume(&l->s); /* to hear of its end */
+    stream_resume(&l->s); /* to notice its end */
     arm_idle_timer(c);
     http_client_kick(c);
 }
 
 /*
- * The response is complete. `left`: bytes came after it, which nobody asked for. on_end() runs
- * here, since this is never inside a call of the user; it may give the link its next call, or close
- * the client.
+ * The response is complete. left: unrequested bytes follow it. on_end() runs here, because the
+ * user's code is never on the stack; it may start the link's next call or close the client.
  */
 static void response_done(struct link *l, bool left)
 {
@@ -423,7 +422,7 @@ static void response_done(struct link *l, bool left)
                     call->body_done && !l->s.muted && !l->client->closing;
     if (l->parse.trailers.n && call->ops->on_trailers) {
         call->ops->on_trailers(call->arg, &l->parse.trailers);
-        if (l->call != call) /* cancelled: the link is gone with it */
+        if (l->call != call) /* cancelled: the link was closed with it */
             return;
     }
     http_call_finish(call, 0);
@@ -458,10 +457,10 @@ static bool is_interim(const struct link *l)
     return l->parse.status < 200 && !l->parse.upgrade;
 }
 
-/* The server has ended a tunnel. What we have written before may still be on its way. */
+/* The server has ended a tunnel. Bytes written before may still be in flight. */
 static void tunnel_done(struct link *l);
 
-/* One event of the parser; false: no more of it now. */
+/* Handle one event of the parser; false: stop for now. */
 static bool step(struct link *l, int event, size_t left)
 {
     struct http_call *call = l->call;
@@ -494,7 +493,7 @@ static bool step(struct link *l, int event, size_t left)
     return false;
 }
 
-/* As far as the call lets it; returns bytes consumed. */
+/* Parse until the call pauses; returns the bytes consumed. */
 static size_t advance(struct link *l, const char *p, size_t n)
 {
     struct http_call *call = l->call;
@@ -535,7 +534,7 @@ static void ask_tunnel(struct link *l)
     stream_flush(&l->s);
 }
 
-/* The head of the proxy's answer; what follows it belongs to TLS, where the client speaks first. */
+/* The head of the proxy's response. No bytes follow it, since in TLS the client speaks first. */
 static size_t tunnel_data(struct link *l, const char *p, size_t n)
 {
     struct err err = { 0 };
@@ -560,7 +559,7 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
     struct link *l = container_of(s, struct link, s);
     if (l->h2)
         return h2_link_data(l, p, n);
-    if (!l->call) { /* an idle link has nothing to say */
+    if (!l->call) { /* data on an idle link is an error */
         http_link_close(l);
         return n;
     }
@@ -570,7 +569,7 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
     return advance(l, p, n);
 }
 
-/* After a pause the end may be all that is left, and no byte comes with it. */
+/* After a pause only the end may be left, and no byte announces it. */
 static void on_settled(struct stream *s)
 {
     struct link *l = container_of(s, struct link, s);
@@ -644,7 +643,7 @@ static void on_eof(struct stream *s)
 
 /* ------------------------------------------------------------------ bodies that stream */
 
-/* The call's bytes go to its connection, as HTTP/1.1 or raw. */
+/* Whether the call writes to its connection directly, as HTTP/1.1 or raw. */
 static bool owns_link(const struct http_call *call)
 {
     return call->link && !call->link->h2 && is_receiving(call);
@@ -662,7 +661,7 @@ size_t http_call_pending(const struct http_call *call)
 static void body_complete(struct http_call *call)
 {
     call->body_done = true;
-    if (call->sm.at == CALL_SENT) /* now it is the server's turn */
+    if (call->sm.at == CALL_SENT) /* now the server must answer */
         http_call_start_timer(call);
 }
 
@@ -726,7 +725,7 @@ void http_call_end_body(struct http_call *call, const struct headers *trailers)
     }
 }
 
-/* With TLS as ALPN has chosen, in clear text by prior knowledge. */
+/* With TLS by the result of ALPN, in clear text by prior knowledge. */
 static bool speaks_http2(const struct link *l)
 {
     const unsigned char *name;
@@ -745,7 +744,7 @@ static void on_open(struct stream *s)
         return;
     }
     timer_stop(l->client->loop, &l->connect_timer);
-    s->reads_on = true; /* a server that refuses a body may close before it is all sent */
+    s->reads_on = true; /* a server that refuses a body may close before all of it is sent */
     if (speaks_http2(l))
         h2_link_open(l);
     else if (l->call)
@@ -753,10 +752,10 @@ static void on_open(struct stream *s)
     else
         link_rest(l);
     if (l->client->http2)
-        http_client_kick(l->client); /* calls waited to hear what it speaks */
+        http_client_kick(l->client); /* calls were waiting for the protocol */
 }
 
-/* Where the connection leads. */
+/* The host to which the connection is made. */
 static const char *peer_host(const struct http_client *c)
 {
     return c->proxy_host ? c->proxy_host : c->host;
@@ -777,7 +776,7 @@ static const char *client_name(const struct http_client *c)
     return c->unix_path ? c->unix_path : peer_host(c);
 }
 
-/* Through an open tunnel it is the host that was not reached, before that the proxy. */
+/* With an open tunnel the host was not reached, before that the proxy. */
 static void add_target(const struct link *l, int r, struct err *err)
 {
     const struct http_client *c = l->client;
@@ -857,7 +856,7 @@ static int connect_to(struct link *l, const struct sockaddr *addr, struct err *e
 {
     struct http_client *c = l->client;
     l->begun = true;
-    struct tls_ctx *tls = c->proxy_host ? NULL : c->tls; /* through the tunnel, later */
+    struct tls_ctx *tls = c->proxy_host ? NULL : c->tls; /* later, through the tunnel */
     int r = addr ? stream_connect_tcp(&l->s, c->loop, addr, tls, c->server_name, &link_ops, err)
                  : stream_connect_unix(&l->s, c->loop, c->unix_path, c->tls, c->server_name,
                                        &link_ops, err);
@@ -919,7 +918,7 @@ static int look_up(struct link *l, struct err *err)
     return 0;
 }
 
-/* A new link for this call. What goes wrong at once goes wrong for the call. */
+/* Open a new link for this call. An immediate failure ends the call. */
 static void link_new(struct http_client *c, struct http_call *call)
 {
     struct link *l = xnew(struct link);
@@ -951,8 +950,8 @@ static void link_new(struct http_client *c, struct http_call *call)
 /* ------------------------------------------------------------------ the queue */
 
 /*
- * The peer's end may be in the kernel already, and a call that may not be repeated should not run
- * into it.
+ * The peer's FIN may have reached the kernel already; a call that must not be repeated should not
+ * be sent then.
  */
 static bool is_dead(struct link *l)
 {
@@ -964,7 +963,7 @@ static bool is_dead(struct link *l)
     return n == 0 || (n > 0 && !l->s.ssl) || (n < 0 && errno != EAGAIN);
 }
 
-/* The link used last is the likeliest to be alive. A call that met a dead one gets a new one. */
+/* The link used last is the most likely to be alive. A call that met a dead link gets a new one. */
 static struct link *idle_link(struct http_client *c, const struct http_call *call)
 {
     while (!call->retried && !list_is_empty(&c->idle)) {
@@ -977,7 +976,7 @@ static struct link *idle_link(struct http_client *c, const struct http_call *cal
     return NULL;
 }
 
-/* Whether a connection is being made that may turn out to carry any number of calls. */
+/* Whether a connection is being opened that may turn out to speak HTTP/2 and carry many calls. */
 static bool is_connecting(const struct http_client *c)
 {
     list_each (node, &c->busy) {
@@ -1009,7 +1008,7 @@ static bool serve_one(struct http_client *c)
     if (c->http2 && serve_shared(c, call))
         return true;
     if (c->http2 && is_connecting(c))
-        return false; /* wait for what it speaks */
+        return false; /* wait for its protocol */
     struct link *l = idle_link(c, call);
     if (l) {
         list_remove(&l->node);
@@ -1023,7 +1022,7 @@ static bool serve_one(struct http_client *c)
         return true;
     }
     if (c->n_links >= c->max_links) {
-        if (!list_is_empty(&c->idle)) /* only a retried call comes here: make room for it */
+        if (!list_is_empty(&c->idle)) /* only for a retried call: make room */
             http_link_close(list_first(&c->idle, struct link, node));
         return false;
     }
@@ -1116,7 +1115,7 @@ void http_client_close(struct http_client *c)
     c->closing = true;
     defer_cancel(&c->turn);
     defer_start(c->loop, &c->turn,
-                on_close_turn); /* frees it if nothing else holds it; keeps c until then */
+                on_close_turn); /* frees c if nothing else holds it; c lives until then */
     timer_stop(c->loop, &c->idle_timer);
     while (!list_is_empty(&c->queue))
         call_cancel(list_first(&c->queue, struct http_call, node));
@@ -1157,7 +1156,7 @@ static int add_head(struct http_call *call, const struct http_call_opts *opts)
     struct http_client *c = call->client;
     struct buf *b = &call->request;
     http_reserve_head(b, opts->headers);
-    if (c->http2 && !c->tls) /* by prior knowledge: no other text is needed */
+    if (c->http2 && !c->tls) /* prior knowledge: no HTTP/1.1 text is needed */
         return add_h2(call, opts);
     (void)buf_add_str(b, opts->method);
     (void)buf_add_char(b, ' ');
@@ -1238,7 +1237,7 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     list_push_back(&c->queue, &call->node);
     c->n_calls++;
     *ret = call;
-    http_call_start_timer(call); /* others may hold the connections for ever */
-    serve(c);                    /* nothing of it calls back */
+    http_call_start_timer(call); /* other calls may hold the connections for ever */
+    serve(c);                    /* does not call back */
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a handler may do with its request, whichever HTTP it came by; see http.h. */
+/* The calls of handlers, for both versions of HTTP; see http.h. */
 #include "io/http_server_int.h"
 
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c)
@@ -85,7 +85,7 @@ size_t http_write_pending(const struct http_exchange *x)
 void http_trailers(struct http_exchange *x, const struct headers *trailers)
 {
     if (headers_copy(&x->trailers, trailers) < 0)
-        abort(); /* it was within the limits already: out of memory */
+        abort(); /* the limits were checked before: out of memory */
 }
 
 void http_upgrade(struct http_exchange *x, const struct headers *headers)

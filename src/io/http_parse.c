@@ -17,7 +17,7 @@ static int refuse(struct http_parse *p, int status, const char *why)
     return HPE_USER;
 }
 
-/* Every byte of the head that is kept counts, and 4 for the separators of a field. */
+/* Each kept byte of the head counts, and 4 for the separators of a field. */
 static int count_head(struct http_parse *p, size_t n)
 {
     p->head_bytes += n;
@@ -80,8 +80,8 @@ static bool has_newline(const char *from, const char *to)
 }
 
 /*
- * Folded lines (RFC 9112 section 5.2), which parsers do not agree upon: a value that begins after a
- * line end, or whose pieces do not touch (nor meet at the border of two inputs).
+ * Folded lines (RFC 9112 section 5.2), on which parsers disagree: a value that begins after a line
+ * end, or whose pieces are not adjacent (at the border of two inputs neither).
  */
 static bool is_folded(struct http_parse *p, const char *at, size_t n)
 {
@@ -92,7 +92,8 @@ static bool is_folded(struct http_parse *p, const char *at, size_t n)
     return !(at == p->input && p->value_end == NULL);
 }
 
-/* What this input, now used up, says about a value that goes on or begins in the next one. */
+/* The input is used up: keep what is needed about a value that continues or begins in the next
+ * one. */
 static void leave_input(struct http_parse *p)
 {
     static const char nowhere;
@@ -143,7 +144,8 @@ static size_t count_name(const struct http_parse *p, const char *name)
     return n;
 }
 
-/* Absolute form (RFC 9112 section 3.2.2) becomes origin form; what a client may send is kept to. */
+/* Turn the absolute form (RFC 9112 section 3.2.2) into origin form, and refuse targets that a
+ * client must not send. */
 static int check_target(struct http_parse *p)
 {
     struct str t = buf_str(&p->target);
@@ -158,7 +160,7 @@ static int check_target(struct http_parse *p)
     ptrdiff_t slash = str_find_char(str_slice(t, skip, t.n), '/');
     if (slash < 0)
         return refuse(p, 400, "malformed request target");
-    /* Two names of the host: a proxy in front may go by the one, and the handler by the other. */
+    /* Two different hosts: a proxy in front might use one and the handler the other. */
     struct str authority = str_slice(t, skip, skip + (size_t)slash);
     if (!str_ieq(authority, headers_get(&p->headers, "host")))
         return refuse(p, 400, "the request target and the host field name different hosts");
@@ -187,7 +189,7 @@ static int check_framing(struct http_parse *p)
     size_t codings = count_name(p, "transfer-encoding"), lengths = count_name(p, "content-length");
     if (lengths > 1)
         return refuse(p, 400, "repeated content-length");
-    if (lengths && p->ll.content_length == UINT64_MAX) /* means "unknown" from here on */
+    if (lengths && p->ll.content_length == UINT64_MAX) /* reserved for "unknown" */
         return refuse(p, 413, "content-length too large");
     if (codings == 0)
         return 0;
@@ -211,7 +213,7 @@ static void set_response_body(struct http_parse *p)
 {
     int status = p->ll.status_code;
     if (p->to_head_request || status < 200 || status == 204 || status == 304) {
-        p->ll.flags |= F_SKIPBODY; /* llhttp_should_keep_alive() looks at it */
+        p->ll.flags |= F_SKIPBODY; /* read by llhttp_should_keep_alive() */
         return;
     }
     bool has_length = p->ll.flags & F_CONTENT_LENGTH;
@@ -243,7 +245,7 @@ static int on_headers_complete(llhttp_t *ll)
         set_response_body(p);
     }
     p->keep_alive = llhttp_should_keep_alive(ll);
-    ll->upgrade = 0; /* an offer that we may ignore (RFC 9110 section 7.8) */
+    ll->upgrade = 0; /* an offer that a server may ignore (RFC 9110 section 7.8) */
     p->head_done = true;
     return HPE_PAUSED;
 }

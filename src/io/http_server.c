@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP server: listener, limits, idle connections, the end; see http.h. What a connection speaks is
- * decided by its first bytes, or by ALPN, and is then the business of http1_server.c or
- * http2_server.c, behind struct conn_kind.
+ * HTTP server: listener, limits, idle connections, shutdown; see http.h. The first bytes of a
+ * connection, or ALPN, decide its protocol, which http1_server.c or http2_server.c then handles
+ * through struct conn_kind.
  */
 #include "io/http_server_int.h"
 
@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 enum {
-    LINGER_MS = 2000, /* for the peer to read our last words before the connection goes */
-    LINGER_MAX_BYTES = 256 << 10, /* of its own words, which nobody reads */
+    LINGER_MS = 2000,             /* for the peer to read the end of the output before the close */
+    LINGER_MAX_BYTES = 256 << 10, /* of input that is discarded meanwhile */
     BACKLOG = 1024
 };
 
 /* ------------------------------------------------------------------ which HTTP */
 
 /*
- * A TLS peer has said by ALPN what it speaks. In clear text HTTP/2 begins with its preface (prior
- * knowledge, RFC 9113 section 3.3), of which three bytes are enough: no method begins so. They are
- * taken one by one and replayed, so that nothing has to be held.
+ * With TLS, ALPN tells the protocol. In clear text HTTP/2 begins with its preface (prior knowledge,
+ * RFC 9113 section 3.3), of which three bytes are enough, because no method begins with them. They
+ * are consumed one by one and replayed, so that nothing has to be held.
  */
 static const char preface[] = "PRI";
 enum { PREFACE_BYTES = sizeof preface - 1 };
@@ -46,7 +46,7 @@ static bool alpn_is_h2(SSL *ssl)
     return str_is(str_n((const char *)name, n), "h2");
 }
 
-/* Bytes consumed while it is open what they are. */
+/* Returns the bytes consumed while the protocol is undecided. */
 static size_t sniff(struct conn *c, const char *p, size_t n)
 {
     size_t used = 0;
@@ -95,17 +95,17 @@ static void on_eof(struct stream *s)
 
 /* ------------------------------------------------------------------ the end of a connection */
 
-/* Last words were not read; or, before any byte, nothing came: a connection made in advance,
- * perhaps. */
+/* The peer did not read the end of the output; or, before any byte, nothing arrived: perhaps a
+ * connection that was opened in advance. */
 static void on_linger(struct timer *t)
 {
     stream_close(&container_of(t, struct conn, linger)->s);
 }
 
 /*
- * Our last words have been said: end our direction, and read until the peer ends its own, since
- * closing with bytes unread would make the kernel throw away what the peer has not read yet (RFC
- * 9112 section 9.6).
+ * Everything was written: end our direction, and read until the peer ends its own, because closing
+ * with unread bytes makes the kernel discard output that the peer has not read yet (RFC 9112
+ * section 9.6).
  */
 void http_conn_retire(struct conn *c)
 {
@@ -189,7 +189,7 @@ static void leave_shaking(struct conn *c)
     list_remove(&c->shake);
 }
 
-/* Who began a handshake and does not end it gives way to newcomers. */
+/* The oldest unfinished handshake is cut in favour of new ones. */
 static void on_hello(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
@@ -257,8 +257,8 @@ static void accept_one(struct http_server *srv)
 {
     if (srv->n_conns >= srv->connections_max) {
         /*
-         * The kernel's queue holds the newcomer until someone has gone; the longest idle goes
-         * first.
+         * The new connection waits in the kernel's queue until another one has closed; the longest
+         * idle one is closed first.
          */
         srv->accept_waits = true;
         if (!list_is_empty(&srv->idle))
@@ -270,7 +270,7 @@ static void accept_one(struct http_server *srv)
         srv->on_accept(srv->arg);
     struct conn *c = xnew(struct conn);
     c->srv = srv;
-    c->kind = &http1_kind; /* for whatever ends before its first byte */
+    c->kind = &http1_kind; /* for connections that end before their first byte */
     srv->n_conns++;
     crowd_is(&srv->crowd, srv->n_conns);
     list_push_back(&srv->busy, &c->node);
@@ -327,7 +327,7 @@ static void on_listener_closed(uv_handle_t *h)
     server_check_done(srv);
 }
 
-/* Linux hands these on to accepted sockets: no system call per connection. */
+/* On Linux accepted sockets inherit these: no system call per connection. */
 static void set_options(struct http_server *srv, const struct http_server_opts *opts)
 {
     uv_os_fd_t fd;
@@ -342,7 +342,7 @@ static void set_options(struct http_server *srv, const struct http_server_opts *
                          sizeof opts->user_timeout_ms);
 }
 
-/* The socket is made here, since libuv makes its own as it binds it. */
+/* The socket is created here, because libuv would create its own when it binds. */
 static int open_shared(struct http_server *srv, int family)
 {
     int on = 1;
@@ -380,7 +380,7 @@ static int listen_tcp(struct http_server *srv, const struct http_server_opts *op
     return 0;
 }
 
-/* A socket file that a killed process left behind answers nobody. */
+/* Whether the socket file was left by a killed process, so that connections to it are refused. */
 static bool is_dead_socket(const char *path)
 {
     struct stat st;
@@ -393,7 +393,7 @@ static bool is_dead_socket(const char *path)
            errno == ECONNREFUSED;
 }
 
-/* libuv says EACCES for a directory that is not there. */
+/* libuv reports EACCES for a missing directory. */
 static int bind_error(int r, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -411,7 +411,7 @@ static int listen_unix(struct http_server *srv, const char *path, struct err *er
         return r;
     if (is_dead_socket(address))
         (void)unlink(path);
-    mode_t old = umask(0177); /* the file is never there with another mode than 0600 */
+    mode_t old = umask(0177); /* the file never exists with another mode than 0600 */
     r = uv_pipe_bind(&srv->listener.pipe, address);
     (void)umask(old);
     if (r == 0) {
@@ -491,7 +491,7 @@ static void cut_all(struct list *conns)
     }
 }
 
-/* kind: only those that speak it; NULL: all. */
+/* kind: only connections of this kind; NULL: all. */
 static void finish_all(struct http_server *srv, const struct conn_kind *kind)
 {
     struct list *const lists[] = { &srv->idle, &srv->busy };
@@ -512,8 +512,8 @@ static void on_grace_over(struct timer *t)
 {
     struct http_server *srv = container_of(t, struct http_server, grace);
     cut_all(&srv->busy);
-    cut_all(&srv->idle);    /* whose goodbye was not taken */
-    server_check_done(srv); /* nothing was left to cut */
+    cut_all(&srv->idle);    /* connections that did not take their last bytes */
+    server_check_done(srv); /* there may be nothing to cut */
 }
 
 void http_server_drain(struct http_server *srv)
@@ -539,7 +539,7 @@ void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(
     timer_stop(srv->loop, &srv->idle_timer);
     bool waits = srv->draining && !srv->listening && !srv->n_conns;
     http_server_drain(srv);
-    if (waits) /* the listener has gone already: done() comes from the timer */
+    if (waits) /* the listener was closed already: the timer calls done() */
         timer_start(srv->loop, &srv->grace, 0, on_grace_over);
     else if (grace_ms == 0)
         on_grace_over(&srv->grace);

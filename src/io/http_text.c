@@ -112,7 +112,7 @@ void http_reserve_head(struct buf *to, const struct headers *headers)
     (void)buf_reserve(to, OWN_BYTES + theirs, &at);
 }
 
-/* Asked of every field of every message: the length alone rules out most. */
+/* Called for each field of each message: the length alone rules out most. */
 bool http_is_framing(struct str name)
 {
     switch (name.n) {

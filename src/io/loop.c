@@ -19,8 +19,8 @@
 
 /*
  * libuv runs idle handles before it polls, and polls without blocking while one is active. Calls
- * deferred by the batch itself wait for the next turn, so that a call that defers itself again
- * starves nobody.
+ * deferred by the batch itself wait for the next turn, so that a call that defers itself again does
+ * not starve other work.
  */
 static void on_idle(uv_idle_t *idle)
 {
@@ -86,8 +86,8 @@ static void arm(struct loop *loop, uint64_t at_least_ms)
     (void)uv_timer_start(&loop->uv_timer, on_uv_timer, MAX(after, at_least_ms), 0);
 }
 
-/* Bounded by the timers there were, so that one that arms itself for "now" waits for the next turn.
- */
+/* Runs at most as many timers as there were at the start, so that one that arms itself for "now"
+ * waits for the next turn. */
 static void on_uv_timer(uv_timer_t *uv)
 {
     struct loop *loop = uv->data;
@@ -102,8 +102,8 @@ static void on_uv_timer(uv_timer_t *uv)
     loop->in_timers = false;
     arm(loop, 1);
     if (loop->single_turn)
-        uv_stop(&loop->uv); /* libuv may run timers before it polls, and would block for one more
-                               event */
+        uv_stop(&loop->uv); /* libuv may run timers before polling, and would then block for one
+                               more event */
 }
 
 void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
@@ -156,7 +156,7 @@ int job_start(struct loop *loop, struct job *j)
 
 void job_cancel(struct job *j)
 {
-    (void)uv_cancel((uv_req_t *)&j->uv); /* UV_EBUSY: already running, done() comes with 0 */
+    (void)uv_cancel((uv_req_t *)&j->uv); /* UV_EBUSY: already running, done() runs with 0 */
 }
 
 /* ------------------------------------------------------------------ posts */
@@ -165,7 +165,7 @@ static void wake(struct loop *loop)
 {
     static const uint64_t one = 1;
     ssize_t n = write(loop->wake_fd, &one, sizeof one);
-    assert(n == sizeof one); /* at most one for each reading, so the counter is never full */
+    assert(n == sizeof one); /* at most one per read, so the counter never overflows */
 }
 
 static void on_wake(uv_poll_t *poll, int status, int events)
@@ -188,10 +188,10 @@ static void on_wake(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Not by uv_async_send(): its receiver spins until the sender has returned from it, and the sender
- * is often preempted at this very point, by the thread that it has just woken up. With libuv 1.44
- * that took 50 us for each message where both threads share a core. For the same reason the lock is
- * released before the loop is woken up; `wakers` keeps the descriptor open until then.
+ * This does not use uv_async_send(): its receiver spins until the sender has returned from it, and
+ * the thread that the sender has just woken often preempts it at this very point. With libuv 1.44
+ * that took 50 us per message if both threads share a core. For the same reason the lock is
+ * released before the loop is woken; `wakers` keeps the descriptor open until then.
  */
 void loop_post(struct loop *loop, struct post *p)
 {
@@ -242,7 +242,7 @@ int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool onc
     *w = (struct sig_watch){ .run = run };
     struct sigaction now;
     if (sigaction(signum, NULL, &now) <
-        0) /* checked first: a handle that was set up must be closed */
+        0) /* checked first, because an initialised handle must be closed */
         return err_sys(err, -errno, "watch signal %d", signum);
     int r = uv_signal_init(&loop->uv, &w->uv);
     if (r < 0)
@@ -250,7 +250,7 @@ int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool onc
     w->uv.data = w;
     r = once ? uv_signal_start_oneshot(&w->uv, on_signal, signum)
              : uv_signal_start(&w->uv, on_signal, signum);
-    assert(r == 0); /* the number is good, and the memory for it is there */
+    assert(r == 0); /* the number is valid, and memory is reserved */
     uv_unref((uv_handle_t *)&w->uv);
     return 0;
 }
@@ -276,7 +276,7 @@ static void close_own(struct loop *loop)
     uv_close((uv_handle_t *)&loop->uv_timer, NULL);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
     int r = uv_loop_close(&loop->uv);
-    assert(r == 0); /* else a user's handle is still open */
+    assert(r == 0); /* fails if a user's handle is still open */
 }
 
 /* On failure nothing is open. */
@@ -325,7 +325,7 @@ void loop_fini(struct loop *loop)
     assert(list_is_empty(&loop->deferred) && list_is_empty(&loop->posted) &&
            list_is_empty(&loop->batch));
     assert(loop->timers.n == 0 && loop->holds == 0);
-    /* A thread that has handed over the last post may be about to write, and leaves then. */
+    /* A thread that has queued the last post may still be about to write to wake_fd. */
     while (atomic_load(&loop->wakers) > 0)
         (void)sched_yield();
     uv_close((uv_handle_t *)&loop->wake_poll, NULL);

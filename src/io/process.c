@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    ADOPTION_MS = 5, /* between asking whether its parent has ended, too, */
+    ADOPTION_MS = 5, /* between checks whether its parent has ended too, */
     ADOPTION_TRIES = 200,
     UNKNOWN_YET = PROCESS_UNKNOWN - 1
 };
@@ -27,7 +27,7 @@ enum {
 struct process {
     struct loop *loop;
     uv_poll_t poll;
-    struct timer adoption; /* it has ended, but is not our child yet */
+    struct timer adoption; /* it has ended but is not a child of this process yet */
     unsigned tries;
     bool will_be_ours;
     int fd, pid;
@@ -91,7 +91,7 @@ int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return err_sys(err, -errno, "process %d", pid);
-    if (start_ticks && !is_from(pid, start_ticks)) { /* asked while fd holds who has the id */
+    if (start_ticks && !is_from(pid, start_ticks)) { /* checked while fd pins the process */
         (void)close(fd);
         return err_sys(err, -ESRCH, "process %d", pid);
     }
@@ -115,8 +115,8 @@ int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be
 }
 
 /*
- * In the child, which shares our memory until execve(): system calls only. Returns the errno that
- * stopped it.
+ * Runs in the child, which shares our memory until execve(): system calls only. Returns the errno
+ * of the call that failed.
  */
 static int become(const struct process_opts *o)
 {
@@ -144,7 +144,8 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
 {
     volatile int failed = 0;
     sigset_t all, before;
-    assert(o->in > 2 && o->out > 2 && o->err_out > 2); /* dup2() does not overwrite one of them */
+    assert(o->in > 2 && o->out > 2 &&
+           o->err_out > 2); /* so dup2() does not overwrite one of them */
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = vfork(); // NOLINT: posix_spawn() cannot enter a namespace
@@ -183,11 +184,12 @@ bool process_kill_if(int pid, bool (*is_it)(void *arg, int pid), void *arg)
     scoped(fd_scoped) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0 || !is_it(arg, pid))
         return false;
-    (void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0); /* none, if that one has ended */
+    (void)syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0); /* no effect if it has ended */
     return true;
 }
 
-/* /proc/PID/stat: the name, which may hold anything (proc(5)), then fields 3, 4, 6, 22 and 23. */
+/* /proc/PID/stat: the name, which may hold any character (proc(5)), then fields 3, 4, 6, 22 and
+ * 23. */
 int process_facts(int pid, struct process_facts *ret)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
@@ -214,7 +216,7 @@ int process_facts(int pid, struct process_facts *ret)
     return 0;
 }
 
-/* runc's children call themselves "runc:[1:CHILD]". */
+/* runc's children set their name to "runc:[1:CHILD]". */
 bool process_is_program(const struct process_facts *f, const char *program)
 {
     size_t n = strnlen(program, PROCESS_NAME_SIZE - 1);

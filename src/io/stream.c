@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams; see stream.h. How to read it: bytes come up through on_read() -> take_wire() ->
- * deliver(), and go down through stream_write() -> out -> flush(). Every entry from libuv ends in
- * settle(), which writes, reports failures, and tells the owner.
+ * Streams; see stream.h. How to read it: input goes on_read() -> take_wire() -> deliver(), output
+ * goes stream_write() -> out -> flush(). Each callback from libuv ends in settle(), which writes,
+ * reports failures, and notifies the owner.
  */
 #include "io/stream.h"
 
@@ -20,7 +20,7 @@ struct flight {
     uv_write_t req;
     struct stream *s;
     struct buf buf;
-    size_t at; /* bytes before it are in the kernel */
+    size_t at; /* the kernel has the bytes before it */
 };
 
 struct connecting {
@@ -120,7 +120,7 @@ static void on_written(uv_write_t *req, int status)
         settle(s);
 }
 
-/* The kernel took `at` bytes of b and no more: let it come back for the rest. */
+/* The kernel took only `at` bytes of b: leave the rest to libuv. */
 static void take_off(struct stream *s, struct buf *b, size_t at)
 {
     struct flight *f = xnew(struct flight);
@@ -151,8 +151,8 @@ static void seal(struct stream *s, struct str bytes)
 }
 
 /*
- * Number of bytes the kernel took, or -1 after a failure. Nothing is in flight: the socket may be
- * asked directly, which spares the way through libuv's queue and the kernel's file layer.
+ * Returns the number of bytes the kernel took, or -1 after a failure. Nothing is in flight, so the
+ * function writes to the socket directly, which avoids libuv's queue and the kernel's file layer.
  */
 static ptrdiff_t try_write(struct stream *s, const uv_buf_t *bufs, unsigned n_bufs)
 {
@@ -186,10 +186,10 @@ static void end_output(struct stream *s)
     s->finished = true;
     uv_os_fd_t fd;
     if (uv_fileno(&s->uv.handle, &fd) == 0)
-        (void)shutdown(fd, SHUT_WR); /* a peer that is gone already is noticed by reading */
+        (void)shutdown(fd, SHUT_WR); /* reading will notice a peer that is gone */
 }
 
-/* Handshake bytes and alerts go out although the stream is not open, or has just failed. */
+/* Handshake bytes and alerts are sent although the stream is not open or has just failed. */
 static void flush_tls(struct stream *s)
 {
     if (!s->ssl || s->flight || !s->wire.n)
@@ -231,13 +231,14 @@ static void flush(struct stream *s)
         end_output(s);
 }
 
-/* A large write: what the kernel takes at once, behind what has been gathered, needs no copy. */
+/* A large write: the bytes that the kernel takes at once, after the gathered output, are not
+ * copied. */
 static struct str write_through(struct stream *s, struct str bytes)
 {
     uv_buf_t both[] = { uv_buf_init(s->out.p, (unsigned)s->out.n),
                         uv_buf_init((char *)bytes.p,
                                     (unsigned)MIN(bytes.n, (size_t)STREAM_OUT_MAX_BYTES)) };
-    bool alone = s->out.n == 0; /* its block stays, if it has one */
+    bool alone = s->out.n == 0; /* keep its block, if it has one */
     ptrdiff_t n = try_write(s, both + alone, 2 - alone);
     if (n < 0)
         return STR_NULL;
@@ -285,7 +286,7 @@ void stream_flush(struct stream *s)
         return;
     flush(s);
     if (!s->failed && !s->flight && s->reading && !stream_has_held(s))
-        defer_cancel(&s->turn); /* nothing is left to do there */
+        defer_cancel(&s->turn); /* the turn has nothing left to do */
     else
         stream_kick(s);
 }
@@ -326,7 +327,7 @@ static void stop_reading(struct stream *s)
     s->reading = false;
 }
 
-/* Plain bytes to the owner; what it leaves is held. */
+/* Pass plain bytes to the owner; what it does not consume is held. */
 static void deliver(struct stream *s, const char *p, size_t n)
 {
     size_t used = s->ops->on_data(s, p, n);
@@ -382,7 +383,7 @@ static bool shake_hands(struct stream *s)
     return false;
 }
 
-/* Everything of the window through TLS, until the owner pauses. */
+/* Decrypt everything in the window, until the owner pauses. */
 static void pump(struct stream *s)
 {
     if (!s->opened && !shake_hands(s))
@@ -408,12 +409,12 @@ static int attach_tls(struct stream *s, struct tls_ctx *tls, const char *name, s
 static void take_wire(struct stream *s, const char *p, size_t n);
 
 /*
- * OpenSSL takes 40 KiB for a handshake, from the first byte on. So that a peer has to do something
- * for it, the first record, its hello, is gathered here.
+ * OpenSSL allocates 40 KiB for a handshake at the first byte. To make a peer work for that, the
+ * first record, its hello, is gathered here.
  */
 static void take_hello(struct stream *s, const char *p, size_t n)
 {
-    /* Somebody wrote http:// for https://; as upstream says it. */
+    /* The client used http:// instead of https://; upstream's wording. */
     static const char plain_refusal[] = "HTTP/1.0 400 Bad Request\r\n\r\n"
                                         "Client sent an HTTP request to an HTTPS server.\n";
     enum { HEAD_BYTES = 5, HANDSHAKE = 0x16, SLAB_MAX_BYTES = 16 << 10 };
@@ -468,7 +469,7 @@ static void take_sealed(struct stream *s)
     struct stream_held h = s->sealed;
     s->sealed = (struct stream_held){ 0 };
     s->window = h;
-    pump(s); /* also for bytes that SSL has already read */
+    pump(s); /* also for bytes that SSL has read already */
     struct stream_held left = s->window;
     s->window = (struct stream_held){ 0 };
     if (!s->closing && !s->failed && left.at < left.n)
@@ -532,8 +533,7 @@ void stream_resume(struct stream *s)
 
 /* ------------------------------------------------------------------ turns */
 
-/* What the owner does in on_settled() may need another round: more output, a state to move on from.
- */
+/* on_settled() may make another round necessary: the owner writes more output or changes state. */
 static void write_and_tell(struct stream *s)
 {
     for (int rounds = 0; rounds < 4; rounds++) {
@@ -629,8 +629,8 @@ static int bio_create(BIO *bio)
     return 1;
 }
 
-/* A memory BIO would keep a second copy of everything, and its memory. One method for the process.
- */
+/* Used instead of a memory BIO, which would copy all bytes and keep its memory. One method per
+ * process. */
 static BIO_METHOD *bio_method;
 
 static void make_bio_method(void)
@@ -775,7 +775,7 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
     if (r < 0)
         return connect_failed(s, err_sys(err, r, "connect"), c);
     (void)uv_tcp_nodelay(&s->uv.tcp, 1);
-    (void)uv_tcp_keepalive(&s->uv.tcp, 1, 60); /* by the kernel: nothing of ours wakes */
+    (void)uv_tcp_keepalive(&s->uv.tcp, 1, 60); /* done by the kernel: wakes no timer of ours */
     return 0;
 }
 

@@ -39,7 +39,7 @@ static BIO *bio_of(struct str pem)
     return pem.n && pem.n < INT_MAX ? BIO_new_mem_buf(pem.p, (int)pem.n) : NULL;
 }
 
-/* The end of a PEM text is an error of its own to OpenSSL. */
+/* OpenSSL reports the end of a PEM text as an error. */
 static bool at_end_of_pem(void)
 {
     unsigned long code = ERR_peek_last_error();
@@ -79,10 +79,10 @@ static int use_cert_and_key(SSL_CTX *ssl, struct str cert, struct str key, struc
 {
     ERR_clear_error();
     int r = use_cert(ssl, cert, err);
-    return r < 0 ? r : use_key(ssl, key, err); /* which checks that they belong together */
+    return r < 0 ? r : use_key(ssl, key, err); /* also checks that they belong together */
 }
 
-/* For a server also the list of names that it sends with its request for a certificate. */
+/* For a server also set the list of CA names in its certificate request. */
 static int trust(SSL_CTX *ssl, struct str pem, bool is_server, struct err *err)
 {
     ERR_clear_error();
@@ -134,8 +134,8 @@ static SSL_CTX *new_ssl_ctx(bool is_server)
     return ssl;
 }
 
-/* The handshake goes on: it is for the handler of a request to say 401, in words that clients know.
- */
+/* Continue the handshake in any case: the request's handler answers with a 401 that clients
+ * understand. */
 static int on_client_cert(int ok, X509_STORE_CTX *ctx)
 {
     (void)ok;
@@ -214,7 +214,7 @@ int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pe
 void tls_ctx_trust_system(struct tls_ctx *ctx)
 {
     assert(!ctx->is_server);
-    (void)SSL_CTX_set_default_verify_paths(ctx->ssl); /* without them its own CA is what counts */
+    (void)SSL_CTX_set_default_verify_paths(ctx->ssl); /* on failure only its own CA is trusted */
     ERR_clear_error();
 }
 
@@ -267,7 +267,7 @@ int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *er
 
 /* ------------------------------------------------------------------ who the peer is */
 
-/* UTF-8, or "" for what cannot be one name: bytes that are no text, or a NUL among them. */
+/* UTF-8, or "" for values that cannot be a name: bytes that are not text, or with a NUL. */
 static struct str entry_text(struct arena *a, const X509_NAME_ENTRY *entry)
 {
     unsigned char *p = NULL;
@@ -298,7 +298,7 @@ struct x509_subject tls_subject_of(const X509_NAME *name, struct arena *a)
     return ret;
 }
 
-/* A connection, or a session that is resumed, may outlive the certificate. */
+/* Checked again, because a connection or a resumed session may outlive the certificate. */
 static bool is_in_time(const X509 *cert)
 {
     return X509_cmp_current_time(X509_get0_notBefore(cert)) < 0 &&

@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-/* All but those that a thread brings about itself, as a guest does with its traps. */
+/* Block all signals except those that a thread causes itself, such as a guest's traps. */
 static void block_signals(sigset_t *ret_before)
 {
     static const int own[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };

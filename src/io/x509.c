@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The certificates a cluster makes for itself; see tls.h. */
+/* The certificates that a cluster makes for itself; see tls.h. */
 #include "io/tls.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ enum {
     LASTING_EPOCH_S = 1767225600 /* 2026-01-01: no release is older */
 };
 
-/* Everything of one certificate in the making. */
+/* A certificate that is being made. */
 struct x509_making {
     X509 *cert;
     EVP_PKEY *key;
@@ -90,7 +90,8 @@ static bool add_ext(struct x509_making *m, int nid, const char *value)
     return ok;
 }
 
-/* Built as objects, not through OpenSSL's configuration syntax, in which a name could say more. */
+/* Built as objects, not through OpenSSL's configuration syntax, in which a crafted name could add
+ * settings. */
 static bool add_alt_names(struct x509_making *m, const char *const *names, size_t n)
 {
     GENERAL_NAMES *all = GENERAL_NAMES_new();
@@ -108,15 +109,15 @@ static bool add_alt_names(struct x509_making *m, const char *const *names, size_
         if (!ok)
             GENERAL_NAME_free(one);
     }
-    ERR_clear_error(); /* of names that are no addresses */
+    ERR_clear_error(); /* of names that are not addresses */
     ok = ok && X509_add1_ext_i2d(m->cert, NID_subject_alt_name, all, 0, 0) == 1;
     GENERAL_NAMES_free(all);
     return ok;
 }
 
 /*
- * The cluster's authority must stay valid when the clock is set forward or back: a machine without
- * a battery makes its authority in 1970. Both ends of the validity count from a time that has
+ * The cluster's CA must stay valid when the clock is set forward or back: a machine without a
+ * battery makes its CA in 1970. So both ends of the validity are computed from a time that has
  * passed on every machine with a correct clock.
  */
 static bool set_lasting(X509 *cert, uint64_t valid_s)
@@ -233,7 +234,7 @@ int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *
     return finish(&m, ret_cert_pem, ret_key_pem, err);
 }
 
-/* Without the limits on length that MBSTRING brings: names of users know none. */
+/* Does not use MBSTRING, which limits the length: user names have no limit. */
 static bool add_entry(X509 *cert, const char *field, struct str value)
 {
     return value.n < INT_MAX &&
@@ -293,7 +294,7 @@ int x509_read_request(struct str request_pem, struct arena *a, struct x509_subje
     return 0;
 }
 
-/* subjectAltName, if it was asked for. */
+/* Copy subjectAltName, if the request has one. */
 static bool copy_alt_names(X509 *cert, X509_REQ *req)
 {
     STACK_OF(X509_EXTENSION) *all = X509_REQ_get_extensions(req);
