@@ -21,7 +21,7 @@
 struct quick {
     wasm_engine_t *baseline; /* NULL: not on this architecture */
     wasm_engine_t *sketch;
-    char *label; /* of what `sketch` makes */
+    char *label; /* of code made by `sketch` */
     size_t label_n;
 };
 
@@ -75,7 +75,7 @@ static bool is_as_expected(const struct quick *q, struct str label)
 /* ---- compiling ---- */
 
 struct quick_sink {
-    const struct quick *q; /* NULL: written as it is */
+    const struct quick *q; /* NULL: written unchanged */
     int fd;
     int status;
     struct err *err;

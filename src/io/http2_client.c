@@ -510,7 +510,7 @@ size_t h2_link_data(struct link *l, const char *p, size_t n)
     return n;
 }
 
-/* Continue a call: deliver, end it, or send more. */
+/* Notify a call: on_writable(), then what was held, then the end. */
 static void step(struct http_call *call)
 {
     if (call->writable_owed && h2_call_pending(call) <= OUT_LOW_BYTES) {

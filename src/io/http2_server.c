@@ -80,7 +80,7 @@ struct h2 {
     size_t out_bytes; /* pending in all streams */
     struct bucket resets, chatter;
     struct h2_ping ping; /* while there are streams */
-    bool moved;          /* this side has sent data or a head since the last PING */
+    bool moved;          /* DATA or HEADERS were sent since the last PING */
     bool finishing;      /* the server closes: GOAWAY was sent, streams finish */
     bool said_goodbye;
 };
@@ -878,7 +878,7 @@ static void tell_writable(struct h2_stream *st)
         st->base.ops->on_writable(&st->base);
 }
 
-/* Continue a stream: callbacks of the handler and output. */
+/* Continue a stream: run pending callbacks of its handler, arm its timer. */
 static void step(struct h2_stream *st)
 {
     if (!st->complete) {

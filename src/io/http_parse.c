@@ -81,7 +81,7 @@ static bool has_newline(const char *from, const char *to)
 
 /*
  * Folded lines (RFC 9112 section 5.2), on which parsers disagree: a value that begins after a line
- * end, or whose pieces are not adjacent (at the border of two inputs neither).
+ * end, or whose pieces neither touch nor meet at the border of two inputs.
  */
 static bool is_folded(struct http_parse *p, const char *at, size_t n)
 {

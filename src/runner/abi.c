@@ -2,7 +2,7 @@
 /*
  * The host functions of the operator ABIs G1 and G2 (those of v1 are in v1.c): each starts an
  * operation and returns its id at once. Arguments are copied before the function returns; main
- * hears of the operation when the activation has ended.
+ * learns of the operation when the activation has ended.
  */
 #include "runner/worker.h"
 
@@ -13,7 +13,7 @@ enum { OP_REQUEST, OP_DELAY, OP_WATCH }; /* struct guest_op */
 /* Payloads of one operation; the sum over one activation is bounded by PROTO_OPS_BYTES_MAX. */
 enum { PAYLOAD_MAX = 16 << 20 };
 
-/* Main decodes it again; here it is checked so that the guest fails where it went wrong. */
+/* Main decodes the payload again; it is checked here so that the guest fails at the faulty call. */
 static int check_payload(uint32_t kind, struct str payload, struct err *err)
 {
     struct bincode_request request = { 0 };

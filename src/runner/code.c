@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiled code in memory; see code.h. */
+/* Resident memory of compiled code; see code.h. */
 #include "runner/code.h"
 
 #include <sys/mman.h>
@@ -11,12 +11,12 @@ static size_t image_of(const struct run_module *m, void **ret)
     return (size_t)((char *)end - (char *)*ret);
 }
 
-/* The engine loads no code that has to be patched, so the pages are the file's. */
+/* The engine loads no code that needs patching, so all pages are backed by the file. */
 static void unmap(const struct run_module *m)
 {
     void *start;
     size_t n = image_of(m, &start);
-    (void)madvise(start, n, MADV_DONTNEED); /* if it fails they stay */
+    (void)madvise(start, n, MADV_DONTNEED); /* on failure the pages stay */
 }
 
 static void leave(struct runner *r, struct run_module *m)

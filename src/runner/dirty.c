@@ -10,8 +10,8 @@
 enum { PAGE = RUNNER_PAGE };
 
 /*
- * PAGEMAP_SCAN, Linux 6.7; older headers lack it. A memory is a private mapping, so a page that is
- * there, not the file's and not the shared page of zeros, was written since it was mapped.
+ * PAGEMAP_SCAN, Linux 6.7; older headers lack it. A memory is a private mapping, so a present page
+ * that is neither the file's nor the shared zero page was written since it was mapped.
  */
 struct pm_scan_arg {
     uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
@@ -34,7 +34,7 @@ static int scan(struct dirty *d)
         .category_inverted = PM_IS_FILE | PM_IS_PFNZERO,
         .category_mask = PM_IS_FILE | PM_IS_PFNZERO,
         .category_anyof_mask = PM_IS_PRESENT | PM_IS_SWAPPED,
-        .return_mask = PM_IS_FILE, /* the same for all, so that neighbours are one region */
+        .return_mask = PM_IS_FILE, /* equal for all, so that adjacent pages form one region */
     };
     int n = ioctl(d->fd, PM_SCAN, &arg);
     if (n < 0)
@@ -55,7 +55,7 @@ bool dirty_has_scan(int pagemap_fd)
 #define PAGEMAP_SWAPPED (UINT64_C(1) << 62)
 #define PAGEMAP_FILE    (UINT64_C(1) << 61)
 
-/* The shared page of zeros counts here; it is written as a hole. */
+/* Here the shared zero page counts as dirty; it is saved as a hole. */
 static int scan_old(struct dirty *d)
 {
     uint64_t entries[512];
@@ -76,7 +76,7 @@ static int scan_old(struct dirty *d)
             continue;
         }
         if (d->n == ARRAY_LEN(d->found))
-            return 0; /* goes on here */
+            return 0; /* continues from here */
         d->found[d->n++] = (struct page_region){ .start = d->at, .end = d->at + PAGE };
     }
     return 0;

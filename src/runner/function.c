@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-/* ---- the answer ---- */
+/* ---- the response ---- */
 
-/* What was written becomes a note. */
+/* Turn the gathered bytes into a note. */
 static void note_data(struct instance *in)
 {
     struct buf *data = &in->worker->outcome.data;
@@ -28,7 +28,7 @@ static void send_answer(struct instance *in)
         worker_send_notes(in);
 }
 
-/* A call that parks; what was written leaves with it. */
+/* Make a call that parks; the gathered bytes are sent with it. */
 static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head,
                    wasm_trap_t **trap)
 {
@@ -39,7 +39,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
     return answer;
 }
 
-/* Waits until more may leave, if need be. */
+/* Wait for credit if there is none. */
 static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 {
     struct runner_instance_request *q = &in->request;
@@ -55,7 +55,7 @@ static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap)
 {
     struct runner_instance_request *q = &in->request;
-    int32_t r = need_credit(in, trap); /* what left by flushes counts, too */
+    int32_t r = need_credit(in, trap); /* bytes sent by flushes count as well */
     if (*trap || r < 0)
         return r;
     if (bytes.n > q->left) {
@@ -83,7 +83,7 @@ int32_t function_write(struct instance *in, struct str bytes, wasm_trap_t **trap
 
 /* ---- the body ---- */
 
-/* What main gave lies in a message, whose place the next one takes. */
+/* Main's bytes lie in a message whose buffer the next message reuses: copy them. */
 static void keep_body(struct runner_instance_request *q, struct str piece)
 {
     free(q->kept_body);
@@ -163,7 +163,7 @@ static void note_end(struct instance *in, enum guest_fn_end end, int32_t value,
                                   .head = str_of(end == GUEST_FN_TRAPPED ? why->text : "") });
 }
 
-/* *ret_ok: its instance may serve another request. Errors are main's. */
+/* *ret_ok: the instance may serve another request. Errors concern the connection to main. */
 static int serve(struct runner_worker *w, struct instance *in, bool *ret_ok, struct err *err)
 {
     struct err why = { 0 };
@@ -175,7 +175,7 @@ static int serve(struct runner_worker *w, struct instance *in, bool *ret_ok, str
     enum guest_fn_end end = end_of(in, status, value);
     note_end(in, end, value, &why);
     if (in->abi == GUEST_ABI_COMMAND)
-        (void)instance_set_environment(in, STR_NULL); /* it lies in the order */
+        (void)instance_set_environment(in, STR_NULL); /* it points into the order */
     in->token = 0;
     *ret_ok = end == GUEST_FN_DONE;
     return 0;
@@ -270,7 +270,7 @@ static bool is_handling(const struct instance *in)
     return in->phase == V1_ACTIVATION;
 }
 
-/* "name: value" and LF, each; main reads it again and decides what the names may be. */
+/* Whether each line is "name: value" and LF. Main parses the text again and checks the names. */
 static bool are_fields(struct str text)
 {
     struct str line, rest;
@@ -289,7 +289,7 @@ static size_t copy_out(struct str to, struct str from)
 {
     size_t count = MIN(to.n, from.n);
     if (count)
-        memcpy((char *)to.p, from.p, count); /* the guest's memory, which we may write */
+        memcpy((char *)to.p, from.p, count); /* the guest's memory, writable here */
     return from.n;
 }
 

@@ -9,7 +9,7 @@ static size_t global_bytes(char letter)
     return letter == 'v' ? 16 : 8;
 }
 
-/* Looked up by name once, since instances of functions are reset again and again. */
+/* Instances of functions are reset often, so they look their globals up by name only once. */
 static bool find_global(struct instance *in, size_t i, wasmtime_global_t *ret)
 {
     if (in->globals && i < in->n_globals) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing guests to their swap files and back; see hibernate.h. */
+/* Writing guests to their swap files and restoring them; see hibernate.h. */
 #include "runner/hibernate.h"
 
 #include "runner/dirty.h"
@@ -19,7 +19,7 @@
 
 enum { PAGE = 4096 };
 
-/* Up to so many stored pages are read at once, which is cheaper than mapping and faulting. */
+/* Up to this many stored pages are read at once, which is cheaper than mapping and faulting. */
 enum { READ_PAGES_MAX = 16 };
 
 static uint64_t page_down(uint64_t n)
@@ -51,19 +51,19 @@ static bool is_zero(const uint8_t *page)
     return word == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
 }
 
-/* The file may have older bytes there. */
+/* Make a hole of [from, to), where the file may have older bytes. */
 static int punch(int fd, uint64_t from, uint64_t to)
 {
     off_t data = lseek(fd, (off_t)from, SEEK_DATA);
     if (data < 0 ? errno == ENXIO : (uint64_t)data >= to)
-        return 0; /* is a hole */
+        return 0; /* already a hole */
     return sys_fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
 struct saving {
     int fd;
     bool is_first;
-    uint32_t *sums; /* of all pages, when a record belongs to the file */
+    uint32_t *sums; /* of all pages; only if the file has a record */
 };
 
 static void note_sums(const struct saving *s, const uint8_t *memory, uint64_t from, uint64_t to,
@@ -73,7 +73,7 @@ static void note_sums(const struct saving *s, const uint8_t *memory, uint64_t fr
         s->sums[from / PAGE] = zero ? 0 : snapshot_page_sum(memory + from);
 }
 
-/* Bring [from, to) of the file to what the memory has. */
+/* Make [from, to) of the file equal to the memory. */
 static int write_range(const struct saving *s, const uint8_t *memory, uint64_t from, uint64_t to)
 {
     while (from < to) {
@@ -98,7 +98,7 @@ struct image {
     uint64_t lo, hi; /* whole pages */
 };
 
-/* The part of the memory that a fresh instance gets from the module. */
+/* The part of the memory that a new instance gets from the module. */
 static struct image image_of(const struct instance *in)
 {
     uint64_t size = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory);
@@ -106,7 +106,7 @@ static struct image image_of(const struct instance *in)
     return (struct image){ MIN(page_down(in->module->image_lo), hi), hi };
 }
 
-/* ---- how much room that takes ---- */
+/* ---- room in the swap file ---- */
 
 static uint64_t holes_in(int fd, uint64_t from, uint64_t to)
 {
@@ -134,7 +134,7 @@ static uint64_t growth_of_range(int fd, const uint8_t *memory, uint64_t from, ui
     return bytes;
 }
 
-/* What write_memory() and write_record() would add; fewer than 0: it cannot be told. */
+/* The bytes that write_memory() and write_record() would add; negative: unknown. */
 static int64_t count_growth(struct instance *in, const struct proto_run *run, uint64_t size)
 {
     const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
@@ -159,7 +159,7 @@ static int64_t count_growth(struct instance *in, const struct proto_run *run, ui
     return (int64_t)snapshot_disk_bytes(bytes);
 }
 
-/* Counting costs another look at every dirty page, so only where the room may not do. */
+/* Counting examines every dirty page once more, so it is done only if the room may not suffice. */
 static int check_room(struct instance *in, const struct proto_run *run, uint64_t size,
                       struct hibernated *ret, struct err *err)
 {
@@ -202,7 +202,7 @@ static int write_memory(struct instance *in, const struct saving *s, bool use_pa
 
 /* ---- the record, for the next process ---- */
 
-/* Room for the header, and behind it the sums as the file has them. NULL: see *ret. */
+/* A buffer with room for the header, followed by the sums from the file. NULL: see *ret. */
 static uint8_t *read_record(struct instance *in, const struct proto_run *run, size_t sums_bytes,
                             int *ret)
 {
@@ -222,7 +222,7 @@ static uint8_t *read_record(struct instance *in, const struct proto_run *run, si
     return NULL;
 }
 
-/* Last of all, and in one write: a record that reads back is whole. */
+/* Written last, with one write, so a record that decodes is complete. */
 static int write_record(struct instance *in, const struct proto_run *run,
                         const struct hibernated *saved, uint8_t *record, size_t sums_bytes)
 {
@@ -249,7 +249,7 @@ static int write_record(struct instance *in, const struct proto_run *run,
     return r;
 }
 
-/* Nothing of an earlier attempt may be left: a first save leaves pages of zeros out. */
+/* Remove what an earlier attempt has written: a first save skips zero pages. */
 static int empty_file(int fd, const struct stat *st)
 {
     if (st->st_blocks == 0)
@@ -324,7 +324,8 @@ static int map_file(struct instance *in, struct err *err)
 #define MADV_POPULATE_READ 22 /* Linux 5.14 */
 #endif
 
-/* Its event will find the pages mapped. Only what is stored: reading holes would fill them. */
+/* Map the pages before the guest's event arrives. Only stored pages: reading holes would allocate
+ * pages. */
 static void populate(struct instance *in)
 {
     uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
@@ -336,7 +337,7 @@ static void populate(struct instance *in)
             return;
         uint64_t from = page_down((uint64_t)data), to = page_up((uint64_t)MIN(hole, size));
         if (madvise(memory + from, to - from, MADV_POPULATE_READ) < 0)
-            return; /* then they come one by one */
+            return; /* then they are faulted in one by one */
         at = hole;
     }
 }
@@ -355,8 +356,8 @@ static void clear_image(uint8_t *memory, struct image image, uint64_t from, uint
             memset(memory + from, 0, PAGE);
 }
 
-/* Copy what the file has; where it has nothing the memory was zero, whatever the module's image
- * says. */
+/* Copy the stored pages; where the file has a hole the memory was zero, even if the module's image
+ * differs. */
 static int read_file(struct instance *in, struct err *err)
 {
     uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
@@ -393,7 +394,7 @@ static int grow(struct instance *in, uint32_t pages, struct err *err)
     return e ? engine_err(err, -ENOMEM, e, "grow the memory") : 0;
 }
 
-/* The stored pages [at, to) against their sums. */
+/* Check the stored pages [at, to) against their sums. */
 static int verify_range(int fd, const uint32_t *sums, uint64_t at, uint64_t to, size_t *n_found)
 {
     static uint8_t page[PAGE];
@@ -409,7 +410,7 @@ static int verify_range(int fd, const uint32_t *sums, uint64_t at, uint64_t to, 
     return 0;
 }
 
-/* Every page that has a sum is in the file, and nothing else is. */
+/* Check that the pages in the file are exactly those that have a sum. */
 static int verify_pages(struct instance *in, const uint32_t *sums, uint64_t size)
 {
     size_t n_found = 0, n = 0;
@@ -432,7 +433,7 @@ static int verify_pages(struct instance *in, const uint32_t *sums, uint64_t size
     return n == n_found ? 0 : E_CORRUPT;
 }
 
-/* What another process left: nothing of it has been believed but by main, which read the header. */
+/* Check a file of an earlier process; so far only main has read it, and only the header. */
 static int verify(struct instance *in, const struct proto_run *run)
 {
     struct snapshot s;
@@ -453,7 +454,8 @@ static int verify(struct instance *in, const struct proto_run *run)
                         (uint64_t)run->memory_pages * MODULE_PAGE_BYTES);
 }
 
-/* From here on the file is no snapshot any more, whatever becomes of us. */
+/* Check the record and invalidate it: from here on the file is not a snapshot, even if this process
+ * dies. */
 static int take_record(struct instance *in, const struct proto_run *run, struct err *err)
 {
     int r = run->flags & RUN_VERIFY ? verify(in, run) : 0;

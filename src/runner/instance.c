@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { MEMORY_NEARLY = 1 << 20 }; /* what allocators ask for at once */
+enum { MEMORY_NEARLY = 1 << 20 }; /* the usual step of allocators */
 
 struct entry_row {
     enum guest_abi abi;
@@ -38,7 +38,9 @@ wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
 
 /* ---- WASI ---- */
 
-enum { OUTPUT_MAX = 1 << 20 }; /* bytes of log that one call takes; the guest sees a short write */
+enum {
+    OUTPUT_MAX = 1 << 20
+}; /* bytes of log that one call accepts; the guest sees a short write */
 
 static struct instance *instance_of_wasi(struct wasi_ctx *c)
 {
@@ -54,7 +56,7 @@ static void log_line_part(struct instance *in, uint32_t fd, struct str part)
 {
     struct buf *line = &in->lines[fd - 1];
     size_t room = PROTO_LOG_LINE_MAX - line->n;
-    (void)buf_add_str(line, str_slice(part, 0, room)); /* the rest of a long line is cut */
+    (void)buf_add_str(line, str_slice(part, 0, room)); /* a long line is cut */
 }
 
 static int64_t wasi_write_log(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
@@ -77,7 +79,7 @@ static int64_t wasi_write_log(struct wasi_ctx *c, uint32_t fd, struct str bytes,
     return taken;
 }
 
-/* The standard output of a command is its answer, standard error is its log. */
+/* The standard output of a command is its response, standard error its log. */
 static int64_t wasi_write_answer(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
                                  wasm_trap_t **trap)
 {
@@ -108,12 +110,12 @@ static const struct wasi_grants wasi_of_commands = { .fail = wasi_fail,
 
 /* ---- failures ---- */
 
-/* Consumes e and trap, of which one is set, and says why the guest failed. */
+/* Set err to the reason of the guest's failure. e and trap, of which one is set, are taken. */
 static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, const char *what,
                    struct err *err)
 {
     if (in->failed[0]) {
-        if (in->abi == GUEST_ABI_V1) /* CALL: RULE: what was wrong */
+        if (in->abi == GUEST_ABI_V1) /* CALL: RULE: what is wrong */
             (void)err_set(err, E_TRAP, "%s", in->failed);
         else
             (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
@@ -128,7 +130,8 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
     wasmtime_trap_code_t code;
     bool has_code = wasmtime_trap_code(trap, &code);
     wasm_trap_delete(trap);
-    /* Out of memory has many faces; what they have in common is told. */
+    /* Lack of memory shows in many ways; report that the memory was nearly full or its growth
+     * refused. */
     uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) : 0;
     const char *name = has_code ? engine_trap_name(code, ENGINE_TRAP_OURS) : "trap";
     if (used && used + MIN((uint64_t)MEMORY_NEARLY, in->memory_max / 4) > in->memory_max)
@@ -147,7 +150,7 @@ uint64_t instance_time_left(const struct instance *in)
     return in->deadline > now ? in->deadline - now : 1;
 }
 
-/* Guests that may be parked share the runner's time. */
+/* Guests that may be parked run in time slices. */
 static bool has_slices(enum guest_abi abi)
 {
     return abi == GUEST_ABI_V1 || abi_is_function(abi);
@@ -158,7 +161,7 @@ static uint64_t slice(const struct instance *in, uint64_t left)
     return has_slices(in->abi) ? MIN(left, (uint64_t)RUNNER_SLICE_TICKS) : left;
 }
 
-/* A slice is over: has it had its time, does somebody else wait? */
+/* A slice is over: end the guest if its time is used up, else yield if a message waits. */
 static wasmtime_error_t *on_epoch(wasmtime_context_t *cx, void *data, uint64_t *delta,
                                   wasmtime_update_deadline_kind_t *kind)
 {
@@ -188,7 +191,7 @@ void instance_go_on(struct instance *in, uint64_t left)
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
                 const char *what, struct err *err)
 {
-    in->limits.refused_bytes = 0; /* what an earlier call survived is not why this one fails */
+    in->limits.refused_bytes = 0; /* a refusal in an earlier call is not the reason now */
     instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
     wasm_trap_t *trap = NULL;
     wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, args, n, &trap);
@@ -227,7 +230,7 @@ static bool get_export(struct instance *in, const char *name, wasmtime_extern_ki
     return engine_export(in->wasi.cx, &in->handle, name, kind, ret);
 }
 
-/* `check`: also verify the types; once per module and ABI is enough, they cannot change. */
+/* check: also verify the types; needed once per module and ABI, since they cannot change. */
 static int find_entries(struct instance *in, bool check, struct err *err)
 {
     wasmtime_extern_t e;
@@ -364,7 +367,7 @@ void instance_free(struct instance *in)
 
 /* ---- calls ---- */
 
-/* An exit with status 0 inside the entry point means "initialised"; any other one is a failure. */
+/* An exit with status 0 inside the entry point means "initialised"; any other exit is a failure. */
 static int start_result(struct instance *in, int status, struct err *err)
 {
     if (!in->wasi.has_exited)
@@ -376,7 +379,8 @@ static int start_result(struct instance *in, int status, struct err *err)
     return err_set(err, E_TRAP, "the guest exited with status %d", in->wasi.exit_code);
 }
 
-/* A function without parameters and results, looked up because it is called once. */
+/* Call a function without parameters and results, which is looked up here because it is called
+ * once. */
 static int call_once(struct instance *in, const char *name, struct err *err)
 {
     wasmtime_val_raw_t none[1];
@@ -501,8 +505,8 @@ int instance_start(struct instance *in, struct err *err)
     return status;
 }
 
-/* Operator ABI 1.6 no. 3 and 4: null means no value, an empty value has a pointer of the guest's.
- */
+/* Copy a payload into the guest, for operators of G1 and G2. A null pointer means no value; an
+ * empty value has a pointer that the guest allocated. */
 static int hand_over(struct instance *in, struct str payload, uint32_t *ret_at, struct err *err)
 {
     wasmtime_val_raw_t v[1] = { { .i32 = (int32_t)payload.n } };
@@ -511,7 +515,8 @@ static int hand_over(struct instance *in, struct str payload, uint32_t *ret_at, 
         return status;
     uint32_t at = (uint32_t)v[0].i32;
     if (payload.n) {
-        void *to = wasi_range(&in->wasi, at, payload.n); /* the memory may just have grown */
+        void *to = wasi_range(&in->wasi, at,
+                              payload.n); /* the guest's allocation may have grown the memory */
         if (!to || at == 0)
             return err_set(err, E_TRAP, "allocate(%zu) gave %u, which is not in the guest's memory",
                            payload.n, at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Carrying out what main orders: modules, and the turns of guests; see orders.h. */
+/* Carrying out main's orders: modules, and the turns of guests; see orders.h. */
 #include "runner/orders.h"
 
 #include "runner/code.h"
@@ -26,7 +26,8 @@ static void module_free(struct run_module *m)
     free(m);
 }
 
-/* A module that cannot be loaded stays with its error, for whoever is started from it. */
+/* A module that cannot be loaded is kept with its error, for the guests that are started from
+ * it. */
 int order_module(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;
@@ -103,7 +104,7 @@ int order_drop(struct runner_worker *w, struct err *err)
         return status;
     template_drop(r, p.slot);
     if (p.slot < r->slots.n)
-        drop_instance(r, p.slot); /* may have ended by itself meanwhile */
+        drop_instance(r, p.slot); /* the guest may have ended by itself */
     return 0;
 }
 
@@ -113,7 +114,7 @@ static uint32_t us_since(uint64_t start_ns)
     return us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
 }
 
-/* START and WAKE; afterwards the slot has an instance. */
+/* Carry out START or WAKE; afterwards the slot has an instance. */
 static int make_instance(struct runner_worker *w, struct proto_answer *a, struct err *err)
 {
     struct runner *r = w->runner;
@@ -134,7 +135,7 @@ static int make_instance(struct runner_worker *w, struct proto_answer *a, struct
     return status;
 }
 
-/* All that happens inside the guest. */
+/* The part of a RUN that runs inside the guest. */
 static int activate(struct instance *in, const struct proto_run *run, struct proto_answer *a,
                     struct err *err)
 {
@@ -189,11 +190,11 @@ static void suspend(struct runner *r, struct instance *in, const struct proto_ru
     if (!keep)
         drop_instance(r, run->slot);
     r->dissolved_bytes +=
-        (size_t)saved->dirty_pages * 64; /* what the engine keeps beside the memory */
+        (size_t)saved->dirty_pages * 64; /* memory of the engine beside the guest's */
     a->suspend_us = us_since(start);
 }
 
-/* The order must outlive the messages that come while its guest is parked. */
+/* Keep the order: it must outlive the messages that arrive while its guest is parked. */
 static int take_order(struct runner_worker *w, struct err *err)
 {
     struct runner *r = w->runner;

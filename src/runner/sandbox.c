@@ -24,7 +24,7 @@ void sandbox_allow_memory(struct runner *r)
     want += SANDBOX_MEMORY_STEP - want % SANDBOX_MEMORY_STEP;
     if (want <= r->data_max && r->data_max - want <= SANDBOX_MEMORY_STEP)
         return;
-#if !HAS_SANITIZER /* the sanitizers need much memory of their own */
+#if !HAS_SANITIZER /* sanitizers need much memory */
     const struct rlimit limit = { .rlim_cur = want, .rlim_max = RLIM_INFINITY };
     if (setrlimit(RLIMIT_DATA, &limit) == 0)
         r->data_max = want;
@@ -56,21 +56,20 @@ int sandbox_prepare(struct runner *r, struct err *err)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "prctl");
     confine_oom();
-    (void)close_range(4, UINT_MAX, 0); /* all that we should have is the socket, 3 */
+    (void)close_range(4, UINT_MAX, 0); /* only the socket, 3, should be open */
     r->group_fd = confine_take_memory();
-    /* One write to a memory of several MiB would dirty 512 pages. */
+    /* With huge pages one write to a large memory would dirty 512 pages. */
     if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0) < 0)
         return err_sys(err, -errno, "disable huge pages");
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur =
-            files.rlim_max; /* one for each awake guest that has slept, one for each module */
+        files.rlim_cur = files.rlim_max; /* one per awake guest that has slept, one per module */
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
     const struct rlimit none = { 0, 0 };
     struct rlimit file_size;
     (void)getrlimit(RLIMIT_FSIZE, &file_size);
-    /* A memory of 32 bits, and its record. */
+    /* A 32-bit memory and its record. */
     file_size.rlim_max = MIN(file_size.rlim_max, ((rlim_t)4 << 30) + ((rlim_t)8 << 20));
     file_size.rlim_cur = file_size.rlim_max;
     if (setrlimit(RLIMIT_CORE, &none) < 0 || setrlimit(RLIMIT_FSIZE, &file_size) < 0)
@@ -115,27 +114,29 @@ static const int allowed[] = {
     SCMP_SYS(gettid),
     SCMP_SYS(getpid),
     SCMP_SYS(sched_yield),
-    SCMP_SYS(set_robust_list), /* at the start of a thread, as the next one */
+    SCMP_SYS(set_robust_list), /* at the start of a thread, like the next one */
     SCMP_SYS(rseq),
 };
 
 enum { LIBC_SIGSETXID = 33 };
 
-/* clone(2) makes threads of this process, and nothing else. */
+/* clone(2) is allowed for threads of this process alone. */
 enum {
     THREAD_FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD,
     NO_THREAD_FLAGS = CLONE_VFORK | CLONE_PTRACE | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                       CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 };
 
-/* A call with this value of an argument. SCMP_A1() and its like would leave a field out. */
+/* Allow a call with this value of an argument. SCMP_A1() and similar macros would leave a field
+ * uninitialised. */
 static int allow_value(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t value)
 {
     const struct scmp_arg_cmp is_value = { .arg = arg, .op = SCMP_CMP_EQ, .datum_a = value };
     return seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call, 1, &is_value);
 }
 
-/* The commands that the engine and the C library use; others could make a socket send signals. */
+/* The commands that the engine and the C library use; other commands could make a socket send
+ * signals. */
 static const int fcntl_commands[] = { F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS };
 
 static int add_rules(scmp_filter_ctx ctx)
@@ -148,7 +149,8 @@ static int add_rules(scmp_filter_ctx ctx)
     int r = allow_value(ctx, SCMP_SYS(ioctl), 1, PM_SCAN_REQUEST);
     for (size_t i = 0; i < ARRAY_LEN(fcntl_commands) && r == 0; i++)
         r = allow_value(ctx, SCMP_SYS(fcntl), 1, (uint64_t)fcntl_commands[i]);
-    /* The C library's fstat(). A name beside this flag would be looked up, in an empty root. */
+    /* The C library's fstat(). With this flag a name would still be looked up, but in an empty
+     * root. */
     if (r == 0)
         r = allow_value(ctx, SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH);
     /* sandbox_allow_memory() */
@@ -165,10 +167,11 @@ static int add_rules(scmp_filter_ctx ctx)
                                             .datum_b = THREAD_FLAGS };
     if (r == 0)
         r = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &is_thread);
-    /* The C library's own signal, which the first thread sets up. */
+    /* The C library's internal signal, whose handler the first thread installs. */
     if (r == 0)
         r = allow_value(ctx, SCMP_SYS(rt_sigaction), 0, LIBC_SIGSETXID);
-    /* Its flags lie in memory, where no filter sees them; the C library falls back to clone. */
+    /* The flags of clone3 lie in memory, which the filter cannot read; the C library falls back to
+     * clone. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
     /* Standard libraries fall back to fstat. */
@@ -179,7 +182,7 @@ static int add_rules(scmp_filter_ctx ctx)
 
 int sandbox_enter(struct runner *r, struct err *err)
 {
-#if !HAS_SANITIZER /* the sanitizers need files and system calls of their own, at any time */
+#if !HAS_SANITIZER /* sanitizers need files and further system calls at any time */
     int status = confine_enter(&r->confined, err);
     if (status < 0)
         return status;

@@ -16,7 +16,7 @@ enum { PAGE = RUNNER_PAGE };
 
 struct template
 {
-    unsigned refs; /* of its slot, and of each instance at work */
+    unsigned refs; /* of its slot, and of each running instance */
     bool is_dropped;
     bool is_snapshot; /* otherwise each instance is initialised */
     struct run_module *module;
@@ -26,13 +26,14 @@ struct template
     uint64_t clock_offset_ns;
     char globals[PROTO_GLOBALS_MAX];
     size_t n_globals;
-    VEC(uint32_t) touched; /* pages that a fresh instance has otherwise, in order */
-    VEC(uint32_t) stored;  /* pages that are not zeros, in order */
-    uint8_t *copies;       /* of the stored ones, when they are few; else they are in a file: */
+    VEC(uint32_t) touched; /* pages that differ in a new instance, ascending */
+    VEC(uint32_t) stored;  /* pages that are not zero, ascending */
+    uint8_t *copies;       /* of the stored pages if they are few; else they are in a file: */
     int fd;                /* byte n of it is byte n of the memory; -1: there is none */
-    const uint8_t *view;   /* of its first view_bytes; holes are not read, which would fill them */
+    const uint8_t
+        *view; /* of its first view_bytes; holes are not read, because that would allocate pages */
     uint64_t view_bytes;
-    struct list kept; /* instances that wait, the last used first */
+    struct list kept; /* waiting instances, the last used first */
     unsigned n_kept;
 };
 
@@ -70,14 +71,14 @@ static bool is_zero(const uint8_t *page)
     return word == 0 && memcmp(page, page + 8, PAGE - 8) == 0;
 }
 
-/* The next page in order. */
+/* Note a page; called in ascending order. */
 static void note_page(struct template *t, const uint8_t *memory, uint64_t at)
 {
     if (!is_zero(memory + at))
         vec_push(&t->stored, (uint32_t)(at / PAGE));
 }
 
-/* What the module's data covers, and what initialisation has written. */
+/* Find the pages of the module's data and those that initialisation has written. */
 static int find_pages(struct template *t, struct instance *in)
 {
     const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
@@ -155,7 +156,7 @@ static void template_unref(struct template *t)
     free(t);
 }
 
-/* ---- instances that wait ---- */
+/* ---- waiting instances ---- */
 
 static void forget_kept(struct instance *in)
 {
@@ -195,7 +196,7 @@ static int map_memory(const struct template *t, struct instance *in, struct err 
     return r < 0 ? err_sys(err, r, "map the memory after initialisation") : 0;
 }
 
-/* Page by page, or all of it at once where that is less. */
+/* Reset the memory page by page, or map all of it when many pages were written. */
 static bool reset_memory(const struct template *t, struct instance *in)
 {
     uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
@@ -215,7 +216,7 @@ static bool reset_memory(const struct template *t, struct instance *in)
     return more == 0;
 }
 
-/* As it was before its request; false: it cannot be. */
+/* Reset the instance to its state before the request; false: not possible. */
 static bool reset(const struct template *t, struct instance *in)
 {
     if (wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) != t->bytes ||
@@ -250,7 +251,7 @@ void template_give(struct instance *in, bool is_ok)
 
 /* ---- making ---- */
 
-/* A fresh instance gets what initialisation has made of it. */
+/* Give a new instance the state after initialisation. */
 static int restore(const struct template *t, struct instance *in, struct err *err)
 {
     uint64_t now = wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory), before;
@@ -273,7 +274,7 @@ static int restore(const struct template *t, struct instance *in, struct err *er
     return r < 0 ? r : globals_restore(in, str_n(t->globals, t->n_globals), err);
 }
 
-/* `in` lies in the slot while its initialisation runs, since that may be parked. */
+/* `in` is in the slot while its initialisation runs, because the guest may be parked then. */
 static int initialise(struct runner_worker *w, struct instance *in, struct err *err)
 {
     w->runner->slots.p[w->run.slot] = in;
@@ -344,7 +345,7 @@ int template_new(struct runner_worker *w, struct err *err)
     r->templates.p[run->slot] = t;
     if (!t->is_snapshot)
         return 0;
-    /* It is just as the next one has to be, but for pages that it owns without need. */
+    /* The instance can serve the first request; it only owns pages that it does not need. */
     if (t->touched.n > TEMPLATE_COPY_PAGES && t->fd >= 0 && map_memory(t, in, NULL) < 0)
         return 0;
     in->template = t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host functions of ABI v1 (docs/guest-abi.md). A range outside of the guest's memory, a call
- * where it is not allowed, and what is posted beyond the limits end the guest; what a parked call
- * got wrong is an error code with a text.
+ * The host functions of ABI v1 (docs/guest-abi.md). A range outside the guest's memory, a call in a
+ * wrong phase, and posts beyond the limits end the guest. Other mistakes in a parked call give an
+ * error code with a text.
  */
 #include "runner/worker.h"
 
@@ -52,7 +52,7 @@ static wasm_trap_t *park(struct instance *in, const char *name, const struct pro
     return NULL;
 }
 
-/* The record of its first suspend takes it. The guest has not run meanwhile. */
+/* Keep the declaration for the record of the first suspend. The guest has not run meanwhile. */
 static void keep_declaration(struct instance *in, uint32_t at, size_t n)
 {
     const char *p = n ? wasi_range(&in->wasi, at, n) : "";
@@ -159,7 +159,7 @@ V1(result_read)
         return trap;
     size_t count = MIN(to.n, in->result.n);
     if (count)
-        memcpy((char *)to.p, in->result.p, count); /* the guest's memory, which we may write */
+        memcpy((char *)to.p, in->result.p, count); /* the guest's memory, writable here */
     in->result = str_slice(in->result, count, in->result.n);
     v[0].i32 = (int32_t)count;
     return NULL;
@@ -232,7 +232,8 @@ V1(metric)
     return post(in, "metric", &note);
 }
 
-/* Text and key-values share the limit; cut key-values would not be JSON any more. */
+/* Text and key-values share the limit; key-values are never cut, because they would not be JSON any
+ * more. */
 V1(log)
 {
     struct instance *in = instance_of(caller);

@@ -16,10 +16,10 @@
 #include <time.h>
 
 enum {
-    FLUSH_NOTES = 512, /* so much is told before the next activation of a command begins */
+    FLUSH_NOTES = 512, /* notes that are sent before the next activation of a command */
     FLUSH_BYTES = 32 << 10,
-    WORKER_BYTES = 80 << 10,   /* of the heap */
-    OUT_BYTES_KEPT = 256 << 10 /* a larger message's buffer is given back */
+    WORKER_BYTES = 80 << 10,   /* heap memory of a worker */
+    OUT_BYTES_KEPT = 256 << 10 /* a larger buffer is freed after the message */
 };
 _Static_assert((int)PROTO_NOTES_MAX >=
                    (int)FLUSH_NOTES + (int)GUEST_V1_POSTS_MAX + (int)PROTO_LOGS_MAX + 1,
@@ -66,7 +66,7 @@ static void worker_free(struct runner_worker *w)
     free(w);
 }
 
-/* Whichever thread finds out. Nothing here outlives the process but what main has anyway. */
+/* Called by the thread that finds the reason. The process holds no state that main lacks. */
 static _Noreturn void end_process(int status, const struct err *err)
 {
     if (status == E_EOF || status == -EPIPE || status == -ECONNRESET)
@@ -77,7 +77,7 @@ static _Noreturn void end_process(int status, const struct err *err)
 
 /* ---- the baton ---- */
 
-/* Hand baton and message to `to`. What follows until await_baton() may touch nothing shared. */
+/* Pass baton and message to `to`. Until await_baton() the caller must not touch shared state. */
 static void pass_baton(struct runner_worker *w, struct runner_worker *to)
 {
     struct runner *r = w->runner;
@@ -110,7 +110,7 @@ static void *worker_main(void *arg)
     return NULL;
 }
 
-/* A worker that has nothing to do. -EAGAIN, -ENOMEM. */
+/* Get an idle worker, or start one. -EAGAIN, -ENOMEM. */
 static int spare_worker(struct runner *r, struct runner_worker **ret)
 {
     if (!list_is_empty(&r->spares)) {
@@ -145,7 +145,7 @@ static int receive(struct runner_worker *w, struct err *err)
     int status = proto_recv(RUNNER_SOCKET, MSG_DONTWAIT, &w->msg, err);
     if (status != -EAGAIN)
         return status;
-    (void)malloc_trim(0); /* there is nothing to do: give back memory that is not needed */
+    (void)malloc_trim(0); /* the process is idle: return unused memory to the system */
     r->dissolved_bytes = 0;
     return proto_recv(RUNNER_SOCKET, 0, &w->msg, err);
 }
@@ -197,8 +197,8 @@ static int carry_out(struct runner_worker *w, struct err *err)
 }
 
 /*
- * What a thread does that runs no guest: read and carry out. Returns when it has handed on the
- * baton and there are spares enough.
+ * The loop of a thread that runs no guest: read messages and carry them out. Returns when it has
+ * passed on the baton and there are enough spares.
  */
 static void serve(struct runner_worker *w)
 {
@@ -225,7 +225,7 @@ static void serve(struct runner_worker *w)
             list_push_front(&r->spares, &w->node);
             r->n_spares++;
         } else {
-            r->dissolved_bytes += WORKER_BYTES; /* it will be worth a trim */
+            r->dissolved_bytes += WORKER_BYTES; /* counts towards the next trim */
         }
         pass_baton(w, parked->worker);
         if (!stays)
@@ -307,7 +307,7 @@ int worker_flush(struct instance *in, struct err *err)
     return 0;
 }
 
-/* Until w->msg is the REPLY to `in`, or the DROP of it. */
+/* Wait until w->msg is the REPLY to `in` or its DROP. */
 static void wait_parked(struct instance *in)
 {
     struct runner_worker *w = in->worker, *to;
@@ -331,7 +331,7 @@ static void wait_parked(struct instance *in)
         if (status < 0)
             break;
         pass_baton(w, to);
-        await_baton(w); /* given together with the message for `in` */
+        await_baton(w); /* passed together with the message for `in` */
         return;
     }
     end_process(status, &err);
@@ -360,7 +360,7 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     return 0;
 }
 
-/* Looks without taking anything; descriptors that lie there stay there. */
+/* Peek at the socket; the message and its descriptors stay in the queue. */
 static bool has_message(void)
 {
     struct msghdr msg = { 0 };
@@ -372,7 +372,7 @@ int worker_slice(struct instance *in)
     int64_t unused;
     if (!has_message())
         return 0;
-    /* What it has not read yet lies in a message, whose place the next one takes. */
+    /* The unread rest lies in a message whose buffer the next message reuses. */
     struct str left = in->result;
     scoped(free_scoped) char *copy = left.n ? xstrndup(left.p, left.n) : NULL;
     int status = worker_call(in, &(struct proto_call){ .kind = PROTO_CALL_SLICE }, &unused);

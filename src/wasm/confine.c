@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving up files, networks and privileges; see confine.h. */
+/* Dropping access to files, networks and privileges; see confine.h. */
 #include "wasm/confine.h"
 
 #include "base/mem.h"
@@ -44,7 +44,7 @@ int confine_take_memory(void)
         return -1;
     int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     (void)close(STDIN_FILENO);
-    (void)open("/dev/null", O_RDONLY); /* the lowest number that is free */
+    (void)open("/dev/null", O_RDONLY); /* gets the lowest free number */
     has_memory_group = fd >= 0;
     return fd;
 }
@@ -53,7 +53,7 @@ void confine_join_memory(int procs_fd)
 {
     if (procs_fd < 0)
         return;
-    (void)sys_write_all(procs_fd, "0", 1); /* a group that was removed meanwhile bounds nothing */
+    (void)sys_write_all(procs_fd, "0", 1); /* a cgroup that was removed meanwhile limits nothing */
     (void)close(procs_fd);
 }
 
@@ -88,7 +88,7 @@ static int hide_files(void)
         return -errno;
     if (syscall(SYS_pivot_root, ".", ".") == 0)
         (void)umount2(".", MNT_DETACH);
-    else if (chroot(".") < 0) /* the root is no mount point of its own */
+    else if (chroot(".") < 0) /* the root is not a mount point */
         return -errno;
     return chdir("/") < 0 ? -errno : 0;
 }
@@ -136,7 +136,7 @@ int confine_enter(struct confine_report *ret, struct err *err)
 {
     struct confine_report report = { 0 };
     make_namespaces(&report);
-    /* The bounding set can be changed only with a capability that the change of user takes away. */
+    /* Changing the bounding set needs a capability that the change of user removes. */
     for (unsigned long cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
         continue;
     int r = drop_root(err);
@@ -154,21 +154,22 @@ int confine_enter(struct confine_report *ret, struct err *err)
 
 enum { SPAWN_STACK_BYTES = 64 << 10, SPAWN_FDS_MAX = 8 };
 
-/* ThreadSanitizer keeps its state in memory, where it takes what the child does for what we do. */
+/* ThreadSanitizer keeps its state in memory and would attribute the child's accesses to this
+ * process. */
 enum { SPAWN_FLAGS = CLONE_VFORK | SIGCHLD | (HAS_TSAN ? 0 : CLONE_VM) };
 
 /*
- * What the child reads and writes before its exec. It shares our memory until then (CLONE_VM), and
- * this thread waits (CLONE_VFORK), as posix_spawn() does it; that function cannot make namespaces.
- * So the child runs on a stack of its own, makes system calls alone, and no signal handler runs in
- * it: all signals are blocked. This struct is in memory that is shared in any case; the stack comes
- * from malloc(), which tells AddressSanitizer that it is not in use any more.
+ * The data that the child reads and writes before its exec. Until then it shares our memory
+ * (CLONE_VM) and this thread waits (CLONE_VFORK), as in posix_spawn(), which cannot create
+ * namespaces. So the child has its own stack, makes only system calls, and runs no signal handler,
+ * because all signals are blocked. This struct is in memory that is shared in any case; the stack
+ * comes from malloc(), so that AddressSanitizer knows when it is not in use any more.
  */
 struct spawning {
     const struct confine_child *child;
     bool has_user_namespace;
     char uid_map[64], gid_map[64];
-    int error; /* errno of what failed */
+    int error; /* errno of the call that failed */
 };
 
 static bool write_proc(const char *path, const char *text)
@@ -180,7 +181,7 @@ static bool write_proc(const char *path, const char *text)
     return is_written;
 }
 
-/* Without a mapping the runner could make no namespaces of its own (user_namespaces(7)). */
+/* Without a mapping the runner could not create its own namespaces (user_namespaces(7)). */
 static bool map_ids(const struct spawning *s)
 {
     return write_proc("/proc/self/setgroups", "deny") &&
@@ -188,7 +189,8 @@ static bool map_ids(const struct spawning *s)
            write_proc("/proc/self/gid_map", s->gid_map);
 }
 
-/* First all beyond the numbers that are given, so that none is closed before it was copied. */
+/* First copy all descriptors beyond the target numbers, so that none is closed before it was
+ * copied. */
 static bool place_fds(const struct confine_child *c)
 {
     int copies[SPAWN_FDS_MAX];
@@ -225,7 +227,7 @@ static int spawned_main(void *arg)
     _exit(127);
 }
 
-/* 0: the child has begun its program. */
+/* 0: the child has executed its program. */
 static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
 {
     s->error = 0;
@@ -245,7 +247,7 @@ static int spawn_with(struct spawning *s, char *stack, int flags, int *ret_pid)
 #if HAS_SANITIZER
 enum { ENVIRONMENT_MAX = 16 };
 
-/* The child's environment and, for its reports, our variables of the sanitizers. */
+/* The child's environment, and this process's sanitizer variables, for its reports. */
 static void add_sanitizer_options(const struct confine_child *child, char *ret[ENVIRONMENT_MAX])
 {
     size_t n = 0;
@@ -265,7 +267,7 @@ static void add_sanitizer_options(const struct confine_child *child, char *ret[E
 int confine_spawn(const struct confine_child *child, struct err *err)
 {
     int flags = geteuid() == 0 ? CLONE_NEWPID : CLONE_NEWPID | CLONE_NEWUSER, pid;
-#if HAS_SANITIZER /* it looks for its threads under /proc, by their numbers in main's namespace */
+#if HAS_SANITIZER /* it looks up its threads in /proc by their ids in main's namespace */
     flags = 0;
     char *environment[ENVIRONMENT_MAX];
     add_sanitizer_options(child, environment);

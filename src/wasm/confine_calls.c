@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* What memory allocation, reading, writing, aborting and leaving need. */
+/* The calls for memory allocation, reading, writing, aborting and exiting. */
 static const int allowed_calls[] = {
     SCMP_SYS(read),          SCMP_SYS(pread64),         SCMP_SYS(write),
     SCMP_SYS(lseek),         SCMP_SYS(fstat),           SCMP_SYS(close),
@@ -31,11 +31,12 @@ static int add_rules(scmp_filter_ctx ctx, const struct confine_calls *calls)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed_calls[i], 0);
     for (size_t i = 0; i < calls->n_allowed && r == 0; i++)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, calls->allowed[i], 0);
-    /* The C library's fstat(). A name beside this flag would be looked up, in an empty root. */
+    /* The C library's fstat(). With this flag a name would still be looked up, but in an empty
+     * root. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1,
                              SCMP_A3(SCMP_CMP_EQ, AT_EMPTY_PATH, 0));
-    /* Nothing that is mapped here is ever executed. */
+    /* Only mappings that are not executable. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
                              SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
@@ -45,7 +46,7 @@ static int add_rules(scmp_filter_ctx ctx, const struct confine_calls *calls)
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 1,
                              SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME, 0));
-    /* abort() signals itself. */
+    /* abort() sends a signal to itself. */
     if (r == 0)
         r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
                              SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* The engine explains itself over several lines; runs of blanks become one. */
+/* The engine's messages have several lines; collapse white space. */
 static void one_line(char *text)
 {
     char *to = text;
@@ -87,13 +87,13 @@ int engine_new_compiler(enum engine_tier tier, bool threads, wasm_engine_t **ret
         wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_SPEED);
         return make(c, NULL, ret, err);
     }
-    /* Of the baseline compiler too: Cranelift makes the entries from the host for it. */
+    /* For the baseline compiler too: Cranelift compiles its entries from the host. */
     wasmtime_config_cranelift_opt_level_set(c, WASMTIME_OPT_LEVEL_NONE);
     wasmtime_config_cranelift_regalloc_algorithm_set(c, WASMTIME_REGALLOC_SINGLE_PASS);
     wasmtime_config_cranelift_flag_set(c, "enable_verifier", "false");
     if (tier == ENGINE_BASELINE) {
         wasmtime_config_strategy_set(c, WASMTIME_STRATEGY_WINCH);
-        wasmtime_config_wasm_tail_call_set(c, false); /* it has none: such modules are refused */
+        wasmtime_config_wasm_tail_call_set(c, false); /* not supported: such modules are refused */
     }
     return make(c, NULL, ret, err);
 }

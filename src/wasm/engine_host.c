@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What programs that run guests share; see engine_host.h. */
+/* Helpers of programs that run guests; see engine_host.h. */
 #include "wasm/engine_host.h"
 
 #include "base/str.h"
@@ -48,7 +48,7 @@ bool engine_global(wasmtime_context_t *cx, const wasmtime_instance_t *in, size_t
     return true;
 }
 
-/* code, our words, wazero's */
+/* code, our wording, wazero's */
 #define TRAPS(X)                                                                                   \
     X(STACK_OVERFLOW, "stack overflow", "stack overflow")                                          \
     X(MEMORY_OUT_OF_BOUNDS, "access outside of its memory", "out of bounds memory access")         \

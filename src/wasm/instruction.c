@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows each opcode, as tables; see instruction.h. Core specification 2.0, section 5.4. */
+/* Tables of the immediates of each opcode; see instruction.h. Core specification 2.0, section
+ * 5.4. */
 #include "wasm/instruction.h"
 
 #include "base/mem.h"
 #include "wasm/leb.h"
 
-/* What follows an opcode. */
+/* The immediates of an opcode. */
 enum imm {
-    IMM_UNKNOWN, /* not an instruction that we know */
+    IMM_UNKNOWN, /* unknown instruction */
     IMM_NONE,
     IMM_BLOCK,    /* block type */
     IMM_INDEX,    /* one index */

@@ -4,8 +4,8 @@
  *
  * One pass over the sections fills `struct instrument_scan`: pointers into the module's bytes,
  * never copies. A second pass writes the new module from the same bytes. Counts from the module are
- * compared with the bytes that are left before anything is allocated for them, so memory is bounded
- * by the module's size. Binary format: WebAssembly core specification 2.0, chapter 5.
+ * checked against the remaining bytes before memory is allocated for them, so the module's size
+ * bounds the memory. Binary format: WebAssembly core specification 2.0, chapter 5.
  */
 #include "wasm/instrument.h"
 
@@ -41,7 +41,7 @@ enum section {
     SEC_TAG = 13,
 };
 
-/* Where a section must stand; custom sections stand anywhere. */
+/* The required order of sections; custom sections may be anywhere. */
 static const uint8_t section_rank[] = {
     [SEC_TYPE] = 1,   [SEC_IMPORT] = 2,   [SEC_FUNCTION] = 3,    [SEC_TABLE] = 4,
     [SEC_MEMORY] = 5, [SEC_TAG] = 6,      [SEC_GLOBAL] = 7,      [SEC_EXPORT] = 8,
@@ -76,7 +76,7 @@ struct instrument_scan {
     uint32_t start_func;
     uint64_t image_lo, image_hi;
     uint32_t memory_min_pages, memory_max_pages;
-    char globals_text[MODULE_GLOBALS_MAX]; /* type letters of what becomes __dm_g0 ... */
+    char globals_text[MODULE_GLOBALS_MAX]; /* type letters of __dm_g0 ... */
     uint32_t globals_index[MODULE_GLOBALS_MAX];
     uint32_t n_saved_globals;
     char why_not[128]; /* the first reason found; empty: dissolvable */
@@ -116,7 +116,7 @@ static int over_limit(struct err *err, const char *what, uint32_t max)
 
 /* ---- reading ---- */
 
-/* The letter of a value type, 0 for one that we do not know. */
+/* The letter of a value type, 0: unknown. */
 static char type_letter(uint8_t type)
 {
     switch (type) {
@@ -536,8 +536,8 @@ static int scan_segment(struct instrument_scan *s, struct rd *r, struct err *err
     uint64_t n = rd_name(r).n;
     if (!rd_ok(r))
         return malformed(err, "data section");
-    /* Other active segments are written at instantiation, which makes their pages dirty like any.
-     */
+    /* Other active segments are written at instantiation, which makes their pages dirty like any
+     * write. */
     if (kind == 1 || offset < 0)
         return 0;
     uint64_t lo = (uint64_t)offset, hi = lo + n;
@@ -570,7 +570,7 @@ static int scan_body(struct instrument_scan *s, struct str body, struct err *err
 {
     struct rd r = rd_init(body.p, body.n);
     for (uint32_t n = rd_count(&r, 2); n > 0 && rd_ok(&r); n--) {
-        (void)rd_u32(&r); /* how many locals */
+        (void)rd_u32(&r); /* number of locals */
         int c = check_type(rd_u8(&r), err);
         if (c < 0)
             return rd_ok(&r) ? c : malformed(err, "locals of a function");
@@ -726,7 +726,7 @@ static int scan_module(struct instrument_scan *s, struct str wasm, struct err *e
     return c;
 }
 
-/* Which globals are saved, or why the module cannot be dissolved. */
+/* Choose the globals to save, or set the reason why the module cannot be dissolved. */
 static void choose_globals(struct instrument_scan *s)
 {
     uint32_t n = 0;

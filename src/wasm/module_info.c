@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known about a module: packing into one allocation, look-up, and the form for files. */
+/* Facts about a module: packing into one allocation, look-up, and the encoding for files. */
 #include "wasm/module_info.h"
 
 #include <assert.h>
@@ -141,7 +141,7 @@ static struct str get_str(struct rd *r)
     return rd_str(r, rd_le32(r));
 }
 
-/* The names stay where they are; the array is given. */
+/* Names are borrowed from the input; the array is given. */
 static int get_externs(struct rd *r, struct module_extern **ret, size_t *ret_n, struct err *err)
 {
     uint32_t n = rd_le32(r);

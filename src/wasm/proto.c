@@ -501,7 +501,7 @@ int proto_get_setup(struct str setup, struct proto_setup *ret)
 
 /* ---- the socket ---- */
 
-/* The body in a memfd that nobody can change any more. */
+/* Put the body into a sealed memfd. */
 static int seal_body(struct str body, struct err *err)
 {
     scoped(fd_scoped) int fd = sys_memfd("dormouse-body");
@@ -582,8 +582,8 @@ void proto_in_fini(struct proto_in *in)
     in->packet = NULL;
 }
 
-/* Copy a body out of its memfd. A peer that did not seal it could change it, but no longer hurts.
- */
+/* Copy a body out of its memfd. A peer that did not seal it could change it later, but not our
+ * copy. */
 static int read_body(int fd, uint64_t n, char **ret, struct err *err)
 {
     struct stat st;
@@ -600,7 +600,7 @@ static int read_body(int fd, uint64_t n, char **ret, struct err *err)
     return 0;
 }
 
-/* Take the descriptors out of a received packet; false: more than we asked for. */
+/* Take the descriptors out of a received packet; false: more than expected. */
 static bool take_fds(struct msghdr *msg, int fds[2], unsigned *ret_n)
 {
     unsigned n = 0;
@@ -619,7 +619,7 @@ int proto_recv(int sock, int flags, struct proto_in *in, struct err *err)
 {
     drop_last(in);
     if (!in->packet)
-        in->packet = mem_try(PROTO_MESSAGE_MAX); /* without touching what no message fills */
+        in->packet = mem_try(PROTO_MESSAGE_MAX); /* pages that no message fills are never touched */
     if (!in->packet)
         return err_sys(err, -ENOMEM, "receive a message");
     union {

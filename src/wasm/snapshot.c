@@ -45,7 +45,7 @@ uint32_t snapshot_page_sum(const void *page)
     return folded ? folded : 1;
 }
 
-/* ---- the header: magic, length, fields, sum of all before ---- */
+/* ---- the header: magic, length, fields, sum of all these ---- */
 
 void snapshot_encode(const struct snapshot *s, uint8_t ret[SNAPSHOT_HEADER_BYTES])
 {
@@ -59,7 +59,7 @@ void snapshot_encode(const struct snapshot *s, uint8_t ret[SNAPSHOT_HEADER_BYTES
     (void)buf_add(&b, s->globals, s->globals_n);
     (void)buf_add_le64(&b, snapshot_sum(b.p, b.n));
     memset(ret, 0, SNAPSHOT_HEADER_BYTES);
-    if (buf_ok(&b)) /* else it does not decode */
+    if (buf_ok(&b)) /* else the record does not decode */
         memcpy(ret, b.p, b.n);
     buf_fini(&b);
 }

@@ -2,8 +2,8 @@
 /*
  * WASI preview 1; see wasi.h.
  *
- * wasi_unstable, the version before, has other layouts in fd_filestat_get and poll_oneoff; both
- * are here because G1 modules may import it.
+ * wasi_unstable, the previous version, has other layouts in fd_filestat_get and poll_oneoff. This
+ * file has both, because G1 modules may import it.
  */
 #include "wasm/wasi.h"
 
@@ -39,7 +39,7 @@ static struct wasi_ctx *ctx_of(wasmtime_caller_t *caller)
     return wasmtime_context_get_data(wasmtime_caller_context(caller));
 }
 
-/* What a call with a pointer outside of the guest's memory returns. */
+/* The result of a call with a pointer outside the guest's memory. */
 static wasm_trap_t *fault(struct wasi_ctx *c, const void *env, wasmtime_val_raw_t *v)
 {
     const struct engine_func *row = env;
@@ -116,7 +116,7 @@ WASI(environ_get)
 
 /* ---- clocks, randomness ---- */
 
-/* The monotonic clock never goes back, also not over sleep and restart. */
+/* The monotonic clock never goes back, not even across sleep and restart. */
 static uint64_t read_clock(struct wasi_ctx *c, uint32_t id)
 {
     struct timespec ts;
@@ -167,7 +167,7 @@ WASI(random_get)
 
 /* ---- the three open descriptors ---- */
 
-/* The count goes to memory last: guests may have it lie over their list. */
+/* The count is written last, because it may overlap the guest's list. */
 WASI(fd_write)
 {
     struct wasi_ctx *c = ctx_of(caller);
@@ -244,7 +244,8 @@ static bool is_stream(const struct wasi_ctx *c, uint64_t fd)
     return c->grants->read && fd < 2;
 }
 
-/* A stream is no terminal, which a library would write to line by line. */
+/* Streams are not reported as character devices, because a library would write to a terminal line
+ * by line. */
 static uint8_t filetype(const struct wasi_ctx *c, uint32_t fd)
 {
     return is_stream(c, fd) ? FILETYPE_STREAM : FILETYPE_CHARACTER_DEVICE;
@@ -273,8 +274,8 @@ WASI(fd_fdstat_get)
 
 WASI(fd_fdstat_set_flags)
 {
-    /* Go tries to make 0 to 2 non-blocking and lives with the failure; success would send its
-     * output through poll_oneoff. */
+    /* Go tries to make 0 to 2 non-blocking and ignores the failure; on success it would use
+     * poll_oneoff for its output. */
     RETURN(U32(0) <= 2 ? WASI_NOTSUP : WASI_BADF);
 }
 
@@ -320,7 +321,7 @@ static const struct poll_layout poll_new = { 48, 16, 24, 40 };
 static const struct poll_layout poll_old = { 56, 24, 32, 48 };
 enum { SUBSCRIPTION_MAX_BYTES = 56 };
 
-/* From now until a subscription is due; 0 also for one that is an error, and for a descriptor. */
+/* Time until a subscription is due; 0 also for an invalid one and for a descriptor. */
 static uint64_t wait_ns(struct wasi_ctx *c, const struct poll_layout *l, const uint8_t *sub)
 {
     uint32_t id = (uint32_t)engine_get_le(sub + l->clock, 4);
@@ -333,7 +334,7 @@ static uint64_t wait_ns(struct wasi_ctx *c, const struct poll_layout *l, const u
     return timeout > now ? timeout - now : 0;
 }
 
-/* What its event says; `clock` is where the descriptor is, too. */
+/* The errno of its event; `clock` is also the offset of the descriptor. */
 static enum wasi_errno event_errno(const struct wasi_ctx *c, const struct poll_layout *l,
                                    const uint8_t *sub)
 {
@@ -344,9 +345,9 @@ static enum wasi_errno event_errno(const struct wasi_ctx *c, const struct poll_l
 }
 
 /*
- * Nothing a guest waits for here can come from outside, so waiting would only block the others: its
- * monotonic clock jumps to the earliest deadline instead. A guest that waits in a loop is ended by
- * the limit on its CPU time.
+ * No event from outside can end a wait here, so waiting would only block other guests: the guest's
+ * monotonic clock jumps to the earliest deadline instead. The limit on CPU time ends a guest that
+ * waits in a loop.
  */
 static wasm_trap_t *poll(struct wasi_ctx *c, const void *env, wasmtime_val_raw_t *v,
                          const struct poll_layout *l)
@@ -365,7 +366,7 @@ static wasm_trap_t *poll(struct wasi_ctx *c, const void *env, wasmtime_val_raw_t
     }
     for (uint32_t i = 0; i < n_subs; i++) {
         uint8_t sub[SUBSCRIPTION_MAX_BYTES], *event = events + (size_t)EVENT_BYTES * n_events;
-        memcpy(sub, subs + (size_t)l->size * i, l->size); /* the guest may let the two overlap */
+        memcpy(sub, subs + (size_t)l->size * i, l->size); /* the two may overlap */
         if (sub[8] > EVENT_FD_WRITE)
             RETURN(WASI_INVAL);
         if (wait[i] > earliest)
@@ -414,7 +415,7 @@ WASI(proc_raise)
     RETURN(WASI_NOSYS);
 }
 
-/* ---- what no guest is granted: functions on descriptors that nobody opens ---- */
+/* ---- granted to no guest: functions on descriptors that are never open ---- */
 
 /* fd_prestat_get must answer BADF: Go panics, and wasi-libc exits, on any other error. */
 static wasm_trap_t *bad_descriptor(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
