@@ -19,10 +19,10 @@
     X(E_EXPIRED, -10004, "revision expired")      /* the requested history is compacted */         \
     X(E_FUTURE, -10005, "revision in the future") /* the requested revision is not reached */      \
     X(E_VERSION, -10006, "unsupported version")   /* written by a newer program */                 \
-    X(E_CORRUPT, -10007, "damaged data")          /* a file of ours does not read back */          \
+    X(E_CORRUPT, -10007, "damaged data")          /* a file of dormouse does not decode */         \
     X(E_EOF, -10008, "end of stream")             /* peer ended the stream */                      \
     X(E_PARSE, -10009, "malformed input")         /* bytes that do not follow their grammar */     \
-    X(E_LIMIT, -10010, "limit reached")           /* a named limit of ours */                      \
+    X(E_LIMIT, -10010, "limit reached")           /* a named limit of dormouse */                  \
     X(E_TLS, -10011, "TLS failure")               /* handshake, verification or record layer */    \
     X(E_UNSUPPORTED, -10012, "not supported")     /* valid, but not implemented */                 \
     X(E_DENIED, -10013, "denied by policy")       /* by an allow-list, identity or quota */        \

@@ -68,8 +68,8 @@ void sys_uuid(char out[37]);
 
 /*
  * Replace dir_fd/name by these bytes: write a temporary, fsync, rename, fsync the directory.
- * After a crash the old or the new content is there, whole. name may be a path; its directory
- * exists.
+ * After a crash the file has either the old or the new content, complete. name may be a path; its
+ * directory exists.
  */
 int sys_write_file_atomic(int dir_fd, const char *name, struct str content, mode_t mode,
                           struct err *err);

@@ -3,7 +3,7 @@
  * Tree -> JSON text; see json.h.
  *
  * Writers ask for room once per string or punctuation and fill it by hand: appending byte by byte
- * through buf_add() costs more than everything else here together.
+ * through buf_add() costs more than all other work in this file.
  */
 #include "codec/json.h"
 

@@ -21,7 +21,7 @@ typedef void (*process_exit_cb)(struct process *p, int status, void *arg);
 struct process_opts {
     const char *const *argv; /* argv[0] is a path; NULL at the end */
     const char *const *env;
-    int mount_ns;         /* -1: ours */
+    int mount_ns;         /* -1: that of this process */
     int in, out, err_out; /* descriptors 0, 1, 2; borrowed */
     bool has_session; /* start a session, which its children inherit: see process_reap_stray() */
     process_exit_cb on_exit;

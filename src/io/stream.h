@@ -122,7 +122,7 @@ void stream_kick(struct stream *s);
 void stream_pause(struct stream *s);
 void stream_resume(struct stream *s);
 bool stream_has_held(const struct stream *s);
-/* End our direction once everything is written (TLS: after close_notify). Reading goes on. */
+/* End our direction once everything is written (TLS: after close_notify). Reading continues. */
 void stream_finish(struct stream *s);
 /* Make the stream fail: on_error(r) runs later. */
 void stream_fail(struct stream *s, int r, const char *why);

@@ -6,7 +6,7 @@
  * and has access to nothing else: no files, no network, no clock events, no names of other guests.
  * Reading order: main.c (life of the process), worker.c (threads and who has the baton), orders.c
  * (one order each), instance.c (one guest), function.c and template.c (requests to functions),
- * abi.c, v1.c and wasi.c (what guests call), hibernate.c (dissolve and resume), sandbox.c.
+ * abi.c, v1.c and wasm/wasi.c (what guests call), hibernate.c (dissolve and resume), sandbox.c.
  */
 #pragma once
 

@@ -11,7 +11,7 @@
  *             CALL, then another's message           REPLY or DROP for its guest
  *     BUSY ----------------------------> PARKED ------------------------------> BUSY
  *       ^ `--- REPLY or DROP for a parked guest, while it runs none ---> SPARE
- *       `---------------------------- a RUN while somebody is parked -----'
+ *       `---------------------------- a RUN while a guest is parked ------'
  *
  * Two running threads would make every mmap and copy-on-write fault of hibernation several times
  * more expensive. Since one thread runs at a time, only the baton itself needs a lock.

@@ -35,7 +35,7 @@ bool engine_global(wasmtime_context_t *cx, const wasmtime_instance_t *in, size_t
 /* The wording of a trap's name. */
 enum engine_trap_words {
     ENGINE_TRAP_OURS,
-    ENGINE_TRAP_WAZERO /* as the scheduler for which plugins were written words it */
+    ENGINE_TRAP_WAZERO /* wording of the scheduler for which plugins were written */
 };
 const char *engine_trap_name(wasmtime_trap_code_t code, enum engine_trap_words words);
 

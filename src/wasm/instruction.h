@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 enum instruction {
-    INSTRUCTION_PLAIN,   /* changes nothing but the stack, locals, globals and memory */
+    INSTRUCTION_PLAIN,   /* changes only the stack, locals, globals and memory */
     INSTRUCTION_MUTATES, /* changes a table or drops a segment; its immediates are not read */
     INSTRUCTION_ATOMIC,
     INSTRUCTION_UNKNOWN, /* what follows cannot be decoded either */
