@@ -230,10 +230,10 @@ struct http_call_ops {
     /*
      * Exactly once, as the last callback. 0: the response is complete, even if the request is not.
      * Else a negative code, err borrowed:
-     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ... no connection, nothing was sent
+     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  no connection, nothing was sent
      *                 (-EACCES: may_connect() allowed no address)
      *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
-     *   -ECONNRESET the connection or stream broke
+     *   -ECONNRESET   the connection or stream broke
      *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED
      * http_call_was_sent() says whether the server may have seen any of the request.
      */
