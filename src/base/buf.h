@@ -61,5 +61,6 @@ static inline const char *buf_cstr(const struct buf *b)
 {
     return b->p ? b->p : "";
 }
-/* The bytes, given (free()), NUL-terminated; *ret_n their number; b is empty afterwards. */
+/* Move the bytes out: given (free()), NUL-terminated; *ret_n: their number; b is empty
+ * afterwards. */
 char *buf_take(struct buf *b, size_t *ret_n);

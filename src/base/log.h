@@ -49,5 +49,5 @@ struct log_rate {
 };
 bool log_rate_ok(struct log_rate *rate, uint64_t interval_ms, uint64_t *ret_skipped);
 
-/* The last lines, debug included, kept in memory; printed by the crash handler. */
+/* Print the last lines, debug included, which are kept in memory; for the crash handler. */
 void log_dump_ring(int fd);

@@ -29,7 +29,7 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), retur
 /* n * size with an overflow check; zeroed; aborts on exhaustion. */
 void *xalloc_n(size_t size, size_t n) __attribute__((malloc, returns_nonnull));
 
-/* Not zeroed; NULL when the system has no memory. For sizes that came from outside, after a cap. */
+/* Not zeroed; NULL when the system has no memory. For foreign sizes, after checking a limit. */
 void *mem_try(size_t size) __attribute__((malloc));
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))

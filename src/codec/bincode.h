@@ -53,7 +53,7 @@ struct bincode_watch {
 
 /*
  * Strings are borrowed from `bytes`; release with the _fini() function, also safe on a zeroed
- * struct. Errors: E_PARSE (truncated, wrong tag, not UTF-8, no token, no URI with a path, bad
+ * struct. Errors: E_PARSE (truncated, wrong tag, not UTF-8, not a token, a URI without a path, bad
  * header or status), E_LIMIT (a bound above or one of struct headers).
  */
 int bincode_request_decode(struct str bytes, struct bincode_request *ret, struct err *err);

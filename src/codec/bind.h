@@ -40,16 +40,17 @@ struct bind_table;
 
 enum {
     BIND_FIELDS_MAX = 64,     /* of a table */
-    BIND_PATH_MAX_BYTES = 200 /* of a path in a message, with its NUL; a longer one is cut */
+    BIND_PATH_MAX_BYTES = 200 /* of a path in a message, with its NUL; longer ones are cut */
 };
 
-/* Read v into the field at `to`; b->at names it. Returns what bind_fail() did, or 0. */
+/* Read v into the field at `to`; b->at is its path. Returns 0, or the result of bind_fail(). */
 typedef int (*bind_read_fn)(struct bind *b, const struct bind_field *f, const struct json *v,
                             void *to);
 /* Returns a new node in the arena, or NULL to leave the member out. */
 typedef struct json *(*bind_write_fn)(struct arena *a, const struct bind_field *f,
                                       const void *from);
-/* What the kind alone does not say: `at` was read from v. Returns what bind_fail() did, or 0. */
+/* Check a value beyond the rules of its kind; `at` was read from v. Returns 0, or the result of
+ * bind_fail(). */
 typedef int (*bind_check_fn)(struct bind *b, const struct json *v, void *at);
 
 enum bind_kind {
@@ -83,7 +84,7 @@ struct bind_field {
     uint16_t flags;    /* enum bind_flag */
     uint8_t size;      /* of the member: numbers, enums */
     uint8_t n_size;    /* of the member with the number of elements */
-    uint32_t at, n_at; /* where the members are in the struct */
+    uint32_t at, n_at; /* offsets of the members in the struct */
     uint32_t has_at;   /* BIND_HAS(): of the bool that is set if the member was present; 0: none */
     uint32_t stride;   /* of elements */
     uint32_t key_at;   /* of a map: offset in an element of the struct str for its key */
@@ -93,7 +94,7 @@ struct bind_field {
     const char *const *names; /* of an enum, by value; NULL: has none */
     size_t n_names;
     const struct bind_table *of;   /* of objects, also those of an array without `item` */
-    const struct bind_field *item; /* elements, without name and place */
+    const struct bind_field *item; /* kind of the elements, without name and offset */
     bind_read_fn read;
     bind_write_fn write; /* NULL: not written */
     bind_check_fn check; /* after it was read; NULL: none */

@@ -9,7 +9,7 @@ enum { CSV_COLUMNS_MAX = 32768 };
 
 struct csv {
     struct str rest;
-    uint32_t line; /* of the row read last, from 1 */
+    uint32_t line; /* of the last row read, from 1 */
 };
 
 struct csv csv_open(struct str text);

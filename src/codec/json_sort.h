@@ -4,5 +4,5 @@
 
 #include "codec/json.h"
 
-/* obj->n pointers, given (free()); aborts when the system has no memory. */
+/* Returns obj->n pointers, given (free()); aborts when the system has no memory. */
 const struct json **json_sorted_members(const struct json *obj);

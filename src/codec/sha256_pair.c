@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * See sha256_pair.h. The state is kept here instead of in libcrypto, which hides it, in the order
- * of FIPS 180-4; the instructions of x86 want it as two vectors, ABEF and CDGH.
+ * See sha256_pair.h. The state is kept here, in the order of FIPS 180-4, because libcrypto hides
+ * its own; the x86 instructions need it as two vectors, ABEF and CDGH.
  */
 #include "codec/sha256_pair.h"
 

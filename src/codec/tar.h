@@ -8,10 +8,10 @@
  *
  * Paths come out normalised: no "./", no leading or trailing "/", no empty or "." component. The
  * root directory has the path "". The reader refuses a component ".." and a NUL byte, in paths and
- * in targets of hard links; a target of a symbolic link is what the archive says.
+ * in targets of hard links; the target of a symbolic link is not changed.
  *
- * Memory is bounded by TAR_EXTENDED_MAX and TAR_XATTRS_MAX whatever the stream holds. Pure: no I/O.
- * One reader for one thread at a time.
+ * TAR_EXTENDED_MAX and TAR_XATTRS_MAX bound the memory for any stream. Pure: no I/O. One reader for
+ * one thread at a time.
  */
 #pragma once
 

@@ -160,7 +160,7 @@ static int check(const struct tar_entry *e, struct err *err)
 
 static uint64_t if_fits(uint64_t v, uint64_t max)
 {
-    return v <= max ? v : 0; /* the pax header has it */
+    return v <= max ? v : 0; /* the value is in the pax header */
 }
 
 int tar_write_header(struct buf *to, const struct tar_entry *e, struct err *err)

@@ -15,7 +15,7 @@
 enum {
     YAML_MAX_BYTES = 16 << 20,      /* of one stream; libyaml reads some 20 MB/s */
     YAML_MAX_DOCUMENTS = 10000,     /* in one stream */
-    YAML_MAX_ANCHORS = 256,         /* in one document; each alias is searched among them */
+    YAML_MAX_ANCHORS = 256,         /* in one document; each alias searches them */
     YAML_MAX_COPIED_NODES = 100000, /* made by all aliases and merges of a stream */
     /*
      * libyaml examines every open '[' and '{' for each token: this many examinations, some 0.4 s. A
@@ -39,7 +39,7 @@ struct yaml_marks {
 void yaml_marks_fini(struct yaml_marks *m);
 /* NULL when not recorded. Borrowed until the next parse into m. Linear search, for error paths. */
 const struct yaml_mark *yaml_find_mark(const struct yaml_marks *m, const struct json *node);
-/* As err_set() with "line 3, column 5: " in front where the position of `node` is known. */
+/* As err_set() with "line 3, column 5: " in front if the position of `node` is known. */
 int yaml_err(struct err *err, int code, const struct yaml_marks *m, const struct json *node,
              const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

@@ -19,7 +19,7 @@
 #define LABEL_DIFFERENCE_MAX 6u
 
 struct quick {
-    wasm_engine_t *baseline; /* NULL: not on this architecture */
+    wasm_engine_t *baseline; /* NULL: not available on this architecture */
     wasm_engine_t *sketch;
     char *label; /* of code made by `sketch` */
     size_t label_n;
@@ -149,7 +149,7 @@ int quick_new(bool threads, struct quick **ret, struct err *err)
         return engine_err(err, E_INVALID, e, "start the compiler");
     return engine_new_compiler(ENGINE_BASELINE, threads, &q->baseline, err);
 #else
-    return 0; /* complete on this architecture only */
+    return 0; /* Winch is complete on x86-64 only */
 #endif
 }
 

@@ -23,5 +23,5 @@ struct wasm_engine_t;
 int quick_new(bool threads, struct quick **ret, struct err *err);
 /* The engine that is tried first. */
 struct wasm_engine_t *quick_engine(const struct quick *q);
-/* Writes the code to `fd`. Errors: E_INVALID the module is refused, -EIO. */
+/* Write the code to `fd`. Errors: E_INVALID: the module is refused; -EIO. */
 int quick_compile(const struct quick *q, struct str wasm, int fd, struct err *err);

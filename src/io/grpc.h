@@ -16,7 +16,7 @@
 
 enum {
     GRPC_MESSAGE_MAX_BYTES = 4 << 20, /* received; RESOURCE_EXHAUSTED beyond. The usual default */
-    GRPC_TEXT_MAX_BYTES = 4 << 10,    /* of a status message; longer ones are cut */
+    GRPC_TEXT_MAX_BYTES = 4 << 10,    /* of a status message; a longer one is cut */
     GRPC_METHOD_MAX_BYTES = 256
 };
 

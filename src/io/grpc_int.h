@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What grpc_server.c and grpc_client.c share: messages in a stream of bytes, and the texts of the
+ * Shared by grpc_server.c and grpc_client.c: messages in a stream of bytes, and the texts of the
  * protocol. Internal to io/.
  */
 #pragma once
@@ -15,7 +15,7 @@ enum { GRPC_PREFIX_BYTES = 5 }; /* a flag (compressed), and the length in networ
  * without a copy; others are gathered. `held`: bytes that arrived while the receiver was paused.
  */
 struct grpc_reader {
-    struct buf part; /* of a message, with its prefix */
+    struct buf part; /* the gathered part of a message, with its prefix */
     struct buf held;
     size_t max_bytes;
 };
@@ -39,7 +39,7 @@ void grpc_prefix(char ret[GRPC_PREFIX_BYTES], size_t n);
 /* grpc-message: percent encoding. */
 void grpc_add_text(struct buf *to, struct str text);
 void grpc_read_text(struct buf *to, struct str value);
-/* grpc-timeout: "250m". E_PARSE if it is not one. */
+/* grpc-timeout: "250m". E_PARSE: malformed. */
 int grpc_parse_timeout(struct str value, uint64_t *ret_ms);
 void grpc_format_timeout(char ret[16], uint64_t ms);
 bool grpc_is_content_type(struct str value);

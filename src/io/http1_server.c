@@ -457,7 +457,7 @@ static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
     }
 }
 
-/* ------------------------------------------------------------------ what the handler waits for */
+/* ------------------------------------------------------------------ callbacks of the handler */
 
 static void tell_writable(struct h1_exchange *x)
 {
@@ -600,7 +600,8 @@ static void h1_eof(struct conn *c)
         stream_fail(s, -ECONNRESET, "peer closed the connection");
 }
 
-/* The exchange is over and the connection lives on; a pipelined request may wait in the stream. */
+/* The exchange is over and the connection stays open; a pipelined request may wait in the
+ * stream. */
 static void rest(struct conn *c)
 {
     exchange_recycle(c->x);

@@ -289,7 +289,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
         nghttp2_nv nv[HEADERS_MAX];
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
         (void)nghttp2_submit_trailer(ng, id, nv, h2_trailers(nv, &st->base.trailers));
-        if (n == 0) /* they need no empty frame before them */
+        if (n == 0) /* no empty DATA frame before the trailers */
             return NGHTTP2_ERR_DEFERRED;
     }
     return (ssize_t)n;
@@ -728,7 +728,7 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
     }
     st->active_ms = now_ms(st->h2);
     st->continue_owed = false;
-    if (st->complete) { /* answered; its window stays shut */
+    if (st->complete) { /* answered; its window stays closed */
         (void)nghttp2_session_consume_connection(ng, n);
         return 0;
     }

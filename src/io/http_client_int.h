@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What http_client.c (pool, calls, HTTP/1.1) and http2_client.c (many calls on one connection)
- * share.
+ * Shared by http_client.c (pool, calls, HTTP/1.1) and http2_client.c (many calls on one
+ * connection).
  */
 #pragma once
 
@@ -23,13 +23,13 @@ struct http_client {
     bool (*may_connect)(void *arg, const struct sockaddr *addr);
     void *may_connect_arg;
     struct list queue;  /* struct http_call, waiting for a link */
-    struct list calls;  /* struct http_call, all the others until on_end() has run */
+    struct list calls;  /* struct http_call, all others until on_end() has run */
     struct list idle;   /* struct link by idle_since, the oldest first */
     struct list busy;   /* struct link */
     struct list shared; /* struct link that speaks HTTP/2: any number of calls each */
     bool http2;
     size_t n_links, n_calls;
-    struct timer idle_timer; /* for `idle`; never without links */
+    struct timer idle_timer; /* for `idle`; never armed without links */
     struct defer turn;       /* serve the queue */
     bool closing;
 };

@@ -41,8 +41,8 @@ struct http_parse {
     bool upgrade;         /* a request without body asks for it; a response accepts it */
     bool head_done, has_body, until_eof, keep_alive, expect_continue;
     bool ended;
-    int status;        /* response: its status. After a failure of a request: what to answer */
-    const char *error; /* after a failure: what is wrong, static */
+    int status;        /* of a response. After a failure of a request: the status to respond with */
+    const char *error; /* after a failure: the reason, static */
     llhttp_t ll;       /* http_parse_reset() does not zero from here on */
     struct buf target; /* of a request, as sent; origin form or "*" */
     struct buf field;  /* name and value being read */

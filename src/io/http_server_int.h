@@ -64,7 +64,7 @@ struct conn {
     bool close_after; /* no further request on this connection */
     bool lingering;
     size_t lingered;
-    struct timer linger; /* also: until the first byte */
+    struct timer linger; /* also the time-out for the first byte */
     char peer[INET6_ADDRSTRLEN + 8];
 };
 
@@ -78,7 +78,7 @@ struct conn_kind {
     void (*cut)(struct conn *c);         /* end now */
     void (*expire)(struct conn *c);      /* it was idle too long */
     void (*lost)(struct conn *c, int r); /* notify the handlers; idempotent */
-    void (*release)(struct conn *c);     /* after lost(), or before anything happened */
+    void (*release)(struct conn *c); /* free the state; after lost(), or before the first byte */
 };
 
 extern const struct conn_kind http1_kind, http2_kind;

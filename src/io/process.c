@@ -256,7 +256,7 @@ bool process_reap_any_stray(void)
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(CHILDREN_MAX_BYTES);
     (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     if (sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
-        return false; /* the kernel may lack it */
+        return false; /* the kernel may lack this file */
     bool found = false;
     struct str left = str_trim(buf_str(&text)), word;
     while (left.n) {

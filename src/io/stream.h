@@ -62,7 +62,7 @@ struct stream {
     struct loop *loop;
     const struct stream_ops *ops;
     SSL *ssl;                         /* NULL: plain, or no hello yet */
-    struct tls_ctx *tls;              /* until the first record of an accepted stream is here */
+    struct tls_ctx *tls;              /* until an accepted stream has its first record */
     struct buf hello;                 /* what has arrived of it */
     struct stream_held sealed, plain; /* read, not consumed; sealed: as TLS sent it */
     struct stream_held window;        /* what the TLS layer may read now */
@@ -73,7 +73,7 @@ struct stream {
     struct timer stall;
     size_t stall_left;
     uint64_t stall_ms;   /* STREAM_STALL_MS unless the owner changes it */
-    uint64_t sent_bytes; /* that the kernel took, sealed ones with TLS */
+    uint64_t sent_bytes; /* taken by the kernel; sealed bytes with TLS */
     struct err *err;     /* once it failed */
     uint32_t read_max;   /* bytes per read; 0: as much as there is */
     bool is_pipe, opened, paused, reading, corked, kicked;
@@ -94,7 +94,7 @@ int stream_connect_tcp(struct stream *s, struct loop *loop, const struct sockadd
  * The path of a Unix socket in a form that fits a socket's address (108 bytes): the path itself,
  * or, when it is longer, a path through a descriptor of its directory. *ret_dir_fd is that
  * descriptor (else -1); the caller closes it, and the path is valid until then. Errors:
- * -ENAMETOOLONG: the last part alone is too long; of opening the directory.
+ * -ENAMETOOLONG: the last part alone is too long; those of opening the directory.
  */
 enum { STREAM_UNIX_PATH_SIZE = 108 };
 int stream_unix_path(const char *path, char ret[STREAM_UNIX_PATH_SIZE], int *ret_dir_fd,

@@ -265,7 +265,7 @@ int tls_ctx_ssl(struct tls_ctx *ctx, const char *name, SSL **ret, struct err *er
     return 0;
 }
 
-/* ------------------------------------------------------------------ who the peer is */
+/* ------------------------------------------------------------------ the peer's identity */
 
 /* UTF-8, or "" for values that cannot be a name: bytes that are not text, or with a NUL. */
 static struct str entry_text(struct arena *a, const X509_NAME_ENTRY *entry)

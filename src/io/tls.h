@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TLS by OpenSSL 3, TLS 1.2 and newer, as a filter between a byte stream and HTTP. ALPN "http/1.1",
- * and "h2" where HTTP/2 is served. Also the few certificate operations that a cluster needs.
+ * and "h2" where HTTP/2 is served. Also the certificate operations that a cluster needs.
  */
 #pragma once
 
@@ -58,7 +58,7 @@ int x509_check_pair(struct str cert_pem, struct str key_pem, struct err *err);
 int x509_make_server(struct str ca_cert_pem, struct str ca_key_pem, const char *common_name,
                      const char *const *names, size_t n_names, unsigned days,
                      struct buf *ret_cert_pem, struct buf *ret_key_pem, struct err *err);
-/* A client certificate: the user as CN, its groups as O, as clusters read them. */
+/* A client certificate: the user as CN, its groups as O, as Kubernetes reads them. */
 struct x509_user {
     struct str name;
     const struct str *groups;

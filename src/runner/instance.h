@@ -47,7 +47,7 @@ struct instance {
     bool is_reactor; /* has ABI_INITIALIZE */
 
     uint32_t activation_ms;
-    uint64_t deadline; /* of the call into it, in runner_ticks() */
+    uint64_t deadline; /* of the running call, in runner_ticks() */
     uint32_t ops_room;
     uint64_t next_id;
     char *setup_bytes;
@@ -83,7 +83,7 @@ struct instance {
 };
 
 /*
- * Make an instance as `run` says, without calling anything in it.
+ * Make an instance for `run`, without calling any function in it.
  * ret: given, instance_free(). Errors: E_UNSUPPORTED imports or exports do not fit, -ENOMEM,
  * E_TRAP.
  */

@@ -51,7 +51,7 @@ struct runner {
     struct run_module **modules;                 /* by id */
     size_t n_modules;
     VEC(struct instance *) slots;
-    VEC(struct template *) templates; /* by slot as well; never both */
+    VEC(struct template *) templates; /* by slot; a slot has an instance or a template */
     struct list kept;                 /* waiting instances of functions, oldest first */
     unsigned n_kept;
     size_t kept_pages;    /* of these */

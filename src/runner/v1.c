@@ -142,7 +142,7 @@ V1(config_get)
     return read_call(instance_of(caller), GUEST_CALL_CONFIG_GET, "config_get", v);
 }
 
-/* ---- answered at once ---- */
+/* ---- calls that return at once ---- */
 
 V1(result_size)
 {

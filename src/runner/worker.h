@@ -51,7 +51,7 @@ struct runner_worker {
     uint64_t cpu_ns;                    /* of this thread, at the last report to main */
     char message[GUEST_V1_MESSAGE_MAX]; /* of fail_message() */
     uint32_t message_n;
-    struct err answer; /* of a call that the runner answers itself */
+    struct err answer; /* error text of a call that the runner answers itself */
 };
 
 /* Serve until the socket ends (0) or an error occurs. Runs on the process's first thread. */

@@ -54,7 +54,7 @@ enum guest_error {
     GUEST_E_NOT_SYNCED = -11
 };
 
-/* Sizes that ABI v1 allows (its section 9), in bytes. */
+/* Limits of ABI v1 (docs/guest-abi.md, section 9), in bytes. */
 enum {
     GUEST_V1_DECLARATION_MAX = 256 << 10,
     GUEST_V1_HEAD_MAX = 16 << 10, /* of a request */

@@ -59,7 +59,7 @@ struct module_info {
     bool has_start;
     bool has_names; /* the name section was kept */
     bool is_dissolvable;
-    struct str why_not; /* one clause for a person, empty if dissolvable */
+    struct str why_not; /* the reason, a clause for people; empty if dissolvable */
     size_t n_imports, n_exports;
     const struct module_extern *imports;
     const struct module_extern *exports; /* without those that instrument() added */
@@ -74,7 +74,7 @@ bool module_info_has_func(const struct module_info *info, const char *name, cons
 
 /* Encode for files and pipes. Fails only as `b` does. */
 int module_info_encode(const struct module_info *info, struct buf *b);
-/* `bytes` need not be trusted. ret: given, module_info_free(). Errors: E_PARSE, -ENOMEM. */
+/* `bytes` may be untrusted. ret: given, module_info_free(). Errors: E_PARSE, -ENOMEM. */
 int module_info_decode(struct str bytes, struct module_info **ret, struct err *err);
 /* A deep copy, independent of `info`. */
 int module_info_copy(const struct module_info *info, struct module_info **ret, struct err *err);

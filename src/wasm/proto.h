@@ -105,7 +105,7 @@ enum proto_run_flags {
     RUN_VERIFY = 1 << 7, /* with WAKE and RECORD: written by an earlier process, check the pages */
     RUN_AHEAD = 1 << 8,  /* with WAKE: no event yet, read its pages into memory */
     RUN_TEMPLATE = 1 << 9, /* functions: make a template, see above */
-    RUN_KEEP = 1 << 10,    /* functions: the instance stays for the next request to this slot */
+    RUN_KEEP = 1 << 10,    /* functions: keep the instance for the next request to this slot */
     RUN_FLAGS = (1 << 11) - 1
 };
 
@@ -158,7 +158,7 @@ struct proto_slot {
 enum proto_answer_flags {
     ANSWER_DONE = 1 << 0,      /* every activation of the RUN ran to its end */
     ANSWER_SUSPENDED = 1 << 1, /* the record is valid, the instance is gone */
-    ANSWER_KEPT = 1 << 2,      /* with SUSPENDED: its memory is paged out, but the instance stays */
+    ANSWER_KEPT = 1 << 2,      /* with SUSPENDED: its memory is paged out, the instance is kept */
     ANSWER_SUSPEND_FAILED = 1 << 3, /* it stays awake; `text` says why */
     ANSWER_TRAPPED = 1 << 4,        /* the instance is gone, `text` says why */
     ANSWER_MORE = 1 << 5,           /* with DONE: the suspend continues, another ANSWER follows */
