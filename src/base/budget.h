@@ -22,8 +22,7 @@ enum {
 
 struct budget {
     uint64_t steps, max_steps;
-    const char
-        *over; /* the work at which the budget ran out, "validating"; NULL: it has not run out */
+    const char *over; /* the work that used it up, "validating"; NULL: none */
 };
 
 #define BUDGET_INIT ((struct budget){ .max_steps = BUDGET_MAX_STEPS })

@@ -16,7 +16,7 @@
 
 enum {
     SLAB_MAX_BYTES = 1024,         /* larger ones come from malloc() */
-    SLAB_REGION_BYTES = 512 << 20, /* of address space; past it malloc() serves */
+    SLAB_REGION_BYTES = 512 << 20, /* of addresses; past it malloc() serves */
     SLAB_BYTES = 16 << 10
 };
 

@@ -19,9 +19,8 @@ enum { JSON_INDEX_MIN = 32 }; /* objects of more members have one */
 struct json_index {
     struct json *last;
     uint64_t seed;
-    size_t mask; /* slots, a power of two, less 1 */
-    struct json
-        *slots[]; /* the preceding member; JSON_INDEX_FIRST: there is none; NULL: free slot */
+    size_t mask;          /* slots, a power of two, less 1 */
+    struct json *slots[]; /* preceding member; JSON_INDEX_FIRST: none; NULL: free */
 };
 
 static inline struct json_index *json_index_of(const struct json *container)

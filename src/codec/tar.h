@@ -46,9 +46,8 @@ struct tar_xattr {
 struct tar_entry {
     enum tar_type type;
     struct str path;
-    struct str
-        link;      /* target of a symbolic link, as written; of a hard link, normalised; else "" */
-    uint32_t mode; /* 12 bits: set-user-ID, set-group-ID, sticky, rwx three times */
+    struct str link; /* target: symbolic as written, hard link normalised; else "" */
+    uint32_t mode;   /* 12 bits: set-user-ID, set-group-ID, sticky, rwx three times */
     uint32_t uid, gid;
     int64_t mtime_s; /* seconds since the epoch */
     uint32_t mtime_ns;

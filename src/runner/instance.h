@@ -73,9 +73,8 @@ struct instance {
 
     /* functions */
     struct template *template;
-    struct list kept,
-        kept_all; /* nodes on the template's and the runner's list while it waits for a request */
-    uint32_t kept_pages; /* pages that it owns then */
+    struct list kept, kept_all; /* in the lists of template and runner, while idle */
+    uint32_t kept_pages;        /* pages that it owns then */
     struct runner_instance_request request;
     bool is_late;               /* it used up its CPU time */
     wasmtime_global_t *globals; /* globals_find_all() */

@@ -30,8 +30,7 @@ struct template
     VEC(uint32_t) stored;  /* pages that are not zero, ascending */
     uint8_t *copies;       /* of the stored pages if they are few; else they are in a file: */
     int fd;                /* byte n of it is byte n of the memory; -1: there is none */
-    const uint8_t
-        *view; /* of its first view_bytes; holes are not read, because that would allocate pages */
+    const uint8_t *view;   /* of its first view_bytes; reading holes would allocate pages */
     uint64_t view_bytes;
     struct list kept; /* waiting instances, the last used first */
     unsigned n_kept;

@@ -15,8 +15,7 @@
 #include "runner/worker.h"
 
 enum {
-    TEMPLATE_COPY_PAGES = 16, /* stored pages, or pages written by the initialisation: copied up to
-                                 this many, else mapped */
+    TEMPLATE_COPY_PAGES = 16,   /* stored or initialised pages that are copied; more are mapped */
     TEMPLATE_RESET_PAGES = 256, /* written pages of an instance that is reset page by page */
     TEMPLATE_KEPT_MAX = 8,      /* waiting instances of one template, */
     RUNNER_KEPT_MAX = 512,      /* of all templates, */
