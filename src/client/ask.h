@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request to the Kubernetes API and its whole answer. Loop thread only; the callback never runs
- * inside ask_start().
+ * Sends one request to the Kubernetes API and collects the whole answer. Loop thread only; the
+ * callback never runs inside ask_start().
  */
 #pragma once
 
@@ -18,8 +18,8 @@ struct ask_request {
     struct str body;          /* all borrowed */
 };
 /*
- * status: of the answer; 0: there was none, and err says why. body: the answer as it came; json:
- * NULL unless it is JSON. Borrowed.
+ * status: HTTP status of the answer; 0: there was no answer, and err says why. body: the answer as
+ * received. json: NULL unless the body is JSON. All borrowed.
  */
 typedef void (*ask_cb)(void *arg, int status, struct str body, const struct json *json,
                        const struct err *err);
@@ -27,5 +27,5 @@ typedef void (*ask_cb)(void *arg, int status, struct str body, const struct json
 int ask_start(struct transport *t, const struct kube_identity *identity,
               const struct ask_request *rq, ask_cb cb, void *arg, struct client_ask **ret,
               struct err *err);
-/* The callback does not come any more. NULL is fine. */
+/* Cancels the request: the callback does not run any more. NULL is fine. */
 void ask_cancel(struct client_ask *a);

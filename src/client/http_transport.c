@@ -20,8 +20,8 @@ struct http_transport {
     struct http_client *client;
     struct tls_ctx *tls;
     /*
-     * For requests with a token of their own: a client certificate would speak first. The same as
-     * above where there is none, else made for the first such request.
+     * For requests with their own token: a client certificate would take precedence over it. The
+     * same client as above when we have no certificate, else created by the first such request.
      */
     struct http_client *bare_client;
     struct tls_ctx *bare_tls;
@@ -32,7 +32,7 @@ struct http_transport {
     char *token, *token_file, *basic, *impersonate;
     uint64_t token_read_ms;
     size_t calls;
-    bool lost; /* said so */
+    bool lost; /* logged already */
     bool closing;
     struct defer close_defer;
     void (*done)(void *arg);
@@ -45,7 +45,7 @@ struct http_transport_call {
     struct http_call *http;
     const struct kube_call_ops *ops;
     void *arg;
-    bool is_own; /* asked with the transport's own credentials */
+    bool is_own; /* uses the transport's own credentials */
 };
 
 static void finish_close(struct defer *d)
@@ -76,7 +76,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
         log_info("cluster answers again", "status=%d", status);
     }
     if (status == 401 && c->is_own)
-        c->t->token_read_ms = 0; /* the file may hold a newer one */
+        c->t->token_read_ms = 0; /* the file may hold a newer token */
     if (c->ops->on_head)
         c->ops->on_head(c->arg, status, headers);
 }
@@ -108,7 +108,7 @@ static const struct http_call_ops http_ops = { .on_head = on_head,
                                                .on_data = on_data,
                                                .on_end = on_end };
 
-/* Service account tokens are replaced on disk before they end. */
+/* Service account tokens are replaced on disk before they expire. */
 static void refresh_token(struct http_transport *t)
 {
     uint64_t now = loop_now_ms(t->loop);
@@ -166,7 +166,7 @@ static int new_client(struct http_transport *t, struct tls_ctx *tls, struct http
     return http_client_new(t->loop, &opts, ret, err);
 }
 
-/* Lazily, since most processes have no identities but their own. */
+/* The bare client is created on demand: most processes use no identity but their own. */
 static int choose_client(struct http_transport *t, const struct kube_identity *identity,
                          struct http_client **ret, struct err *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identities (transport.h) that outlive the call that brought them. */
+/* Copies of identities (transport.h) that outlive the call that passed them in. */
 #pragma once
 
 #include "base/mem.h"
 #include "client/transport.h"
 
-/* All of it, into the arena; NULL for NULL. */
+/* Deep copy into the arena; NULL for NULL. */
 struct kube_identity *kube_identity_copy(struct arena *a, const struct kube_identity *id);

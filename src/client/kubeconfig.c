@@ -77,7 +77,7 @@ static int take_pem(struct kubeconfig_reading *in, const struct json *obj, const
     return r;
 }
 
-/* The entry of a named list (clusters, users, contexts) by name, its inner object. */
+/* Finds an entry of a named list (clusters, users, contexts) by name; returns its inner object. */
 static int find_named(struct kubeconfig_reading *in, const char *list, const char *inner,
                       struct str name, struct json **ret, struct err *err)
 {
@@ -93,7 +93,7 @@ static int find_named(struct kubeconfig_reading *in, const char *list, const cha
     return err_set(err, E_INVALID, "there is no '" STR_FMT "' in '%s'", STR_ARG(name), list);
 }
 
-/* What would change where requests go or whose they are may not be left out silently. */
+/* Keys that change the destination or the credentials of requests must not be ignored silently. */
 static int refuse_keys(struct kubeconfig_reading *in, const struct json *obj,
                        const char *const *keys, struct err *err)
 {
@@ -195,7 +195,7 @@ static int load_file(const char *path, const char *context, struct kubeconfig **
     return 0;
 }
 
-/* What Kubernetes gives every pod. */
+/* The service account that Kubernetes mounts into every pod. */
 static int load_service_account(struct kubeconfig **ret, struct err *err)
 {
     const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");

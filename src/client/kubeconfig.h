@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a cluster is and who we are to it: a kubeconfig file (one context of it), or the service
- * account that Kubernetes mounts into a pod.
+ * The address of a cluster and our credentials for it: one context of a kubeconfig file, or the
+ * service account that Kubernetes mounts into a pod.
  *
- * Credential plug-ins (user.exec, auth-provider), proxies, and impersonation of more than a user
- * are refused with a clear error.
+ * Credential plug-ins (user.exec, auth-provider), proxies, and impersonation of anything beyond a
+ * user name are refused with a clear error.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct kubeconfig {
     char *server; /* "https://127.0.0.1:6443" */
     char *ca_pem;
     char *client_cert_pem, *client_key_pem;
-    char *token, *token_file; /* token_file is read again before it ages */
+    char *token, *token_file; /* token_file is read again regularly */
     char *username, *password;
     char *namespace; /* of the context */
     char *tls_server_name;
@@ -29,9 +29,9 @@ struct kubeconfig {
 /*
  * path NULL: $KUBECONFIG (the first file of the list that exists), else ~/.kube/config, else the
  * pod's service account (its directory, or $DORMOUSE_SERVICE_ACCOUNT). context NULL:
- * current-context. The file's own relative names are below its
- * directory. Errors: -ENOENT with what was looked for; E_PARSE with the line; E_INVALID: a context,
- * cluster or user that the file does not define.
+ * current-context. Relative file names in the file are relative to its directory. Errors: -ENOENT
+ * with the places that were searched; E_PARSE with the line; E_INVALID: a context, cluster or user
+ * that the file does not define.
  */
 int kubeconfig_load(const char *path, const char *context, struct kubeconfig **ret,
                     struct err *err);

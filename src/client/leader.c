@@ -13,11 +13,11 @@
 
 enum leader_at { AT_REST, AT_LOOKING, AT_MAKING, AT_WRITING, AT_RELEASING };
 
-/* The Lease as it was seen last. */
+/* The Lease as last seen. */
 struct leader_seen {
-    char *holder, *version, *since, *renewed; /* acquireTime, renewTime, as they stand there */
+    char *holder, *version, *since, *renewed; /* acquireTime, renewTime, as text of the Lease */
     int64_t transitions, duration_s;
-    uint64_t at_ms; /* when it last changed before our eyes */
+    uint64_t at_ms; /* when we last saw it change */
 };
 
 struct leader {
@@ -32,7 +32,8 @@ struct leader {
     int status;
     struct buf in;
     struct timer tick, deadline;
-    uint64_t sent_ms; /* the call under way; others count our lease from before its answer */
+    uint64_t sent_ms; /* start of the current call; our lease counts from here, other processes may
+                         see it before the answer */
     bool stopping, stopped;
     void (*done)(void *arg);
     void *done_arg;
@@ -66,7 +67,7 @@ static bool is_mine(const struct leader *l)
     return l->seen.holder && strcmp(l->seen.holder, l->identity) == 0;
 }
 
-/* May it be taken? */
+/* The Lease may be taken. */
 static bool is_free(const struct leader *l)
 {
     uint64_t age = loop_now_ms(l->opts.loop) - l->seen.at_ms;
@@ -76,7 +77,7 @@ static bool is_free(const struct leader *l)
            (age > life && l->seen.duration_s < LEADER_ENDLESS_S) || has_ended || l->opts.alone;
 }
 
-/* What a follower waits for may have ended without a word: then only a user can know. */
+/* The holder may have ended without releasing the Lease; only a person can know that, so warn. */
 static void tell_endless(const struct leader *l)
 {
     if (l->seen.duration_s >= LEADER_ENDLESS_S)
@@ -147,7 +148,7 @@ static void write_lease(const struct leader *l, bool release, struct buf *to)
     arena_fini(&a);
 }
 
-/* ---------------------------------------------------------------- ends */
+/* ---------------------------------------------------------------- stopping */
 
 static void free_leader(struct leader *l)
 {
@@ -167,7 +168,7 @@ static void free_leader(struct leader *l)
     free(l);
 }
 
-/* Once; with a call under way on_end() frees. */
+/* Once; when a call is running, on_end() frees. */
 static void finish_stop(struct leader *l)
 {
     void (*done)(void *) = take_ptr(&l->done);
@@ -187,7 +188,7 @@ static void on_stop_turn(struct timer *t)
 {
     struct leader *l = container_of(t, struct leader, tick);
     if (l->call || l->at == AT_RELEASING || !is_mine(l) || !l->leads)
-        finish_stop(l); /* no longer than this for a call that does not end */
+        finish_stop(l); /* time limit for a call that does not end */
     else
         begin(l, AT_RELEASING);
 }
@@ -239,7 +240,7 @@ static void on_lease(struct leader *l, const struct json *lease)
             }
             rest(l);
         } else if (l->status == 409 && l->leads) {
-            begin(l, AT_LOOKING); /* is it still ours? */
+            begin(l, AT_LOOKING); /* read whether the Lease is still ours */
         } else {
             rest(l);
         }
@@ -259,7 +260,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct leader *l = arg;
-    (void)buf_add_str(&l->in, chunk); /* too much reads as malformed */
+    (void)buf_add_str(&l->in, chunk); /* an answer that is too large fails to parse */
 }
 
 static void on_end(void *arg, int r, const struct err *err)

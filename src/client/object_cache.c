@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cache and its subscriptions; see object_cache.h and, for how it moves, object_cache_impl.h.
- */
+/* The cache and its subscriptions; see object_cache.h, and object_cache_impl.h for their states. */
 #include "client/object_cache_impl.h"
 
 #include "base/backoff.h"
@@ -12,17 +11,17 @@
 
 enum {
     WIDEN_AT = 8,
-    WIDEN_LABELS_AT = 16 /* selectors of a resource, beside an embedded API */
+    WIDEN_LABELS_AT = 16 /* selectors of a resource, with an embedded API */
 };
 
-/* The oldest change that has not been told. */
+/* A change that has not been delivered: the state of the object before the oldest such change. */
 struct object_cache_pending {
     struct list node;
-    struct cached_object *before; /* facts only; NULL: it was not there */
-    struct str namespace, name;   /* into the map's key */
+    struct cached_object *before; /* facts only; NULL: the object did not exist */
+    struct str namespace, name;   /* point into the map's key */
 };
 
-/* ---------------------------------------------------------------- callbacks and graves */
+/* ---------------------------------------------------------------- callbacks and deferred frees */
 
 static void free_sub(struct object_sub *sub);
 
@@ -62,7 +61,7 @@ void sub_schedule(struct object_sub *sub)
     defer_start(c->opts.loop, &c->pump_defer, on_pump);
 }
 
-/* ---------------------------------------------------------------- what it sees */
+/* ---------------------------------------------------------------- what a subscription sees */
 
 struct str sub_namespace(const struct object_sub *sub)
 {
@@ -79,7 +78,7 @@ const struct kube_identity *sub_identity(const struct object_sub *sub, struct ar
     return sub->verdict ? verdict_identity(sub->verdict, a) : NULL;
 }
 
-/* In the arena: the user as whom it is watched. */
+/* The feed scope that the subscription needs, in the arena, with the user that it is watched as. */
 static struct object_cache_scope scope_of(const struct object_sub *sub, struct arena *a)
 {
     struct object_cache_scope s = sub->shape->scope;
@@ -107,7 +106,7 @@ bool sub_is_ready(const struct object_sub *sub)
     return sub->feed->ready && sub->feed->n_lists >= sub->needs_lists;
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- delivering events */
 
 static void call(struct object_sub *sub, enum object_event type, const struct cached_object *now,
                  const struct cached_object *before, bool initial)
@@ -118,7 +117,10 @@ static void call(struct object_sub *sub, enum object_event type, const struct ca
     sub->ops->on_event(sub->arg, type, now, before, initial);
 }
 
-/* As the subscription sees it: what leaves its selector is gone, what enters it is new. */
+/*
+ * Deliver a change as the subscription sees it: an object that leaves its selector is deleted, one
+ * that enters it is new.
+ */
 static void deliver(struct object_sub *sub, const struct cached_object *before,
                     const struct cached_object *now, bool initial)
 {
@@ -136,7 +138,7 @@ static void deliver(struct object_sub *sub, const struct cached_object *before,
         call(sub, OBJECT_ADDED, now, NULL, initial);
 }
 
-/* With the last one goes the backlog. */
+/* Frees the backlog with its last entry. */
 static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
 {
     char key[1024];
@@ -144,7 +146,7 @@ static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
     list_remove(&p->node);
     cached_object_unref(&sub->cache->interner, p->before);
     size_t n = p->namespace.n + 1 + p->name.n;
-    if (n <= sizeof key) { /* the map's own key does not outlive the entry */
+    if (n <= sizeof key) { /* a copy: map_del() frees the map's own key */
         memcpy(key, p->namespace.p, n);
         (void)map_del(&b->map, str_n(key, n));
     } else {
@@ -158,7 +160,7 @@ static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
     free(take_ptr(&sub->backlog));
 }
 
-/* `before`: counted by the caller. */
+/* `before`: reference held by the caller. */
 static void add_pending(struct object_sub *sub, const struct cached_object *before,
                         const struct cached_object *now)
 {
@@ -170,7 +172,7 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
     (void)buf_add_char(&key, '/');
     (void)buf_add_str(&key, name);
     if (!concerns || (sub->backlog && map_has(&sub->backlog->map, buf_str(&key))))
-        return; /* what it has become is looked up when its turn comes */
+        return; /* merged: the object's new state is looked up at delivery */
     if (!sub->backlog) {
         sub->backlog = xnew(struct backlog);
         list_init(&sub->backlog->list);
@@ -201,7 +203,7 @@ void sub_take(struct object_sub *sub, struct cached_object *before, struct cache
         sub_schedule(sub);
 }
 
-/* ---------------------------------------------------------------- losing */
+/* ---------------------------------------------------------------- losing the feed */
 
 void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
 {
@@ -304,7 +306,7 @@ void object_cache_ask_again(struct object_cache *c)
         timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
 }
 
-/* ---------------------------------------------------------------- moving */
+/* ---------------------------------------------------------------- state changes */
 
 static bool has_work(const struct object_sub *sub)
 {
@@ -350,7 +352,7 @@ static void run_pending(struct object_sub *sub)
     }
 }
 
-/* Its feed does not stand: reads fail, and what is wrong is told. */
+/* Its feed is not ready: reads fail, and the error is reported. */
 static void run_without_feed(struct object_sub *sub)
 {
     const struct feed *f = sub->feed;
@@ -367,7 +369,7 @@ static void run_without_feed(struct object_sub *sub)
         sub_tell_error(sub, f->trouble, &f->trouble_err);
 }
 
-/* The only place that moves a subscription. */
+/* The only place that changes the state of a subscription. */
 static void sub_run(struct object_sub *sub)
 {
     if (sub->dead || !has_work(sub))
@@ -414,7 +416,7 @@ static void on_pump(struct defer *d)
     cache_leave(c);
     if (list_is_empty(&round))
         return;
-    /* The rest goes first next time: the others have queued up behind it. */
+    /* Put the remaining subscriptions before those that were scheduled in this turn. */
     struct list behind;
     list_move_all(&c->pump, &behind);
     list_move_all(&round, &c->pump);
@@ -423,7 +425,7 @@ static void on_pump(struct defer *d)
     defer_start(c->opts.loop, &c->pump_defer, on_pump);
 }
 
-/* ---------------------------------------------------------------- where it belongs */
+/* ---------------------------------------------------------------- choosing a feed */
 
 static bool same_but_place(const struct object_cache_scope *a, const struct object_cache_scope *b)
 {
@@ -433,7 +435,7 @@ static bool same_but_place(const struct object_cache_scope *a, const struct obje
            str_eq(a->as, b->as) && a->metadata_only == b->metadata_only;
 }
 
-/* The best feed that there is for it, or NULL. */
+/* The best existing feed for the scope, or NULL. */
 static struct feed *find_feed(const struct object_cache *c, const struct object_cache_scope *want)
 {
     struct feed *found = NULL;
@@ -450,13 +452,13 @@ static struct feed *find_feed(const struct object_cache *c, const struct object_
     return found;
 }
 
-/* What a new feed for it watches: what was asked for, or more where that serves many. */
+/* The scope of a new feed: what was asked for, or a wider one where that serves many. */
 static struct object_cache_scope widen(const struct object_cache *c,
                                        const struct object_cache_scope *want)
 {
     struct object_cache_scope wide = *want;
     if (want->as.n)
-        return wide; /* who knows what else they may */
+        return wide; /* this user's rights to more are unknown */
     unsigned narrow = 0, selectors = 0;
     bool forbidden = false;
     list_each (node, &c->feeds) {
@@ -565,7 +567,7 @@ void sub_detach(struct object_sub *sub)
 
 /* ---------------------------------------------------------------- shapes */
 
-/* metadata.name=x and metadata.namespace=x become places, the rest stays a selector. */
+/* metadata.name=x and metadata.namespace=x become the place, the rest stays a selector. */
 static int take_field_selector(struct object_cache_shape *shape, struct str text, struct err *err)
 {
     struct arena *a = &shape->strings;
@@ -609,7 +611,8 @@ static int take_strip(struct object_cache_shape *shape, const struct object_sub_
         if (str_find_char(texts[i], '\n') >= 0)
             return err_set(err, E_INVALID, "strip: a path with a newline");
     }
-    for (size_t i = 1; i < opts->n_strip; i++) /* few: order them, so that equal sets are equal */
+    for (size_t i = 1; i < opts->n_strip;
+         i++) /* sort the few paths, so that equal sets have equal keys */
         for (size_t k = i; k > 0 && str_cmp(texts[k - 1], texts[k]) > 0; k--) {
             struct str other = texts[k];
             texts[k] = texts[k - 1];
@@ -676,7 +679,7 @@ static void add_part(struct buf *to, struct str s)
     (void)buf_add_str(to, s);
 }
 
-/* All of the options but place and identity, as they were given. */
+/* Key of the shape: all options as given, except place and identity. */
 static void write_shape_key(const struct object_sub_opts *o, struct buf *to)
 {
     const struct str parts[] = { o->group_version, o->plural, o->label_selector,
@@ -731,7 +734,7 @@ static int shape_of(struct object_cache *c, const struct object_sub_opts *opts,
 
 /* ---------------------------------------------------------------- subscribing */
 
-/* Where both name a place it has to be the same. */
+/* When both name a place, the two must be equal. */
 static int merge_place(struct str asked, struct str selected, struct str *ret, struct err *err)
 {
     if (asked.n && selected.n && !str_eq(asked, selected))
@@ -751,7 +754,7 @@ static void free_sub(struct object_sub *sub)
     slab_free(sub);
 }
 
-/* Takes the shape. */
+/* The shape is taken. */
 static struct object_sub *new_sub(struct object_cache *c, const struct object_sub_opts *opts,
                                   struct object_cache_shape *shape, struct str namespace,
                                   struct str name)

@@ -33,9 +33,9 @@ struct body_codec {
     struct buf samples;
     size_t sizes[BODY_SAMPLES];
     unsigned n_samples;
-    unsigned char *dict; /* the worker thread's while at is CODEC_TRAINING, with its length */
+    unsigned char *dict; /* owned by the worker thread while at is CODEC_TRAINING, like dict_n */
     size_t dict_n;
-    ZSTD_CDict *cdict; /* both refer to dict, and come and go with the packer's contexts */
+    ZSTD_CDict *cdict; /* both refer to dict, and live as long as the packer's contexts */
     ZSTD_DDict *ddict;
     struct job job;
     bool closed;
@@ -63,10 +63,10 @@ static void drop_contexts(struct body_packer *p)
 static void on_idle(struct timer *t)
 {
     drop_contexts(container_of(t, struct body_packer, idle));
-    (void)malloc_trim(0); /* pages of lists as well */
+    (void)malloc_trim(0); /* also returns the pages of lists */
 }
 
-/* Room for n bytes of a result. */
+/* Returns a buffer for a result of n bytes. */
 static char *begin(struct body_packer *p, size_t n)
 {
     timer_start(p->loop, &p->idle, BODY_IDLE_MS, on_idle);
@@ -119,8 +119,8 @@ static void free_codec(struct body_codec *c)
 }
 
 /*
- * On a worker thread. Fixed parameters: a search for better ones costs twenty times as much and
- * gained less than 2 %.
+ * On a worker thread. The parameters are fixed: a search for better ones costs twenty times as much
+ * and gained less than 2 %.
  */
 static void train(struct job *j)
 {
@@ -168,7 +168,8 @@ static void start_training(struct body_codec *c)
 
 static void take_sample(struct body_codec *c, struct str plain)
 {
-    if (buf_add_str(&c->samples, plain) < 0) { /* one that is too large for all of them */
+    if (buf_add_str(&c->samples, plain) <
+        0) { /* a body that does not fit in with the samples so far */
         c->samples.failed = 0;
         return;
     }
@@ -211,7 +212,7 @@ bool body_codec_is_ready(const struct body_codec *c)
 
 size_t body_codec_bytes(const struct body_codec *c)
 {
-    size_t dict_n = c->at == CODEC_TRAINING ? 0 : c->dict_n; /* the worker thread writes it */
+    size_t dict_n = c->at == CODEC_TRAINING ? 0 : c->dict_n; /* the worker thread writes dict_n */
     return sizeof *c + dict_n + c->samples.cap;
 }
 
@@ -232,7 +233,7 @@ static void make_cctx(struct body_packer *p)
     if (!p->cctx)
         abort();
     set(p->cctx, ZSTD_c_compressionLevel, BODY_LEVEL);
-    set(p->cctx, ZSTD_c_contentSizeFlag, 0); /* the facts say it */
+    set(p->cctx, ZSTD_c_contentSizeFlag, 0); /* the facts hold the size */
     set(p->cctx, ZSTD_c_dictIDFlag, 0);
     set(p->cctx, ZSTD_c_format, ZSTD_f_zstd1_magicless);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of one feed, packed: zstd with a dictionary that is trained on the feed's first objects,
- * because objects of one kind resemble each other more than any of them resembles itself.
+ * Compressed bodies of one feed: zstd with a dictionary trained on the feed's first objects,
+ * because objects of one kind resemble each other more than one object repeats itself.
  *
  *     EMPTY -> (enough samples) TRAINING on a worker thread -> READY | POOR (no use)
  *
- * What was packed before the dictionary stood is packed again by the owner, see
+ * The owner packs bodies that were packed before the dictionary was ready again, see
  * body_codec_is_ready(). The compressor's tables are large, so they exist only while there is work,
  * and for BODY_IDLE_MS after it. Loop thread.
  */
@@ -16,36 +16,36 @@
 #include "io/loop.h"
 
 struct body_codec;
-struct body_packer; /* of all codecs: contexts, idle timer */
+struct body_packer; /* shared by all codecs: contexts, idle timer */
 
 enum {
-    BODY_MIN_BYTES = 64, /* shorter ones stay as they are */
+    BODY_MIN_BYTES = 64, /* shorter bodies are not packed */
     BODY_SAMPLES = 256,  /* objects that make a dictionary */
     BODY_SAMPLES_MIN = 16,
     BODY_SAMPLES_MAX_BYTES = 2 << 20,
     BODY_DICT_MAX_BYTES = 32 << 10,
-    BODY_LEVEL = 3, /* with a dictionary 6 and 9 take five times as long for 2 % */
+    BODY_LEVEL = 3, /* with a dictionary, levels 6 and 9 take five times as long for 2 % */
     BODY_IDLE_MS = 2000
 };
 
 struct body_packer *body_packer_new(struct loop *loop);
-/* Codecs must be closed. done: once, from the loop, when their trainings have ended. */
+/* All codecs must be closed. done: once, from the loop, when their trainings have ended. */
 void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg);
 
-/* on_ready: once, from the loop, when the dictionary stands. */
+/* on_ready: once, from the loop, when the dictionary is ready. */
 struct body_codec *body_codec_new(struct body_packer *p, void (*on_ready)(void *arg), void *arg);
-/* on_ready comes no more; memory goes when a training has ended. */
+/* on_ready does not run any more; the memory is freed when a training has ended. */
 void body_codec_close(struct body_codec *c);
 bool body_codec_is_ready(const struct body_codec *c);
 size_t body_codec_bytes(const struct body_codec *c); /* of the dictionary */
 
 /*
- * Pack `plain`. ret: borrowed until the next call of the packer; `plain` itself where packing saves
- * nothing. Also takes samples.
+ * Packs `plain`, and takes it as a sample for the dictionary. ret: borrowed until the next call of
+ * the packer; it is `plain` itself when packing saves nothing.
  */
 enum body_form { BODY_PLAIN, BODY_PACKED, BODY_PACKED_WITH_DICT };
 struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret_form);
-/* There are no more objects for now: train on what there is. */
+/* No more objects are expected for now: train on the samples so far. */
 void body_codec_settle(struct body_codec *c);
 /* Borrowed until the next call of the packer. c: may be NULL for BODY_PLAIN. E_CORRUPT. */
 int body_unpack(struct body_codec *c, struct str packed, enum body_form form, size_t plain_n,

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* ---------------------------------------------------------------- bytes held once */
+/* ---------------------------------------------------------------- interned bytes */
 
 enum { INTERNER_FIRST = 64 };
 
@@ -99,7 +99,7 @@ void interner_fini(struct interner *in)
 
 /* ---------------------------------------------------------------- sets of labels */
 
-/* Key, value, key, value, sorted by key; each behind its length in two bytes. */
+/* A set is held as key, value, key, value, sorted by key; a two-byte length precedes each text. */
 static bool take_text(struct str *rest, struct str *ret)
 {
     uint16_t n;
@@ -126,7 +126,7 @@ static int by_key(const void *x, const void *y)
 
 enum { LABELS_MAX = 512, TEXT_MAX = UINT16_MAX };
 
-/* NULL when there are none, or (ret_odd) when they are not what labels are. */
+/* NULL when there are none, or when they are not valid labels (*ret_odd is set then). */
 static struct interned *take_labels(struct interner *in, const struct json *labels,
                                     struct buf *scratch, bool *ret_odd)
 {
@@ -223,7 +223,7 @@ static struct str uuid_write(const unsigned char *p, char text[CACHED_UID_BYTES]
     return str_n(text, UUID_TEXT);
 }
 
-/* As it is held: 16 bytes or text. is_uuid says which. */
+/* The uid as text; `held` is 16 bytes if is_uuid, else text. */
 static struct str uid_text(struct str held, bool is_uuid, char text[CACHED_UID_BYTES])
 {
     return is_uuid ? uuid_write((const unsigned char *)held.p, text) : held;
@@ -344,7 +344,7 @@ static int owner_flag(const struct json *owner, const char *key, int is, int has
     return v ? (json_bool(v) ? is | has : has) : 0;
 }
 
-/* The members that upstream knows, of their types: four that are always there, and two. */
+/* Only the members that upstream knows, with their types: four that are required, two optional. */
 static bool is_plain_owner(const struct json *owner)
 {
     static const char *const texts[] = { "apiVersion", "kind", "name", "uid" };
@@ -360,7 +360,7 @@ static bool is_plain_owner(const struct json *owner)
     return json_is(owner, JSON_OBJECT) && owner->n == known;
 }
 
-/* Appends them to `to` (interned kinds counted); false: the body has to keep them as well. */
+/* Appends the owners to `to`, interned kinds counted. false: the body must keep them as well. */
 static bool put_owners(struct interner *in, const struct json *owners, struct buf *to,
                        uint8_t *ret_n)
 {
@@ -421,7 +421,7 @@ static void ref_owners(struct str owners)
 
 /* ---------------------------------------------------------------- declared fields */
 
-/* Labels and owners are facts already. */
+/* The object holds the field's values; labels and owners are facts already. */
 static bool is_held(const struct field_spec *f)
 {
     return f->field.kind == OBJECT_FIELD_PATH || f->field.kind == OBJECT_FIELD_ANNOTATION;
@@ -445,7 +445,7 @@ static struct str scalar_text(const struct json *v)
     return STR_NULL;
 }
 
-/* Number of values in one byte, then each. */
+/* A byte with the number of values, then the values. */
 static void put_field(const struct field_spec *f, const struct json *object, struct buf *to)
 {
     const struct json *found[OBJECT_CACHE_FIELD_VALUES_MAX];
@@ -469,7 +469,7 @@ static void put_field(const struct field_spec *f, const struct json *object, str
         to->p[at] = (char)count;
 }
 
-/* The n values of held field `i` stand at the front of *ret. */
+/* Returns the number of values of held field `i`; *ret begins with them. */
 static size_t find_field(const struct object_maker *m, const struct cached_object *o, size_t i,
                          struct str *ret)
 {
@@ -570,7 +570,7 @@ bool cached_object_is(const struct cached_object *o, uint32_t hash, struct str n
            str_eq(cached_object_namespace(o), namespace);
 }
 
-/* Members of metadata that are facts are not said again in the body. */
+/* Members of metadata that are facts are left out of the body. */
 static bool is_in_body(const struct json *member, unsigned flags)
 {
     static const char *const never[] = { "name", "namespace", "resourceVersion", "managedFields" };
@@ -595,7 +595,9 @@ static void put_member(struct buf *to, const struct json *member)
     (void)json_write(to, member);
 }
 
-/* The rest of metadata, "}", and what follows; all that cached_object_write() needs besides facts.
+/*
+ * Writes the rest of metadata, "}", and the rest of the object: all that cached_object_write()
+ * needs besides the facts.
  */
 static void write_plain(const struct object_maker *m, const struct json *object, unsigned flags,
                         struct buf *to)
@@ -653,7 +655,7 @@ size_t cached_object_bytes(const struct cached_object *o)
     return sizeof *o + o->name_n + o->uid_n + o->owners_n + o->fields_n + o->body_n + 8;
 }
 
-/* A block with the head and facts of `like` and room for a body. */
+/* A block with the head and the facts of `like`, and room for a body. */
 static struct cached_object *copy_with(const struct cached_object *like, struct str body)
 {
     size_t facts = (size_t)like->name_n + like->uid_n + like->owners_n + like->fields_n;
@@ -700,7 +702,7 @@ static uint8_t form_flags(enum body_form form)
     return 0;
 }
 
-/* What has been found out so far; interned parts are counted. */
+/* An object under construction; interned parts are counted. */
 struct draft {
     struct str name, uid;
     unsigned char uuid[UUID_BYTES];
@@ -766,7 +768,7 @@ static void read_facts(struct object_maker *m, const struct json *object, const 
     h->fields_n = (uint32_t)d->fields.n;
     uint64_t hash = combine(hash_json(owners, m->seed), cached_object_labels_hash(h));
     hash = combine(combine(hash, str_hash(d->uid, m->seed)), h->generation);
-    h->content_hash = hash; /* of the facts; the body's comes to it */
+    h->content_hash = hash; /* of the facts; the body's hash is added later */
 }
 
 static struct cached_object *assemble(const struct draft *d, struct str body)
@@ -818,7 +820,7 @@ static int make_object(struct object_maker *m, const struct json *object,
     *ret = assemble(&d, body);
     buf_fini(&d.owners);
     buf_fini(&d.fields);
-    if (m->scratch.cap > (64 << 10)) /* one that was unusual */
+    if (m->scratch.cap > (64 << 10)) /* free the buffer after an unusually large object */
         buf_fini(&m->scratch);
     return 0;
 }
@@ -885,7 +887,7 @@ static void write_owners(const struct cached_object *o, struct buf *to)
     (void)buf_add_char(to, ']');
 }
 
-/* What stands in front of the brace that ends metadata. */
+/* The part of the body before the brace that ends metadata. */
 static struct str end_of_metadata(struct str plain)
 {
     bool in_string = false;
@@ -937,7 +939,7 @@ void cached_object_write(const struct cached_object *o, struct str plain, struct
         (void)buf_add_cstr(to, "}}");
 }
 
-/* ---------------------------------------------------------------- what is stripped */
+/* ---------------------------------------------------------------- stripped paths */
 
 enum { STRIP_MAX_KEYS = 32, STRIP_MAX_BYTES = 1024 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One object as the cache holds it: a single block of memory that never changes, counted because
- * snapshots and events hold it beside its table.
+ * One object as the cache holds it: a single immutable block of memory, reference-counted because
+ * snapshots and events hold it as well as its table.
  *
  *     struct cached_object | name | uid | owners | fields | body
  *
- * What many objects share (namespaces, sets of labels, the kinds of owners) is held once for all
- * feeds, in an interner. The body is the object's JSON without what the facts say: see
+ * Values that many objects share (namespaces, sets of labels, the kinds of owners) are held once
+ * for all feeds, in an interner. The body is the object's JSON without the facts: see
  * cached_object_write().
  *
  * Pure: no loop, no transport.
@@ -29,11 +29,11 @@ struct interner {
     size_t bytes;
     uint64_t seed;
 };
-/* Counted; given back with unintern(). */
+/* Counted; released with unintern(). */
 struct interned *intern(struct interner *in, struct str s);
 struct interned *interned_ref(struct interned *i);
 void unintern(struct interner *in, struct interned *i); /* NULL is fine */
-void interner_fini(struct interner *in);                /* all must have been given back */
+void interner_fini(struct interner *in);                /* all references must have been released */
 static inline struct str interned_str(const struct interned *i)
 {
     return i ? str_n(i->p, i->n) : STR("");
@@ -45,8 +45,9 @@ struct body_codec;
 /* ---- objects ---- */
 enum {
     OBJECT_IS_DELETING = 1 << 0,
-    OBJECT_HAS_UUID = 1 << 1,      /* the uid stands as 16 bytes */
-    OBJECT_LABELS_INSIDE = 1 << 3, /* the body has them itself: no facts can be made of them */
+    OBJECT_HAS_UUID = 1 << 1, /* the uid is held as 16 bytes */
+    OBJECT_LABELS_INSIDE =
+        1 << 3, /* the body holds them itself: they do not fit the form of the facts */
     OBJECT_OWNERS_INSIDE = 1 << 4,
     OBJECT_BODY_PACKED = 1 << 5, /* zstd */
     OBJECT_BODY_DICT = 1 << 6,   /* with the codec's dictionary */
@@ -59,19 +60,19 @@ struct cached_object {
     uint64_t rv, generation, content_hash, annotations_hash;
     struct interned *namespace;
     struct interned *labels;  /* NULL: none */
-    uint32_t body_n, plain_n; /* as held, 0: not held; as JSON */
+    uint32_t body_n, plain_n; /* as held (0: not held); as JSON */
     uint32_t fields_n;        /* bytes */
     uint16_t owners_n;        /* bytes */
     uint16_t name_n;
-    uint8_t uid_n, n_owners, flags, round; /* round: of the list that saw it last */
+    uint8_t uid_n, n_owners, flags, round; /* round: of the last list that contained it */
     unsigned char tail[];
 };
 
-/* How a feed makes objects of JSON. */
+/* How a feed makes objects from JSON. */
 struct field_spec {
     struct object_field field; /* text in the feed's arena */
     struct jsonpath *path;     /* of OBJECT_FIELD_PATH */
-    uint64_t filled_by;        /* objects have it once the feed has ended so many lists */
+    uint64_t filled_by; /* objects have the field once the feed has completed this many lists */
 };
 struct strip_path {
     struct str *keys;
@@ -85,23 +86,23 @@ struct object_maker {
     const struct strip_path *strip;
     size_t n_strip;
     bool metadata_only;
-    bool drops_bodies;        /* facts only ... */
-    bool keeps_this_one;      /* ... but of the next object the body as well, as it is */
+    bool drops_bodies;        /* keep facts only ... */
+    bool keeps_this_one;      /* ... but keep the body of the next object too, unpacked */
     struct body_codec *codec; /* NULL with drops_bodies */
     struct buf scratch;
 };
 
 /*
- * Facts and body of `object`, without what is stripped. E_INVALID: it has no name, or a part that
- * is longer than can be held. -EMSGSIZE: more than WATCH_LINE_MAX_BYTES.
+ * Makes the facts and the body of `object`, without stripped paths. E_INVALID: it has no name, or a
+ * part exceeds its length field. -EMSGSIZE: more than WATCH_LINE_MAX_BYTES.
  */
 int cached_object_make(struct object_maker *m, const struct json *object,
                        struct cached_object **ret, struct err *err);
 struct cached_object *cached_object_ref(struct cached_object *o);
 void cached_object_unref(struct interner *in, struct cached_object *o); /* NULL is fine */
-/* The facts alone, for whoever keeps an old state; given. */
+/* A copy with the facts alone, for callers that keep an old state; given. */
 struct cached_object *cached_object_facts(const struct cached_object *o);
-/* The same object with another body; takes nothing from `o`. packed: what flags say of it. */
+/* Copies the object with another body; takes nothing from `o`. packed: the flags of that body. */
 struct cached_object *cached_object_repack(const struct cached_object *o, struct str body,
                                            uint8_t packed);
 size_t cached_object_bytes(const struct cached_object *o);
@@ -109,19 +110,19 @@ struct str cached_object_body(const struct cached_object *o); /* as held */
 uint32_t object_key_hash(uint64_t seed, struct str namespace, struct str name);
 bool cached_object_is(const struct cached_object *o, uint32_t hash, struct str namespace,
                       struct str name);
-/* Values of field `i`, of any kind but owners' uids. */
+/* Values of field `i`, of any kind except the owners' uids. */
 size_t cached_object_values(const struct object_maker *m, const struct cached_object *o, size_t i,
                             struct str *ret, size_t max);
-/* Hash of each value of the field, owners' uids included; -> number. */
+/* Hash of each value of the field, owners' uids included; returns how many there are. */
 size_t cached_object_value_hashes(const struct object_maker *m, const struct cached_object *o,
                                   size_t i, uint32_t *ret, size_t max);
 uint32_t object_value_hash(uint64_t seed, struct str value);
 bool cached_object_has_value(const struct object_maker *m, const struct cached_object *o, size_t i,
                              struct str value);
-/* Append its JSON. plain: what the codec makes of its body. */
+/* Appends the object's JSON. plain: its body, unpacked by the codec. */
 void cached_object_write(const struct cached_object *o, struct str plain, struct str api_version,
                          struct str kind, bool metadata_only, struct buf *to);
 
-/* ".a['b.c'].d" to keys in the arena; no wildcards. E_INVALID. */
+/* Parses ".a['b.c'].d" into keys in the arena; wildcards are not allowed. E_INVALID. */
 int strip_path_parse(struct arena *a, struct str text, struct strip_path *ret, struct err *err);
 void strip_path_apply(const struct strip_path *p, struct json *object);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One collection: what lists and the watch bring becomes objects of a table, and differences become
+ * One collection: objects from lists and the watch are put into a table, and differences become
  * events; see object_cache_impl.h.
  *
- *     (list) --> listing --> (watch stands) --> ready --> list again when history is gone ...
- *                   ^                             |
- *                   `---- lost: forbidden, no such resource, too large ----'
+ *     (list) --> listing --> (watching) --> ready --> list again when history is gone ...
+ *                   ^                          |
+ *                   `-- lost: forbidden, no such resource, too large --'
  *
- * While a list after a gap runs the feed stays ready with what it has; each object of the list that
- * is another one than the table's is an event, and at the end so is each that the list did not
- * bring.
+ * While a list after a gap runs, the feed stays ready with the objects it has. Each object in the
+ * list that differs from the table's is an event, and at the end so is each object that the list
+ * did not contain.
  */
 #include "client/object_cache_impl.h"
 
@@ -22,7 +22,7 @@
 
 const char ALL_TOPIC[] = "\1";
 
-/* ---------------------------------------------------------------- telling subscribers */
+/* ---------------------------------------------------------------- notifying subscribers */
 
 static void tell_topic(struct feed *f, struct str name, struct cached_object *before,
                        struct cached_object *now)
@@ -37,7 +37,7 @@ static void tell_topic(struct feed *f, struct str name, struct cached_object *be
     }
 }
 
-/* before and now are held by the caller. */
+/* The caller holds references to before and now. */
 static void tell_event(struct feed *f, struct cached_object *before, struct cached_object *now)
 {
     f->seq++;
@@ -105,7 +105,7 @@ static void drop_objects(struct feed *f)
     f->seq++;
 }
 
-/* Same facts, another body: nobody is told. */
+/* Same facts, another body: subscribers are not notified. */
 static void replace_quietly(struct feed *f, uint32_t slot, struct cached_object *o)
 {
     account(f, o, true);
@@ -186,8 +186,9 @@ static void tell_error(struct object_sub *sub, void *arg)
 }
 
 /*
- * Forbidden may be only what was our choice: the watch over everything, so they go where only what
- * they asked for is watched; or that it is we who ask, so they go where it is asked in their name.
+ * The denial may concern only our own choice. If the feed is wider than the subscription asked for,
+ * move the subscription to a feed of exactly what it asked for; if the cache's identity was denied,
+ * move it to a feed that is watched as its own user.
  */
 static void move_elsewhere(struct object_sub *sub, void *arg)
 {
@@ -202,8 +203,8 @@ static void move_elsewhere(struct object_sub *sub, void *arg)
         return;
     log_warn("cache: no narrower watch", "resource=" STR_FMT " reason=\"%s\"",
              STR_ARG(f->scope.plural), err_text(&err));
-    int r = sub_link(sub, f, &err); /* where it was, and is told */
-    assert(r >= 0);                 /* its fields are declared */
+    int r = sub_link(sub, f, &err); /* back to this feed; lose_all() notifies it */
+    assert(r >= 0);                 /* its fields are declared already */
     (void)r;
 }
 
@@ -211,7 +212,7 @@ static void lose_all(struct feed *f, int code, const struct err *err)
 {
     struct loss loss = { code, err };
     if (f->trouble == code && !f->ready && f->table.n == 0)
-        return; /* they know */
+        return; /* the subscribers know already */
     f->trouble = code;
     f->trouble_err = *err;
     drop_objects(f);
@@ -265,7 +266,7 @@ static void on_try_again(struct timer *t)
         start_reflector(f);
 }
 
-/* More than we may hold: hold nothing, and look again later. */
+/* More than the cache may hold: drop all objects, and list again later. */
 static void overflow(struct feed *f, const char *what, size_t limit)
 {
     struct err err = { 0 };
@@ -292,13 +293,13 @@ static bool is_full(struct feed *f)
     return false;
 }
 
-/* ---------------------------------------------------------------- what the reflector brings */
+/* ---------------------------------------------------------------- callbacks of the reflector */
 
 static void put_object(struct feed *f, struct cached_object *o)
 {
     struct object_cache *c = f->cache;
     account(f, o, true);
-    (void)cached_object_ref(o); /* whatever callbacks do */
+    (void)cached_object_ref(o); /* callbacks may drop the table's reference */
     struct cached_object *before = object_table_put(&f->table, o);
     if (f->maker.drops_bodies && o->body_n)
         remember(f, o);
@@ -349,7 +350,7 @@ static void on_object(void *arg, const struct json *object)
         put_object(f, o);
         return;
     }
-    account(f, o, true); /* the same with more fields */
+    account(f, o, true); /* unchanged, but made with more fields */
     unref_object(f, object_table_put(&f->table, o));
 }
 
@@ -393,13 +394,13 @@ static void on_list_end(void *arg, uint64_t rv)
 {
     struct feed *f = arg;
     if (!f->reflector)
-        return; /* it was too large */
+        return; /* the feed was too large and has dropped its objects */
     f->listing = false;
     for (uint32_t slot = object_table_next(&f->table, 0); slot;
          slot = object_table_next(&f->table, slot))
         if (f->table.slots[slot].o->round != f->round)
             remove_object(f, slot);
-    f->rv = rv; /* less than before when the server was put back to an older state */
+    f->rv = rv; /* lower than before when the server was restored to an older state */
     f->remakes = false;
     f->n_lists++;
     if (f->maker.codec)
@@ -476,7 +477,7 @@ static void repack_object(struct feed *f, uint32_t slot)
     enum body_form form = o->flags & OBJECT_BODY_PACKED ? BODY_PACKED : BODY_PLAIN;
     if (body_unpack(f->maker.codec, cached_object_body(o), form, o->plain_n, &plain, NULL) < 0)
         return;
-    struct buf *copy = &f->maker.scratch; /* packing has only one buffer */
+    struct buf *copy = &f->maker.scratch; /* body_unpack() and body_pack() share one buffer */
     buf_reset(copy);
     if (buf_add_str(copy, plain) < 0)
         return;
@@ -519,7 +520,7 @@ struct object_cache_snapshot *feed_snapshot(struct feed *f, const struct object_
 {
     const struct object_table *t = &f->table;
     struct str namespace = sub_namespace(sub), name = sub_name(sub);
-    /* A name without a namespace is that of a cluster-scoped object, or one in any namespace. */
+    /* A name without a namespace belongs to a cluster-scoped object, or to one in any namespace. */
     uint32_t slot = name.n ? object_table_find(t, namespace, name) : 0;
     if (slot || (name.n && namespace.n)) {
         struct object_cache_snapshot *s = new_snapshot(f, 1);
@@ -556,7 +557,7 @@ static int by_key(const void *x, const void *y)
     return d ? d : str_cmp(cached_object_name(*a), cached_object_name(*b));
 }
 
-/* It is no longer what the feed hands out. */
+/* The feed no longer hands out this order. */
 static void retire_order(struct feed *f)
 {
     struct object_order *o = take_ptr(&f->order);
@@ -611,7 +612,7 @@ void object_order_get(const struct object_order *o, size_t i, struct str *ret_na
     *ret_name = cached_object_name(o->o[i]);
 }
 
-/* ---------------------------------------------------------------- life */
+/* ---------------------------------------------------------------- opening and closing */
 
 static bool serves(struct str has, struct str wanted)
 {
@@ -659,7 +660,7 @@ static void parse_strip(struct feed *f)
     while (rest.n) {
         (void)str_cut(rest, '\n', &path, &rest);
         int r = strip_path_parse(&f->strings, path, &paths[f->maker.n_strip++], NULL);
-        assert(r >= 0); /* the subscription has tried it */
+        assert(r >= 0); /* the subscription has parsed it before */
         (void)r;
     }
     f->maker.strip = paths;
@@ -733,7 +734,7 @@ void feed_free(struct feed *f)
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)
         slab_free(e->value);
-    map_fini(&f->topics); /* whose keys were in them */
+    map_fini(&f->topics); /* its keys lie in the topics */
     list_remove(&f->node);
     c->stats.feeds--;
     arena_fini(&f->strings);

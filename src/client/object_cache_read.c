@@ -2,9 +2,9 @@
 /*
  * Gets and lists through a subscription; see object_cache.h.
  *
- * A read is answered from the feed's table, or, where bodies are not held (the API is in this
- * process) or the cache was not fresh in time, by the API, in the cache's name: that the identity
- * may see it has been decided:
+ * A read is answered from the feed's table. Where bodies are not held (the API is in this process),
+ * or when the cache does not become fresh in time, the API answers it, asked as the cache's
+ * identity: the check that the reader may see the object has passed before.
  *
  *     START -+-> table --------------------------------------------> done
  *            +-> PROBE (version of the API now) -> FRESH (wait) -----> table
@@ -27,7 +27,7 @@ enum {
     LIST_LIMIT_MAX = 10000,
     TOKEN_MAX_BYTES = 8192,
     BODY_MAX_BYTES = REFLECTOR_PAGE_MAX_BYTES,
-    ITEM_ROOM = 64 << 10 /* over a full page: its last item */
+    ITEM_ROOM = 64 << 10 /* beyond a full page: its last item */
 };
 
 enum read_at { READ_START, READ_PROBE, READ_FRESH, READ_GET, READ_LIST, READ_KEYS };
@@ -37,25 +37,26 @@ struct read_item {
 };
 
 struct object_read {
-    struct object_sub *sub; /* NULL: cancelled, a call has yet to end */
+    struct object_sub *sub; /* NULL: cancelled, a call has not ended yet */
     struct object_cache *cache;
     struct list node; /* of sub->reads */
-    uint32_t round;   /* of reads_run(), that it had its turn in */
+    uint32_t round;   /* of reads_run(), in which it was last visited */
     enum read_at at;
     struct arena strings;
     struct object_query q;
     struct selector labels, fields;
     bool is_list, from_table;
-    uint64_t wanted_rv; /* FRESH */
+    uint64_t wanted_rv; /* FRESH: version to wait for */
     struct timer late;
     struct kube_call *call;
     int status;
     struct buf body; /* of the API's answer */
     struct buf out;  /* items */
     VEC(struct read_item) items;
-    VEC(const struct cached_object *) found; /* KEYS: counted; those not read yet */
+    VEC(const struct cached_object *)
+    found; /* KEYS: counted; those before next_found are released */
     size_t next_found;
-    size_t n_total; /* what the list means behind the token; found.n of them are of this page */
+    size_t n_total; /* items of the list after the token; found.n of them are on this page */
     object_done_fn done;
     void *arg;
     struct str token; /* of the next page, in strings */
@@ -79,7 +80,7 @@ static void free_read(struct object_read *rd)
     free(rd);
 }
 
-/* Off its subscription; the memory goes now, or when its call has ended. */
+/* Take the read off its subscription; free it now, or when its call has ended. */
 static void leave_read(struct object_read *rd)
 {
     list_remove(&rd->node);
@@ -97,7 +98,7 @@ static void drop_read(struct object_read *rd)
         free_read(rd);
 }
 
-/* Nothing of rd may be touched behind it. */
+/* rd is invalid after this call. */
 static void finish(struct object_read *rd, int r, const struct err *err)
 {
     struct object_cache *c = rd->cache;
@@ -146,8 +147,9 @@ void reads_drop(struct object_sub *sub)
 }
 
 /*
- * The next that has not had its turn in this round, which it has now; NULL: all have. They stay on
- * the subscription's list meanwhile, so that whatever a callback does to it is done to all of them.
+ * Returns the next read that was not visited in this round, and marks it; NULL: all were visited.
+ * Reads stay on the subscription's list meanwhile, so an action of a callback on that list reaches
+ * all of them.
  */
 static struct object_read *next_of_round(struct object_sub *sub, uint32_t round)
 {
@@ -155,7 +157,7 @@ static struct object_read *next_of_round(struct object_sub *sub, uint32_t round)
         return NULL;
     struct object_read *rd = list_first(&sub->reads, struct object_read, node);
     if (rd->round == round)
-        return NULL; /* who has begun since is behind it */
+        return NULL; /* reads started since are after it */
     rd->round = round;
     list_remove(&rd->node);
     list_push_back(&sub->reads, &rd->node);
@@ -167,7 +169,7 @@ void reads_fail(struct object_sub *sub, int code, const struct err *err)
     uint32_t round = ++sub->cache->read_round;
     struct object_read *rd;
     while ((rd = next_of_round(sub, round)))
-        if (!rd->call) /* else it goes to the API anyhow, which will say */
+        if (!rd->call) /* else the API answers the read in any case */
             finish(rd, code, err);
 }
 
@@ -188,7 +190,7 @@ static int end_item(struct object_read *rd, size_t at, struct err *err)
     return 0;
 }
 
-/* As it was asked for: stripped, or metadata alone. `v` is changed. */
+/* Writes the item as requested: stripped, or metadata only. Changes `v`. */
 static void write_item(struct object_read *rd, struct arena *a, struct json *v)
 {
     const struct object_sub *sub = rd->sub;
@@ -218,7 +220,7 @@ static void put_key(struct object_read *rd, const struct cached_object *o)
     (void)end_item(rd, at, NULL);
 }
 
-/* From the table, body and all. 1: it does not match the field selector. */
+/* Writes an object of the table with its body. Returns 1: it does not match the field selector. */
 static int put_object(struct object_read *rd, const struct cached_object *o, struct err *err)
 {
     struct feed *f = rd->sub->feed;
@@ -254,7 +256,7 @@ static int by_place(const void *x, const void *y)
     return d ? d : str_cmp(cached_object_name(*a), cached_object_name(*b));
 }
 
-/* Behind the place where the page before ended. */
+/* After the place where the page before ended. */
 static bool is_after(const struct cached_object *o, struct str token)
 {
     if (token.n == 0)
@@ -266,8 +268,8 @@ static bool is_after(const struct cached_object *o, struct str token)
 }
 
 /*
- * A page of many: what was found is a heap with the last one on top, and whatever comes before that
- * one takes its place. So 50,000 objects cost a comparison each and not a sort.
+ * Selects a page from many: the candidates are a heap with the last one on top, and an object that
+ * sorts before the top replaces it. So 50,000 objects cost a comparison each and not a sort.
  */
 static bool is_further(const void *a, const void *b, const void *arg)
 {
@@ -293,7 +295,7 @@ static bool gather(void *arg, const struct cached_object *o)
     return true;
 }
 
-/* What the list means, in order; counted. */
+/* Finds the objects of the page, in order; counted. */
 static void gather_all(struct object_read *rd)
 {
     struct object_sub *sub = rd->sub;
@@ -314,7 +316,7 @@ static void unref_found(struct object_read *rd)
     rd->next_found++;
 }
 
-/* The page ends behind what was read last; `o` is still counted. */
+/* The page ends after `o`, which is still counted. */
 static void end_page(struct object_read *rd, const struct cached_object *o)
 {
     rd->n_left = rd->fields.n ? 0 : rd->n_total - rd->next_found - 1;
@@ -445,7 +447,7 @@ static void ask_one(struct object_read *rd, enum read_at at, struct str namespac
                    : "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1");
 }
 
-/* A page of the list; limit 1: just to see the version. */
+/* Asks for a page of the list; limit 1 only reads the version. */
 static void ask_list(struct object_read *rd, enum read_at at, size_t limit)
 {
     const struct object_cache_scope *s = &rd->sub->shape->scope;
@@ -472,7 +474,7 @@ static void ask_list(struct object_read *rd, enum read_at at, size_t limit)
                    : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1");
 }
 
-/* What a status other than 200 is to the reader. */
+/* Ends the read for a status other than 200. */
 static void refuse(struct object_read *rd)
 {
     switch (rd->status) {
@@ -504,7 +506,7 @@ static uint64_t version_of(const struct json *v)
     return rv;
 }
 
-/* The API knows nothing of the subscription's selectors when it is asked for one object. */
+/* A GET of one object does not apply the subscription's selectors, so apply them here. */
 static bool sub_sees_json(const struct object_sub *sub, struct arena *a, const struct json *v)
 {
     struct selector fields;
@@ -606,7 +608,7 @@ static void take_answer(struct object_read *rd, int r, const struct err *err)
         return;
     }
     if (rd->at == READ_KEYS && rd->status == 404) {
-        read_next_key(rd); /* gone meanwhile */
+        read_next_key(rd); /* deleted meanwhile */
         return;
     }
     if (rd->status != 200) {
@@ -624,7 +626,7 @@ static void take_answer(struct object_read *rd, int r, const struct err *err)
     arena_fini(&a);
 }
 
-/* Those that the index has found, one after the other. */
+/* GETs the objects that the table found, one after the other. */
 static void read_next_key(struct object_read *rd)
 {
     if (rd->at == READ_KEYS) {
@@ -641,9 +643,9 @@ static void read_next_key(struct object_read *rd)
     ask_one(rd, READ_KEYS, cached_object_namespace(o), cached_object_name(o));
 }
 
-/* ---------------------------------------------------------------- which way */
+/* ---------------------------------------------------------------- choosing the path */
 
-/* The cache is as fresh as it has to be. */
+/* The cache is as fresh as required: answer from the table. */
 static void answer(struct object_read *rd)
 {
     bool has_bodies = !rd->cache->opts.embedded;
@@ -658,7 +660,7 @@ static void answer(struct object_read *rd)
     }
 }
 
-/* A body that is not held anywhere, except for a moment after an event. */
+/* The body must be read from the API: it is not held, except briefly after an event. */
 static bool is_in_store(const struct object_read *rd)
 {
     if (!rd->cache->opts.embedded || rd->q.view == OBJECT_KEYS)

@@ -199,7 +199,7 @@ static void index_object(struct object_table *t, size_t field, const struct cach
         while (k < i && hashes[k] != hashes[i])
             k++;
         if (k < i)
-            continue; /* one node for a value, however often the object has it */
+            continue; /* one node per value, however often the object has it */
         if (add)
             add_node(t->indexes[field], hashes[i], slot);
         else

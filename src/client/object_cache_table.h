@@ -7,7 +7,7 @@
  *     places   hash of namespace and name -> slot                 4 bytes a place, at most 3/4 full
  *     index    hash of a value -> chain of { hash, slot, next }   12 bytes a value, 4 a bucket
  *
- * An index holds no values: the objects have them. Slot 0 is none. Pure.
+ * An index holds no values: the objects hold them. Slot 0 is never used. Pure.
  */
 #pragma once
 
@@ -19,7 +19,8 @@ struct table_slot {
     uint32_t ns_prev, ns_next;
 };
 struct table_ns {
-    uint32_t first, last, n; /* in the order of coming, which after a list is that of names */
+    uint32_t first, last,
+        n; /* in the order of insertion, which after a list is the order of names */
 };
 struct value_node {
     uint32_t hash, slot, next;
@@ -31,7 +32,7 @@ struct value_index {
     uint32_t n_buckets; /* a power of two */
 };
 struct object_table {
-    const struct object_maker *maker; /* kept: how values are found in objects */
+    const struct object_maker *maker; /* kept: finds the values in objects */
     struct table_slot *slots;         /* [1..] */
     uint32_t n, n_slots, cap, free_slot;
     uint32_t *places;
@@ -41,7 +42,7 @@ struct object_table {
 };
 
 void object_table_init(struct object_table *t, const struct object_maker *maker);
-/* Objects go to unref(). Indexes stay declared. */
+/* Passes every object to unref(). Indexes stay declared. */
 void object_table_reset(struct object_table *t, void (*unref)(void *arg, struct cached_object *o),
                         void *arg);
 void object_table_fini(struct object_table *t); /* must be empty */
@@ -51,11 +52,14 @@ static inline struct cached_object *object_table_at(const struct object_table *t
 {
     return t->slots[slot].o;
 }
-/* Add or replace; `o` is taken, the object that was there before is given, or NULL. */
+/* Adds or replaces; `o` is taken, the replaced object is given, or NULL. */
 struct cached_object *object_table_put(struct object_table *t, struct cached_object *o);
 /* Given. */
 struct cached_object *object_table_remove(struct object_table *t, uint32_t slot);
-/* From slot 0 on; 0: no more. The table must not be changed meanwhile, but for replacing. */
+/*
+ * Next used slot after `slot`; begin with 0; returns 0 at the end. Meanwhile the table must not be
+ * changed, except by replacing objects.
+ */
 uint32_t object_table_next(const struct object_table *t, uint32_t slot);
 uint32_t object_table_ns_first(const struct object_table *t, struct str namespace);
 static inline uint32_t object_table_ns_next(const struct object_table *t, uint32_t slot)
@@ -64,9 +68,9 @@ static inline uint32_t object_table_ns_next(const struct object_table *t, uint32
 }
 size_t object_table_ns_count(const struct object_table *t, struct str namespace);
 
-/* Index a field from now on, of the objects there are as well. */
+/* Indexes a field from now on, and the objects already in the table. */
 void object_table_index(struct object_table *t, size_t field);
-/* Next node behind `node` (0: the first) that has this value. */
+/* Next node after `node` (0: the first) that has this value. */
 uint32_t object_table_lookup(const struct object_table *t, size_t field, struct str value,
                              uint32_t node);
 static inline struct cached_object *object_table_node(const struct object_table *t, size_t field,

@@ -2,11 +2,12 @@
 /*
  * What an identity may see; see object_cache_impl.h.
  *
- * One verdict for all subscriptions of an identity to the same place. It is asked for by reviews,
- * of "list" and then "watch": SubjectAccessReviews in the cache's own name, which need no
- * credential of the identity; if the cache may not make those, SelfSubjectAccessReviews in the
- * identity's name; if there are no reviews, a list of one object. A verdict that cannot be had is
- * no yes: subscriptions wait, and ask again with back-off.
+ * All subscriptions of an identity to the same place share one verdict. It is obtained by access
+ * reviews, for "list" and then "watch": SubjectAccessReviews as the cache's own identity, which
+ * need no credential of the subscription's identity; if the cache may not create those,
+ * SelfSubjectAccessReviews as the subscription's identity; if the API has no reviews, a list of one
+ * object. A verdict that cannot be obtained counts as no answer: subscriptions wait, and ask again
+ * with back-off.
  *
  *     UNKNOWN -> list? -> watch? -> YES | NO -> (old) UNKNOWN ...
  */
@@ -22,13 +23,13 @@ enum object_cache_view_question { MAY_LIST, MAY_WATCH };
 static const char *const verbs[] = { "list", "watch" };
 
 /*
- * A small record: thousands of them rest. Who asks and for what stand in its key alone, and are
- * read from there when they are needed.
+ * Small, since thousands of them are idle. The identity and the place are stored in the key only,
+ * and decoded from there when needed.
  */
 struct cache_verdict {
     struct object_cache *cache;
-    struct object_cache_view_asking *asking; /* NULL: nobody asks */
-    struct err *denied;                      /* why; NULL unless it was */
+    struct object_cache_view_asking *asking; /* NULL: no request is running */
+    struct err *denied;                      /* the reason; NULL unless denied */
     struct list waiters;                     /* object_sub.verdict_node */
     uint64_t at_ms;                          /* of the answer */
     unsigned refs;
@@ -38,7 +39,7 @@ struct cache_verdict {
     char key[]; /* of cache->verdicts */
 };
 
-/* From the first question until it was decided. */
+/* Exists from the first request until the decision. */
 struct object_cache_view_asking {
     struct cache_verdict *verdict;
     enum object_cache_view_question question;
@@ -49,7 +50,7 @@ struct object_cache_view_asking {
     unsigned failures;
 };
 
-/* What the key says; texts lie in it. */
+/* The decoded key; its texts point into the key. */
 struct subject {
     struct arena lists;
     struct kube_identity identity;
@@ -60,7 +61,7 @@ static void ask(struct cache_verdict *v);
 
 /* ---------------------------------------------------------------- keys */
 
-/* A length of one byte, or of five. */
+/* A length takes one byte, or five. */
 enum { LONG_TEXT = 255 };
 
 static void add_count(struct buf *to, size_t n)
@@ -197,7 +198,7 @@ void verdict_unref(struct cache_verdict *v)
     struct object_cache *c = v->cache;
     (void)map_del(&c->verdicts, str_n(v->key, v->key_n));
     if (v->asking && v->asking->call)
-        transport_cancel(c->opts.transport, v->asking->call); /* its end frees */
+        transport_cancel(c->opts.transport, v->asking->call); /* the call's end frees it */
     else
         free_verdict(v);
 }
@@ -253,7 +254,7 @@ static void decide(struct cache_verdict *v, bool allowed, struct str reason)
                       STR_ARG(of.scope.namespace), reason.n ? ": " : "", STR_ARG(reason));
         subject_fini(&of);
     }
-    end_asking(v); /* nothing is asked for a while; `reason` lay in the answer */
+    end_asking(v); /* no request for a while; `reason` was in the answer */
     wake_waiters(v);
 }
 
@@ -262,7 +263,7 @@ static void on_ask_again(struct timer *t)
     ask(container_of(t, struct object_cache_view_asking, retry)->verdict);
 }
 
-/* Callbacks may cancel any of them, which takes it off whichever list it is on. */
+/* Callbacks may cancel any subscription, which removes it from the list that it is on. */
 static void tell_waiting(struct cache_verdict *v, const struct err *err)
 {
     struct list round, *node;
@@ -275,7 +276,7 @@ static void tell_waiting(struct cache_verdict *v, const struct err *err)
     cache_leave(v->cache);
 }
 
-/* Nothing was decided. */
+/* No decision was reached. */
 static void ask_later(struct cache_verdict *v, const char *why)
 {
     struct object_cache_view_asking *a = v->asking;
@@ -328,7 +329,7 @@ static void take_answer(struct cache_verdict *v, int r, const struct err *err)
         v->asking->question = MAY_LIST;
         ask(v);
     } else if (!is_review && (status == 200 || status == 404)) {
-        decide(v, true, STR("")); /* of what there is not (yet), nothing is to be hidden */
+        decide(v, true, STR("")); /* what does not exist (yet) need not be hidden */
     } else if (!is_review && status == 403) {
         decide(v, false, STR("a list is forbidden"));
     } else {
@@ -374,7 +375,7 @@ static void add_text(struct buf *to, const char *before, struct str s)
     (void)json_write_str(to, s);
 }
 
-/* Accounts are in groups that their tokens do not name. */
+/* Service accounts are in groups that their tokens do not name. */
 static void write_groups(const struct kube_identity *id, struct buf *to)
 {
     static const char account[] = "system:serviceaccount:";
@@ -390,7 +391,7 @@ static void write_groups(const struct kube_identity *id, struct buf *to)
     (void)buf_add_char(to, ']');
 }
 
-/* Who is asked for: as the identity would show itself. */
+/* The subject of the review, as the identity would authenticate. */
 static void write_subject(const struct kube_identity *id, struct buf *to)
 {
     add_text(to, "\"user\":", id->user);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * List, watch, list again; see reflector.h. The names that a list brought, and those known before
- * it, are compared at its end: what is missing was deleted meanwhile.
+ * List, watch, list again; see reflector.h. At the end of a list, the names known before it are
+ * compared with those in it: an object that is missing was deleted meanwhile.
  */
 #include "client/reflector.h"
 
@@ -18,25 +18,26 @@
 
 struct reflector {
     struct reflector_opts opts;
-    struct arena strings; /* the key's */
+    struct arena strings; /* of the key */
     struct kube_call *call;
     struct buf page;
     struct watch_lines lines; /* of a streamed list */
     int status;               /* of the list or the watch */
     char *continue_token;
-    uint64_t rv;      /* of the list */
-    uint64_t round;   /* counts lists; what has an older mark at the end of one is gone */
-    struct map known; /* "namespace/name" -> round, as pointer; unless the user keeps them */
-    bool streaming;   /* the list that runs is a stream */
-    bool no_streams;  /* the server has none */
-    bool stream_done, stream_broken; /* it has brought everything; it makes no sense */
+    uint64_t rv;    /* of the list */
+    uint64_t round; /* counts lists; a name with an older mark at the end of a list was deleted */
+    struct map
+        known; /* "namespace/name" -> round, as pointer; unused when the user stores the objects */
+    bool streaming;                  /* the running list is a stream */
+    bool no_streams;                 /* the server does not support them */
+    bool stream_done, stream_broken; /* the list is complete; the stream is malformed */
     struct timer quiet;
     struct watch_sub *sub;
     struct timer retry;
     struct defer begin;
     unsigned failures;
     bool synced, said, closed;
-    bool busy; /* inside a callback: closing leaves the memory to leave() */
+    bool busy; /* inside a callback: closing leaves the free to leave() */
     bool relist;
 };
 
@@ -53,7 +54,7 @@ static void free_reflector(struct reflector *r)
     free(r);
 }
 
-/* Around everything that may call the user, who may close us there. */
+/* Brackets every call of the user, who may close the reflector there. */
 static void enter(struct reflector *r)
 {
     assert(!r->busy);
@@ -105,8 +106,8 @@ static void take_object(struct reflector *r, struct str namespace, struct str na
 /* ---------------------------------------------------------------- watch */
 
 /*
- * Only now it works: who may list and not watch would otherwise list again and again without a
- * pause.
+ * Reset the back-off only when the watch is established: a user who may list but not watch would
+ * otherwise list again and again without a pause.
  */
 static void on_open(void *arg, int status, struct str body)
 {
@@ -142,7 +143,7 @@ static void take_deleted(struct reflector *r, const struct watch_event *ev)
     r->opts.ops->on_deleted(r->opts.arg, ev->namespace, ev->name);
 }
 
-/* What the watch brought is not what the object is: the next list says. */
+/* An event cannot be read, so the known state is stale: list again. */
 static void distrust_watch(struct reflector *r)
 {
     watch_sub_cancel(take_ptr(&r->sub));
@@ -200,7 +201,7 @@ static void start_watch(struct reflector *r)
 
 /* ---------------------------------------------------------------- list */
 
-/* What this round did not see was deleted. */
+/* Objects that this list did not contain were deleted. */
 static void drop_unseen(struct reflector *r)
 {
     struct arena a = { 0 };
@@ -247,8 +248,8 @@ static void take_items(struct reflector *r, struct arena *a, const struct json *
 }
 
 /*
- * Returns 0 at the end of the list, 1 when another page follows, or a negative code. A page whose
- * user reads the text elsewhere is not parsed.
+ * Returns 0 at the end of the list, 1 when another page follows, or a negative code. With on_text()
+ * the page is not parsed.
  */
 static int read_page(struct reflector *r)
 {
@@ -288,7 +289,7 @@ static void on_quiet(struct timer *t)
         transport_cancel(r->opts.transport, r->call);
 }
 
-/* Nothing that still comes counts. */
+/* Ignores the rest of the stream. */
 static void end_stream(struct reflector *r, bool done)
 {
     r->stream_done = done;
@@ -296,7 +297,7 @@ static void end_stream(struct reflector *r, bool done)
     transport_cancel(r->opts.transport, r->call);
 }
 
-/* From the source, in process with its head and over HTTP as it was scanned. */
+/* `from`: an event with its head known (in process) or scanned (HTTP). */
 static void take_streamed(struct reflector *r, const struct watch_event *from)
 {
     struct watch_tree tree = { 0 };
@@ -318,7 +319,7 @@ static void take_streamed(struct reflector *r, const struct watch_event *from)
             end_stream(r, true);
         }
         break;
-    case WATCH_EVENT_DELETED: /* not a state at one version */
+    case WATCH_EVENT_DELETED: /* not part of a state at one version */
     case WATCH_EVENT_ERROR:
         end_stream(r, false);
         break;
@@ -377,8 +378,10 @@ static void on_data(void *arg, struct str chunk)
     leave(r);
 }
 
-/* 400, 404, 405, 406, 422: it does not know such a watch. Whether it has the resource, and what we
- * may do, the list shows. */
+/*
+ * 400, 404, 405, 406, 422: the server does not support such a watch. A missing resource or right
+ * shows in the paged list.
+ */
 static bool refuses_streams(const struct reflector *r)
 {
     return r->no_streams || (r->status >= 400 && r->status < 500 && r->status != 429);
@@ -415,7 +418,7 @@ static void end_page(struct reflector *r, int code, const struct err *err)
         finish_list(r);
     } else {
         if (r->status == 403 || r->status == 404)
-            r->no_streams = false;          /* it was not the stream that was refused */
+            r->no_streams = false;          /* the refusal was not about streaming */
         free(take_ptr(&r->continue_token)); /* also a continue token that has expired (410) */
         char why[64];
         (void)snprintf(why, sizeof why, "status %d, %s", r->status, err_strerror(code));
@@ -429,7 +432,7 @@ static void on_end(void *arg, int code, const struct err *err)
     r->call = NULL;
     enter(r);
     if (r->closed)
-        ; /* leave() does the rest */
+        ; /* leave() frees */
     else if (r->streaming)
         end_streamed(r, code, err);
     else
@@ -473,7 +476,7 @@ static const char *media_type(const struct reflector *r)
                         : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 }
 
-/* The next page, or the whole. */
+/* Requests the next page, or the streamed list. */
 static void start_list(struct reflector *r)
 {
     if (!r->continue_token) {

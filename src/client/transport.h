@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a Kubernetes request travels: in process to the embedded API server, or by HTTP to any
- * cluster. Whoever needs objects holds a struct transport and cannot tell which one it is.
+ * cluster. Code that needs objects holds a struct transport and cannot tell which one it is.
  *
  * Loop thread only. Callbacks never run before transport_start() has returned.
  */
@@ -12,9 +12,10 @@
 #include "codec/headers.h"
 
 /*
- * Who asks. In process the server takes it as authenticated. By HTTP its token speaks and nothing
- * else, neither the transport's own certificate; without one it becomes impersonation headers
- * unless user is empty (then the transport's own credentials speak).
+ * The user that a request is made for. In process the server takes it as authenticated. By HTTP, an
+ * identity with a token is sent as that token alone, without the transport's own certificate; an
+ * identity without a token becomes impersonation headers, unless user is empty (then the
+ * transport's own credentials apply).
  */
 struct kube_extra {
     struct str key;
@@ -43,15 +44,14 @@ struct kube_request {
 struct kube_call; /* valid until on_end has returned */
 struct watch_event;
 
-/* None but on_event may be NULL. */
+/* Only on_event may be NULL. */
 struct kube_call_ops {
     void (*on_head)(void *arg, int status, const struct headers *headers); /* at most once */
     void (*on_data)(void *arg, struct str chunk);                          /* decoded bytes */
     /*
-     * An event of a watch in JSON, instead of on_data() with its line, from a source that knows
-     * what it is about without reading it: the API server of this process. Between events lines
-     * may come through on_data() all the same, such as those that a pause has held back. NULL:
-     * lines only.
+     * An event of a JSON watch, in place of its line through on_data(), from a source that knows
+     * the event's head without parsing: the API server of this process. Lines may still arrive
+     * through on_data() between events, such as those that a pause has held back. NULL: lines only.
      */
     void (*on_event)(void *arg, const struct watch_event *ev);
     void (*on_end)(void *arg, int r, const struct err *err); /* exactly once; 0: complete */
@@ -65,7 +65,8 @@ struct transport_ops {
     int (*start)(struct transport *t, const struct kube_request *req,
                  const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                  struct err *err);
-    void (*pause)(struct transport *t, struct kube_call *call); /* back-pressure, honoured soon */
+    void (*pause)(struct transport *t,
+                  struct kube_call *call); /* back-pressure, takes effect soon */
     void (*resume)(struct transport *t, struct kube_call *call);
     void (*cancel)(struct transport *t,
                    struct kube_call *call); /* on_end(-ECANCELED) still comes */

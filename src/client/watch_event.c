@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See watch_event.h. The scan goes once over the line, into object and metadata as it meets them.
- */
+/* See watch_event.h. One pass over the line, which descends into object and metadata on its way. */
 #include "client/watch_event.h"
 
 #include "codec/json_scan.h"
@@ -16,7 +15,7 @@ struct event_scan {
     struct watch_page *page;
 };
 
-/* A string, decoded; other scalars give "", containers are skipped and do so too. */
+/* Decodes a string; other scalars give "", containers are skipped and give "" too. */
 static bool scan_text(struct event_scan *c, struct str *ret)
 {
     struct json v = { 0 };

@@ -2,10 +2,10 @@
 /*
  * One event of a watch, on its way from the source to the subscriptions.
  *
- * The head (type, namespace, name, resourceVersion) is known without a tree: in process the API
- * server hands it over next to the bytes, from the key in the store; over HTTP it is scanned out of
- * the line. The tree of the object is made when the first subscriber looks inside, and shared by
- * all that follow; an event that nobody looks into is never parsed.
+ * The head (type, namespace, name, resourceVersion) is known without parsing the object: in process
+ * the API server passes it along with the bytes, from the key in the store; over HTTP it is scanned
+ * out of the line. The object is parsed when the first subscriber looks inside, and the tree is
+ * shared with all later ones; an event that no subscriber looks into is never parsed.
  *
  * Loop thread only.
  */
@@ -30,35 +30,35 @@ enum watch_event_type {
     WATCH_EVENT_ERROR
 };
 
-/* The tree of one event, as far as it was asked for. A zeroed one is "not yet". */
+/* The object's tree, once a subscriber has asked for it. All zero: not parsed yet. */
 struct watch_tree {
     struct arena arena;
     struct json *object;
-    bool is_read; /* object is what came of it; NULL: it does not parse */
+    bool is_read; /* parsed: object is the result; NULL: it does not parse */
 };
 
 /* All strings are borrowed for the call that hands the event over. */
 struct watch_event {
     enum watch_event_type type;
-    struct str namespace, name; /* of the object; "" where it has none, as a bookmark */
-    uint64_t rv;       /* its resourceVersion, of a DELETED one that of the deletion; 0: none */
-    bool ends_initial; /* a bookmark: the state that the watch began with is complete */
-    int code;          /* ERROR: of its Status; 0: it says none */
-    struct str line;   /* {"type":...,"object":...}, no newline */
-    struct str object; /* the object's part of the line */
-    struct watch_tree *tree; /* NULL: the event comes from a source, which reads nothing */
+    struct str namespace, name; /* of the object; "" where it has none, as in a bookmark */
+    uint64_t rv;             /* resourceVersion; of a DELETED event that of the deletion; 0: none */
+    bool ends_initial;       /* a bookmark: the initial state of the watch is complete */
+    int code;                /* ERROR: of its Status; 0: the Status has none */
+    struct str line;         /* {"type":...,"object":...}, no newline */
+    struct str object;       /* the object's part of the line */
+    struct watch_tree *tree; /* NULL: the event comes from a source, which never parses */
 };
 
 /*
- * Scan the head out of a line. ret->tree is NULL. Text with escapes is decoded into the arena.
- * E_PARSE: it is no event. Only the structure of the object is looked at: what is wrong inside
- * shows when it is parsed.
+ * Scans the head out of a line. ret->tree is NULL. Text with escapes is decoded into the arena.
+ * E_PARSE: the line is not an event. Only the structure of the object is checked: errors inside it
+ * show when it is parsed.
  */
 int watch_event_scan(struct arena *a, struct str line, struct watch_event *ret, struct err *err);
 
 /*
- * What is around the items of a page of a list (a List), without a tree. E_PARSE: it is none, or
- * says no revision.
+ * Reads the parts of a list page (a List) outside its items, without building a tree. E_PARSE: it
+ * is not a List, or has no resourceVersion.
  */
 struct watch_page {
     uint64_t rv;
@@ -67,25 +67,25 @@ struct watch_page {
 int watch_page_scan(struct arena *a, struct str page, struct watch_page *ret, struct err *err);
 
 /*
- * The tree of the event's object, parsed by the first call. Borrowed as long as the event.
- * NULL: it does not parse. Not for events of a source.
+ * The tree of the event's object, parsed by the first call. Borrowed as long as the event. NULL: it
+ * does not parse. Not for events that come straight from a source.
  */
 const struct json *watch_event_object(const struct watch_event *ev);
 void watch_tree_fini(struct watch_tree *t);
 
 /* ---- lines of a stream ---- */
 
-/* Cuts what comes in chunks into lines. Embedded by its user. */
+/* Splits a stream of chunks into lines. Embedded by its user. */
 struct watch_lines {
     struct buf partial; /* the line that is not complete yet */
-    bool handed_out;    /* partial is the line that watch_lines_next() gave last */
+    bool handed_out;    /* partial is the line that watch_lines_next() returned last */
 };
 
 void watch_lines_init(struct watch_lines *l);
-void watch_lines_reset(struct watch_lines *l); /* gives the memory back */
+void watch_lines_reset(struct watch_lines *l); /* frees the memory */
 /*
- * Take the next line out of *rest, blanks around it trimmed, blank lines left out. 1: *ret is one,
- * borrowed until the next call; 0: there is no complete one, and the rest is kept; -EMSGSIZE: it is
- * longer than WATCH_LINE_MAX_BYTES.
+ * Takes the next line out of *rest, trimmed; blank lines are skipped. Returns 1: *ret is a line,
+ * borrowed until the next call; 0: there is no complete line, and the remainder is stored;
+ * -EMSGSIZE: the line is longer than WATCH_LINE_MAX_BYTES.
  */
 int watch_lines_next(struct watch_lines *l, struct str *rest, struct str *ret);

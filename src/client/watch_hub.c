@@ -2,12 +2,12 @@
 /*
  * Shared watches; see watch_hub.h and docs/internals/client.md.
  *
- * An upstream keeps a ring of events, numbered by sequence. A live subscription needs no place in
- * it: an event finds its live subscriptions through the list of its namespace. A subscription that
+ * An upstream keeps a ring of events, numbered by sequence. A live subscription has no place in it:
+ * an event finds its live subscriptions through the list of its namespace. A subscription that
  * joins late, or is paused, has a cursor (the next sequence number it wants) and is pumped along
- * the ring until it has caught up. The ring's low mark (floor_rv) is the version from which it is
+ * the ring until it has caught up. The ring's low mark (floor_rv) is the version after which it is
  * complete. While all subscriptions are live and need no history, the ring stays empty and an event
- * is passed on where it lies.
+ * is passed on without a copy.
  *
  *     upstream:      CONNECTING -> OPEN -> (ended) WAITING -> CONNECTING ...
  *                    any -> DEAD: refused, expired, or no subscription left
@@ -36,7 +36,7 @@ enum {
     KEY_MAX_BYTES = 2048,
     PUMP_PER_TURN = 64,
     REFUSAL_MAX_BYTES = 64 << 10,
-    STEADY_MS = 10000 /* a stream that lasted this long ends in peace: no back-off */
+    STEADY_MS = 10000 /* a stream that lasted this long has ended normally: no back-off */
 };
 
 /* A watch event of type ERROR; all three are string literals. */
@@ -45,13 +45,13 @@ enum {
     "\"status\":\"Failure\",\"message\":\"" message "\",\"reason\":\"" reason "\",\"code\":" code  \
     "}}"
 
-/* An event in the ring. Its strings lie in one block, the line first. */
+/* An event in the ring. One block holds all its strings, the line first. */
 struct past_event {
     struct watch_event ev;
     char *block;
 };
 
-/* Subscriptions of one namespace; "" is those that want all. */
+/* Subscriptions of one namespace; "" is for those to all namespaces. */
 struct watch_hub_topic {
     struct list subs;
     size_t n;
@@ -65,29 +65,29 @@ struct watch_hub_upstream {
     char *target; /* path and selectors, without resourceVersion */
     enum upstream_state state;
     struct kube_call *call;  /* until its on_end */
-    uint64_t last_rv;        /* newest version seen, where a reconnect goes on */
+    uint64_t last_rv;        /* newest version seen, from which a reconnect resumes */
     uint64_t floor_rv;       /* the ring holds every event after this version */
     struct past_event *ring; /* WATCH_HISTORY_MAX_EVENTS slots, allocated on the first event */
     uint64_t first_seq, next_seq;
     size_t bytes;
     struct watch_lines lines;
-    struct buf refusal; /* body of an answer that is no stream */
+    struct buf refusal; /* body of a response other than 200 */
     int status;         /* of the response head */
     unsigned failures;
     uint64_t opened_ms;
     bool said_lost;
-    bool broken;     /* we cancelled the call because of what it brought */
-    bool delivering; /* events are being handed out; freeing waits */
+    bool broken;     /* we cancelled the call because of malformed data */
+    bool delivering; /* events are being delivered; freeing waits */
     struct timer retry;
     struct map topics; /* namespace -> struct watch_hub_topic; key "\1" for all */
     size_t n_subs;
-    size_t n_following; /* of them live, and in need of no history */
+    size_t n_following; /* live subscriptions with needs_no_history */
     bool metadata_only;
     struct arena strings;
     const struct kube_identity *identity; /* NULL: the hub's */
 };
 
-/* Namespaced subscriptions to one resource that stand, of either kind. */
+/* Counts the namespaced subscriptions to one resource, on narrow and wide watches. */
 struct narrow {
     unsigned n_subs;
     bool only; /* the watch over all namespaces was forbidden */
@@ -97,10 +97,10 @@ enum sub_state { SUB_OPENING, SUB_BEHIND, SUB_LIVE, SUB_ENDED };
 
 struct watch_sub {
     struct watch_hub_upstream *up;
-    struct narrow *narrow; /* counts it; NULL: not namespaced, or not counted */
+    struct narrow *narrow; /* the count that includes it; NULL: not namespaced, or not counted */
     struct watch_hub_topic *topic;
     struct list node;      /* in its topic */
-    struct list pump_node; /* on the hub's pump: it may run; ENDED: on its graves */
+    struct list pump_node; /* on the hub's pump: may run; ENDED: on the hub's graves */
     struct str namespace;  /* filter; owned by the topic's map key; "" none */
     uint64_t rv;           /* version the subscriber has seen */
     uint64_t cursor;       /* sequence number wanted next, unless LIVE */
@@ -121,7 +121,7 @@ struct watch_hub {
     struct list pump, graves;
     struct defer pump_defer;
     struct watch_hub_stats stats;
-    size_t calls; /* upstream calls not ended yet */
+    size_t calls; /* upstream calls that have not ended */
     bool closing;
     struct defer close_defer;
     void (*closed)(void *arg);
@@ -143,7 +143,7 @@ static void schedule_pump(struct watch_sub *sub)
     defer_start(hub->loop, &hub->pump_defer, on_pump);
 }
 
-/* The only place that moves a subscription. */
+/* The only place that changes the state of a subscription. */
 static void set_state(struct watch_sub *sub, enum sub_state state)
 {
     assert(sub->state != SUB_ENDED);
@@ -152,7 +152,7 @@ static void set_state(struct watch_sub *sub, enum sub_state state)
     sub->state = state;
 }
 
-/* No callback comes any more. */
+/* No callback runs any more. */
 static void end_sub(struct watch_sub *sub)
 {
     struct watch_hub_upstream *up = sub->up;
@@ -166,7 +166,10 @@ static void end_sub(struct watch_sub *sub)
         sub->narrow->n_subs--;
     up->n_subs--;
     hub->stats.subscribers--;
-    /* An upstream without subscriptions ends in the pump's turn, when no loop walks over it. */
+    /*
+     * An upstream without subscriptions ends in the pump's turn, when no iteration over it is
+     * running.
+     */
     defer_start(hub->loop, &hub->pump_defer, on_pump);
 }
 
@@ -177,7 +180,7 @@ static void free_ended(struct watch_hub *hub)
         slab_free(list_entry(node, struct watch_sub, pump_node));
 }
 
-/* true when the subscriber wants it; a bookmark only when asked for. */
+/* The subscriber wants the event; a bookmark only if it asked for bookmarks. */
 static bool wants(const struct watch_sub *sub, const struct watch_event *ev)
 {
     if (ev->type == WATCH_EVENT_BOOKMARK)
@@ -194,7 +197,7 @@ static void hand_out(struct watch_sub *sub, const struct watch_event *ev)
     sub->ops->on_event(sub->arg, ev);
 }
 
-/* The last event of a subscription: an ERROR, then the end. */
+/* Ends a subscription: an ERROR event, then on_end. */
 static void tell_error(struct watch_sub *sub, struct str line, int code)
 {
     struct watch_tree tree = { 0 };
@@ -221,7 +224,7 @@ static void expire_sub(struct watch_sub *sub)
 
 static bool is_open(const struct watch_hub_upstream *up)
 {
-    /* Once it stood, a reconnect is the upstream's own affair. */
+    /* After the first success a reconnect is invisible to subscriptions. */
     return up->state == UP_OPEN || (up->state != UP_DEAD && up->status == 200);
 }
 
@@ -233,7 +236,7 @@ static void pump_sub(struct watch_sub *sub)
         return;
     if (sub->state == SUB_OPENING) {
         if (!is_open(up))
-            return; /* on_open comes when the upstream stands */
+            return; /* on_open runs when the upstream is open */
         set_state(sub, SUB_BEHIND);
         sub->ops->on_open(sub->arg, 200, STR(""));
     }
@@ -390,14 +393,14 @@ static void forget_all(struct watch_hub_upstream *up)
     up->first_seq = up->next_seq = 0;
 }
 
-/* To the live subscriptions of one topic. Those that pause meanwhile keep their place. */
+/* Deliver to the live subscriptions of one topic. Those that pause meanwhile keep their cursor. */
 static void distribute(struct watch_hub_upstream *up, struct str topic_name,
                        const struct watch_event *ev)
 {
     struct watch_hub_topic *t = map_get(&up->topics, topic_name);
     if (!t || t->n == 0)
         return;
-    /* Callbacks may cancel any subscription, which takes it off the list that it is on. */
+    /* Callbacks may cancel any subscription, which removes it from the list that it is on. */
     struct list round;
     list_move_all(&t->subs, &round);
     struct list *node;
@@ -431,7 +434,7 @@ static void distribute_to_all(struct watch_hub_upstream *up, const struct watch_
 /* ---------------------------------------------------------------- upstream stream */
 
 /*
- * Forbidden is only the watch over all namespaces, which was our choice: the subscriber lists
+ * The refusal concerns the watch over all namespaces, which was our choice: the subscriber lists
  * again, and its next subscription is to its own namespace.
  */
 static bool was_widened(struct watch_sub *sub, int status)
@@ -442,7 +445,7 @@ static bool was_widened(struct watch_sub *sub, int status)
     return true;
 }
 
-/* End all subscriptions: with an ERROR event, or with a refusal before the watch stood. */
+/* End all subscriptions: with an ERROR event, or with the refusal if the watch was never open. */
 static void end_all(struct watch_hub_upstream *up, int status, struct str body)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(REFUSAL_MAX_BYTES + 256);
@@ -470,7 +473,7 @@ static void end_all(struct watch_hub_upstream *up, int status, struct str body)
     }
 }
 
-/* What came makes no sense: connect again, with back-off even if it comes again at once. */
+/* The data is malformed: reconnect, with back-off even if the next stream breaks at once. */
 static void break_stream(struct watch_hub_upstream *up)
 {
     up->failures++;
@@ -478,7 +481,7 @@ static void break_stream(struct watch_hub_upstream *up)
     transport_cancel(up->hub->transport, up->call);
 }
 
-/* The server's trouble: go on from the last version. 410 is that of the subscriptions. */
+/* A server error: resume from the last version. A 410 is passed to the subscriptions. */
 static void take_error(struct watch_hub_upstream *up, int code)
 {
     if (code == 410) {
@@ -491,7 +494,7 @@ static void take_error(struct watch_hub_upstream *up, int code)
     break_stream(up);
 }
 
-/* From the source, in process with its head and over HTTP as it was scanned. */
+/* `from`: an event with its head known (in process) or scanned (HTTP). */
 static void on_event(void *arg, const struct watch_event *from)
 {
     struct watch_hub_upstream *up = arg;
@@ -528,7 +531,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     up->status = status;
     watch_lines_reset(&up->lines);
     if (status != 200)
-        return; /* the body says why; decided at its end */
+        return; /* the body has the reason; handled when the call ends */
     up->state = UP_OPEN;
     up->opened_ms = loop_now_ms(up->hub->loop);
     if (up->said_lost)
@@ -603,7 +606,7 @@ static void retry_later(struct watch_hub_upstream *up, const char *why)
     timer_start(up->hub->loop, &up->retry, wait, on_retry);
 }
 
-/* A refusal that waiting does not mend is the subscribers' affair. */
+/* Retrying does not help against such a refusal: pass it to the subscribers. */
 static bool is_final(int status)
 {
     return status >= 400 && status < 500 && status != 401 && status != 408 && status != 429;
@@ -621,7 +624,7 @@ static void on_end(void *arg, int r, const struct err *err)
             defer_start(hub->loop, &hub->close_defer, finish_close);
         return;
     }
-    bool was_open = up->state == UP_OPEN; /* else the status may be that of the stream before */
+    bool was_open = up->state == UP_OPEN; /* else the status may be that of the previous stream */
     bool answered = up->status != 0;
     int status = up->status;
     if (answered && is_final(status) && r == 0) {
@@ -736,7 +739,7 @@ static struct str key_user(const struct watch_key *key)
     return key->identity ? key->identity->user : STR("");
 }
 
-/* NULL: there are too many. */
+/* NULL: max_upstreams is reached. */
 static struct watch_hub_upstream *open_upstream(struct watch_hub *hub, const struct watch_key *key,
                                                 struct str namespace, uint64_t rv)
 {
@@ -766,7 +769,7 @@ static struct watch_hub_upstream *open_upstream(struct watch_hub *hub, const str
     return up;
 }
 
-/* The count that a namespaced subscription goes into; NULL: none is kept. */
+/* The count for this namespaced subscription; NULL: it is not counted. */
 static struct narrow *find_narrow(struct watch_hub *hub, const struct watch_key *key)
 {
     if (key->namespace.n == 0 || key->identity || hub->widen_at == 0 || hub->widen_at == UINT_MAX)
@@ -790,7 +793,7 @@ static bool use_wide(const struct watch_hub *hub, const struct watch_key *key,
 {
     if (key->namespace.n == 0)
         return true;
-    if (key->identity) /* who knows what else they may */
+    if (key->identity) /* this identity's rights to more are unknown */
         return false;
     if (hub->widen_at == 0)
         return true;
