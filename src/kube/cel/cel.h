@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Common Expression Language, as Kubernetes uses it in the rules of definitions.
+ * The Common Expression Language, as Kubernetes uses it in the rules of CustomResourceDefinitions
+ * and admission policies.
  *
- * An expression is parsed into a tree in an arena and evaluated by walking it; types are found out
- * while evaluating. Nothing of it outlives the arena. Macros (has, all, exists, exists_one, map,
- * filter, and those for optionals and two variables) are recognised by the parser. The functions
- * are those of the standard and of Kubernetes' libraries: strings, lists, regular expressions,
- * sets, URLs, quantities, IP addresses, CIDRs, formats, optionals.
+ * An expression is parsed into a tree in an arena and evaluated by walking the tree; types are
+ * determined during evaluation. Nothing outlives the arena. The parser expands macros (has, all,
+ * exists, exists_one, map, filter, and those for optionals and two variables). The functions are
+ * those of the standard and of Kubernetes' libraries: strings, lists, regular expressions, sets,
+ * URLs, quantities, IP addresses, CIDRs, formats, optionals.
  *
- * Evaluation is bounded by a cost: one for a step, more for what reads or makes long values.
+ * A cost bounds the evaluation: one for each step, more for steps that read or make long values.
  */
 #pragma once
 
@@ -19,8 +20,8 @@ enum {
     CEL_MAX_BYTES = 100000,    /* of an expression */
     CEL_MAX_DEPTH = 250,       /* of its tree */
     CEL_COST_MAX = 1000000,    /* of one evaluation, as upstream's limit per call */
-    CEL_MEMORY_MAX = 16 << 20, /* that one evaluation may take from its arena */
-    CEL_STEPS_PER_COST = 2     /* of the arena's work, see base/budget.h */
+    CEL_MEMORY_MAX = 16 << 20, /* bytes that one evaluation may take from its arena */
+    CEL_STEPS_PER_COST = 2     /* steps of the arena's work, see base/budget.h */
 };
 
 /* Upstream's name of the type, for messages. */
@@ -50,7 +51,7 @@ enum cel_type {
 #define CEL_TYPE_ENUM(name, text) name,
     CEL_TYPES(CEL_TYPE_ENUM)
 #undef CEL_TYPE_ENUM
-        CEL_JSON /* not looked at yet: cel_resolve() */
+        CEL_JSON /* not converted yet: cel_resolve() */
 };
 
 struct cel_pair;
@@ -65,7 +66,7 @@ struct cel_semver {
     struct str pre; /* "rc.1", or "" */
 };
 
-/* A question whether somebody may do something, as it is being put, and its answer. */
+/* An authorization check under construction, and its answer. */
 enum cel_access_kind {
     ACCESS_AUTHORIZER,
     ACCESS_PATH,
@@ -78,20 +79,20 @@ struct cel_access {
     const struct cel_authorizer *by;
     struct str account_ns, account; /* "": the user of the request */
     struct str path, group, resource, subresource, ns, name;
-    struct str selector; /* rules know none */
+    struct str selector; /* rules set none */
     bool allowed;
 };
 struct cel_authorizer {
     bool (*allows)(void *arg, const struct cel_access *access, bool is_path, struct str verb);
     void *arg;
-    const struct cel_access *request; /* authorizer.requestResource; NULL: there is none */
+    const struct cel_access *request; /* authorizer.requestResource; NULL: not available */
 };
 
 struct cel_value {
     uint8_t type;      /* enum cel_type */
     uint8_t list_type; /* CEL_LIST: enum schema_list_type; sets and maps compare without order */
     uint32_t n;        /* of a list or map */
-    const struct schema *schema; /* what is known of it, or NULL */
+    const struct schema *schema; /* schema of the value, or NULL */
     union {
         bool b;
         int64_t i; /* also nanoseconds of a duration; enum cel_type of a type */
@@ -100,14 +101,14 @@ struct cel_value {
         struct str s; /* string, bytes, URL, name of a format */
         const struct cel_value *list;
         const struct cel_pair *pairs;
-        const struct cel_value *held; /* by an optional; NULL: none */
+        const struct cel_value *held; /* value of an optional; NULL: none */
         const struct json *json;      /* CEL_JSON */
         const struct quantity *quantity;
         const struct cel_address *address;
         const struct cel_semver *semver;
         const struct cel_access *access;
         struct {
-            int64_t at_s; /* since 1970 */
+            int64_t at_s; /* seconds since 1970 */
             uint32_t nano;
         } time;
     };
@@ -117,25 +118,24 @@ struct cel_pair {
     struct cel_value key, value;
 };
 
-/* A name that an expression can use. */
+/* A variable that an expression can use. */
 struct cel_var {
     struct str name;
     struct cel_value value;
-    const struct cel_var *next; /* further out, or NULL */
+    const struct cel_var *next; /* of the enclosing scope, or NULL */
 };
 
 struct cel_expr;
 
-/* What is wrong with an expression, in the arena: "ERROR: <input>:1:6: ...", and the place shown.
- */
+/* An error in an expression, in the arena: "ERROR: <input>:1:6: ...", with the position marked. */
 struct cel_flaw {
     const char *text;
 };
 
-/* Errors: E_PARSE. *ret in the arena, which the text must outlive. */
+/* Errors: E_PARSE. *ret lies in the arena; the text must live as long as the arena. */
 int cel_parse(struct arena *a, struct str text, const struct cel_expr **ret,
               struct cel_flaw *ret_flaw);
-/* The expression reads that variable. */
+/* The expression reads this variable. */
 bool cel_uses(const struct cel_expr *e, struct str name);
 
 struct cel_run {
@@ -147,16 +147,16 @@ struct cel_run {
 };
 
 /*
- * Errors: E_INVALID: "no such key: x" and the like; E_LIMIT: too expensive, by its own cost or by
- * the work that the arena has left. Text in run->err.
+ * Errors: E_INVALID: "no such key: x" and the like; E_LIMIT: the cost limit, or the arena's
+ * remaining work, is exceeded. The text is in run->err.
  */
 int cel_eval(struct cel_run *run, const struct cel_expr *e, const struct cel_var *vars,
              struct cel_value *ret);
 
-/* An optional; held NULL: without a value. Copied into the arena. */
+/* Makes an optional; held NULL: without a value. Copied into the arena. */
 struct cel_value cel_optional(struct arena *a, const struct cel_value *held);
 /* by: kept as long as the value. */
 struct cel_value cel_authorizer(struct arena *a, const struct cel_authorizer *by);
-/* JSON as the schema sees it; json NULL gives null. */
+/* JSON as typed by the schema; json NULL gives null. */
 struct cel_value cel_from_json(const struct json *v, const struct schema *s);
 const char *cel_type_name(enum cel_type t);

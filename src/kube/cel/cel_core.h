@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree of an expression with its macros written out, as upstream's checker sees it, and what
- * is found out about each part. Shared by cel_check.c and cel_cost.c.
+ * The tree of an expression with its macros expanded, as upstream's checker sees it, and what the
+ * checker and the estimator determine about each node. Shared by cel_check.c and cel_cost.c.
  *
- * A part may stand in several places (the target of optMap() does): it is looked at once.
+ * A node may have several parents (the target of optMap() does): it is visited once.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 enum core_kind { CORE_LITERAL, CORE_NAME, CORE_SELECT, CORE_CALL, CORE_LIST, CORE_MAP, CORE_LOOP };
 
-/* What matters for the cost of a call. */
+/* Classes of functions that differ in how the cost of a call is estimated. */
 enum cel_signature_kind {
     SIGNATURE_PLAIN,
     SIGNATURE_ADD_LIST,
@@ -39,10 +39,10 @@ enum cel_signature_kind {
 };
 
 /*
- * One way of calling a function. Types are letters: b bool, i int, u uint, d double, s string,
- * y bytes, D duration, T timestamp, * anything, L list, M map, O optional and Y type of what
- * follows, digits what is found out; I address, C CIDR, Q quantity, S version, U URL, F format,
- * Z authorizer, P, G, R its checks of paths, groups and resources, N its decision.
+ * One overload of a function. Types are letters: b bool, i int, u uint, d double, s string, y
+ * bytes, D duration, T timestamp, * anything; L list, M map, O optional and Y type, each followed
+ * by its parameters; digits are type parameters; I address, C CIDR, Q quantity, S version, U URL, F
+ * format, Z authorizer, P, G, R its checks of paths, groups and resources, N its decision.
  */
 struct cel_signature {
     const char *name, *args, *result;
@@ -50,14 +50,14 @@ struct cel_signature {
     uint8_t kind; /* enum cel_signature_kind */
 };
 
-/* All of that name, one behind the other; NULL: there is none. */
+/* All overloads of that name, as an array; NULL: no such function. */
 const struct cel_signature *cel_signatures(struct str name, size_t *ret_n);
 
 struct cel_size {
     uint64_t min, max;
 };
 
-/* What is known of the elements of a list or map. */
+/* Size estimates of the elements of a list or map. */
 struct cel_entry {
     bool known, is_list;
     struct cel_size key, value;
@@ -65,8 +65,8 @@ struct cel_entry {
 
 struct core;
 /*
- * Where a value comes from: names of fields, and @items, @keys, @values, of a path of `n` steps.
- * Paths share their arrays as slices of Go do, and a step appended to one may replace a step of
+ * Origin of a value: a path of `n` steps, which are names of fields, and @items, @keys, @values.
+ * Paths share their arrays as slices of Go do, so a step appended to one path may replace a step of
  * another. Upstream's estimates depend on that.
  */
 struct cel_steps {
@@ -77,7 +77,7 @@ struct cel_steps {
 struct core_loop {
     struct core *range, *init, *cond, *step, *result;
     struct str var, var2, accu; /* var2 "": one variable */
-    bool bind;                  /* it names a value, and runs nothing */
+    bool bind;                  /* names a value, and does not iterate */
 };
 
 struct core {
@@ -92,11 +92,11 @@ struct core {
     const uint8_t *is_optional;
     const struct cel_value *value;
     struct core_loop *loop;
-    /* found by the checker */
+    /* set by the checker */
     const struct cel_static *type;
-    const struct cel_signature *signatures; /* of that function, and which of them fit */
+    const struct cel_signature *signatures; /* overloads of that function, and those that fit */
     uint32_t fitting;
-    /* found by the estimator */
+    /* set by the estimator */
     uint64_t cost_min, cost_max;
     bool has_size;
     struct cel_size size;
@@ -108,9 +108,9 @@ struct cel_checked {
     struct core *root;
     const struct cel_static **bound; /* by CEL_KIND_PARAM's id; NULL: anything */
     size_t n_bound;
-    uint64_t steps; /* of putting types together: CEL_CHECK_STEPS at most */
+    uint64_t steps; /* of merging types: CEL_CHECK_STEPS at most */
 };
 
-/* With what was found out put in; what was not can be anything. */
+/* The type with all bound type parameters substituted; unbound ones become anything. */
 const struct cel_static *cel_static_final(struct arena *a, struct cel_checked *c,
                                           const struct cel_static *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree of an expression, and what the parts of its evaluation share. */
+/* The tree of an expression, and helpers shared by the parts of the evaluator. */
 #pragma once
 
 #include "kube/cel/cel.h"
@@ -41,13 +41,16 @@ enum cel_op {
 #undef CEL_OP_ENUM
 };
 
-/* args of a loop: range, body[, second body]; names of its variables in `name` and `name2`. */
+/*
+ * Macros that loop. args: range, body[, second body]; the names of the variables are in `name` and
+ * `name2`.
+ */
 #define CEL_LOOPS(X)                                                                               \
     X(LOOP_ALL, "all")                                                                             \
     X(LOOP_EXISTS, "exists")                                                                       \
     X(LOOP_EXISTS_ONE, "exists_one")                                                               \
     X(LOOP_FILTER, "filter")                                                                       \
-    X(LOOP_MAP, "map") /* of two bodies the first says which */                                    \
+    X(LOOP_MAP, "map") /* with two bodies the first is the filter */                               \
     X(LOOP_LIST, "transformList")                                                                  \
     X(LOOP_VALUES, "transformMap")                                                                 \
     X(LOOP_ENTRIES, "transformMapEntry")                                                           \
@@ -63,7 +66,7 @@ enum cel_loop {
 struct cel_expr {
     uint8_t op;     /* enum cel_op */
     uint8_t loop;   /* enum cel_loop */
-    uint16_t depth; /* of the tree below, itself included */
+    uint16_t depth; /* of the subtree, this node included */
     uint32_t at;    /* offset in the text */
     uint32_t n;     /* args */
     const struct cel_expr **args;
@@ -72,11 +75,11 @@ struct cel_expr {
     const uint8_t *is_optional; /* elements of a list or map written with '?'; NULL: none */
 };
 
-/* "ERROR: <input>:1:6: WHAT" and the line with a mark below it. */
+/* Sets *ret to "ERROR: <input>:1:6: WHAT" and the line with a mark below it. */
 void cel_fail_at(struct arena *a, struct cel_flaw *ret, struct str text, size_t at, const char *fmt,
                  ...) __attribute__((format(printf, 5, 6)));
 
-/* Values that are being gathered in the run's arena. */
+/* Values collected in the run's arena. */
 struct cel_items {
     struct cel_value *p;
     size_t n, cap;
@@ -91,21 +94,23 @@ struct cel_value cel_int(int64_t i);
 struct cel_value cel_double(double d);
 struct cel_value cel_string(struct str s);
 struct cel_value cel_list(const struct cel_value *p, size_t n);
-/* What CEL_JSON stands for; itself otherwise. Lists and maps one level deep. */
+/* Converts a CEL_JSON value; returns other values as they are. Lists and maps: one level deep. */
 struct cel_value cel_resolve(struct cel_run *run, struct cel_value v);
 bool cel_equal(struct cel_run *run, struct cel_value x, struct cel_value y);
-/* false: they have no order. */
+/* false: the values have no order. */
 bool cel_compare(struct cel_run *run, struct cel_value x, struct cel_value y, int *ret);
-/* The member of a map, NULL: there is none. */
+/* The member of a map; NULL: not present. */
 const struct cel_value *cel_find(struct cel_run *run, struct cel_value map, struct cel_value key);
-/* A field's name as the schema has it: "a__dash__b" is "a-b". */
+/* A field's name as in the schema: "a__dash__b" is "a-b". */
 struct str cel_unescape(struct arena *a, struct str name);
 size_t cel_runes(struct str s);
-/* Count it; E_LIMIT beyond the maximum. */
+/* Add to the run's cost; E_LIMIT beyond the maximum. */
 int cel_spend(struct cel_run *run, uint64_t cost);
-bool cel_is_spent(const struct cel_run *run); /* the next step will fail: no need to go on */
-/* Room for n of `size` bytes, zeroed, for what an expression may make large; E_LIMIT, and nothing
- * is taken. */
+bool cel_is_spent(const struct cel_run *run); /* the next step will fail: stop early */
+/*
+ * Allocates n * size zeroed bytes, for values that an expression may make large. On E_LIMIT nothing
+ * is allocated.
+ */
 int cel_take(struct cel_run *run, size_t n, size_t size, void **ret);
 struct buf;
 /* "10.0.0.0/8" */
@@ -115,10 +120,11 @@ int cel_no_overload(struct cel_run *run);
 
 /* ---- functions (cel_functions.c, cel_library.c, cel_lists.c) ---- */
 
-#define CEL_SORT_BY "@sortByAssociatedKeys" /* x.sortBy(e, key): of x and the list of keys */
+#define CEL_SORT_BY                                                                                \
+    "@sortByAssociatedKeys" /* x.sortBy(e, key): called with x and the list of keys */
 int cel_reverse_list(struct cel_run *run, const struct cel_value *list, struct cel_value *ret);
 
-/* args: with the target first, for a method. E_UNSUPPORTED: there is none of that name. */
+/* args: for a method, the target first. E_UNSUPPORTED: no function of that name. */
 int cel_call(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
              size_t n, struct cel_value *ret);
 int cel_call_library(struct cel_run *run, struct str name, bool method,
@@ -127,7 +133,7 @@ int cel_call_lists(struct cel_run *run, struct str name, bool method, const stru
                    size_t n, struct cel_value *ret);
 int cel_call_access(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
                     size_t n, struct cel_value *ret);
-/* One of that name is known at all. */
+/* A function or method of that name exists. */
 bool cel_is_function(struct str name);
 bool cel_is_library_function(struct str name);
 bool cel_is_access_function(struct str name);

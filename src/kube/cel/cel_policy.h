@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ValidatingAdmissionPolicies, without a store: which requests they are about, and what they say
- * of one. (api/admit/policies.h reads what they need.)
+ * ValidatingAdmissionPolicies, without a store: which requests a policy matches, and its verdict on
+ * a request. (api/admit/policies.h reads the stored objects.)
  */
 #pragma once
 
@@ -11,56 +11,60 @@
 
 enum { POLICY_COST_MAX = 10000000 }; /* of all expressions of a policy for one request */
 
-/* A write that is about to be made. */
+/* A write before it is made. */
 struct policy_request {
     const struct kube_resource *res;
     struct str subresource, name, ns;
     const char *operation;                   /* "CREATE", "UPDATE", "DELETE" */
-    const struct json *object, *old;         /* NULL: there is none */
+    const struct json *object, *old;         /* NULL: not present */
     const struct json *user;                 /* {username, uid, groups, extra} */
     const struct json *options;              /* or NULL */
-    const struct json *space;                /* the Namespace it is in; NULL: in none */
-    const struct cel_authorizer *authorizer; /* never NULL when something is evaluated */
+    const struct json *space;                /* the Namespace of the object; NULL: cluster-scoped */
+    const struct cel_authorizer *authorizer; /* never NULL when an expression is evaluated */
     bool dry_run;
 };
 
 /*
- * match: spec.matchConstraints of a policy or spec.matchResources of a binding; NULL is about
- * everything. Namespaces are looked at only with `space`.
+ * match: spec.matchConstraints of a policy or spec.matchResources of a binding; NULL matches
+ * everything. Namespace selectors are checked only if rq->space is set.
  */
 bool cel_policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq);
-/* The labels of the namespace decide about some of its requests. */
+/* The match depends on the labels of the namespace for some requests. */
 bool cel_policy_asks_namespace(const struct json *match);
 
-/* Called for each expression that is not true; message and reason are borrowed. */
+/* Called for each expression that is false; message and reason are borrowed. */
 typedef void (*policy_denied_fn)(void *arg, struct str message, struct str reason);
 
-/* Evaluate the policy. params: NULL where it has no kind of them. */
+/* Evaluate the policy. params: NULL when the policy has no paramKind. */
 void cel_policy_evaluate(struct arena *a, const struct json *policy,
                          const struct policy_request *rq, const struct json *params,
                          policy_denied_fn denied, void *arg);
-/* What could not be read or evaluated denies as well, unless failurePolicy is Ignore. */
+/*
+ * Parameters that cannot be read and expressions that fail deny the request: failurePolicy is not
+ * Ignore.
+ */
 bool cel_policy_fails_closed(const struct json *policy);
 
-/* Report expressions of a policy that cannot be used. stored: the policy as it is now, or NULL. */
+/* Report expressions of a policy that cannot be used. stored: the stored policy, or NULL. */
 void cel_policy_validate_expressions(const struct json *policy, const struct json *stored,
                                      struct field_errors *errs);
 
 enum {
-    POLICY_TYPES_MAX = 10,            /* that expressions are checked with, as upstream's */
-    POLICY_TYPE_CHECK_BYTES = 1 << 20 /* of expressions, times types; beyond it none is checked */
+    POLICY_TYPES_MAX = 10, /* types against which expressions are checked, upstream's limit */
+    POLICY_TYPE_CHECK_BYTES =
+        1 << 20 /* bytes of expressions times types; beyond it none is checked */
 };
 
-/* What objects of a kind look like. */
+/* The schema of a kind. */
 struct policy_type {
     struct str group, version, kind;
     const struct schema *schema;
 };
 
 /*
- * What status.typeChecking.expressionWarnings of a policy has to say: a list of {fieldRef, warning}
- * in the arena. types: n of them, sorted as they are to be told. params: of objects of paramKind,
- * NULL where they are not known.
+ * The contents of status.typeChecking.expressionWarnings of a policy: a list of {fieldRef, warning}
+ * in the arena. types: n of them, in the order in which they are reported. params: the type of
+ * paramKind, NULL where it is not known.
  */
 struct json *cel_policy_type_warnings(struct arena *a, const struct json *policy,
                                       const struct policy_type *types, size_t n,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * x-kubernetes-validations: rules in definitions, evaluated when a custom object is written.
+ * x-kubernetes-validations: rules of CustomResourceDefinitions, evaluated when a custom object is
+ * written.
  *
- * A rule sees its part of the object as `self`, and with an update of the same part `oldSelf`; one
- * that reads oldSelf is evaluated only then (or always, with optionalOldSelf). What a rule says
- * against a part that did not change is no complaint ("ratcheting").
+ * A rule sees its part of the object as `self`, and on an update that has the same part, its old
+ * value as `oldSelf`. A rule that reads oldSelf is evaluated only on such an update (or always,
+ * with optionalOldSelf). Violations in a part that did not change are not reported ("ratcheting").
  */
 #pragma once
 
@@ -12,20 +13,20 @@
 #include "kube/model/schema.h"
 
 enum {
-    CEL_BUDGET = 10000000,              /* cost of all rules of one write, as upstream's */
-    CEL_RULE_COST_MAX = 10000000,       /* estimated, of one expression of a definition */
-    CEL_DEFINITION_COST_MAX = 100000000 /* of all of a schema */
+    CEL_BUDGET = 10000000,              /* cost of all rules of one write, upstream's limit */
+    CEL_RULE_COST_MAX = 10000000,       /* estimated cost of one expression of a definition */
+    CEL_DEFINITION_COST_MAX = 100000000 /* estimated cost of all expressions of a schema */
 };
 
 /*
- * Report what the rules say of an object. old: as it was, NULL for a create. With complaints that
- * make rules pointless (a missing field) in errs already, only that is told.
+ * Report violations of the object's rules. old: the object before, NULL for a create. If errs
+ * already has errors that make rules pointless (a missing field), only that is reported.
  */
 void cel_validate(const struct schema *s, const struct json *obj, const struct json *old,
                   struct field_errors *errs);
 /*
- * Report rules of a definition's schema that cannot be used. stored: the definition as it is now,
- * whose rules are let through if they do not compile; NULL for a new one.
+ * Report rules of a definition's schema that cannot be used. stored: the stored definition, whose
+ * rules are accepted even if they do not compile; NULL for a new one.
  */
 void cel_validate_rules(const struct schema *s, const struct json *stored, const struct fpath *at,
                         struct field_errors *errs);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of an expression before it is evaluated: its types, and what it may cost at most.
+ * Static analysis of an expression: its types, and its maximal cost.
  *
- * A declaration (struct cel_decl) says what expressions see of a schema: the type, and how many
- * elements or bytes a value can have. cel_check() finds the type of each part of an expression by
- * the rules of upstream's checker and tells every mistake in its words; cel_cost() estimates the
- * worst case by upstream's scale. Both take time in proportion to the expression.
+ * A declaration (struct cel_decl) describes how expressions see a schema: the type, and the maximal
+ * number of elements or bytes of a value. cel_check() determines the type of each node by the rules
+ * of upstream's checker and reports every error in upstream's words; cel_cost() estimates the worst
+ * case on upstream's scale. Both take time in proportion to the expression.
  *
- * Everything lives in the arena it was made in.
+ * Everything lives in the arena in which it was made.
  */
 #pragma once
 
@@ -25,21 +25,21 @@ enum cel_kind {
     CEL_KIND_BYTES,
     CEL_KIND_DURATION,
     CEL_KIND_TIMESTAMP,
-    CEL_KIND_TYPE, /* of params[0], or of anything */
+    CEL_KIND_TYPE, /* type of params[0], or of anything */
     CEL_KIND_LIST,
     CEL_KIND_MAP,
     CEL_KIND_OPAQUE, /* optional_type, net.IP, net.CIDR */
-    CEL_KIND_OBJECT, /* of a declaration, or one of Kubernetes' own */
-    CEL_KIND_PARAM   /* found out while checking */
+    CEL_KIND_OBJECT, /* of a declaration, or one of Kubernetes' own types */
+    CEL_KIND_PARAM   /* type parameter, bound while checking */
 };
 
 struct cel_decl;
 
-/* A type. Objects with declarations are the same type if the declaration is the same. */
+/* A type. Objects with declarations have the same type if their declaration is the same. */
 struct cel_static {
     uint8_t kind;                       /* enum cel_kind */
     uint8_t n;                          /* params */
-    bool open;                          /* a CEL_KIND_PARAM is in it */
+    bool open;                          /* contains a CEL_KIND_PARAM */
     uint32_t id;                        /* CEL_KIND_PARAM */
     const char *name;                   /* opaque types, objects without a declaration */
     const struct cel_static *params[2]; /* of a list, map, type, optional */
@@ -53,43 +53,46 @@ struct cel_decl_field {
 
 /* Filled on demand: read it through the functions below. */
 struct cel_decl {
-    struct arena *a; /* for what is filled later */
+    struct arena *a; /* for parts that are filled in later */
     const struct cel_static *type;
-    const struct schema *schema; /* NULL: it was made from `given` */
+    const struct schema *schema; /* NULL: made from `given` */
     const struct cel_decl_field *given;
     size_t n_given;
-    const char *name;          /* of the whole, where `up` is NULL */
-    const struct cel_decl *up; /* what it is a part of */
+    const char *name;          /* of the whole type, where `up` is NULL */
+    const struct cel_decl *up; /* the declaration that this is a part of */
     struct str part;           /* "spec", "@idx", "@elem" */
-    bool is_resource;          /* has apiVersion, kind and metadata, whatever the schema says */
+    bool is_resource;          /* has apiVersion, kind and metadata, whatever the schema has */
     uint64_t max_elements, min_bytes;
     struct cel_decl *items;        /* of a list or map */
-    struct cel_decl **fields;      /* by the schema's order; NULL: not looked at yet */
-    const struct schema *metadata; /* of a resource; NULL: its name and generateName alone */
+    struct cel_decl **fields;      /* in the schema's order; NULL: not made yet */
+    const struct schema *metadata; /* of a resource; NULL: only name and generateName */
     struct cel_decl *meta[3];      /* of a resource: apiVersion, kind, metadata */
 };
 
 /*
- * What expressions see of the schema; NULL: nothing. name: of the type. Kept as long as the
- * declaration: the arena, the schema, the name.
+ * Declaration for a schema; NULL: expressions cannot see any of it. name: of the type. The arena,
+ * the schema and the name are kept as long as the declaration.
  */
 struct cel_decl *cel_decl_new(struct arena *a, const struct schema *s, bool is_resource,
                               const char *name);
-/* The same of a custom resource whose metadata is this type and not what rules see of it. */
+/*
+ * Likewise for a custom resource, with this type as its metadata instead of the part that rules
+ * see.
+ */
 struct cel_decl *cel_decl_resource(struct arena *a, const struct schema *s,
                                    const struct schema *metadata, const char *name);
-/* An object with these fields, kept; they may be filled later. */
+/* An object with these fields, which are kept and may be filled later. */
 struct cel_decl *cel_decl_object(struct arena *a, const char *name,
                                  const struct cel_decl_field *fields, size_t n);
 struct cel_decl *cel_decl_of(struct arena *a, const struct cel_static *type);
-/* NULL: it has no such field. name: as expressions write it. */
+/* NULL: no such field. name: as expressions write it. */
 const struct cel_decl *cel_decl_field(const struct cel_decl *d, struct str name);
-/* The same by the name in the schema. NULL also where expressions cannot write the name. */
+/* Likewise by the name in the schema. NULL also where expressions cannot write the name. */
 const struct cel_decl *cel_decl_part(const struct cel_decl *d, struct str name);
-/* How many times a value like this one fits into the largest request. */
+/* How many values of this type fit into the largest request. */
 uint64_t cel_decl_cardinality(const struct cel_decl *d);
 
-/* A name that expressions can use. */
+/* A variable that expressions can use. */
 struct cel_name {
     struct str name;
     const struct cel_static *type;
@@ -105,21 +108,22 @@ const struct cel_static *cel_static_map(struct arena *a, const struct cel_static
 const char *cel_static_text(struct arena *a, const struct cel_static *t);
 
 enum {
-    CEL_CHECK_ERRORS = 100,  /* mistakes that are told of one expression */
-    CEL_CHECK_STEPS = 500000 /* of one check: types can grow with each use of a variable */
+    CEL_CHECK_ERRORS = 100,  /* errors reported for one expression */
+    CEL_CHECK_STEPS = 500000 /* of one check, because types can grow with each use of a variable */
 };
 
 struct cel_checked; /* an expression with its types */
 
 /*
- * Errors: E_INVALID, and *ret_flaw has all mistakes, a line and a mark for each, in the order of
- * their places. Else *ret is set, and *ret_type to the type of the whole.
+ * Errors: E_INVALID, and *ret_flaw has all errors, each with a line and a mark, in the order of
+ * their positions. Else *ret is set, and *ret_type to the type of the whole expression.
  */
 int cel_check(struct arena *a, const struct cel_expr *e, struct str text,
               const struct cel_name *names, struct cel_checked **ret,
               const struct cel_static **ret_type, struct cel_flaw *ret_flaw);
 /*
- * The most that an evaluation can cost, UINT64_MAX: no bound. root: what the names stand for, which
- * says how long texts and lists in it can be. A checked expression is estimated once.
+ * The maximal cost of an evaluation; UINT64_MAX: unbounded. root: the declarations of the
+ * variables, which bound the lengths of strings and lists. Call it once for each checked
+ * expression.
  */
 uint64_t cel_cost(struct arena *a, struct cel_checked *c, const struct cel_decl *root);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Server-side apply: a configuration, which says what its manager wants and nothing else, becomes
- * the object.
+ * Server-side apply: merges a configuration, which holds only the fields that its manager wants,
+ * into the object.
  *
  *     merge    the configuration is laid over the live object
- *     prune    what this manager applied last time, does not any more, and nobody else owns, goes
- *     compare  fields of others that changed are conflicts, unless force takes them
+ *     prune    fields that this manager applied last time, does not apply now, and that no other
+ *              manager owns, are removed
+ *     compare  changed fields of other managers are conflicts, unless force takes them over
  *
- * The result is to be decoded, defaulted and prepared like any body. Pure.
+ * The caller decodes, defaults and prepares the result like any request body. Pure.
  */
 #pragma once
 
@@ -16,20 +17,20 @@
 #define APPLY_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 /*
- * live: the stored object, or managed_empty() when there is none. Trees are not changed; *ret is
- * the new object with its managedFields; equal to live (managed_same() apart) when nothing changes.
- * An error gives the Status to answer: 400, 409 with the conflicts as causes, 500 for a
- * configuration that does not fit the schema (as upstream does).
+ * live: the stored object, or managed_empty() when there is none. The input trees are not changed;
+ * *ret is the new object with its managedFields, equal to live (by managed_same()) when nothing
+ * changes. On error *ret_status is the Status to answer: 400, 409 with the conflicts as causes, or
+ * 500 for a configuration that does not fit the schema (as upstream does).
  */
 int apply_config(struct arena *a, const struct managed_writer *w, const struct json *live,
                  const struct json *config, bool force, struct json **ret,
                  struct json **ret_status);
 
 /*
- * Ownership between an object and its autoscaling/v1 Scale, whose only field is spec.replicas.
- * apply_to_scale: entries of the object as those of its Scale. apply_from_scale: entries of the
- * Scale after a write put back into those of the object. w: the writer of the object. Lists are
- * metadata.managedFields or NULL.
+ * Field ownership between an object and its autoscaling/v1 Scale, whose only field is
+ * spec.replicas. apply_to_scale: converts entries of the object into entries of its Scale.
+ * apply_from_scale: merges the entries of the Scale after a write into those of the object. w: the
+ * writer of the object. The lists are metadata.managedFields or NULL.
  */
 struct json *apply_to_scale(struct arena *a, const struct managed_writer *w,
                             const struct json *list);

@@ -3,17 +3,17 @@
  * Descriptions of built-in types and fields, for OpenAPI and `kubectl explain`.
  *
  * They are written in descriptions/ and packed by tools/pack-descriptions.c, which reads the same
- * tables of types, into one block of compressed text (builtin_docs_packed): at rest they are clean
- * pages of the program and nothing else. While a document is made the text stands in its arena.
+ * tables of types, into one block of compressed text (builtin_docs_packed). Unused, it is only
+ * clean pages of the program; while a document is made, the text is unpacked into its arena.
  *
  * The text has one line for each type and each of its fields, in the order of the tables, then one
- * for each enum schema_type, of which those of BUILTIN_LEAVES have words.
+ * for each enum schema_type, which is not empty for those in BUILTIN_LEAVES.
  */
 #pragma once
 
 #include "kube/model/schema.h"
 
-/* Types that are one value with its own form: schema type, its OpenAPI name. */
+/* Types that are one value in a format of their own: schema type, its OpenAPI name. */
 #define BUILTIN_LEAVES(X)                                                                          \
     X(SCHEMA_TIME, "io.k8s.apimachinery.pkg.apis.meta.v1.Time")                                    \
     X(SCHEMA_MICRO_TIME, "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime")                         \
@@ -31,14 +31,14 @@ enum {
 
 struct builtin_docs;
 
-/* Unpack; borrowed from the arena, as are the texts. */
+/* Unpacks the text; the result and its texts are borrowed from the arena. */
 const struct builtin_docs *builtin_docs_new(struct arena *a);
-/* All of them return "" where there is no description. */
+/* These return "" where there is no description. */
 struct str builtin_doc_type(const struct builtin_docs *docs, const struct schema *s);
 /* field: number of the field in schema_fields(s) */
 struct str builtin_doc_field(const struct builtin_docs *docs, const struct schema *s, size_t field);
 struct str builtin_doc_leaf(const struct builtin_docs *docs, enum schema_type type);
-/* Differs when the texts differ; costs nothing. */
+/* Changes when the texts change; costs nothing. */
 struct str builtin_docs_tag(void);
 
 /* Generated. */

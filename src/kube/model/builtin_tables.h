@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Form of the generated tables. Strings are offsets into builtin_strings (0 is ""), everything else
- * is an index, so the tables need no relocation and their pages stay clean and shared.
+ * Layout of the generated tables. Strings are offsets into builtin_strings (0 is ""), everything
+ * else is an index, so the tables need no relocation and their pages stay clean and shared.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct builtin_kind_row {
 extern const char
     builtin_api_version[]; /* of the k8s.io/api module they were made from: "v0.36.3" */
 extern const struct builtin_field_row builtin_fields[];
-extern const uint8_t builtin_proto_order[]; /* beside builtin_fields; see the generated file */
+extern const uint8_t builtin_proto_order[]; /* parallel to builtin_fields; see the generated file */
 extern const struct builtin_type_row builtin_types[];
 extern const uint16_t builtin_n_types;
 extern const uint32_t builtin_lists[];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Discovery documents from the registry, in both forms. All in the arena. */
+/* Discovery documents from the registry, plain and aggregated. All in the arena. */
 #pragma once
 
 #include "kube/model/resource.h"
 
-/* /api: server_address as clients reach it ("host:port"). */
+/* /api. server_address: the address that clients use ("host:port"). */
 struct json *discovery_api_versions(struct arena *a, struct str server_address);
 /* /apis */
 struct json *discovery_groups(struct arena *a, const struct registry *reg);
-/* /apis/<group>; NULL if there is none. */
+/* /apis/<group>; NULL if it does not exist. */
 struct json *discovery_group(struct arena *a, const struct registry *reg, struct str group);
-/* /api/v1, /apis/<group>/<version>; NULL if there is none. */
+/* /api/v1, /apis/<group>/<version>; NULL if it does not exist. */
 struct json *discovery_resources(struct arena *a, const struct registry *reg, struct str group,
                                  struct str version);
 /* apidiscovery.k8s.io APIGroupDiscoveryList; core: for /api, else for /apis. version "v2" or

@@ -6,7 +6,7 @@
 
 /* Nanoseconds. false: not a duration, or out of range. */
 bool go_duration_parse(struct str s, int64_t *ret);
-/* Go's error for a text that is not a duration, without the quoted text at its end. */
+/* Go's error message for an invalid duration, without the quoted text at its end. */
 const char *go_duration_problem(struct str s);
-/* As Go's String(): "1h30m0s", "1.5s", "300ms", "0s". */
+/* In the format of Go's String(): "1h30m0s", "1.5s", "300ms", "0s". */
 void go_duration_print(struct buf *to, int64_t ns);

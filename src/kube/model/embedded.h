@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whole objects within custom resources (x-kubernetes-embedded-resource): their metadata is
- * upstream's struct as that of the resource itself is, and they must say what they are.
+ * Complete objects inside custom resources (x-kubernetes-embedded-resource): their metadata is
+ * decoded into upstream's struct, like that of the resource itself, and they must have apiVersion
+ * and kind.
  */
 #pragma once
 
 #include "kube/model/schema.h"
 
 /*
- * Bring the metadata of all of them into shape; what it does not know goes and is told. E_INVALID:
- * wrong types in one of them.
+ * Normalize the metadata of all embedded objects; unknown fields are dropped and reported.
+ * E_INVALID: wrong types in one of them.
  */
 int embedded_normalize(struct arena *a, const struct schema *s, struct json *obj,
                        schema_unknown_fn unknown, void *arg, struct err *err);

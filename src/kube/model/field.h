@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is wrong with an object, and where (codec/fpath.h): lists of field errors, worded like
- * upstream's, because clients and people read them. Errors live in the arena of their list.
+ * Lists of field errors: what is invalid in an object, and where (codec/fpath.h). The messages are
+ * worded like upstream's, because clients and people read them. Errors live in the arena of their
+ * list.
  */
 #pragma once
 
 #include "codec/fpath.h"
 #include "codec/json.h"
 
-/* name, the cause's reason in a Status, the words in front of the message */
+/* name, the cause's reason in a Status, the words that begin the message */
 #define FIELD_ERROR_TYPES(X)                                                                       \
     X(FIELD_REQUIRED, "FieldValueRequired", "Required value")                                      \
     X(FIELD_INVALID, "FieldValueInvalid", "Invalid value")                                         \
@@ -43,8 +44,8 @@ struct field_errors {
     struct arena *a;
     struct field_error *first, *last;
     size_t n, n_dropped, n_bytes; /* bytes: of all bodies */
-    struct field_errors *excused; /* complaints of rules about what was so before; NULL: not kept */
-    bool is_quiet; /* only whether there are errors matters: count them without text */
+    struct field_errors *excused; /* violations of rules in unchanged parts; NULL: not kept */
+    bool is_quiet;                /* only the number of errors matters: make no text */
 };
 
 static inline struct field_errors field_errors_init(struct arena *a)
@@ -60,27 +61,27 @@ static inline bool field_errors_full(const struct field_errors *errs)
 const char *field_error_reason(enum field_error_type type);
 
 /*
- * Report. value: the offending value, rendered as upstream does (strings quoted, objects as JSON);
- * NULL where the type shows none (required, forbidden, too long). The format gives the detail; ""
- * leaves it out.
+ * Adds an error. value: the offending value, rendered as upstream does (strings quoted, objects as
+ * JSON); NULL for types that show none (required, forbidden, too long). The format makes the
+ * detail; "" leaves it out.
  */
 void field_error(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
                  const struct json *value, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* The same with a plain string as value. */
+/* Likewise with a plain string as value. */
 void field_error_str(struct field_errors *errs, enum field_error_type type, const struct fpath *at,
                      struct str value, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Unsupported value with the list of what is: `"x": supported values: "a", "b"`. */
+/* Unsupported value, with the supported ones: `"x": supported values: "a", "b"`. */
 void field_error_enum(struct field_errors *errs, const struct fpath *at, const struct json *value,
                       const struct str *supported, size_t n);
-/* The same complaint at another place. */
+/* Adds the same error at another path. */
 void field_error_again(struct field_errors *errs, const struct field_error *e,
                        const struct fpath *at);
-/* "field: body" of one, or "[a, b]" of several, without repetitions; as text of a Status. */
+/* "field: body" of one, or "[a, b]" of several, without repetitions; the text for a Status. */
 struct str field_errors_text(const struct field_errors *errs);
-/* As Go's %q. */
+/* As Go's %q prints it. */
 void go_quote(struct buf *to, struct str s);
-/* encoding/json's word for what v is: "number", "object", ... */
+/* encoding/json's name for the type of v: "number", "object", ... */
 const char *go_kind(const struct json *v);
-/* As Go's %v, or %#v (sharp), of a decoded value. */
+/* As Go's %v, or %#v (sharp), prints a decoded value. */
 void go_print(struct buf *to, const struct json *v, bool sharp);

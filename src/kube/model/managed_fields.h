@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * metadata.managedFields: who owns which fields of an object.
+ * metadata.managedFields: which manager owns which fields of an object.
  *
- * Every write but apply goes through managed_update(): fields that it changed belong to its manager
- * from then on, fields that it removed to nobody. apply.h does the rest with what stands in the
+ * Every write except apply goes through managed_update(): fields that it changed belong to its
+ * manager from then on, fields that it removed have no owner. apply.h uses the functions in the
  * second half of this file. Pure; the clock is an argument.
  *
  *     manager, operation, subresource, and for Update the apiVersion    identify an entry
- *     Apply: what its last configuration said     Update: what it changed since
+ *     Apply: the fields of the last configuration     Update: the fields changed since
  *
- * An object without entries is not tracked until somebody applies to it.
+ * An object without entries is not tracked until a client applies to it.
  */
 #pragma once
 
@@ -19,16 +19,16 @@
 
 enum {
     MANAGED_MANAGER_MAX_BYTES = 128,
-    MANAGED_MAX_UPDATERS = 10,  /* more are folded into "ancient-changes", as upstream does */
+    MANAGED_MAX_UPDATERS = 10,  /* more are merged into "ancient-changes", as upstream does */
     MANAGED_MAX_ENTRIES = 1000, /* of one object; a client may apply under any number of names */
     MANAGED_MAX_VALUES =
-        100000 /* of an object that is tracked: each costs some 1 KiB at its peak */
+        100000 /* values of an object that is tracked: each costs some 1 KiB at its peak */
 };
 
-/* Finds another version of the kind by apiVersion; NULL: served no more. */
+/* Finds another version of the kind by apiVersion; NULL: no longer served. */
 typedef const struct kube_resource *(*managed_version_fn)(void *arg, struct str api_version);
 
-/* Who writes what. */
+/* The writer and the kind of a write. */
 struct managed_writer {
     const struct kube_resource
         *res;               /* the version that is written; NULL: an autoscaling/v1 Scale */
@@ -39,25 +39,28 @@ struct managed_writer {
     void *version_arg;
 };
 
-/* The manager of a client that names none: its User-Agent up to the first '/'. In the arena. */
+/*
+ * The manager of a client that sets no fieldManager: its User-Agent up to the first '/'. In the
+ * arena.
+ */
 struct str managed_agent(struct arena *a, struct str user_agent);
 
-/* Complaints about a fieldManager parameter. */
+/* Validate a fieldManager parameter. */
 void managed_check_manager(struct str manager, struct field_errors *errs);
 
 /*
- * obj is about to be written in place of live, decoded and defaulted, not yet prepared: put
- * managedFields into it. live: of an update the stored object, of a create what
- * managed_empty() gives. An object that is too large is not tracked. Entries that the client sent
- * are taken instead of live's when they can be read, `[{}]` and `[]` end the tracking.
+ * obj is about to replace live; it is decoded and defaulted, not yet prepared. Sets its
+ * managedFields. live: for an update the stored object, for a create managed_empty(). An object
+ * that is too large is not tracked. Entries sent by the client replace live's if they can be read;
+ * `[{}]` and `[]` end the tracking.
  */
 void managed_update(struct arena *a, const struct managed_writer *w, const struct json *live,
                     struct json *obj);
-/* An object of the kind before anything is set, as upstream's types have it. */
+/* An object of the kind with no fields set, in the form of upstream's types. */
 struct json *managed_empty(struct arena *a, const struct kube_resource *res);
-/* More values than are tracked, or applied. */
+/* Has more values than are tracked, or can be applied. */
 bool managed_is_too_large(const struct json *obj);
-/* Equal but for the times of entries. */
+/* Equal except for the times of entries. */
 bool managed_same(const struct json *obj, const struct json *other);
 
 /* ---- entries ---- */
@@ -65,12 +68,12 @@ bool managed_same(const struct json *obj, const struct json *other);
 struct managed_entry {
     struct managed_entry *next;
     struct str manager, subresource, api_version;
-    struct str id_version; /* "" for Apply: its entries are one whatever version they were in */
+    struct str id_version; /* "" for Apply: its entries are identified without the version */
     struct str time;       /* as written; "" for none */
     int64_t time_s;
     bool applied;
     const struct field_set *set;        /* NULL: not parsed yet, see managed_set() */
-    const struct json *fields, *source; /* as it stands in the object; NULL: made here */
+    const struct json *fields, *source; /* as in the object; NULL: made here */
     bool changed;                       /* differs from source */
 };
 
@@ -79,13 +82,13 @@ struct managed {
     struct managed_entry *first;
 };
 
-/* E_PARSE, E_LIMIT: not to be used. fields that do not parse are found out by managed_set(). */
+/* E_PARSE, E_LIMIT: the list cannot be used. managed_set() finds fields that do not parse. */
 int managed_read(struct arena *a, const struct json *managed_fields, struct managed *ret);
-/* The same, and every set parsed. */
+/* Likewise, and parses every set. */
 int managed_read_all(struct arena *a, const struct json *managed_fields, struct managed *ret);
 const struct field_set *managed_set(struct managed *m, struct managed_entry *e);
 struct managed_entry *managed_find(const struct managed *m, const struct managed_entry *like);
-/* The entry of a writer: found, or new with an empty set. */
+/* The entry of a writer; if there is none, a new one with an empty set. */
 struct managed_entry *managed_of_writer(struct managed *m, const struct managed_writer *w,
                                         bool applied);
 void managed_put(struct managed_entry *e, const struct field_set *set);
@@ -97,19 +100,21 @@ struct json *managed_write(struct managed *m);
 /* Set or remove metadata.managedFields. */
 void managed_store(struct arena *a, struct json *obj, struct json *list);
 
-/* Without the fields that this writer cannot write: status of the object itself, spec through
- * status, all but its part through a subresource for one. */
+/*
+ * Without the fields that this writer cannot write: status, for the object itself; spec, for
+ * status; everything except its own part, for other subresources.
+ */
 const struct field_set *managed_writable(struct arena *a, const struct managed_writer *w,
                                          const struct field_set *set);
-/* apiVersion, kind, and the metadata that nobody owns. */
+/* apiVersion, kind, and the metadata that has no owner. */
 const struct field_set *managed_strip_set(void);
-/* apiVersion of what the writer writes, and how it looks. */
+/* apiVersion and schema of the objects that the writer writes. */
 struct str managed_api_version(struct arena *a, const struct managed_writer *w);
 struct typed managed_type(const struct managed_writer *w);
 
 /* ---- what a change means for the others ---- */
 
-/* The changes between two objects, as each version of the kind sees them; computed when asked. */
+/* The changes between two objects, as each version of the kind sees them; computed on demand. */
 struct managed_diff {
     struct arena *a;
     const struct managed_writer *w;
@@ -119,9 +124,9 @@ struct managed_diff {
 struct managed_diff_version {
     struct managed_diff_version *next;
     struct str api_version;
-    bool missing; /* served no more */
+    bool missing; /* no longer served */
     struct typed type;
-    struct typed_changes changes;  /* in the writer's version those it can write */
+    struct typed_changes changes;  /* for the writer's version only those that it can write */
     const struct field_set *taken; /* modified and added */
 };
 const struct managed_diff_version *managed_diff_of(struct managed_diff *d, struct str api_version);
@@ -131,8 +136,11 @@ struct managed_conflict {
     struct managed_entry *entry;
     const struct field_set *set;
 };
-/* Fields of others than `self` (NULL: of all) that were modified or added. */
+/* Fields of managers other than `self` (NULL: of all) that were modified or added. */
 struct managed_conflict *managed_conflicts(struct managed *m, struct managed_diff *d,
                                            const struct managed_entry *self);
-/* They leave their entries, and what was removed as well; entries of lost versions go. */
+/*
+ * Removes these fields, and removed ones, from the other entries; drops entries of versions that
+ * are no longer served.
+ */
 void managed_yield(struct managed *m, struct managed_diff *d, const struct managed_entry *self);

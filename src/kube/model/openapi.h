@@ -13,19 +13,19 @@ enum { OPENAPI_MAX_BYTES = 32 << 20 };
 /* /openapi/v3: {"paths": {"api/v1": {"serverRelativeURL": "/openapi/v3/api/v1?hash=..."}}} */
 int openapi_v3_index(const struct registry *reg, struct buf *to);
 enum openapi_form { OPENAPI_JSON, OPENAPI_PROTOBUF };
-/* /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>. -ENOENT if there is none. */
+/* /openapi/v3/api/v1, /openapi/v3/apis/<group>/<version>. -ENOENT if it does not exist. */
 int openapi_v3(const struct registry *reg, struct str group, struct str version,
                enum openapi_form form, struct buf *to);
 /* /openapi/v2 */
 int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to);
 /*
- * What making a document costs beyond the built-in kinds, which are always the same, in steps
+ * The cost of making a document, beyond the constant part for built-in kinds, in steps
  * (base/budget.h). group.p NULL: version 2, of everything.
  */
 uint64_t openapi_cost(const struct registry *reg, struct str group, struct str version);
 /*
- * Hashes of what the documents are made from, much less work than making them: the ETags. That of
- * version 3 also stands in the index. -ENOENT.
+ * ETags: hashes of the inputs of the documents, much cheaper than making the documents. That of
+ * version 3 is also in the index. -ENOENT.
  */
 enum { OPENAPI_HASH_MAX = 72 };
 void openapi_v2_hash(const struct registry *reg, char out[OPENAPI_HASH_MAX]);

@@ -3,10 +3,10 @@
  * The three patches of Kubernetes on JSON trees: RFC 6902, RFC 7386 and strategic merge.
  *
  * `doc` is changed in place where possible; *ret is the result (doc itself or a new root). After an
- * error doc is in no defined state: patch a clone. Nodes come from `a`.
- * Errors: E_PARSE (a patch that is none), E_INVALID (does not apply), E_CONFLICT (a failed test),
- * E_LIMIT; texts as upstream words them. A member that is passed while looking for others is a step
- * of the arena's work, or of BUDGET_MAX_STEPS where the arena has none.
+ * error the state of doc is undefined: patch a clone. Nodes come from `a`. Errors: E_PARSE (an
+ * invalid patch), E_INVALID (does not apply), E_CONFLICT (a failed test), E_LIMIT; texts as
+ * upstream words them. Each member passed in a search is a step of the arena's work, or of
+ * BUDGET_MAX_STEPS where the arena has none.
  */
 #pragma once
 
@@ -26,12 +26,12 @@ static inline bool patch_spend(struct budget *w, uint64_t steps)
 /* The result shares strings with the patch; copies that fill the arena are an E_LIMIT. */
 int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct json **ret,
                struct err *err);
-/* null deletes. Fails with E_LIMIT only. The result shares strings with the patch. */
+/* null deletes a member. Fails with E_LIMIT only. The result shares strings with the patch. */
 int patch_merge(struct arena *a, struct json *doc, const struct json *patch, struct json **ret,
                 struct err *err);
 /*
- * Sort the members of the objects in `doc`, the result of `patch` (operations or a merge patch),
- * that upstream takes apart to apply it: so does its text come out of it.
+ * In `doc`, the result of `patch` (operations or a merge patch), sort the members of the objects
+ * that upstream decodes to apply the patch, so that the text has upstream's order.
  */
 void patch_sort_touched(struct arena *a, struct json *doc, const struct json *patch);
 /* s: schema of doc; unknown parts merge as plain JSON (maps by key, lists replaced). */

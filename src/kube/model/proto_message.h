@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A message whose fields come in the order of JSON text.
+ * A message whose fields are written in the order of JSON text.
  *
- * The caller writes fields to the buffer one after the other and notes each. As long as their ranks
- * rise, it writes the zero values of fields that are missing in between, and the message is
- * complete with the last of them. From the first field that is out of order on, it leaves zero
+ * The caller writes the fields to the buffer one after the other and notes each. While their ranks
+ * rise, it also writes the zero values of the missing fields in between, and the message is
+ * complete after its last field. From the first field that is out of order on, it leaves zero
  * values out, and proto_message_order() writes the message again.
  */
 #pragma once
 
 #include "kube/model/proto_plan.h"
 
-/* Where the bytes of one field lie: behind the start of their message. */
+/* Position of one field's bytes, relative to the start of the message. */
 struct proto_piece {
     uint32_t from, n;
     uint8_t rank;
@@ -20,18 +20,21 @@ struct proto_piece {
 struct proto_message {
     const struct proto_plan *plan;
     size_t base;          /* its first byte in the buffer */
-    uint8_t length_bytes; /* left for its length */
-    bool is_meta;         /* the revision of the object belongs to it */
+    uint8_t length_bytes; /* reserved for its length */
+    bool is_meta;         /* the object's metadata: resourceVersion belongs to it */
     bool is_mixed;        /* ranks do not rise, or the fields lie in messages of embedded structs */
-    uint8_t next;         /* unless mixed: the rank behind that of the last piece */
+    uint8_t next;         /* unless mixed: the rank after that of the last piece */
     uint8_t n;            /* pieces */
     struct proto_piece pieces[PROTO_NO_FIELD];
 };
 
-/* Begin a message of as many bytes of length as the last one; the pieces are not initialised. */
+/*
+ * Begin a message, with as many bytes reserved for its length as the last one took; the pieces are
+ * not initialised.
+ */
 bool proto_message_begin(struct proto_message *m, uint32_t number, const struct proto_plan *plan,
                          struct buf *to);
-/* A field has been written from to->p + from on. false: more fields than any type has. */
+/* Note a field, written from to->p + from on. false: more fields than any type has. */
 static inline bool proto_message_add(struct proto_message *m, uint8_t rank, size_t from,
                                      const struct buf *to)
 {
@@ -50,7 +53,7 @@ bool proto_message_order(const struct proto_message *m, struct buf *work, struct
 /* Write its length. plan: that of the message. */
 bool proto_message_end(const struct proto_message *m, struct proto_plan *plan, struct buf *to);
 
-/* What a message has for the fields of these ranks where the object lacks them. */
+/* Write the message's bytes for the fields of these ranks, which the object lacks. */
 static inline bool proto_put_zeroes(const struct proto_plan *plan, uint8_t from, uint8_t before,
                                     struct buf *to)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How objects of a built-in type become messages: what the schema says, worked out once for
+ * Plans for encoding the objects of a built-in type: derived once from the schema for
  * proto_transcode.c. A plan is made when an object of its type is first transcoded and lives as
  * long as the process, as the schema does: some 60 bytes for a field, 25 KiB for all of a Pod.
  *
- * Fields are in the struct's order, which is that of most text; `rank` is the place of a field in
- * its message. Main loop only.
+ * Fields are in the order of the struct, which most text has too; `rank` is the position of a field
+ * in its message. Main loop only.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* What a value should be in JSON, where proto_transcode.c treats that specially. */
+/* The expected JSON of a value, where proto_transcode.c has special code for it. */
 enum proto_step {
     PROTO_STEP_OTHER,
     PROTO_STEP_STRING,
@@ -31,12 +31,12 @@ enum { PROTO_NO_FIELD = BUILTIN_NO_FIELD, PROTO_TAG_MAX_BYTES = 3 };
 struct proto_plan_field {
     uint64_t head, mask; /* the first bytes of `"name":`, and which of eight count */
     const struct schema_field *field;
-    const struct schema *value; /* the field's; of an array or map its items' */
+    const struct schema *value; /* of the field; for an array or map, of its items */
     struct proto_plan *plan;    /* of the value; NULL until proto_plan_of_value() */
-    uint8_t rank;               /* PROTO_NO_FIELD: protobuf does not have it */
+    uint8_t rank;               /* PROTO_NO_FIELD: not in protobuf */
     uint8_t step;               /* enum proto_step, of the value */
     uint8_t shape;              /* SCHEMA_ARRAY, SCHEMA_MAP, or 0: a single value */
-    uint8_t follower;           /* field that came after it last time: a guess */
+    uint8_t follower;           /* field that followed it last time: a guess */
     uint8_t tag_n;
     char tag[PROTO_TAG_MAX_BYTES + 1]; /* of the field; for the special steps only */
 };
@@ -48,9 +48,8 @@ struct proto_plan {
     uint8_t length_bytes; /* that the last message's length took: a guess */
     uint8_t first;        /* field that an object began with last time: a guess */
     /*
-     * What a message has for fields that the object lacks, one after the other: those of the ranks
-     * from..to-1 are the bytes zero_at[from] .. zero_at[to]. Behind them stand WIRE_SPILL_BYTES
-     * more.
+     * The bytes for fields that the object lacks, one after the other: those of the ranks
+     * from..to-1 are zero_at[from] .. zero_at[to]. WIRE_SPILL_BYTES more follow them.
      */
     const char *zeroes;
     const uint16_t *zero_at;
@@ -59,7 +58,7 @@ struct proto_plan {
     struct proto_plan_field fields[];
 };
 
-/* NULL: it is no object of a built-in type. */
+/* NULL: not an object of a built-in type. */
 struct proto_plan *proto_plan_of(const struct schema *s);
 /* Of f->value, which is an object. */
 static inline struct proto_plan *proto_plan_of_value(struct proto_plan_field *f)

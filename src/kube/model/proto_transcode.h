@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stored JSON text of a built-in kind to protobuf, without a tree: byte for byte what proto.h's
- * encoder writes for json_parse() of the text, at about a twentieth of the cost.
+ * Encodes stored JSON text of a built-in kind as protobuf, without a tree: byte for byte the output
+ * of proto.h's encoder for json_parse() of the text, at about a twentieth of the cost.
  *
  * One pass over the text, by a plan of each type (proto_plan.h). The members of an object are
- * written as fields of its message in the order of the text, the zero values of those that are
- * missing in between, behind a length of as many bytes as that of the last message of the type
- * took. A message whose members turn out to be in another order than its fields is put in order
- * once it is complete, through a work buffer. A rare value (a union, a value of another type than
- * the schema has) is converted to a tree first, that value alone.
+ * written as fields of its message in the order of the text, with the zero values of missing fields
+ * in between; for the length, as many bytes are reserved as the last message of the type took. A
+ * message whose members are not in the order of its fields is reordered once it is complete,
+ * through a work buffer. A rare value (a union, a value of another type than the schema has) is
+ * first converted to a tree, that value alone.
  */
 #pragma once
 
 #include "kube/model/proto.h"
 
 /*
- * One serves any number of calls. Main loop only, as schemas. remembers: keep what values became,
- * for the objects of a list (proto_memory.h).
+ * One transcoder serves any number of calls. Main loop only, as schemas. remembers: cache encoded
+ * values between the objects of a list (proto_memory.h).
  */
 struct proto_memory;
 struct proto_transcoder {
@@ -32,18 +32,18 @@ struct proto_transcoder {
 void proto_transcoder_fini(struct proto_transcoder *t);
 
 /*
- * One object. schema: an object of a built-in type. text: JSON that json_write() wrote of a
+ * Writes one object. schema: an object of a built-in type. text: JSON that json_write() wrote of a
  * normalized tree (schema_normalize()); members that the schema does not have are left out.
- * revision: what to write as metadata.resourceVersion; "" leaves it as it is.
+ * revision: written as metadata.resourceVersion; "" keeps the text's.
  *
- * Errors: E_UNSUPPORTED where the text is not such JSON, with nothing written: parse it and encode
- * the tree, which says what is wrong with it. Else the failure of the buffer.
+ * Errors: E_UNSUPPORTED when the text is not such JSON, with nothing written: parse it and encode
+ * the tree, which reports what is wrong. Else the failure of the buffer.
  */
 struct proto_source {
     const struct schema *schema;
     struct str text, revision;
 };
-/* As the field `number` of a bigger message: the items of a list are 2. */
+/* As the field `number` of an enclosing message: the items of a list are field 2. */
 int proto_transcode_field(struct proto_transcoder *t, uint32_t number,
                           const struct proto_source *from, struct buf *to);
 /* In its envelope. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing the protobuf wire format, front to back. A message gets one byte for its length first;
- * what is in it moves up when it has become longer than 127 bytes. Failure is sticky in the buffer.
+ * Writing the protobuf wire format, front to back. A message first reserves one byte for its
+ * length; its content is moved when it turns out to be longer than 127 bytes. Failure is sticky in
+ * the buffer.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
 enum { VARINT_MAX_BYTES = 10, HEAD_MAX_BYTES = 2 * VARINT_MAX_BYTES };
 
-/* Behind what was written at p. */
+/* Returns the end of the written bytes. */
 static inline char *wire_varint(char *p, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
@@ -51,14 +52,14 @@ static inline void wire_put_bytes(struct buf *to, uint32_t number, struct str s)
     buf_advance(to, (size_t)(end - room) + s.n);
 }
 
-/* The tag and length in front of a message of n bytes. */
+/* The tag and length of a message of n bytes. */
 static inline void wire_put_head(struct buf *to, uint32_t number, size_t n)
 {
     char bytes[HEAD_MAX_BYTES], *end = wire_varint(wire_tag(bytes, number, WIRE_BYTES), n);
     (void)buf_add(to, bytes, (size_t)(end - bytes));
 }
 
-/* Where the content of a message begins, for wire_end(). */
+/* Begins a message; returns the start of its content, for wire_end(). */
 static inline size_t wire_begin(struct buf *to, uint32_t number)
 {
     char bytes[HEAD_MAX_BYTES], *end = wire_tag(bytes, number, WIRE_BYTES);
@@ -96,13 +97,13 @@ static inline char *wire_room(struct buf *to, size_t n)
     return buf_reserve(to, n + WIRE_SPILL_BYTES, &p) < 0 ? NULL : p;
 }
 
-/* The bytes of the room before `end` have been written. */
+/* Commit the bytes of the room before `end`. */
 static inline void wire_advance(struct buf *to, const char *end)
 {
     to->n = (size_t)(end - to->p);
 }
 
-/* Copy to the room; what stands before `end` may be read. Behind what was written. */
+/* Copy to the room; bytes of `from` before `end` may be read. Returns the end of the copy. */
 static inline char *wire_copy(char *to, const char *from, size_t n, const char *end)
 {
     if (n <= WIRE_SPILL_BYTES && end - from >= WIRE_SPILL_BYTES)
@@ -121,7 +122,7 @@ static inline bool wire_put_copy(struct buf *to, const char *from, size_t n, con
     return true;
 }
 
-/* Of a varint. */
+/* Encoded size of a varint. */
 static inline size_t wire_size(uint64_t v)
 {
     return v < 0x80 ? 1 : v < 0x4000 ? 2 : (70 - (size_t)__builtin_clzll(v)) / 7;

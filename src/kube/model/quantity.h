@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource.Quantity: "100m", "1.5Gi", "3e6". Exact decimals within int64 of nano; beyond is an
- * error. */
+/*
+ * resource.Quantity: "100m", "1.5Gi", "3e6". Exact decimals within int64 of nano; a value beyond
+ * that is an error.
+ */
 #pragma once
 
 #include "base/err.h"
