@@ -120,8 +120,8 @@ int cel_no_overload(struct cel_run *run);
 
 /* ---- functions (cel_functions.c, cel_library.c, cel_lists.c) ---- */
 
-#define CEL_SORT_BY                                                                                \
-    "@sortByAssociatedKeys" /* x.sortBy(e, key): called with x and the list of keys */
+/* x.sortBy(e, key): called with x and the list of keys. */
+#define CEL_SORT_BY "@sortByAssociatedKeys"
 int cel_reverse_list(struct cel_run *run, const struct cel_value *list, struct cel_value *ret);
 
 /* args: for a method, the target first. E_UNSUPPORTED: no function of that name. */

@@ -5,7 +5,7 @@
  *
  * A rule sees its part of the object as `self`, and on an update that has the same part, its old
  * value as `oldSelf`. A rule that reads oldSelf is evaluated only on such an update (or always,
- * with optionalOldSelf). Violations in a part that did not change are not reported ("ratcheting").
+ * with optionalOldSelf). Violations in a part that did not change are not errors ("ratcheting").
  */
 #pragma once
 

@@ -112,7 +112,7 @@ const struct field_set *managed_strip_set(void);
 struct str managed_api_version(struct arena *a, const struct managed_writer *w);
 struct typed managed_type(const struct managed_writer *w);
 
-/* ---- what a change means for the others ---- */
+/* ---- effects of a change on other managers ---- */
 
 /* The changes between two objects, as each version of the kind sees them; computed on demand. */
 struct managed_diff {

@@ -85,10 +85,10 @@ static inline void wire_end(struct buf *to, size_t from)
 
 /* ---- straight into the buffer ---- */
 
-/* What wire_copy() may write behind its bytes, so that short ones are copied as a word. */
+/* wire_copy() may write this many bytes past its end, so that short copies take one word. */
 enum { WIRE_SPILL_BYTES = 16 };
 
-/* Room for n bytes and what a copy of them spills; NULL: the buffer has failed. */
+/* Room for n bytes and the bytes that a copy of them spills; NULL: the buffer has failed. */
 static inline char *wire_room(struct buf *to, size_t n)
 {
     char *p;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is served: resources, and the registry that routing, discovery and OpenAPI read.
+ * The served resources, and the registry that routing, discovery and OpenAPI read.
  *
- * A resource here is one (group, version, plural). The versions of one kind share a storage form:
- * what is written to the store is converted to `storage` first. Main loop only.
+ * A resource here is one (group, version, plural). The versions of one kind share a storage
+ * version: objects are converted to `storage` before they are written to the store. Main loop only.
  */
 #pragma once
 
@@ -36,28 +36,33 @@ struct crd;
 struct kube_subresource {
     struct str name; /* "status", "scale", "finalize" */
     unsigned verbs;
-    struct str group, version, kind; /* of its body */
+    struct str group, version, kind; /* of the subresource's body */
 };
 
-/* What a write may change: a subresource is a part. */
+/* The part of an object that a write may change: a subresource is a part. */
 enum object_part { OBJECT_WHOLE, OBJECT_STATUS, OBJECT_EPHEMERAL_CONTAINERS, OBJECT_RESIZE };
 
-/* How objects of a kind are brought into shape; every member may be NULL. */
+/* The kind-specific steps of a write; every member may be NULL. */
 struct kube_strategy {
     /* After decoding and before defaults from the schema. */
     void (*set_defaults)(struct arena *a, struct json *obj);
     void (*prepare_create)(struct arena *a, struct json *obj);
     void (*prepare_update)(struct arena *a, struct json *obj, const struct json *old);
-    /* In addition when only the status is written: `obj` has the old spec and the new status. */
+    /*
+     * Runs in addition when only the status is written: `obj` has the old spec and the new status.
+     */
     void (*prepare_status)(struct arena *a, struct json *obj, const struct json *old);
-    /* The name of a new object, if it has one, and depends on what is in it; after name_rule. */
+    /*
+     * The name of a new object that has one, where the rule depends on its content; after
+     * name_rule.
+     */
     void (*validate_name)(const struct json *obj, struct field_errors *errs);
     /* Metadata has been validated already. old: NULL for create. */
     void (*validate)(const struct json *obj, const struct json *old, struct field_errors *errs);
-    /* The same where a part is neither the whole nor the status. */
+    /* Likewise for a part that is neither the whole nor the status. */
     void (*validate_part)(enum object_part part, const struct json *obj, const struct json *old,
                           struct field_errors *errs);
-    /* What is allowed and still worth a word, after a write of the whole object. */
+    /* Warnings about allowed but doubtful values, after a write of the whole object. */
     void (*warn)(struct arena *a, const struct json *obj, const struct json *old,
                  void (*say)(void *arg, struct str text), void *arg);
     /* Rule for metadata.name. */
@@ -68,24 +73,27 @@ struct kube_strategy {
         KUBE_NAME_PATH_SEGMENT
     } name_rule;
     /*
-     * Seconds that a deleted object has left, for kinds that end by themselves. requested: of the
-     * client, NULL when it said nothing. NULL: such objects go at once.
+     * Grace period in seconds of a deleted object, for kinds with graceful deletion. requested: by
+     * the client, NULL when not given. NULL: objects of the kind are deleted at once.
      */
     int64_t (*grace_s)(const struct json *obj, const int64_t *requested);
     bool has_generation;       /* metadata.generation counts changes outside metadata and status */
-    bool counts_annotations;   /* and those of annotations */
+    bool counts_annotations;   /* also counts changes of annotations */
     bool unconditional_update; /* an update may leave out resourceVersion */
-    bool create_on_update;     /* PUT of an absent object makes it */
-    bool is_review;            /* never stored: a create asks something, its answer is the object */
-    bool has_spec_finalizers;  /* Namespace: spec.finalizers hold it like metadata.finalizers */
-    bool keeps_status;         /* a new object may bring its status along (Node) */
-    bool fixed_meta_in_status; /* a write of the status leaves metadata alone */
-    bool meta_last;            /* a new object's metadata is validated if nothing else is wrong */
-    bool fixed_spec;           /* an update leaves spec alone, and nobody owns it */
-    bool returns_deleted;      /* the answer of a delete is the object, not a Status */
-    /* What becomes of dependents when a delete does not say. NONE: the kind has no part in it. */
+    bool create_on_update;     /* PUT of an absent object creates it */
+    bool is_review;           /* never stored: a create asks a question, the answer is the object */
+    bool has_spec_finalizers; /* Namespace: spec.finalizers delay its removal like
+                                 metadata.finalizers */
+    bool keeps_status;        /* a new object may have a status (Node) */
+    bool fixed_meta_in_status; /* a write of the status does not change metadata */
+    bool meta_last;       /* a new object's metadata is validated only if nothing else is wrong */
+    bool fixed_spec;      /* an update does not change spec, and spec has no owner */
+    bool returns_deleted; /* a delete returns the object, not a Status */
+    /*
+     * Default propagation policy of a delete. NONE: the kind takes no part in garbage collection.
+     */
     enum { KUBE_GC_BACKGROUND, KUBE_GC_ORPHAN, KUBE_GC_NONE } gc_policy;
-    /* Rewrite between two versions of the kind; NULL: only apiVersion changes. */
+    /* Convert between two versions of the kind; NULL: only apiVersion changes. */
     void (*convert)(struct arena *a, struct json *obj, const struct kube_resource *from,
                     const struct kube_resource *to);
 };
@@ -99,9 +107,9 @@ struct kube_column {
 };
 
 /*
- * Of the OpenAPI schema that a definition gives: what making documents of it costs, and a hash by
- * which they are told apart. Both are found when the definition is compiled, so that their cost is
- * the writer's and not that of each reader.
+ * About the OpenAPI schema of a definition: the cost of making documents from it, and a hash that
+ * identifies it. Both are computed when the definition is compiled, so that the writer pays for
+ * them and not each reader.
  */
 struct kube_source {
     uint8_t sha256[SHA256_BYTES];
@@ -117,17 +125,17 @@ struct kube_resource {
     unsigned verbs;
     const struct kube_subresource *subresources;
     size_t n_subresources;
-    const struct schema *schema; /* never NULL; SCHEMA_PRESERVE_UNKNOWN where nothing is known */
+    const struct schema *schema; /* never NULL; SCHEMA_PRESERVE_UNKNOWN where there is none */
     const struct kube_strategy *strategy; /* never NULL */
     const struct kube_column *columns;
     size_t n_columns;
-    /* Appends a cell for every column; NULL: the columns' own functions make them. */
+    /* Appends a cell for every column; NULL: each column's own function makes its cell. */
     void (*cells)(struct arena *a, const struct json *obj, int64_t now_s, struct json *cells);
     /* Field selectors beyond metadata.name and metadata.namespace, e.g. "involvedObject.name"; NULL
      * for built-in kinds without any. */
     const struct str *selectable_fields;
     size_t n_selectable_fields;
-    const struct kube_resource *storage; /* the version that is written; itself for most */
+    const struct kube_resource *storage; /* the storage version; for most this resource itself */
     int priority;                        /* order of versions in discovery, higher first */
     struct str deprecation;              /* Warning header of a deprecated version, or "" */
     struct crd *crd;                     /* owner, NULL for built-in */
@@ -139,12 +147,12 @@ struct kube_resource {
 struct str kube_api_version(struct arena *a, const struct kube_resource *r);
 const struct kube_subresource *kube_subresource(const struct kube_resource *r, struct str name);
 /*
- * Objects are stored under the same name whatever version they came through: "" + plural for core,
- * "group/plural" otherwise. Unique over all kinds.
+ * Key prefix of the stored objects, the same for all versions: "" + plural for core, "group/plural"
+ * otherwise. Unique over all kinds.
  */
 struct str kube_storage_name(struct arena *a, const struct kube_resource *r);
 
-/* A resource stays valid while somebody holds a reference; no-ops for built-in ones. */
+/* A resource stays valid while a reference is held; no-ops for built-in ones. */
 const struct kube_resource *kube_resource_ref(const struct kube_resource *r);
 void kube_resource_unref(const struct kube_resource *r);
 
@@ -158,7 +166,7 @@ struct registry {
     const struct kube_resource *
         *all; /* sorted by group (upstream's order), version priority, plural */
     size_t n, cap;
-    uint64_t generation; /* changes with every change; caches of documents compare it */
+    uint64_t generation; /* increased by every change; caches of documents compare it */
 };
 
 void registry_init(struct registry *reg);

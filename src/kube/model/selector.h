@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Label and field selectors: parsing with upstream's errors, matching, and a canonical form that is
- * equal for selectors that mean the same list of requirements.
+ * equal for selectors with the same set of requirements.
  */
 #pragma once
 
@@ -27,16 +27,16 @@ struct selector_req {
     size_t n_values;
 };
 
-/* n == 0 and !nothing matches everything. Lives in the arena it was made in. */
+/* n == 0 and !nothing matches everything. Lives in the arena in which it was made. */
 struct selector {
     struct selector_req *reqs; /* sorted by key */
     size_t n;
-    bool nothing; /* matches no object (a LabelSelector that is null) */
+    bool nothing; /* matches no object (a null LabelSelector) */
 };
 
 enum { SELECTOR_MAX_BYTES = 64 * 1024, SELECTOR_MAX_REQS = 1024 };
 
-/* "a=b,c!=d,e in (x,y),!f,g>1". Errors: E_INVALID with upstream's text. Copies what it keeps. */
+/* "a=b,c!=d,e in (x,y),!f,g>1". Errors: E_INVALID with upstream's text. The text is copied. */
 int selector_parse_labels(struct arena *a, struct str text, struct selector *ret, struct err *err);
 /* metav1.LabelSelector {matchLabels, matchExpressions}; NULL or JSON null gives `nothing`. */
 int selector_from_object(struct arena *a, const struct json *obj, struct selector *ret,
@@ -44,16 +44,16 @@ int selector_from_object(struct arena *a, const struct json *obj, struct selecto
 /* "metadata.name=x,type!=y" with \ escapes. Errors: E_INVALID with upstream's text. */
 int selector_parse_fields(struct arena *a, struct str text, struct selector *ret, struct err *err);
 
-/* One requirement; v NULL: there is no such label. */
+/* Checks one requirement; v NULL: the object has no such label. */
 bool selector_req_matches(const struct selector_req *r, const struct str *v);
 /* labels: the metadata.labels object or NULL. */
 bool selector_matches_labels(const struct selector *s, const struct json *labels);
-/* The same, and spends steps for each requirement looked at; false once `budget` is used up. */
+/* Likewise, spending steps for each requirement checked; false once `budget` is used up. */
 bool selector_matches_labels_budget(const struct selector *s, const struct json *labels,
                                     struct budget *budget);
 /*
- * Value of a field as field selectors see it: scalars as text, absent as "". schema: of the object;
- * what a built-in kind leaves out because it is zero reads "false" or "0". May be NULL.
+ * Value of a field as field selectors see it: scalars as text, absent as "". schema: of the object,
+ * may be NULL; fields that a built-in kind omits when zero read "false" or "0".
  */
 struct str selector_field_value(struct arena *a, const struct schema *schema,
                                 const struct json *obj, struct str field);

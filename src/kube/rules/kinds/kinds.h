@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built-in resources that are served, one file for each group or family of kinds: names,
- * strategies, columns, selectable fields. What is the same for all kinds comes from their schemas;
- * in these files stands only what upstream does by hand. Internal to src/kube: others use
+ * strategies, columns, selectable fields. Behaviour common to all kinds comes from their schemas;
+ * these files hold only the behaviour that upstream codes by hand. Internal to src/kube: others use
  * rules_register().
  *
  * A new kind is one row in the `rows` of its file; a new file is one line in KIND_LISTS.
@@ -12,7 +12,7 @@
 #include "kube/model/builtin.h"
 #include "kube/rules/rules.h"
 
-/* Schemas are filled in when the rows are registered, and `storage` where a row leaves it out. */
+/* Schemas are filled in when the rows are registered, and `storage` too if a row leaves it out. */
 struct kind_list {
     struct kube_resource *rows;
     size_t n;
@@ -70,7 +70,7 @@ KIND_LISTS(KIND_LIST_DECLARE)
 #define SELECT(...)                                                                                \
     .selectable_fields = STRS(__VA_ARGS__), .n_selectable_fields = COUNT(__VA_ARGS__)
 
-/* Names of a kind whose list is called as usual. */
+/* Names of a kind with the usual name of its list. */
 #define NAMES(g, v, k, many, one)                                                                  \
     .group = S(g), .version = S(v), .kind = S(k), .list_kind = S(k "List"), .plural = S(many),     \
     .singular = S(one)
@@ -97,23 +97,23 @@ KIND_LISTS(KIND_LIST_DECLARE)
 
 struct json *kind_cell_name(struct arena *a, const struct json *obj, int64_t now_s);
 struct json *kind_cell_age(struct arena *a, const struct json *obj, int64_t now_s);
-/* Members of the object or array `bag`, 0 when it is absent. */
+/* Number of members of the object or array `bag`, 0 when it is absent. */
 struct json *kind_cell_count(struct arena *a, const struct json *obj, const char *bag);
 
 /* ---- cells with a value out of the object ---- */
 
-/* The scalar at a path of members; `otherwise` (may be NULL: "") where there is none. */
+/* The scalar at a path of members; `otherwise` (may be NULL: "") where it is absent. */
 struct json *kind_cell_at(struct arena *a, const struct json *v, const char *otherwise);
 /* "a,b,c" of an array of strings; `otherwise` when there are none. */
 struct json *kind_cell_join(struct arena *a, const struct json *list, const char *otherwise);
-/* How metav1.FormatLabelSelector writes a selector: "a=b,c in (x,y)", "<none>". */
+/* As metav1.FormatLabelSelector writes a selector: "a=b,c in (x,y)", "<none>". */
 struct json *kind_cell_selector(struct arena *a, const struct json *selector);
-/* creationTimestamp as it is: the column of kinds that upstream has no printer for. */
+/* creationTimestamp as text: the column of kinds without a printer upstream. */
 struct json *kind_cell_created(struct arena *a, const struct json *obj, int64_t now_s);
 #define COLUMN_CREATED                                                                             \
     COLUMN("Created At", "date", "When the object was created.", 0, kind_cell_created)
 
-/* `name` shows the scalar at a path. */
+/* Defines a cell `name` that shows the scalar at a path. */
 #define CELL(name, otherwise, ...)                                                                 \
     static struct json *name(struct arena *a, const struct json *obj, int64_t now_s)               \
     {                                                                                              \
@@ -130,7 +130,7 @@ void kind_default_object(struct arena *a, struct json *obj, const char *key);
 
 /* ---- preparation ---- */
 
-/* A new object has no status: what is left is what upstream's empty struct is written as. */
+/* Resets the status of a new object to the form in which upstream's empty struct is written. */
 void kind_reset_status(struct arena *a, struct json *obj);
-/* Keep a member as it was, absence included. */
+/* Restore a member from the old object, also its absence. */
 void kind_keep(struct arena *a, struct json *obj, const struct json *old, const char *key);

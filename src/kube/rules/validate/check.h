@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this directory share; validate.h is what others see.
+ * Shared by the files of this directory; validate.h is the interface to others.
  *
  * Checks take a value with its path (value.h) and report into its list of errors (report.h), so
  * most of a kind's validation is tables: member, check, argument. Checks run in the order in which
  * upstream runs them, because errors are shown in that order.
  *
- * A user decides how long lists and maps are: nothing here may compare each with each.
+ * Users choose the length of lists and maps, so no check may compare each element with each other.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 typedef void (*validate_fn)(const struct validate_value *s, const void *arg);
 struct validate_member {
     const char *name;
-    validate_fn check; /* called for absent members as well */
+    validate_fn check; /* called for absent members too */
     const void *arg;
 };
 void validate_members(const struct validate_value *s, const struct validate_member *checks,
@@ -31,8 +31,10 @@ void validate_required(const struct validate_value *s, const void *detail); /* e
 void validate_enum(const struct validate_value *s, const void *words);      /* empty: required */
 void validate_enum_strict(const struct validate_value *s,
                           const void *words); /* empty: unsupported */
-void validate_enum_if_set(const struct validate_value *s, const void *words);  /* absent is fine */
-void validate_nonnegative(const struct validate_value *s, const void *unused); /* absent is fine */
+void validate_enum_if_set(const struct validate_value *s,
+                          const void *words); /* absent is allowed */
+void validate_nonnegative(const struct validate_value *s,
+                          const void *unused); /* absent is allowed */
 struct validate_range {
     int64_t min, max;
 };
@@ -40,8 +42,8 @@ void validate_range(const struct validate_value *s, const void *range); /* absen
 void validate_range_if_set(const struct validate_value *s, const void *range);
 void validate_port(const struct validate_value *s, const void *unused);
 void validate_port_or_name(const struct validate_value *s, const void *unused);
-void validate_file_mode(const struct validate_value *s, const void *unused); /* absent is fine */
-/* Rules for strings; those with _if_set leave empty ones alone. */
+void validate_file_mode(const struct validate_value *s, const void *unused); /* absent is allowed */
+/* Rules for strings; those with _if_set skip empty ones. */
 void validate_label_if_set(const struct validate_value *s, const void *unused);
 void validate_subdomain_if_set(const struct validate_value *s, const void *unused);
 void validate_qualified_name_if_set(const struct validate_value *s, const void *unused);
@@ -53,7 +55,7 @@ void validate_required_label(const struct validate_value *s,
 void validate_required_subdomain(const struct validate_value *s, const void *unused);
 void validate_required_path_segment(const struct validate_value *s, const void *unused);
 void validate_labels(const struct validate_value *s, const void *unused);
-/* Every element of a list: arg is a validate_fn in a struct each. */
+/* Checks every element of a list: arg is a validate_fn in a struct each. */
 struct validate_each {
     validate_fn check;
     const void *arg;
@@ -89,8 +91,9 @@ struct meta_problems names_check_wildcard_domain(struct str s);
 bool names_is_sysctl(struct str s);
 void validate_path_below(const struct validate_value *s,
                          const void *unused); /* relative, no ".." */
-void validate_path_unreserved(const struct validate_value *s,
-                              const void *unused); /* and does not begin with ".." */
+void validate_path_unreserved(
+    const struct validate_value *s,
+    const void *unused); /* relative, no "..", and does not begin with ".." */
 void validate_path_no_backsteps(const struct validate_value *s, const void *unused);
 
 struct validate_ip {
@@ -108,13 +111,13 @@ struct validate_cidr {
 bool validate_cidr_parse(struct str s, struct validate_cidr *ret);
 bool validate_cidr_has(const struct validate_cidr *c, const struct validate_ip *ip);
 void validate_cidr(const struct validate_value *s, struct str text);
-/* Two addresses of different families; false if one is no address. */
+/* The list has two addresses of different families; false if an entry is not an address. */
 bool validate_is_dual_stack(const struct json *list, const char *member, bool cidrs);
 
 /* ---- selectors.c ---- */
 
 void validate_label_selector(const struct validate_value *s,
-                             const void *unused); /* absent is fine */
+                             const void *unused); /* absent is allowed */
 void validate_node_selector(const struct validate_value *s, const void *unused);
 void validate_affinity(const struct validate_value *s, const void *unused);
 void validate_tolerations(const struct validate_value *s, const void *unused);
@@ -123,7 +126,7 @@ void validate_topology_spread(const struct validate_value *s, const void *unused
 /* A selector with its maps in order, as Go prints it. */
 struct json *selector_shown(struct arena *a, const struct json *selector);
 enum selector_fit { SELECTOR_BROKEN, SELECTOR_MISSES, SELECTOR_FITS };
-/* Does it select these labels? An empty selector fits all, an absent one none. */
+/* Whether the selector matches these labels. An empty selector matches all, an absent one none. */
 enum selector_fit selector_fit(struct arena *a, const struct json *selector,
                                const struct json *labels);
 
@@ -135,16 +138,15 @@ void resource_value(const struct validate_value *s, struct str name);
 /* ResourceRequirements; claims: names in spec.resourceClaims or NULL. */
 void resource_requirements(const struct validate_value *s, enum resource_use use,
                            const struct map *claims);
-void resource_limits(const struct validate_value *list,
-                     enum resource_use use); /* one list by itself */
+void resource_limits(const struct validate_value *list, enum resource_use use); /* a single list */
 bool resource_is_native(struct str name);
 bool resource_may_overcommit(struct str name);
 
 /* ---- volumes.c ---- */
 
 /*
- * The volumes of a pod, by name, for those that mount them: only faultless ones are in the map.
- * pod_name: "" in templates; is_pod: not a template.
+ * Validates the volumes of a pod and returns them by name, for those that mount them: only valid
+ * ones are in the map. pod_name: "" in templates; is_pod: not a template.
  */
 void validate_volumes(const struct validate_value *list, struct str pod_name, bool is_pod,
                       struct map *ret);
@@ -167,7 +169,7 @@ struct pod_context {
     bool host_users;
     bool is_pod;
 };
-/* fieldRef and resourceFieldRef; is_volume: of a file, which must name the container. */
+/* fieldRef and resourceFieldRef; is_volume: in a file, where containerName is required. */
 void validate_field_reference(const struct validate_value *s, const struct validate_enum *fields);
 void validate_resource_reference(const struct validate_value *s, bool is_volume);
 void validate_containers(const struct validate_value *spec, const struct pod_context *pod);
@@ -196,9 +198,9 @@ struct internal_type {
     const char *name, *members;
 };
 const struct internal_type *internal_type_find(struct str name);
-/* A value of a type such as "PodSpec" as upstream has it in memory. v: NULL for an empty one. */
+/* A value of a type such as "PodSpec" in upstream's internal form. v: NULL for an empty one. */
 struct json *internal_form(struct arena *a, const struct json *v, struct str type);
-/* Where two of them differ. */
+/* The difference between two of them. */
 const char *internal_diff(struct arena *a, const struct json *old, const struct json *now,
                           const char *type);
 const char *unified_diff(struct arena *arena, struct str old, struct str now);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Report that a value is wrong, as upstream's field package does: Required, Invalid, Forbidden...
- */
+/* Report field errors as upstream's field package does: Required, Invalid, Forbidden... */
 #pragma once
 
 #include "kube/model/meta.h"
@@ -29,6 +28,6 @@ void report_not_found(const struct validate_value *s);
 void report_too_long(const struct validate_value *s, int max_bytes);
 void report_too_many(const struct validate_value *s, int max);
 void report_problems(const struct validate_value *s, struct str shown, struct meta_problems p);
-/* printf into the arena of the list */
+/* printf into the arena of the list. */
 #define report_text(s, ...) arena_printf((s)->errs->a, __VA_ARGS__)
 void report_not_supported(const struct validate_value *s, const struct validate_enum *w);

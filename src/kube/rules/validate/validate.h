@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What upstream requires of built-in kinds, beyond types and metadata, with its paths, texts and
+ * Upstream's validation of built-in kinds, beyond types and metadata, with its paths, texts and
  * order. One function for each kind, for the `validate` member of its strategy.
  *
  * obj has been decoded and defaulted (object.h) and its metadata validated. old: the stored object
- * of an update, NULL for a create. An update in which only the status differs is taken for one of
+ * of an update, NULL for a create. An update in which only the status differs is treated as one of
  * the status.
  */
 #pragma once
 
 #include "kube/model/field.h"
 
-/* For objects of all built-in kinds: finalizers need a domain, but for the standard ones. */
+/* For objects of all built-in kinds: finalizers need a domain, except the standard ones. */
 void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs);
 void validate_pod(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_pod_template(const struct json *obj, const struct json *old,
@@ -24,7 +24,7 @@ void validate_pod_resize(const struct json *obj, const struct json *old, struct 
 void validate_pod_binding(const struct json *binding, struct field_errors *errs);
 
 void validate_service(const struct json *obj, const struct json *old, struct field_errors *errs);
-/* Of a Service only what has to be right before addresses are chosen for it. */
+/* The part of a Service that must be valid before addresses are chosen for it. */
 void validate_service_addresses(const struct json *obj, struct field_errors *errs);
 void validate_endpoints(const struct json *obj, const struct json *old, struct field_errors *errs);
 void validate_endpoint_slice(const struct json *obj, const struct json *old,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value of an object that is validated, with its path and the list that errors go to. */
+/* A value under validation, with its path and the list that errors are added to. */
 #pragma once
 
 #include "kube/model/field.h"
@@ -19,7 +19,7 @@ struct validate_value value_key(const struct validate_value *up,
                                 const struct json *member); /* of a map: "[key]" */
 struct validate_value value_item(const struct validate_value *up, const struct json *item,
                                  size_t index);
-/* A path that is not where the value is; upstream has some. */
+/* With a path that differs from the value's position; upstream has some. */
 struct validate_value value_named(const struct validate_value *up, const char *name,
                                   const struct json *v);
 static inline const struct fpath *value_path(const struct validate_value *s)
@@ -35,7 +35,7 @@ static inline const struct fpath *value_path(const struct validate_value *s)
             for (struct validate_value item = value_item((list), item##_v, i), *item##_p = &item;  \
                  item##_p; item##_p = NULL)
 
-/* ---- what it is ---- */
+/* ---- reading the value ---- */
 
 const struct json *value_unless_null(const struct json *v);
 struct str value_text(const struct validate_value *s); /* "" unless a string */
@@ -54,6 +54,6 @@ struct json *value_sorted_map(struct arena *a, const struct json *map);
 
 /*
  * The value as upstream prints its internal struct: `Key=key/"" TimeAdded=timeAdded/null` lists
- * Go's name, the member, and what stands for an absent one.
+ * Go's name, the member, and the text for an absent member.
  */
 struct json *value_go_struct(struct arena *a, const struct json *v, const char *layout);
