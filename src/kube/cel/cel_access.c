@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The `authorizer` of policies: what the user, or a ServiceAccount, may do.
+ * The `authorizer` of policies: checks the rights of the user, or of a ServiceAccount.
  *
- *     authorizer -.path(p)-> question -.check(verb)-> decision -.allowed()-> bool
- *         |      -.group(g)-> group -.resource(r)-> question, with .namespace(), .name(), ...
+ *     authorizer -.path(p)-> check -.check(verb)-> decision -.allowed()-> bool
+ *         |      -.group(g)-> group -.resource(r)-> check, with .namespace(), .name(), ...
  *         +-.serviceAccount(ns, name)-> authorizer
  */
 #include "kube/cel/cel_int.h"
 
-enum { CHECK_COST = 350000 }; /* as upstream's */
+enum { CHECK_COST = 350000 }; /* upstream's cost */
 
 static struct cel_value of_access(struct cel_run *run, struct cel_access x)
 {
@@ -24,7 +24,7 @@ struct cel_value cel_authorizer(struct arena *a, const struct cel_authorizer *by
     return (struct cel_value){ .type = CEL_ACCESS, .access = x };
 }
 
-/* Take one from v[0], which is of that kind, and texts from the arguments behind it. */
+/* Copies the value v[0], which must be of that kind; the arguments after it must be strings. */
 static int take(struct cel_run *run, const struct cel_value *v, size_t n, enum cel_access_kind kind,
                 struct cel_access *ret)
 {
@@ -96,7 +96,7 @@ static int fn_allowed(struct cel_run *run, const struct cel_value *v, size_t n,
     return r;
 }
 
-/* Here a decision is never an error, and has no reason. */
+/* Decisions made here are never errors, and have no reason. */
 static int fn_errored(struct cel_run *run, const struct cel_value *v, size_t n,
                       struct cel_value *ret)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of an expression; see cel_static.h. It follows upstream's checker step by step, since
- * its texts and what it lets through are what clients know. */
+/*
+ * The type checker of expressions; see cel_static.h. It follows upstream's checker step by step,
+ * because clients depend on its texts and on what it accepts.
+ */
 #include "kube/cel/cel_core.h"
 
 #include "base/buf.h"
@@ -33,7 +35,7 @@ struct cel_check {
     struct str text;
     struct cel_checked *out;
     size_t cap_bound;
-    struct changed *trail; /* what the binding that is being tried has changed */
+    struct changed *trail; /* changes made by the binding that is being tried, to undo them */
     size_t n_trail, cap_trail;
     struct mistake *mistakes;
     size_t n_mistakes, n_more;
@@ -69,7 +71,7 @@ static void complain(struct cel_check *c, uint32_t at, const char *fmt, ...)
 
 /* ------------------------------------------------------------------ types as text */
 
-enum { TEXT_MAX = 8 << 10 }; /* of one type: they can be deep */
+enum { TEXT_MAX = 8 << 10 }; /* of one type, which can be deeply nested */
 
 static void print_decl(struct buf *b, const struct cel_decl *d)
 {
@@ -163,7 +165,7 @@ static const struct cel_static *new_optional(struct cel_check *c, const struct c
     return new_type(c, CEL_KIND_OPAQUE, "optional_type", of, NULL);
 }
 
-/* A type that is not known yet. */
+/* A new type parameter: a type that is not known yet. */
 static const struct cel_static *new_param(struct cel_check *c)
 {
     struct cel_checked *out = c->out;
@@ -294,7 +296,7 @@ static const struct cel_static *more_general(struct cel_check *c, const struct c
 
 static bool assignable(struct cel_check *c, const struct cel_static *x, const struct cel_static *y);
 
-/* t may stand for the parameter. *ret_bound: something stands for it already. */
+/* Binds the parameter to t if possible. *ret_bound: it was bound before. */
 static bool stands_for(struct cel_check *c, const struct cel_static *t,
                        const struct cel_static *param, bool *ret_bound)
 {
@@ -360,7 +362,7 @@ static bool assignable(struct cel_check *c, const struct cel_static *x, const st
     return true;
 }
 
-/* Nothing is bound unless all fit. */
+/* If one is not assignable, all bindings are undone. */
 static bool all_assignable(struct cel_check *c, const struct cel_static *const *x,
                            const struct cel_static *const *y, size_t n)
 {
@@ -381,7 +383,7 @@ static bool is_assignable(struct cel_check *c, const struct cel_static *x,
     return all_assignable(c, &x, &y, 1);
 }
 
-/* ------------------------------------------------------------------ macros written out */
+/* ------------------------------------------------------------------ macro expansion */
 
 static struct core *core(struct cel_check *c, enum core_kind kind, uint32_t at)
 {
@@ -608,7 +610,7 @@ static const struct cel_static *find_name(const struct cel_name *names, struct s
     return NULL;
 }
 
-/* What the letters of a signature stand for. params: those met so far. */
+/* Reads a type written in the letters of a signature. params: type parameters met so far. */
 static const struct cel_static *read_type(struct cel_check *c, const char **at,
                                           const struct cel_static **params)
 {
@@ -684,7 +686,7 @@ static const struct cel_static *read_type(struct cel_check *c, const char **at,
     }
 }
 
-/* int, string, net.IP and so on as values. NULL: it names no type. */
+/* int, string, net.IP and so on, used as values. NULL: not a type's name. */
 static const struct cel_static *type_name(struct cel_check *c, struct str name)
 {
     static const char *const names[][2] = {
@@ -718,7 +720,7 @@ static const struct cel_static *type_name(struct cel_check *c, struct str name)
     return NULL;
 }
 
-/* a.b.c of names alone; "" where it is something else or longer than the name of any type. */
+/* a.b.c made of names only; "" for other expressions, or if longer than the name of any type. */
 static struct str dotted(struct cel_check *c, const struct core *x)
 {
     enum { PARTS_MAX = 4 };
@@ -786,7 +788,7 @@ static const struct cel_static *check_field(struct cel_check *c, const struct co
     return was_optional || optional ? new_optional(c, t) : t;
 }
 
-/* A name of two words, "authorizer.requestResource". */
+/* A variable with a dotted name, "authorizer.requestResource". */
 static const struct cel_static *find_dotted(const struct cel_name *names, const struct core *x)
 {
     struct str first, second;
@@ -850,7 +852,7 @@ static size_t count_args(const char *letters)
     return n;
 }
 
-/* Find the ways of calling the function that fit. */
+/* Find the overloads of the function that fit. */
 static void resolve(struct cel_check *c, struct core *x, const struct cel_signature *s, size_t n)
 {
     const struct cel_static *types[ARGS_MAX], *result = NULL;
@@ -931,7 +933,9 @@ static void check_call(struct cel_check *c, struct core *x, const struct cel_nam
     complain(c, x->at, "undeclared reference to '" STR_FMT "' (in container '')", STR_ARG(x->name));
 }
 
-/* Elements may be of several types here; judge() is strict. */
+/*
+ * The common type of two elements; elements of different types give dyn here, judge() refuses them.
+ */
 static const struct cel_static *join(struct cel_check *c, const struct cel_static *before,
                                      const struct cel_static *t)
 {
@@ -940,7 +944,7 @@ static const struct cel_static *join(struct cel_check *c, const struct cel_stati
     return is_assignable(c, before, t) ? more_general(c, before, t) : &cel_static_dyn;
 }
 
-/* The type of an element of a literal, which may be written with '?'. */
+/* The type of an element of a literal; the element may be written with '?'. */
 static const struct cel_static *element(struct cel_check *c, const struct core *of, size_t i)
 {
     const struct core *x = of->args[i];
@@ -1082,7 +1086,7 @@ static const struct cel_static *final_element(struct cel_check *c, const struct 
     return optional && is_optional(t) ? t->params[0] : t;
 }
 
-/* The elements from `first` on, each `step`-th one, are of one type. */
+/* Requires that the elements from `first` on, each `step`-th one, have the same type. */
 static void judge_elements(struct cel_check *c, const struct core *x, size_t first, size_t step)
 {
     const struct cel_static *wanted = NULL;
@@ -1101,7 +1105,7 @@ static void judge_elements(struct cel_check *c, const struct core *x, size_t fir
     }
 }
 
-/* What is formatted may be of any types. */
+/* Requires literals of one type, except in the arguments of format(). */
 static void judge(struct cel_check *c, struct core *x, bool any)
 {
     if (!x || x->judged)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an expression may cost at most, by upstream's scale and with its assumptions about sizes:
- * definitions are accepted or refused by the result, so it has to be the same number.
+ * Estimates the maximal cost of an expression, on upstream's scale and with upstream's assumptions
+ * about sizes: definitions are accepted or refused by the result, so it must be the same number.
  *
- * One walk. Each part gets its cost, its size where one is known, what is known of its elements,
- * and the path to what it was declared as.
+ * One walk. Each node gets its cost, its size if known, the sizes of its elements if known, and the
+ * path to its declaration.
  */
 #include "kube/cel/cel_core.h"
 
@@ -15,11 +15,11 @@ enum {
     COST_MAP = 30,
     COST_STRUCT = 40,
     COST_ACCESS_CHECK = 350000,
-    FORMAT_REGEX_BYTES = 128, /* assumed of the pattern of a named format */
-    FORMAT_BYTES = 64         /* of a named format */
+    FORMAT_REGEX_BYTES = 128, /* assumed pattern length of a named format */
+    FORMAT_BYTES = 64         /* assumed length of a named format */
 };
-#define TRAVERSAL  0.1  /* of a character */
-#define REGEX_BYTE 0.25 /* of a pattern's length */
+#define TRAVERSAL  0.1  /* per character */
+#define REGEX_BYTE 0.25 /* per byte of a pattern */
 
 /* ------------------------------------------------------------------ ranges */
 
@@ -134,7 +134,7 @@ static struct cel_steps append(const struct coster *c, struct cel_steps p, struc
 #define STEP_ITEMS STR("@items")
 #define STEP_KEYS  STR("@keys")
 
-/* What is declared there; NULL: nothing. The first step stands for the root, whatever it is. */
+/* The declaration at a path; NULL: none. The first step is the root, whatever its name. */
 static const struct cel_decl *declared(const struct coster *c, struct cel_steps p)
 {
     static const struct cel_decl key = { .type = &cel_static_string };
@@ -165,7 +165,7 @@ static uint64_t literal_size(const struct cel_value *v)
     return v->type == CEL_BYTES ? v->s.n : 1;
 }
 
-/* false: nothing is known of it. */
+/* false: the size is unknown. */
 static bool size_of(const struct coster *c, struct core *x, const struct cel_cost_local *vars,
                     struct cel_size *ret)
 {
@@ -206,12 +206,12 @@ static struct cel_entry entry_of(const struct core *x, const struct cel_cost_loc
 
 /* ------------------------------------------------------------------ calls */
 
-/* A call whose arguments have been looked at. */
+/* A call whose arguments have been estimated. */
 struct cel_cost_call {
     const struct coster *c;
     struct core *x;
     const struct cel_cost_local *vars;
-    struct cel_size args; /* what they cost */
+    struct cel_size args; /* cost of evaluating them */
     struct cel_size sizes[6], target;
     size_t n;
 };
@@ -240,7 +240,7 @@ static bool is_one_of(struct str name, const char *const *names)
     return false;
 }
 
-/* Of the elements of a list. */
+/* The size of an element of a list. */
 static struct cel_size item_size(const struct cel_cost_call *k, struct core *list)
 {
     struct cel_steps p = path_of(list, k->vars), of = { 0 };
@@ -250,7 +250,7 @@ static struct cel_size item_size(const struct cel_cost_call *k, struct core *lis
     return d ? range(0, d->max_elements) : unknown_size;
 }
 
-/* isSorted(), sum(), max(), min(), indexOf(): one look at each element. */
+/* isSorted(), sum(), max(), min(), indexOf(): one visit of each element. */
 static struct estimate traverse(const struct cel_cost_call *k)
 {
     const struct cel_static *t = type_of(k->c, k->x->target);
@@ -266,7 +266,7 @@ static struct estimate replace(const struct cel_cost_call *k)
 {
     struct cel_size text = k->target, from = k->sizes[0], to = k->sizes[1];
     struct cel_size n = { 0 }, kept = { 0 };
-    if (from.min == 0) { /* it goes between all characters */
+    if (from.min == 0) { /* `to` is inserted between all characters */
         n.max = plus(text.max, 1);
         kept.max = text.max;
     } else if (to.max <= from.min) {
@@ -325,12 +325,12 @@ static struct estimate contains_address(const struct cel_cost_call *k, bool is_c
 
 static struct estimate selector(const struct cel_cost_call *k)
 {
-    struct cel_size n = scale(k->sizes[0], 0.5); /* requirements: "a," at least */
+    struct cel_size n = scale(k->sizes[0], 0.5); /* number of requirements: "a," at least */
     struct cel_size cost = add(scale(k->sizes[0], TRAVERSAL), scale(n, COST_LIST + COST_STRUCT));
     return costs(add(fixed(COST_LIST), cost));
 }
 
-/* Values of Kubernetes' own types. false: of others. */
+/* Values of Kubernetes' own types. false: another type. */
 static bool equal_objects(const struct cel_cost_call *k, struct estimate *ret)
 {
     const struct cel_static *x = type_of(k->c, k->x->args[0]), *y = type_of(k->c, k->x->args[1]);
@@ -361,7 +361,7 @@ static uint64_t literal_int(const struct core *x, uint64_t otherwise)
     return x->value->i < 0 ? 0 : (uint64_t)x->value->i;
 }
 
-/* Each element is compared with each other one. */
+/* Each element is compared with each other element. */
 static struct estimate sort(const struct cel_cost_call *k, struct core *keys, struct cel_size size)
 {
     const struct cel_static *t = type_of(k->c, keys);
@@ -370,7 +370,7 @@ static struct estimate sort(const struct cel_cost_call *k, struct core *keys, st
     return makes_list(multiply(size, size), text ? 2 + TRAVERSAL : 2);
 }
 
-/* What cel-go says of its functions of lists. false: nothing. */
+/* cel-go's estimates for its list functions. false: not one of them. */
 static bool estimate_lists(const struct cel_cost_call *k, struct estimate *ret)
 {
     struct str name = k->x->name;
@@ -395,7 +395,10 @@ static bool estimate_lists(const struct cel_cost_call *k, struct estimate *ret)
     return true;
 }
 
-/* What upstream's libraries for Kubernetes say of their functions, by name. false: nothing. */
+/*
+ * Upstream's estimates for the functions of its Kubernetes libraries, by name. false: not one of
+ * them.
+ */
 static bool estimate_library(const struct cel_cost_call *k, uint8_t kind, struct estimate *ret)
 {
     static const char *const accessors[] = { "serviceAccount",
@@ -483,7 +486,7 @@ static struct estimate compare(const struct cel_cost_call *k)
     return costs(scale(range(shorter ? 1 : 0, shorter), TRAVERSAL));
 }
 
-/* The functions of the standard. What the arguments cost is added by the caller. */
+/* The standard functions. The caller adds the cost of the arguments. */
 static struct estimate estimate_standard(const struct cel_cost_call *k, uint8_t kind)
 {
     const struct cel_size *s = k->sizes;
@@ -543,7 +546,7 @@ static struct estimate estimate(const struct cel_cost_call *k, uint8_t kind,
 {
     struct estimate e;
     struct core *x = k->x;
-    if (kind == SIGNATURE_LOGICAL) /* the second is not looked at if the first decides */
+    if (kind == SIGNATURE_LOGICAL) /* the second is skipped if the first decides */
         return costs(range(costs_of[0].min, plus(costs_of[0].max, costs_of[1].max)));
     if (kind == SIGNATURE_COND) {
         struct cel_entry entry =
@@ -560,7 +563,7 @@ static struct estimate estimate(const struct cel_cost_call *k, uint8_t kind,
     return e;
 }
 
-/* An element of a list or map. */
+/* Indexing a list or map: the size and the path of the element. */
 static void note_index(const struct cel_cost_call *k, uint8_t kind, struct estimate *all)
 {
     if (kind != SIGNATURE_INDEX_LIST && kind != SIGNATURE_INDEX_MAP)
@@ -589,7 +592,7 @@ static struct cel_size cost_call(const struct coster *c, struct core *x,
         k.args = add(k.args, costs_of[i]);
         k.sizes[i] = size_or_any(c, x->args[i], vars);
     }
-    if (!x->fitting) { /* a field that may not be there */
+    if (!x->fitting) { /* access to an optional field */
         return str_is(x->name, "_?._") ? add(fixed(1), k.args) : range(0, 0);
     }
     if (x->target) {
@@ -680,7 +683,7 @@ static bool runs_over_list(const struct coster *c, struct core *over,
     return entry.known ? entry.is_list : type_of(c, over)->kind == CEL_KIND_LIST;
 }
 
-/* A variable that stands for the keys or the values of what a loop runs over. */
+/* A loop variable: iterates over the keys, or the values, of `over`. */
 static struct cel_cost_local bind_item(const struct coster *c, struct str name, struct core *over,
                                        bool keys, const struct cel_cost_local *vars,
                                        const struct cel_cost_local *next)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations: what expressions see of a schema, and how large it can be. See cel_static.h. */
+/* Declarations: how expressions see a schema, and the maximal sizes of values. See cel_static.h. */
 #include "kube/cel/cel_static.h"
 
 #include "codec/json.h"
 #include "kube/cel/cel_int.h"
 
-/* Sizes in JSON, as upstream has them. */
+/* Sizes of JSON texts, as upstream assumes them. */
 enum {
     REQUEST_MAX_BYTES = 3 << 20,
     MIN_TEXT = 2,       /* "" */
@@ -73,7 +73,7 @@ static uint64_t longest(const struct json *texts)
     return n;
 }
 
-/* Characters have up to four bytes. */
+/* A character takes up to four bytes. */
 static uint64_t text_max(const struct schema_rules *r)
 {
     if (r && r->max_length != SCHEMA_NO_LIMIT)
@@ -83,7 +83,7 @@ static uint64_t text_max(const struct schema_rules *r)
     return REQUEST_MAX_BYTES - 2;
 }
 
-/* A schema of a definition says "string" whatever the format is. */
+/* In the schema of a CustomResourceDefinition the type is "string" whatever the format is. */
 static void declare_text(struct cel_decl *d, struct str format)
 {
     const struct schema_rules *r = d->schema->rules;
@@ -143,7 +143,7 @@ static bool has_field(const struct schema *s, const char *name, bool is_object)
     return f && f->schema->type == (is_object ? SCHEMA_OBJECT : SCHEMA_STRING);
 }
 
-/* The schema of a resource names all that every resource has. */
+/* The schema declares the fields that every resource has. */
 static bool tells_meta(const struct schema *s)
 {
     const struct schema_field *f = schema_field(s, STR("metadata"));
@@ -163,7 +163,7 @@ static const struct schema *meta_of(const struct cel_decl *d, struct str name, s
     return NULL;
 }
 
-/* The i-th field of the schema; NULL: expressions do not see it. */
+/* The i-th field of the schema; NULL: not visible to expressions. */
 static const struct cel_decl *field_at(struct cel_decl *d, size_t i)
 {
     size_t n;
@@ -178,7 +178,7 @@ static const struct cel_decl *field_at(struct cel_decl *d, size_t i)
     return d->fields[i];
 }
 
-/* {} and the required fields that have no default. */
+/* Minimal size: {} and the required fields that have no default. */
 static uint64_t object_min(struct cel_decl *d)
 {
     size_t n;
@@ -199,7 +199,7 @@ static bool is_builtin(const struct schema *s)
     return s->flags & SCHEMA_BUILTIN;
 }
 
-/* false: expressions do not see it. */
+/* false: not visible to expressions. */
 static bool declare(struct cel_decl *d)
 {
     const struct schema *s = d->schema;

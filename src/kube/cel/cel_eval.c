@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walking the tree of an expression: operators, members, loops. See cel.h. */
+/* Evaluates the tree of an expression: operators, members, loops. See cel.h. */
 #include "kube/cel/cel_int.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static const struct cel_var *find_var(const struct cel_var *vars, struct str nam
     return vars;
 }
 
-/* Functions that are called by two words. */
+/* First words of functions with dotted names. */
 static bool is_namespace(struct str name)
 {
     static const char *const names[] = { "optional", "sets",    "ip",   "cidr",
@@ -140,7 +140,7 @@ static int eval_index(struct cel_run *run, const struct cel_expr *e, const struc
 
 /* ------------------------------------------------------------------ logic */
 
-/* A side that decides makes the other one's mistake unimportant. */
+/* If one side decides the result, an error of the other side is ignored. */
 static int eval_logic(struct cel_run *run, const struct cel_expr *e, const struct cel_var *vars,
                       struct cel_value *ret)
 {
@@ -260,9 +260,9 @@ static int eval_unary(struct cel_run *run, const struct cel_expr *e, const struc
     return cel_no_overload(run);
 }
 
-/* ------------------------------------------------------------------ what is made */
+/* ------------------------------------------------------------------ literals */
 
-/* An element written with '?': 0 when it is not there. */
+/* Unwraps an element written with '?'; 0: it has no value. */
 static int take_optional(struct cel_run *run, struct cel_value *v)
 {
     if (v->type != CEL_OPTIONAL)
@@ -314,16 +314,16 @@ static int eval_map(struct cel_run *run, const struct cel_expr *e, const struct 
 
 /* ------------------------------------------------------------------ loops */
 
-/* What a loop goes through, and what it has made. */
+/* The range of a loop, and its result so far. */
 struct loop_state {
     const struct cel_expr *e;
     struct cel_value range;
     struct cel_value *items; /* of a list */
     struct cel_pair *pairs;  /* of a map */
-    size_t n;                /* made, or true ones */
+    size_t n;                /* results, or bodies that were true */
     bool done;
     struct cel_value result;
-    int r; /* of a body; a later one may decide all the same */
+    int r; /* error of a body; a later body may still decide the result */
     struct err err;
 };
 
@@ -339,7 +339,7 @@ static int eval_bool(struct cel_run *run, const struct cel_expr *e, const struct
     return r;
 }
 
-/* all and exists: like a chain of && or ||. */
+/* all and exists: like a chain of && or ||, in which a deciding body outweighs errors. */
 static int step_quantor(struct cel_run *run, struct loop_state *s, const struct cel_var *vars)
 {
     bool b = false, decides = s->e->loop == LOOP_EXISTS;
@@ -368,7 +368,7 @@ static int add_entries(struct cel_run *run, struct loop_state *s, struct cel_val
     return 0;
 }
 
-/* Filters and those that make something of each element. */
+/* filter and the macros that make a result from each element. */
 static int step_maker(struct cel_run *run, struct loop_state *s, const struct cel_var *vars,
                       struct cel_value key, struct cel_value element)
 {
@@ -514,7 +514,7 @@ static int eval_call(struct cel_run *run, const struct cel_expr *e, const struct
         if (r < 0)
             return r;
     }
-    /* `or` and `orValue` alone take what they do not need */
+    /* `or` and `orValue` are handled before: they skip arguments that are not needed */
     int r = cel_call(run, name, method, args, e->n - from, ret);
     if (r == E_UNSUPPORTED)
         r = cel_call_library(run, name, method, args, e->n - from, ret);

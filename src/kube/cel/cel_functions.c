@@ -98,7 +98,7 @@ static bool contains(struct cel_run *run, const struct cel_value *in, size_t n, 
     return false;
 }
 
-/* What tells two items of a list map apart is equal. */
+/* The keys of two items of a list map are equal. */
 static bool same_key(struct cel_run *run, const struct schema *s, struct cel_value x,
                      struct cel_value y)
 {
@@ -113,8 +113,10 @@ static bool same_key(struct cel_run *run, const struct schema *s, struct cel_val
     return true;
 }
 
-/* Lists are joined; of sets what is new; of list maps new items, and those with a known key in
- * place. */
+/*
+ * Lists are concatenated. Sets: the elements of y that x lacks are added. List maps: items of y
+ * with a key in x replace that item in place, others are added.
+ */
 static int concat_lists(struct cel_run *run, struct cel_value x, struct cel_value y,
                         struct cel_value *ret)
 {
@@ -301,7 +303,7 @@ static int fn_bool(struct cel_run *run, const struct cel_value *v, size_t n, str
                      STR_ARG(v->s));
 }
 
-/* Seconds with what is left of them, without zeros at the end. */
+/* Seconds with their fraction, without trailing zeros. */
 static void print_seconds(struct buf *to, __int128 ns)
 {
     bool minus = ns < 0;
@@ -328,7 +330,7 @@ static void print_time(struct buf *to, const struct cel_value *v)
     buf_fini(&part);
 }
 
-/* The shortest text that is the same number again. */
+/* The shortest text that parses to the same number. */
 static void print_double(struct buf *to, double d)
 {
     if (isnan(d) || isinf(d)) {
@@ -346,7 +348,7 @@ static void print_double(struct buf *to, double d)
     (void)buf_add_cstr(to, text);
 }
 
-/* As string() and %s have it. false: there is no text for it. */
+/* As string() and %s print it. false: the value has no text. */
 static bool print_value(struct cel_run *run, struct buf *to, struct cel_value v, bool nested)
 {
     v = cel_resolve(run, v);
@@ -415,7 +417,7 @@ static bool print_value(struct cel_run *run, struct buf *to, struct cel_value v,
     return false;
 }
 
-/* A text that was made, into the arena. */
+/* Moves the text of a buffer into the arena. */
 static int take_text(struct cel_run *run, struct buf *b, struct cel_value *ret)
 {
     int r = buf_ok(b) ? cel_spend(run, b->n / 10) : E_LIMIT;
@@ -494,7 +496,7 @@ static int fn_timestamp(struct cel_run *run, const struct cel_value *v, size_t n
     return 0;
 }
 
-/* "+05:30", "-08:00", "UTC": names of other places are not known here. */
+/* "+05:30", "-08:00", "UTC". Names of time zones are not supported. */
 static bool parse_zone(struct str s, int64_t *ret_s)
 {
     uint64_t hours, minutes;
@@ -513,7 +515,7 @@ static bool parse_zone(struct str s, int64_t *ret_s)
 }
 
 struct date {
-    int64_t year, month, day, day_of_year; /* from 0, but the year */
+    int64_t year, month, day, day_of_year; /* from 0, except the year */
 };
 
 static struct date date_of(int64_t days)
@@ -627,7 +629,9 @@ static int compile_regex(struct cel_run *run, const struct cel_value *v, struct 
     return cel_spend(run, (v[0].s.n / 10 + 1) * (v[1].s.n / 4 + 1));
 }
 
-/* Backtracking is paid for: else a short pattern that does much of it costs next to nothing. */
+/*
+ * Backtracking is part of the cost: otherwise a short pattern with much of it would be almost free.
+ */
 static int find_regex(struct cel_run *run, const struct schema_regex *re, struct str s, size_t from,
                       size_t *ret_at, size_t *ret_end, bool *ret_found)
 {
@@ -635,7 +639,8 @@ static int find_regex(struct cel_run *run, const struct schema_regex *re, struct
     unsigned steps = 0;
     int found = schema_regex_find(re, s, from, ret_at, ret_end, &steps);
     int r = cel_spend(run, steps / STEPS_PER_COST);
-    if (r >= 0 && found < 0) /* neither true nor false: a policy must not go on with a guess */
+    if (r >= 0 &&
+        found < 0) /* an error, neither true nor false: a policy must not decide by a guess */
         return cel_error(run, "the regular expression needs more than %d steps", REGEX_STEPS_MAX);
     *ret_found = found > 0;
     return r;
@@ -674,7 +679,7 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
                        struct cel_value *ret)
 {
     struct schema_regex *re = NULL;
-    size_t from = 0, at, end, before = SIZE_MAX; /* before: the end of the match before */
+    size_t from = 0, at, end, before = SIZE_MAX; /* before: end of the previous match */
     if (n == 3 && v[2].type != CEL_INT)
         return cel_no_overload(run);
     int64_t most = n == 3 ? v[2].i : -1;
@@ -685,7 +690,7 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
         r = find_regex(run, re, v[0].s, from, &at, &end, &found);
         if (r < 0 || !found)
             break;
-        if (at < end || at != before) /* an empty match right behind another one is none */
+        if (at < end || at != before) /* an empty match right after another match does not count */
             r = cel_push(run, &all, cel_string(str_slice(v[0].s, at, end)));
         before = end;
         from = end > at ? end : end + 1;
@@ -700,7 +705,7 @@ static int fn_find_all(struct cel_run *run, const struct cel_value *v, size_t n,
     return r;
 }
 
-/* The offset of a character; its number may be that behind the last one. */
+/* The byte offset of a character; the number may be one past the last. */
 static bool rune_at(struct str s, int64_t number, size_t *ret)
 {
     size_t at = 0;
@@ -868,7 +873,7 @@ static int fn_substring(struct cel_run *run, const struct cel_value *v, size_t n
     return cel_spend(run, v[0].s.n / 10);
 }
 
-/* Unicode's white space. */
+/* Unicode white space. */
 static bool is_space(uint32_t c)
 {
     return (c >= 9 && c <= 13) || c == ' ' || c == 0x85 || c == 0xa0 || c == 0x1680 ||
@@ -1097,7 +1102,7 @@ static int fn_sum(struct cel_run *run, const struct cel_value *v, size_t n, stru
     return r < 0 ? r : cel_spend(run, v->n / 10);
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------------ table of functions */
 
 enum { FUNCTION = 1, METHOD = 2 };
 

@@ -159,7 +159,8 @@ static bool is_number(struct str s, uint64_t *ret)
     return s.n > 0 && !leading_zero && parse_u64(s, 0, UINT64_MAX, ret) >= 0;
 }
 
-/* "rc.1": letters, digits and dashes between dots; numbers of a pre-release have no zeros in front.
+/*
+ * "rc.1": letters, digits and dashes between dots; numbers in a pre-release have no leading zeros.
  */
 static bool are_identifiers(struct str s, bool pre)
 {
@@ -179,7 +180,7 @@ static bool are_identifiers(struct str s, bool pre)
     return true;
 }
 
-/* lenient: "v1.2" is 1.2.0. */
+/* lenient: "v1.2" is read as 1.2.0. */
 static bool parse_semver(struct str s, bool lenient, struct cel_semver *ret)
 {
     struct str build, part;
@@ -202,7 +203,7 @@ static bool parse_semver(struct str s, bool lenient, struct cel_semver *ret)
     return s.n == 0;
 }
 
-/* Numbers are less than words, fewer identifiers less than more. */
+/* Numbers are less than words; with an equal prefix, fewer identifiers are less. */
 static int compare_pre(struct str x, struct str y)
 {
     if (x.n == 0 || y.n == 0)
@@ -380,13 +381,13 @@ static int fn_is_url(struct cel_run *run, const struct cel_value *v, size_t n,
     }
 URL_PARTS(URL_FUNCTION)
 
-/* One value of a query, and which of the names it is of. */
+/* One value of a query, and the index of its name. */
 struct query_value {
     uint32_t name;
     struct str text;
 };
 
-/* The names become keys with lists that know their length alone. */
+/* Collects the names as keys of the map; at first their lists have a length but no values. */
 static int read_query(struct cel_run *run, struct str query, struct cel_value *map,
                       struct cel_pair *names, struct query_value *values, size_t *ret_n)
 {
@@ -454,7 +455,7 @@ static int fn_query(struct cel_run *run, const struct cel_value *v, size_t n, st
 
 /* ------------------------------------------------------------------ addresses */
 
-/* No zones, no IPv4 in IPv6, no leading zeros: as upstream. */
+/* Like upstream, without zones, IPv4-mapped IPv6, or leading zeros. */
 static bool parse_address(struct str s, struct cel_address *ret)
 {
     char text[64];
@@ -642,7 +643,7 @@ static void mask(struct cel_address *x, unsigned prefix)
     }
 }
 
-/* `inner` may be given as text. */
+/* `inner` may be a string. */
 static int contains_address(struct cel_run *run, const struct cel_value *v, enum cel_type type,
                             struct cel_value *ret)
 {
@@ -830,7 +831,7 @@ static int fn_named(struct cel_run *run, const struct cel_value *v, size_t n, st
     return 0;
 }
 
-/* Nothing when it has the format, else what is wrong. */
+/* An optional: empty when the value has the format, else the errors. */
 static int fn_validate(struct cel_run *run, const struct cel_value *v, size_t n,
                        struct cel_value *ret)
 {
@@ -908,7 +909,7 @@ static int fn_or_value(struct cel_run *run, const struct cel_value *v, size_t n,
     return 0;
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------------ table of functions */
 
 enum { FUNCTION = 1, METHOD = 2 };
 
@@ -966,7 +967,7 @@ static const struct cel_library_function {
     { "orValue", METHOD, 2, 2, fn_or_value },
 };
 
-/* format.uuid() and its like. */
+/* format.uuid() and similar functions. */
 static bool is_format_function(struct str name, struct str *ret_format)
 {
     struct meta_problems ignored;

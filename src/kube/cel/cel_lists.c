@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of lists that make lists: of cel-go's extension, with its costs. */
+/* List functions that return lists: those of cel-go's extension, with its costs. */
 #include "kube/cel/cel_int.h"
 
 #include <stdlib.h>
 
 enum { LIST_COST = 11, SELF_COMPARE = 2 }; /* of a call that makes a list; of each pair */
 
-/* Before anything is done: what the list is made from. */
+/* Spends the cost of a list made from n elements, before it is made. */
 static int spend_list(struct cel_run *run, uint64_t n, uint64_t factor)
 {
     uint64_t cost;
@@ -16,7 +16,7 @@ static int spend_list(struct cel_run *run, uint64_t n, uint64_t factor)
     return cel_spend(run, cost);
 }
 
-/* Each element may be compared with each other one. */
+/* Each element may be compared with each other element. */
 static int spend_pairs(struct cel_run *run, const struct cel_value *list)
 {
     return spend_list(run, list->n, SELF_COMPARE * (uint64_t)list->n);
@@ -74,7 +74,7 @@ static int fn_sort(struct cel_run *run, const struct cel_value *v, size_t n, str
     return v->type == CEL_LIST ? sort_by(run, v, v, ret) : cel_no_overload(run);
 }
 
-/* What sortBy() becomes. */
+/* The form into which the parser turns sortBy(). */
 static int fn_sort_by(struct cel_run *run, const struct cel_value *v, size_t n,
                       struct cel_value *ret)
 {
@@ -181,7 +181,8 @@ static int flatten(struct cel_run *run, const struct cel_value *list, int64_t de
         struct cel_value item = cel_resolve(run, list->list[i]);
         r = cel_spend(run, 0);
         if (r >= 0 && item.type == CEL_LIST && depth > 0)
-            r = flatten(run, &item, depth - 1, to); /* as deep as the value, which is bounded */
+            r = flatten(run, &item, depth - 1,
+                        to); /* recursion as deep as the value, which is bounded */
         else if (r >= 0)
             r = cel_push(run, to, item);
     }
@@ -204,7 +205,7 @@ static int fn_flatten(struct cel_run *run, const struct cel_value *v, size_t n,
     return r;
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------------ table of functions */
 
 static const struct {
     const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From text to a tree, by recursive descent; see cel.h. */
+/* Recursive descent parser from text to a tree; see cel.h. */
 #include "kube/cel/cel_int.h"
 
 #include "base/buf.h"
@@ -13,15 +13,15 @@
 struct cel_parser {
     struct arena *a;
     struct str text;
-    size_t at; /* of the token that is looked at */
+    size_t at; /* of the current token */
     unsigned depth;
     struct cel_flaw *flaw;
-    int r; /* E_PARSE: something is wrong */
+    int r; /* E_PARSE: there is an error */
 };
 
 static const struct cel_expr *parse_expr(struct cel_parser *p);
 
-/* ------------------------------------------------------------------ mistakes */
+/* ------------------------------------------------------------------ errors */
 
 void cel_fail_at(struct arena *a, struct cel_flaw *ret, struct str text, size_t at, const char *fmt,
                  ...)
@@ -57,7 +57,7 @@ static const struct cel_expr *fail(struct cel_parser *p, const char *what)
     return NULL;
 }
 
-/* In the words of upstream's parser. */
+/* An error in the words of upstream's parser. */
 static const struct cel_expr *unexpected(struct cel_parser *p, const char *wanted)
 {
     bool end = p->at >= p->text.n;
@@ -91,7 +91,7 @@ static void skip_blanks(struct cel_parser *p)
     }
 }
 
-/* Take this token if it is next. */
+/* Consume this token if it is next. */
 static bool take(struct cel_parser *p, const char *token)
 {
     struct str t = str_of(token);
@@ -161,7 +161,9 @@ static struct cel_expr *node(struct cel_parser *p, enum cel_op op, size_t at, si
     return e;
 }
 
-/* All arguments are there: the tree is not too deep. Whoever walks it may recurse. */
+/*
+ * Finishes a node once all its arguments are parsed: limits the depth, so that walkers may recurse.
+ */
 static struct cel_expr *done(struct cel_parser *p, struct cel_expr *e)
 {
     e->depth = 1;
@@ -205,7 +207,7 @@ static const struct cel_expr *literal(struct cel_parser *p, size_t at, struct ce
     return done(p, e);
 }
 
-/* Arguments that are being read. */
+/* Arguments parsed so far. */
 struct cel_parse_items {
     const struct cel_expr *e;
     bool optional;
@@ -301,7 +303,7 @@ static int take_code(struct cel_parser *p, int n, int base, uint32_t *ret)
     return 0;
 }
 
-/* Behind a backslash. In bytes \x and octals are bytes, in strings code points. */
+/* After a backslash. In bytes, \x and octals are bytes, in strings code points. */
 static int parse_escape(struct cel_parser *p, bool bytes, struct buf *to)
 {
     static const char plain[] = "a\ab\bf\fn\nr\rt\tv\v\\\\??\"\"''``";
@@ -361,7 +363,7 @@ static const struct cel_expr *parse_text(struct cel_parser *p, size_t from, bool
     return literal(p, from, v);
 }
 
-/* A string with or without r and b before it; *ret_is false where there is none. */
+/* A string, with r and b before it or without; *ret_is is false if there is no string. */
 static const struct cel_expr *parse_prefixed(struct cel_parser *p, bool *ret_is)
 {
     size_t from = p->at, n = 0;
@@ -389,7 +391,7 @@ static bool is_name(const struct cel_expr *e)
     return e && e->op == CEL_OP_NAME && e->name.n && e->name.p[0] != '.';
 }
 
-/* x.all(i, i > 0): a loop. NULL: it is an ordinary call. */
+/* x.all(i, i > 0): a loop. NULL: an ordinary call. */
 static const struct cel_expr *as_loop(struct cel_parser *p, const struct cel_expr *call)
 {
     static const struct {
@@ -459,7 +461,7 @@ static const struct cel_expr *as_has(struct cel_parser *p, const struct cel_expr
 
 /* ------------------------------------------------------------------ primaries and members */
 
-/* Up to the closing parenthesis; target NULL: a function. */
+/* Parses up to the closing parenthesis; target NULL: a function. */
 static const struct cel_expr *parse_call(struct cel_parser *p, size_t at, struct str name,
                                          const struct cel_expr *target)
 {
@@ -556,7 +558,7 @@ static const struct cel_expr *parse_primary(struct cel_parser *p)
     return parse_name(p);
 }
 
-/* A field in back quotes may have any name. */
+/* A field; in back quotes it may have any name. */
 static struct str take_field(struct cel_parser *p)
 {
     size_t from = p->at + 1;
@@ -609,7 +611,8 @@ static const struct cel_expr *parse_unary(struct cel_parser *p)
         while (take(p, "!"))
             n++;
         const struct cel_expr *e = parse_member(p);
-        for (unsigned i = 0; i < (n % 2 ? 1 : 2); i++) /* what is negated must be a bool */
+        for (unsigned i = 0; i < (n % 2 ? 1 : 2);
+             i++) /* !! stays two operators: the operand must be a bool */
             e = unary(p, CEL_OP_NOT, at, e);
         return e;
     }
@@ -618,7 +621,7 @@ static const struct cel_expr *parse_unary(struct cel_parser *p)
     unsigned n = 0;
     while (take(p, "-"))
         n++;
-    /* the least integer has no positive one */
+    /* INT64_MIN has no positive literal */
     if (n % 2 && str_has_prefix(str_slice(p->text, p->at, p->text.n), STR("9223372036854775808"))) {
         p->at += 19;
         skip_blanks(p);
@@ -637,7 +640,7 @@ struct infix {
     enum cel_op op;
 };
 
-/* From the loosest; the longer token of two that begin alike comes first. */
+/* Lowest precedence first; of two tokens with the same beginning the longer comes first. */
 static const struct infix levels[][10] = {
     { { "||", CEL_OP_OR } },
     { { "&&", CEL_OP_AND } },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What policies are about and say; see cel_policy.h. */
+/* Matching and evaluation of policies; see cel_policy.h. */
 #include "kube/cel/cel_policy.h"
 
 #include "codec/json.h"
@@ -16,8 +16,10 @@ static bool has_text(const struct json *list, struct str s)
     return false;
 }
 
-/* "pods", "pods/status", all of pods, the status of all; "*" is every resource without
- * subresources. */
+/*
+ * Entries are "pods", "pods/status", all subresources of pods, the status of all resources; "*" is
+ * every resource without subresources.
+ */
 static bool is_about_resource(const struct json *list, struct str resource, struct str sub)
 {
     json_each (x, list) {
@@ -125,7 +127,7 @@ static struct json *request_of(struct arena *a, const struct policy_request *rq)
     return v;
 }
 
-/* Of a Namespace expressions see what hardly changes. */
+/* A copy of a Namespace with the parts that expressions see. */
 static struct json *space_of(struct arena *a, const struct json *space)
 {
     static const char *const parts[] = { "apiVersion", "kind", "metadata", "spec", "status" };
@@ -145,7 +147,7 @@ struct cel_policy_scope {
     struct cel_pair *pairs; /* of `variables` */
 };
 
-/* params: whether the policy has them. */
+/* params: the policy has parameters. */
 static void scope_init(struct cel_policy_scope *s, bool params)
 {
     static const char *const names[] = {
@@ -166,11 +168,11 @@ static void scope_init(struct cel_policy_scope *s, bool params)
 struct evaluation {
     struct arena *a;
     struct cel_policy_scope scope;
-    uint64_t left; /* of the cost */
+    uint64_t left; /* cost that is left */
     const char *error;
 };
 
-/* r < 0: e->error says why. */
+/* r < 0: e->error has the reason. */
 static int evaluate(struct evaluation *e, struct str text, struct cel_value *ret)
 {
     const struct cel_expr *tree;
@@ -194,7 +196,7 @@ static int evaluate(struct evaluation *e, struct str text, struct cel_value *ret
     return r;
 }
 
-/* What cannot be evaluated is not there: whoever needs it fails. */
+/* A variable that cannot be evaluated is left out: expressions that read it fail. */
 static void add_variables(struct evaluation *e, const struct json *list)
 {
     struct cel_value *all = &e->scope.vars[VARIABLES].value;
@@ -218,7 +220,7 @@ bool cel_policy_fails_closed(const struct json *policy)
     return !str_is(json_str(json_path(policy, "spec", "failurePolicy", NULL)), "Ignore");
 }
 
-/* 0: a condition is not met; < 0: e->error. One that is not met decides, whatever others say. */
+/* 1: all conditions are met; 0: one is not met, whatever errors others have; < 0: e->error. */
 static int conditions_met(struct evaluation *e, const struct json *list)
 {
     const char *error = NULL;

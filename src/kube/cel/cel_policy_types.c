@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of what policies' expressions see, and what is wrong with them; see cel_policy.h. */
+/* Type checking of the expressions of policies; see cel_policy.h. */
 #include "kube/cel/cel_policy.h"
 
 #include "base/buf.h"
@@ -9,13 +9,13 @@
 
 #include <assert.h>
 
-/* ------------------------------------------------------------------ what expressions see */
+/* ------------------------------------------------------------------ variables */
 
-/* The variables of a policy while it is checked: each sees those before it. */
+/* The variables of a policy while it is checked: each sees only the earlier ones. */
 struct names {
     struct arena *a;
-    const struct cel_name *with_access, *without; /* authorizer */
-    const struct cel_name *stateless;             /* neither variables */
+    const struct cel_name *with_access, *without; /* with and without `authorizer` */
+    const struct cel_name *stateless;             /* with `authorizer`, without `variables` */
     struct cel_decl *variables;
     struct cel_decl_field *fields; /* of `variables` */
 };
@@ -28,7 +28,7 @@ static const struct cel_decl *simple(struct arena *a, const struct cel_static *t
 struct given {
     const char *name;
     const struct cel_static *type;
-    const struct cel_decl *decl; /* or this */
+    const struct cel_decl *decl; /* instead of type */
 };
 
 static struct cel_decl *object(struct arena *a, const char *name, const struct given *fields,
@@ -98,8 +98,8 @@ static const struct cel_name *add(struct arena *a, const char *name, const struc
 }
 
 /*
- * object: the type of the objects, NULL where it is not known. params: NULL: the policy has none.
- * of_request: authorizer.requestResource is there as well.
+ * object: the type of the objects, NULL where it is unknown. params: NULL: the policy has none.
+ * of_request: authorizer.requestResource is available too.
  */
 static struct names names_of(struct arena *a, const struct json *policy,
                              const struct cel_static *object_type, const struct cel_static *params,
@@ -130,7 +130,9 @@ static struct names names_of(struct arena *a, const struct json *policy,
     return names;
 }
 
-/* What an expression is later seen as: lists and maps of simple types keep theirs. */
+/*
+ * The type that later expressions see for a variable: lists and maps of simple types keep theirs.
+ */
 static const struct cel_static *kept_type(struct arena *a, const struct cel_static *t)
 {
     switch ((enum cel_kind)t->kind) {
@@ -172,7 +174,9 @@ static void define(struct names *names, struct str name, const struct cel_static
 
 /* ------------------------------------------------------------------ definitions */
 
-enum { VARIABLES_MAX_BYTES = 32 << 20 }; /* each keeps its types for the expressions after it */
+enum {
+    VARIABLES_MAX_BYTES = 32 << 20
+}; /* limit: each variable keeps its types for the expressions after it */
 
 static bool is_stored(const struct json *v, struct str text)
 {
@@ -188,7 +192,7 @@ static bool is_stored(const struct json *v, struct str text)
 
 enum result { RESULT_ANY, RESULT_BOOL, RESULT_TEXT, RESULT_TEXT_OR_NULL };
 
-/* NULL: it fits. */
+/* NULL: the type is suitable. */
 static const char *unfit(struct arena *a, enum result wanted, const struct cel_static *t)
 {
     static const char *const words[] = { [RESULT_ANY] = "",
@@ -205,7 +209,7 @@ static const char *unfit(struct arena *a, enum result wanted, const struct cel_s
     return fits ? NULL : arena_printf(a, "must evaluate to %s but got %s", words[wanted], got);
 }
 
-/* NULL: nothing is wrong with it, and *ret_type is its type. */
+/* NULL: the expression is valid, and *ret_type is its type. */
 static const char *compile(struct arena *a, struct str text, const struct cel_name *names,
                            enum result wanted, const char *prefix,
                            const struct cel_static **ret_type)
@@ -219,7 +223,7 @@ static const char *compile(struct arena *a, struct str text, const struct cel_na
     return r < 0 ? arena_printf(a, "%s%s", prefix, flaw.text) : unfit(a, wanted, *ret_type);
 }
 
-/* An expression of a definition. *ret_type: NULL, where it cannot be used. */
+/* An expression of a definition. *ret_type: NULL when it cannot be used. */
 static void check_expression(struct arena *a, const struct json *item, const char *member,
                              enum result wanted, const struct fpath *at,
                              const struct cel_name *names, const struct json *stored,
@@ -294,7 +298,10 @@ void cel_policy_validate_expressions(const struct json *policy, const struct jso
 
 /* ------------------------------------------------------------------ status.typeChecking */
 
-/* What is wrong with one expression, with objects of each type. "": nothing. */
+/*
+ * Appends the errors of one expression, checked with the objects of each type. Nothing: it is
+ * valid.
+ */
 static void warn(struct arena *a, struct buf *to, struct str text, const struct names *names,
                  const struct policy_type *types, size_t n)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of definitions: where they are evaluated, and what is told. See cel_rules.h. */
+/*
+ * Rules of definitions: where they are evaluated, and how violations are reported. See cel_rules.h.
+ */
 #include "kube/cel/cel_rules.h"
 
 #include "base/buf.h"
@@ -7,7 +9,7 @@
 #include "codec/json.h"
 #include "kube/cel/cel_static.h"
 
-enum { MESSAGE_MAX_BYTES = 5 << 10 }; /* what a messageExpression may say */
+enum { MESSAGE_MAX_BYTES = 5 << 10 }; /* limit of a messageExpression's result */
 
 #define SELF     STR("self")
 #define OLD_SELF STR("oldSelf")
@@ -17,7 +19,7 @@ static const struct json *rules_of(const struct schema *s)
     return s->rules ? s->rules->cel : NULL;
 }
 
-/* As upstream's OpenAPI type, which stands for values that it does not show. */
+/* Upstream's OpenAPI type, which messages show in place of the value. */
 static const char *type_text(const struct schema *s)
 {
     return schema_type_name(s);
@@ -35,10 +37,11 @@ static struct str trimmed(const struct json *rule, const char *key)
 
 /* ------------------------------------------------------------------ evaluation */
 
-/* A part of the object and the same part before. */
+/* A part of the object, and the same part before the update. */
 struct cel_rules_part {
-    const struct json *value, *old;       /* old: NULL where there was none, or it cannot be told */
-    const struct json *above, *above_old; /* the nearest part further up that can be told */
+    const struct json *value,
+        *old; /* old: NULL when there was none, or when it cannot be matched */
+    const struct json *above, *above_old; /* the nearest enclosing part that can be matched */
 };
 
 struct cel_rules_walk {
@@ -56,7 +59,7 @@ struct cel_rules_rule {
     bool uses_old, optional;
 };
 
-/* As upstream prints the path of the whole object. */
+/* The path of the whole object as upstream prints it. */
 static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
 
 static void complain(struct field_errors *to, const struct cel_rules_rule *r, const char *what)
@@ -65,7 +68,7 @@ static void complain(struct field_errors *to, const struct cel_rules_rule *r, co
                     "%s", what);
 }
 
-/* A rule's text in messages about it. */
+/* The rule's name in messages about it: its text. */
 static const char *name_of(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
     struct str text = trimmed(r->json, "message");
@@ -79,7 +82,7 @@ static bool is_unchanged(struct cel_rules_walk *w, const struct cel_rules_rule *
                   : p->above_old && json_equal(p->above, p->above_old);
 }
 
-/* Go's way of the rule's own path: ".a.b" and "['a']". */
+/* The rule's own path in Go's format: ".a.b" and "['a']". */
 static struct str field_path(struct arena *a, struct str path)
 {
     char *out = arena_alloc(a, path.n + 1);
@@ -129,13 +132,13 @@ static void end_of_budget(struct cel_rules_walk *w, const struct cel_rules_rule 
     w->ended = true;
 }
 
-/* Where complaints go that what was so before is excused from; NULL: nowhere. */
+/* The list for violations: those of an unchanged part are excused. NULL: not kept. */
 static struct field_errors *errors_for(struct cel_rules_walk *w, const struct cel_rules_rule *r)
 {
     return !r->uses_old && is_unchanged(w, r) ? w->errs->excused : w->errs;
 }
 
-/* For a part that is as it was, a rule that cannot be evaluated is a warning. */
+/* For an unchanged part, a rule that fails to evaluate is a warning. */
 static void complain_of_change(struct cel_rules_walk *w, const struct cel_rules_rule *r,
                                const char *what)
 {
@@ -167,7 +170,7 @@ static void failed(struct cel_rules_walk *w, const struct cel_rules_rule *r, int
     }
 }
 
-/* What the rule's messageExpression says; "": nothing that can be told. */
+/* The result of the rule's messageExpression; "": no usable message. */
 static struct str message_of(struct cel_rules_walk *w, const struct cel_rules_rule *r,
                              const struct cel_var *vars)
 {
@@ -238,7 +241,7 @@ static void apply_rule(struct cel_rules_walk *w, struct cel_rules_rule *r)
 static void walk(struct cel_rules_walk *w, const struct schema *s, const struct cel_rules_part *p,
                  const struct fpath *at);
 
-/* The keys of an element of a list map: what makes it the same element after an update. */
+/* The keys of an element of a list map, which identify it across an update. */
 static struct str identity(struct arena *a, const struct schema *s, const struct json *item)
 {
     struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
@@ -339,7 +342,7 @@ void cel_validate(const struct schema *s, const struct json *obj, const struct j
 
 /* ------------------------------------------------------------------ definitions */
 
-/* A rule that is a large part of what all may cost. */
+/* A rule that takes a large part of the total cost. */
 struct dear {
     struct str path;
     uint64_t cost;
@@ -353,21 +356,22 @@ struct survey {
     struct arena decls;
     struct arena a; /* of one rule */
     uint64_t total;
-    struct dear dear[DEAR_MAX]; /* the dearest first */
+    struct dear dear[DEAR_MAX]; /* most expensive first */
     size_t n_dear;
 };
 
 /* A part of the schema. */
 struct cel_rules_place {
     const struct schema *schema;
-    const struct fpath *at, *loose; /* loose: elements below this list are not told apart */
-    const struct cel_decl *decl;    /* NULL: not looked at yet */
-    bool is_resource;               /* the whole, or a resource in it */
+    const struct fpath *at,
+        *loose; /* loose: elements below this list cannot be matched with old ones */
+    const struct cel_decl *decl; /* NULL: not made yet */
+    bool is_resource;            /* the whole object, or an embedded resource */
     bool bounded;
-    uint64_t times; /* that it can be in an object, if that is bounded */
+    uint64_t times; /* maximal occurrences in an object, if bounded */
 };
 
-/* The definition that is stored has this text at such a place somewhere. */
+/* The stored definition has this text under this key anywhere. */
 static bool is_stored(const struct json *v, const char *key, struct str text)
 {
     if (!v || v->type < JSON_ARRAY)
@@ -380,7 +384,7 @@ static bool is_stored(const struct json *v, const char *key, struct str text)
     return false;
 }
 
-/* As upstream shows a rule: its internal struct. */
+/* A rule as upstream prints it: its internal struct. */
 static struct json *shown(struct arena *a, const struct json *rule)
 {
     static const char *const texts[][2] = { { "Rule", "rule" },
@@ -397,7 +401,7 @@ static struct json *shown(struct arena *a, const struct json *rule)
     return v;
 }
 
-/* "1.2x", as upstream tells it. */
+/* "1.2x", in upstream's format. */
 static const char *factor_of(struct arena *a, uint64_t cost, uint64_t limit)
 {
     double factor = (double)cost / (double)limit;
@@ -537,7 +541,10 @@ static void check_rule(struct survey *y, const struct cel_rules_place *p, const 
                     "may not be set if oldSelf is not used in rule");
 }
 
-/* Whether what a rule says is complete; its expressions are looked at only where all is. */
+/*
+ * Checks the rules of a part of the schema and of the parts below. Returns whether they are
+ * complete; expressions are checked only if they are.
+ */
 static bool survey(struct survey *y, const struct cel_rules_place *p);
 
 static bool survey_part(struct survey *y, const struct cel_rules_place *up, const struct schema *s,

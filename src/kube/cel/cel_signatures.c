@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of expressions and their types, sorted by name; see cel_core.h. */
+/* The functions of expressions with their overloads, sorted by name; see cel_core.h. */
 #include "kube/cel/cel_core.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values: what JSON means, equality, order, members. */
+/* Values: conversion from JSON, equality, order, members. */
 #include "kube/cel/cel_int.h"
 
 #include "base/clock.h"
@@ -152,7 +152,7 @@ static bool parse_time(struct str s, struct cel_value *ret)
     return true;
 }
 
-/* By the format of the schema, if what is written has it. */
+/* Converted by the schema's format, if the string has that format. */
 static struct cel_value of_string(struct cel_run *run, struct str s, const struct schema *schema)
 {
     const char *format = format_of(schema);
@@ -196,7 +196,7 @@ static struct cel_value of_array(struct cel_run *run, const struct json *v, cons
     return ret;
 }
 
-/* metadata, apiVersion and kind are there whether the definition names them or not. */
+/* metadata, apiVersion and kind exist whether the definition declares them or not. */
 static const struct schema *field_schema(const struct schema *s, struct str name)
 {
     if (!s || s->type == SCHEMA_ANY)
@@ -293,7 +293,7 @@ static bool is_number(const struct cel_value *v)
     return v->type == CEL_INT || v->type == CEL_UINT || v->type == CEL_DOUBLE;
 }
 
-/* Whatever their types are. false: not a number. */
+/* Numbers of any type. false: not ordered (NaN). */
 static bool compare_numbers(const struct cel_value *x, const struct cel_value *y, int *ret)
 {
     if (x->type == CEL_DOUBLE || y->type == CEL_DOUBLE) {
