@@ -19,13 +19,13 @@ struct apply {
     struct str api_version;
     struct managed managed;
     struct managed_entry *self;
-    const struct field_set *last; /* what self owned before; NULL: nothing */
+    const struct field_set *last; /* the set that self owned before; NULL: empty */
     struct str last_version;
 };
 
-/* ---- what is refused at once ---- */
+/* ---- checks before merging ---- */
 
-/* "apps/v1, Kind=Deployment" of what the object says it is. */
+/* "apps/v1, Kind=Deployment", from the object's own fields. */
 static const char *gvk_text(struct arena *a, const struct json *obj)
 {
     struct str version = json_get_str(obj, "apiVersion"), kind = json_get_str(obj, "kind");
@@ -65,9 +65,9 @@ static int check_config(struct apply *p, struct json **ret_status)
     return r;
 }
 
-/* ---- entries to start from ---- */
+/* ---- initial entries ---- */
 
-/* What an object that nobody tracked holds belongs to nobody in particular. */
+/* The fields of an untracked object get an entry for "before-first-apply". */
 static void adopt_existing(struct apply *p)
 {
     struct managed_writer before = *p->w;
@@ -91,7 +91,7 @@ static size_t count_entries(const struct managed *m)
     return n;
 }
 
-/* E_LIMIT: there is no room for one manager more. */
+/* E_LIMIT: no room for another manager. */
 static int read_entries(struct apply *p)
 {
     const struct json *list = json_path(p->live, "metadata", "managedFields", NULL);
@@ -117,14 +117,14 @@ static int read_entries(struct apply *p)
 
 /* ---- pruning ---- */
 
-/* An object in one of its versions. */
+/* An object converted to one version. */
 struct versioned {
     struct json *v;
     struct typed type;
     const struct kube_resource *res;
 };
 
-/* false: the version is served no more. */
+/* false: the version is no longer served. */
 static bool convert(struct apply *p, struct versioned *o, struct str version)
 {
     if (!o->res || str_eq(kube_api_version(p->a, o->res), version))
@@ -146,7 +146,10 @@ static struct field_set *fields_of(struct apply *p, const struct versioned *o)
     return typed_with_parents(p->a, o->type, typed_fields(p->a, o->type, o->v));
 }
 
-/* What others, or the new configuration, own in this version goes back into `pruned`. */
+/*
+ * Put fields of `merged` that other managers, or the new configuration, own in this version back
+ * into `pruned`.
+ */
 static void add_back_owned(struct apply *p, struct versioned merged, struct versioned *pruned,
                            struct str version)
 {
@@ -171,7 +174,7 @@ static bool seen_version(const struct apply *p, const struct managed_entry *upto
     return str_eq(upto->api_version, p->last_version);
 }
 
-/* Take out of `merged` what only this manager owned and does not want any more. */
+/* Remove from `merged` the fields that only this manager owned and no longer applies. */
 static struct json *prune(struct apply *p, struct json *merged_v)
 {
     struct arena *a = p->a;
@@ -187,7 +190,7 @@ static struct json *prune(struct apply *p, struct json *merged_v)
             add_back_owned(p, merged, &pruned, e->api_version);
     if (!convert(p, &pruned, p->last_version))
         return merged_v;
-    /* Only what was ours may go; what hangs below it and belongs to nobody stays. */
+    /* Remove only fields that this manager owned; unowned fields below them stay. */
     struct field_set *gone = field_set_difference(a, fields_of(p, &merged), fields_of(p, &pruned));
     struct versioned out = merged;
     out.v = typed_remove(a, merged.type, merged.v, field_set_intersection(a, gone, last));
@@ -223,7 +226,7 @@ struct apply_report {
     struct arena *a;
     struct buf *message;
     struct json *causes;
-    const char *before; /* in front of each path in the message */
+    const char *before; /* text before each path in the message */
     struct str manager;
 };
 
@@ -281,8 +284,8 @@ static struct str last_applied(const struct json *obj)
 }
 
 /*
- * Whoever applied from the client so far owns what the annotation says, as far as the object still
- * is so: those fields are no conflicts. NULL: nothing is known.
+ * For kubectl's switch from client-side apply: the fields in its annotation whose values are still
+ * in the object count as its own, so they are no conflicts. NULL: no usable annotation.
  */
 static const struct field_set *owned_by_annotation(struct apply *p)
 {
@@ -304,7 +307,7 @@ static const struct field_set *owned_by_annotation(struct apply *p)
     return field_set_difference(p->a, field_set_difference(p->a, s, c.added), c.removed);
 }
 
-/* The conflicts that stay. */
+/* The conflicts that remain. */
 static struct managed_conflict *less_allowed(struct apply *p, struct managed_conflict *list)
 {
     const struct field_set *allowed =
@@ -323,7 +326,7 @@ static struct managed_conflict *less_allowed(struct apply *p, struct managed_con
     return first;
 }
 
-/* Keep the annotation in step, so that one can go back to applying from the client. */
+/* Update the annotation, so that the user can return to client-side apply. */
 static void update_annotation(struct apply *p, struct json *obj)
 {
     if (!str_is(p->w->manager, KUBECTL) || last_applied(obj).n == 0)
@@ -344,7 +347,7 @@ static void update_annotation(struct apply *p, struct json *obj)
         (void)json_del(annotations, STR(APPLY_LAST_APPLIED));
 }
 
-/* ---- all of it ---- */
+/* ---- apply ---- */
 
 static void strip_self(struct apply *p)
 {
@@ -407,7 +410,7 @@ int apply_config(struct arena *a, const struct managed_writer *w, const struct j
 
 /* ---- scale ---- */
 
-/* Where an apiVersion of the kind has its replicas. false: it is served no more. */
+/* The path of the replicas in an apiVersion of the kind. false: it is no longer served. */
 static bool replicas_path(struct arena *a, const struct managed_writer *w, struct str version,
                           struct field_set **ret)
 {
@@ -461,8 +464,8 @@ struct json *apply_to_scale(struct arena *a, const struct managed_writer *w,
 }
 
 /*
- * Entries of the object whose replicas the Scale's entries do not show any more have lost them. A
- * new entry for a writer of the Scale has no time: upstream's has none either.
+ * Entries of the object lose the replicas; then the entries of the Scale that own them get them
+ * back. A new entry for a writer of the Scale has no time: upstream's has none either.
  */
 struct json *apply_from_scale(struct arena *a, const struct managed_writer *w,
                               const struct json *list, const struct json *scale_list)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in schemas: from tables to struct schema, on demand; see builtin.h. */
+/* Expands built-in schemas from tables to struct schema, on demand; see builtin.h. */
 #include "kube/model/builtin.h"
 
 #include "kube/model/builtin_tables.h"
@@ -7,8 +7,8 @@
 #include <assert.h>
 
 /*
- * What has been expanded so far. It lives as long as the process: types are few, shared by all
- * kinds, and schemas are handed out without references.
+ * Everything expanded so far. It lives as long as the process: types are few, shared by all kinds,
+ * and schemas are handed out without references.
  */
 static struct {
     struct arena a;

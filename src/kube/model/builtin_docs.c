@@ -9,10 +9,10 @@
 
 struct builtin_docs {
     const char *text;
-    uint32_t *at; /* where each line begins; one more for the end */
+    uint32_t *at; /* start of each line, and the end of the last */
 };
 
-/* Lines before those of type `type`: one for each type and one for each field. */
+/* Number of the first line of type `type`; each earlier type and each of its fields has a line. */
 static size_t line_of(uint16_t type)
 {
     return (size_t)builtin_types[type].first_field + type;
@@ -31,14 +31,14 @@ const struct builtin_docs *builtin_docs_new(struct arena *a)
     char *text = arena_alloc(a, builtin_docs_bytes);
     size_t n =
         ZSTD_decompress(text, builtin_docs_bytes, builtin_docs_packed, builtin_docs_packed_bytes);
-    assert(n == builtin_docs_bytes); /* an error code is larger */
+    assert(n == builtin_docs_bytes); /* on failure n is an error code, which is larger */
     docs->text = text;
     docs->at = arena_new_n(a, uint32_t, n_lines + 1);
     size_t line = 0;
     for (size_t i = 0; i < n; i++)
         if (text[i] == '\n' && line < n_lines)
             docs->at[++line] = (uint32_t)i + 1;
-    assert(line == n_lines); /* the generator writes as many */
+    assert(line == n_lines); /* the generator writes exactly as many */
     return docs;
 }
 
@@ -66,7 +66,7 @@ struct str builtin_doc_leaf(const struct builtin_docs *docs, enum schema_type ty
     return line_at(docs, leaf_line() + type);
 }
 
-/* The checksum of the text, which ends a frame of zstd. */
+/* The checksum that ends a zstd frame. */
 struct str builtin_docs_tag(void)
 {
     enum { CHECKSUM_BYTES = 4 };

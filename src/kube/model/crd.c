@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CustomResourceDefinitions: from object to served resources, names and conditions; see crd.h. */
+/* CustomResourceDefinitions: compiles an object into served resources; see crd.h. */
 #include "kube/model/crd.h"
 
 #include "kube/model/meta.h"
@@ -129,7 +129,7 @@ static struct kube_source source_of(const struct json *spec)
     return s;
 }
 
-/* A schema that an earlier version stored is used as far as it goes, never refused. */
+/* A schema that an earlier version stored is used as far as possible, never refused. */
 static void read_schema(struct crd *c, const struct json *version, struct kube_resource *r)
 {
     const struct json *spec = json_path(version, "schema", "openAPIV3Schema", NULL);
@@ -145,7 +145,7 @@ static void read_schema(struct crd *c, const struct json *version, struct kube_r
                       STR_ARG(r->version), STR_ARG(field_errors_text(&errs)));
 }
 
-/* Accepted names are what is served; before they are known, the wanted ones. */
+/* The accepted names are served; until they are known, the wanted ones. */
 static const struct json *names_of(const struct json *obj)
 {
     const struct json *accepted = json_path(obj, "status", "acceptedNames", NULL);
@@ -188,7 +188,7 @@ static const struct json *version_of(const struct json *list, struct str name)
     return NULL;
 }
 
-/* What a deprecated version warns with: the definition's own words, or which version to use. */
+/* The warning of a deprecated version: the definition's text, or the version to use instead. */
 static void read_deprecation(struct crd *c, const struct json *list, struct kube_resource *r)
 {
     const struct json *version = version_of(list, r->version);
@@ -216,7 +216,7 @@ static bool is_by_webhook(const struct json *obj)
     return str_is(json_str(json_path(obj, "spec", "conversion", "strategy", NULL)), "Webhook");
 }
 
-/* The version in which objects were stored last, as far as the status knows. */
+/* The version in which objects were stored last, according to the status. */
 static struct str last_stored(const struct json *obj)
 {
     const struct json *stored = json_path(obj, "status", "storedVersions", NULL);
@@ -224,7 +224,7 @@ static struct str last_stored(const struct json *obj)
     return json_str(last).n ? json_str(last) : STR("v1");
 }
 
-/* For a definition without versions: the one that its objects have. */
+/* For a definition without versions: the version of its stored objects. */
 static const struct json *only_version(struct arena *a, const struct json *obj)
 {
     struct json *list = json_new_array(a), *v = json_new_object(a);
@@ -234,8 +234,9 @@ static const struct json *only_version(struct arena *a, const struct json *obj)
 }
 
 /*
- * No definition is accepted without a storage version, but one that was written past the API or by
- * another program may lack it. It serves nothing; its objects can be found and removed with it.
+ * A definition without a storage version is never accepted, but one written by another program, or
+ * directly to the store, may lack it. It serves nothing; its objects can be found and removed with
+ * it.
  */
 static void choose_storage(struct crd *c, const struct json *obj)
 {

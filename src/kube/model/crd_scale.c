@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands where a definition's scale says that the replicas are; see crd.h. */
+/* Checks the values at the paths of a definition's scale; see crd.h. */
 #include "kube/model/crd.h"
 
 #include <stdint.h>
@@ -24,7 +24,7 @@ static const char *go_type(const struct json *v)
     return "<nil>";
 }
 
-/* As Go prints it; containers in short. */
+/* As Go prints the value; containers are shortened. */
 static struct str go_text(const struct json *v)
 {
     switch (v->type) {
@@ -45,7 +45,10 @@ static struct str go_text(const struct json *v)
     return STR("<nil>");
 }
 
-/* The value at the path; NULL when it is absent, or when something else was in the way (told). */
+/*
+ * The value at the path; NULL when it is absent, or when a value on the way is not an object
+ * (*ret_why).
+ */
 static const struct json *value_at(const struct json *obj, struct str path, struct str *ret_why,
                                    struct arena *a)
 {

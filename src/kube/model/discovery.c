@@ -17,7 +17,7 @@ static struct json *verbs_json(struct arena *a, unsigned verbs)
     return list;
 }
 
-/* Definitions have an order of their own. */
+/* The order of verbs for custom resources. */
 static struct json *custom_verbs_json(struct arena *a)
 {
     static const char *const verbs[] = { "delete", "deletecollection", "get",    "list",
@@ -47,7 +47,7 @@ static struct json *document(struct arena *a, const char *kind, struct str api_v
 
 /* ---- walking the sorted registry ---- */
 
-/* First index at or after `i` whose group (and version) is another one. */
+/* First index at or after `i` with another group (or version). */
 static size_t end_of_group(const struct registry *reg, size_t i)
 {
     size_t j = i;
@@ -127,7 +127,7 @@ struct json *discovery_group(struct arena *a, const struct registry *reg, struct
     return NULL;
 }
 
-/* As upstream's: clients compare it to see whether the stored form has changed. */
+/* Upstream's hash: clients compare it to detect a change of the storage version. */
 static struct str storage_hash(struct arena *a, const struct kube_resource *r)
 {
     const struct kube_resource *s = r->storage ? r->storage : r;
@@ -153,7 +153,7 @@ static const struct kube_subresource **sorted_subresources(struct arena *a,
         arena_new_n(a, const struct kube_subresource *, MAX(r->n_subresources, 1));
     for (size_t i = 0; i < r->n_subresources; i++)
         list[i] = &r->subresources[i];
-    if (!r->crd) /* a definition's stand as they are: status, scale */
+    if (!r->crd) /* a definition's keep their order: status, scale */
         qsort(list, r->n_subresources, sizeof *list, by_name);
     return list;
 }
@@ -220,7 +220,7 @@ struct json *discovery_resources(struct arena *a, const struct registry *reg, st
 
 /* ---- the aggregated form ---- */
 
-/* Group and version of a built-in kind go without saying where they are those of its resource. */
+/* Group and version of a built-in kind are left out when they equal those of its resource. */
 static struct json *kind_json(struct arena *a, const struct kube_resource *r, struct str group,
                               struct str version, struct str kind)
 {

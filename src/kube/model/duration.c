@@ -34,7 +34,7 @@ bool go_duration_parse(struct str s, int64_t *ret)
             }
             digits++;
             if (value > INT64_MAX || scale > INT64_MAX / 10)
-                continue; /* behind what a nanosecond can tell */
+                continue; /* digits below a nanosecond */
             value = value * 10 + (s.p[at] - '0');
             scale = dot ? scale * 10 : scale;
         }
@@ -68,7 +68,7 @@ const char *go_duration_problem(struct str s)
     return bare ? "missing unit in duration " : "invalid duration ";
 }
 
-/* v / unit with a fraction that has no zeros at its end. */
+/* Prints v / unit, with a fraction without trailing zeros. */
 static void add_fraction(struct buf *to, uint64_t v, uint64_t unit, const char *name)
 {
     (void)buf_add_u64_dec(to, v / unit);

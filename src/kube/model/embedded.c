@@ -38,7 +38,7 @@ static void walk(struct embedded_walk *w, const struct schema *s, struct json *v
     }
 }
 
-/* ---- shape ---- */
+/* ---- normalizing ---- */
 
 static void tell_unknown(void *arg, struct str path)
 {
@@ -47,7 +47,7 @@ static void tell_unknown(void *arg, struct str path)
     w->unknown(w->arg, fpath_text(w->a, &at));
 }
 
-/* As Go shows a map. */
+/* In the order in which Go prints a map. */
 static struct json *sorted_copy(struct arena *a, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
@@ -64,7 +64,7 @@ static void normalize(struct embedded_walk *w, struct json *obj, const struct fp
     struct json *meta = json_getc(obj, "metadata");
     struct err why = { 0 };
     w->at = at;
-    if (!json_is(meta, JSON_OBJECT) || w->r < 0) /* what is none is refused later */
+    if (!json_is(meta, JSON_OBJECT) || w->r < 0) /* other types are refused by validation */
         return;
     struct json *as_sent = sorted_copy(w->a, meta);
     if (schema_normalize(w->a, s, meta, "ObjectMeta", w->unknown ? tell_unknown : NULL, w, &why) >=
@@ -127,7 +127,7 @@ static void check_kind(struct embedded_walk *w, const struct json *obj, const st
                         p.n > 1 ? "," : "", p.n > 1 ? p.text[1] : "");
 }
 
-/* The rules of metadata, told below `up`. A name is not required. */
+/* Applies the rules of metadata, reporting below `up`. A name is not required. */
 static void check_meta(struct embedded_walk *w, const struct json *obj, const struct fpath *up)
 {
     struct json *meta = json_getc(obj, "metadata");
@@ -162,5 +162,5 @@ static void validate(struct embedded_walk *w, struct json *obj, const struct fpa
 void embedded_validate(const struct schema *s, const struct json *obj, struct field_errors *errs)
 {
     struct embedded_walk w = { .a = errs->a, .errs = errs, .visit = validate };
-    walk(&w, s, (struct json *)obj, NULL); /* this visitor changes nothing */
+    walk(&w, s, (struct json *)obj, NULL); /* this visitor does not change the object */
 }

@@ -22,7 +22,7 @@ const char *field_error_reason(enum field_error_type type)
     return field_error_words[type].reason;
 }
 
-/* The bytes of b in the arena; b is released. */
+/* Moves the bytes of b into the arena; b is released. */
 static struct str take_text(struct arena *a, struct buf *b)
 {
     struct str s = str_copy_arena(a, buf_str(b));
@@ -164,7 +164,7 @@ static void add_value(struct buf *to, const struct json *value)
         (void)json_write(to, value);
 }
 
-/* Errors that are only counted get no text: there may be as many as values. */
+/* Errors that are only counted get no text: there may be as many of them as values. */
 static bool is_only_counted(struct field_errors *errs)
 {
     if (errs->is_quiet)
@@ -198,7 +198,7 @@ __attribute__((format(printf, 2, 0))) static void add_detail(struct buf *to, con
     size_t before = to->n;
     (void)buf_add_cstr(to, ": ");
     (void)buf_vprintf(to, fmt, ap);
-    if (buf_ok(to) && to->n == before + 2) { /* an empty detail leaves no colon */
+    if (buf_ok(to) && to->n == before + 2) { /* no colon when the detail is empty */
         to->n = before;
         to->p[before] = 0;
     }

@@ -19,7 +19,7 @@ static int take_name(struct str *at, struct str *ret, struct err *err)
     return 0;
 }
 
-/* Behind '[': '*]' or a quoted name and ']'. */
+/* After '[': '*]' or a quoted name and ']'. */
 static int take_bracket(struct str *at, struct str *ret, struct err *err)
 {
     if (str_has_prefix(*at, STR("*]"))) {

@@ -9,12 +9,12 @@
 
 enum {
     PATH_TEXT_MAX = 64 * 1024,
-    TOUCH_MAX = 64 /* children looked up one by one in a list of more */
+    TOUCH_MAX = 64 /* limit of lookups of single children in a longer list */
 };
 
 /* ---- canonical text of values ---- */
 
-/* Numbers in one form, so that 80, 80.0 and 8e1 are one key. */
+/* Numbers in one form: 80, 80.0 and 8e1 are the same key. */
 static void write_number(struct arena *a, struct buf *to, const struct json *v)
 {
     int64_t i;
@@ -35,7 +35,7 @@ static bool has_html(struct str s)
     return false;
 }
 
-/* Upstream escapes what HTML cares about inside keys and values. */
+/* Upstream escapes the characters that are special in HTML inside keys and values. */
 static void write_string(struct buf *to, struct str s)
 {
     if (!has_html(s)) {
@@ -100,7 +100,7 @@ struct field_elem field_elem_key(struct arena *a, const struct json *keys)
 
 /* ---- order ---- */
 
-/* Numbers, strings, booleans, lists, objects, null. */
+/* Order: numbers, strings, booleans, lists, objects, null. */
 static int rank(const struct json *v)
 {
     static const int ranks[] = {
@@ -121,7 +121,7 @@ static int number_cmp(const struct json *x, const struct json *y)
     return d < e ? -1 : d > e;
 }
 
-/* Lists and objects: item by item, then by length. Members of keys are sorted already. */
+/* Lists and objects: item by item, then by length. The members of keys are already sorted. */
 static int value_cmp(const struct json *x, const struct json *y)
 {
     int by_rank = rank(x) - rank(y);
@@ -205,7 +205,7 @@ static struct field_set *node_new(struct arena *a, struct field_elem e)
 
 static struct field_set *merge_nodes(struct field_set *x, struct field_set *y);
 
-/* Sort siblings and make one node of equal ones; for trees that nobody shares yet. */
+/* Sort siblings and merge equal ones; for trees that are not shared yet. */
 static struct field_set *sort_nodes(struct field_set *list)
 {
     if (!list || !list->next)
@@ -248,7 +248,7 @@ static bool is_sorted(const struct field_set *list)
     return true;
 }
 
-/* Children first: those of equal nodes are merged as sorted lists. */
+/* Children first: the children of equal nodes are merged as sorted lists. */
 static void sort_tree(struct field_set *s)
 {
     for (struct field_set *c = s->first; c; c = c->next)
@@ -272,7 +272,7 @@ static struct field_set *path_node(struct arena *a, struct field_set_path *path,
     if (!path->node[which]) {
         struct field_set *parent = path_node(a, path->up, which);
         struct field_set *s = node_new(a, path->elem);
-        s->next = parent->first; /* in front: what a walk appends is in order from behind */
+        s->next = parent->first; /* prepended: the list is in reverse order of the walk */
         parent->first = s;
         path->node[which] = s;
     }
@@ -281,7 +281,7 @@ static struct field_set *path_node(struct arena *a, struct field_set_path *path,
 
 void field_path_add(struct arena *a, struct field_set_path *path, unsigned which)
 {
-    if (path->up) /* nobody owns all of an object */
+    if (path->up) /* the root is never a member */
         path_node(a, path, which)->is_member = true;
 }
 
@@ -305,7 +305,7 @@ struct field_set *field_set_of(struct arena *a, const char *name, ...)
     return root;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool field_set_is_empty(const struct field_set *s)
 {
@@ -340,7 +340,7 @@ struct field_set_each {
     void *arg;
 };
 
-/* Members of one level come before what stands below them, as upstream lists them. */
+/* Members of one level come before those below them, as upstream lists them. */
 static void each(struct field_set_each *e, const struct field_set *s)
 {
     size_t n = e->path.n;
@@ -375,7 +375,7 @@ enum field_set_op { OP_UNION, OP_INTERSECTION, OP_DIFFERENCE, OP_RECURSIVE_DIFFE
 static struct field_set *combine(struct arena *a, enum field_set_op op, const struct field_set *x,
                                  const struct field_set *y);
 
-/* Append a node: the branch itself when its place allows, else a copy of its head. */
+/* Append a node: the branch itself if it is not on another list, else a copy of its head. */
 static void append(struct arena *a, struct field_set ***end, const struct field_set *s,
                    bool is_member, struct field_set *first)
 {
@@ -432,7 +432,7 @@ static struct field_set *combine(struct arena *a, enum field_set_op op, const st
     return first;
 }
 
-/* No branch of x begins as one of y does. */
+/* No branch of x has the same first element as one of y. */
 static bool is_apart(const struct field_set *x, const struct field_set *y)
 {
     for (x = x->first, y = y->first; x && y;) {
@@ -454,7 +454,7 @@ static struct field_set *combine_sets(struct arena *a, enum field_set_op op,
     if (nothing && op == OP_UNION && (x || y))
         return (struct field_set *)(field_set_is_empty(x) && y ? y : x);
     if (x && y && op >= OP_DIFFERENCE && is_apart(x, y))
-        return (struct field_set *)x; /* sets are shared, and never changed */
+        return (struct field_set *)x; /* sets are shared and immutable */
     struct field_set *root = arena_new(a, struct field_set);
     root->first = combine(a, op, x ? x->first : NULL, y ? y->first : NULL);
     return root;
@@ -501,7 +501,7 @@ struct field_set *field_set_leaves(struct arena *a, const struct field_set *s)
 
 /* ---- FieldsV1 ---- */
 
-/* 1: an element; 0: of a kind that we do not know. */
+/* 1: an element; 0: an element of an unknown kind. */
 static int parse_elem(struct arena *a, struct str key, struct field_elem *ret, struct err *err)
 {
     if (key.n < 2 || key.p[1] != ':')
@@ -538,7 +538,7 @@ static int parse_elem(struct arena *a, struct str key, struct field_elem *ret, s
     }
 }
 
-/* A node without children is a member, whatever it says. */
+/* A node without children is a member, even if it is not marked. */
 static int parse_node(struct arena *a, const struct json *fields, struct field_set *s,
                       struct err *err)
 {
@@ -609,7 +609,7 @@ struct json *field_set_write(struct arena *a, const struct field_set *s)
     return s ? write_node(a, s) : json_new_object(a);
 }
 
-/* The member of `fields` for e, without making its text. */
+/* The member of `fields` for e, found without making its text. */
 static const struct json *fields_get(const struct json *fields, const struct field_elem *e)
 {
     static const char letters[] = "fkvi";
@@ -621,7 +621,7 @@ static const struct json *fields_get(const struct json *fields, const struct fie
     return NULL;
 }
 
-/* Large on both sides: parsing is cheaper than looking each one up. */
+/* Both are large: parsing is cheaper than looking up each element. */
 static bool is_large(const struct field_set *s, const struct json *fields)
 {
     unsigned n = 0;

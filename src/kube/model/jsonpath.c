@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSONPath subset; see jsonpath.h. A path is a list of steps; finding is a walk over step numbers.
+/*
+ * JSONPath subset; see jsonpath.h. A path is a list of steps; finding walks the object by step
+ * numbers.
  */
 #include "kube/model/jsonpath.h"
 
@@ -11,9 +13,9 @@ struct jsonpath_step {
     struct str name;  /* STEP_NAME, STEP_DESCEND */
     int64_t from, to; /* STEP_INDEX: from; STEP_SLICE: [from, to), negative counts from the end */
     bool has_from, has_to;
-    struct jsonpath *operand; /* STEP_FILTER: below @ */
+    struct jsonpath *operand; /* STEP_FILTER: path after @ */
     enum filter_op op;
-    struct json value; /* what it is compared with */
+    struct json value; /* the value to compare with */
 };
 
 struct jsonpath {
@@ -62,7 +64,7 @@ static struct str take_word(struct arena *a, struct str *at)
     return str_n(out, n);
 }
 
-/* 'text' or "text"; *at stands on the quote. */
+/* 'text' or "text"; *at is at the quote. */
 static int take_quoted(struct str *at, struct str *ret)
 {
     char quote = at->p[0];
@@ -93,7 +95,7 @@ static int take_operator(struct str *at, enum filter_op *ret)
 
 static int parse_steps(struct arena *a, struct jsonpath *p, struct str *at, struct err *err);
 
-/* ?(@.type=="Ready"); `inner` is what stands between the parentheses. */
+/* ?(@.type=="Ready"); `inner` is the text between the parentheses. */
 static int parse_filter(struct arena *a, struct jsonpath *p, struct str inner, struct err *err)
 {
     struct jsonpath_step *s = add(p, STEP_FILTER);
@@ -160,7 +162,7 @@ static int parse_bracket(struct arena *a, struct jsonpath *p, struct str inner, 
     return 0;
 }
 
-/* Position of the bracket that closes the one at 0, minding quotes and nesting; 0: none. */
+/* Position of the bracket that closes the one at 0, honouring quotes and nesting; 0: none. */
 static size_t closing_bracket(struct str s)
 {
     char quote = 0;
@@ -180,7 +182,7 @@ static size_t closing_bracket(struct str s)
     return 0;
 }
 
-/* Stops at what is no step, which the caller judges. */
+/* Stops at text that is not a step; the caller decides whether that is an error. */
 static int parse_steps(struct arena *a, struct jsonpath *p, struct str *at, struct err *err)
 {
     while (at->n > 0) {
@@ -284,7 +286,7 @@ static bool compare(const struct json *v, enum filter_op op, const struct json *
     return false;
 }
 
-/* What the operand looks at counts as well: it may walk all that is below. */
+/* Values that the operand visits count too: it may walk the whole subtree. */
 static bool passes(struct find *f, const struct jsonpath_step *s, const struct json *v)
 {
     const struct json *found[1];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who owns which fields; see managed_fields.h.
+ * Ownership of fields; see managed_fields.h.
  *
- * An update looks at the sets of owners only where its own changes touch them: the changes are
- * looked up in the stored FieldsV1 (field_set_touches()), and only entries that share a field are
- * parsed. What is not changed goes back as it came. That stored sets are canonical is what makes
- * this right: every set comes through managed_write() before it is stored.
+ * An update reads only those owners' sets that its changes touch: the changes are looked up in the
+ * stored FieldsV1 (field_set_touches()), and only entries that share a field are parsed. Other
+ * entries are written back unchanged. This is correct because stored sets are canonical: every set
+ * passes through managed_write() before it is stored.
  */
 #include "kube/model/managed_fields.h"
 
@@ -22,7 +22,9 @@
 
 /* ---- names of managers ---- */
 
-/* Roughly unicode.IsPrint: what is no letter, mark, number, sign or plain blank. */
+/*
+ * Roughly unicode.IsPrint: false for anything but letters, marks, numbers, signs and plain blanks.
+ */
 static bool is_print(uint32_t cp)
 {
     static const struct {
@@ -125,7 +127,9 @@ const struct field_set *managed_strip_set(void)
     return &root;
 }
 
-/* Metadata that status leaves alone, where it leaves the rest to the client. */
+/*
+ * Metadata that a write of the status does not change, for kinds where it changes other metadata.
+ */
 static const struct {
     const char *group, *plural, *meta;
 } status_resets[] = { { "", "pods", "deletionTimestamp" },
@@ -150,12 +154,12 @@ static const struct field_set *reset_fields(struct arena *a, const struct manage
         return status_reset(a, w->res);
     bool splits = kube_subresource(w->res, STR("status")) != NULL;
     const struct field_set *set = splits ? field_set_of(a, "status", NULL) : NULL;
-    if (w->subresource.n == 0 && w->res->strategy->fixed_spec) /* nobody's to change */
+    if (w->subresource.n == 0 && w->res->strategy->fixed_spec) /* cannot be changed */
         set = field_set_union(a, set, field_set_of(a, "spec", NULL));
     return set;
 }
 
-/* Subresources that write nothing but these parts; "*" stands for every item. */
+/* Subresources that write only these parts; "*" matches every item. */
 static const struct {
     const char *name;
     const char *path[4];
@@ -163,7 +167,7 @@ static const struct {
               { "resize", { "spec", "containers", "*", "resources" } },
               { "resize", { "spec", "containers", "*", "resizePolicy" } } };
 
-/* What stands on the way to the path, or below its end. */
+/* The members of x on the way to the path, or below its end. */
 static struct field_set *on_path(struct arena *a, const struct field_set *x,
                                  const char *const path[4], size_t at)
 {
@@ -250,7 +254,7 @@ int managed_read(struct arena *a, const struct json *managed_fields, struct mana
         int r = read_entry(v, &now);
         if (r < 0)
             return r;
-        struct managed_entry *e = managed_find(&m, &now); /* the last of equal ones counts */
+        struct managed_entry *e = managed_find(&m, &now); /* the last of equal entries counts */
         if (!e) {
             e = arena_new(a, struct managed_entry);
             *end = e;
@@ -278,7 +282,7 @@ int managed_read_all(struct arena *a, const struct json *managed_fields, struct 
     int r = managed_read(a, managed_fields, &m);
     for (struct managed_entry *e = m.first; r >= 0 && e; e = e->next) {
         r = parse_set(&m, e);
-        e->changed = true; /* not ours, perhaps: write it canonically */
+        e->changed = true; /* possibly not written by us: write it canonically */
     }
     if (r < 0)
         return r;
@@ -419,7 +423,7 @@ void managed_store(struct arena *a, struct json *obj, struct json *list)
         (void)json_del(meta, STR("managedFields"));
 }
 
-/* ---- changes and the others ---- */
+/* ---- effects on other managers ---- */
 
 static struct json *as_version(struct managed_diff *d, const struct json *obj,
                                const struct kube_resource *res)
@@ -464,7 +468,7 @@ const struct managed_diff_version *managed_diff_of(struct managed_diff *d, struc
     return v;
 }
 
-/* The entry's set under the schema in force, or NULL when the change cannot concern it. */
+/* The entry's set, adapted to the current schema, or NULL when the change does not touch it. */
 static const struct field_set *concerned(struct managed *m, struct managed_entry *e,
                                          const struct managed_diff_version *v)
 {
@@ -528,7 +532,7 @@ static struct managed_entry *first_of_version(struct managed_entry **seen, size_
     return NULL;
 }
 
-/* The oldest ones of a version become one entry, until few enough are left. */
+/* Merge the oldest entries of each version, until few enough are left. */
 static void cap_updaters(struct managed *m)
 {
     size_t n, n_updaters = 0, n_seen = 0;
@@ -551,7 +555,7 @@ static void cap_updaters(struct managed *m)
         struct managed_entry *bucket = managed_find(m, &like);
         if (bucket == e)
             continue;
-        if (!bucket) { /* the first one turns into it */
+        if (!bucket) { /* turn the first entry into the merged one */
             bucket = first;
             bucket->manager = like.manager;
             bucket->subresource = STR("");
@@ -574,7 +578,7 @@ static bool is_reset(const struct json *sent)
             (sent->n == 1 && json_is(sent->first, JSON_OBJECT) && sent->first->n == 0));
 }
 
-/* The entries to start from: the client's where it may say so, else live's. */
+/* The initial entries: the client's if it may send them and they are valid, else live's. */
 static void start(struct arena *a, const struct managed_writer *w, const struct json *live,
                   const struct json *obj, struct managed *m)
 {
@@ -590,7 +594,7 @@ static void start(struct arena *a, const struct managed_writer *w, const struct 
         *m = (struct managed){ .a = a };
 }
 
-/* Counts up to the limit. */
+/* Counts values, up to the limit. */
 static size_t count_values(const struct json *v, size_t n)
 {
     json_each (child, v) {

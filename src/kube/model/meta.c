@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Object metadata; see meta.h. The rules are written out as scanners: they run for every write. */
+/* Object metadata; see meta.h. The rules are hand-written scanners: they run for every write. */
 #include "kube/model/meta.h"
 
 #include "base/map.h"
@@ -52,7 +52,7 @@ void meta_set_resource_version(struct arena *a, struct json *obj, uint64_t rev)
 
 struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t random)
 {
-    /* No vowels and no digits that look like them, so that no words appear. */
+    /* Without vowels and the digits that resemble them, so that no words are formed. */
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
     char suffix[META_GENERATED_SUFFIX + 1] = { 0 };
     for (size_t i = 0; i < META_GENERATED_SUFFIX; i++) {
@@ -91,7 +91,9 @@ struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t rando
 #define CONFIG_KEY_MSG                                                                             \
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "           \
     "'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
-/* Upstream counts bytes everywhere, but says so only for labels and their keys. */
+/*
+ * Upstream counts bytes everywhere, but its messages mention bytes only for labels and their keys.
+ */
 #define MAX_63        "must be no more than 63 characters"
 #define MAX_253       "must be no more than 253 characters"
 #define MAX_63_BYTES  "must be no more than 63 bytes"
@@ -319,7 +321,7 @@ static void validate_owners(const struct json *refs, const struct fpath *at,
 {
     const char *controller = NULL;
     json_each (ref, refs) {
-        validate_owner(ref, at, errs); /* upstream's path says no index */
+        validate_owner(ref, at, errs); /* upstream's path has no index */
         if (!json_bool(json_getc(ref, "controller")))
             continue;
         const char *name =
@@ -393,7 +395,7 @@ static void validate_common(const struct json *meta, const struct fpath *at,
     validate_managed_fields(json_getc(meta, "managedFields"), &managed, errs);
 }
 
-/* A trailing dash of a prefix is fine since something follows it. */
+/* A trailing dash of a prefix is allowed, since more text follows it. */
 static struct str without_trailing_dash(struct arena *a, struct str s)
 {
     if (s.n <= 1 || s.p[s.n - 1] != '-')

@@ -10,7 +10,7 @@ enum object_part object_part_of(struct str subresource)
     for (size_t i = OBJECT_STATUS; i < ARRAY_LEN(names); i++)
         if (str_is(subresource, names[i]))
             return (enum object_part)i;
-    /* of a CertificateSigningRequest: a part of its status */
+    /* of a CertificateSigningRequest: part of its status */
     return str_is(subresource, "approval") ? OBJECT_STATUS : OBJECT_WHOLE;
 }
 

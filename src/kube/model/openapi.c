@@ -2,9 +2,9 @@
 /*
  * OpenAPI documents; see openapi.h.
  *
- * One writer for both versions: what differs is where schemas live ("components/schemas" or
- * "definitions"), how bodies and parameters are described, and that version 2 knows no combinations
- * (oneOf and the like) and no nullable.
+ * One writer for both versions. They differ in where schemas are ("components/schemas" or
+ * "definitions") and how bodies and parameters are described; version 2 has no combinations (oneOf
+ * and the like) and no nullable.
  */
 #include "kube/model/openapi.h"
 
@@ -22,7 +22,7 @@ struct openapi_doc {
     struct arena *a;
     bool v2;
     const struct builtin_docs *docs;
-    struct json *schemas; /* name -> schema, grows while references are followed */
+    struct json *schemas; /* name -> schema; grows while references are followed */
     struct json *paths;
 };
 
@@ -49,9 +49,7 @@ static struct json *ref(struct openapi_doc *d, struct str name)
 
 /* ---- built-in types ---- */
 
-/* The OpenAPI name of a type that is one value with its own form; the others are what they look
- * like.
- */
+/* The OpenAPI name of a type in BUILTIN_LEAVES; others are described by their structure. */
 static const char *leaf_name(enum schema_type type)
 {
     switch ((int)type) {
@@ -64,7 +62,7 @@ static const char *leaf_name(enum schema_type type)
     return NULL;
 }
 
-/* text is borrowed; "" says nothing. */
+/* text is borrowed; "" adds nothing. */
 static void describe(struct openapi_doc *d, struct json *to, struct str text)
 {
     if (text.n == 0)
@@ -119,7 +117,9 @@ static void add_gvk(struct arena *a, struct json *to, struct str group, struct s
     json_add(list, gvk);
 }
 
-/* How an object is patched where it is used; lists say so in add_list_extensions(). */
+/*
+ * Patch strategy of an object, given at its place of use; add_list_extensions() does it for lists.
+ */
 static const char *patch_strategy(const struct schema *s)
 {
     if (!s || s->type != SCHEMA_OBJECT)
@@ -129,12 +129,15 @@ static const char *patch_strategy(const struct schema *s)
                                                : NULL;
 }
 
-/* Add to a schema what the place of use says; returns the property. s: NULL, no more than that. */
+/*
+ * Add the parts of a property that depend on its place of use; returns the property. s: NULL:
+ * without a patch strategy.
+ */
 static struct json *used_as(struct openapi_doc *d, struct json *p, struct str text,
                             const struct json *def, const struct schema *s)
 {
     const char *strategy = patch_strategy(s);
-    /* In version 3 nothing may stand beside a reference. */
+    /* In version 3 a reference may have no siblings. */
     if (!d->v2 && json_getc(p, "$ref") && (text.n || def || strategy)) {
         struct json *wrapped = json_new_object(d->a), *all = json_new_array(d->a);
         json_add(all, p);
@@ -149,11 +152,11 @@ static struct json *used_as(struct openapi_doc *d, struct json *p, struct str te
     return p;
 }
 
-/* Named like this though they take any value, so that tools which know the names see them. */
+/* Named types that accept any value; the names are kept for tools that know them. */
 #define API_EXTENSIONS "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 static const struct {
-    const char *field, *type, *around; /* around: of a list or map of them */
+    const char *field, *type, *around; /* around: keyword of the list or map that contains it */
 } json_fields[] = {
     { "additionalItems", API_EXTENSIONS "JSONSchemaPropsOrBool", NULL },
     { "additionalProperties", API_EXTENSIONS "JSONSchemaPropsOrBool", NULL },
@@ -178,7 +181,7 @@ static struct json *define_json(struct openapi_doc *d, const char *name)
     return ref(d, str_of(name));
 }
 
-/* The property p of a type, or what stands for it in a JSONSchemaProps. */
+/* The property p of a type, or its replacement in a JSONSchemaProps. */
 static struct json *json_field(struct openapi_doc *d, const struct schema *of, struct str field,
                                struct json *p)
 {
@@ -195,7 +198,7 @@ static struct json *json_field(struct openapi_doc *d, const struct schema *of, s
     return p;
 }
 
-/* Fields whose merging is said to be the default one, which matters where the type says another. */
+/* Fields explicitly marked granular, the default, because their type is marked otherwise. */
 static bool is_granular(const struct schema *of, struct str field)
 {
     struct str name = builtin_type_name(of);
@@ -228,7 +231,7 @@ static struct json *object_json(struct openapi_doc *d, const struct schema *s)
     return o;
 }
 
-/* What every group has belongs to core; a LabelSelector is no kind. */
+/* Kinds that exist in every group count as core's; a LabelSelector is not a kind. */
 static void add_kind(struct arena *a, struct json *to, struct str group, struct str version,
                      struct str kind)
 {
@@ -238,7 +241,8 @@ static void add_kind(struct arena *a, struct json *to, struct str group, struct 
     add_gvk(a, to, str_is(group, "meta.k8s.io") && !own ? STR("") : group, version, kind);
 }
 
-/* Define the type behind an object schema, once; the name is taken before its fields are followed.
+/*
+ * Define the type of an object schema, once; the name is registered before its fields are followed.
  */
 static struct json *define_object(struct openapi_doc *d, const struct schema *s)
 {
@@ -326,7 +330,7 @@ static struct str custom_name(struct arena *a, const struct kube_resource *r, st
     return out;
 }
 
-/* Version 2 has no combinations, and a node whose type it cannot say is left open. */
+/* Version 2 has no combinations; a node whose type it cannot express is left open. */
 static void strip_for_v2(struct json *s)
 {
     static const char *const unknown[] = { "oneOf", "anyOf",    "allOf",
@@ -382,7 +386,7 @@ static struct str define_custom(struct openapi_doc *d, const struct kube_resourc
         return name;
     struct json *s =
         r->schema->source ? json_clone(d->a, r->schema->source) : typed(d->a, "object", "");
-    /* kubectl would take properties in version 2 for all that there may be. */
+    /* kubectl would take the properties of version 2 as the only allowed ones. */
     bool open = d->v2 && json_bool(json_getc(s, "x-kubernetes-preserve-unknown-fields"));
     if (open)
         s = typed(d->a, "object", "");
@@ -439,7 +443,7 @@ static struct str define_meta(struct openapi_doc *d, const char *type)
     const struct schema *s = builtin_type(name);
     if (s) {
         (void)define_object(d, s);
-    } else if (!json_getc(d->schemas, name)) { /* Patch: anything */
+    } else if (!json_getc(d->schemas, name)) { /* Patch: accepts anything */
         struct json *patch = typed(d->a, "object", "");
         describe(d, patch, STR("A patch of the kind that the content type says."));
         json_setc(d->a, d->schemas, name, patch);
@@ -526,8 +530,8 @@ struct openapi_operation {
     const char *method, *action, *code;
     const struct parameter *parameters;
     size_t n_parameters;
-    struct str body, result;    /* schemas; body "" for none, result "" for a text */
-    const struct schema *query; /* its fields are parameters as well; NULL: none */
+    struct str body, result;    /* schemas; body "": none, result "": plain text */
+    const struct schema *query; /* its fields become query parameters; NULL: none */
     bool body_may_lack;
     const char *const *body_types; /* NULL: JSON */
     size_t n_body_types;
@@ -706,7 +710,7 @@ static void add_object(struct openapi_doc *d, const struct kube_resource *r, con
                                                    .result = define_meta(d, "Status") });
 }
 
-/* A stream, or what a program behind the object answers: the options are in the query. */
+/* connect operations: a stream, or a proxied answer; the options are query parameters. */
 static void add_connection(struct openapi_doc *d, const struct kube_resource *r, const char *path,
                            const struct kube_subresource *s, const struct schema *options)
 {
@@ -777,7 +781,7 @@ static struct json *info(struct arena *a)
     return o;
 }
 
-/* What upstream lists beside the kinds: answers of discovery and of watches. */
+/* Types that upstream lists besides the kinds: answers of discovery and of watches. */
 static void add_common(struct openapi_doc *d)
 {
     static const char *const names[] = { "APIResourceList", "WatchEvent", "APIGroupList",
@@ -797,7 +801,7 @@ static struct openapi_doc doc_init(struct arena *a, bool v2)
                                  .paths = json_new_object(a) };
 }
 
-/* The document in the form that was asked for; its arena goes. */
+/* Writes the document in the requested form and frees its arena. */
 static int finish(struct openapi_doc *d, struct json *root, enum openapi_form form, struct buf *to)
 {
     int r;
@@ -851,7 +855,7 @@ int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *t
     return finish(&d, root, form, to);
 }
 
-/* Of everything a document is made from, which is much less work than making it. */
+/* Hashes everything a document is made from, much cheaper than making the document. */
 static void hash_resource(struct sha256 *h, const struct kube_resource *r)
 {
     const struct str parts[] = { r->group, r->version, r->plural, r->kind, r->list_kind };
@@ -907,7 +911,7 @@ int openapi_v3_hash(const struct registry *reg, struct str group, struct str ver
     return 0;
 }
 
-/* Found by measuring: schemas of strings, with sorting, writing and compressing. */
+/* Measured: schemas of strings, with sorting, writing and compressing. */
 enum { STEPS_PER_VALUE = 32, STEPS_PER_BYTE = 1 };
 
 uint64_t openapi_cost(const struct registry *reg, struct str group, struct str version)

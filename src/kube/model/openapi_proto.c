@@ -2,8 +2,8 @@
 /*
  * OpenAPI in protobuf; see openapi_proto.h.
  *
- * The messages are rows of one table: which member of an object becomes which field. The rows of a
- * message stand together, in the order of the field numbers.
+ * The messages are rows of one table, which maps the members of an object to fields. The rows of
+ * one message are adjacent, in the order of the field numbers.
  */
 #include "kube/model/openapi_proto.h"
 
@@ -17,7 +17,7 @@ enum openapi_proto_message {
     OPERATION2,
     BODY2,
     QUERY2,
-    PLAIN2, /* a parameter in the path or a header */
+    PLAIN2, /* a parameter in the path or in a header */
     RESPONSE2,
     SCHEMA2,
     INFO3,
@@ -39,24 +39,24 @@ enum openapi_proto_shape {
     IS_INT,
     IS_DOUBLE,
     IS_STRINGS,
-    IS_TYPE, /* a string in a message */
+    IS_TYPE, /* a string wrapped in a message */
     IS_ANY,
     IS_ANYS,
     IS_MESSAGE,
     IS_MESSAGES,
     IS_WRAPPED,    /* a message as the first alternative of a union, the second is a reference */
-    IS_WRAPPEDS,   /* many of them */
+    IS_WRAPPEDS,   /* a list of them */
     IS_ITEMS,      /* a wrapped message in a list type */
     IS_MAP,        /* named messages, in a message of their own */
     IS_OR_BOOL,    /* a message, or a bool: additionalProperties */
     IS_DEFAULT,    /* a number, a bool or a string */
-    IS_PARAMETERS, /* of version 2, which differ by where they stand */
+    IS_PARAMETERS, /* of version 2, whose message depends on "in" */
     IS_EXTENSIONS  /* all members that begin with "x-" */
 };
 
 enum {
-    REFS = 1 << 0, /* the message is one alternative of a union beside Reference */
-    ONE = 1 << 1   /* or the only one */
+    REFS = 1 << 0, /* the message is one alternative of a union, the other is Reference */
+    ONE = 1 << 1   /* the message is the only alternative of a union */
 };
 
 struct openapi_proto_row {
@@ -238,7 +238,7 @@ static void put_field(struct buf *to, uint32_t number, enum openapi_proto_messag
     wire_end(to, at);
 }
 
-/* What stands in a union: the message, or a Reference where there may be one. */
+/* Writes an alternative of a union: the message, or a Reference where that is possible. */
 static void put_alternative(struct buf *to, enum openapi_proto_message m, unsigned union_,
                             const struct json *v)
 {
@@ -266,7 +266,7 @@ static void put_double(struct buf *to, uint32_t number, double d)
     (void)buf_add_le64(to, bits);
 }
 
-/* Any value is text that a YAML parser reads, and JSON is. */
+/* Any: text that a YAML parser reads, such as JSON. */
 static void put_any(struct buf *to, uint32_t number, const struct json *v)
 {
     size_t at = wire_begin(to, number), text = wire_begin(to, 2);
@@ -292,7 +292,7 @@ static void put_extensions(struct buf *to, uint32_t number, const struct json *v
     }
 }
 
-/* Paths of version 2 and responses of version 3 have something else in front. */
+/* In paths of version 2 and responses of version 3, field 1 is another field. */
 static uint32_t map_number(enum openapi_proto_message m)
 {
     return m == PATH2 || m == RESPONSE3 ? 2 : 1;
@@ -346,7 +346,7 @@ static void put_parameter(struct buf *to, uint32_t number, const struct json *v)
     wire_end(to, item);
 }
 
-/* A value that takes one field, zeroes left out. */
+/* A value in a single field; zeroes are left out. */
 static void put_scalar(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     double d = 0;
@@ -366,7 +366,7 @@ static void put_scalar(struct buf *to, const struct openapi_proto_row *row, cons
     }
 }
 
-/* The elements of a list, each as a field of the number. */
+/* Writes each element of a list as field `number`. */
 static void put_list(struct buf *to, const struct openapi_proto_row *row, const struct json *list)
 {
     json_each (v, list) {
@@ -383,7 +383,7 @@ static void put_list(struct buf *to, const struct openapi_proto_row *row, const 
     }
 }
 
-/* A message around the value. */
+/* A message that wraps the value. */
 static void put_around(struct buf *to, const struct openapi_proto_row *row, const struct json *v)
 {
     size_t at = wire_begin(to, row->number);

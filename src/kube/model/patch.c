@@ -37,7 +37,7 @@ struct patch_doc {
     struct err *err;
 };
 
-/* The next token of a pointer, unescaped; *at stands on its slash. */
+/* The next token of a pointer, unescaped; *at is at its slash. */
 static struct str take_token(struct arena *a, struct str *at)
 {
     size_t end = 1;
@@ -55,7 +55,7 @@ static struct str take_token(struct arena *a, struct str *at)
     return str_n(out, n);
 }
 
-/* Negative ones count from the end, as upstream has it; for_add: from the place behind it. */
+/* Negative indexes count from the end, as upstream does; for_add: from one past the end. */
 static int array_index(const struct json *array, struct str token, bool for_add, size_t *ret)
 {
     int64_t i, n = (int64_t)array->n + for_add;
@@ -89,9 +89,8 @@ static struct json *child_of(struct patch_doc *d, const struct json *parent, str
 }
 
 /*
- * Parent of what the pointer names, and the last token. NULL: some part is missing. What stands in
- * front of the first slash does not count, and a pointer without any names nothing, the root
- * included.
+ * The parent of the addressed value, and the last token. NULL: a part is missing. Text before the
+ * first slash is ignored, and a pointer without a slash addresses nothing, not even the root.
  */
 static struct json *resolve(struct patch_doc *d, struct str pointer, struct str *ret_last)
 {
@@ -118,7 +117,7 @@ static int missing(struct patch_doc *d, const char *op, struct str path)
                    op, STR_ARG(path));
 }
 
-/* Walkers recurse, so nothing may be put deeper than the parser would have read it. */
+/* Walkers recurse, so a value must not be placed deeper than the parser allows. */
 static int check_depth(struct patch_doc *d, struct str path, const struct json *value)
 {
     size_t depth = depth_of(value);
@@ -165,7 +164,7 @@ static int op_remove(struct patch_doc *d, const char *op, struct str path)
     return 0;
 }
 
-/* A member that is not there is added: upstream does not look. */
+/* A missing member is added: upstream does not check. */
 static int op_replace(struct patch_doc *d, struct str path, struct json *value)
 {
     struct str last;
@@ -191,7 +190,7 @@ static int op_replace(struct patch_doc *d, struct str path, struct json *value)
     return 0;
 }
 
-/* What is absent is null. */
+/* An absent value equals null. */
 static int op_test(struct patch_doc *d, struct str path, const struct json *value)
 {
     struct str last;
@@ -215,7 +214,7 @@ static int count_values(struct patch_doc *d, const struct json *v)
     return 0;
 }
 
-/* Of what is in one place of the result: the bytes of its strings are shared. */
+/* Copies a value that the result has once: the bytes of its strings are shared. */
 static int take_value(struct patch_doc *d, const struct json *v, struct json **ret)
 {
     int r = count_values(d, v);
@@ -225,7 +224,10 @@ static int take_value(struct patch_doc *d, const struct json *v, struct json **r
     return 0;
 }
 
-/* Of what comes to be in two: its bytes count, or a few operations would make any size of them. */
+/*
+ * Copies a value that the result has twice: its bytes count, or a few operations could make any
+ * size.
+ */
 static int duplicate_value(struct patch_doc *d, const struct json *v, struct json **ret)
 {
     int r = count_values(d, v);
@@ -235,7 +237,7 @@ static int duplicate_value(struct patch_doc *d, const struct json *v, struct jso
     return arena_is_full(d->a) ? err_set(d->err, E_LIMIT, "the patched document is too large") : 0;
 }
 
-/* A pointer into the moved value itself would tear the tree. */
+/* Moving a value into itself would tear the tree. */
 static bool is_below(struct str path, struct str prefix)
 {
     return str_has_prefix(path, prefix) && path.n > prefix.n && path.p[prefix.n] == '/';
@@ -254,7 +256,7 @@ static int op_move(struct patch_doc *d, struct str from, struct str path)
     return r < 0 ? r : op_add(d, "move", path, copy);
 }
 
-/* A member that is not there is copied as null. */
+/* A missing member is copied as null. */
 static int op_copy(struct patch_doc *d, struct str from, struct str path)
 {
     struct str last;
@@ -324,8 +326,8 @@ int patch_json(struct arena *a, struct json *doc, const struct json *ops, struct
 /* ---- merge patch ---- */
 
 /*
- * What a patch adds has no nulls left: they would delete. So do objects in lists, as upstream's
- * have; elements of lists may be null. Strings are shared with the patch.
+ * Nulls in added values are dropped: they mean deletion. Objects in lists are cleaned too, as
+ * upstream does; elements of lists may be null. Strings are shared with the patch.
  */
 static struct json *without_nulls(struct arena *a, const struct json *v)
 {
@@ -386,7 +388,7 @@ int patch_merge(struct arena *a, struct json *doc, const struct json *patch, str
     return 0;
 }
 
-/* ---- the order upstream leaves behind ---- */
+/* ---- member order as upstream leaves it ---- */
 
 static bool is_sorted(const struct json *obj)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strategic merge patch: maps merge by key; lists are replaced, or where the schema says so merged,
- * scalars as sets and objects by their merge key. Directives in the patch:
+ * Strategic merge patch: maps merge by key; lists are replaced, or merged where the schema says so:
+ * scalars as sets, objects by their merge key. Directives in the patch:
  *
- *     $patch: replace | delete              the map it stands in, or an element of a list
- *     $retainKeys: [keys]                   of a map, all others go
+ *     $patch: replace | delete              for the enclosing map, or an element of a list
+ *     $retainKeys: [keys]                   of a map; all other keys are removed
  *     $deleteFromPrimitiveList/LIST: [..]   elements to remove
- *     $setElementOrder/LIST: [..]           order of what the client knows of
+ *     $setElementOrder/LIST: [..]           order of the elements that the client knows
  *
- * The order of merged lists follows upstream: the patch's elements in its order, those only the
- * server has at their places before what they preceded.
+ * The order of merged lists follows upstream: the patch's elements in its order; elements that only
+ * the server has stay before the elements that they preceded.
  */
 #include "kube/model/patch.h"
 
@@ -22,7 +22,7 @@ struct smp {
     struct err *err;
 };
 
-/* Elements of a list outside of it, to be sorted and put back. */
+/* Elements detached from a list, to be sorted and put back. */
 struct patch_strategic_items {
     struct json **p;
     size_t n;
@@ -35,7 +35,7 @@ static int count_work(struct smp *m, size_t n)
     return patch_spend(m->budget, n) ? 0 : err_set(m->err, E_LIMIT, "the patch is too much work");
 }
 
-/* ---- cleaning what is taken over whole ---- */
+/* ---- cleaning values set unmerged ---- */
 
 static void discard_nulls(struct json *v)
 {
@@ -49,7 +49,7 @@ static void discard_nulls(struct json *v)
     }
 }
 
-/* false: the value is itself a directive and goes. */
+/* false: the value is itself a directive and must be removed. */
 static bool remove_directives(struct json *v)
 {
     struct json *next;
@@ -96,7 +96,7 @@ static bool same_item(const struct json *x, const struct json *y, struct str key
     return a && b && json_equal(a, b);
 }
 
-/* -1 too when the work is used up, which patch_strategic() finds out at its end. */
+/* Also -1 when the work is used up, which patch_strategic() checks at its end. */
 static ptrdiff_t index_of(struct smp *m, struct patch_strategic_items list, const struct json *v,
                           struct str key)
 {
@@ -108,7 +108,9 @@ static ptrdiff_t index_of(struct smp *m, struct patch_strategic_items list, cons
     return -1;
 }
 
-/* Stable; what the order does not know stays where it is relative to its neighbours. */
+/*
+ * Stable; elements that the order does not contain keep their place relative to their neighbours.
+ */
 static void sort_by(struct smp *m, struct patch_strategic_items *list,
                     struct patch_strategic_items order, struct str key)
 {
@@ -126,7 +128,7 @@ static void sort_by(struct smp *m, struct patch_strategic_items *list,
     }
 }
 
-/* merged := known (in known_order) and the rest (in server_order), woven by server_order. */
+/* merged := known (in known_order) and rest (in server_order), interleaved by server_order. */
 static void weave(struct smp *m, struct json *merged, struct patch_strategic_items known,
                   struct patch_strategic_items rest, struct patch_strategic_items known_order,
                   struct patch_strategic_items server_order, struct str key)
@@ -183,7 +185,8 @@ static int no_merge_key(struct smp *m, const struct json *v, struct str key)
     return r;
 }
 
-/* Old elements as they were before merging, for the order; elements are detached later, not freed.
+/*
+ * The old elements before merging, to restore their order; elements detached later are not freed.
  */
 static struct patch_strategic_items snapshot(struct smp *m, const struct json *list)
 {
@@ -219,7 +222,9 @@ static void delete_scalars(struct smp *m, struct json *doc, const struct json *p
             json_add(doc, old.p[i]);
 }
 
-/* Elements of the patch that are directives; they leave the patch. *ret_replace: the list is new.
+/*
+ * Applies the elements of the patch that are directives, and removes them from the patch.
+ * *ret_replace: the list is replaced.
  */
 static int apply_element_directives(struct smp *m, struct json *doc, struct json *patch,
                                     struct str key, bool *ret_replace)
@@ -395,7 +400,7 @@ static int wrong_order(struct smp *m, const struct json *patch, struct patch_str
     return r;
 }
 
-/* The patch's elements must stand in the order that the directive gives. */
+/* The elements of the patch must be in the order that the directive gives. */
 static int check_order(struct smp *m, const struct json *patch, struct patch_strategic_items order,
                        struct str key)
 {
@@ -425,7 +430,9 @@ static int check_order_size(struct smp *m, size_t n)
                    PATCH_MAX_MERGED_ITEMS);
 }
 
-/* Merge `list` (NULL: nothing new) into the member `name` of doc; *ret is the member afterwards. */
+/*
+ * Merge `list` (NULL: no new elements) into the member `name` of doc; *ret: the member afterwards.
+ */
 static int merge_named_list(struct smp *m, const struct schema *field, struct json *doc,
                             struct str name, struct json *list, struct json **ret)
 {
@@ -440,7 +447,7 @@ static int merge_named_list(struct smp *m, const struct schema *field, struct js
     return 0;
 }
 
-/* Apply one $setElementOrder/LIST together with LIST itself; both leave the patch. */
+/* Apply one $setElementOrder/LIST together with LIST itself; both are removed from the patch. */
 static int set_order(struct smp *m, const struct schema *s, struct json *doc, struct json *patch,
                      struct json *directive)
 {
@@ -477,7 +484,7 @@ static int set_orders(struct smp *m, const struct schema *s, struct json *doc, s
         struct str name = str_slice(p->key, order_prefix.n, p->key.n);
         struct json *next = p->next;
         if (next && str_eq(next->key, name))
-            next = next->next; /* the list itself leaves the patch as well */
+            next = next->next; /* LIST itself is removed from the patch as well */
         int r = set_order(m, s, doc, patch, p);
         if (r < 0)
             return r;
@@ -501,7 +508,7 @@ static int apply_directive(struct smp *m, struct json *doc, struct json *patch)
     return 0;
 }
 
-/* Take the patch's value as it is. */
+/* Set the patch's value unmerged. */
 static void take_over(struct smp *m, struct json *doc, struct str name, struct json *v)
 {
     discard_nulls(v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protobuf to trees; see proto.h. */
+/* Decodes protobuf into trees; see proto.h. */
 #include "kube/model/proto.h"
 
 #include "base/clock.h"
@@ -31,7 +31,7 @@ static uint64_t read_varint(struct rd *r)
     return 0;
 }
 
-/* false at the end or when r has failed. */
+/* Returns false at the end, or when r has failed. */
 static bool next_field(struct rd *r, struct field_value *ret)
 {
     if (rd_left(r) == 0)
@@ -60,7 +60,7 @@ static bool next_field(struct rd *r, struct field_value *ret)
     return rd_ok(r);
 }
 
-/* The last field of this number; false: there is none, or the bytes are malformed. */
+/* The last field with this number; false: there is none, or the bytes are malformed. */
 static bool find_field(struct str message, uint32_t number, struct field_value *ret)
 {
     struct rd r = rd_init(message.p, message.n);
@@ -174,7 +174,7 @@ static struct json *bytes_value(struct arena *a, struct str bytes)
     return json_new_str(a, buf_str(&b));
 }
 
-/* JSON that travels as bytes in field 1. */
+/* JSON carried as bytes in field 1. */
 static int raw_value(struct decoder *d, struct str message, struct json **ret)
 {
     struct str text = bytes_at(message, 1);
@@ -202,7 +202,7 @@ static struct json *double_value(struct arena *a, uint64_t bits)
 static int decode_value(struct decoder *d, const struct schema *s, const struct field_value *f,
                         unsigned depth, struct json **ret);
 
-/* A union of an object of `items` (field 1, or 2 beside a bool) and something else. */
+/* A union of an object of `items` (field 1, or 2 when the other is a bool) and another value. */
 static int union_value(struct decoder *d, const struct schema *s, struct str message,
                        unsigned depth, struct json **ret)
 {
@@ -238,7 +238,7 @@ static int union_value(struct decoder *d, const struct schema *s, struct str mes
     return rd_ok(&rd) ? 0 : malformed(d);
 }
 
-/* A named list type (the value of a map) travels as a message with the list in field 1. */
+/* A named list type (the value of a map) is encoded as a message with the list in field 1. */
 static int decode_list_type(struct decoder *d, const struct schema *s, struct str message,
                             unsigned depth, struct json **ret)
 {
@@ -390,7 +390,9 @@ static int add_member(struct decoder *d, const struct schema_field *field,
     return r;
 }
 
-/* Fields that Go embeds travel in a message of their own and are members of the same JSON object.
+/*
+ * Fields of Go's embedded structs are in a message of their own; in JSON they are members of the
+ * same object.
  */
 static bool has_embedded(const struct schema_field *fields, size_t n, uint16_t outer)
 {

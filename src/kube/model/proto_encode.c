@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trees to protobuf; see proto.h. */
+/* Encodes trees as protobuf; see proto.h. */
 #include "kube/model/proto.h"
 
 #include "base/clock.h"
@@ -37,7 +37,7 @@ static void put_base64(struct buf *to, uint32_t number, struct str text)
     wire_end(to, at);
 }
 
-/* Nanoseconds of Go's form ("1h2m3.5s"), as far as it is well-formed. */
+/* Nanoseconds of a duration in Go's format ("1h2m3.5s"), as far as it is well-formed. */
 static int64_t duration_ns(struct str s)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void put_double(struct buf *to, uint32_t number, const struct json *v)
     (void)buf_add_le64(to, bits);
 }
 
-/* A union of an object of `items` and something else. */
+/* A union of an object of `items` and another value. */
 static void put_union(struct arena *a, const struct schema *s, const struct json *v, struct buf *to)
 {
     bool is_object = v && v->type == JSON_OBJECT;
@@ -120,7 +120,7 @@ static void put_union(struct arena *a, const struct schema *s, const struct json
     }
 }
 
-/* What stands in the message of a type that has one; v may be NULL. */
+/* The content of the message of a type that is encoded as one; v may be NULL. */
 static void encode_content(struct arena *a, const struct schema *s, const struct json *v,
                            struct buf *to)
 {
@@ -164,7 +164,7 @@ static void encode_content(struct arena *a, const struct schema *s, const struct
     case SCHEMA_MAP:
         break;
     }
-    assert(false); /* these are no messages */
+    assert(false); /* not encoded as messages */
 }
 
 int proto_encode_field(struct arena *a, uint32_t number, const struct schema *s,
@@ -233,7 +233,7 @@ static void put_entry(struct arena *a, uint32_t number, const struct schema *val
     wire_end(to, at);
 }
 
-/* Maps travel sorted by key. */
+/* Maps are encoded sorted by key. */
 static void put_map(struct arena *a, uint32_t number, const struct schema *s,
                     const struct json *map, struct buf *to)
 {
@@ -292,8 +292,8 @@ void proto_enter(struct proto_embedded *e, uint16_t outer, struct buf *to)
 }
 
 /*
- * The member of each field. Both are mostly in the same order, so the search for a member begins
- * behind the field of the one before.
+ * Finds the member of each field. Both are mostly in the same order, so the search for a member
+ * begins after the field of the previous one.
  */
 static void match_members(const struct schema_field *fields, size_t n, const struct json *v,
                           const struct json **ret)

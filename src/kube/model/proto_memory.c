@@ -7,15 +7,15 @@
 #include <string.h>
 
 enum {
-    SLOTS = 64,       /* a Pod has some 30 fields that are worth it */
-    WORTH_BYTES = 40, /* shorter text is transcoded as fast */
-    TRIES = 4,        /* misses in a row after which a place */
-    PAUSE = 16        /* is tried once in so many */
+    SLOTS = 64,       /* a Pod has some 30 fields worth keeping */
+    WORTH_BYTES = 40, /* shorter text is transcoded as fast as copied */
+    TRIES = 4,        /* misses in a row after which a place ... */
+    PAUSE = 16        /* ... is tried only once in this many times */
 };
 
 struct proto_memory_slot {
     struct proto_place at;
-    char *p; /* the text, the bytes behind it */
+    char *p; /* the text, followed by the bytes */
     uint32_t text_n, bytes_n, cap, misses;
 };
 
@@ -58,7 +58,7 @@ bool proto_memory_find(struct proto_memory *m, struct proto_place at, struct str
     return true;
 }
 
-/* Room for n bytes within the limits. */
+/* Makes room for n bytes within the limits. */
 static bool make_room(struct proto_memory *m, struct proto_memory_slot *s, size_t n)
 {
     if (n <= s->cap)

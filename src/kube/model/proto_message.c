@@ -23,7 +23,7 @@ bool proto_message_begin(struct proto_message *m, uint32_t number, const struct 
 /* The pieces by rank. */
 struct by_rank {
     uint64_t is_there[(PROTO_NO_FIELD + 64) / 64];
-    uint8_t piece[PROTO_NO_FIELD]; /* where is_there */
+    uint8_t piece[PROTO_NO_FIELD]; /* index of the piece, where is_there */
 };
 
 static void index_pieces(const struct proto_message *m, struct by_rank *ret)
@@ -48,7 +48,7 @@ static uint8_t next_piece(const struct by_rank *r, uint8_t from, uint8_t before)
     return before;
 }
 
-/* The fields of these ranks, which lie in one message, from `to` to the work buffer. */
+/* Copies the fields of these ranks, which lie in one message, from `to` to the work buffer. */
 static bool put_run(const struct proto_message *m, const struct by_rank *r, uint8_t from,
                     uint8_t before, const struct buf *to, struct buf *work)
 {

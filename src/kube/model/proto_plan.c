@@ -58,7 +58,7 @@ static void set_head(struct proto_plan_field *f, struct str name)
     memcpy(&f->head, head, sizeof head);
 }
 
-/* Number of fields in the message. */
+/* Number of ranks: fields in the message. */
 static uint8_t count_ranks(const uint8_t *order, size_t n)
 {
     size_t ranks = 0;
@@ -95,7 +95,7 @@ static void plan_rank(struct proto_plan *plan, size_t rank, size_t i)
     plan->has_embedded |= f->field->proto_outer != 0;
 }
 
-/* The bytes of all zero values, and where those of each rank begin. */
+/* The bytes of all zero values, and the offset of each rank's. */
 static void plan_zeroes(struct proto_plan *plan, uint16_t *zero_at)
 {
     scoped(buf_fini_scoped) struct buf zeroes = BUF_INIT(UINT16_MAX);

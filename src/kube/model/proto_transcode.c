@@ -18,7 +18,7 @@ struct proto_transcode_walk {
     struct str revision; /* still to be written; "" once it is */
     bool at_meta;        /* the next message is the object's metadata */
     unsigned depth;      /* messages that are open; the outermost is 1 */
-    unsigned item;       /* position in the innermost list */
+    unsigned item;       /* index in the innermost list */
 };
 
 struct proto_transcode_entry {
@@ -69,7 +69,7 @@ static bool take_tree(struct proto_transcode_walk *w, struct json **ret)
            json_parse(&w->t->arena, text, NULL, ret, NULL) >= 0;
 }
 
-/* Convert the value through a tree: it is null, rare, or of another type than is due. */
+/* Encode the value through a tree: it is null, rare, or of an unexpected type. */
 static bool put_tree(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
                      struct buf *to)
 {
@@ -77,7 +77,7 @@ static bool put_tree(struct proto_transcode_walk *w, uint32_t number, const stru
     return take_tree(w, &v) && proto_encode_field(&w->t->arena, number, s, v, to) >= 0;
 }
 
-/* The same for a field that should have a map or list. */
+/* Likewise for a field that should be a map or list. */
 static bool put_member_tree(struct proto_transcode_walk *w, const struct schema_field *f,
                             struct buf *to)
 {
@@ -88,7 +88,7 @@ static bool put_member_tree(struct proto_transcode_walk *w, const struct schema_
     return buf_ok(to);
 }
 
-/* A message that has JSON text as its bytes; null has none. */
+/* A message with JSON text as its bytes; null has no text. */
 static bool put_text(struct proto_transcode_walk *w, uint32_t number, struct buf *to)
 {
     struct str text;
@@ -122,7 +122,7 @@ static bool put_scalar(struct proto_transcode_walk *w, uint32_t number, const st
     return buf_ok(to);
 }
 
-/* Take a string without escapes, if there is one. ret: what its quotes enclose, borrowed. */
+/* Consumes a string without escapes, if there is one. ret: the text inside its quotes, borrowed. */
 static inline bool take_plain(struct proto_transcode_walk *w, struct str *ret)
 {
     if (at(w) != '"')
@@ -183,7 +183,7 @@ static bool put_bool(struct proto_transcode_walk *w, const struct proto_plan_fie
     return put_value(w, f->field->proto, f->value, to);
 }
 
-/* Of digits alone, as nearly all are; other texts of numbers may be integers too. */
+/* Handles digits only, as nearly all integers are; other number texts go through a tree. */
 static bool put_int(struct proto_transcode_walk *w, const struct proto_plan_field *f,
                     struct buf *to)
 {
@@ -274,7 +274,9 @@ static bool put_step(struct proto_transcode_walk *w, struct proto_plan_field *f,
 
 /* ------------------------------------------------------------------ maps and lists */
 
-/* An entry of two strings without escapes; false, with nothing taken: it is none. */
+/*
+ * An entry of two strings without escapes; false: another kind of entry, and nothing is consumed.
+ */
 static bool put_plain_entry(struct proto_transcode_walk *w, const struct proto_plan_field *f,
                             struct str *ret_key, struct buf *to)
 {
@@ -318,7 +320,10 @@ static int by_key(const void *a, const void *b)
     return str_cmp(x->key, y->key);
 }
 
-/* Upstream writes maps sorted by key; the text of these entries, which begin at `from`, is not. */
+/*
+ * Upstream writes maps sorted by key; the text of these entries, which begin at `from`, is
+ * unsorted.
+ */
 static bool sort_entries(struct proto_transcode_walk *w, struct proto_transcode_entry *entries,
                          size_t n, size_t from, struct buf *to)
 {
@@ -387,7 +392,7 @@ static bool put_field(struct proto_transcode_walk *w, struct proto_plan_field *f
     }
 }
 
-/* Whole members of the object differ mostly, and far below them there is not much left to gain. */
+/* Whole members of the object mostly differ, and deep inside there is little left to gain. */
 static bool is_remembered(const struct proto_transcode_walk *w)
 {
     enum { FIRST_DEPTH = 2, LAST_DEPTH = 4 };
@@ -395,7 +400,7 @@ static bool is_remembered(const struct proto_transcode_walk *w)
            (at(w) == '{' || at(w) == '[');
 }
 
-/* As put_field(), from memory where it can be. */
+/* Like put_field(), from the cache where possible. */
 static bool put_remembered(struct proto_transcode_walk *w, struct proto_plan_field *f,
                            struct buf *to)
 {
@@ -426,7 +431,7 @@ static bool put_revision(struct proto_transcode_walk *w, struct proto_message *m
     return proto_message_add(m, rank, from, to);
 }
 
-/* What stands between the last piece and that of `before`. */
+/* Writes the fields between the last piece and rank `before`. */
 static bool put_gap(struct proto_transcode_walk *w, struct proto_message *m, uint8_t before,
                     struct buf *to)
 {
@@ -437,7 +442,7 @@ static bool put_gap(struct proto_transcode_walk *w, struct proto_message *m, uin
     return proto_put_zeroes(m->plan, m->next, before, to);
 }
 
-/* Null is what a missing member is. */
+/* Null counts as a missing member. */
 static bool put_null(struct proto_transcode_walk *w, struct proto_message *m,
                      const struct proto_plan_field *f, struct buf *to)
 {
@@ -469,7 +474,7 @@ static bool put_member(struct proto_transcode_walk *w, struct proto_message *m,
     return proto_message_add(m, f->rank, from, to);
 }
 
-/* What of the name does not fit into `head`: the text has it, and the two bytes behind it. */
+/* Compares the part of the name that does not fit into `head`, and the two bytes after it. */
 static inline bool has_rest(const char *p, size_t left, struct str name)
 {
     enum { IN_HEAD = 7 };
@@ -482,7 +487,7 @@ static inline bool has_rest(const char *p, size_t left, struct str name)
     return name.n <= IN_HEAD + 8 || memcmp(p + 8, name.p + IN_HEAD, name.n - IN_HEAD) == 0;
 }
 
-/* Whose `"name":` is next, looked for from `guess` on; NULL: none's. */
+/* The field whose `"name":` is next, searched from `guess` on; NULL: none. */
 static struct proto_plan_field *find_field(const struct proto_transcode_walk *w,
                                            struct proto_plan *plan, uint8_t guess)
 {
@@ -538,7 +543,7 @@ static bool put_members(struct proto_transcode_walk *w, struct proto_plan *plan,
 
 /* ------------------------------------------------------------------ messages */
 
-/* What stands behind the last piece, and the order of all. */
+/* Writes the fields after the last piece, or puts all in order. */
 static bool put_rest(struct proto_transcode_walk *w, struct proto_message *m, struct buf *to)
 {
     bool has_revision = m->is_meta && w->revision.n;
@@ -565,7 +570,7 @@ static bool put_message(struct proto_transcode_walk *w, uint32_t number, struct 
     return proto_message_end(&m, plan, to);
 }
 
-/* Any value, also one of another type than is due. */
+/* Any value, also of an unexpected type. */
 static bool put_value(struct proto_transcode_walk *w, uint32_t number, const struct schema *s,
                       struct buf *to)
 {

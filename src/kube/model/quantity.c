@@ -21,7 +21,7 @@ static const struct {
     { "Gi", 3, true },  { "Ti", 4, true },  { "Pi", 5, true },  { "Ei", 6, true },
 };
 
-/* Upstream caps at 2^63-1, in whatever unit: larger magnitudes become that. */
+/* Upstream caps at 2^63-1, in any unit: larger magnitudes become that. */
 static __int128 max_nano(void)
 {
     return (__int128)INT64_MAX * NANO;
@@ -32,7 +32,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Multiply, capped; the values are non-negative. */
+/* Multiplies, capped; the values are non-negative. */
 static __int128 times(__int128 v, int64_t by)
 {
     return v > max_nano() / by ? max_nano() : v * by;
@@ -63,8 +63,8 @@ static int parse_suffix(struct str s, int *ret_power, bool *ret_binary,
 }
 
 /*
- * digits * 10^power (or 1024^power) in nano units, rounded up. Digits that can no longer matter
- * only leave a trace: "something is there", which rounds up.
+ * digits * 10^power (or 1024^power) in nano units, rounded up. Of digits beyond the precision only
+ * whether one is non-zero is kept, which rounds up.
  */
 static __int128 scale(struct str whole, struct str fraction, int power, bool binary)
 {
@@ -161,7 +161,7 @@ struct str quantity_text(struct arena *a, struct quantity q)
     __int128 v = negative ? -q.nano : q.nano;
     if (v == 0)
         return STR("0");
-    /* Fractions, and anything below 1024, are shown in decimal. */
+    /* Fractions, and values below 1024, are written in decimal. */
     if (q.format == QUANTITY_BINARY_SI && v % NANO == 0 && v >= 1024 * NANO)
         return text_binary(a, negative, v);
     size_t i = 0;

@@ -16,14 +16,14 @@ const struct schema_field *schema_fields(const struct schema *s, size_t *ret_n)
 {
     if (s->builtin && !s->fields) {
         struct schema *mut =
-            (struct schema *)s; /* lazily made part of an otherwise constant struct */
+            (struct schema *)s; /* the lazily filled part of an otherwise constant struct */
         mut->fields = builtin_expand((uint16_t)(s->builtin - 1), &mut->n_fields);
     }
     *ret_n = s->n_fields;
     return s->fields;
 }
 
-/* Many fields are followed by their numbers (uint32_t) in the order of the names. */
+/* A long field list is followed by its indexes (uint32_t) in the order of the names. */
 enum { SORTED_MIN = 32 };
 
 struct schema_field *schema_fields_new(struct arena *a, struct schema *s, size_t n)
@@ -71,7 +71,7 @@ const struct schema_field *schema_field(const struct schema *s, struct str name)
 {
     size_t n;
     const struct schema_field *f = schema_fields(s, &n);
-    if (n > SORTED_MIN && !s->builtin) /* those of built-in types are not many */
+    if (n > SORTED_MIN && !s->builtin) /* built-in types have few fields */
         return find_sorted(f, n, name);
     for (size_t i = 0; i < n; i++)
         if (str_eq(f[i].name, name))
@@ -147,7 +147,9 @@ static void prune(struct prune *p, const struct schema *s, struct json *v, bool 
                   const struct fpath *at)
 {
     if (v->type == JSON_OBJECT) {
-        /* Something that is no object by its schema, like int-or-string, fails validation later. */
+        /*
+         * A value that is not an object by its schema, like int-or-string, fails validation later.
+         */
         if (s->type == SCHEMA_OBJECT || s->type == SCHEMA_MAP || s->flags & SCHEMA_PRESERVE_UNKNOWN)
             prune_object(p, s, v, is_resource, at);
     } else if (v->type == JSON_ARRAY && s->items && s->type == SCHEMA_ARRAY) {
@@ -168,7 +170,7 @@ void schema_prune(const struct schema *s, struct json *v, bool is_root, schema_u
 
 /* ---- defaulting ---- */
 
-/* Nulls that a field cannot hold go, unless a default takes their place. */
+/* Remove nulls of fields that are not nullable, unless a default replaces them. */
 static void drop_nulls(const struct schema *s, struct json *v)
 {
     struct json *next;

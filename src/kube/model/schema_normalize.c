@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Built-in kinds through upstream's eyes: decoding JSON into a Go struct and encoding it again.
+ * Built-in kinds as upstream sees them: has the effect of decoding JSON into a Go struct and
+ * encoding it again.
  *
- * Go decides by its types what is written: members marked omitempty vanish when they are empty
- * (zero, false, "", no elements; a struct never is), pointers vanish when nil, everything else is
- * always written, as zero if need be, and in the order of the struct. Clients see this, so we do
- * the same.
+ * Go's types decide what is written: members marked omitempty are left out when they are empty
+ * (zero, false, "", no elements; a struct never is), pointers when nil; everything else is always
+ * written, as zero if need be, in the order of the struct. Clients depend on this, so it is the
+ * same here.
  */
 #include "kube/model/schema.h"
 
@@ -68,7 +69,7 @@ static const char *go_type(struct arena *a, const struct schema *s)
     return "";
 }
 
-/* Go names fields without the indexes and keys in between. */
+/* Go's messages name fields without indexes and keys. */
 static const char *field_stack(struct norm *n, const struct fpath *at)
 {
     const struct fpath *chain[FPATH_MAX_DEPTH];
@@ -87,7 +88,7 @@ static const char *field_stack(struct norm *n, const struct fpath *at)
     return text;
 }
 
-/* owner: the struct that holds the field, NULL at the root. */
+/* owner: the struct that has the field, NULL at the root. */
 static int mismatch(struct norm *n, const struct schema *s, const struct json *v, const char *owner,
                     const struct fpath *at, const char *got)
 {
@@ -111,7 +112,7 @@ static int norm_integer(struct norm *n, const struct schema *s, const struct jso
     if (v->type != JSON_NUMBER)
         return mismatch(n, s, v, owner, at, go_kind(v));
     bool plain = str_find_char(v->s, '.') < 0 && str_find_char(v->s, 'e') < 0 &&
-                 str_find_char(v->s, 'E') < 0; /* Go takes no 1.0 nor 1e2 for an integer */
+                 str_find_char(v->s, 'E') < 0; /* Go does not accept 1.0 or 1e2 as an integer */
     if (r < 0 || !plain || (s->type == SCHEMA_INT32 && (i < INT32_MIN || i > INT32_MAX)))
         return mismatch(n, s, v, owner, at, arena_printf(n->a, "number " STR_FMT, STR_ARG(v->s)));
     return 0;
@@ -123,7 +124,7 @@ static bool is_base64_char(char c)
            c == '/';
 }
 
-/* Offset of the first byte that standard base64 does not allow, -1 if it is well-formed. */
+/* Offset of the first byte that is invalid in standard base64, -1 if it is well-formed. */
 static ptrdiff_t base64_flaw(struct str s)
 {
     size_t digits = 0, pad = 0;
@@ -141,7 +142,7 @@ static ptrdiff_t base64_flaw(struct str s)
     return (digits + pad) % 4 ? (ptrdiff_t)s.n : -1;
 }
 
-/* Line breaks are allowed in base64 and are gone when Go writes it again. */
+/* Line breaks are allowed in base64; Go writes it without them. */
 static void drop_line_breaks(struct norm *n, struct json *v)
 {
     if (str_find_char(v->s, '\n') < 0 && str_find_char(v->s, '\r') < 0)
@@ -166,7 +167,7 @@ static int norm_bytes(struct norm *n, const struct schema *s, struct json *v, co
     return 0;
 }
 
-/* Behind the seconds Go wants six digits. */
+/* Go requires six digits after the seconds. */
 static bool has_micros(struct str s)
 {
     size_t n = sizeof "2006-01-02T15:04:05" - 1;
@@ -238,7 +239,7 @@ static int norm_int_or_string(struct norm *n, const struct json *v)
 
 /* ---- structs ---- */
 
-/* What Go writes for a field that was never set; NULL: nothing. */
+/* The value that Go writes for an unset field; NULL: none. */
 static struct json *zero_value(struct arena *a, const struct schema_field *f)
 {
     if (f->flags & (FIELD_POINTER | FIELD_OMIT_ZERO))
@@ -255,7 +256,7 @@ static struct json *zero_value(struct arena *a, const struct schema_field *f)
     case SCHEMA_INT64:
     case SCHEMA_NUMBER:
         return omit ? NULL : json_new_int(a, 0);
-    /* Structs with their own encoding: omitempty does not hold for them. */
+    /* Structs with their own encoding: omitempty does not apply to them. */
     case SCHEMA_TIME:
     case SCHEMA_MICRO_TIME:
         return json_new_null(a);
@@ -370,7 +371,7 @@ static int norm_array(struct norm *n, const struct schema *s, struct json *v, co
     size_t i = 0;
     json_each (item, v) {
         struct fpath child = fpath_index(at, i++);
-        /* A null element is the zero value of its type; of a struct that is an empty object. */
+        /* A null element becomes the zero value of its type; for a struct an empty object. */
         if (item->type == JSON_NULL && s->items->type == SCHEMA_OBJECT)
             json_replace(item, json_new_object(n->a));
         else if (item->type == JSON_NULL && s->items->type == SCHEMA_STRING)

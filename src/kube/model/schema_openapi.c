@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the OpenAPI v3 schema of a CustomResourceDefinition to struct schema.
+ * Builds struct schema from the OpenAPI v3 schema of a CustomResourceDefinition.
  *
- * Two kinds of nodes: structural ones say what a value is (type, properties, items, defaults,
- * extensions); below allOf, anyOf, oneOf and not there are only value rules, which become schemas
- * of type SCHEMA_ANY whose fields and items carry more rules. What a rule talks about must exist
- * structurally ("completeness"), so that pruning and defaulting never depend on a combination.
+ * There are two kinds of nodes: structural ones define the value (type, properties, items,
+ * defaults, extensions); below allOf, anyOf, oneOf and not there are only value rules, which become
+ * schemas of type SCHEMA_ANY whose fields and items carry more rules. Each rule needs a structural
+ * counterpart ("completeness"), so that pruning and defaulting never depend on a combination.
  */
 #include "kube/model/schema.h"
 
@@ -16,8 +16,8 @@ enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 struct schema_openapi_build {
     struct arena *a;
     struct field_errors *errs;
-    const struct json *stored;   /* the definition as it is now, or NULL */
-    struct map *stored_patterns; /* of it; NULL until they are needed */
+    const struct json *stored;   /* the stored definition, or NULL */
+    struct map *stored_patterns; /* patterns in it; NULL until needed */
     size_t n_nodes;
     unsigned depth;
 };
@@ -40,7 +40,7 @@ static bool has_members(const struct json *v)
     return v && v->type >= JSON_ARRAY && v->n > 0;
 }
 
-/* ---- complaints ---- */
+/* ---- errors ---- */
 
 static void required(struct schema_openapi_build *b, const struct fpath *at, const char *key,
                      const char *text)
@@ -112,7 +112,7 @@ static void set_pattern(struct schema_openapi_build *b, struct schema_rules *r,
                     "must be a valid regular expression, but isn't: %s", err_text(&err));
 }
 
-/* skip_types: the list is part of the int-or-string pattern, which may name types. */
+/* skip_types: the list is part of the int-or-string pattern, which may contain types. */
 static const struct schema *const *alternatives(struct schema_openapi_build *b,
                                                 const struct json *list, const char *key,
                                                 bool skip_types, const struct fpath *at,
@@ -381,7 +381,7 @@ static void check_list_map(struct schema_openapi_build *b, const struct json *sp
         else if (str_is(type, "array") || str_is(type, "object"))
             invalid(b, &key_at, "type", json_getc(items, "type"),
                     "must be a scalar type if parent array's x-kubernetes-list-type is map");
-        /* A key must be there in every item, or have a default. */
+        /* A key must be required in every item, or have a default. */
         bool given = prop && json_getc(prop, "default");
         json_each (r, json_getc(items, "required")) {
             given = given || str_eq(json_str(r), json_str(k));
@@ -395,7 +395,7 @@ static void check_list_map(struct schema_openapi_build *b, const struct json *sp
     }
 }
 
-/* Elements of a set are compared whole, so they must be replaced whole. */
+/* Elements of a set are compared whole, so they must be atomic. */
 static void check_set_items(struct schema_openapi_build *b, const struct json *items,
                             const struct fpath *at)
 {
@@ -443,7 +443,7 @@ static void check_list_type(struct schema_openapi_build *b, const struct json *s
         return;
     size_t before = b->errs->n;
     check_list_map(b, spec, at);
-    if (b->errs->n > before) /* there is nothing to tell the elements apart by */
+    if (b->errs->n > before) /* the elements cannot be told apart */
         return;
     s->list_type = SCHEMA_LIST_MAP;
     struct str *names = arena_new_n(b->a, struct str, keys && keys->n ? keys->n : 1);
@@ -474,7 +474,7 @@ static void check_map_type(struct schema_openapi_build *b, const struct json *sp
         field_error_enum(b->errs, &here, v, known, ARRAY_LEN(known));
 }
 
-/* Upstream cannot make a structural schema of it, and says nothing more. */
+/* Upstream cannot make a structural schema of it, and reports nothing more. */
 static bool is_unsupported(const struct json *spec)
 {
     return json_get_str(spec, "$ref").n || json_get_str(spec, "id").n ||
@@ -543,7 +543,7 @@ static void check_extensions(struct schema_openapi_build *b, const struct json *
         forbidden(b, at, "id", "id is not supported");
 }
 
-/* metadata may restrict name and generateName at the root, nothing else. */
+/* metadata may only restrict name and generateName, at the root. */
 static bool is_plain_metadata(const struct json *spec)
 {
     json_each (m, spec) {
@@ -623,7 +623,7 @@ static void build_additional(struct schema_openapi_build *b, const struct json *
     if (has_members(json_getc(spec, "properties")) && json_is(more, JSON_OBJECT))
         field_error(b->errs, FIELD_FORBIDDEN, &child, NULL,
                     "additionalProperties and properties are mutual exclusive");
-    if (more->type == JSON_FALSE) /* nothing but the properties, which is so anyway */
+    if (more->type == JSON_FALSE) /* only the declared properties, which is the default anyway */
         return;
     if (s->type == SCHEMA_OBJECT)
         s->type = SCHEMA_MAP;
@@ -646,7 +646,7 @@ static void build_items(struct schema_openapi_build *b, const struct json *spec,
         s->items = &preserve_any;
 }
 
-/* Whoever evaluates rules need not look where there are none. */
+/* Lets evaluators of rules skip parts without rules. */
 static void mark_ruled(struct schema *s)
 {
     unsigned ruled = s->rules && json_first(s->rules->cel) ? SCHEMA_RULED : 0;
@@ -688,7 +688,7 @@ static const struct schema *build(struct schema_openapi_build *b, const struct j
         forbidden(b, at, "nullable", "nullable cannot be true at the root");
     s->rules = rules_of(b, spec, at);
     check_type(b, spec, level, at);
-    if (level == LEVEL_ROOT) /* upstream looks at the rules of the root only */
+    if (level == LEVEL_ROOT) /* upstream checks the rules of the root only */
         complete_combinations(b, spec, spec, at, at);
     build_fields(b, spec, s, at);
     build_additional(b, spec, s, level, at);
@@ -699,7 +699,7 @@ static const struct schema *build(struct schema_openapi_build *b, const struct j
     return s;
 }
 
-/* ---- defaults must be valid themselves ---- */
+/* ---- defaults must be valid ---- */
 
 static void note_unknown(void *arg, struct str path)
 {
@@ -707,7 +707,7 @@ static void note_unknown(void *arg, struct str path)
     *(bool *)arg = true;
 }
 
-/* Complaints about the value of a default, under the default's path. */
+/* Report errors in the value of a default, below the default's path. */
 static void report_below(struct schema_openapi_build *b, const struct fpath *at,
                          const struct field_errors *own)
 {
@@ -732,7 +732,7 @@ static void check_default(struct schema_openapi_build *b, const struct schema *s
     report_below(b, &here, &own);
 }
 
-/* Those inside additionalProperties are not looked at, as upstream does not. */
+/* Defaults inside additionalProperties are not checked, as in upstream. */
 static void check_defaults(struct schema_openapi_build *b, const struct schema *s,
                            const struct fpath *at)
 {
@@ -747,7 +747,7 @@ static void check_defaults(struct schema_openapi_build *b, const struct schema *
         check_defaults(b, s->items, &items);
 }
 
-/* What every object has cannot be defaulted by a definition. */
+/* A definition cannot set defaults for the fields that every object has. */
 static void forbid_defaults(struct schema_openapi_build *b, const struct schema *s,
                             const char *where, const struct fpath *at)
 {

@@ -11,9 +11,9 @@
 
 enum {
     REGEX_PATTERN_MAX_BYTES = 16 * 1024,
-    REGEX_REPEAT_MAX = 1000, /* of one repetition, and of those inside one another */
-    REGEX_DEPTH_MAX = 256,   /* PCRE2 refuses what is nested deeper */
-    REGEX_FIRST_LIMIT = 500, /* more are tried after that, by */
+    REGEX_REPEAT_MAX = 1000, /* of one repetition, and of nested ones multiplied */
+    REGEX_DEPTH_MAX = 256,   /* PCRE2 refuses deeper nesting */
+    REGEX_FIRST_LIMIT = 500, /* first backtracking limit; then raised by */
     REGEX_LIMIT_FACTOR = 16,
     REGEX_HEAP_LIMIT_KIB = 4096
 };
@@ -22,7 +22,7 @@ struct schema_regex {
     pcre2_code *code;
 };
 
-/* Escapes that RE2 has; others of letters and digits are Perl's. */
+/* Escapes that RE2 supports; other letters and digits are Perl's. */
 static bool is_foreign_escape(char c, bool in_class)
 {
     bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '1' && c <= '9');
@@ -36,7 +36,7 @@ static size_t end_of_class(struct str p, size_t i, bool *ret_foreign)
     i++;
     if (i < p.n && p.p[i] == '^')
         i++;
-    if (i < p.n && p.p[i] == ']') /* right behind the opening one it is a member */
+    if (i < p.n && p.p[i] == ']') /* right after the opening bracket it is a member */
         i++;
     for (; i < p.n && p.p[i] != ']'; i++) {
         ptrdiff_t named = str_has_prefix(str_slice(p, i, p.n), STR("[:"))
@@ -50,7 +50,7 @@ static size_t end_of_class(struct str p, size_t i, bool *ret_foreign)
     return MIN(i, p.n);
 }
 
-/* Index of the last byte of what opens the group at `i`; false: RE2 has no such groups. */
+/* Index of the last byte of a group's opening at `i`; false: RE2 has no such group. */
 static bool open_group(struct str p, size_t i, size_t *ret_end)
 {
     struct str rest = str_slice(p, i + 1, p.n);
@@ -71,8 +71,10 @@ static bool open_group(struct str p, size_t i, size_t *ret_end)
     return n < rest.n && strchr(":)", rest.p[n]) && rest.p[n - 1] != '-';
 }
 
-/* The count of "{n}", "{n,}" or "{n,m}" at `i`, larger ones as UINT64_MAX, and where it ends;
- * false: the brace stands for itself. */
+/*
+ * Reads "{n}", "{n,}" or "{n,m}" at `i`: its count, larger ones as UINT64_MAX, and its end; false:
+ * the brace is a literal.
+ */
 static bool repeat_at(struct str p, size_t i, uint64_t *ret, size_t *ret_end)
 {
     uint64_t number[2] = { 0, 0 };
@@ -94,7 +96,7 @@ static bool repeat_at(struct str p, size_t i, uint64_t *ret, size_t *ret_end)
     return i < p.n && has_digits;
 }
 
-/* Where the escape at `i` ends: "\\Q...\\E" is literal, "\\p{..}" and "\\x{..}" have braces. */
+/* End of the escape at `i`: "\\Q...\\E" is literal, "\\p{..}" and "\\x{..}" have braces. */
 static size_t end_of_escape(struct str p, size_t i)
 {
     char c = i + 1 < p.n ? p.p[i + 1] : 0;
@@ -109,7 +111,7 @@ static size_t end_of_escape(struct str p, size_t i)
     return i;
 }
 
-/* The repetition operator at `i`, and its last byte. */
+/* There is a repetition operator at `i`; *ret_end: its last byte. */
 static bool is_repetition(struct str p, size_t i, size_t *ret_end)
 {
     uint64_t count;
@@ -119,8 +121,8 @@ static bool is_repetition(struct str p, size_t i, size_t *ret_end)
 }
 
 /*
- * What RE2 does not have, in its words; NULL if there is nothing of the kind. It has one repetition
- * operator, with "?" behind it at most: PCRE2 takes "a{2}+" without giving back.
+ * A construct that RE2 lacks, in RE2's words; NULL if there is none. RE2 allows one repetition
+ * operator with at most "?" after it; in PCRE2 "a{2}+" is possessive.
  */
 static const char *foreign_construct(struct str p)
 {
@@ -149,7 +151,7 @@ static const char *foreign_construct(struct str p)
     return NULL;
 }
 
-/* RE2's bound on what repetition makes of a pattern: "(a{10}){200}" is one of 2,000. */
+/* RE2's limit on the total repetition of a pattern: "(a{10}){200}" counts as 2,000. */
 static bool repeats_too_often(struct str p)
 {
     uint64_t inside[REGEX_DEPTH_MAX] = { 1 }, last = 1, count;
@@ -195,7 +197,7 @@ static bool repeats_too_often(struct str p)
     return false;
 }
 
-/* RE2's words for what PCRE2 found; its own where RE2 has none. */
+/* RE2's words for PCRE2's error; PCRE2's own where RE2 has none. */
 static const char *reason(int code, char *own, size_t size)
 {
     static const struct {
@@ -274,7 +276,9 @@ int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, 
 {
     pcre2_match_context *limits = pcre2_match_context_create(NULL);
     pcre2_match_data *data = pcre2_match_data_create(1, NULL);
-    /* Checked by the first call: again, for each of many matches, it would be quadratic. */
+    /*
+     * The first call checks the UTF-8; checking again for each of many matches would be quadratic.
+     */
     uint32_t options = from ? PCRE2_NO_UTF_CHECK : 0;
     int r = PCRE2_ERROR_MATCHLIMIT;
     unsigned limit = 0;
@@ -293,5 +297,5 @@ int schema_regex_find(const struct schema_regex *re, struct str s, size_t from, 
     pcre2_match_context_free(limits);
     if (is_over_limit(r))
         return E_LIMIT;
-    return r >= 0; /* bad UTF-8 matches nothing */
+    return r >= 0; /* invalid UTF-8 matches nothing */
 }

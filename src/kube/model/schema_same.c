@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a value has changed, as ratcheting means it; see schema.h. */
+/* Whether a value has changed, in the sense of ratcheting; see schema.h. */
 #include "kube/model/schema.h"
 
 #include "base/map.h"
@@ -38,7 +38,7 @@ static bool same_members(struct same *c, const struct schema *s, const struct js
     return true;
 }
 
-/* The order of a list map's elements does not count. */
+/* The order of a list map's elements is ignored. */
 static bool same_items(struct same *c, const struct schema *s, const struct json *x,
                        const struct json *y)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Validation of values against schemas, worded as upstream's OpenAPI validator and its list type
- * checks word it. Complaints about a combination (oneOf and the like) have no field of their own
- * there; their path is "<nil>", and so it is here.
+ * checks. Like upstream's, errors in combinations (oneOf and the like) have no field of their own;
+ * their path is "<nil>".
  */
 #include "kube/model/schema.h"
 
@@ -15,7 +15,7 @@
 
 struct valid {
     struct field_errors *errs;
-    struct arena *scratch; /* data that no error refers to */
+    struct arena *scratch; /* for data that no error refers to */
     struct budget *budget;
 };
 
@@ -24,13 +24,13 @@ static bool spend(struct valid *v, uint64_t steps)
     return budget_spend(v->budget, steps, "validating the object");
 }
 
-/* Nothing that follows would change the outcome. */
+/* The outcome is decided: further checks would not change it. */
 static bool is_decided(const struct valid *v)
 {
     return budget_is_over(v->budget) || field_errors_full(v->errs);
 }
 
-/* old: the value before an update, NULL where there was none or it cannot be told. */
+/* old: the value before an update, NULL where there was none or it cannot be matched. */
 static void validate(struct valid *v, const struct schema *s, const struct json *value,
                      const struct json *old, const struct fpath *at);
 
@@ -41,7 +41,7 @@ static const char *where(struct valid *v, const struct fpath *at)
     return str_dup_arena(v->errs->a, fpath_text(v->errs->a, at));
 }
 
-/* "spec.a in body"; upstream has an empty name at the root. */
+/* "spec.a in body"; at the root upstream's name is empty. */
 static const char *subject(struct valid *v, const struct fpath *at)
 {
     if (v->errs->is_quiet)
@@ -183,7 +183,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* One label, or several of which the last consists of at least two letters. */
+/* One label, or several of which the last has at least two letters. */
 static bool is_hostname(struct str s)
 {
     if (s.n == 0 || s.n > 255)
@@ -217,7 +217,7 @@ static bool is_uri(struct str s)
     return colon > 0 || (s.n > 0 && s.p[0] == '/');
 }
 
-/* "1h30m", "-2.5s" and, as upstream also takes them, "3 days". */
+/* "1h30m", "-2.5s" and, as upstream also accepts them, "3 days". */
 static bool is_duration(struct str s)
 {
     static const char *const units[] = { "ns",      "us",     "ms",   "min",  "hours", "hour",
@@ -324,13 +324,13 @@ static size_t count_runes(struct str s)
     return n;
 }
 
-/* 1, 0, E_LIMIT */
+/* Returns 1, 0 or E_LIMIT. */
 static int matches_pattern(struct valid *v, const struct schema_regex *re, struct str s)
 {
     size_t at, end;
     unsigned steps = 0;
     int found = schema_regex_find(re, s, 0, &at, &end, &steps);
-    (void)spend(v, steps * UINT64_C(2) + s.n / 8); /* one of theirs takes some 20 ns */
+    (void)spend(v, steps * UINT64_C(2) + s.n / 8); /* a step of the matcher takes some 20 ns */
     return found;
 }
 
@@ -412,7 +412,9 @@ static void report_too_few(struct valid *v, const struct fpath *at, size_t n, in
                 subject(v, at), (long long)min, what);
 }
 
-/* An element by the hash of its text: of some hundred thousand the texts would take too much. */
+/*
+ * An element, identified by a hash: the texts of some hundred thousand would take too much memory.
+ */
 struct schema_validate_mark {
     uint64_t hash;
     const struct json *item;
@@ -433,7 +435,7 @@ static int cmp_index(const void *x, const void *y)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* What makes an element the same as others: its keys in a list map, else itself. */
+/* Hash of an element's identity: its keys in a list map, else itself. */
 static uint64_t hash_of(struct buf *scratch, const struct schema *s, const struct json *item,
                         uint64_t seed)
 {
@@ -459,7 +461,10 @@ static bool is_same(const struct schema *s, const struct json *a, const struct j
     return true;
 }
 
-/* Leaves in front, in order, the second one of each that is there again. Returns their number. */
+/*
+ * Moves the second occurrence of each repeated element to the front, in order. Returns their
+ * number.
+ */
 static size_t keep_repeated(const struct schema *s, struct schema_validate_mark *m, size_t n)
 {
     size_t n_found = 0;
@@ -517,7 +522,7 @@ static void check_object(struct valid *v, const struct schema_rules *r, const st
     }
 }
 
-/* Its values as a complaint names them. */
+/* Reports a value that is not in the enum. */
 static void report_enum(struct valid *v, const struct json *values, const struct json *value,
                         const struct fpath *at)
 {
@@ -558,7 +563,7 @@ static void check_enum(struct valid *v, const struct schema_rules *r, const stru
 
 /* ---- combinations ---- */
 
-/* Some of upstream's complaints have no field; their path prints as this. */
+/* Some of upstream's errors have no field; their path prints as this. */
 static const struct fpath nil_path = { .kind = FPATH_CHILD, .name = { "<nil>", 5 } };
 
 static void report_combination(struct valid *v, const struct fpath *at, const char *rest)
@@ -634,7 +639,7 @@ static void check_combinations(struct valid *v, const struct schema_rules *r,
 
 /* ---- list types ---- */
 
-/* What must be unique about an element: itself in a set, its keys in a map. */
+/* The part of an element that must be unique: itself in a set, its keys in a map. */
 static const struct json *identity(struct valid *v, const struct schema *s, const struct json *item)
 {
     if (s->list_type == SCHEMA_LIST_SET)
@@ -690,7 +695,9 @@ static void validate_members(struct valid *v, const struct schema *s, const stru
     }
 }
 
-/* Elements of a list map are the same as before if their keys are; others cannot be told apart. */
+/*
+ * Elements of a list map are matched with old ones by their keys; those of other lists cannot be.
+ */
 static void index_items(struct valid *v, const struct schema *s, const struct json *old,
                         struct map *to)
 {
@@ -719,7 +726,7 @@ static void validate_items(struct valid *v, const struct schema *s, const struct
     map_fini(&before);
 }
 
-/* A number where an integer is wanted, or one that its format cannot hold. */
+/* Reports a number that is not an integer, or exceeds its format, where an integer is required. */
 static void check_integer(struct valid *v, const struct schema *s, const struct json *value,
                           const struct fpath *at)
 {
@@ -751,7 +758,7 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
     case JSON_STRING:
         check_string(v, r, value, at);
         break;
-    case JSON_ARRAY: /* after its items */
+    case JSON_ARRAY: /* checked after its items */
         break;
     case JSON_OBJECT:
         check_object(v, r, value, at);
@@ -761,7 +768,7 @@ static void check_rules(struct valid *v, const struct schema_rules *r, const str
     check_combinations(v, r, value, at);
 }
 
-/* Objects above a list map are validated again for its order, which changes no other complaint. */
+/* Objects above a reordered list map are validated again, which adds no other errors. */
 static bool is_as_before(struct valid *v, const struct schema *s, const struct json *value,
                          const struct json *old)
 {
@@ -777,7 +784,7 @@ static void validate(struct valid *v, const struct schema *s, const struct json 
     if (is_decided(v))
         return;
     if (old && is_as_before(v, s, value, old))
-        return; /* it was let in before: a stricter schema does not block other changes */
+        return; /* it was accepted before: a stricter schema does not block other changes */
     if (value->type == JSON_NULL) {
         if (s->flags & (SCHEMA_NULLABLE | SCHEMA_BUILTIN) || s->type == SCHEMA_ANY)
             return;

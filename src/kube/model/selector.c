@@ -102,7 +102,7 @@ enum selector_token {
 struct selector_parser {
     struct arena *a;
     struct str rest;
-    enum selector_token token; /* looked at */
+    enum selector_token token; /* the current token */
     struct str text;
     struct err *err;
 };
@@ -154,7 +154,7 @@ static void next(struct selector_parser *p)
         p->token = T_NOT_IN;
 }
 
-/* "in" and "notin" are operators only behind a key. */
+/* "in" and "notin" are operators only after a key. */
 static bool at_word(const struct selector_parser *p)
 {
     return p->token == T_WORD || p->token == T_IN || p->token == T_NOT_IN;
@@ -179,7 +179,7 @@ static void add_value(struct selector_parser *p, struct selector_req *r, size_t 
     r->values[r->n_values++] = str_copy_arena(p->a, v);
 }
 
-/* (x,,y): an empty place is the empty value. */
+/* (x,,y): an empty position is the empty value. */
 static int parse_values(struct selector_parser *p, struct selector_req *r)
 {
     size_t cap = 0;
@@ -404,7 +404,7 @@ int selector_from_object(struct arena *a, const struct json *obj, struct selecto
 
 /* ---- field selectors ---- */
 
-/* Terms are separated by commas that no backslash precedes. */
+/* Terms are separated by commas without a preceding backslash. */
 static struct str take_term(struct str *rest)
 {
     bool slash = false;
@@ -514,7 +514,7 @@ static bool compares(const struct selector_req *r, struct str v)
     return r->op == SELECTOR_GREATER ? x > y : x < y;
 }
 
-/* v: the value, NULL where there is none. */
+/* v: the value, NULL if there is none. */
 bool selector_req_matches(const struct selector_req *r, const struct str *v)
 {
     switch (r->op) {
@@ -536,7 +536,7 @@ bool selector_req_matches(const struct selector_req *r, const struct str *v)
     return false;
 }
 
-/* A look for a member, some 50 ns, and a comparison with each value. */
+/* Cost of one requirement: a member lookup, some 50 ns, and a comparison with each value. */
 static bool spend(const struct selector_req *r, struct budget *budget)
 {
     return budget_spend(budget, 5 + r->n_values / 2, "matching the selector");
@@ -579,7 +579,7 @@ static struct str scalar_text(struct arena *a, const struct json *v)
     return out;
 }
 
-/* A name that a field has in selectors only. */
+/* Maps a name that exists only in selectors to its field. */
 static struct str field_alias(struct str field)
 {
     return str_is(field, "status.successful") ? STR("status.succeeded") : field; /* Job */
@@ -599,7 +599,8 @@ static struct str zero_text(const struct schema *s, struct str path)
                                                                 : STR("");
 }
 
-/* An Event's source is selected by its component; newer ones have a reporting controller instead.
+/*
+ * An Event's source is selected by its component; newer Events have a reporting component instead.
  */
 static struct str source_text(const struct json *obj)
 {
@@ -619,7 +620,7 @@ struct str selector_field_value(struct arena *a, const struct schema *schema,
         return meta_name(obj);
     if (builtin && str_is(field, "source"))
         return source_text(obj);
-    if (str_has_prefix(field, STR("metadata."))) { /* the usual ones, without compiling a path */
+    if (str_has_prefix(field, STR("metadata."))) { /* the usual fields, without compiling a path */
         struct str last = str_slice(field, sizeof "metadata." - 1, field.n);
         return json_str(json_get(json_getc(obj, "metadata"), last));
     }
@@ -703,7 +704,7 @@ static const char *op_text(enum selector_op op)
     return "";
 }
 
-/* Label values have nothing to escape; those of fields may. */
+/* Label values need no escaping; field values may. */
 static void add_escaped(struct buf *b, struct str v)
 {
     for (size_t i = 0; i < v.n; i++) {

@@ -20,11 +20,11 @@ struct str status_reason(const struct json *status)
     return json_get_str(status, "reason");
 }
 
-/* What a Status says about its object; empty members are left out. */
+/* The details of a Status about its object; empty members are left out. */
 struct details {
     struct str name, group, kind, uid;
     const struct field_errors *causes;
-    struct str cause_text; /* one cause that is only a message */
+    struct str cause_text; /* a single cause that is only a message */
     int retry_after_s;
 };
 
@@ -89,7 +89,7 @@ struct json *status_new(struct arena *a, int code, const char *reason, struct st
     return status_of(a, code < 400 ? "Success" : "Failure", code, reason, message, NULL);
 }
 
-/* A failure about one object: details hold group, kind (the resource) and name. */
+/* A failure about one object: details have group, kind (the resource) and name. */
 static struct json *about(struct arena *a, int code, const char *reason, struct str message,
                           struct str group, struct str resource, struct str name)
 {
@@ -351,7 +351,7 @@ struct json *status_from_err(struct arena *a, int code, const struct err *err)
         return status_new(a, 507, "InsufficientStorage",
                           STR("no space left on device: the server cannot store this; delete "
                               "objects that are not needed, or make room on its disk"));
-    case E_DIGEST: /* damage that an administrator has to repair: the text names the object's key */
+    case E_DIGEST: /* damage that an administrator must repair: the text names the object's key */
         return status_internal(a, str_of(err ? err_text(err) : err_strerror(code)));
     default:
         return status_internal(a, str_of(err_strerror(code)));

@@ -27,7 +27,7 @@ int table_include_parse(struct str s, enum table_include *ret)
 
 enum { MINUTE = 60, HOUR = 3600, DAY = 86400, YEAR = 365 };
 
-/* "<big>" and, unless zero, "<small>" behind it. */
+/* "<big>", followed by "<small>" unless zero. */
 static struct str two_units(struct arena *a, int64_t big, char big_unit, int64_t small,
                             char small_unit)
 {
@@ -38,7 +38,7 @@ static struct str two_units(struct arena *a, int64_t big, char big_unit, int64_t
 
 struct str table_duration(struct arena *a, int64_t s)
 {
-    /* A clock that is a little behind is no reason to complain. */
+    /* Tolerate a clock that is slightly behind. */
     if (s < -1)
         return STR("<invalid>");
     if (s < 0)
@@ -111,7 +111,7 @@ static struct json *cell_text(struct arena *a, const struct json *v)
     return out;
 }
 
-/* A value of the column's type, null where it is of another: as upstream's cellForJSONValue. */
+/* A value of the column's type, null if it has another type: upstream's cellForJSONValue. */
 static struct json *cell_typed(struct arena *a, const struct kube_column *c, const struct json *v,
                                int64_t now_s)
 {

@@ -98,7 +98,7 @@ bool typed_list_is_atomic(struct typed t)
     return t.kind != TYPED_SCHEMA || t.schema->list_type == SCHEMA_LIST_ATOMIC;
 }
 
-/* Objects come in the order of their schema: the next field is near the last one. */
+/* Objects are in the order of their schema: the next field is near the last one. */
 static const struct schema_field *find_field(const struct schema *s, struct str key, size_t *hint)
 {
     enum { NEAR = 16 };
@@ -153,7 +153,7 @@ struct typed typed_item(struct typed t)
 
 /* ---- items of lists ---- */
 
-/* Fields that Go always writes have their zero for a default in upstream's schema. */
+/* Fields that Go always writes have their zero as default in upstream's schema. */
 static const struct json *default_of(const struct schema_field *f)
 {
     static const struct json none = { .type = JSON_STRING, .s = { "", 0 } },
@@ -318,7 +318,7 @@ static void fields_of_list(struct arena *a, struct typed t, const struct json *v
         while (i + same < list.n && field_elem_cmp(&sorted[i]->elem, &sorted[i + same]->elem) == 0)
             same++;
         struct field_set_path item = field_path_child(at, sorted[i]->elem);
-        if (same == 1) /* an item that is there twice is owned as one */
+        if (same == 1) /* a repeated item is owned as a whole */
             fields(a, typed_item(t), sorted[i]->v, &item);
         field_path_add(a, &item, 0);
         i += same;
@@ -368,7 +368,7 @@ struct field_set *typed_fields(struct arena *a, struct typed t, const struct jso
 
 /* ---- removal ---- */
 
-/* The children of a set, findable: what a user makes wide is not searched from its beginning. */
+/* The children of a set, indexed, so that lookups in a wide object are not linear. */
 struct children {
     const struct field_set **p;
     size_t n;
@@ -494,7 +494,7 @@ struct field_set *typed_with_parents(struct arena *a, struct typed t, const stru
 static bool is_atomic(struct typed t)
 {
     if (t.kind != TYPED_SCHEMA && t.kind != TYPED_RESOURCE)
-        return false; /* what nobody describes was never described otherwise */
+        return false; /* without a schema now, it had none before */
     if (t.schema->type == SCHEMA_ARRAY)
         return typed_list_is_atomic(t);
     return (t.schema->type == SCHEMA_OBJECT || t.schema->type == SCHEMA_MAP) &&

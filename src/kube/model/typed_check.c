@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a value have the shape of its type? See typed.h. Texts are upstream's, which print values
- * as Go does.
+ * Checks whether a value has the shape of its type; see typed.h. Texts are upstream's, which prints
+ * values as Go does.
  */
 #include "kube/model/typed_inner.h"
 
 #include "kube/model/field.h"
 
-enum { CHECK_MAX = 64 }; /* complaints; further ones are not looked for */
+enum { CHECK_MAX = 64 }; /* errors; checking stops there */
 
 struct typed_check {
-    struct arena a; /* of elements and complaints */
+    struct arena a; /* for elements and errors */
     bool duplicates_ok;
     struct str text[CHECK_MAX];
     size_t n;
 };
 
-/* The path so far, from the inside out. */
+/* The path so far, innermost first. */
 struct typed_check_at {
     const struct typed_check_at *up;
     struct field_elem elem;
@@ -43,7 +43,7 @@ static const char *go_type(const struct json *v)
     return "";
 }
 
-/* ---- complaints ---- */
+/* ---- errors ---- */
 
 static void write_path(struct buf *to, const struct typed_check_at *at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What changed between two objects; see typed.h.
+ * The changes between two objects; see typed.h.
  *
- * One walk over both trees. Nothing is made for what is equal; paths become nodes of a set when
- * they differ. Every write pays for this walk.
+ * One walk over both trees. Equal parts allocate nothing; paths become nodes of a set only for
+ * differences. Every write pays for this walk.
  */
 #include "kube/model/typed_inner.h"
 
@@ -38,7 +38,7 @@ static void compare_maps(struct arena *a, struct typed t, const struct json *x,
     typed_pairs(x, y, on_pair, &c);
 }
 
-/* Items of one element on both sides; more than one on a side are compared as one thing. */
+/* Items of one element on both sides; if a side has several, they are compared as a whole. */
 static void compare_group(struct arena *a, struct typed t, const struct typed_list_item **x,
                           size_t nx, const struct typed_list_item **y, size_t ny,
                           struct field_set_path *item)
@@ -100,7 +100,7 @@ static bool is_empty(const struct json *v, enum json_type type)
     return !v || v->type != type || v->n == 0;
 }
 
-/* true: it was a leaf, and has been reported if it differs. */
+/* true: the value is a leaf, and is reported if it differs. */
 static bool compare_as(struct arena *a, struct typed t, enum typed_shape shape,
                        const struct json *x, const struct json *y, struct field_set_path *at)
 {

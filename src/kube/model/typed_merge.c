@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration laid over an object; see typed.h. */
+/* Merges a configuration into an object; see typed.h. */
 #include "kube/model/typed_inner.h"
 
 static struct json *merge(struct arena *a, struct typed t, const struct json *live,
@@ -26,11 +26,11 @@ static void on_pair(void *arg, const struct json *live, const struct json *confi
 
 /* ---- lists ---- */
 
-/* The items of one list, findable by element. */
+/* The items of one list, indexed by element. */
 struct index {
     struct typed_items list;
     const struct typed_list_item **sorted;
-    bool *done; /* by place: taken into the result */
+    bool *done; /* by position: already in the result */
 };
 
 static struct index index_of(struct arena *a, const struct schema *s, const struct json *v)
@@ -76,7 +76,10 @@ static void take(struct merge_lists *m, const struct json *live, const struct js
         json_add(m->out, v);
 }
 
-/* An item of config, merged with its twin; one that live has twice is replaced as a whole. */
+/*
+ * Takes an item of config, merged with the same item of live; one repeated in live is replaced
+ * whole.
+ */
 static void take_config(struct merge_lists *m, size_t place)
 {
     size_t n;
@@ -87,7 +90,7 @@ static void take_config(struct merge_lists *m, size_t place)
     m->config.done[place] = true;
 }
 
-/* The next place in config, from `at` on, of an item that live has as well. */
+/* The next position in config, from `at` on, of an item that live has too. */
 static size_t next_shared(const struct merge_lists *m, size_t at)
 {
     size_t n;
@@ -97,8 +100,9 @@ static size_t next_shared(const struct merge_lists *m, size_t at)
 }
 
 /*
- * Items that only live has keep their place between those that both have; those that config has
- * come in its order. An item of live that config has elsewhere waits for its turn there.
+ * Items that only live has keep their place between the items that both have; config's items are in
+ * config's order. An item of live that config has at another position is placed when its turn
+ * comes.
  */
 static void merge_order(struct merge_lists *m)
 {
@@ -154,7 +158,7 @@ static bool is_empty(const struct json *v, enum json_type type)
     return !v || v->type != type || v->n == 0;
 }
 
-/* NULL: nothing. config wins where it says something, null included. */
+/* NULL: no value. config wins where it has a value, null included. */
 static struct json *merge_as(struct arena *a, struct typed t, enum typed_shape shape,
                              const struct json *live, const struct json *config)
 {
