@@ -108,7 +108,7 @@ struct crd_approval crd_approval(struct arena *a, const struct json *obj)
 
 /* ---- names ---- */
 
-/* Names that others of the group hold: other definitions, and built-in resources. */
+/* Names already used in the group, by other definitions and by built-in resources. */
 struct taken {
     struct str self, group;
     const struct json *others;
@@ -164,7 +164,7 @@ static bool is_taken(const struct taken *t, struct str s, bool kinds)
 }
 
 struct crd_status_verdict {
-    const char *reason, *message; /* NULL: fine */
+    const char *reason, *message; /* NULL: accepted */
 };
 
 static void accept_name(struct arena *a, const struct taken *t, const struct json *wanted,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Validation of CustomResourceDefinition objects, in upstream's words and under its paths.
+ * Validation of CustomResourceDefinition objects, with upstream's texts and paths.
  *
- * Where all versions agree on schema, subresources or columns, upstream's internal form holds them
- * once for the whole definition, and complains about "spec.validation" instead of
- * "spec.versions[0].schema"; people search for those texts, so the paths are the same here.
+ * Where all versions have the same schema, subresources or columns, upstream's internal form has
+ * them once for the whole definition, and reports errors at "spec.validation" instead of
+ * "spec.versions[0].schema". Users search for those texts, so the paths are the same here.
  */
 #include "kube/rules/crd_validate.h"
 
@@ -78,7 +78,7 @@ static void check_names(const struct json *names, const struct fpath *up, bool n
 
 /* ---- paths in objects ---- */
 
-/* What does not parse is no error here, as it is none upstream: the column stays empty. */
+/* A path that does not parse is not an error, as upstream: the column stays empty. */
 static void check_path(struct str path, const struct fpath *at, struct field_errors *errs)
 {
     if (!str_has_prefix(path, STR(".")))
@@ -205,7 +205,7 @@ static bool has_schema(const struct json *definition, struct str version, const 
     return false;
 }
 
-/* stored: the definition as it is now, NULL for a new one. */
+/* stored: the stored definition, NULL for a new one. */
 static void check_schema(const struct json *version, const struct json *stored, bool has_status,
                          const struct fpath *at, struct field_errors *errs)
 {
@@ -218,7 +218,7 @@ static void check_schema(const struct json *version, const struct json *stored, 
     if (has_status)
         check_status_root(schema, &schema_at, errs);
     if (has_schema(stored, json_get_str(version, "name"), schema))
-        return; /* what was taken once is served, whatever would be refused today */
+        return; /* a schema accepted once is served, even if it would be refused today */
     size_t n = errs->n;
     (void)schema_from_openapi(errs->a, schema, stored, &schema_at, errs, &built);
     if (errs->n == n)
@@ -228,7 +228,7 @@ static void check_schema(const struct json *version, const struct json *stored, 
 
 /* ---- versions ---- */
 
-/* All versions hold equal values under `key` (absence counts). */
+/* All versions have equal values under `key`; absent values are equal. */
 static bool all_equal(const struct json *versions, const char *key)
 {
     const struct json *first = versions ? json_getc(versions->first, key) : NULL;
@@ -350,7 +350,7 @@ static void check_versions(const struct json *spec, const struct json *stored,
     struct fpath validation_at = fpath_child(up, STR("validation"));
     struct fpath sub_at = fpath_child(up, STR("subresources"));
     struct fpath columns_at = fpath_child(up, STR("additionalPrinterColumns"));
-    /* The first version under its old name, if it is wrong. */
+    /* Report an invalid first version under its old name. */
     struct fpath version_at = fpath_child(up, STR("version"));
     struct str version = json_get_str(first, "name");
     if (version.n)
@@ -369,7 +369,7 @@ static void check_versions(const struct json *spec, const struct json *stored,
         check_selectable(first, up, errs);
 }
 
-/* What a new definition's status would have to say about its storage versions. */
+/* The storedVersions that a new definition's status would need. */
 static void check_new_stored(const struct json *obj, struct field_errors *errs)
 {
     struct fpath status_at = fpath_child(NULL, STR("status")),
@@ -392,7 +392,7 @@ static void check_new_stored(const struct json *obj, struct field_errors *errs)
 
 /* ---- conversion ---- */
 
-/* What the CA bundle of a webhook is not; NULL: it is one, or none. */
+/* The error in a webhook's CA bundle; NULL: it is valid, or there is none. */
 static const char *bundle_problem(const struct json *spec)
 {
     struct str given =
@@ -414,8 +414,10 @@ bool crd_has_bad_bundle(const struct json *obj)
     return bundle_problem(json_getc(obj, "spec")) != NULL;
 }
 
-/* A bad bundle is allowed until the definition is established, and if the old one was bad too; a
- * good bundle, or none, may not be replaced by a bad one. */
+/*
+ * A bad bundle is allowed until the definition is established, and if the old one was bad too. A
+ * valid or absent bundle must not be replaced by a bad one.
+ */
 static void check_bundle(const struct json *spec, const struct json *old, const struct fpath *up,
                          struct field_errors *errs)
 {
@@ -470,7 +472,7 @@ static void check_conversion(const struct json *spec, const struct json *old,
                     "should not be set when strategy is not set to Webhook");
 }
 
-/* ---- the whole ---- */
+/* ---- the definition ---- */
 
 static void check_group(const struct json *spec, const struct fpath *up, struct field_errors *errs)
 {
@@ -491,7 +493,7 @@ static void check_group(const struct json *spec, const struct fpath *up, struct 
         field_error_enum(errs, &scope_at, json_getc(spec, "scope"), scopes, ARRAY_LEN(scopes));
 }
 
-/* What stays as it is, is not complained about. */
+/* An unchanged annotation is not reported. */
 static void check_approval(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
@@ -521,7 +523,7 @@ void crd_validate_name(const struct json *obj, struct field_errors *errs)
                         "must be spec.names.plural+\".\"+spec.group");
 }
 
-/* What an established definition may not change. */
+/* Fields that an established definition must not change. */
 static void check_immutable(const struct json *obj, const struct json *old,
                             struct field_errors *errs)
 {
@@ -547,7 +549,7 @@ static void check_immutable(const struct json *obj, const struct json *old,
         field_error_str(errs, FIELD_INVALID, &plural_at, plural, "field is immutable");
 }
 
-/* Versions in which objects may still lie cannot vanish. */
+/* Versions in which objects may be stored cannot be removed. */
 static void check_stored(const struct json *obj, struct field_errors *errs)
 {
     struct fpath status = fpath_child(NULL, STR("status"));

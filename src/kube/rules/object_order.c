@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk over the text that looks for the fields that were complained of; see object_order.h. */
+/* Walks the text to find the positions of the reported fields; see object_order.h. */
 #include "kube/rules/object_order.h"
 
 #include "base/buf.h"
@@ -32,7 +32,7 @@ static struct complaint complaint_of(struct str text)
     return c;
 }
 
-/* A field stands here, w->path. A repetition is where it stands for the second time. */
+/* The walk is at field w->path. The position of a repetition is its second occurrence. */
 static void meet(struct object_order_walk *w)
 {
     struct str path = buf_str(&w->path);
@@ -52,7 +52,7 @@ static void skip_blanks(struct object_order_walk *w)
         w->p++;
 }
 
-/* What is between the quotes, as it stands there. */
+/* The raw text between the quotes. */
 static struct str skip_string(struct object_order_walk *w)
 {
     const char *from = ++w->p;
@@ -74,7 +74,7 @@ static void walk_object(struct object_order_walk *w)
 {
     size_t n = w->path.n;
     for (w->p++; w->p < w->end && *w->p != '}'; skip_blanks(w)) {
-        if (*w->p != '"') { /* a comma, or a blank behind the brace */
+        if (*w->p != '"') { /* a comma, or a blank after the brace */
             w->p++;
             continue;
         }
@@ -157,7 +157,7 @@ void object_order_warnings(struct object_warnings *ws, struct str json)
         unknown = unknown || c.unknown;
         repeated = repeated || !c.unknown;
     }
-    if (!unknown || !repeated) /* there is nothing to be mixed */
+    if (!unknown || !repeated) /* one kind only: the order is right already */
         return;
     walk_value(w);
     buf_fini(&w->path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From request bodies to objects; see object_rules.h. */
+/* Turns request bodies into objects; see object_rules.h. */
 #include "kube/rules/object_rules.h"
 
 #include "base/clock.h"
@@ -47,7 +47,7 @@ static void on_unknown(void *warnings, struct str path)
     warn(warnings, "unknown", path);
 }
 
-/* Paths inside metadata arrive without their head. */
+/* Paths inside metadata arrive without "metadata". */
 static void on_unknown_meta(void *warnings, struct str path)
 {
     struct object_warnings *w = warnings;
@@ -100,7 +100,7 @@ static struct str internal_package(const struct kube_resource *res)
     return head;
 }
 
-/* What is to be a `res` says that it is something else. */
+/* The error for a body that names another kind than `res`. */
 static struct json *another_kind(struct arena *a, const struct kube_resource *res, struct str group,
                                  struct str version, struct str kind)
 {
@@ -122,7 +122,7 @@ static struct json *another_kind(struct arena *a, const struct kube_resource *re
                STR_ARG(kind), STR_ARG(version), STR_ARG(res->kind), why)));
 }
 
-/* Any kind is read as an object; only its validation finds that it is the wrong one. */
+/* For a custom resource any kind is decoded; only validation reports that it is the wrong one. */
 static struct json *wrong_custom_kind(struct arena *a, const struct kube_resource *res,
                                       const struct json *obj)
 {
@@ -133,7 +133,7 @@ static struct json *wrong_custom_kind(struct arena *a, const struct kube_resourc
     return status_invalid(a, res->group, kind, meta_name(obj), &errs);
 }
 
-/* apiVersion and kind must name the resource; those a built-in object lacks are filled in. */
+/* apiVersion and kind must name the resource; those missing in a built-in object are filled in. */
 static int check_kind(struct arena *a, const struct kube_resource *res, struct json *obj,
                       struct json **ret_status)
 {
@@ -144,7 +144,8 @@ static int check_kind(struct arena *a, const struct kube_resource *res, struct j
         group = STR("");
     }
     bool custom = !(res->schema->flags & SCHEMA_BUILTIN);
-    if (got.n && group.n == 0 && !str_eq(got, version)) { /* "/v1": with the empty group in front */
+    if (got.n && group.n == 0 &&
+        !str_eq(got, version)) { /* "/v1": an empty group before the slash */
         got = version;
         json_set_str(a, obj, "apiVersion", version);
     }
@@ -177,7 +178,7 @@ static int decode_builtin(struct arena *a, const struct kube_resource *res, stru
     return schema_normalize(a, res->schema, obj, type, w ? on_unknown : NULL, w, err);
 }
 
-/* Go reads 2.0 and 2e0 as the number 2 and writes it so. */
+/* Go reads 2.0 and 2e0 as the number 2, and writes 2. */
 static void canonical_numbers(struct arena *a, struct json *v)
 {
     double d;
@@ -214,8 +215,8 @@ static int decode_custom(struct arena *a, const struct kube_resource *res, struc
 }
 
 /*
- * "managedFields": [] ends the tracking like [{}], but does not outlive Go's omitempty. Of a custom
- * object it is as good as absent.
+ * For a built-in kind "managedFields": [] ends the tracking like [{}], but omitempty would drop it.
+ * For a custom object it counts as absent.
  */
 static void keep_reset(struct arena *a, const struct json *obj)
 {
@@ -277,8 +278,10 @@ int object_decode_tree(struct arena *a, const struct kube_resource *res, struct 
     return 0;
 }
 
-/* "json: cannot unmarshal number into Go struct field X.y of type string" as upstream's converter
- * from maps to structs would say it. */
+/*
+ * "json: cannot unmarshal number into Go struct field X.y of type string", in the words of
+ * upstream's converter from maps to structs.
+ */
 static const char *converter_words(struct arena *a, const char *text)
 {
     static const struct {
@@ -386,7 +389,7 @@ static int check_namespace(struct arena *a, const struct kube_resource *res, str
 {
     struct str own = json_get_str(meta, "namespace");
     if (!res->namespaced) {
-        (void)json_del(meta, STR("namespace")); /* as upstream: ignore it */
+        (void)json_del(meta, STR("namespace")); /* ignored, as upstream */
         return 0;
     }
     if (own.n == 0 && wanted.n)
@@ -405,13 +408,13 @@ static void set_time(struct arena *a, struct json *meta, const char *key, int64_
     json_set_str(a, meta, key, str_of(text));
 }
 
-/* The part that only the status subresource writes. */
+/* The kind has a status subresource, so only that writes the status. */
 static bool splits_status(const struct kube_resource *res)
 {
     return kube_subresource(res, STR("status")) != NULL;
 }
 
-/* As if the client had sent none. */
+/* Drops a status that the client sent. */
 static void reset_status(struct arena *a, const struct kube_resource *res, struct json *obj)
 {
     const struct schema_field *f = schema_field(res->schema, STR("status"));
@@ -438,7 +441,7 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
     int r = check_namespace(a, res, meta, env->namespace, ret_status);
     if (r < 0)
         return r;
-    uint64_t rev; /* a text that is not a number, or 0, is no version and is removed */
+    uint64_t rev; /* a text that is not a number, or 0, is not a version and is removed */
     if (parse_u64(json_get_str(meta, "resourceVersion"), 1, UINT64_MAX, &rev) == 0)
         return bad(ret_status,
                    status_new(a, 500, "",
@@ -458,7 +461,7 @@ int object_prepare_create(struct arena *a, const struct kube_resource *res, stru
     return 0;
 }
 
-/* Take one member over from the old object, absence included. */
+/* Take one member from the old object, also its absence. */
 static void keep(struct arena *a, struct json *now, const struct json *old, const char *key)
 {
     const struct json *v = json_getc(old, key);
@@ -468,7 +471,7 @@ static void keep(struct arena *a, struct json *now, const struct json *old, cons
         (void)json_del(now, str_of(key));
 }
 
-/* true if something other than metadata and, where it is apart, status differs. */
+/* true if anything other than metadata, and status where it is separate, differs. */
 static bool spec_changed(const struct kube_resource *res, const struct json *obj,
                          const struct json *old)
 {
@@ -519,7 +522,7 @@ static int check_name(struct arena *a, const struct json *meta, struct str name,
     return 0;
 }
 
-/* The containers of `list` with resources and their policies from those of `from`. */
+/* Take resources and resize policies from the containers of `from` into those of `list`. */
 static void take_resources(struct arena *a, struct json *list, const struct json *from)
 {
     const struct json *f = json_first(from);
@@ -541,7 +544,7 @@ static bool same_names(const struct json *a, const struct json *b)
     return !y;
 }
 
-/* A part of a Pod's spec is written; metadata and all else stay. */
+/* A part of a Pod's spec is written; metadata and everything else stay. */
 static int take_pod_part(struct arena *a, const struct kube_resource *res, enum object_part part,
                          struct json *obj, const struct json *old, struct json **ret_status)
 {
@@ -559,7 +562,7 @@ static int take_pod_part(struct arena *a, const struct kube_resource *res, enum 
         if (same_names(list, from))
             take_resources(a, list, from);
         else
-            keep(a, spec, wanted, lists[i]); /* an error for validation */
+            keep(a, spec, wanted, lists[i]); /* validation reports it */
     }
     if (part == OBJECT_RESIZE)
         keep(a, spec, wanted, "resources");
@@ -568,8 +571,8 @@ static int take_pod_part(struct arena *a, const struct kube_resource *res, enum 
 }
 
 /*
- * Only status is written: all else is the old object's. Of metadata custom resources take nothing,
- * built-in kinds take what any update may change.
+ * Only status is written: everything else comes from the old object. Metadata too for custom
+ * resources; for built-in kinds metadata may change as in any update.
  */
 static void take_status(struct arena *a, const struct kube_resource *res, struct json *obj,
                         const struct json *old)
@@ -606,7 +609,7 @@ int object_prepare_update(struct arena *a, const struct kube_resource *res, enum
         return r;
     for (size_t i = 0; i < ARRAY_LEN(server_owned); i++)
         keep(a, meta, old_meta, server_owned[i]);
-    for (size_t i = 0; i < ARRAY_LEN(immutable); i++) /* others are refused by validation */
+    for (size_t i = 0; i < ARRAY_LEN(immutable); i++) /* other fields are refused by validation */
         if (!json_getc(meta, immutable[i]) || (i > 0 && json_getc(old_meta, immutable[i])))
             keep(a, meta, old_meta, immutable[i]);
     if (part == OBJECT_STATUS) {
@@ -647,7 +650,7 @@ static meta_rule name_rule(const struct kube_resource *res)
     return meta_check_dns1123_subdomain;
 }
 
-/* What upstream checks through the validation that its built-in kinds share. */
+/* Upstream checks these kinds with the validation that its built-in kinds share. */
 static bool has_kube_finalizers(const struct kube_resource *res)
 {
     return res->schema->flags & SCHEMA_BUILTIN && !str_is(res->group, "apiextensions.k8s.io") &&
@@ -658,7 +661,7 @@ static void validate_meta(const struct kube_resource *res, const struct json *ob
                           const struct json *old, struct field_errors *errs)
 {
     if (old) {
-        /* Once in general and once for the kind: upstream names these causes twice. */
+        /* Once in general and once for the kind: upstream reports these causes twice. */
         meta_validate_update(obj, old, errs);
         meta_validate_update(obj, old, errs);
     } else {
@@ -692,7 +695,7 @@ static int validate_all(struct arena *a, const struct kube_resource *res, enum o
         validate_meta(res, obj, old, &errs);
     if (errs.n == 0)
         return 0;
-    /* upstream names the form it works with: the stored one */
+    /* upstream names the version it works with: the storage version */
     const struct kube_resource *as = res->crd || !res->storage ? res : res->storage;
     *ret_status = status_invalid(a, as->group, as->kind, meta_name(obj), &errs);
     return E_INVALID;

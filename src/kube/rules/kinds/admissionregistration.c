@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* admissionregistration.k8s.io: webhooks and policies. They are kept; nothing calls them yet. */
+/*
+ * admissionregistration.k8s.io: webhooks and policies. Validating policies are evaluated
+ * (api/admit/policies.c); webhooks and mutating policies are only stored.
+ */
 #include "kube/cel/cel_policy.h"
 #include "kube/rules/kinds/kinds.h"
 #include "kube/rules/validate/validate.h"
@@ -134,7 +137,7 @@ static const struct kube_column binding_columns[] = {
     COLUMN_AGE,
 };
 
-/* ---- validation: what nothing can be done without ---- */
+/* ---- validation of the required fields ---- */
 
 static void validating_policy_validate(const struct json *obj, const struct json *old,
                                        struct field_errors *errs)
@@ -171,7 +174,7 @@ static void binding_validate(const struct json *obj, const struct json *old,
                     "at least one validation action is required");
 }
 
-/* A cluster that relies on them must not believe itself safe. */
+/* Warns the client that such an object protects nothing. */
 static void say_without_effect(struct arena *a, const struct json *obj, const struct json *old,
                                void (*say)(void *arg, struct str text), void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apiregistration.k8s.io: APIServices. Those with a service behind them are kept, not proxied. */
+/* apiregistration.k8s.io: APIServices. Those with a service are stored, not proxied. */
 #include "codec/base64.h"
 #include "kube/model/meta.h"
 #include "kube/rules/kinds/kinds.h"
@@ -18,8 +18,10 @@ static bool has_service(const struct json *obj)
     return json_is(json_path(obj, "spec", "service", NULL), JSON_OBJECT);
 }
 
-/* A service that this server answers itself is available from the beginning; one that it would have
- * to forward is not. */
+/*
+ * An APIService that this server answers itself is available at once; one that would have to be
+ * forwarded never is.
+ */
 static void service_prepare_create(struct arena *a, struct json *obj)
 {
     kind_reset_status(a, obj);
@@ -36,7 +38,7 @@ static void service_prepare_create(struct arena *a, struct json *obj)
     json_setc(a, json_obj(a, obj, "status"), "conditions", conditions);
 }
 
-/* The warning tells a client that installs an aggregated API that it is not served. */
+/* Warns a client that installs an aggregated API that it is not served. */
 static void service_warn(struct arena *a, const struct json *obj, const struct json *old,
                          void (*say)(void *arg, struct str text), void *arg)
 {

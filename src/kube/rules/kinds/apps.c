@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* apps: Deployments and their like, and ReplicationControllers of core. */
+/* apps: Deployments and the other workloads, and core's ReplicationControllers. */
 #include "kube/model/meta.h"
 #include "kube/rules/kinds/kinds.h"
 #include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
 
-/* Labels may not be changed through the status of a Deployment. */
+/* A write of a Deployment's status may not change labels. */
 static void deployment_prepare_status(struct arena *a, struct json *obj, const struct json *old)
 {
     const struct json *labels = json_path(old, "metadata", "labels", NULL);
@@ -15,7 +15,7 @@ static void deployment_prepare_status(struct arena *a, struct json *obj, const s
         (void)json_del(meta_of(a, obj), STR("labels"));
 }
 
-/* A DaemonSet counts the changes of its template, in an annotation that clients may not change. */
+/* Counts the changes of a DaemonSet's template, in an annotation that clients may not change. */
 #define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
 
 static void set_template_generation(struct arena *a, struct json *obj, int64_t n)
@@ -24,7 +24,10 @@ static void set_template_generation(struct arena *a, struct json *obj, int64_t n
                  str_of(arena_printf(a, "%lld", (long long)n)));
 }
 
-/* Upstream's conversion writes it into whatever has none: so it is the client's who sent none. */
+/*
+ * Upstream's conversion adds it to every object without it, so a client that did not send it owns
+ * it.
+ */
 static void daemon_set_defaults(struct arena *a, struct json *obj)
 {
     if (!json_path(obj, "metadata", "annotations", TEMPLATE_GENERATION, NULL))
@@ -240,7 +243,7 @@ static const struct kube_strategy daemon_set_strategy = { .set_defaults = daemon
 static const struct kube_strategy stateful_set_strategy = { .warn = stateful_warn,
                                                             .name_rule = KUBE_NAME_LABEL,
                                                             WORKLOAD(validate_stateful_set) };
-/* Its pods outlive it unless one says otherwise, as they did before there was such a choice. */
+/* By default its pods are orphaned, as they were before propagation policies existed. */
 static const struct kube_strategy controller_strategy = { WORKLOAD(validate_replication_controller),
                                                           .gc_policy = KUBE_GC_ORPHAN };
 static const struct kube_strategy deployment_strategy = { .counts_annotations = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * autoscaling: HorizontalPodAutoscalers. Stored as v2; v1 knows only a target for the CPU, and
- * carries everything else in annotations, so that nothing is lost on the way there and back.
+ * autoscaling: HorizontalPodAutoscalers. Stored as v2; v1 has only a target for the CPU and carries
+ * everything else in annotations, so that conversions in both directions lose nothing.
  */
 #include "kube/model/meta.h"
 #include "kube/rules/kinds/kinds.h"
@@ -110,7 +110,7 @@ static void from_v1(struct arena *a, struct json *obj)
     struct json *spec = json_obj(a, obj, "spec"), *status = json_obj(a, obj, "status"), *v;
     metrics_from_v1(a, obj, spec, "metrics", "target", "targetCPUUtilizationPercentage",
                     NOTE "metrics");
-    if (!json_getc(spec, "metrics")) { /* nothing asked for: the default is v2's, and made here */
+    if (!json_getc(spec, "metrics")) { /* no metric requested: use v2's default */
         json_set_int(a, spec, "targetCPUUtilizationPercentage", DEFAULT_CPU_PERCENT);
         metrics_from_v1(a, obj, spec, "metrics", "target", "targetCPUUtilizationPercentage",
                         NOTE "metrics");

@@ -14,14 +14,14 @@
 #define OLD_LABEL_UID  "controller-uid"
 #define OLD_LABEL_NAME "job-name"
 
-/* A template that names another owner is a mistake that validation reports. */
+/* Keeps an existing label: validation reports a template that names another owner. */
 static void add_label(struct arena *a, struct json *labels, const char *key, struct str value)
 {
     if (!json_getc(labels, key))
         json_set_str(a, labels, key, value);
 }
 
-/* The Job finds its pods by its own uid, unless the client wants to choose them. */
+/* The Job selects its pods by its uid, unless the client sets manualSelector. */
 static void job_generate_selector(struct arena *a, struct json *job)
 {
     struct json *spec = json_obj(a, job, "spec");

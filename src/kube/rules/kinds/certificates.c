@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * certificates.k8s.io: requests for certificates, and bundles of them. Who asks for a certificate
- * is written into the request by the API server (api/csr.c), which knows the user.
+ * certificates.k8s.io: certificate signing requests and trust bundles. The API server (api/csr.c)
+ * adds the requesting user to a request.
  */
 #include "codec/base64.h"
 #include "io/tls.h"
@@ -13,7 +13,7 @@
 
 /* ---- CertificateSigningRequest ---- */
 
-/* What is asked for is fixed once it has been asked for. */
+/* The spec of a request cannot change. */
 static void csr_prepare_update(struct arena *a, struct json *obj, const struct json *old)
 {
     kind_keep(a, obj, old, "spec");
@@ -135,7 +135,7 @@ static void check_usages(const struct json *list, const struct fpath *at, struct
     }
 }
 
-/* Labels between dots, each by the rule; what is wrong with the first that is wrong. */
+/* Checks each label between dots by the rule; reports the first invalid one. */
 static void check_labels(struct str text, meta_rule rule, const struct fpath *at,
                          struct field_errors *errs)
 {
@@ -175,7 +175,7 @@ static void check_signer_name(const struct json *name, const struct fpath *at,
     }
 }
 
-/* Approved, Denied and Failed are true or not there. */
+/* Approved, Denied and Failed are true or absent. */
 static void check_conditions(const struct json *list, struct field_errors *errs)
 {
     static const struct str all[] = { S("False"), S("True"), S("Unknown") }, only[] = { S("True") };
@@ -206,7 +206,7 @@ static void check_conditions(const struct json *list, struct field_errors *errs)
     }
 }
 
-/* What has been signed stays. */
+/* An issued certificate must not change. */
 static void check_certificate(const struct json *obj, const struct json *old,
                               struct field_errors *errs)
 {
@@ -227,7 +227,7 @@ static void csr_validate(const struct json *obj, const struct json *old, struct 
                  expires = fpath_child(&up, STR("expirationSeconds"));
     const struct json *given = json_getc(spec, "request");
     const struct json *seconds = json_getc(spec, "expirationSeconds");
-    if (old) { /* the spec is the old one's */
+    if (old) { /* the spec is taken from the old object */
         check_conditions(json_path(obj, "status", "conditions", NULL), errs);
         check_certificate(obj, old, errs);
         return;

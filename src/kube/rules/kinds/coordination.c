@@ -27,7 +27,7 @@ static void lease_validate(const struct json *obj, const struct json *old,
                     "may only be specified when `strategy` is defined");
 }
 
-/* Coordinated elections are switched off upstream by default: their fields get lost. */
+/* Coordinated leader election is off by default upstream: its fields are dropped. */
 static void lease_prepare_create(struct arena *a, struct json *lease)
 {
     struct json *spec = json_getc(lease, "spec");

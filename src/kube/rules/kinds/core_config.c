@@ -35,7 +35,7 @@ static size_t validate_bag(const struct json *obj, const char *bag, const char *
 {
     size_t total = 0;
     struct fpath up = fpath_child(NULL, str_of(bag));
-    struct map others = { 0 }; /* both may hold very many keys */
+    struct map others = { 0 }; /* a map, because both may have very many keys */
     json_each (v, other ? json_getc(obj, other) : NULL)
         (void)map_put(&others, v->key, v);
     json_each (v, json_getc(obj, bag)) {
@@ -50,7 +50,7 @@ static size_t validate_bag(const struct json *obj, const char *bag, const char *
     return total;
 }
 
-/* An object marked immutable stays so, with these members. */
+/* An object marked immutable cannot change, nor these members. */
 static void validate_immutable(const struct json *obj, const struct json *old,
                                const char *const *members, size_t n, struct field_errors *errs)
 {
@@ -70,7 +70,7 @@ static void configmap_validate(const struct json *obj, const struct json *old,
                                struct field_errors *errs)
 {
     static const char *const members[] = { "data", "binaryData" };
-    struct fpath whole = fpath_child(NULL, STR("[]")); /* upstream's word for it */
+    struct fpath whole = fpath_child(NULL, STR("[]")); /* upstream's path */
     if (old)
         validate_immutable(obj, old, members, ARRAY_LEN(members), errs);
     size_t total = validate_bag(obj, "data", "binaryData", false, errs) +

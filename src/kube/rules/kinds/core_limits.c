@@ -17,7 +17,7 @@ static const struct kube_column limit_columns[] = {
     COLUMN("Created At", "date", "When the object was created.", 0, cell_created_at),
 };
 
-/* Least resource above `last`, of those that limit (limits.*) or of the others. */
+/* The first resource after `last` in order, among limits.* or among the others. */
 static const struct json *next_hard(const struct json *hard, const struct json *last, bool limits)
 {
     const struct json *best = NULL;
@@ -67,7 +67,7 @@ static const struct kube_subresource quota_subresources[] = {
       .kind = S("ResourceQuota") },
 };
 
-/* One without a name gets one that nobody else has. */
+/* A LimitRange without a name gets a unique one. */
 static void limit_prepare_create(struct arena *a, struct json *obj)
 {
     struct json *meta = meta_of(a, obj);

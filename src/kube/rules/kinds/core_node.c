@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes, and ComponentStatuses, of which there are none here. */
+/* Nodes, and ComponentStatuses, whose list is always empty. */
 #include "kube/rules/kinds/kinds.h"
 #include "kube/rules/kinds/row.h"
 #include "kube/rules/validate/validate.h"
@@ -19,7 +19,7 @@ static void row_roles(struct kind_row *r)
     const struct json *labels = json_path(r->obj, "metadata", "labels", NULL);
     struct buf b = BUF_INIT(4096);
     struct str last = STR("");
-    for (;;) { /* sorted, each once */
+    for (;;) { /* sorted, without duplicates */
         struct str best = STR("");
         json_each (l, labels) {
             struct str role = role_of(l);
@@ -115,7 +115,7 @@ static void node_warn(struct arena *a, const struct json *node, const struct jso
         say(arg, STR("spec.externalID: this field is deprecated, and is unused by Kubernetes"));
 }
 
-/* Upstream has dropped dynamic configuration; what an old object has stays. */
+/* Upstream has dropped dynamic configuration; an old object keeps its value. */
 static void node_prepare_create(struct arena *a, struct json *node)
 {
     (void)a;
@@ -128,7 +128,7 @@ static void node_prepare_update(struct arena *a, struct json *node, const struct
         node_prepare_create(a, node);
 }
 
-/* An agent registers its node with all that it knows. */
+/* A kubelet registers its node with its status. */
 static const struct kube_strategy node_strategy = { .prepare_create = node_prepare_create,
                                                     .prepare_update = node_prepare_update,
                                                     .warn = node_warn,

@@ -17,7 +17,7 @@ static const char *const qos_names[QOS_N] = { "cpu", "memory" };
 struct qos_sum {
     __int128 requests[QOS_N], limits[QOS_N];
     bool limited[QOS_N]; /* every container has a limit */
-    bool any;            /* something is asked for */
+    bool any;            /* a request or limit is set */
 };
 
 static __int128 positive(const struct json *list, const char *name)
@@ -99,8 +99,10 @@ void kind_pod_add_condition(struct arena *a, struct json *pod, const char *type,
         (void)json_del(c, STR("message"));
 }
 
-/* matchLabelKeys, and mismatchLabelKeys, of a term with a selector: the pod's own labels of these
- * keys become a part of it. */
+/*
+ * For a term with a selector: the pod's own labels with the keys in matchLabelKeys, or
+ * mismatchLabelKeys, are added to the selector.
+ */
 static void merge_label_keys(struct arena *a, struct json *term, const char *keys, const char *op,
                              const struct json *labels)
 {
@@ -160,7 +162,7 @@ static void pod_prepare_create(struct arena *a, struct json *pod)
     json_set_str(a, status, "qosClass", str_of(kind_pod_qos_class(pod)));
 }
 
-/* The kubelet may leave out what the server knows better. */
+/* The kubelet may leave out fields that the server sets. */
 static void pod_prepare_status(struct arena *a, struct json *pod, const struct json *old)
 {
     struct json *meta = meta_of(a, pod), *status = json_obj(a, pod, "status");
@@ -201,7 +203,7 @@ static void pod_warn(struct arena *a, const struct json *pod, const struct json 
     pod_warnings(a, pod, say, arg);
 }
 
-/* A pod without a node, or at its end, has nobody to wait for. */
+/* A pod without a node, or that has ended, needs no grace period. */
 static int64_t pod_grace_s(const struct json *pod, const int64_t *requested)
 {
     const struct json *spec = json_getc(pod, "spec");
@@ -251,7 +253,7 @@ static void count_restart(const struct json *container, int64_t *restarts, struc
         *last = finished;
 }
 
-/* Why a container ended: its reason, or signal or exit code. */
+/* The reason why a container ended: its reason, or signal, or exit code. */
 static struct str ended(struct arena *a, const struct json *terminated)
 {
     struct str reason = json_get_str(terminated, "reason");
@@ -268,7 +270,7 @@ static struct str init_reason(struct arena *a, struct str why)
     return str_of(arena_printf(a, "Init:" STR_FMT, STR_ARG(why)));
 }
 
-/* Init containers in order, up to the one that is at work; false: all are done. */
+/* Init containers in order, up to the first that is not done; false: all are done. */
 static bool row_init_containers(struct pod_row *r, int64_t *side_restarts, struct str *side_last)
 {
     const struct json *declared = json_getc(r->spec, "initContainers");
@@ -299,7 +301,7 @@ static bool row_init_containers(struct pod_row *r, int64_t *side_restarts, struc
     return false;
 }
 
-/* The first container that has something to say wins. */
+/* The first container with a reason to show decides. */
 static void row_main_containers(struct pod_row *r)
 {
     bool decided = false, running = false;

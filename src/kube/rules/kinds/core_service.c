@@ -27,7 +27,7 @@ static struct str ingress_address(const struct json *ingress)
     return ip.n ? ip : json_get_str(ingress, "hostname");
 }
 
-/* Addresses of the load balancer, each once, sorted. */
+/* Addresses of the load balancer, sorted, without duplicates. */
 static void add_ingress(struct buf *b, const struct json *svc)
 {
     const struct json *list = json_path(svc, "status", "loadBalancer", "ingress", NULL);

@@ -21,7 +21,7 @@ static void volume_prepare_create(struct arena *a, struct json *pv)
         json_setc(a, json_obj(a, pv, "status"), "lastPhaseTransitionTime", json_clone(a, now));
 }
 
-/* A phase that changes gets its time, unless the client brings another one along. */
+/* Sets the time of a changed phase, unless the client set one. */
 static void volume_prepare_status(struct arena *a, struct json *pv, const struct json *old)
 {
     struct json *status = json_obj(a, pv, "status");
@@ -56,7 +56,7 @@ static void row_modes(struct kind_row *r, const struct json *modes)
     buf_fini(&b);
 }
 
-/* The class had an annotation before it had a field. */
+/* The class was an annotation before it became a field. */
 static void row_class(struct kind_row *r)
 {
     struct str old = json_str(json_path(r->obj, "metadata", "annotations", CLASS_ANNOTATION, NULL));
@@ -112,8 +112,7 @@ static const struct kube_column volume_columns[] = {
 
 /* ------------------------------------------------------------------ PersistentVolumeClaim */
 
-/* Old clients may only fill a claim from claims and snapshots; the rest of what they say is lost.
- */
+/* dataSource allows only claims and snapshots; other kinds in it are dropped. */
 static bool fills_from(const struct json *source)
 {
     struct str group = json_get_str(source, "apiGroup"), kind = json_get_str(source, "kind");
@@ -121,7 +120,7 @@ static bool fills_from(const struct json *source)
            (str_is(kind, "VolumeSnapshot") && str_is(group, "snapshot.storage.k8s.io"));
 }
 
-/* A claim never keeps two words for what it is filled from. */
+/* Keeps dataSource and dataSourceRef consistent. */
 static void claim_sources(struct arena *a, struct json *spec, const struct json *old)
 {
     if (!json_path(old, "spec", "dataSource", NULL) && !json_getc(spec, "dataSourceRef") &&

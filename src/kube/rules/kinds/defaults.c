@@ -10,11 +10,11 @@
 
 #include <assert.h>
 
-/* ------------------------------------------------------------------ what is the same everywhere */
+/* ------------------------------------------------------------------ constant defaults */
 
 /*
- * Type, without the "io.k8s.api." in front, and its defaults. Sorted by type. Arrays of characters
- * instead of pointers, so that nothing has to be relocated.
+ * Type, without the prefix "io.k8s.api.", and its defaults. Sorted by type. Arrays of characters
+ * instead of pointers, so that they need no relocation.
  */
 static const struct {
     char type[60];
@@ -109,7 +109,7 @@ static void put_int(struct arena *a, const struct schema *s, struct json *obj, c
     defaults_put(a, s, obj, name, json_new_int(a, v));
 }
 
-/* A text of this file. The parser fails at the arena's limit, which an object can bring it near. */
+/* Parses a constant of this file. Fails when the arena is full, which a large object can cause. */
 static struct json *parse_constant(struct arena *a, const char *json)
 {
     struct json *v;
@@ -127,7 +127,7 @@ static void put_text(struct arena *a, const struct schema *s, struct json *obj, 
     defaults_put(a, s, obj, name, parse_constant(a, json));
 }
 
-/* The member as an object, made when it is absent. */
+/* The member as an object, created when it is absent. */
 static struct json *sub_object(struct arena *a, const struct schema *s, struct json *obj,
                                const char *name)
 {
@@ -136,7 +136,7 @@ static struct json *sub_object(struct arena *a, const struct schema *s, struct j
     return json_getc(obj, name);
 }
 
-/* Members of `from` that `to` does not have. */
+/* Copies members of `from` that `to` does not have. */
 static void fill_from(struct arena *a, struct json *to, const struct json *from)
 {
     struct map have = { 0 };
@@ -150,8 +150,10 @@ static void fill_from(struct arena *a, struct json *to, const struct json *from)
 
 /* ------------------------------------------------------------------ pods */
 
-/* Tag of an image name as upstream's parser sees it: "latest" where neither tag nor digest is, ""
- * where a digest stands alone or nothing can be made of the name. */
+/*
+ * Tag of an image name as upstream's parser sees it: "latest" if there is neither tag nor digest,
+ * "" if there is only a digest or the name does not parse.
+ */
 static struct str image_tag(struct str image)
 {
     struct str name, digest, domain, behind, tag = STR("");
@@ -196,7 +198,7 @@ static void default_volume(struct arena *a, const struct schema *s, struct json 
         json_set_str(a, image, "pullPolicy", str_of(pull_policy(json_get_str(image, "reference"))));
 }
 
-/* The name of the account has an older field beside it; both say the same. */
+/* The account name has an older, equal field. */
 static void default_pod_spec(struct arena *a, const struct schema *s, struct json *spec)
 {
     struct str name = json_get_str(spec, "serviceAccountName");
@@ -236,7 +238,7 @@ static struct quantity amount(const struct json *list, struct str name)
     return q;
 }
 
-/* What all containers together ask for; false: none asks. */
+/* The sum over all containers; false: no container requests it. */
 static bool containers_request(const struct json *spec, struct str name, struct quantity *ret)
 {
     struct quantity sum = { 0 }, sidecars = { 0 }, most = { 0 };
@@ -266,7 +268,7 @@ static bool containers_request(const struct json *spec, struct str name, struct 
     return asked;
 }
 
-/* Resources of the pod as a whole: requests follow the containers', or the limits. */
+/* Pod-level resources: requests default to the containers' sum, or to the limits. */
 static void pod_requests(struct arena *a, const struct json *spec, struct json *resources)
 {
     const struct json *limits = json_getc(resources, "limits");
@@ -307,8 +309,8 @@ static void default_pod(struct arena *a, const struct schema *s, struct json *po
 /* ------------------------------------------------------------------ the rest of core */
 
 /*
- * What was one value first and a list later is kept in both: the older field is the list's first.
- * member: of the list's elements, NULL where they are the values.
+ * For a field that later became a list: keeps both, the older field being the first element of the
+ * list. member: of the list's elements, NULL when the elements are the values.
  */
 static void keep_in_step(struct arena *a, const struct schema *s, struct json *obj, const char *one,
                          const char *list, const char *member)
@@ -426,7 +428,7 @@ static void default_rolling_update(struct arena *a, const struct schema *s, stru
         (void)sub_object(a, s, strategy, "rollingUpdate");
 }
 
-/* Here rollingUpdate comes only with a type that was left out. */
+/* Unlike for other kinds, rollingUpdate is set only if the type was absent. */
 static void default_stateful_update(struct arena *a, const struct schema *s, struct json *strategy)
 {
     if (json_getc(strategy, "type"))
@@ -435,7 +437,7 @@ static void default_stateful_update(struct arena *a, const struct schema *s, str
     (void)sub_object(a, s, strategy, "rollingUpdate");
 }
 
-/* Upstream's struct has a number where the API has an annotation, so it is there from the start. */
+/* Upstream's struct has a number in place of the annotation, so the annotation always exists. */
 static void default_daemon_set(struct arena *a, const struct schema *s, struct json *obj)
 {
     static const char note[] = "deprecated.daemonset.template.generation";
@@ -477,7 +479,7 @@ static void default_job_spec(struct arena *a, const struct schema *s, struct jso
                 json_getc(spec, "podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
 }
 
-/* Only of a Job itself: the template in a CronJob stays as it is. */
+/* Only for a Job itself: the template in a CronJob is unchanged. */
 static void default_job(struct arena *a, const struct schema *s, struct json *job)
 {
     struct json *spec = json_getc(job, "spec"), *meta = json_getc(job, "metadata");
@@ -567,7 +569,7 @@ static int find(const void *table, size_t n, size_t row_size, struct str type)
     return -1;
 }
 
-/* A default that Go would not write is none: "" of a string with omitempty. */
+/* Go would write the default: it is not the zero value of a field with omitempty. */
 static bool is_written(const struct schema_field *f)
 {
     const struct json *v = f->schema->def;
@@ -577,7 +579,7 @@ static bool is_written(const struct schema_field *f)
              (v->type == JSON_NUMBER && json_int_or(v, 1) == 0));
 }
 
-/* Go's zero value, which upstream takes for "not given": of a pointer only nil is. */
+/* Upstream treats Go's zero value as absent; for a pointer only nil. */
 static bool is_given(const struct schema *s, const struct json *obj, struct str name)
 {
     const struct json *v = json_get(obj, name);
@@ -615,7 +617,7 @@ static void apply_type(struct arena *a, const struct schema *s, struct json *obj
         hooks[hook].apply(a, s, obj);
 }
 
-/* Lists of resources hold nothing finer than a thousandth. */
+/* Amounts in resource lists are rounded up to a thousandth. */
 static void round_quantities(struct arena *a, struct json *map)
 {
     enum { NANO_PER_MILLI = 1000000 };
@@ -631,7 +633,7 @@ static void round_quantities(struct arena *a, struct json *map)
     }
 }
 
-/* Stops when the arena is full: the caller refuses the object then. */
+/* Stops when the arena is full: the caller then refuses the object. */
 static void walk(struct arena *a, const struct schema *s, struct json *v)
 {
     if (arena_is_full(a))

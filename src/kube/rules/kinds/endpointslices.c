@@ -14,7 +14,7 @@ static void slice_set_defaults(struct arena *a, struct json *obj)
     }
 }
 
-/* Labels count as well: what Services and topology are told by. */
+/* Changes of labels count too: controllers find slices by them. */
 static void slice_prepare_update(struct arena *a, struct json *obj, const struct json *old)
 {
     const struct json *now = json_path(obj, "metadata", "labels", NULL);
@@ -25,7 +25,7 @@ static void slice_prepare_update(struct arena *a, struct json *obj, const struct
                      json_int_or(json_path(old, "metadata", "generation", NULL), 0) + 1);
 }
 
-/* The first few of n, and how many more there are. */
+/* Appends the first few of n; finish_some() adds how many more there are. */
 static void add_some(struct buf *b, size_t *n, struct str text)
 {
     if (*n > 0 && *n < LIST_MAX_SHOWN)

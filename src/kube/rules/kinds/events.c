@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events, of core and of events.k8s.io: one stored form, two faces. */
+/* Events, of core and of events.k8s.io: one stored form, two API versions. */
 #include "kube/model/meta.h"
 #include "kube/model/table.h"
 #include "kube/rules/kinds/kinds.h"
 
-/* The two versions name the same things differently. core/v1, events.k8s.io/v1 */
+/* Names of the same fields in core/v1 and in events.k8s.io. */
 static const char *const event_names[][2] = {
     { "involvedObject", "regarding" },
     { "message", "note" },
@@ -33,7 +33,10 @@ static void event_convert(struct arena *a, struct json *obj, const struct kube_r
         if (v)
             v->key = str_of(event_names[i][target]);
     }
-    /* Into the order of the other struct; nothing can be unknown or of a wrong type. */
+    /*
+     * Puts the fields into the order of the other struct; there are no unknown fields or wrong
+     * types.
+     */
     (void)schema_normalize(a, to->schema, obj, "Event", NULL, NULL, NULL);
 }
 
@@ -86,7 +89,7 @@ static void check_unset(const struct json *obj, struct field_errors *errs)
     }
 }
 
-/* Upstream names the fields of core/v1 whichever version was sent. */
+/* Upstream's errors name the fields of core/v1, whichever version was sent. */
 static void event_validate(const struct json *obj, const struct json *old,
                            struct field_errors *errs)
 {
@@ -219,7 +222,7 @@ static const struct kube_column event_columns[] = {
       .cell = kind_cell_name },
 };
 
-/* Upstream lets old clients call their events anything. */
+/* Upstream does not check the names of core events, for old clients. */
 static const struct kube_strategy core_event_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                           .validate = event_validate,
                                                           .meta_last = true,

@@ -29,7 +29,7 @@ static void level_set_defaults(struct arena *a, struct json *obj)
     default_if_zero(a, queuing, "queueLengthLimit", 50);
 }
 
-/* ---- validation: what nothing can be done without ---- */
+/* ---- validation of the required fields ---- */
 
 static void require_level(const struct json *obj, struct field_errors *errs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registration of the built-in resources, and what their files share. */
+/* Registration of the built-in resources, and functions that their files share. */
 #include "kube/rules/kinds/kinds.h"
 #include "kube/model/selector.h"
 #include "kube/model/table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* networking.k8s.io: Ingresses and their classes, NetworkPolicies, addresses of Services. */
+/* networking.k8s.io: Ingresses and their classes, NetworkPolicies, IPAddresses and ServiceCIDRs. */
 #include "kube/model/meta.h"
 #include "kube/rules/kinds/kinds.h"
 #include "kube/rules/kinds/services.h"
@@ -39,7 +39,7 @@ static int cmp_str(const void *x, const void *y)
     return str_cmp(*(const struct str *)x, *(const struct str *)y);
 }
 
-/* Addresses of the load balancer, each once, in order. */
+/* Addresses of the load balancer, in order, without duplicates. */
 static struct json *cell_address(struct arena *a, const struct json *obj, int64_t now_s)
 {
     const struct json *list = json_path(obj, "status", "loadBalancer", "ingress", NULL);
@@ -211,7 +211,7 @@ static const struct kube_subresource cidr_subresources[] = { SUBRESOURCE_STATUS(
 static const struct kube_strategy address_strategy = { .name_rule = KUBE_NAME_PATH_SEGMENT,
                                                        .unconditional_update = true };
 
-/* The range that addresses are allocated from is ready at once; further ranges are only stored. */
+/* The range that addresses are allocated from is ready at once; other ranges are only stored. */
 static void cidr_prepare_create(struct arena *a, struct json *obj)
 {
     kind_reset_status(a, obj);

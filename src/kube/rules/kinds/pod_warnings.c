@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is allowed in a Pod and is hardly meant: warnings, in upstream's words and order. */
+/* Warnings about Pods: allowed but probably wrong settings, in upstream's words and order. */
 #include "base/buf.h"
 #include "kube/model/field.h"
 #include "kube/model/quantity.h"
 #include "kube/rules/kinds/pods.h"
 
-enum { LOOK_AT_MAX = 256 }; /* entries that are compared with each other; there is no end to them */
+enum {
+    LOOK_AT_MAX = 256
+}; /* entries that are compared with each other; their number is not limited otherwise */
 
 struct warner {
     struct arena *a;
@@ -92,7 +94,7 @@ static void check_volumes(const struct warner *w)
     json_each (v, volumes) {
         struct fpath item = fpath_index(&list, i++);
         for (size_t k = 0; k < ARRAY_LEN(old); k++) {
-            bool storageos = str_is(str_of(old[k][0]), "storageos"); /* of the internal type */
+            bool storageos = str_is(str_of(old[k][0]), "storageos"); /* path of the internal type */
             struct fpath at = fpath_child(&item, storageos ? STR("storageOS") : str_of(old[k][0]));
             if (json_is(json_getc(v, old[k][0]), JSON_OBJECT))
                 warn(w, &at, "%s", old[k][1]);
@@ -105,7 +107,7 @@ static void check_volumes(const struct warner *w)
                      quoted(w, json_get_str(v, "name")));
 }
 
-/* ---- what stands in a list twice ---- */
+/* ---- duplicate entries ---- */
 
 static void check_twice(const struct warner *w, const char *name, const char *member)
 {
@@ -151,7 +153,7 @@ static void check_bytes(const struct warner *w, const struct json *list, const c
              quoted(w, quantity_text(w->a, q)));
 }
 
-/* A later value may refer to the one before it: "$(X):more". */
+/* The later value overrides the earlier one, without referring to it as in "$(X):more". */
 static bool hides(const struct warner *w, const struct json *env)
 {
     struct str value = json_get_str(env, "value"),
@@ -199,7 +201,7 @@ static void check_container(const struct warner *w, const struct json *c, const 
 
 typedef void (*container_fn)(const struct warner *w, const struct json *c, const struct fpath *at);
 
-/* Init containers come first, as upstream visits them. */
+/* Init containers first, as upstream visits them. */
 static void each_container(const struct warner *w, container_fn fn)
 {
     static const char *const lists[] = { "initContainers", "containers", "ephemeralContainers" };

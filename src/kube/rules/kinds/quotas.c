@@ -54,7 +54,7 @@ static void add(struct quantity *to, struct quantity q)
     to->nano += q.nano;
 }
 
-/* Containers of a pod, and so steps of the budget for each resource that is counted. */
+/* Spends budget for one counted resource: steps for each container of the pod. */
 static bool spend(struct arena *a, const struct json *pod)
 {
     const struct json *spec = json_getc(pod, "spec"), *some = json_getc(spec, "containers"),
@@ -63,7 +63,7 @@ static bool spend(struct arena *a, const struct json *pod)
     return arena_spend(a, n * STEPS_PER_CONTAINER, "counting what the pod uses of quotas");
 }
 
-/* The containers together, or the largest init container with the sidecars before it. */
+/* The sum of the containers, or the largest init container with the sidecars before it. */
 static struct quantity of_pod(const struct json *pod, const char *what, struct str name)
 {
     const struct json *spec = json_getc(pod, "spec");
@@ -97,7 +97,7 @@ static bool is_shown_plain(struct str name)
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* A name that some container has in this list; each once, as many as can be counted. */
+/* Adds the names in this list, without duplicates, up to the number that can be counted. */
 static void collect(struct arena *a, struct json *names, const struct json *list)
 {
     json_each (v, list)
@@ -117,7 +117,7 @@ static struct json *names_in_pod(struct arena *a, const struct json *pod, const 
     return names;
 }
 
-/* All that the pod names. */
+/* Counts all resources that the pod names. */
 static void use_named(struct uses *u, const struct json *pod)
 {
     json_each (name, names_in_pod(u->a, pod, "requests")) {
@@ -137,7 +137,7 @@ static void use_named(struct uses *u, const struct json *pod)
     }
 }
 
-/* Only what is limited: a pod may name anything, and so much that the rest is not counted. */
+/* Counts only limited resources: a pod may name so many that the rest would not be counted. */
 static void use_limited(struct uses *u, const struct json *pod)
 {
     const struct str requests = STR("requests."), limits = STR("limits.");
@@ -235,8 +235,10 @@ static bool has_value(const struct json *values, struct str v)
     return false;
 }
 
-/* Match the operator and values with the names that an object has for the scope, as for labels: an
- * object without a name is in no list. */
+/*
+ * Match the operator and values against the object's names for the scope, like labels: an object
+ * without a name matches no list.
+ */
 static bool has_class(const struct str *names, size_t n, struct str operator,
                       const struct json * values)
 {
@@ -260,7 +262,7 @@ static bool is_across(const struct json *term)
     return (namespaces && namespaces->n) || json_is(selector, JSON_OBJECT);
 }
 
-/* Whether a term of affinity selects pods of other namespaces. */
+/* A term of affinity selects pods of other namespaces. */
 static bool looks_across(const struct json *pod)
 {
     static const char *const kinds[] = { "podAffinity", "podAntiAffinity" };
@@ -299,7 +301,7 @@ static bool pod_in_scope(const struct json *pod, struct str scope, struct str op
     return str_is(scope, "PriorityClass") && has_class(&class, class.n > 0, operator, values);
 }
 
-/* The current, the pending and the wanted class of a claim, each once. */
+/* The current, the pending and the wanted class of a claim, without duplicates. */
 enum { CLAIM_CLASSES = 3 };
 static size_t claim_classes(const struct json *pvc, struct str ret[CLAIM_CLASSES])
 {
@@ -388,7 +390,7 @@ bool quota_is_about(const struct json *quota, const struct kube_resource *res)
     return false;
 }
 
-/* "cpu=1,memory=1Gi", of the uses that go too far. */
+/* "cpu=1,memory=1Gi", for the uses that exceed the quota. */
 struct excess {
     struct buf requested, used, limited;
 };
@@ -414,7 +416,7 @@ static int by_str(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Containers that do not say how much of it they want, sorted, each name once, in `who`. */
+/* Appends the names of containers without this resource in `list`, sorted, without duplicates. */
 static void list_silent(const struct json *pod, const char *list, struct str name, struct buf *who)
 {
     static const char *const lists[] = { "containers", "initContainers" };
@@ -445,7 +447,7 @@ static bool says_for_all(const struct json *pod)
     return false;
 }
 
-/* A pod must name its amounts of limited cpu and memory, for itself or for each container. */
+/* With limits on cpu or memory, a pod must set these amounts, for itself or for each container. */
 static const char *what_is_missing(struct arena *a, const struct json *quota,
                                    const struct json *pod)
 {
@@ -476,7 +478,7 @@ bool quota_may_grow(const struct kube_resource *res, struct str subresource)
            (is_core(res, "services") || is_core(res, "persistentvolumeclaims"));
 }
 
-/* What is left is what the object uses more than before. */
+/* Leaves the increase over the object's earlier use. */
 static void subtract(struct quota_use *uses, size_t n, const struct quota_use *before,
                      size_t n_before)
 {

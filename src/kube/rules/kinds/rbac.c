@@ -23,7 +23,7 @@ static struct json *cell_role(struct arena *a, const struct json *obj, int64_t n
                                          STR_ARG(json_get_str(ref, "name"))));
 }
 
-/* "a, b": the subjects of one kind; those of accounts with their namespace. */
+/* "a, b": the subjects of one kind; service accounts with their namespace. */
 static struct json *subjects(struct arena *a, const struct json *obj, const char *kind)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 20);
@@ -73,7 +73,7 @@ static const struct kube_column binding_columns[] = {
            cell_accounts),
 };
 
-/* All of them may be made with PUT, under any name that fits into a path. */
+/* All of them can be created with PUT; the name is any valid path segment. */
 #define STRATEGY                                                                                   \
     .name_rule = KUBE_NAME_PATH_SEGMENT, .unconditional_update = true, .create_on_update = true
 

@@ -6,7 +6,7 @@
 #include "kube/model/field.h"
 #include "kube/model/meta.h"
 
-/* Of one pod; further ones are not reported, so that the walk stays linear. */
+/* Limit for one pod; further claims are not reported, so that the walk stays linear. */
 enum { RESOURCE_CLAIMS_MAX = 256 };
 
 static const char *const container_lists[] = { "initContainers", "containers",
@@ -68,7 +68,7 @@ static void visit_volume(const struct references_visit *v, struct arena *a, cons
         report(v, POD_CLAIM, kind_pod_ephemeral_claim(a, pod, volume));
 }
 
-/* The claim of an entry of spec.resourceClaims: named there, or made of a template. */
+/* The claim of an entry of spec.resourceClaims: named there, or made from a template. */
 static struct str resource_claim(const struct json *pod, const struct json *entry)
 {
     struct str named = json_get_str(entry, "resourceClaimName");
@@ -112,7 +112,8 @@ bool kind_pod_is_mirror(const struct json *pod)
     return json_path(pod, "metadata", "annotations", "kubernetes.io/config.mirror", NULL);
 }
 
-/* ------------------------------------------------------------------ what a pod needs of the API */
+/* ------------------------------------------------------------------ API objects that a pod needs
+ */
 
 struct wants {
     bool account, secret, config_map;
@@ -127,7 +128,7 @@ static void note_want(void *arg, enum pod_reference what, struct str name)
     w->config_map = w->config_map || what == POD_CONFIG_MAP;
 }
 
-/* The member of a volume or of a projected source that says where it comes from. */
+/* The member of a volume or of a projected source that holds its source. */
 static struct str type_of(const struct json *source)
 {
     json_each (member, source)
@@ -243,7 +244,7 @@ void kind_volume_secrets(const struct json *volume, volume_secret_fn fn, void *a
 {
     static const struct {
         const char *source, *ref;
-        bool of_claim; /* without a namespace it is in that of the claim */
+        bool of_claim; /* without a namespace, the claim's is used */
     } refs[] = {
         { "cephfs", "secretRef", true },        { "cinder", "secretRef", false },
         { "flexVolume", "secretRef", true },    { "rbd", "secretRef", true },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resource.k8s.io: devices that pods claim. */
+/* resource.k8s.io: claims of pods for devices. */
 #include "kube/model/meta.h"
 #include "kube/rules/kinds/kinds.h"
 

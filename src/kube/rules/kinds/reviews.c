@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * authentication.k8s.io and authorization.k8s.io: kinds that are asked and never stored. What they
- * answer is the server's (src/api/auth/reviews.c).
+ * authentication.k8s.io and authorization.k8s.io: kinds that are created as questions and never
+ * stored. The server makes the answers (src/api/auth/reviews.c).
  */
 #include "kube/rules/kinds/kinds.h"
 

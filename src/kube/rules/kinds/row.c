@@ -69,7 +69,7 @@ void row_containers(struct kind_row *r, const struct json *pod_spec)
     row_joined(r, json_getc(pod_spec, "containers"), "image");
 }
 
-/* The least key above `after`. */
+/* The first key after `after` in order. */
 static const struct json *next_label(const struct json *labels, const struct json *after)
 {
     const struct json *best = NULL;

@@ -10,7 +10,7 @@ static void priority_set_defaults(struct arena *a, struct json *obj)
     kind_default_str(a, obj, "preemptionPolicy", "PreemptLowerPriority");
 }
 
-/* Born with a generation that never moves: what would count cannot be changed. */
+/* The generation stays 1, because the fields that it counts cannot change. */
 static void priority_prepare_create(struct arena *a, struct json *obj)
 {
     json_set_int(a, meta_of(a, obj), "generation", 1);

@@ -96,7 +96,7 @@ static bool same_node_ports(const struct json *spec, const struct json *old)
     return true;
 }
 
-/* Fields that only the old type had, unless the client has just set them. */
+/* Remove fields that only the old type had, unless the client has just set them. */
 static void drop_unused(struct json *spec, const struct json *old)
 {
     static const char *const ip_fields[] = { "clusterIP", "clusterIPs", "ipFamilies",
@@ -187,7 +187,9 @@ static void complain(struct field_errors *errs, const char *field, const struct 
     field_error(errs, FIELD_INVALID, &at, value, "%s", why);
 }
 
-/* There are addresses of IPv4 only; of a Service without selector and address that says nothing. */
+/*
+ * Only IPv4 addresses are allocated; a headless Service without selector may still be dual stack.
+ */
 static void settle_families(struct arena *a, struct json *svc, const struct json *old,
                             struct field_errors *errs)
 {
@@ -314,7 +316,7 @@ static void allocate_ports(struct arena *a, struct json *spec, uint64_t *random,
         i++;
         if (number || !automatic)
             continue;
-        /* the same port of two protocols is one port of the node */
+        /* one node port serves the same port of two protocols */
         json_each (other, ports)
             if (json_int_or(json_getc(other, "port"), 0) == json_int_or(json_getc(p, "port"), 0) &&
                 !str_eq(text(other, "protocol"), text(p, "protocol")) &&

@@ -170,7 +170,7 @@ static void driver_set_defaults(struct arena *a, struct json *obj)
     json_setc(a, spec, "volumeLifecycleModes", modes);
 }
 
-/* Drivers begin without a generation; only changes count. */
+/* Drivers are created without a generation; only later changes count. */
 static void driver_prepare_update(struct arena *a, struct json *obj, const struct json *old)
 {
     const struct json *spec = json_getc(obj, "spec"), *was = json_getc(old, "spec");

@@ -5,12 +5,15 @@
 
 #include <inttypes.h>
 
-/* Made of text/autoscaling.txt. */
+/* Generated from text/autoscaling.txt. */
 #include "kube/rules/autoscaling_rules.h"
 
 /* ---- metrics ---- */
 
-/* Scaling and metrics are of kinds: their group is asked for, the core group has none to scale. */
+/*
+ * How a reference's apiVersion is checked: scale targets and metrics name a kind by its group, and
+ * the core group has no scalable kinds.
+ */
 enum api_version { ANY_VERSION, ANY_GROUP, NAMED_GROUP };
 
 static void api_version(const struct validate_value *s, enum api_version rule)
@@ -33,7 +36,7 @@ static void reference(const struct validate_value *s, enum api_version rule)
     api_version(&version, rule);
 }
 
-/* References that were there before stay as they are. */
+/* References that do not change are not checked. */
 static enum api_version target_rule(const struct validate_value *target, const struct json *old)
 {
     const struct json *was = json_path(old, "spec", "scaleTargetRef", NULL);

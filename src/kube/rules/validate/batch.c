@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-/* Made of text/batch.txt. */
+/* Generated from text/batch.txt. */
 #include "kube/rules/batch_rules.h"
 
 #define ZONES "/usr/share/zoneinfo"
@@ -15,14 +15,13 @@
 enum {
     INDEXED_PARALLELISM_MAX = 100000,
     FAILED_INDEXES_MAX = 100000,
-    MANY_COMPLETIONS =
-        100000, /* above this, with a backoff limit for each index, less is allowed */
+    MANY_COMPLETIONS = 100000, /* above this, with a backoff limit per index, lower limits apply */
     MANY_PARALLELISM_MAX = 10000,
     POLICY_RULES_MAX = 20,
     EXIT_CODES_MAX = 255,
     POD_CONDITIONS_MAX = 20,
     MANAGED_BY_MAX_BYTES = 63,
-    CRON_NAME_MAX_BYTES = 52, /* Jobs get eleven characters more */
+    CRON_NAME_MAX_BYTES = 52, /* names of the Jobs are eleven characters longer */
 };
 
 /* ---- completion ---- */
@@ -138,7 +137,7 @@ static void pod_conditions(const struct validate_value *list)
     }
 }
 
-/* Upstream shows no value for these. */
+/* Upstream's errors of this kind have no value. */
 static void say_wrong(const struct validate_value *s, const char *detail)
 {
     field_error(s->errs, FIELD_INVALID, value_path(s), NULL, "%s", detail);
@@ -276,7 +275,7 @@ static void job_restart_policy(const struct validate_value *s, bool with_failure
         report_invalid_text(s, "only \"Never\" is supported when podFailurePolicy is specified");
 }
 
-/* What the Jobs of CronJobs obey as well. */
+/* Rules that also apply to the Jobs of CronJobs. */
 static void job_spec(const struct validate_value *s)
 {
     MEMBER(per_index, s, "backoffLimitPerIndex");
@@ -315,7 +314,7 @@ static void has_label(const struct validate_value *template, const struct json *
                              report_text(&at, "must be '" STR_FMT "'", STR_ARG(want)));
 }
 
-/* Unless it asked to choose by itself, a Job selects its pods by its name and uid. */
+/* Unless manualSelector is set, a Job selects its pods by its name and uid. */
 static void generated_selector(const struct validate_value *root, const struct validate_value *spec)
 {
     struct arena *a = root->errs->a;
@@ -386,7 +385,7 @@ static void completions_update(const struct validate_value *spec, const struct j
         report_invalid(&completions, "can only be modified in tandem with spec.parallelism");
 }
 
-/* While a Job has not started, it may be told where its pods go. */
+/* Before a Job has started, the placement of its pods may change. */
 static void template_update(const struct validate_value *spec, const struct json *old, bool waits)
 {
     static const char *const free_members[] = { "nodeSelector", "tolerations", "schedulingGates" };
@@ -469,7 +468,7 @@ void validate_job(const struct json *obj, const struct json *old, struct field_e
     whole_job(&spec);
     indexed_name(&root, &spec);
     if (old) {
-        whole_job(&spec); /* upstream says it twice */
+        whole_job(&spec); /* upstream reports it twice */
         job_update(&spec, old);
     }
 }
@@ -478,7 +477,7 @@ void validate_job(const struct json *obj, const struct json *old, struct field_e
 
 struct cron_field {
     unsigned min, max;
-    const char *names; /* three letters each, of min and what follows */
+    const char *names; /* names of values, three letters each, from min on */
 };
 
 static const struct cron_field cron_fields[] = {
@@ -489,7 +488,7 @@ static const struct cron_field cron_fields[] = {
     { 0, 6, "sunmontuewedthufrisat" },
 };
 
-/* NULL, or what is wrong with it. */
+/* NULL, or the error. */
 static const char *cron_number(struct arena *a, struct str s, int64_t *ret)
 {
     struct str digits = s.n > 1 && s.p[0] == '+' ? str_slice(s, 1, s.n) : s;
@@ -579,7 +578,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next word of *s. */
+/* Takes the next word off *s. */
 static struct str cron_word(struct str *s)
 {
     size_t from = 0, to;
@@ -592,7 +591,7 @@ static struct str cron_word(struct str *s)
     return word;
 }
 
-/* NULL, or what the cron library of upstream says. */
+/* NULL, or the error in the words of upstream's cron library. */
 static const char *cron_flaw(struct arena *a, struct str s)
 {
     struct str words[ARRAY_LEN(cron_fields)] = { 0 }, rest, zone;
@@ -650,7 +649,7 @@ static bool is_zone_part(struct str s)
     return true;
 }
 
-/* Without a database of zones every name may be one. */
+/* Without a time zone database every name is accepted. */
 static bool is_zone(struct arena *a, struct str name)
 {
     struct stat st;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* Made of text/check.txt. */
+/* Generated from text/check.txt. */
 #include "kube/rules/check_rules.h"
 
 /* ---- checks ---- */
@@ -173,7 +173,7 @@ void validate_each(const struct validate_value *s, const void *arg)
 
 void validate_finalizers(struct str group, const struct json *obj, struct field_errors *errs)
 {
-    /* Their metadata follows the rules of extensions alone. */
+    /* The metadata of these kinds only follows the rules of API extensions. */
     struct validate_value root = value_root(obj, errs);
     MEMBER(metadata, &root, "metadata");
     MEMBER(finalizers, &metadata, "finalizers");

@@ -4,14 +4,14 @@
 
 #include <inttypes.h>
 
-/* Made of text/containers.txt. */
+/* Generated from text/containers.txt. */
 #include "kube/rules/containers_rules.h"
 
 /* ---- references to fields and resources ---- */
 
-/* What the API knows by name; fewer can be used. */
+/* The names that the API knows; only some of them are allowed here. */
 
-/* metadata.labels['x'] to its two parts. */
+/* Splits metadata.labels['x'] into its two parts. */
 static bool split_subscript(struct str text, struct str *path, struct str *subscript)
 {
     ptrdiff_t open = str_find(text, STR("['"));
@@ -252,7 +252,7 @@ static void recursive_read_only(const struct validate_value *s, const struct val
         report_forbidden(s, "may only be specified when mountPropagation is None or not specified");
 }
 
-/* Upstream reports what is in these under the list, without the index of the mount. */
+/* Upstream reports these members under the list, without the index of the mount. */
 static void mount_paths(const struct validate_value *mount, const struct validate_value *list,
                         const struct validate_value *container)
 {
@@ -416,7 +416,7 @@ static void sleep_action(const struct validate_value *s, const struct json *grac
     }
 }
 
-/* Exactly one of several actions. */
+/* Requires exactly one of several actions. */
 static void handler(const struct validate_value *s, const struct json *grace_period, bool is_probe)
 {
     static const struct {
@@ -502,7 +502,7 @@ static void resize_policy(const struct validate_value *list, const struct pod_co
     map_fini(&seen);
 }
 
-/* What all kinds of containers must obey. */
+/* Rules for all kinds of containers. */
 static void container_common(const struct validate_value *s, const struct pod_context *pod)
 {
     MEMBER(pull_policy, s, "imagePullPolicy");
@@ -559,7 +559,7 @@ static void names_of(const struct json *list, struct map *names)
         (void)map_put(names, json_get_str(c, "name"), c);
 }
 
-/* Those that run to their end have no hooks and no probes. */
+/* Init containers that run to completion have no hooks and no probes. */
 static void no_hooks(const struct validate_value *container)
 {
     static const char *const fields[] = { "lifecycle", "livenessProbe", "readinessProbe",
@@ -578,7 +578,7 @@ static void init_containers(const struct validate_value *list, const struct pod_
     value_each (c, i, list) {
         struct map host_ports = { 0 };
         struct validate_value first =
-            value_item(list, c.v, 0); /* where upstream reports its ports */
+            value_item(list, c.v, 0); /* upstream reports the ports there */
         container_common(&c, pod);
         restart_policy(&c);
         if (value_member_text(&c, "name").n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What CSI drivers tell: CSINodes, CSIDrivers, CSIStorageCapacities. */
+/* Objects of CSI drivers: CSINodes, CSIDrivers, CSIStorageCapacities. */
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/csi.txt. */
+/* Generated from text/csi.txt. */
 #include "kube/rules/csi_rules.h"
 
 /* ---- CSINodes ---- */
@@ -18,7 +18,7 @@ static void node_id(const struct validate_value *s, const void *unused)
         report_invalid_text(s, report_text(s, "must be %d characters or less", NODE_ID_MAX_BYTES));
 }
 
-/* Keys are complained about at their driver. */
+/* Errors in keys are reported at their driver. */
 static void topology_keys(const struct validate_value *driver)
 {
     MEMBER(keys, driver, "topologyKeys");
@@ -51,7 +51,7 @@ static void node_driver(const struct validate_value *driver, struct map *seen)
 #define DRIVER_LAYOUT                                                                              \
     "Name=name/\"\" NodeID=nodeID/\"\" TopologyKeys=topologyKeys/null Allocatable=-/null"
 
-/* What a driver has said of a node stays, but for how many volumes it attaches. */
+/* A driver's entry must not change, except the number of volumes it can attach. */
 static void node_update(const struct validate_value *drivers, const struct json *old)
 {
     static const char *const fixed[] = { "nodeID", "topologyKeys" };

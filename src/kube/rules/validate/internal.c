@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Volumes, claims and pods as upstream shows them where it shows what it has in memory. */
+/* Volumes, claims and pods in upstream's internal form, for messages that print it. */
 #include "kube/rules/validate/check.h"
 
 #include <ctype.h>
@@ -31,7 +31,7 @@ static void add_metadata(struct arena *a, struct json *shown, const struct json 
     }
 }
 
-/* What upstream keeps in the security context and the API has beside it. */
+/* Moves the fields that upstream's internal form has in the security context. */
 static struct json *with_context(struct arena *a, const struct json *pod)
 {
     static const char *const moved[] = { "hostNetwork", "hostPID", "hostIPC",

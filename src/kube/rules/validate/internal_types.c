@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What upstream keeps of volumes, claims and pods in memory, which shows in a few of its texts: for
- * each type Go's names of the members in their order, with "=" the name in the API unless that is
- * Go's in lower case. Then what stands for an absent one: * null, ' "", 0, ! false, / "0", . the
- * members' own. Last the type of what is in it. "@": metadata, flat. Sorted by name.
+ * Upstream's internal form of volumes, claims and pods, which some messages print. For each type:
+ * Go's names of the members in their order, with "=" and the API's name unless that is Go's name in
+ * lower case. Then the text for an absent member: * null, ' "", 0, ! false, / "0", . the members'
+ * own. Last the member's type. "@": metadata, flat. Sorted by name.
  */
 #include "kube/rules/validate/check.h"
 

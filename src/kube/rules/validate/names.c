@@ -135,7 +135,7 @@ struct meta_problems names_check_wildcard_domain(struct str s)
     return p;
 }
 
-/* Segments of [a-z0-9]([-_a-z0-9]*[a-z0-9])? between dots or slashes. */
+/* Segments of [a-z0-9]([-_a-z0-9]*[a-z0-9])? separated by dots or slashes. */
 bool names_is_sysctl(struct str s)
 {
     if (s.n == 0 || s.n > 253)
@@ -213,7 +213,7 @@ bool validate_ip_parse(struct str s, struct validate_ip *ret)
     struct validate_ip ip = { .is_v6 = true };
     if (strlen(text) != s.n || inet_pton(AF_INET6, text, ip.bytes) != 1)
         return false;
-    if (memcmp(ip.bytes, mapped, sizeof mapped) == 0) { /* Go takes it for an IPv4 address */
+    if (memcmp(ip.bytes, mapped, sizeof mapped) == 0) { /* Go treats it as an IPv4 address */
         ip.is_v6 = false;
         ip.is_mapped = true;
         memmove(ip.bytes, ip.bytes + 12, 4);

@@ -5,7 +5,7 @@
 
 #include <arpa/inet.h>
 
-/* Made of text/networking.txt. */
+/* Generated from text/networking.txt. */
 #include "kube/rules/networking_rules.h"
 
 /* ---- Ingresses ---- */
@@ -143,7 +143,7 @@ static void ingress_spec(const struct validate_value *spec)
         validate_subdomain(&class, NULL);
 }
 
-/* Like those of Services, but ports belong to it. */
+/* Like that of a Service, with ports. */
 static void ingress_status(const struct validate_value *list)
 {
     value_each (ingress, i, list) {
@@ -329,7 +329,7 @@ static void check_range(const struct validate_value *s)
                            report_text(s, "must be in canonical form (\"%s\")", canonical));
 }
 
-/* Two ranges are of two families; what is no range has been told. */
+/* Two ranges must be of two families; invalid ranges are reported already. */
 static void check_families(const struct validate_value *list)
 {
     json_each (item, list->v) {
@@ -343,7 +343,7 @@ static void check_families(const struct validate_value *list)
                        "and 2001:db8::/64");
 }
 
-/* A range that is in use stays; one of the other family may be added. */
+/* A range in use must stay; one of the other family may be added. */
 static void range_update(const struct validate_value *list, const struct json *old)
 {
     size_t n_old = old ? old->n : 0, n = value_count(list);

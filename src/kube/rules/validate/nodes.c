@@ -3,7 +3,7 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/nodes.txt. */
+/* Generated from text/nodes.txt. */
 #include "kube/rules/nodes_rules.h"
 
 #define TAINT_LAYOUT "Key=key/\"\" Value=value/\"\" Effect=effect/\"\" TimeAdded=timeAdded/null"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods and the templates of pods. */
+/* Pods and pod templates. */
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
 #include <inttypes.h>
 
-/* Made of text/pod.txt. */
+/* Generated from text/pod.txt. */
 #include "kube/rules/pod_rules.h"
 
 #define SECCOMP_PREFIX "container.seccomp.security.alpha.kubernetes.io/"
@@ -63,7 +63,7 @@ static bool is_deletion_cost(struct str s)
     return parse_i64(s, INT32_MIN, INT32_MAX, &n) == 0 && (s.p[0] != '0' || s.n == 1);
 }
 
-/* Annotations with a meaning for the pod. */
+/* Annotations that have a meaning for the pod. */
 void pod_annotations(const struct validate_value *s, const struct validate_value *spec)
 {
     struct map containers = { 0 };
@@ -135,7 +135,7 @@ static void host_alias(const struct validate_value *s, const void *unused)
     VALIDATE_MEMBERS(s, rules_host_alias);
 }
 
-/* Without a network of its own, a pod's ports are those of the host. */
+/* In the host's network the container ports are host ports. */
 static void host_network_ports(const struct validate_value *spec, bool is_pod)
 {
     MEMBER(containers, spec, "containers");
@@ -214,7 +214,7 @@ static void forbid(const struct validate_value *s, const char *const *names, siz
     for (size_t i = 0; i < n; i++) {
         MEMBER(m, s, names[i]);
         bool set = m.v && m.v->type != JSON_FALSE && (m.v->type != JSON_ARRAY || m.v->n);
-        /* Of the pointers, false counts as well. */
+        /* For pointer fields, false counts as set. */
         bool pointer = m.v && m.v->type == JSON_FALSE &&
                        !str_has_prefix(str_of(names[i]), STR("hostP")) &&
                        !str_has_prefix(str_of(names[i]), STR("hostI"));
@@ -348,7 +348,7 @@ static struct quantity request_of(const struct json *container, struct str name)
     return q;
 }
 
-/* Containers together, or the greediest one of those that run before them with its sidecars. */
+/* The sum of the containers, or the largest init container with the sidecars before it. */
 static struct quantity container_requests(const struct json *spec, struct str name)
 {
     __int128 together = 0, sidecars = 0, start = 0;
@@ -376,7 +376,7 @@ static void put_requests(const struct json *containers, struct json *names, stru
 {
     json_each (c, containers)
         json_each (r, json_path(c, "resources", "requests", NULL))
-            if (resource_is_native(r->key) && names->n < 64) /* only few are of the pod's kind */
+            if (resource_is_native(r->key) && names->n < 64) /* few resources are native to pods */
                 json_set(a, names, r->key, json_new_null(a));
 }
 
@@ -447,7 +447,7 @@ static void priority_policy(const struct validate_value *s, const void *unused)
 
 static void overhead(const struct validate_value *s, const void *unused)
 {
-    /* Upstream checks it as limits, and says so. */
+    /* Upstream checks it as limits, and its messages say so. */
     struct validate_value limits = value_named(s, "limits", s->v);
     resource_limits(&limits, RESOURCE_CONTAINER);
 }
@@ -493,10 +493,10 @@ void pod_spec(const struct validate_value *s, struct str pod_name, bool is_pod)
     map_fini(&pod.claims);
 }
 
-/* ---- annotations of old against fields ---- */
+/* ---- old annotations must match the fields ---- */
 
 struct profile_words {
-    const char *prefix; /* of the annotation; the container's name follows */
+    const char *prefix; /* of the annotation; the container's name follows it */
     const char *field, *mismatch_type, *mismatch_profile;
 };
 
@@ -509,7 +509,7 @@ static const struct profile_words app_armor_words = {
     "apparmor profile in annotation and field must match"
 };
 
-/* at: where it is reported; profile: the field, which the pod may give instead of the container. */
+/* at: path for errors; profile: the container's field, or the pod's if it has none. */
 static void profiles_match(const struct validate_value *at, const struct json *profile,
                            struct str annotation, const struct profile_words *w)
 {
@@ -533,7 +533,7 @@ static void profiles_match(const struct validate_value *at, const struct json *p
 }
 
 struct profile_check {
-    const struct map *annotations; /* name of the container to the annotation */
+    const struct map *annotations; /* container name -> its annotation */
     const struct json *of_pod;     /* for containers without their own, or NULL */
     const struct profile_words *words;
 };
@@ -597,7 +597,7 @@ void pod_template(const struct validate_value *s)
 
 /* ---- pods ---- */
 
-/* What holds for pods, but not for templates. */
+/* Rules for pods that do not apply to templates. */
 static void only_pods(const struct validate_value *spec)
 {
     static const char *const lists[] = { "containers", "initContainers" };

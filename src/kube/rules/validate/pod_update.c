@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may change of a pod once it is there, and what its status may become. */
+/* Allowed changes of an existing pod, and of its status. */
 #include "kube/rules/validate/check.h"
 
-/* Made of text/pod_update.txt. */
+/* Generated from text/pod_update.txt. */
 #include "kube/rules/pod_update_rules.h"
 
 /* ---- annotations ---- */
@@ -46,7 +46,7 @@ static void fixed_annotations(const struct validate_value *s, const struct json 
 
 /* ---- containers and tolerations ---- */
 
-/* false: lists of different lengths, no point in going on. */
+/* false: the lists differ in length, further checks are pointless. */
 static bool container_images(const struct validate_value *spec, const char *name,
                              const struct json *old)
 {
@@ -64,7 +64,7 @@ static bool container_images(const struct validate_value *spec, const char *name
     return true;
 }
 
-/* A deadline may be set and come nearer. false: stop. */
+/* A deadline may be set or shortened. false: stop. */
 static bool deadline_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(deadline, spec, "activeDeadlineSeconds");
@@ -83,7 +83,7 @@ static bool deadline_update(const struct validate_value *spec, const struct json
     return true;
 }
 
-/* A toleration without its seconds, as text. */
+/* A toleration without tolerationSeconds, as text. */
 static struct str toleration_id(struct arena *a, const struct json *t)
 {
     static const char *const members[] = { "key", "operator", "value", "effect" };
@@ -151,7 +151,7 @@ static void take_images(struct arena *a, struct json *to, const struct json *fro
     }
 }
 
-/* ---- pods that wait at a gate may still be told where to go ---- */
+/* ---- placement of pods with scheduling gates may change ---- */
 
 static bool only_adds(const struct json *now, const struct json *old)
 {
@@ -213,7 +213,7 @@ static bool selector_only_adds(const struct json *now, const struct json *old)
     return kept;
 }
 
-/* What was allowed to change is put back into `same`. */
+/* Copies the members that may change from the old spec into `same`. */
 static void gated_update(const struct validate_value *spec, const struct json *old,
                          struct json *same)
 {
@@ -288,7 +288,7 @@ void pod_update(const struct validate_value *root, const struct json *old)
 static void state_transitions(const struct validate_value *list, const struct json *old,
                               const char *policy, const struct map *sidecars)
 {
-    struct map running = { 0 }; /* names of those that are not terminated now */
+    struct map running = { 0 }; /* names of containers that are not terminated now */
     size_t i = 0;
     if (strcmp(policy, "Always") == 0)
         return;

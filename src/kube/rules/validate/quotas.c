@@ -3,7 +3,7 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/quotas.txt. */
+/* Generated from text/quotas.txt. */
 #include "kube/rules/quotas_rules.h"
 
 /* ---- LimitRanges ---- */
@@ -32,12 +32,12 @@ static void limit_type(const struct validate_value *s, struct map *types)
 }
 
 /*
- * Every pod of the namespace is compared with every one of them, name by name; upstream has no
- * bound. A server's resources are tens.
+ * Every pod of the namespace is compared with each of them, by name; upstream has no bound. A
+ * server has tens of resources.
  */
 enum { LIMIT_NAMES_MAX = 256 };
 
-/* One of the lists; what it says goes into `by_name`, a new resource to the end of the chain. */
+/* One of the lists; its limits are put into `by_name`, a new resource at the end of the chain. */
 static void limit_list(const struct validate_value *s, enum limit which, enum resource_use use,
                        struct map *by_name, struct quota_limits ***end)
 {
@@ -70,7 +70,7 @@ static void say_limit(const struct validate_value *s, const struct quota_limits 
     report_invalid_str(&at, json_str(l->v[shown]), detail);
 }
 
-/* Pairs of which the first may not be above the second. */
+/* In each pair the first must not exceed the second. */
 static void limits_in_order(const struct validate_value *s, const struct quota_limits *l)
 {
     static const struct {
@@ -190,7 +190,7 @@ static void amounts(const struct validate_value *up, const char *name)
     }
 }
 
-/* Does a scope make sense for what is counted? */
+/* The scope applies to the counted resource. */
 static bool scope_fits(struct str scope, struct str resource)
 {
     bool of_pods =
@@ -225,7 +225,7 @@ static void conflicting(const struct validate_value *at, const struct map *seen,
             report_invalid_value(at, shown, "conflicting scopes");
 }
 
-/* Repeated scopes say nothing new, and could be many. */
+/* Repeated scopes are ignored, since there may be many. */
 static void quota_scopes(const struct validate_value *spec, const struct json *hard)
 {
     struct map seen = { 0 };

@@ -3,7 +3,7 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/rbac.txt. */
+/* Generated from text/rbac.txt. */
 #include "kube/rules/rbac_rules.h"
 
 #define RBAC_GROUP "rbac.authorization.k8s.io"

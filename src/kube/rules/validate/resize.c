@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a resize of a running pod may change: amounts of cpu and memory. */
+/* Allowed changes when a running pod is resized: amounts of cpu and memory. */
 #include "kube/rules/kinds/pods.h"
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
@@ -11,7 +11,7 @@ static size_t count(const struct json *v)
     return json_is(v, JSON_OBJECT) ? v->n : 0;
 }
 
-/* A name that was in the list is gone. */
+/* A name in the old list is missing in the new one. */
 static bool is_removed(const struct json *now, const struct json *old)
 {
     struct map names = { 0 };
@@ -80,7 +80,7 @@ static void of_pod(const struct validate_value *spec, const struct json *old_spe
         report_forbidden(spec, "only cpu and memory resources are mutable at pod-level");
 }
 
-/* The same containers in the same order? */
+/* Requires the same containers in the same order. */
 static bool same_containers(const struct validate_value *spec, const char *name,
                             const struct json *old_spec)
 {
@@ -116,7 +116,7 @@ static void amounts_stay(const struct validate_value *spec, const char *name,
     }
 }
 
-/* Of resources with claims nothing may change at all. */
+/* More than allowed changes; resources with claims may not change at all. */
 static bool changes_more(struct arena *a, const struct json *now, const struct json *old)
 {
     const struct json *resources = json_getc(old, "resources");
@@ -156,7 +156,7 @@ static void only_free_amounts(const struct validate_value *spec, const struct js
     }
 }
 
-/* An agent that can resize reports the resources of running containers. */
+/* A kubelet that can resize reports the resources of running containers. */
 static bool can_resize(const struct json *pod)
 {
     json_each (c, json_path(pod, "status", "containerStatuses", NULL))

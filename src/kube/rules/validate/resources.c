@@ -2,7 +2,7 @@
 /* Names and amounts of resources: requests and limits, capacities, quotas. */
 #include "kube/rules/validate/check.h"
 
-/* Made of text/resources.txt. */
+/* Generated from text/resources.txt. */
 #include "kube/rules/resources_rules.h"
 
 static bool is_huge_pages(struct str name)
@@ -25,7 +25,7 @@ bool resource_may_overcommit(struct str name)
     return resource_is_native(name) && !is_huge_pages(name);
 }
 
-/* It must still be a qualified name with "requests." in front, which quotas put there. */
+/* The name must also be qualified with the prefix "requests.", which quotas use. */
 static bool is_extended_resource(struct str name)
 {
     char in_quota[512];
@@ -39,7 +39,7 @@ static bool is_extended_resource(struct str name)
 
 /* ---- names ---- */
 
-/* false: reported already, and more would repeat it. */
+/* false: an error is reported already, others would repeat it. */
 static bool known_name(const struct validate_value *s, struct str name)
 {
     struct meta_problems p = meta_check_qualified_name(name);
@@ -129,7 +129,7 @@ static void one_resource(const struct validate_value *s, struct str name, enum r
     seen->cpu_or_memory = seen->cpu_or_memory || str_is(name, "cpu") || str_is(name, "memory");
 }
 
-/* s: the amount requested; requests, limits: the lists, for their paths. */
+/* s: the requested amount; requests, limits: the lists, for their paths. */
 static void request_within_limit(const struct validate_value *s,
                                  const struct validate_value *requests,
                                  const struct validate_value *limits, const struct json *limit,
@@ -195,7 +195,7 @@ static void claim(const struct validate_value *s, struct map *used, const struct
         if (value_text(&request).n)
             whole = str_of(
                 report_text(s, STR_FMT "/" STR_FMT, STR_ARG(name), STR_ARG(value_text(&request))));
-        /* Under "name/" lies whether any request of the claim was named. */
+        /* The key "name/" is set if any request of the claim was named. */
         struct str any = str_of(report_text(s, STR_FMT "/", STR_ARG(name)));
         if (map_has(used, whole))
             report_duplicate_str(s, whole);

@@ -2,7 +2,7 @@
 /* Security contexts of pods and containers. */
 #include "kube/rules/validate/check.h"
 
-/* Made of text/security.txt. */
+/* Generated from text/security.txt. */
 #include "kube/rules/security_rules.h"
 
 /* ---- profiles ---- */
@@ -218,14 +218,14 @@ void validate_container_security(const struct validate_value *s, bool host_users
 
 /* ---- pods ---- */
 
-/* Sysctls that belong to a namespace, by their beginning. */
+/* Sysctls of a namespace, by prefix. */
 static bool in_ipc_namespace(struct str name)
 {
     return str_has_prefix(name, STR("kernel.shm")) || str_has_prefix(name, STR("kernel.msg")) ||
            str_is(name, "kernel.sem") || str_has_prefix(name, STR("fs.mqueue."));
 }
 
-/* Slashes mean dots when one of them comes first. */
+/* Replaces slashes by dots if a slash comes first. */
 static struct str with_dots(struct arena *a, struct str name)
 {
     ptrdiff_t slash = str_find_char(name, '/'), dot = str_find_char(name, '.');

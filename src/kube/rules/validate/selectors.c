@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selectors of labels and nodes, and what places pods: affinity, tolerations, spreading. */
+/* Label and node selectors, and placement of pods: affinity, tolerations, spreading. */
 #include "kube/rules/validate/check.h"
 
 #include "kube/model/selector.h"
 
-/* Made of text/selectors.txt. */
+/* Generated from text/selectors.txt. */
 #include "kube/rules/selectors_rules.h"
 
 /* ---- label selectors ---- */
 
-/* What both kinds of requirements say about operators that take values or none. */
+/* Rules that both kinds of requirements share, for operators with values or without. */
 static bool operator_with_values(const struct validate_value *requirement)
 {
     MEMBER(op, requirement, "operator");
@@ -60,7 +60,7 @@ struct json *selector_shown(struct arena *a, const struct json *selector)
     return shown;
 }
 
-/* Only the labels that the selector asks for: a pod may have very many. */
+/* Only the labels that the selector uses: a pod may have very many. */
 static struct json *labels_asked_for(struct arena *a, const struct selector *s,
                                      const struct json *labels)
 {
@@ -187,14 +187,14 @@ static void put_all(struct map *set, const struct json *strings)
         (void)map_put(set, json_str(s), s);
 }
 
-/* matchLabelKeys end up in the selector: keys that were there before are an error. */
+/* matchLabelKeys are merged into the selector: a key that it has already is an error. */
 static void keys_in_selector_twice(const struct validate_value *term,
                                    const struct validate_value *keys,
                                    const struct validate_value *selector)
 {
     struct map wanted = { 0 }, seen = { 0 };
     size_t index = 0;
-    json_each (key, keys->v) /* the value is the index, from 1 */
+    json_each (key, keys->v) /* value: index in the list, from 1 */
         (void)map_put(&wanted, json_str(key), (void *)(uintptr_t)++index);
     json_each (l, json_getc(selector->v, "matchLabels"))
         (void)map_put(&seen, l->key, l);
@@ -316,7 +316,7 @@ static void min_domains(const struct validate_value *s, struct str action)
                    STR_ARG(action)));
 }
 
-/* later: constraints behind this one by key and action. */
+/* comes_again: a later constraint has the same key and action. */
 static void spread_constraint(const struct validate_value *s, bool comes_again)
 {
     MEMBER(skew, s, "maxSkew");
@@ -354,7 +354,7 @@ static struct str spread_id(struct arena *a, const struct json *c)
 
 void validate_topology_spread(const struct validate_value *s, const void *unused)
 {
-    struct map last = { 0 }; /* the last constraint of each key and action */
+    struct map last = { 0 }; /* index of the last constraint with each key and action */
     json_each (c, s->v)
         (void)map_put(&last, spread_id(s->errs->a, c), c);
     value_each (c, i, s)

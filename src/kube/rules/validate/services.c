@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* Made of text/services.txt. */
+/* Generated from text/services.txt. */
 #include "kube/rules/services_rules.h"
 
 static bool is_headless(const struct json *service)
@@ -86,7 +86,7 @@ static void ports_once(const struct validate_value *list, bool cluster_only)
     map_fini(&node_used);
 }
 
-/* ---- affinity of sessions ---- */
+/* ---- session affinity ---- */
 
 static void session_affinity(const struct validate_value *spec)
 {
@@ -131,7 +131,7 @@ static void ip_families(const struct validate_value *list)
     map_fini(&seen);
 }
 
-/* false: some are no addresses, more would only confuse. */
+/* false: some are not addresses, further errors would only confuse. */
 static bool cluster_ips(const struct validate_value *list)
 {
     size_t before = report_count(list->errs);
@@ -405,7 +405,7 @@ static void at_index(const struct validate_value *list, size_t index, const stru
 
 #define NOT_AGAIN "may not change once set"
 
-/* The first address stays; a second one may come and go. */
+/* The first address must stay; a second one may be added and removed. */
 static void cluster_ips_update(const struct validate_value *spec, const struct json *old)
 {
     MEMBER(now, spec, "clusterIPs");

@@ -3,7 +3,7 @@
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/storage.txt. */
+/* Generated from text/storage.txt. */
 #include "kube/rules/storage_rules.h"
 
 #define BETA_CLASS "volume.beta.kubernetes.io/storage-class"
@@ -89,7 +89,7 @@ static void volume_spec(const struct validate_value *spec, struct str name)
     attributes_class(spec);
 }
 
-/* What of a spec is its source, without what may be set later. */
+/* The source in a spec: the fields that cannot be set later. */
 static struct json *source_of(struct arena *a, const struct json *spec, bool with_expand_secret)
 {
     struct json *source = json_clone(a, spec);
@@ -101,7 +101,7 @@ static struct json *source_of(struct arena *a, const struct json *spec, bool wit
     return source;
 }
 
-/* Old labels of zones may become those that replaced them. */
+/* Old labels may be replaced by their successors. */
 static void use_new_labels(struct arena *a, struct json *affinity, const struct json *now)
 {
     static const char *const renamed[][2] = {
@@ -183,7 +183,7 @@ static void copy_member(struct arena *a, struct json *to, const struct json *fro
         (void)json_del(to, str_of(name));
 }
 
-/* A class that was an annotation may become the field. */
+/* A class given as annotation may move to the field. */
 static bool class_from_annotation(const struct json *obj, const struct json *old)
 {
     const struct json *before = json_path(old, "metadata", "annotations", BETA_CLASS, NULL);
@@ -204,7 +204,7 @@ static void beta_annotation(const struct validate_value *root, const struct json
         report_invalid_text(&at, "field is immutable");
 }
 
-/* The new spec with everything that was allowed to change as it was. */
+/* The new spec with the old values of all fields that may change. */
 static struct json *claim_as_before(const struct validate_value *root, const struct json *old)
 {
     struct arena *a = root->errs->a;
@@ -370,7 +370,7 @@ static void topology_values(const struct validate_value *list)
     map_fini(&seen);
 }
 
-/* As a set. json_set() would compare each with all before it. */
+/* An object used as a set. json_set() would compare each element with all before it. */
 static struct json *value_set(struct arena *a, const struct json *list)
 {
     struct json *values = json_new_object(a);
@@ -382,7 +382,7 @@ static struct json *value_set(struct arena *a, const struct json *list)
     return values;
 }
 
-/* Equal terms have equal texts: keys and values in order. */
+/* Equal terms have equal texts: keys and values are sorted. */
 static struct str topology_id(struct arena *a, const struct json *term)
 {
     struct json *by_key = json_new_object(a);
@@ -397,7 +397,7 @@ static struct str topology_id(struct arena *a, const struct json *term)
 
 static void topologies(const struct validate_value *list)
 {
-    enum { TERMS_MAX = 1024 }; /* what is beyond is stored unchecked: nobody has so many zones */
+    enum { TERMS_MAX = 1024 }; /* terms beyond are not checked: no cluster has so many zones */
     struct map seen = { 0 };
     value_each (term, i, list) {
         MEMBER(expressions, &term, "matchLabelExpressions");

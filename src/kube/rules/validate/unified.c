@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What differs between two texts, line by line, as difflib has it: the longest run of lines that
- * both have, then the same before and behind it. Texts with very many lines are one change from
- * the first to the last line that differs.
+ * A line diff of two texts, by the algorithm of difflib: finds the longest run of common lines,
+ * then likewise before and after it. Texts with very many lines become one change from the first to
+ * the last line that differs.
  */
 #include "kube/rules/validate/check.h"
 
 enum { EXACT_MAX_LINES = 3000, POPULAR_FROM_LINES = 200, CONTEXT = 3, DEPTH_MAX = 200 };
 
-struct unified_run { /* lines that are the same */
+struct unified_run { /* common lines */
     size_t a, b, n;
 };
 
 struct side {
     struct str *lines;
-    uint32_t *ids; /* equal lines have equal numbers */
+    uint32_t *ids; /* equal lines have equal ids */
     size_t n;
 };
 
 struct differ {
     struct arena *arena;
     struct side a, b;
-    /* Of the lines of b: the first with a number, and the next with the same one; from 1. */
+    /* For the lines of b, from 1: the first line with an id, and the next line with the same id. */
     uint32_t *first, *next;
-    uint32_t *lengths, *lengths_before; /* of runs that end at a line of b */
+    uint32_t *lengths, *lengths_before; /* of common runs that end at each line of b */
     struct unified_run *runs;
     size_t n_runs, max_runs;
 };
@@ -50,7 +50,7 @@ static struct side split(struct arena *arena, struct str text, struct map *numbe
     return s;
 }
 
-/* Lines that are everywhere are no good to begin with. */
+/* Lines that are too frequent do not start a run. */
 static void index_lines(struct differ *d, size_t n_numbers)
 {
     uint32_t *count = arena_new_n(d->arena, uint32_t, n_numbers + 1);
@@ -85,7 +85,7 @@ static struct unified_run longest(struct differ *d, size_t alo, size_t ahi, size
             size_t j = j1 - 1;
             if (j < blo || j >= bhi)
                 continue;
-            uint32_t n = d->lengths_before[j] + 1; /* of the run that ended a line before */
+            uint32_t n = d->lengths_before[j] + 1; /* extends the run that ended one line before */
             now[j1] = n;
             if (n > best.n)
                 best = (struct unified_run){ i + 1 - n, j + 1 - n, n };
@@ -145,7 +145,7 @@ static void put_lines(struct buf *to, char sign, const struct side *s, size_t fr
         (void)buf_printf(to, "%c" STR_FMT "\n", sign, STR_ARG(s->lines[i]));
 }
 
-/* One hunk: the changes between runs `from` to `end`, with lines around them. */
+/* One hunk: the changes between the runs `from` to `end`, with context lines. */
 static void put_hunk(struct buf *to, const struct differ *d, size_t from, size_t end)
 {
     const struct unified_run *head = &d->runs[from], *tail = &d->runs[end];
@@ -174,7 +174,7 @@ const char *unified_diff(struct arena *arena, struct str old, struct str now)
                         .b = split(arena, now, &numbers) };
     d.max_runs = MIN(d.a.n, d.b.n) + 1;
     d.runs = arena_new_n(arena, struct unified_run, d.max_runs + 2);
-    d.n_runs = 1; /* an empty one at the beginning, for what differs from the first line on */
+    d.n_runs = 1; /* an empty run at the start, for changes from the first line on */
     if (d.a.n > EXACT_MAX_LINES || d.b.n > EXACT_MAX_LINES) {
         whole_change(&d);
     } else {
@@ -188,7 +188,7 @@ const char *unified_diff(struct arena *arena, struct str old, struct str now)
     size_t from = 0, last = d.n_runs - 1;
     if (d.runs[last - 1].a + d.runs[last - 1].n == d.a.n &&
         d.runs[last - 1].b + d.runs[last - 1].n == d.b.n)
-        last--; /* nothing behind the last run */
+        last--; /* no change after the last run */
     for (size_t i = 1; i <= last; i++) {
         bool is_gap = d.runs[i].n > 2 * CONTEXT;
         if (i == last || is_gap) {

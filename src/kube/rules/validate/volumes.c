@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Volumes of pods, sources of PersistentVolumes and specs of claims. Every type of source is a row:
- * where it lies, the path it is reported under (upstream has a few that differ), its members.
+ * Volumes of pods, sources of PersistentVolumes and specs of claims. Each type of source is a row:
+ * its member, the path in errors (upstream has a few that differ), its own members.
  */
 #include "kube/rules/validate/check.h"
 
-/* Made of text/volumes.txt. */
+/* Generated from text/volumes.txt. */
 #include "kube/rules/volumes_rules.h"
 
 static const struct validate_range luns = { 0, 255 };
@@ -62,7 +62,7 @@ void validate_csi_driver_name(const struct validate_value *s, const void *unused
     report_problems(s, name, meta_check_dns1123_subdomain(str_lower_arena(s->errs->a, name)));
 }
 
-/* 0 is fine, whatever the words say. */
+/* 0 is accepted, whatever the message says. */
 static void disk_partition(const struct validate_value *s, const void *unused)
 {
     if (value_number(s) < 0 || value_number(s) > 255)
@@ -129,7 +129,7 @@ static bool is_initiator(struct str s)
     return is_alnum_text(str_slice(s, 4, s.n), str_has_prefix(s, STR("eui")) ? 16 : 32) && s.n > 4;
 }
 
-/* odd: what to say of a name that begins with none of the three. */
+/* odd: the error for a name that begins with none of the three. */
 static void initiator(const struct validate_value *s, const char *odd)
 {
     struct str name = value_text(s);
@@ -499,7 +499,7 @@ void validate_claim_spec(const struct validate_value *s)
     validate_access_modes(&modes);
     storage_request(s);
     VALIDATE_MEMBERS(s, rules_claim_spec_sources);
-    struct json *shown = json_new_object(s->errs->a); /* upstream shows a Go path: no members */
+    struct json *shown = json_new_object(s->errs->a); /* upstream prints a Go path here: {} */
     if (source.v && value_member_text(&reference, "namespace").n)
         report_invalid_value(s, shown,
                              "may not be specified when dataSourceRef.namespace is "
@@ -545,17 +545,17 @@ static void ephemeral(const struct validate_value *s, const void *unused)
     validate_claim_spec(&spec);
 }
 
-/* ---- the sources, in the order in which upstream looks at them ---- */
+/* ---- the sources, in the order in which upstream checks them ---- */
 
 #define TABLE(t) t, ARRAY_LEN(t)
 
 struct volumes_source {
     const char *name;
-    const char *path;   /* reported under, NULL: name */
-    const char *second; /* reported under when it is one too many, NULL: name */
+    const char *path;   /* path in errors, NULL: name */
+    const char *second; /* path in errors when it is a second source, NULL: name */
     const struct validate_member *members;
     size_t n_members;
-    validate_fn check; /* instead of members */
+    validate_fn check; /* replaces members */
 };
 
 static const struct volumes_source pod_sources[] = {
@@ -566,7 +566,7 @@ static const struct volumes_source pod_sources[] = {
     { "awsElasticBlockStore", NULL, NULL, TABLE(rules_aws_disk), NULL },
     { "secret", NULL, NULL, TABLE(rules_secret_volume), NULL },
     { "nfs", NULL, NULL, TABLE(rules_nfs), NULL },
-    { .name = "iscsi" }, /* takes the volume's name */
+    { .name = "iscsi" }, /* checked in check_source(): needs the volume's name */
     { "glusterfs", NULL, NULL, TABLE(rules_glusterfs), NULL },
     { "flocker", .check = flocker },
     { "persistentVolumeClaim", NULL, NULL, TABLE(rules_claim_name), NULL },
@@ -588,10 +588,10 @@ static const struct volumes_source pod_sources[] = {
     { "scaleIO", NULL, NULL, TABLE(rules_scale_io), NULL },
     { "csi", .check = csi_inline },
     { "ephemeral", .check = ephemeral },
-    { .name = "image" }, /* takes whether this is a pod */
+    { .name = "image" }, /* checked in check_source(): needs is_pod */
 };
 
-/* What a PersistentVolume may be made of. */
+/* Sources of a PersistentVolume. */
 static const struct volumes_source persistent_sources[] = {
     { "hostPath", .check = host_path },
     { "gcePersistentDisk", "persistentDisk", NULL, TABLE(rules_gce_disk), NULL },
@@ -619,7 +619,7 @@ static const struct volumes_source persistent_sources[] = {
 
 #define ONE_TYPE "may not specify more than 1 volume type"
 
-/* The next source that the volume has: false when it is one too many, which is reported. */
+/* false: the volume has another source already, which is reported. */
 static bool source_allowed(const struct validate_value *volume, const struct volumes_source *source,
                            bool have_one)
 {
@@ -647,7 +647,7 @@ static void check_source(const struct validate_value *volume, const struct volum
         image_source(&s, is_pod ? source : NULL);
 }
 
-/* The claim made for an ephemeral volume needs a name that fits. */
+/* The name of the claim for an ephemeral volume must be valid. */
 static void ephemeral_claim_name(const struct validate_value *volume, struct str pod_name)
 {
     MEMBER(name, volume, "name");

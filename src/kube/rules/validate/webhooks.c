@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Webhooks of admission: which requests they see, where they are. */
+/* Admission webhooks: the requests that they match, and their addresses. */
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
-/* Made of text/webhooks.txt. */
+/* Generated from text/webhooks.txt. */
 #include "kube/rules/webhooks_rules.h"
 
 static bool has_star(const struct json *list)
@@ -14,7 +14,7 @@ static bool has_star(const struct json *list)
     return false;
 }
 
-/* "*" stands for all: nothing may be beside it. */
+/* "*" matches all: it must be the only entry. */
 static void alone_if_star(const struct validate_value *list, const char *others)
 {
     if (value_count(list) > 1 && has_star(list->v))
@@ -22,7 +22,7 @@ static void alone_if_star(const struct validate_value *list, const char *others)
                        report_text(list, "if '*' is present, must not specify other %s", others));
 }
 
-/* A resource with its subresource; what came before may have had all of one of them. */
+/* A resource with its subresource, which an earlier entry with "*" must not include. */
 static void subresource(const struct validate_value *s, struct map *stars)
 {
     struct arena *a = s->errs->a;
@@ -38,7 +38,7 @@ static void subresource(const struct validate_value *s, struct map *stars)
         report_invalid_text(s,
                             report_text(s, "if '" STR_FMT "' is present, must not specify " STR_FMT,
                                         STR_ARG(any), STR_ARG(text)));
-    /* an entry may stand for both: they begin or end differently */
+    /* the two keys cannot collide: they begin or end differently */
     if (str_is(sub, "*"))
         (void)map_put(stars, all_of, stars);
     if (str_is(resource, "*"))
@@ -58,7 +58,7 @@ static void resources(const struct validate_value *list)
         has_all = has_all || value_is(&s, "*/*");
         has_one_star = has_one_star || value_is(&s, "*");
         if (str_find_char(value_text(&s), '/') < 0)
-            has_plain = !value_is(&s, "*"); /* upstream looks at the last */
+            has_plain = !value_is(&s, "*"); /* upstream checks only the last entry */
         else
             subresource(&s, &stars);
     }
@@ -91,7 +91,7 @@ static void rule(const struct validate_value *s)
     validate_enum_if_set(&scope, &enum_rule_scopes);
 }
 
-/* ---- where they are ---- */
+/* ---- addresses ---- */
 
 #define URL_FORM "; desired format: https://host[/path]"
 
@@ -155,7 +155,7 @@ static void webhook_service(const struct validate_value *s)
     MEMBER(ns, s, "namespace");
     MEMBER(port, s, "port");
     MEMBER(path, s, "path");
-    /* Upstream mistakes one for the other. */
+    /* Upstream confuses the two. */
     struct validate_value odd_name = name, odd_ns = ns;
     odd_name.v = ns.v;
     odd_ns.v = name.v;

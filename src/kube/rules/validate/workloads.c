@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What keeps pods running: ReplicationControllers and the kinds of apps. */
+/* Workloads: ReplicationControllers and the kinds of apps. */
 #include "kube/rules/validate/check.h"
 #include "kube/rules/validate/validate.h"
 
 #include <errno.h>
 
-/* Made of text/workloads.txt. */
+/* Generated from text/workloads.txt. */
 #include "kube/rules/workloads_rules.h"
 
 /* ---- numbers or percentages ---- */
@@ -21,7 +21,7 @@ void validate_int_or_percent(const struct validate_value *s)
     }
 }
 
-/* Its number; of a string that is no percentage, the number it spells. */
+/* Its number; of a string that is not a percentage, the number that it contains. */
 static uint64_t amount(const struct validate_value *s)
 {
     struct str text = value_text(s);
@@ -41,7 +41,7 @@ void validate_at_most_100_percent(const struct validate_value *s)
 
 /* ---- selectors and templates ---- */
 
-/* What cannot be in the template of something that runs for ever. */
+/* Members not allowed in the template of a workload that runs forever. */
 static void runs_for_ever(const struct validate_value *template, const char *kind)
 {
     MEMBER(spec, template, "spec");
@@ -371,7 +371,7 @@ static void retention_policy(const struct validate_value *s, const void *unused)
         VALIDATE_MEMBERS(s, rules_retention_policy);
 }
 
-/* The claims' volumes are the pods' as well, and come before those of the template. */
+/* The claims' volumes, which the pods have too, followed by those of the template. */
 static struct json *with_claims(struct arena *a, const struct validate_value *spec,
                                 const struct validate_value *template)
 {
@@ -400,7 +400,7 @@ static const struct json *metadata_of(const struct validate_value *template, con
     return json_path(template->v, "metadata", member, NULL);
 }
 
-/* Their metadata is said twice. */
+/* Upstream reports their metadata twice. */
 static void stateful_template(const struct validate_value *spec)
 {
     MEMBER(selector, spec, "selector");
@@ -426,7 +426,7 @@ static void stateful_template(const struct validate_value *spec)
     runs_for_ever(&template, "StatefulSet");
 }
 
-/* What may change of a StatefulSet. */
+/* Fields of a StatefulSet that may change. */
 static void stateful_update(const struct validate_value *spec, const struct json *old)
 {
     bool same = true;
