@@ -9,8 +9,6 @@
 
 /* ---- references to fields and resources ---- */
 
-/* The names that the API knows; only some of them are allowed here. */
-
 /* Splits metadata.labels['x'] into its two parts. */
 static bool split_subscript(struct str text, struct str *path, struct str *subscript)
 {
