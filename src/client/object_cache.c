@@ -138,7 +138,7 @@ static void deliver(struct object_sub *sub, const struct cached_object *before,
         call(sub, OBJECT_ADDED, now, NULL, initial);
 }
 
-/* Frees the backlog with its last entry. */
+/* Removes one entry, and frees the backlog after the last. */
 static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
 {
     char key[1024];
@@ -611,8 +611,8 @@ static int take_strip(struct object_cache_shape *shape, const struct object_sub_
         if (str_find_char(texts[i], '\n') >= 0)
             return err_set(err, E_INVALID, "strip: a path with a newline");
     }
-    for (size_t i = 1; i < opts->n_strip;
-         i++) /* sort the few paths, so that equal sets have equal keys */
+    /* Sort the few paths, so that equal sets have equal keys. */
+    for (size_t i = 1; i < opts->n_strip; i++)
         for (size_t k = i; k > 0 && str_cmp(texts[k - 1], texts[k]) > 0; k--) {
             struct str other = texts[k];
             texts[k] = texts[k - 1];

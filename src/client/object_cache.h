@@ -307,7 +307,7 @@ void object_read_cancel(struct object_read *read);
  */
 void object_sub_end_reads(struct object_sub *sub, int code, const struct err *err);
 
-/* ---------------------------------------------------------------- what it costs */
+/* ---------------------------------------------------------------- statistics */
 
 struct object_cache_stats {
     size_t feeds, subscriptions, objects, reads;

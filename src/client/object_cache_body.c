@@ -168,8 +168,7 @@ static void start_training(struct body_codec *c)
 
 static void take_sample(struct body_codec *c, struct str plain)
 {
-    if (buf_add_str(&c->samples, plain) <
-        0) { /* a body that does not fit in with the samples so far */
+    if (buf_add_str(&c->samples, plain) < 0) { /* does not fit into the samples */
         c->samples.failed = 0;
         return;
     }

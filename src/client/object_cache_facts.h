@@ -17,7 +17,7 @@
 
 #include <assert.h>
 
-/* ---- bytes held once ---- */
+/* ---- interned bytes ---- */
 struct interned {
     uint64_t hash;
     uint32_t refs, n;
@@ -45,9 +45,8 @@ struct body_codec;
 /* ---- objects ---- */
 enum {
     OBJECT_IS_DELETING = 1 << 0,
-    OBJECT_HAS_UUID = 1 << 1, /* the uid is held as 16 bytes */
-    OBJECT_LABELS_INSIDE =
-        1 << 3, /* the body holds them itself: they do not fit the form of the facts */
+    OBJECT_HAS_UUID = 1 << 1,      /* the uid is held as 16 bytes */
+    OBJECT_LABELS_INSIDE = 1 << 3, /* in the body: no facts can be made of them */
     OBJECT_OWNERS_INSIDE = 1 << 4,
     OBJECT_BODY_PACKED = 1 << 5, /* zstd */
     OBJECT_BODY_DICT = 1 << 6,   /* with the codec's dictionary */

@@ -186,9 +186,9 @@ static void tell_error(struct object_sub *sub, void *arg)
 }
 
 /*
- * The denial may concern only our own choice. If the feed is wider than the subscription asked for,
- * move the subscription to a feed of exactly what it asked for; if the cache's identity was denied,
- * move it to a feed that is watched as its own user.
+ * The denial may concern a choice of the cache. If the feed is wider than the subscription asked
+ * for, move the subscription to a feed of exactly what it asked for; if the cache's identity was
+ * denied, move it to a feed that is watched as its own user.
  */
 static void move_elsewhere(struct object_sub *sub, void *arg)
 {

@@ -53,8 +53,7 @@ struct object_read {
     struct buf body; /* of the API's answer */
     struct buf out;  /* items */
     VEC(struct read_item) items;
-    VEC(const struct cached_object *)
-    found; /* KEYS: counted; those before next_found are released */
+    VEC(const struct cached_object *) found; /* KEYS: counted, unread from next_found on */
     size_t next_found;
     size_t n_total; /* items of the list after the token; found.n of them are on this page */
     object_done_fn done;

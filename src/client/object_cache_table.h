@@ -19,8 +19,7 @@ struct table_slot {
     uint32_t ns_prev, ns_next;
 };
 struct table_ns {
-    uint32_t first, last,
-        n; /* in the order of insertion, which after a list is the order of names */
+    uint32_t first, last, n; /* by insertion; after a list, by name */
 };
 struct value_node {
     uint32_t hash, slot, next;

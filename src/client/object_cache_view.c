@@ -339,7 +339,7 @@ static void take_answer(struct cache_verdict *v, int r, const struct err *err)
     }
 }
 
-/* ---------------------------------------------------------------- asking */
+/* ---------------------------------------------------------------- access reviews */
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {

@@ -24,12 +24,11 @@ struct reflector {
     struct watch_lines lines; /* of a streamed list */
     int status;               /* of the list or the watch */
     char *continue_token;
-    uint64_t rv;    /* of the list */
-    uint64_t round; /* counts lists; a name with an older mark at the end of a list was deleted */
-    struct map
-        known; /* "namespace/name" -> round, as pointer; unused when the user stores the objects */
-    bool streaming;                  /* the running list is a stream */
-    bool no_streams;                 /* the server does not support them */
+    uint64_t rv;      /* of the list */
+    uint64_t round;   /* counts lists; a name with an older mark at the end of a list was deleted */
+    struct map known; /* "namespace/name" -> round, as pointer; unless the user stores objects */
+    bool streaming;   /* the running list is a stream */
+    bool no_streams;  /* the server does not support them */
     bool stream_done, stream_broken; /* the list is complete; the stream is malformed */
     struct timer quiet;
     struct watch_sub *sub;

@@ -21,8 +21,7 @@ enum {
     REFLECTOR_PAGE_MAX_BYTES = 32 << 20,
     REFLECTOR_RETRY_FIRST_MS = 200,
     REFLECTOR_RETRY_MAX_MS = 30000,
-    REFLECTOR_STREAM_QUIET_MS =
-        20000 /* a streamed list that is silent for this long is abandoned */
+    REFLECTOR_STREAM_QUIET_MS = 20000 /* a streamed list silent for this long is abandoned */
 };
 
 struct reflector_ops {

@@ -65,8 +65,7 @@ struct transport_ops {
     int (*start)(struct transport *t, const struct kube_request *req,
                  const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
                  struct err *err);
-    void (*pause)(struct transport *t,
-                  struct kube_call *call); /* back-pressure, takes effect soon */
+    void (*pause)(struct transport *t, struct kube_call *call); /* back-pressure, honoured soon */
     void (*resume)(struct transport *t, struct kube_call *call);
     void (*cancel)(struct transport *t,
                    struct kube_call *call); /* on_end(-ECANCELED) still comes */

@@ -639,8 +639,8 @@ static int find_regex(struct cel_run *run, const struct schema_regex *re, struct
     unsigned steps = 0;
     int found = schema_regex_find(re, s, from, ret_at, ret_end, &steps);
     int r = cel_spend(run, steps / STEPS_PER_COST);
-    if (r >= 0 &&
-        found < 0) /* an error, neither true nor false: a policy must not decide by a guess */
+    /* An error, neither true nor false: a policy must not decide by a guess. */
+    if (r >= 0 && found < 0)
         return cel_error(run, "the regular expression needs more than %d steps", REGEX_STEPS_MAX);
     *ret_found = found > 0;
     return r;

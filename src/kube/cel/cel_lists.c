@@ -181,8 +181,7 @@ static int flatten(struct cel_run *run, const struct cel_value *list, int64_t de
         struct cel_value item = cel_resolve(run, list->list[i]);
         r = cel_spend(run, 0);
         if (r >= 0 && item.type == CEL_LIST && depth > 0)
-            r = flatten(run, &item, depth - 1,
-                        to); /* recursion as deep as the value, which is bounded */
+            r = flatten(run, &item, depth - 1, to); /* the depth of the value is bounded */
         else if (r >= 0)
             r = cel_push(run, to, item);
     }

@@ -611,8 +611,7 @@ static const struct cel_expr *parse_unary(struct cel_parser *p)
         while (take(p, "!"))
             n++;
         const struct cel_expr *e = parse_member(p);
-        for (unsigned i = 0; i < (n % 2 ? 1 : 2);
-             i++) /* !! stays two operators: the operand must be a bool */
+        for (unsigned i = 0; i < (n % 2 ? 1 : 2); i++) /* !! stays: the operand must be a bool */
             e = unary(p, CEL_OP_NOT, at, e);
         return e;
     }

@@ -51,8 +51,7 @@ void cel_policy_validate_expressions(const struct json *policy, const struct jso
 
 enum {
     POLICY_TYPES_MAX = 10, /* types against which expressions are checked, upstream's limit */
-    POLICY_TYPE_CHECK_BYTES =
-        1 << 20 /* bytes of expressions times types; beyond it none is checked */
+    POLICY_TYPE_CHECK_BYTES = 1 << 20 /* of expressions, times types; beyond: unchecked */
 };
 
 /* The schema of a kind. */

@@ -174,9 +174,8 @@ static void define(struct names *names, struct str name, const struct cel_static
 
 /* ------------------------------------------------------------------ definitions */
 
-enum {
-    VARIABLES_MAX_BYTES = 32 << 20
-}; /* limit: each variable keeps its types for the expressions after it */
+/* Limit of memory: each variable keeps its types for the expressions after it. */
+enum { VARIABLES_MAX_BYTES = 32 << 20 };
 
 static bool is_stored(const struct json *v, struct str text)
 {

@@ -39,8 +39,7 @@ static struct str trimmed(const struct json *rule, const char *key)
 
 /* A part of the object, and the same part before the update. */
 struct cel_rules_part {
-    const struct json *value,
-        *old; /* old: NULL when there was none, or when it cannot be matched */
+    const struct json *value, *old;       /* old: NULL when absent or not matched */
     const struct json *above, *above_old; /* the nearest enclosing part that can be matched */
 };
 
@@ -363,10 +362,9 @@ struct survey {
 /* A part of the schema. */
 struct cel_rules_place {
     const struct schema *schema;
-    const struct fpath *at,
-        *loose; /* loose: elements below this list cannot be matched with old ones */
-    const struct cel_decl *decl; /* NULL: not made yet */
-    bool is_resource;            /* the whole object, or an embedded resource */
+    const struct fpath *at, *loose; /* loose: outermost list without matched items */
+    const struct cel_decl *decl;    /* NULL: not made yet */
+    bool is_resource;               /* the whole object, or an embedded resource */
     bool bounded;
     uint64_t times; /* maximal occurrences in an object, if bounded */
 };

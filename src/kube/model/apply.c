@@ -285,7 +285,7 @@ static struct str last_applied(const struct json *obj)
 
 /*
  * For kubectl's switch from client-side apply: the fields in its annotation whose values are still
- * in the object count as its own, so they are no conflicts. NULL: no usable annotation.
+ * in the object count as its own, so they do not conflict. NULL: no usable annotation.
  */
 static const struct field_set *owned_by_annotation(struct apply *p)
 {
@@ -464,8 +464,8 @@ struct json *apply_to_scale(struct arena *a, const struct managed_writer *w,
 }
 
 /*
- * Entries of the object lose the replicas; then the entries of the Scale that own them get them
- * back. A new entry for a writer of the Scale has no time: upstream's has none either.
+ * Entries of the object lose the replicas; then those whose Scale entry owns them own them again. A
+ * new entry for a writer of the Scale has no time: upstream's has none either.
  */
 struct json *apply_from_scale(struct arena *a, const struct managed_writer *w,
                               const struct json *list, const struct json *scale_list)

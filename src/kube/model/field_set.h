@@ -76,7 +76,7 @@ struct field_set *field_path_take(struct field_set_path *root, unsigned which);
 /* The set of one path of names, terminated by NULL. */
 struct field_set *field_set_of(struct arena *a, const char *name, ...) __attribute__((sentinel));
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 bool field_set_is_empty(const struct field_set *s);
 bool field_set_equal(const struct field_set *x, const struct field_set *y);

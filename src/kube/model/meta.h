@@ -27,8 +27,7 @@ void meta_name_item(struct arena *a, const struct json *list, struct json *item)
 enum { META_GENERATED_MAX_BYTES = 63, META_GENERATED_SUFFIX = 5 };
 struct str meta_generate_name(struct arena *a, struct str prefix, uint64_t random);
 
-/* ---- rules: what upstream finds wrong with a string, in its words (static); n == 0: nothing ----
- */
+/* ---- rules for strings: upstream's error texts (static); n == 0: valid ---- */
 struct meta_problems {
     const char *text[4];
     size_t n;

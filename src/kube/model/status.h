@@ -52,8 +52,7 @@ struct json *status_no_method(struct arena *a); /* for a path */
 /* for custom resources, whose path upstream knows only by its resource */
 struct json *status_method_not_allowed(struct arena *a, struct str group, struct str resource,
                                        const char *verb);
-struct json *status_not_acceptable(struct arena *a,
-                                   const char *accepted); /* accepted: list of media types */
+struct json *status_not_acceptable(struct arena *a, const char *accepted); /* media types */
 /* Likewise when no range in Accept names a media type at all. */
 struct json *status_no_representation(struct arena *a, const char *accepted);
 struct json *status_unsupported_media_type(struct arena *a, const char *accepted);

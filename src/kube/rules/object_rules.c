@@ -144,8 +144,7 @@ static int check_kind(struct arena *a, const struct kube_resource *res, struct j
         group = STR("");
     }
     bool custom = !(res->schema->flags & SCHEMA_BUILTIN);
-    if (got.n && group.n == 0 &&
-        !str_eq(got, version)) { /* "/v1": an empty group before the slash */
+    if (got.n && group.n == 0 && !str_eq(got, version)) { /* "/v1": an empty group */
         got = version;
         json_set_str(a, obj, "apiVersion", version);
     }

@@ -12,8 +12,7 @@ static void namespace_set_defaults(struct arena *a, struct json *obj)
 
 static void namespace_prepare_create(struct arena *a, struct json *obj)
 {
-    namespace_set_defaults(a,
-                           obj); /* the name may have been generated since the defaults were set */
+    namespace_set_defaults(a, obj); /* the name may be generated only now */
     struct json *status = json_new_object(a), *spec = json_obj(a, obj, "spec");
     json_set_str(a, status, "phase", STR("Active"));
     json_setc(a, obj, "status", status);

@@ -50,7 +50,7 @@ struct kind_list {
 KIND_LISTS(KIND_LIST_DECLARE)
 #undef KIND_LIST_DECLARE
 
-/* ---- words for rows ---- */
+/* ---- macros for rows ---- */
 
 #define S(text)                                                                                    \
     {                                                                                              \
@@ -100,7 +100,7 @@ struct json *kind_cell_age(struct arena *a, const struct json *obj, int64_t now_
 /* Number of members of the object or array `bag`, 0 when it is absent. */
 struct json *kind_cell_count(struct arena *a, const struct json *obj, const char *bag);
 
-/* ---- cells with a value out of the object ---- */
+/* ---- cells that show a value of the object ---- */
 
 /* The scalar at a path of members; `otherwise` (may be NULL: "") where it is absent. */
 struct json *kind_cell_at(struct arena *a, const struct json *v, const char *otherwise);

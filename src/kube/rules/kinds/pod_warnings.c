@@ -5,9 +5,7 @@
 #include "kube/model/quantity.h"
 #include "kube/rules/kinds/pods.h"
 
-enum {
-    LOOK_AT_MAX = 256
-}; /* entries that are compared with each other; their number is not limited otherwise */
+enum { LOOK_AT_MAX = 256 }; /* entries compared with each other; otherwise unlimited */
 
 struct warner {
     struct arena *a;

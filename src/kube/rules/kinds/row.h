@@ -15,8 +15,7 @@ struct kind_row {
 };
 
 void row_str(struct kind_row *r, struct str s);
-void row_or(struct kind_row *r, struct str s,
-            const char *otherwise); /* otherwise: for an empty string */
+void row_or(struct kind_row *r, struct str s, const char *otherwise); /* for "" */
 void row_int(struct kind_row *r, int64_t v);
 void row_printf(struct kind_row *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void row_name(struct kind_row *r);

@@ -31,10 +31,8 @@ void validate_required(const struct validate_value *s, const void *detail); /* e
 void validate_enum(const struct validate_value *s, const void *words);      /* empty: required */
 void validate_enum_strict(const struct validate_value *s,
                           const void *words); /* empty: unsupported */
-void validate_enum_if_set(const struct validate_value *s,
-                          const void *words); /* absent is allowed */
-void validate_nonnegative(const struct validate_value *s,
-                          const void *unused); /* absent is allowed */
+void validate_enum_if_set(const struct validate_value *s, const void *words);  /* may be absent */
+void validate_nonnegative(const struct validate_value *s, const void *unused); /* may be absent */
 struct validate_range {
     int64_t min, max;
 };
@@ -91,9 +89,8 @@ struct meta_problems names_check_wildcard_domain(struct str s);
 bool names_is_sysctl(struct str s);
 void validate_path_below(const struct validate_value *s,
                          const void *unused); /* relative, no ".." */
-void validate_path_unreserved(
-    const struct validate_value *s,
-    const void *unused); /* relative, no "..", and does not begin with ".." */
+void validate_path_unreserved(const struct validate_value *s,
+                              const void *unused); /* likewise, not beginning with ".." */
 void validate_path_no_backsteps(const struct validate_value *s, const void *unused);
 
 struct validate_ip {
