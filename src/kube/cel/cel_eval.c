@@ -514,7 +514,7 @@ static int eval_call(struct cel_run *run, const struct cel_expr *e, const struct
         if (r < 0)
             return r;
     }
-    /* `or` and `orValue` are handled before: they skip arguments that are not needed */
+    /* Arguments are evaluated eagerly; only `or` and `orValue` take one that they may not need. */
     int r = cel_call(run, name, method, args, e->n - from, ret);
     if (r == E_UNSUPPORTED)
         r = cel_call_library(run, name, method, args, e->n - from, ret);

@@ -375,7 +375,7 @@ enum field_set_op { OP_UNION, OP_INTERSECTION, OP_DIFFERENCE, OP_RECURSIVE_DIFFE
 static struct field_set *combine(struct arena *a, enum field_set_op op, const struct field_set *x,
                                  const struct field_set *y);
 
-/* Append a node: the branch itself if it is not on another list, else a copy of its head. */
+/* Append a node with the element of s; its children are shared, not copied. */
 static void append(struct arena *a, struct field_set ***end, const struct field_set *s,
                    bool is_member, struct field_set *first)
 {

@@ -186,7 +186,7 @@ static int no_merge_key(struct smp *m, const struct json *v, struct str key)
 }
 
 /*
- * The old elements before merging, to restore their order; elements detached later are not freed.
+ * The old elements before merging, to restore their order. Later they are only detached, not freed.
  */
 static struct patch_strategic_items snapshot(struct smp *m, const struct json *list)
 {

@@ -74,8 +74,10 @@ struct schema_field {
     struct str name;
     const struct schema *schema;
     uint16_t proto; /* field number, 0: none */
-    /* In protobuf the field lies in embedded messages of these numbers: the outer in the low byte,
-     * the inner in the high byte; 0: in the parent itself. */
+    /*
+     * In protobuf the field lies in embedded messages of these numbers: the outer in the low byte,
+     * the inner in the high byte; 0: in the parent itself.
+     */
     uint16_t proto_outer;
     uint16_t flags; /* enum schema_field_flag */
 };

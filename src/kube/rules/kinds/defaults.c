@@ -198,7 +198,7 @@ static void default_volume(struct arena *a, const struct schema *s, struct json 
         json_set_str(a, image, "pullPolicy", str_of(pull_policy(json_get_str(image, "reference"))));
 }
 
-/* The account name has an older, equal field. */
+/* The account name has an older second field; both get the same value. */
 static void default_pod_spec(struct arena *a, const struct schema *s, struct json *spec)
 {
     struct str name = json_get_str(spec, "serviceAccountName");

@@ -112,8 +112,7 @@ bool kind_pod_is_mirror(const struct json *pod)
     return json_path(pod, "metadata", "annotations", "kubernetes.io/config.mirror", NULL);
 }
 
-/* ------------------------------------------------------------------ API objects that a pod needs
- */
+/* ------------------------------------------------------------------ objects that a pod needs */
 
 struct wants {
     bool account, secret, config_map;

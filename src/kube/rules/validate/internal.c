@@ -31,7 +31,7 @@ static void add_metadata(struct arena *a, struct json *shown, const struct json 
     }
 }
 
-/* Moves the fields that upstream's internal form has in the security context. */
+/* Moves fields into the security context, where upstream's internal form has them. */
 static struct json *with_context(struct arena *a, const struct json *pod)
 {
     static const char *const moved[] = { "hostNetwork", "hostPID", "hostIPC",
