@@ -147,8 +147,8 @@ struct kube_resource {
 struct str kube_api_version(struct arena *a, const struct kube_resource *r);
 const struct kube_subresource *kube_subresource(const struct kube_resource *r, struct str name);
 /*
- * Key prefix of the stored objects, the same for all versions: "" + plural for core, "group/plural"
- * otherwise. Unique over all kinds.
+ * The name under which the objects are stored, the same for all versions: the plural for core,
+ * "group/plural" otherwise. Unique over all kinds.
  */
 struct str kube_storage_name(struct arena *a, const struct kube_resource *r);
 
