@@ -2,28 +2,28 @@
 /*
  * One SQLite connection to a store file: creation and checks of the file, statements, rows.
  *
- * The file holds an append-only log with one row for each change and a table of current keys that
- * points into it:
+ * The file holds an append-only log with one row per change and a table of current keys that point
+ * into it:
  *
  *     log  id = revision << 7 | index in its transaction; the newest row is never deleted, so the
- *          revision counter needs no place of its own
+ *          revision counter needs no storage of its own
  *          key, create_rev, version, value      version 0, value NULL: the key was deleted
  *          prev       id of the key's previous change, or 0
  *          jump       id of an earlier change of the key, or 0; jump_len changes back
- *          sum        checksum of all the others; see db_sum()
- *     cur  key -> id of its newest change, dead: that one is a deletion
+ *          sum        checksum of all other columns; see db_sum()
+ *     cur  key -> id of its newest change; dead: that change is a deletion
  *     meta compacted: revisions below are gone; swept: log rows below this id have been cleaned up;
- *          floor: revisions up to this one may have been given and lost, 0 without
+ *          floor: revisions up to this one may have been allocated and lost, 0 if absent
  *
- * Version 1 had no sums. db_upgrade() adds them, in small transactions; the last one moves the
- * version, so a program that knows version 1 only can use the file after every earlier step.
+ * Version 1 had no sums. db_upgrade() adds them in small transactions; the last one sets the
+ * version, so a program that knows only version 1 can use the file after every earlier step.
  *
- * Older states of a key are found by following prev and jump from its newest row: the jumps form a
- * skew-binary list (Myers, "An applicative random-access stack", 1983), so that a key changed n
- * times since costs O(log n) rows, without an index by key and revision that each write would have
- * to keep.
+ * To find older states of a key, follow prev and jump from its newest row. The jumps form a
+ * skew-binary list (Myers, "An applicative random-access stack", 1983), so a key changed n times
+ * since costs O(log n) rows, without an index by key and revision that each write would have to
+ * maintain.
  *
- * A connection belongs to one thread at a time.
+ * A connection is used by one thread at a time.
  */
 #pragma once
 
@@ -56,7 +56,7 @@ struct db_row {
     uint64_t version; /* 0: a deletion */
     int64_t prev, jump, jump_len;
     struct str key, value; /* borrowed until the next call on the same connection */
-    bool has_sum;          /* as read; always, but in a file of version 1 */
+    bool has_sum;          /* as read; always true except in a file of version 1 */
 };
 
 #define DB_ROW(from, value_column)                                                                 \
@@ -64,7 +64,7 @@ struct db_row {
     ".key, l.create_rev, l.version, l.prev, l.jump, l.jump_len, " value_column ", l.sum FROM "
 #define DB_CURRENT "cur c LEFT JOIN log l ON l.id = c.id WHERE "
 
-/* name, text; prepared when first used */
+/* name, text; a statement is prepared on first use */
 #define DB_STATEMENTS(X)                                                                           \
     X(DB_BEGIN, "BEGIN IMMEDIATE")                                                                 \
     X(DB_COMMIT, "COMMIT")                                                                         \
@@ -99,64 +99,69 @@ enum db_statement {
         DB_STATEMENT_COUNT
 };
 
-/* Point *s at a copy in the arena. false, and nothing changed: no memory, or the arena's limit. */
+/* Point *s at a copy in the arena. false: no memory, or the arena's limit; nothing has changed. */
 bool db_keep(struct arena *mem, struct str *s);
 
 struct db {
     sqlite3 *sql;
     char *path;
-    bool unsummed; /* of version 1: rows may be without a sum */
+    bool unsummed; /* the file has version 1: rows may lack a sum */
     sqlite3_stmt *statements[DB_STATEMENT_COUNT];
 };
 
 /*
- * Make an empty store at `path`, whole or not at all. -EEXIST is not an error here: nothing is
- * done. Blocks; for use before the loop runs.
+ * Create an empty store at `path`, whole or not at all. If the file exists, does nothing and
+ * returns 0. Blocks; call it before the loop runs.
  */
 int db_create(const char *path, struct err *err);
 /*
- * Is this a store of ours, of a version that we know, and not cut short? Reads the file without
- * SQLite, which might change it. E_CORRUPT, E_INVALID (another program's), E_VERSION.
+ * Check that the file is a dormouse store of a known version and is not truncated. Reads the file
+ * without SQLite, which might change it. E_CORRUPT, E_INVALID (another program's), E_VERSION.
  */
 int db_check_file(const char *path, struct err *err);
 
 /*
- * The checksum of a row: the upper half is of its key and numbers, the lower one of its value, so
- * that a row read without its value is checked too.
+ * The checksum of a row. The upper half covers the key and the numbers, the lower half the value,
+ * so that a row that is read without its value is checked, too.
  */
 int64_t db_sum(const struct db_row *row);
 
 int db_open(struct db *db, const char *path, int cache_kib, struct err *err);
 void db_close(struct db *db); /* fine when zeroed or half open */
 /*
- * Check what the rows say of each other, and the structure of the whole file where that is cheap or
- * the last user did not end cleanly (was_clean). The file is left as it is until db_trust().
+ * Check that rows are consistent with each other; check the structure of the whole file if that is
+ * cheap or if the previous process did not close it cleanly (was_clean). The file is not changed
+ * until db_trust().
  */
 int db_check(struct db *db, bool was_clean, struct err *err);
-/* Of the file, its log included: E_VERSION, E_CORRUPT, and whether rows may be without a sum. */
+/*
+ * Read the version of the file, log included, and whether rows may lack a sum. E_VERSION,
+ * E_CORRUPT.
+ */
 int db_read_version(struct db *db, struct err *err);
 /* Read the whole file and check the structure of its pages. E_CORRUPT. */
 int db_check_structure(struct db *db, struct err *err);
-/* Upgrade a file of an older version. To be called after db_check(). A crash loses no data. */
+/* Upgrade a file of an older version. Call it after db_check(). A crash loses no data. */
 int db_upgrade(struct db *db, struct err *err);
 /*
- * -EROFS (or -EACCES) if the connection can only read: SQLite opens a file or its log read-only
- * when it cannot open it otherwise, also if there was only no descriptor left, and says nothing.
+ * -EROFS (or -EACCES) if the connection is read-only. SQLite silently opens the file or its log
+ * read-only if it cannot open it for writing, even if the process has merely run out of
+ * descriptors.
  */
 int db_check_writable(struct db *db, struct err *err);
-/* The newest revision given, or the floor. */
+/* The newest revision allocated, or the floor. */
 int db_newest(struct db *db, uint64_t *ret, struct err *err);
 /* Make `floor` the newest revision, and the oldest that can be read. */
 int db_raise_floor(struct db *db, uint64_t floor, struct err *err);
-/* Closing may tidy the file from now on. */
+/* Closing may change the file (checkpoint it) from now on. */
 void db_trust(struct db *db);
 
-/* Turn a result code of SQLite into ours, with the path and what was being done. */
+/* Convert a result code of SQLite; the error names the path and the operation, `what`. */
 int db_error(struct db *db, int rc, const char *what, struct err *err);
 
-/* Run a text, of several statements too; what: what was being done, for the error. */
+/* Run SQL text, which may contain several statements. what: the operation, for the error. */
 int db_exec(struct db *db, const char *sql, const char *what, struct err *err);
-/* Run a statement that gives no row. */
+/* Run a statement that returns no row. */
 int db_run(struct db *db, enum db_statement which, struct err *err);
 int db_run_ids(struct db *db, enum db_statement which, int64_t id, struct err *err);
 int db_set_key(struct db *db, enum db_statement which, struct str key, int64_t id, bool dead,
@@ -168,19 +173,21 @@ int db_set_meta(struct db *db, const char *name, int64_t value, struct err *err)
 int db_last_id(struct db *db, int64_t *ret, struct err *err); /* 0: empty */
 
 /*
- * Looking up one row: 1 with *ret set, 0 when there is none. It is borrowed from the statement,
- * which holds the connection's snapshot until db_done() (one for each kind of lookup). E_DIGEST: a
- * row whose checksum does not match; others can be read, and a scan continues after it.
+ * Look up one row: 1 with *ret set, 0 if there is none. The row is borrowed from the statement,
+ * which holds the connection's snapshot until db_done() (one for each kind of lookup). E_DIGEST:
+ * the row's checksum does not match; other rows can be read, and a scan continues after it.
  */
 int db_find(struct db *db, struct str key, bool want_value, struct db_row *ret, struct err *err);
 int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struct err *err);
-/* The newest row below id `limit` among `at` and the earlier changes of the same key. */
+/* The newest row with an id below `limit` among `at` and the earlier changes of the same key. */
 int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, struct db_row *ret,
                   struct err *err);
 void db_done(struct db *db, enum db_statement which);
 
-/* Keys with a prefix, in order, behind a key; or log rows by id. Both strings are kept until the
- * scan ends. */
+/*
+ * Scan keys with a prefix, in order, after a key; or log rows by id. Both strings are kept until
+ * the scan ends.
+ */
 struct db_scan {
     struct db *db;
     enum db_statement which;
@@ -190,16 +197,21 @@ int db_scan_keys(struct db_scan *scan, struct db *db, struct str prefix, struct 
                  bool want_values, struct err *err);
 int db_scan_log(struct db_scan *scan, struct db *db, int64_t from, int64_t to, bool want_values,
                 struct err *err);
-int db_scan_next(struct db_scan *scan, struct db_row *ret, struct err *err); /* 1, 0 at the end */
+int db_scan_next(struct db_scan *scan, struct db_row *ret, struct err *err); /* 1; 0 at the end */
 void db_scan_end(struct db_scan *scan);
 
-/* Keys with a prefix behind a key that had a value at the revision whose ids end before `limit`. */
+/*
+ * Count the keys with a prefix, after a key, that had a value at the revision whose ids end before
+ * `limit`.
+ */
 int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, uint64_t *ret,
              struct err *err);
 
-/* Copy pages from the write-ahead log into the file; *ret_copied: frames of the log done so far. */
+/*
+ * Copy pages from the write-ahead log into the file; *ret_copied: frames of the log copied so far.
+ */
 int db_checkpoint(struct db *db, int *ret_copied, struct err *err);
-/* Of the file: pages that hold nothing. 0 when that cannot be read. */
+/* Free pages of the file, in bytes. 0 if that cannot be read. */
 uint64_t db_free_bytes(struct db *db);
-/* Give back the page cache. */
+/* Release the page cache. */
 void db_trim(struct db *db);

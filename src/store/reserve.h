@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Space on the disk that a store keeps for the time when there is no other: a file beside it,
- * allocated and never written. Released, it lets deletions and the checkpoints behind them succeed
- * on a disk that is full.
+ * Disk space that a store keeps in reserve: a file beside it, allocated and never written. When the
+ * disk is full, the reserve is released so that deletions and the checkpoints after them succeed.
  *
- * Belongs to one thread at a time.
+ * Used by one thread at a time.
  */
 #pragma once
 
@@ -13,29 +12,32 @@
 #include <stdint.h>
 
 enum {
-    RESERVE_BYTES = 8 << 20, /* two write-ahead logs of the usual size: one that is copied into
-                              * the file, which grows by it, and one that is written meanwhile */
-    RESERVE_SHARE = 8,       /* this part of the file system at most, */
-    RESERVE_START_BYTES = 64 << 10, /* what opening the store takes */
-    RESERVE_MIN_BYTES = 512 << 10   /* and so much at least */
+    RESERVE_BYTES =
+        8 << 20, /* two write-ahead logs of the usual size: one that is being copied into the file,
+                    which grows by it, and one that is written meanwhile */
+    RESERVE_SHARE = 8,              /* at most 1/8 of the file system */
+    RESERVE_START_BYTES = 64 << 10, /* what opening the store needs */
+    RESERVE_MIN_BYTES = 512 << 10   /* and at least this much */
 };
 
 struct reserve {
     char *path;
-    uint64_t bytes; /* its size here, once it was tried */
+    uint64_t bytes; /* size of the file, once reserve_take() has run */
     bool is_held;
 };
 
-/* The path alone; nothing is read or written. */
+/* Sets the path only; reads and writes nothing. */
 void reserve_init(struct reserve *r, const char *store_path);
 void reserve_fini(struct reserve *r); /* the file stays; fine when zeroed */
 /*
- * Have the space, from before or from now on. -ENOSPC or -EDQUOT: there is none; other errors: the
- * file system cannot do it, and there is no reserve.
+ * Allocate the reserve, or find it allocated already. -ENOSPC or -EDQUOT: no space; other errors:
+ * the file system cannot allocate, and there is no reserve.
  */
 int reserve_take(struct reserve *r);
-/* False: there was none, also not from before. */
+/* false: there was no reserve file, not even of an earlier process. */
 bool reserve_release(struct reserve *r);
-/* The store is closed: keep what there is on a disk that is full, so that it can be opened again.
+/*
+ * The store is closed: on a full disk keep as much as there is, so that the store can be opened
+ * again.
  */
 void reserve_keep_some(struct reserve *r);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The SQLite back end's loop side, shared by sqlite.c (opening, reads, transactions, compaction)
- * and watch.c. Loop thread only; the other side is writer.h.
+ * The loop side of the SQLite back end, shared by sqlite.c (opening, reads, transactions,
+ * compaction) and watch.c. Loop thread only; the writer thread's side is writer.h.
  *
- * What the loop knows (revision, compacted) decides what is visible: the reader connection may see
- * commits whose report is still on its way, so every read says which revision it is for.
+ * `revision` and `compacted` here decide what is visible: the reader connection may already see
+ * commits whose report has not arrived, so every read names its revision.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct sqlite_store {
     struct db reader;
     struct writer writer;
     uint64_t revision, compacted;
-    size_t pending_bytes; /* transactions at the writer */
+    size_t pending_bytes; /* of transactions at the writer */
     struct store_stats stats;
 
     struct hot hot;
@@ -31,16 +31,16 @@ struct sqlite_store {
     struct defer reads_due;
     struct left_memo {
         uint64_t hash, left;
-    } left_memos[4]; /* where lists were interrupted, and how much was left there */
+    } left_memos[4]; /* where counted lists stopped, and how many rows were left there */
     unsigned next_left_memo;
 
-    struct list watches; /* struct watch, and while they are visited: */
+    struct list watches; /* struct watch; moved to watch_mark while they are visited */
     struct list watch_mark;
     struct defer watches_due;
 
     uint64_t history_ms, history_revisions;
     struct sqlite_sample {
-        uint64_t ms, rev;            /* the revision then */
+        uint64_t ms, rev;            /* revision at that time */
     } samples[SQLITE_STORE_SAMPLES]; /* oldest first */
     size_t n_samples;
     struct timer compact_timer;
@@ -52,7 +52,7 @@ struct sqlite_store {
     uint64_t idle_ms;
     struct timer idle_timer;
     uint64_t active_ms; /* last read or commit */
-    bool untidy;        /* committed since the writer was last told to tidy up */
+    bool untidy;        /* committed since the writer was last asked to tidy */
 
     bool closing;
     bool is_full; /* as the writer last reported */
@@ -70,7 +70,7 @@ static inline struct sqlite_store *sqlite_store_of(const struct store *s)
 int sqlite_lock(const char *path, int *ret_fd, struct err *err);
 
 int sqlite_refuse_closing(const struct sqlite_store *s, struct err *err);
-/* Rest later. */
+/* Postpones the idle timer. */
 void sqlite_note_activity(struct sqlite_store *s);
 
 int sqlite_get(struct store *s, struct str key, uint64_t at_rev, store_get_cb cb, void *arg,
@@ -89,6 +89,6 @@ uint64_t sqlite_watch_progress(const struct store_watch *w);
 /* A commit became visible: s->revision is last_rev. */
 void sqlite_watch_deliver_all(struct sqlite_store *s, const struct store_event *ev, size_t n,
                               uint64_t last_rev);
-/* End those whose history is gone, soon. */
+/* End the watches whose history was compacted, from the loop. */
 void sqlite_watch_expire_soon(struct sqlite_store *s);
 void sqlite_watch_end_all(struct sqlite_store *s, int r, const char *why);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a back end of the store provides. Private to src/store/.
+ * The functions of a store back end. Private to src/store/.
  *
- * store.c checks the arguments against the limits of store.h and calls these; contracts are those
- * of the functions with the same name there. A back end embeds struct store first in its own
- * struct, and struct store_watch first in its watches.
+ * store.c checks the arguments against the limits of store.h and calls these; the contracts are
+ * those of the functions of the same name there. A back end embeds struct store as the first member
+ * of its own struct, and struct store_watch as the first member of its watches.
  */
 #pragma once
 
