@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The core of the API server, shared by the files of src/api and by the libraries on top of it:
- * auth/ (who asks, and what he may do), admit/ (what other objects say about a write) and
- * controllers/ (what follows from a write). Those do not include each other; setup/ wires them.
+ * auth/ (authentication and authorization), admit/ (admission that depends on other objects) and
+ * controllers/ (what follows from a write). These libraries do not include each other; setup/ wires
+ * them.
+ *
  * Reading order: request.h, core.c (the steps), read.c, admission.h, write.c, watch.c, encode.c.
  */
 #pragma once
@@ -24,35 +26,36 @@
 struct admission_chain;
 struct api_part_ops;
 
-/* States of the libraries beside the core, which alone know what is in them. */
+/* State of the libraries on top of the core; opaque to the core and to each other. */
 struct admit;
 struct auth;
 struct controllers;
 
-/* A controller has read what it needs, or cannot. */
+/* The controller has read what it needs (r 0), or has failed. */
 typedef void (*controller_ready_cb)(void *arg, int r, const struct err *err);
 
-/* What the core needs of those libraries; api/setup supplies it. */
+/* What the core needs from those libraries; api/setup supplies it. */
 struct api_needs {
-    /* Steps of a request: NULL, or the Status to answer; may wait (request.waiting). */
+    /* Steps of a request: NULL, or the Status to answer; a step may wait (request.waiting). */
     struct json *(*authenticate)(struct request *rq);
     struct json *(*impersonate)(struct request *rq);
     struct json *(*authorize)(struct request *rq);
-    /* Keep what of a request's header says who asks. */
+    /* Keep the credentials and impersonation fields of a request's header. */
     void (*take_credentials)(struct request *rq, const struct headers *headers);
-    /* Serve a create that stores nothing, as a SubjectAccessReview; false: it is none. */
+    /* Serve a create that stores nothing, such as a SubjectAccessReview; false: the request is not
+     * one. */
     bool (*serve)(struct request *rq);
-    /* What /.well-known/openid-configuration and /openid/v1/jwks answer; NULL: nothing. */
+    /* The answers of /.well-known/openid-configuration and /openid/v1/jwks; NULL: none. */
     struct json *(*openid_document)(struct request *rq, struct str address);
     struct json *(*openid_keys)(struct request *rq);
-    /* Revision of the definition behind a resource: older objects were shaped by another schema.
-     * 0: built-in. */
+    /* Revision of the definition behind a resource; 0: built-in. Objects written before it were
+     * defaulted and pruned by another schema. */
     uint64_t (*schema_revision)(const struct api *api, const struct kube_resource *res);
-    /* A stored kind, served or not, for the server's own requests. NULL: there is none. */
+    /* A stored kind, served or not, for the server's own requests. NULL: not found. */
     const struct kube_resource *(*find_stored)(const struct api *api, struct str group,
                                                struct str version, struct str plural);
-    /* The indices of owners (owners.h) and of nodes (placed.h) cover all objects at the revision,
-     * 0: now. */
+    /* Whether the indices of owners (owners.h) and of nodes (placed.h) cover all objects at this
+     * revision; 0: now. */
     bool (*has_indices)(const struct api *api, uint64_t at_rev);
 };
 
@@ -80,22 +83,23 @@ struct api {
 
     struct http_server *http;
     struct list requests;
-    struct list unsent; /* struct request.behind, the one that waits longest first */
+    struct list unsent; /* struct request.behind; the request that has waited longest is first */
     size_t unsent_bytes;
-    struct list large; /* struct request.large: bodies that are much work, one for each turn */
+    struct list large; /* struct request.large: large bodies, processed one per turn */
     struct defer large_turn;
     struct flows flows;
-    struct lines lines; /* of writes, by key */
+    struct lines lines; /* queues of writes, by key */
     struct namespace_table namespace_table;
-    struct admission_chain *chain; /* what happens to a write; see admission.h */
+    struct admission_chain *chain; /* the admission chain; see admission.h */
     struct log_rate damage_log;
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
     size_t lists_kept_bytes;     /* API_LISTS_KEPT_MAX_BYTES */
-    size_t watch_requirements;   /* of the selectors of all open watches; see watch.c */
+    size_t watch_requirements;   /* number of requirements in the selectors of all open watches; see
+                                    watch.c */
     struct map hubs;             /* storage name -> struct hub */
     struct timer bookmark_timer; /* armed while a watcher lags behind the store's revision */
-    uint64_t watch_min_ms; /* a watch without a timeout of its own lasts one to two of these */
+    uint64_t watch_min_ms;       /* a watch without a timeout lasts one to two times as long */
     struct timer reauthorize_timer;
     struct map revoked; /* keys deleted since the last pass; empty without watches */
     void (*on_policy)(void *arg);
@@ -117,49 +121,53 @@ struct api {
     struct defer close_defer;
 };
 
-/* Who speaks when a request in process has no identity: this process. And the server's controllers.
+/*
+ * The user of in-process requests that carry no identity, and the user of the server's controllers.
  */
 #define API_OWN_USER        "system:dormouse"
 #define API_CONTROLLER_USER "system:dormouse:controllers"
 
 extern const struct transport_ops api_local_ops;
 
-/* The core alone, for api_new(). needs: kept. */
+/* Makes the core without parts, for api_new(). needs: kept. */
 struct api *api_core_new(const struct api_opts *opts, const struct api_needs *needs);
-/* With its parts; before api_start(), or at the end of api_close(). */
+/* Frees the parts, too. Call before api_start(), or at the end of api_close(). */
 void api_core_free(struct api *api);
 
-/* ---- answers (core.c); each may be called once for a request and is nothing once it is gone ----
- */
+/* ---- answers (core.c); at most one per request, a no-op once the client is gone ---- */
 
 void reply_bytes(struct request *rq, int status, const char *content_type, struct str body);
-/* The tree in the negotiated format, as it is. */
+/* The tree as it is, in the negotiated format. */
 void reply_json(struct request *rq, int status, const struct json *v);
 /* A Status object (status.h); its code is the HTTP status. */
 void reply_status(struct request *rq, const struct json *status);
-/* An error of ours: becomes a Status; internal ones are logged. */
+/* A negative code: it becomes a Status; internal errors are logged. */
 void reply_err(struct request *rq, int r, const struct err *err);
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
-/* What the last two would answer to a failure of the store at its newest revision, and log. */
+/*
+ * The Status that the previous two answer for a failed read of the newest revision; logs as they
+ * do.
+ */
 struct json *api_error(struct request *rq, int r, const struct err *err);
-/* The head alone. content_type: NULL for none. */
+/* The head only. content_type: NULL for none. */
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
 /*
- * "299 - \"text\"" on the answer, each text once. As upstream: when all are longer than 4 Ki
- * characters, each is cut after 256, and no more follow once there are so many.
+ * Add a Warning header "299 - \"text\"" to the answer, each text once. As upstream: if all texts
+ * together exceed 4 Ki characters, each is cut to 256 characters, and no more are added once the
+ * cut ones reach 4 Ki.
  */
 void reply_warn(struct request *rq, struct str text);
-/* Sets the ETag. true: the client has it, and 304 has been answered. */
+/* Set the ETag. true: the client has this version, and 304 was answered. */
 bool reply_unchanged(struct request *rq, const char *tag);
 /* Whether an unknown path below the group is answered with a Status (see request.no_page). */
 bool is_builtin_group(const struct registry *reg, struct str group);
-/* Status for an object that is not there. */
+/* The 404 Status for the object that the request names. */
 struct json *reply_not_found(struct request *rq);
 
-/* A watch has begun: it holds no seat any more, and is not counted as being worked on. */
+/* The watch has started: it releases its seat and no longer counts as a request in flight. */
 void request_settled(struct request *rq);
 
-/* A page of a list will be worked on: the work that it allows beside the request's own. */
+/* Before a page of a list is processed: add the page's allowance to the request's budget. */
 void request_allow_page(struct request *rq, const struct store_page *page);
 
 /* ---- verbs ---- */
@@ -172,7 +180,7 @@ void write_update(struct request *rq);
 void write_patch(struct request *rq);
 void write_delete(struct request *rq);
 void write_delete_collection(struct request *rq);
-/* Paths that are no resource: discovery, version, health, OpenAPI, metrics. */
+/* Paths that are not resources: discovery, version, health, OpenAPI, metrics. */
 void endpoint_serve(struct request *rq);
 void openapi_serve_v2(struct request *rq);
 void openapi_serve_v3(struct request *rq);
@@ -191,32 +199,34 @@ static inline bool api_is_definition(const struct kube_resource *res)
 
 /* "/registry/<storage name>/" */
 struct str key_prefix(struct arena *a, const struct kube_resource *res);
-/* The prefix, with "<ns>/" behind it unless ns is "" . */
+/* The prefix, followed by "<ns>/" unless ns is "" . */
 struct str key_prefix_ns(struct arena *a, const struct kube_resource *res, struct str ns);
 struct str key_object(struct arena *a, const struct kube_resource *res, struct str ns,
                       struct str name);
-/* Namespace ("" when cluster-scoped) and name in a key of this resource. */
+/* The namespace ("" for a cluster-scoped resource) and the name in a key of this resource. */
 void key_split(const struct kube_resource *res, struct str prefix, struct str key,
                struct str *ret_ns, struct str *ret_name);
 
-/* Make a new server certificate when its time has come; see api_on_renewal(). */
+/* Replace the server certificate when it is due; see api_on_renewal(). */
 void api_renew_certificate(struct api *api);
 
 /* ---- watches ---- */
 
-/* All watches end; no new ones start. */
+/* End all watches; new ones are refused. */
 void watch_close_all(struct api *api);
-/* End the watches of a resource that is served no more, or in another shape. */
+/* End the watches of a resource that is no longer served, or is served with another schema. */
 void watch_close_resource(struct api *api, struct str storage_name);
 /*
- * The rights of a user have changed: open watches are authorized again soon, all in one pass, and
- * those that would be refused now end. Their clients retry and get the reason.
+ * A user's rights have changed: soon, in one pass, authorize all open watches again and end those
+ * that would be refused now. Their clients retry and get the reason.
  */
 void watch_reauthorize(struct api *api);
-/* An object was deleted: as above, and watches by tokens that depend on it end. */
+/* An object was deleted: as watch_reauthorize(); watches whose token depends on the object end. */
 void watch_revoke(struct api *api, struct str key);
-/* A client follows all objects of the kind, as a controller does; the scheduler, which reads owners
- * of Pods, does not count. */
+/*
+ * Whether a client watches all objects of the kind, as a controller does. The scheduler, which
+ * reads the owners of Pods, does not count.
+ */
 bool watch_is_followed(const struct api *api, const struct kube_resource *res);
-/* A revision was written: watchers that asked for bookmarks will learn of it in time. */
+/* A revision was written: watchers that asked for bookmarks get one in time. */
 void watch_note_write(struct api *api);

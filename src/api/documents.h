@@ -14,12 +14,13 @@
 #include "api/request.h"
 #include "kube/model/openapi.h"
 
-enum { DOCUMENT_KEEP_MS = 10000 }; /* after the last request for it */
+enum { DOCUMENT_KEEP_MS = 10000 }; /* after the last request */
 /*
- * What documents of OpenAPI may cost, in steps (base/budget.h). One that would cost more than a
- * request may (BUDGET_MAX_STEPS) is not made: 413. A reader that asks for one after the other,
- * and for each again once it is freed, is slowed down: the schemas of definitions may take
- * DOCUMENTS_STEPS_PER_S, with DOCUMENTS_MAX_STEPS saved up; then 429 until there is enough again.
+ * Limits of the cost of OpenAPI documents, in steps (base/budget.h). A document that would cost
+ * more than a request may (BUDGET_MAX_STEPS) is not made: 413. A client that requests one after the
+ * other, and each again once it is freed, is slowed down: making documents of definitions may cost
+ * DOCUMENTS_STEPS_PER_S, with a burst of DOCUMENTS_MAX_STEPS; then 429 until the bucket has
+ * refilled.
  */
 #define DOCUMENTS_MAX_STEPS   ((uint64_t)4 * BUDGET_MAX_STEPS)
 #define DOCUMENTS_STEPS_PER_S ((uint64_t)BUDGET_MAX_STEPS / 4)
@@ -28,13 +29,13 @@ enum document_what {
     DOCUMENT_V2,
     DOCUMENT_V3,
     DOCUMENT_V3_INDEX,
-    DOCUMENT_GROUPS,          /* /apis; this and those below: discovery */
+    DOCUMENT_GROUPS,          /* /apis; this one and those below: discovery */
     DOCUMENT_RESOURCES,       /* of one version of a group */
     DOCUMENT_AGGREGATED_CORE, /* /api */
     DOCUMENT_AGGREGATED       /* /apis */
 };
 
-/* What tells documents apart. */
+/* The key of a document. */
 struct document_name {
     enum document_what what;
     struct str group, version; /* of DOCUMENT_V3 and DOCUMENT_RESOURCES */
@@ -47,7 +48,8 @@ struct documents {
     struct list all; /* struct document */
     struct timer timer;
     struct defer turn;
-    uint64_t steps, steps_ms; /* left of DOCUMENTS_MAX_STEPS, and when that was known */
+    uint64_t steps, steps_ms; /* token bucket: what is left of DOCUMENTS_MAX_STEPS, and when that
+                                 was computed */
 };
 
 struct document;

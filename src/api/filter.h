@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which objects of a collection a list, watch or deletecollection means: namespace, name, label and
- * field selector. What the key decides is decided without parsing the object.
+ * Selects the objects of a list, watch or deletecollection: by namespace, name, label and field
+ * selector. What can be decided by the key is decided without parsing the object.
  */
 #pragma once
 
@@ -15,19 +15,19 @@ struct filter {
     struct str ns;     /* "" all */
     struct str name;   /* "" all; from the path or a metadata.name selector */
     struct selector labels, fields;
-    struct str index; /* of the keys of objects that may match (placed.h); "" none */
-    bool by_key_only; /* no object needs to be looked at */
+    struct str index; /* prefix in the index of keys that may match (placed.h); "": none */
+    bool by_key_only; /* the key decides; no object is parsed */
 };
 
-/* From path and query. NULL, or the Status to answer. Lives in the request's arena. */
+/* Parse path and query. NULL, or the Status to answer. Lives in the request's arena. */
 struct json *filter_parse(struct request *rq, struct filter *ret);
-/* Let the range read only what may match, if an index tells it. */
+/* Restrict the range to objects that may match, if an index can tell. */
 void filter_narrow(const struct filter *f, const struct request *rq, struct store_range *range);
 bool filter_matches_key(const struct filter *f, struct str key);
 bool filter_matches_object(const struct filter *f, struct arena *scratch, const struct json *obj);
-/* The object itself; scratch for what has to be parsed. Bytes that do not parse match nothing. */
+/* Matches the object; scratch is for parsing. Bytes that cannot be parsed match nothing. */
 bool filter_matches_value(const struct filter *f, struct arena *scratch, struct encode_stored st);
 
-/* An object of the store as the encoder wants it. */
+/* An object of the store, for the encoder. */
 struct encode_stored stored_of(const struct api *api, const struct kube_resource *res,
                                const struct store_kv *kv);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may run now: what upstream calls priority and fairness. Each request belongs to a priority
- * level and, in it, to a flow (a user, or for some a namespace). A level has seats, as many as
- * requests of it run at once; beyond that requests wait in a queue of their flow, and the flow that
- * holds the fewest seats is next. So a user who sends a thousand requests delays himself.
+ * Flow control; upstream calls it priority and fairness. Each request belongs to a priority level
+ * and, within it, to a flow (a user, or in some levels a namespace). A level has seats: the number
+ * of its requests that run at once. Further requests wait in the queue of their flow, and the flow
+ * that holds the fewest seats is served next. A user who sends a thousand requests thus delays only
+ * his own.
  *
  *     flow_enter() -> FLOW_RUN -----------------------> flow_leave()
  *                  -> FLOW_WAIT -> run() or refuse() -> flow_leave()
  *                  -> FLOW_REFUSED
  *
- * Levels lend seats that they do not use, as upstream's do, and so does the arithmetic: the table
- * in flow.c is upstream's default configuration. Flows are told apart exactly, by name, where
- * upstream shuffles them over a fixed number of queues: a flow costs nothing here while nothing of
- * it runs or waits.
+ * Levels lend seats that they do not use, with upstream's arithmetic: the table in flow.c is
+ * upstream's default configuration. Flows are distinguished exactly, by name, where upstream
+ * shuffles them over a fixed number of queues: here a flow costs nothing while it has no running or
+ * waiting request.
  *
- * Loop thread only. run() and refuse() come from the loop, never from within a call.
+ * Loop thread only. run() and refuse() are called from the loop, never from within a call.
  */
 #pragma once
 
@@ -24,10 +25,11 @@
 #include "io/loop.h"
 
 enum {
-    FLOW_SEATS = 600,    /* of all levels; upstream's 400 reading and 200 writing requests */
-    FLOW_LIST_SEATS = 5, /* that a list takes, or a watch that begins with one */
-    FLOW_QUEUE_MAX = 50, /* requests of a flow that wait */
-    FLOW_LEVEL_QUEUE_MAX = 1000, /* of a level; then the longest queue gives way to shorter ones */
+    FLOW_SEATS = 600,    /* over all levels; upstream's 400 reading and 200 writing requests */
+    FLOW_LIST_SEATS = 5, /* taken by a list, or by a watch that begins with one */
+    FLOW_QUEUE_MAX = 50, /* waiting requests of a flow */
+    FLOW_LEVEL_QUEUE_MAX = 1000, /* waiting requests of a level; then the longest queue loses
+                                    requests to shorter ones */
     FLOW_WAIT_MAX_MS = 15000     /* a quarter of upstream's limit for a whole request */
 };
 
@@ -47,7 +49,7 @@ enum { FLOW_SCHEMAS = 12 };
 enum flow_reason { FLOW_QUEUE_FULL, FLOW_NO_SEAT, FLOW_TIME_OUT, FLOW_REASONS };
 enum flow_answer { FLOW_RUN, FLOW_WAIT, FLOW_REFUSED };
 
-/* What decides where a request belongs; borrowed for the call. */
+/* What decides the level and flow of a request; borrowed for the call. */
 struct flow_question {
     struct str user;
     const struct str *groups;
@@ -56,10 +58,10 @@ struct flow_question {
     struct str path;
 };
 
-/* One request's place; zeroed: none. Embedded by the caller. */
+/* The seats or the queue place of one request; zeroed: none. Embedded by the caller. */
 struct flow_ticket {
     struct flow *flow; /* NULL on an exempt level */
-    uint8_t schema;    /* index + 1; 0: no place */
+    uint8_t schema;    /* index + 1; 0: holds nothing */
     uint8_t seats;
     bool waiting;
     uint64_t since_ms;
@@ -70,10 +72,11 @@ struct flow_ticket {
 struct flows {
     struct loop *loop;
     void (*run)(struct flow_ticket *t);
-    void (*refuse)(struct flow_ticket *t); /* waited in vain; the place is gone already */
+    void (*refuse)(struct flow_ticket *
+                       t); /* waited too long or was displaced; the ticket holds nothing any more */
     struct {
         unsigned in_use, waiting; /* seats, requests */
-        struct list flows;        /* struct flow with a queue, the one to ask first in front */
+        struct list flows;        /* struct flow with a queue; the one to serve next is first */
     } level[FLOW_LEVELS];
     struct {
         unsigned executing, waiting, seats;
@@ -83,19 +86,19 @@ struct flows {
     struct map known;    /* level and name -> struct flow */
     struct list waiting; /* struct flow_ticket.age, the oldest first */
     struct list refused; /* struct flow_ticket.node: tickets whose refuse() is due */
-    struct timer timer;  /* armed for the oldest */
+    struct timer timer;  /* armed for the oldest waiting ticket */
     struct defer turn;
 };
 
 void flows_init(struct flows *f, struct loop *loop, void (*run)(struct flow_ticket *t),
                 void (*refuse)(struct flow_ticket *t));
-/* No ticket may have a place any more. */
+/* All tickets must have been left. */
 void flows_fini(struct flows *f);
 enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct flow_question *q);
-/* Idempotent; also while waiting: then neither run() nor refuse() follows. */
+/* Idempotent. Allowed while the ticket waits: then neither run() nor refuse() follows. */
 void flow_leave(struct flows *f, struct flow_ticket *t);
 /* apiserver_flowcontrol_* */
 void flow_metrics(const struct flows *f, struct buf *to);
 
 const char *flow_level_name(enum flow_level level);
-const char *flow_schema_name(const struct flow_ticket *t); /* of one with a place */
+const char *flow_schema_name(const struct flow_ticket *t); /* of a ticket that holds a place */

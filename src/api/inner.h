@@ -4,7 +4,7 @@
 
 #include "api/core.h"
 
-/* Errors: r < 0 and body "". Else r is the HTTP status. body: borrowed. */
+/* r < 0: an error, body is "". Else r is the HTTP status. body: borrowed. */
 typedef void (*inner_cb)(void *arg, int r, struct str body);
 
 struct inner_request {
@@ -13,10 +13,10 @@ struct inner_request {
     const char *content_type; /* NULL: none */
     const char *accept;       /* NULL: JSON */
     struct str body;
-    bool only_status; /* the answer's body is not kept; the callback gets "" */
+    bool only_status; /* the body of the answer is dropped; the callback gets "" */
 };
 
-/* The callback comes once, from the loop. Fails (and never calls back) while the server closes. */
+/* The callback runs once, from the loop. Fails, without a callback, while the server closes. */
 int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, void *arg);
 
 /* "/api/v1/namespaces/NS/PLURAL/NAME" and the like; ns and name may be "". In the arena. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queues that serialize the writes of one object. A write reads the object, computes the new one
- * and stores it unless another write was faster. When many clients write one object at the same
+ * and stores it unless another write came first. When many clients write one object at the same
  * time, one write succeeds in each round and all others fail, some of them until they give up. So a
  * write takes a place in the queue of its key before it reads, and keeps it until the request is
  * answered.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters of the API server under upstream's names. What is counted lives here; what can be read
- * off the server when somebody asks is read then (monitor.c).
+ * Counters of the API server under upstream's names. This file holds what has to be counted;
+ * monitor.c reads the current values of everything else when the metrics are requested.
  */
 #pragma once
 
@@ -26,7 +26,8 @@ struct metrics {
 };
 
 void metrics_fini(struct metrics *m);
-/* labels: `verb="GET",...` without braces. Beyond METRICS_SERIES_MAX combinations they are only
- * counted. */
+/*
+ * labels: `verb="GET",...` without braces. Combinations beyond METRICS_SERIES_MAX are only counted.
+ */
 void metrics_request(struct metrics *m, struct str labels, int code, uint64_t us);
 void metrics_write(const struct metrics *m, struct buf *to);

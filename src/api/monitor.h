@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be seen of the server from outside: metrics, and whether it is healthy. */
+/* Observability: metrics and health checks. */
 #pragma once
 
 #include "api/request.h"
 
 /*
- * What the API claims to be, for clients that decide by version: the release of Kubernetes whose
- * kinds the tables hold, 1.MINOR.PATCH, and with it "v1.MINOR.PATCH+dormouse-VERSION".
+ * The version that the API reports, for clients that decide by version: the release of Kubernetes
+ * whose kinds the tables hold, 1.MINOR.PATCH, and with it "v1.MINOR.PATCH+dormouse-VERSION".
  */
 struct str monitor_minor(void);
 const char *monitor_git_version(struct arena *a);

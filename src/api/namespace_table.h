@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which Namespaces take new objects, and the revision at which each was written last, so that a
+ * The Namespaces that accept new objects, with the revision of each one's last write, so that a
  * create neither reads nor parses its Namespace.
  *
- * A revision from here is a guess that the transaction proves: it compares the revision of the
- * Namespace, so an entry that is out of date costs another attempt and can never let an object into
- * a Namespace that is being deleted. The commit path keeps the entries current; writers that it
- * does not see (another server on the same store) are noticed by that comparison. A Namespace that
- * is not here, because it is being deleted, or absent, or was not used yet, has to be read.
+ * A revision from this table is an optimistic guess: the transaction compares it with the revision
+ * of the Namespace, so a stale entry costs another attempt and can never let an object into a
+ * Namespace that is being deleted. The commit path keeps the entries current; writes of another
+ * server on the same store are noticed by that comparison. A Namespace that is absent from the
+ * table (being deleted, nonexistent, or not used yet) has to be read.
  *
  * Loop thread only.
  */
@@ -15,7 +15,9 @@
 
 #include "base/map.h"
 
-enum { NAMESPACE_TABLE_MAX = 4096 }; /* entries; one more empties the table, which fills again */
+enum {
+    NAMESPACE_TABLE_MAX = 4096
+}; /* entries; when exceeded, the table is emptied and fills again */
 
 /* Zeroed: empty. */
 struct namespace_table {
@@ -23,9 +25,12 @@ struct namespace_table {
 };
 
 void namespace_table_fini(struct namespace_table *t);
-/* The revision to compare with; 0: not known, read it. */
+/* The revision to compare with; 0: unknown, read the Namespace. */
 uint64_t namespace_table_find(const struct namespace_table *t, struct str name);
-/* The Namespace takes new objects, as of this revision. An older one changes nothing. */
+/*
+ * The Namespace accepts new objects as of this revision. A revision older than the entry's is
+ * ignored.
+ */
 void namespace_table_put(struct namespace_table *t, struct str name, uint64_t rev);
-/* It was written by a writer that is not known here, is being deleted, or is gone. */
+/* The Namespace was written by another server, is being deleted, or is gone. */
 void namespace_table_forget(struct namespace_table *t, struct str name);

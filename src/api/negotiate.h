@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which representation a client gets: Accept against what an endpoint can write, as upstream
- * decides. Pure.
+ * Content negotiation: matches Accept with what an endpoint can write, as upstream does. Pure.
  *
- * Ranges are tried in the client's order; a range whose parameters ask for something that the
- * endpoint does not have is passed over. A weight of 0 does not exclude anything.
+ * Ranges are tried in the client's order; a range is skipped if its parameters ask for something
+ * that the endpoint does not have. A weight of 0 does not exclude anything.
  */
 #pragma once
 
@@ -18,12 +17,11 @@ enum rep_allow {
     ALLOW_TABLE = 1 << 4       /* with ALLOW_TRANSFORMS: Table too; reviews have no columns */
 };
 
-/* false: nothing fits (406). No Accept: JSON. */
+/* false: no range matches (406). No Accept: JSON. */
 bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret);
-/* Whether a range of Accept names one of the media types that are written, whatever its parameters.
- */
+/* Whether a range of Accept names a supported media type, whatever its parameters. */
 bool rep_is_known(struct str accept);
-/* pretty=... in the query, or a client that is known to have a person in front of it. */
+/* pretty=... in the query, or a client that is known to be interactive. */
 bool rep_wants_pretty(const struct url_target *url, struct str user_agent);
 
 /* stream: of a watch. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The index of pods by node, in the store: the pods of each node, and the objects that they refer
- * to. It answers what the Node authorizer asks (auth/node_graph.h) without a read of the pods.
+ * to. It answers the queries of the Node authorizer (auth/node_graph.h) without reading the pods.
  *
  *     /placed/<node>/<namespace>/<pod>     '1', then for each reference a byte of enum
  *                                          pod_reference, a 16-bit length, the name
  *
  * Entries are ordinary keys outside of /registry/, written in the transaction that writes the pod,
- * so the index is never wrong and nothing of it stays in memory. A pod without a node has no entry.
- * That of a mirror pod holds no references: a node makes such pods itself, and must not get rights
- * by them. Pure code.
+ * so the index is always consistent and takes no memory. A pod without a node has no entry. The
+ * entry of a mirror pod holds no references: a node makes such pods itself, and must not gain
+ * rights by them. Pure code.
  */
 #pragma once
 
@@ -21,19 +21,24 @@
 enum {
     PLACED_OPS_MAX = 2,           /* entries that one write may change */
     PLACED_VALUE_MAX = 256 << 10, /* of one pod; further references give the node no rights */
-    PLACED_NAME_MAX = 253         /* no object has a longer name */
+    PLACED_NAME_MAX = 253         /* longest name of an object */
 };
 
 /*
- * Append what a write of `key` changes in the index; old or obj may be NULL: not there. Does
- * nothing for objects that are not pods. Strings live in the arena.
+ * Append the changes of the index for a write of `key`; old or obj may be NULL: absent. No-op for
+ * objects that are not pods. Strings live in the arena.
  */
 void placed_ops(struct arena *a, struct str key, const struct json *old, const struct json *obj,
                 struct store_op *ops, size_t *n);
 
-/* Whether a node can have this name. Others, above all those with a '/', would make other keys. */
+/*
+ * Whether this is a valid node name. Others, in particular those with a '/', would form other keys.
+ */
 bool placed_is_node(struct str node);
-/* Prefix of the entries of a node's pods; ns "": in all namespaces. The node is one. */
+/*
+ * Prefix of the entries of a node's pods; ns "": in all namespaces. `node` must pass
+ * placed_is_node().
+ */
 struct str placed_prefix(struct arena *a, struct str node, struct str ns);
 /* The namespace of the pod in an entry of this node; borrowed from the key. */
 struct str placed_namespace(struct str key, struct str node);

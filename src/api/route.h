@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a request's method, path and query ask for. Pure: no registry, no I/O.
+ * Parses a request's method, path and query. Pure: no registry, no I/O.
  *
  * Paths follow upstream's RequestInfo:
  *
@@ -25,7 +25,7 @@ enum route_kind {
     ROUTE_BUILD,      /* /version */
     ROUTE_HEALTH,     /* /healthz, /livez, /readyz and below; `resource` is the first segment */
     ROUTE_OPENAPI_V2, /* /openapi/v2 */
-    ROUTE_OPENAPI_V3, /* /openapi/v3 and below; `rest` is what follows */
+    ROUTE_OPENAPI_V3, /* /openapi/v3 and below; `rest` is the part after it */
     ROUTE_METRICS,    /* /metrics */
     ROUTE_OIDC,       /* /.well-known/openid-configuration */
     ROUTE_OIDC_KEYS   /* /openid/v1/jwks */
@@ -33,12 +33,12 @@ enum route_kind {
 
 struct route {
     enum route_kind kind;
-    enum kube_verb verb; /* 0: the method means nothing here (405) */
-    struct str path;     /* as it came, without query */
+    enum kube_verb verb; /* 0: the method is not supported here (405) */
+    struct str path;     /* as received, without query */
     struct str group, version, ns, resource, name, subresource;
     struct str rest;
     struct url_target *url;
-    bool in_api; /* ROUTE_UNKNOWN, where there are resources */
+    bool in_api; /* of ROUTE_UNKNOWN: the path lies where resources are */
 };
 
 /* Decode `target`; all strings live in the arena or in `target`. Errors: those of url_parse(). */

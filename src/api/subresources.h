@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subresources that are more than a part of their object. */
+/* Subresources with code of their own. */
 #pragma once
 
 #include "api/core.h"
 
-/* Serves the request if it is for one of them; false: it is not, and nothing has happened. */
+/*
+ * Serves the request if it is for such a subresource; false: it is not, and nothing has happened.
+ */
 bool subresource_serve(struct request *rq);
 
 /* pods/eviction (eviction.c) */

@@ -9,13 +9,12 @@
 #include "base/map.h"
 
 enum {
-    UNATTENDED_TOLD_MAX =
-        1024 /* clients and kinds that are remembered; beyond, all are forgotten */
+    UNATTENDED_TOLD_MAX = 1024 /* remembered clients and kinds; beyond, all are forgotten */
 };
 
 struct request;
 
-/* Zeroed: nothing has been told yet. */
+/* Zeroed: no warning was given yet. */
 struct unattended {
     struct map told; /* "kind", "kind peer" */
     bool is_on;
@@ -24,7 +23,7 @@ struct unattended {
 void unattended_fini(struct unattended *u);
 /*
  * `rq` has created an object. If its kind is a workload, no client watches all objects of that
- * kind, and this connection has not heard so before, the answer gets a Warning. The log gets a line
- * the first time for each kind.
+ * kind, and this connection has not been warned yet, the answer gets a Warning. The first time for
+ * each kind a line is logged.
  */
 void unattended_warn(struct request *rq);

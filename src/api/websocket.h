@@ -21,7 +21,7 @@ struct websocket *websocket_take(struct request *rq, const struct headers *heade
 /* Send the handshake, instead of a head with status 200. */
 void websocket_open(struct websocket *ws, struct http_exchange *x, const struct headers *extra);
 bool websocket_is_open(const struct websocket *ws); /* NULL: no */
-/* Send one event as a message; returns as http_write(). */
+/* Send one event as a message; returns what http_write() returns. */
 bool websocket_write(struct websocket *ws, struct str event);
 /* Send our close frame. */
 void websocket_end(struct websocket *ws);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the writing verbs share. */
+/* Shared by the writing verbs. */
 #pragma once
 
 #include "api/core.h"
 
 enum {
-    API_PARSE_MAX_BYTES = 24 << 20, /* of tree made from one body */
+    API_PARSE_MAX_BYTES = 24 << 20, /* for the tree of one body */
     WRITE_VALUE_MAX_BYTES =
         4 << 20 /* one stored object: the largest body and what the server adds */
 };
@@ -16,27 +16,27 @@ struct write_options {
     enum field_validation fv;
     bool dry_run;
     struct str manager; /* fieldManager, or from the User-Agent */
-    bool force;         /* apply: take what others own */
+    bool force;         /* apply: take fields that other managers own */
 };
 
-/* The complaint about values of dryRun, a list. */
+/* Add the field error for bad values of dryRun, a list. */
 void write_bad_dry_run(const struct json *given, struct field_errors *errs);
-/* Query options; NULL, or the Status to answer. */
+/* Parse the query options; NULL, or the Status to answer. */
 struct json *write_parse_options(struct request *rq, struct write_options *ret);
 /*
- * The body as a tree, by content type; NULL, or the Status to answer. schema: of what is in it, for
- * protobuf. warnings may be NULL.
+ * Parse the body by content type; NULL, or the Status to answer. schema: of the body, for protobuf.
+ * warnings may be NULL.
  */
 struct json *write_parse_body(struct request *rq, const struct schema *schema,
                               struct object_warnings *warnings, struct json **ret);
 bool write_body_is_json(const struct request *rq);
 /*
- * A POST to an object that changes it, as a Binding does: the body is of another kind, the answer a
+ * A POST of a body of another kind that changes the object, such as a Binding; the answer is a
  * Status.
  */
 struct write_action {
     const char *type; /* OpenAPI name of the body's type */
-    /* The changed object in *ret, from the current one; NULL, or the Status to answer. */
+    /* Set *ret to the changed object, made from the current one; NULL, or the Status to answer. */
     struct json *(*shape)(struct request *rq, const struct json *body, const struct json *old,
                           struct json **ret);
 };
@@ -49,22 +49,24 @@ void write_action(struct request *rq, const struct write_action *action);
  */
 void write_in_turn(struct request *rq, struct str key, void (*run)(void *rq));
 /*
- * The same for a stage of the write: run() comes only after LINE_WAIT, from the loop; after
- * LINE_FULL the caller refuses. A request has one place.
+ * The same for a stage of the write: run() is called only after LINE_WAIT, from the loop; after
+ * LINE_FULL the caller refuses. A request holds one place in a line.
  */
 enum line_answer write_queue(struct request *rq, struct str key, void (*run)(void *arg), void *arg);
 
-/* By content type; PATCH_NONE: of no patch, or of a type that is not served. */
+/* By content type; PATCH_NONE: not a patch, or a type that is not served. */
 enum patch_type write_patch_type(const struct request *rq);
-/* What to answer to a patch of another type. */
+/* The answer to a patch of an unsupported type. */
 struct json *write_unsupported_patch(struct request *rq);
-/* The body of a patch as a tree that has the form of its type; NULL, or the Status to answer. */
+/*
+ * The body of a patch as a tree of the form that its type requires; NULL, or the Status to answer.
+ */
 struct json *write_parse_patch(struct request *rq, enum patch_type type, enum field_validation fv,
                                struct object_warnings *warnings, struct json **ret);
-/* What to answer when a patch (patch.h) failed with r. */
+/* The answer when a patch (patch.h) failed with r. */
 struct json *write_patch_status(struct arena *a, enum patch_type type, int r,
                                 const struct err *err);
-/* No finalizer holds the object any more. */
+/* Whether no finalizer holds the object any more. */
 bool write_is_finished(const struct kube_resource *res, const struct json *obj);
-/* Stored bytes as the answer. */
+/* Answer with stored bytes. */
 void write_reply_object(struct request *rq, int code, struct str value, uint64_t rev);
