@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ValidatingAdmissionPolicies in force. Policies and bindings are kept as text while there are any
- * bindings to policies; without one a write costs a comparison. They are in force for the first
- * write that begins after the one that made them.
+ * ValidatingAdmissionPolicies in force. The texts of policies and bindings are kept while any
+ * binding to a policy exists; without one a write costs a comparison. A change is in force for the
+ * first write that begins after it.
  *
- *     load (policies, bindings) -> in force: told of each write of one (policies_written())
+ *     load (policies, bindings) -> in force: notified of each write of one (policies_written())
  *
- *     a write -> which bindings is it about? -> its Namespace -> each one's parameters -> verdict
+ *     a write -> matching bindings -> its Namespace -> each binding's parameters -> verdict
  */
 #pragma once
 
@@ -15,19 +15,19 @@
 struct policies;
 struct written;
 
-enum { POLICIES_MAX_PARAMS = 500 }; /* of one binding; more is a failure of the policy */
+enum { POLICIES_MAX_PARAMS = 500 }; /* of one binding; with more the policy fails */
 
-/* ready: when they are in force. */
+/* ready: called when they are in force. */
 struct policies *policies_start(struct api *api, controller_ready_cb ready, void *arg);
-void policies_stop(struct policies *p); /* NULL is fine here and below */
+void policies_stop(struct policies *p); /* NULL is fine, also below */
 void policies_free(struct policies *p);
 bool policies_is_busy(const struct policies *p);
 void policies_written(struct policies *p, const struct written *w);
-/* One that could not be read has been deleted. */
+/* A policy or binding that could not be read was deleted. */
 void policies_lost(struct policies *p, const struct kube_resource *res, struct str name);
 
 /*
- * The stage. A policy or binding whose stored value is damaged may be about any write, and forbids
- * it. Warnings are said.
+ * Registers the stage. A policy or binding whose stored value is damaged might match any write, so
+ * every write is refused. Warnings are sent to the client.
  */
 void policies_register(struct admit *ad, struct admission_chain *c);

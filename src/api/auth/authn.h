@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Authentication: who asks. The first that says yes decides:
+ * Authentication. The first match decides:
  *
  *     1. a client certificate of the cluster's CA: CN is the user, O are the groups
  *     2. a bearer token (tokens.h): the administrator's, one of the token file, or one of a
- *        ServiceAccount, for which the store is asked
+ *        ServiceAccount, which is checked against the store
  *
  *     3. a client without credentials is system:anonymous, if the server allows that; roles decide
  *        what it may do, as for every user
  *
- * Invalid credentials are answered with 401. A request in process comes with its identity. Then
- * impersonation: who may, speaks as somebody else.
+ * Invalid credentials are answered with 401. An in-process request brings its identity.
+ * Impersonation follows: a user with the right to do so acts as another user.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ enum {
     AUTHN_NAME_MAX_BYTES = 4096
 };
 
-/* Keep what of a request's header says who asks. */
+/* Keep the credentials and impersonation fields of a request's header. */
 void authn_take(struct request *rq, const struct headers *headers);
 /* Steps of the request path: NULL, or the Status to answer. */
 struct json *authn_step(struct request *rq);
@@ -39,5 +39,5 @@ struct impersonation {
     size_t n_extra;
     bool has_user, too_many;
 };
-/* What the header asks for; NULL: nothing. */
+/* The impersonation that the header asks for; NULL: none. */
 const struct impersonation *impersonation_parse(struct arena *a, const struct headers *headers);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Node authorizer: what a node may do, decided by who it is and what it asks for. A node is the
+ * The Node authorizer: decides what a node may do by its identity and by its request. A node is the
  * user system:node:NAME in the group system:nodes. Pure.
  *
- * Much is decided by the request alone. For the rest the rules ask whether an object concerns the
+ * Most decisions need the request alone. For the rest the rules ask whether an object concerns the
  * node, which node_graph.h answers:
  *
  *     node <- pod <- secret, configmap, serviceaccount, resourceclaim
  *     node <- pod <- persistentvolumeclaim <- persistentvolume <- secret
  *     node <- volumeattachment, resourceslice
  *
- * A rule never forbids: what the rules of nodes do not allow is left to RBAC.
+ * A rule never forbids: whatever the rules of nodes do not allow is left to RBAC.
  */
 #pragma once
 
@@ -33,15 +33,15 @@ enum node_thing {
 struct node_rules_question {
     struct str node;
     enum node_thing what;
-    struct str ns, name; /* ns "" for objects of the cluster */
+    struct str ns, name; /* ns: "" for cluster-scoped objects */
 };
 
 enum node_answer { NODE_SILENT, NODE_ALLOWS, NODE_ASKS };
 
 /*
  * fixed: the rules of the default role system:node, for resources that the relations do not narrow.
- * NODE_ASKS: *ret says what; the request is allowed if the answer is yes. NODE_SILENT: a reason in
- * upstream's words may have been appended; NULL: not wanted.
+ * NODE_ASKS: *ret is the query; the request is allowed if the object concerns the node.
+ * NODE_SILENT: a reason in upstream's words may have been appended; NULL: not wanted.
  */
 enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
                              struct node_rules_question *ret, struct buf *reason);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The roles and bindings that every cluster has from its first start, as upstream defines them.
- * Pure; authz.c writes what is missing.
+ * The default roles and bindings of every cluster, as upstream defines them. Pure; authz.c writes
+ * the missing ones.
  */
 #pragma once
 
 #include "api/auth/rbac.h"
 
-/* One default object: where it belongs, and its whole JSON as a client would send it. */
+/* One default object: its kind and name, and its whole JSON as a client would send it. */
 struct rbac_default {
     enum rbac_kind kind;
     struct str ns, name;
     struct json *obj;
 };
-/* Called for each, roles before the bindings to them; all of it is borrowed for the call. */
+/* fn is called for each, roles before the bindings to them; all of it is borrowed for the call. */
 void rbac_defaults(void (*fn)(void *arg, const struct rbac_default *d), void *arg);
 
 /*
- * What of a default the stored object lacks, added to it in place: rules that its own do not cover,
- * subjects, selectors of an aggregation, labels and annotations. False: nothing, or the object says
- * that it is not to be updated (annotation autoupdate "false").
+ * Add to the stored object, in place, what it lacks of the default: rules that its own do not
+ * cover, subjects, selectors of an aggregation, labels and annotations. false: nothing was missing,
+ * or the object opts out (annotation autoupdate "false").
  */
 bool rbac_reconcile(struct arena *a, const struct rbac_default *d, struct json *stored);

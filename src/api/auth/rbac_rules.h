@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Policy rules of RBAC in a compact form, and what upstream decides with them: whether a rule
- * allows a request, and whether some rules cover others. Pure.
+ * Policy rules of RBAC in a compact form, and upstream's decisions on them: whether a rule allows a
+ * request, and whether some rules cover others. Pure.
  *
  * A compiled list of rules is one run of bytes without pointers:
  *
@@ -10,7 +10,7 @@
  *     list:   varint count, then strings
  *     string: varint length, bytes
  *
- * Only rules_compile() makes such bytes; they are never read from outside.
+ * Only rules_compile() makes such bytes; they never come from outside.
  */
 #pragma once
 
@@ -24,8 +24,7 @@ struct rules {
     size_t n;
 };
 
-/* Append the compiled form of a `rules` array as it stands in a Role; NULL and null are no rules.
- */
+/* Append the compiled form of the `rules` array of a Role; NULL and null have no rules. */
 int rules_compile(struct buf *to, const struct json *array);
 
 /* ---- reading ---- */
@@ -33,50 +32,52 @@ int rules_compile(struct buf *to, const struct json *array);
 struct rule {
     struct rules list[RULE_LISTS]; /* each a list as above */
 };
-/* Take the next rule off `at`; false at the end. */
+/* Read the next rule and advance `at`; false at the end. */
 bool rule_next(struct rules *at, struct rule *ret);
-/* Take the next string off a list. */
+/* Read the next string of a list. */
 bool rule_string(struct rules *list_left, struct str *ret);
-/* Start of a list: how many, and the cursor for rule_string(). */
+/* Start reading a list: returns the count, sets the cursor for rule_string(). */
 size_t rule_list(const struct rule *rule, enum rule_list which, struct rules *ret_left);
 size_t rule_count(const struct rule *rule, enum rule_list which);
-/* As JSON arrays of strings, the members that hold something, for rules reviews. */
+/* The non-empty members as JSON arrays of strings, for rules reviews. */
 struct json *rule_to_json(struct arena *a, const struct rule *rule);
 
 /* ---- deciding ---- */
 
 struct rule_request {
     struct str verb, group, resource, subresource, name;
-    struct str path; /* of a request that names no resource */
+    struct str path; /* of a non-resource request */
     bool is_path;
 };
 bool rule_allows(const struct rule *rule, const struct rule_request *rq);
 
-/* A rule broken down as far as it goes: one of each. */
+/* One element of a rule's product: one verb, one group, one resource, ... */
 struct rule_atom {
     struct str verb, group, resource, name, url;
     bool has_name, is_url;
 };
 /*
- * Each atom of `wanted` must be covered by one of the `n` rules. missing: called for those that are
- * not, in order. True: all covered. A rule that no single one of the `n` covers is broken down;
- * lists whose product is beyond RULE_ATOMS_MAX count as not covered from there on, and so does what
- * is left when `budget` (NULL: BUDGET_MAX_STEPS) is used up, a step for each comparison of strings:
- * false without a call means just that.
+ * Check that each atom of `wanted` is covered by one of the `n` rules. missing: called for each
+ * atom that is not, in order. Returns true if all are covered.
+ *
+ * A rule that no single one of the `n` covers is expanded into atoms. Lists whose product exceeds
+ * RULE_ATOMS_MAX count as not covered from there on, and so does the rest when `budget` (NULL:
+ * BUDGET_MAX_STEPS) is used up, at one step per comparison of strings. In that case the result can
+ * be false without a call of missing().
  */
 enum { RULE_ATOMS_MAX = 1 << 16 };
 bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct budget *budget,
                  void (*missing)(void *arg, const struct rule_atom *atom), void *arg);
 
 /*
- * What is missing in upstream's words, one line for each group and resource with its verbs
- * together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`; sorted.
+ * Collects what is missing, in upstream's words: one line for each group and resource with its
+ * verbs together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`; sorted.
  */
 struct rule_gaps {
     struct arena *a;
     struct rule_gap *first, *last;
     size_t n;
 };
-enum { RULE_GAPS_MAX = 256 };                                 /* further ones are not told */
-void rule_gaps_add(void *gaps, const struct rule_atom *atom); /* fits rules_cover() */
+enum { RULE_GAPS_MAX = 256 };                                 /* further ones are dropped */
+void rule_gaps_add(void *gaps, const struct rule_atom *atom); /* a callback for rules_cover() */
 void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to);

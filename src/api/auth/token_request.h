@@ -4,5 +4,5 @@
 
 #include "api/core.h"
 
-/* Serve the create if it is one; false: it is not. */
+/* Serve the create if it is for that subresource; false: it is not. */
 bool token_request_serve(struct request *rq);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bearer tokens: the administrator's, those of a file, and those of ServiceAccounts, which are
- * signed and good for as long as the account, and what they are bound to, are there.
+ * signed and valid while the account, and the objects that they are bound to, exist.
  *
- * A ServiceAccount's token is checked against the store, so its answer may come later. The last few
- * good ones are remembered: until one of the objects they depend on is written, and for ten seconds
- * at most, nothing has to be read again; then the objects are, but the signature still holds.
+ * A ServiceAccount's token is checked against the store, so the result may come later. The last few
+ * valid tokens are cached: until one of the objects that they depend on is written, and for
+ * TOKENS_RECHECK_MS at most, nothing is read again; after that the objects are read again, but the
+ * signature is not checked again.
  */
 #pragma once
 
@@ -14,14 +15,15 @@
 enum {
     TOKENS_FILE_MAX_BYTES = 1 << 20,
     TOKENS_CACHE_MAX = 32,
-    TOKENS_RECHECK_MS = 10000, /* as long as upstream believes in a token */
+    TOKENS_RECHECK_MS = 10000, /* as long as upstream caches a token */
     TOKEN_AUDIENCES_MAX = 64,
-    TOKEN_OBJECTS_MAX = 4, /* that one depends on */
-    TOKEN_MIN_S = 600,     /* a shorter life is not given */
+    TOKEN_OBJECTS_MAX = 4, /* that one token depends on */
+    TOKEN_MIN_S = 600,     /* the shortest lifetime that can be requested */
     TOKEN_DEFAULT_S = 3600,
-    TOKEN_POD_S = 3607,                     /* what kubelets ask for: such a token lives a year, */
-    TOKEN_POD_EXTENDED_S = 365 * 24 * 3600, /* and says when it should have been renewed */
-    TOKEN_LEEWAY_S = 60                     /* between two clocks */
+    TOKEN_POD_S = 3607, /* the lifetime that kubelets request: such a token is valid for a year */
+    TOKEN_POD_EXTENDED_S =
+        365 * 24 * 3600, /* and names the time at which it should have been renewed */
+    TOKEN_LEEWAY_S = 60  /* allowed difference between two clocks */
 };
 
 #define TOKEN_DEFAULT_ISSUER "https://kubernetes.default.svc"
@@ -29,30 +31,30 @@ enum {
 struct tokens;
 struct tokens_opts {
     struct api *api;   /* kept */
-    struct str admin;  /* the administrator's; "" none */
+    struct str admin;  /* the administrator's token; "": none */
     struct str file;   /* CSV: token,user,uid,"group1,group2" */
-    struct str sa_key; /* PEM; "": no tokens of ServiceAccounts */
+    struct str sa_key; /* PEM; "": no ServiceAccount tokens */
     struct str issuer; /* "": TOKEN_DEFAULT_ISSUER */
 };
-/* Errors: E_PARSE with the line of the file; E_INVALID for the key. */
+/* Errors: E_PARSE with the line of the file; E_INVALID: the key is invalid. */
 int tokens_new(const struct tokens_opts *opts, struct tokens **ret, struct err *err);
 void tokens_free(struct tokens *t);
 
 struct token_check {
-    /* set by the asker */
+    /* set by the caller */
     struct tokens *tokens;
-    struct arena *a;             /* results live here */
-    struct str token;            /* kept until the check is over */
-    const struct str *audiences; /* for whom it must be; n 0: for this server */
+    struct arena *a;             /* holds the results */
+    struct str token;            /* kept until the check has ended */
+    const struct str *audiences; /* required audiences; n 0: this server's */
     size_t n_audiences;
     void (*done)(struct token_check *c);
     /* results */
     bool good;
-    const char *why; /* of a token that looked like one of ours; NULL: of an unknown one */
+    const char *why; /* for a token of our form; NULL: not one of ours */
     struct kube_identity identity;
-    const struct str *good_for; /* audiences it was asked for and is meant for */
+    const struct str *good_for; /* the required audiences that the token is meant for */
     size_t n_good_for;
-    /* own */
+    /* private */
     struct json *claims;
     uint8_t digest[32];
     uint64_t epoch;
@@ -61,31 +63,34 @@ struct token_check {
     unsigned at;
     bool legacy;
 };
-/* An object was written or deleted: tokens that depend on it are looked at again. */
+/* An object was written or deleted: check the tokens that depend on it again. */
 struct written;
 void tokens_written(struct tokens *t, const struct written *w);
-/* true: the result is there. false: done() comes, once, from a later turn. */
+/* true: the result is set. false: done() is called once, from a later turn. */
 bool token_check(struct token_check *c);
 
-/* A new token of an account; all strings borrowed. */
+/* Parameters of a new token of an account; all strings borrowed. */
 struct token_request {
     struct str ns, account, account_uid;
-    struct str pod, pod_uid, node, node_uid, secret, secret_uid; /* "" none */
+    struct str pod, pod_uid, node, node_uid, secret, secret_uid; /* "": none */
     const struct str *audiences;
     size_t n_audiences;
-    int64_t now_s, valid_s, warn_after_s; /* warn 0: not */
+    int64_t now_s, valid_s, warn_after_s; /* warn_after_s 0: no warning */
 };
 int token_issue(const struct tokens *t, const struct token_request *rq, struct buf *to,
                 struct err *err);
 
 bool tokens_can_issue(const struct tokens *t);
 struct str tokens_issuer(const struct tokens *t);
-struct str tokens_alg(const struct tokens *t); /* of tokens_can_issue() */
-/* What /openid/v1/jwks answers: the public key. */
+struct str tokens_alg(const struct tokens *t); /* only if tokens_can_issue() */
+/* The answer of /openid/v1/jwks: the public key. */
 struct json *tokens_jwks(struct arena *a, const struct tokens *t);
 
-/* "/registry/PLURAL/NS/NAME", ns "" for the cluster. */
+/* "/registry/PLURAL/NS/NAME"; ns "": cluster-scoped. */
 struct str token_object_key(struct arena *a, const char *plural, struct str ns, struct str name);
 
-/* The stage that puts tokens of the old kind, which live as long as the Secret that holds them. */
+/*
+ * Registers the stage that fills in legacy tokens, which are valid as long as the Secret that holds
+ * them.
+ */
 void tokens_register(struct admission_chain *c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Controllers inside the API server. They follow the store by watches of their own and act through
- * the in-process transport, like any client: event-driven, nothing polls. Those that would have to
- * follow everything are told of each write instead (part.h).
+ * Controllers inside the API server. They follow the store by their own watches and act through the
+ * in-process transport, like any client. They are event-driven; none polls. Controllers that would
+ * have to watch everything are notified of each write instead (part.h).
  */
 #pragma once
 
@@ -13,47 +13,55 @@
 #include "kube/model/crd.h"
 
 /*
- * CustomResourceDefinitions: compiled into the registry, their names and conditions kept, instances
- * removed when one is deleted. ready: when all stored definitions are served.
+ * CustomResourceDefinitions: compiles them into the registry, maintains their names and conditions,
+ * and removes the instances when a definition is deleted. ready: when all stored definitions are
+ * served.
  */
 struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg);
-void crds_stop(struct crds *c); /* NULL is fine, in the next two as well */
+void crds_stop(struct crds *c); /* NULL is fine, also for the next two */
 void crds_free(struct crds *c);
 bool crds_is_busy(const struct crds *c);
-/* The stages of a write: conditions of a definition, no instances of one that is being deleted. */
+/*
+ * Registers the stages of a write: conditions of a definition; no new instances of a definition
+ * that is being deleted.
+ */
 void crds_register(struct admission_chain *c);
-/* After it was written or removed (value ""), before the writer learns of it. */
+/* After a definition was written or removed (value ""), before the writer gets its answer. */
 void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev);
-/* Revision of the definition behind a resource: older objects were shaped by another schema. 0:
- * built-in. */
+/*
+ * Revision of the definition behind a resource; 0: built-in. Objects written before it were
+ * defaulted and pruned by another schema.
+ */
 uint64_t crds_revision(const struct crds *c, const struct kube_resource *res);
 
 /*
  * A stored kind, served or not, for the controllers' own requests: instances of a definition that
- * serves no version have to go as well. NULL if there is none.
+ * serves no version have to be deleted as well. NULL: not found.
  */
 const struct kube_resource *crds_find_stored(const struct crds *c, struct str group,
                                              struct str version, struct str plural);
 
-/* Namespaces: the four that always exist; what is in one that is deleted goes first. */
+/* Namespaces: creates the four that always exist, and empties a namespace that is being deleted. */
 struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, void *arg);
 void namespaces_stop(struct namespaces *n);
 void namespaces_free(struct namespaces *n);
 bool namespaces_is_busy(const struct namespaces *n);
 
 /*
- * Garbage collection by owner references: begins with what an earlier process left undone. ready:
- * when the index of owners is complete. NULL is fine where a gc is taken.
+ * Garbage collection by owner references; starts with what an earlier process left undone. ready:
+ * when the index of owners is complete. The functions that take a gc accept NULL.
  */
 struct gc *gc_start(struct api *api, controller_ready_cb ready, void *arg);
 void gc_stop(struct gc *gc);
 void gc_free(struct gc *gc);
 bool gc_is_busy(const struct gc *gc);
-/* The indices of owners (owners.h) and of nodes (placed.h) cover all objects at the revision, 0:
- * now. */
+/*
+ * Whether the indices of owners (owners.h) and of nodes (placed.h) cover all objects at this
+ * revision; 0: now.
+ */
 bool gc_has_indices(const struct gc *gc, uint64_t at_rev);
 void gc_written(struct gc *gc, const struct written *w);
-/* Owners of kinds that were unknown may be there now. */
+/* Kinds were added: owners of kinds unknown before may exist now. */
 void gc_kinds_changed(struct gc *gc);
 
 /* ServiceAccount "default" and ConfigMap kube-root-ca.crt. ready: all namespaces have them. */
@@ -63,41 +71,41 @@ void accounts_free(struct accounts *c);
 bool accounts_is_busy(const struct accounts *c);
 void accounts_written(struct accounts *c, const struct written *w);
 
-/* ClusterRoles made of others. ready: they are right. */
+/* Aggregated ClusterRoles. ready: they are up to date. */
 struct aggregate *aggregate_start(struct api *api, controller_ready_cb ready, void *arg);
 void aggregate_stop(struct aggregate *g);
 void aggregate_free(struct aggregate *g);
 bool aggregate_is_busy(const struct aggregate *g);
 void aggregate_written(struct aggregate *g, const struct written *w);
 
-/* Objects that every cluster has. ready: they are there. */
+/* Objects that every cluster has. ready: they exist. */
 struct defaults *defaults_start(struct api *api, controller_ready_cb ready, void *arg);
 void defaults_stop(struct defaults *d);
 void defaults_free(struct defaults *d);
 bool defaults_is_busy(const struct defaults *d);
 void defaults_written(struct defaults *d, const struct written *w);
 
-/* Events go when they are older than that. */
+/* Deletes Events older than ttl_ms. */
 struct expiry *expiry_start(struct api *api, uint64_t ttl_ms);
 void expiry_stop(struct expiry *x);
 void expiry_free(struct expiry *x);
 bool expiry_is_busy(const struct expiry *x);
 void expiry_written(struct expiry *x, const struct written *w);
 
-/* Secrets with a token of an account go with the account. */
+/* Deletes the Secrets with a token of an account when the account is deleted. */
 struct account_secrets *account_secrets_start(struct api *api);
 void account_secrets_stop(struct account_secrets *s);
 void account_secrets_free(struct account_secrets *s);
 bool account_secrets_is_busy(const struct account_secrets *s);
 void account_secrets_written(struct account_secrets *s, const struct written *w);
 
-/* ResourceQuotas: what they count. */
+/* ResourceQuotas: maintains their status. */
 struct quotas *quotas_start(struct api *api);
 void quotas_stop(struct quotas *q);
 void quotas_free(struct quotas *q);
 bool quotas_is_busy(const struct quotas *q);
 void quotas_written(struct quotas *q, const struct written *w);
-/* Whether there may be a quota in the namespace. */
+/* Whether the namespace may have a quota. */
 bool quotas_in(const struct quotas *q, struct str ns);
 
 /* ---- all of them (controllers.c) ---- */
@@ -106,7 +114,7 @@ bool quotas_in(const struct quotas *q, struct str ns);
 struct controllers {
     struct api *api;
     uint64_t event_ttl_ms;
-    struct buf ca_key; /* signs approved requests; empty: nobody does */
+    struct buf ca_key; /* signs approved requests; empty: none are signed */
     struct crds *crds;
     struct namespaces *namespaces;
     struct gc *gc;
@@ -116,9 +124,9 @@ struct controllers {
     struct expiry *expiry;
     struct quotas *quotas;
     struct account_secrets *account_secrets;
-    size_t csrs_in_flight;  /* signed, being written; and the reading of what is left to sign */
-    struct retry csr_retry; /* of that reading */
-    size_t policy_types_in_flight; /* statuses being written, and the reading of policies */
+    size_t csrs_in_flight;  /* writes of signed requests, and the read of those left to sign */
+    struct retry csr_retry; /* for that read */
+    size_t policy_types_in_flight; /* status writes, and the read of policies */
     struct retry policy_types_retry;
     controller_ready_cb ready; /* of the part that is starting */
     void *ready_arg;
@@ -126,16 +134,19 @@ struct controllers {
 
 /* Sets api->controllers. */
 void controllers_init(struct api *api, const struct api_opts *opts);
-/* Two parts: definitions and namespaces, which everything else needs; then the others. */
+/* Adds two parts: definitions and namespaces, which everything else needs; then the others. */
 void controllers_add_first(struct controllers *c);
 void controllers_add_rest(struct controllers *c);
-/* The stages of the chain: those of definitions before, those of certificates after the others. */
+/*
+ * Registers the stages of the chain: those of definitions before, those of certificates after the
+ * others.
+ */
 void controllers_register_first(struct admission_chain *c);
 void controllers_register_last(struct admission_chain *c);
-/* Members of struct api_needs; see there. */
+/* Members of struct api_needs. */
 uint64_t controllers_schema_revision(const struct api *api, const struct kube_resource *res);
 const struct kube_resource *controllers_find_stored(const struct api *api, struct str group,
                                                     struct str version, struct str plural);
 bool controllers_have_indices(const struct api *api, uint64_t at_rev);
-/* Of struct admit_needs; arg: the api. */
+/* A member of struct admit_needs; arg: the api. */
 bool controllers_have_quota(void *arg, struct str ns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CertificateSigningRequests: who asks is written into the request, approving and signing need a
- * right of their own, and requests to the signers below are signed with the cluster's authority
- * once somebody has approved them.
+ * CertificateSigningRequests: the server records the requesting user in the object, approving and
+ * signing need separate rights, and approved requests to the signers below are signed with the
+ * cluster's authority.
  *
  *     kubernetes.io/kube-apiserver-client           any user but members of system:masters
  *     kubernetes.io/kube-apiserver-client-kubelet   system:node:NAME in group system:nodes
  *
- *     create -> Approved by somebody -> certificate, or condition Failed with the reason
+ *     create -> a user approves -> certificate, or condition Failed with the reason
  */
 #pragma once
 
@@ -15,17 +15,20 @@
 #include "api/controllers/controllers.h"
 
 enum {
-    CSR_MIN_S = 600,            /* less is not asked for: validation */
-    CSR_MAX_S = 365 * 24 * 3600 /* a certificate is not good for longer */
+    CSR_MIN_S = 600,            /* validation refuses less */
+    CSR_MAX_S = 365 * 24 * 3600 /* longest validity of a certificate */
 };
 
 /*
- * The stages of a write: what the client may not set is put right, and he must have the right to
+ * Registers the stages of a write: restore fields that clients cannot set; check the right to
  * approve or to sign.
  */
 void csr_register(struct admission_chain *c);
-/* Sign what has been approved. */
+/* Sign the request if it has been approved. */
 void csr_written(struct controllers *c, const struct written *w);
-/* Sign what is approved and not signed: by an earlier process, or since the store failed. */
+/*
+ * Sign requests that are approved but not signed, because an earlier process ended or the store
+ * failed.
+ */
 void csr_start(struct controllers *c);
 void csr_stop(struct controllers *c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When the wall clock is put forward (a machine without a battery begins in 1970, until it has
- * asked somebody), what was stamped before seems to be as old as the step was long. Here is how
- * much has to be added to such stamps. A clock that was put back makes stamps of the future; that
- * is the reader's to see.
+ * Corrects timestamps after the wall clock was set forward. A machine without a battery starts in
+ * 1970 until it has synchronized its clock; earlier stamps then seem to be as old as the step. This
+ * file computes how much has to be added to such stamps. A clock that was set back leaves stamps in
+ * the future; the reader has to handle those.
  */
 #pragma once
 
@@ -12,18 +12,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { JUMP_MIN_MS = 1000 }; /* less is a clock that is being tuned */
+enum { JUMP_MIN_MS = 1000 }; /* less is a clock being adjusted */
 
 struct jump {
     bool known;
-    int64_t offset_ms;  /* wall less monotonic clock, when last looked at */
-    int64_t forward_ms; /* how far it went forward, */
-    uint64_t below_rev; /* for what was written before this revision, */
-    uint64_t at_ms;     /* at this time of the monotonic clock */
+    int64_t offset_ms;  /* wall minus monotonic clock at the last look */
+    int64_t forward_ms; /* size of the forward step; applies to */
+    uint64_t below_rev; /* stamps written before this revision */
+    uint64_t at_ms;     /* monotonic time of the step */
 };
 
-/* Look at the clocks. What is written now gets next_rev. keep_ms: a step is forgotten after that.
- */
+/* Look at the clocks. The next write gets next_rev. keep_ms: forget a step after this time. */
 static inline void jump_note(struct jump *j, int64_t wall_ms, uint64_t mono_ms, uint64_t next_rev,
                              uint64_t keep_ms)
 {
@@ -40,7 +39,7 @@ static inline void jump_note(struct jump *j, int64_t wall_ms, uint64_t mono_ms, 
     j->known = true;
 }
 
-/* The stamp, of what was written in rev, by the clock of now. */
+/* The stamp that was written in revision rev, in terms of the current clock. */
 static inline int64_t jump_stamp(const struct jump *j, int64_t stamp_ms, uint64_t rev,
                                  int64_t now_ms)
 {

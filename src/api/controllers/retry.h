@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trying again what the store could not do: a timer that waits twice as long each time. It is armed
- * only while something has to be repeated; a server that is well has none.
+ * Retry with exponential backoff after errors of the store. The timer is armed only while something
+ * has to be retried; a healthy server has no such timer.
  */
 #pragma once
 
@@ -13,10 +13,10 @@ enum {
     RETRY_DOUBLINGS = 12 /* the longest wait is seven minutes */
 };
 
-/* Zeroed: nothing failed. Its owner stops it before it goes. */
+/* Zeroed: no failure. The owner stops it before it is freed. */
 struct retry {
     struct timer timer;
-    unsigned n; /* failures in a row, RETRY_DOUBLINGS at most */
+    unsigned n; /* consecutive failures, at most RETRY_DOUBLINGS */
 };
 
 /* After a failure. No-op while armed. */
@@ -28,14 +28,14 @@ static inline void retry_arm(struct loop *loop, struct retry *r, void (*run)(str
     r->n += r->n < RETRY_DOUBLINGS;
 }
 
-/* Something went well: the next failure is a first one, if none is waiting. */
+/* An operation succeeded: reset the backoff, unless a retry is pending. */
 static inline void retry_settle(struct retry *r)
 {
     if (!timer_is_armed(&r->timer))
         r->n = 0;
 }
 
-/* All is well, or nobody waits any more. */
+/* Cancel the retry and reset the backoff. */
 static inline void retry_stop(struct loop *loop, struct retry *r)
 {
     timer_stop(loop, &r->timer);
