@@ -59,7 +59,7 @@ static bool run_reads(struct admission *ad, struct json **no)
     return true;
 }
 
-/* Sets *no, or stops where a stage waits. */
+/* Run stages until one refuses, which sets *no, or waits. */
 static void run_stages(struct admission *ad, struct json **no)
 {
     *no = NULL;
@@ -116,7 +116,7 @@ int admission_writes(struct admission *ad, bool first, struct store_op *ops, siz
     return 0;
 }
 
-/* The row that an operation belongs to; n_rows: none. */
+/* The row that owns an operation; n_rows: none. */
 static size_t row_of(const struct admission *ad, size_t op)
 {
     size_t i = 0;
@@ -143,7 +143,7 @@ bool admission_lost(struct admission *ad, size_t failed_op, struct json **no)
     return !ad->waiting;
 }
 
-/* ------------------------------------------------------------------ what stages read */
+/* ------------------------------------------------------------------ reads of stages */
 
 struct admission_reading {
     struct admission *ad;
@@ -173,11 +173,11 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     admission_continue(ad, r < 0 ? api_error(ad->rq, r, err) : NULL);
 }
 
-/* r: of the call that started it. */
+/* r: the result of the call that started the read. */
 static struct json *started(struct admission *ad, int r, const struct err *err)
 {
     if (r < 0) {
-        ad->rq->busy--; /* it will not call back */
+        ad->rq->busy--; /* no callback will run */
         return api_error(ad->rq, r, err);
     }
     admission_wait(ad);
@@ -194,7 +194,7 @@ struct json *admission_get(struct admission *ad, struct str key, struct json **r
     return started(ad, store_get(rq->api->store, key, 0, on_object, rd, &err), &err);
 }
 
-/* What was read is too much for one request, or not what was stored. */
+/* The object is too large for one request, or does not parse. */
 static struct json *unreadable(struct admission *ad, struct str key)
 {
     struct request *rq = ad->rq;
@@ -255,7 +255,7 @@ struct json *admission_list(struct admission *ad, struct str prefix, admission_t
     return read_page(rd);
 }
 
-/* ------------------------------------------------------------------ words */
+/* ------------------------------------------------------------------ messages */
 
 struct json *admission_forbid(const struct admission *ad, const char *why)
 {

@@ -8,9 +8,9 @@
 
 struct compress {
     struct request *rq;
-    const struct sink_ops *sink; /* what stands behind */
+    const struct sink_ops *sink; /* the next sink */
     struct gzip *gzip;
-    struct buf in; /* not compressed yet; bytes before `at` are done */
+    struct buf in; /* uncompressed input; bytes before `at` are done */
     size_t at;
     struct defer turn;
     bool ended, sink_full, writable_owed;
@@ -28,7 +28,7 @@ static size_t waiting(const struct compress *z)
     return z->in.n - z->at;
 }
 
-/* Compress `piece` and hand on what came of it. */
+/* Compress `piece` and write the output to the sink. */
 static void put(struct compress *z, struct str piece, bool end)
 {
     struct request *rq = z->rq;
@@ -45,7 +45,9 @@ static void finish(struct compress *z)
     z->sink->end(z->rq);
 }
 
-/* One slice, then whatever that makes possible. May be told again from the sink or the next turn.
+/*
+ * Compress one slice, then do what that makes possible. Called again from the sink or on the next
+ * turn.
  */
 static void next_slice(struct compress *z)
 {
@@ -136,7 +138,7 @@ void compress_free(struct request *rq)
     free(z);
 }
 
-/* "gzip" among the codings that the client takes (RFC 9110 section 12.5.3). */
+/* Whether the client accepts "gzip" (RFC 9110 section 12.5.3). */
 static bool takes_gzip(struct str accept)
 {
     while (accept.n) {
@@ -175,7 +177,7 @@ void compress_begin(struct request *rq, struct headers *h, uint64_t body_n, uint
     rq->compress = z;
     rq->api->n_compressing++;
     (void)headers_addc(h, "content-encoding", "gzip");
-    if (!str_is(headers_get(h, "vary"), "Accept-Encoding")) /* OpenAPI says so in any case */
+    if (!str_is(headers_get(h, "vary"), "Accept-Encoding")) /* OpenAPI sets it in any case */
         (void)headers_addc(h, "vary", "Accept-Encoding");
     rq->sink = &compress_sink;
     *ret_n = HTTP_CHUNKED;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The request path. Its steps, in order; each looks at the request, fills in a part of it, and says
- * no by returning a Status:
+ * The request path. Each step looks at the request, fills in a part of it, and refuses by returning
+ * a Status. In order:
  *
  *     admit_load -> authenticate -> impersonate -> route -> authorize -> find -> negotiate ->
- * (body) -> verb -> reply
+ *         (body) -> verb -> reply
  *
- * Decoding and everything behind it belongs to the verb (read.c, write.c, watch.c).
+ * Decoding and everything after it belongs to the verb (read.c, write.c, watch.c).
  */
 #include "api/core.h"
 
@@ -57,7 +57,7 @@ void request_allow_page(struct request *rq, const struct store_page *page)
     budget_allow(&rq->budget, steps);
 }
 
-/* The request's id for the client and for logs: the client's choice, or a new one. */
+/* The request's ID for the client and for logs: chosen by the client, or a new one. */
 static struct str audit_id(struct request *rq)
 {
     char uid[37];
@@ -96,7 +96,7 @@ void reply_warn(struct request *rq, struct str text)
     for (size_t i = 0; i < text.n; i++) {
         unsigned char c = (unsigned char)text.p[i];
         if (c < 0x20 || c == 0x7f)
-            return; /* as upstream: a text that is not valid in a header field is left out */
+            return; /* as upstream: drop a text that is not valid in a header field */
     }
     for (const struct warning *w = rq->warnings; w; w = w->next)
         if (str_eq(w->text, text))
@@ -215,12 +215,10 @@ void reply_json(struct request *rq, int status, const struct json *v)
     reply_tree(rq, &rq->rep, status, v);
 }
 
-/* A refusal comes in what the client takes, but is not turned into a Table; failing that in JSON.
- */
+/* A refusal is written in a format that the client accepts, never as a Table; otherwise in JSON. */
 void reply_status(struct request *rq, const struct json *status)
 {
-    if (budget_is_over(
-            &rq->budget)) /* whatever was concluded since, it is not from all the facts */
+    if (budget_is_over(&rq->budget)) /* later conclusions are not based on all data */
         status = status_too_much_work(&rq->arena);
     int code = status_code(status);
     struct rep rep = { .pretty = true };
@@ -281,7 +279,7 @@ struct json *reply_not_found(struct request *rq)
 
 /* ------------------------------------------------------------------ steps */
 
-/* Whoever watches over the server must be able to ask it when it is full, too. */
+/* Health probes are answered even if the server is full. */
 static bool is_probe(struct str target)
 {
     return str_has_prefix(target, STR("/readyz")) || str_has_prefix(target, STR("/livez")) ||
@@ -309,13 +307,15 @@ static struct json *method_not_allowed(struct request *rq)
     return status_method_not_allowed(&rq->arena, rq->route.group, rq->route.resource, verb);
 }
 
-/* Whether the path's shape fits the resource: a namespace where there is one, a name where one must
- * be. */
+/*
+ * Whether the path's shape fits the resource: a namespace only for a namespaced resource, a name
+ * where one is required.
+ */
 static struct json *check_scope(struct request *rq)
 {
     const struct route *rt = &rq->route;
     const struct kube_resource *res = rq->res;
-    /* A Namespace is in itself, and in no other: what somebody may do was judged in rt->ns. */
+    /* A Namespace lies in itself and in no other: authorization was decided for rt->ns. */
     bool in_itself =
         rt->group.n == 0 && str_is(rt->resource, "namespaces") && str_eq(rt->ns, rt->name);
     if (!res->namespaced && rt->ns.n && !in_itself)
@@ -331,7 +331,7 @@ static struct json *check_scope(struct request *rq)
     return NULL;
 }
 
-/* The path alone: who may not see something shall not learn whether it exists. */
+/* Parses the path only: a client that may not see a resource must not learn whether it exists. */
 static struct json *route(struct request *rq)
 {
     struct err err = { 0 };
@@ -339,7 +339,10 @@ static struct json *route(struct request *rq)
     return r < 0 ? status_bad_request(&rq->arena, str_of(err_text(&err))) : NULL;
 }
 
-/* Paths below these are routes upstream; others are looked up by whoever could have them. */
+/*
+ * Upstream has fixed routes below the groups of built-in kinds; other paths are looked up at run
+ * time.
+ */
 bool is_builtin_group(const struct registry *reg, struct str group)
 {
     registry_each(r, reg)
@@ -352,7 +355,7 @@ bool is_builtin_group(const struct registry *reg, struct str group)
 
 /*
  * A webhook would have to convert between the stored version and this one. The server's own
- * controllers, for which all versions are equal, get the stored version.
+ * controllers accept any version, so they get the stored one.
  */
 static struct json *check_version(struct request *rq, const struct kube_resource **res)
 {
@@ -417,7 +420,7 @@ static struct json *find(struct request *rq)
     return NULL;
 }
 
-/* Name of the list type in upstream's code, which its message shows. */
+/* Name of the list type in upstream's code, which appears in its message. */
 static const char *go_list_type(struct request *rq)
 {
     const struct kube_resource *res = rq->res;
@@ -430,7 +433,7 @@ static const char *go_list_type(struct request *rq)
     return arena_printf(&rq->arena, STR_FMT "." STR_FMT, STR_ARG(package), STR_ARG(res->list_kind));
 }
 
-/* A client asks for the metadata of an object or for that of a list, and says which. */
+/* A client asks for PartialObjectMetadata or for its list type; it must ask for the right one. */
 static struct json *check_partial(struct request *rq, struct rep *rep)
 {
     struct arena *a = &rq->arena;
@@ -491,7 +494,7 @@ static unsigned allowed_reps(const struct request *rq)
            (rq->res->crd && !is_scale ? 0 : ALLOW_PROTOBUF);
 }
 
-/* Built-in kinds have upstream's router in front, which looks at media types alone. */
+/* Built-in kinds have upstream's router in front, which looks at media types only. */
 static struct json *not_acceptable(struct request *rq, bool stream)
 {
     struct arena *a = &rq->arena;
@@ -508,7 +511,7 @@ static struct json *negotiate(struct request *rq)
     bool stream = rq->res && rq->route.verb == KUBE_WATCH;
     bool aggregates = rq->route.kind == ROUTE_LEGACY || rq->route.kind == ROUTE_GROUPS;
     struct rep rep;
-    if (!rq->res && !is_discovery(rq->route.kind)) /* these look at Accept themselves */
+    if (!rq->res && !is_discovery(rq->route.kind)) /* their handlers look at Accept themselves */
         return NULL;
     if (!(aggregates && rep_negotiate(rq->accept, ALLOW_AGGREGATED, &rep)) &&
         !rep_negotiate(rq->accept, allowed_reps(rq), &rep))
@@ -524,7 +527,7 @@ static struct json *negotiate(struct request *rq)
     return no;
 }
 
-/* Everybody's turn comes: see flow.h. What this process itself asks for does not queue here. */
+/* Flow control; see flow.h. In-process requests do not queue. */
 static struct json *flow_step(struct request *rq)
 {
     if (rq->in_process)
@@ -557,13 +560,13 @@ static void on_flow_refuse(struct flow_ticket *t)
     request_continue(rq, status_too_many_requests(&rq->arena, 1));
 }
 
-/* Validate the longest time that the client will wait, which no request reaches. */
+/* Validate ?timeout. Its value has no effect: no request lasts that long. */
 static struct json *check_timeout(struct request *rq)
 {
     static const char *const streams[] = { "attach", "exec", "log", "portforward", "proxy" };
     struct arena *a = &rq->arena;
     struct str given = route_query(&rq->route, "timeout");
-    bool goes_on = rq->route.verb == KUBE_WATCH; /* these have no time limit */
+    bool goes_on = rq->route.verb == KUBE_WATCH; /* these verbs have no time limit */
     int64_t ns;
     for (size_t i = 0; i < ARRAY_LEN(streams); i++)
         goes_on = goes_on || str_is(rq->route.subresource, streams[i]);
@@ -596,7 +599,7 @@ static struct json *(*const head_steps[])(struct request *rq) = {
     flow_step,  authorize,    find,        negotiate
 };
 
-/* Apply the verb; what it cannot answer at once it continues from a store callback. */
+/* Run the verb; it continues from store callbacks if it cannot answer at once. */
 static void run(struct request *rq)
 {
     if (!rq->res) {
@@ -637,7 +640,7 @@ static void run(struct request *rq)
     reply_status(rq, method_not_allowed(rq));
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 void api_renew_certificate(struct api *api)
 {
@@ -660,7 +663,7 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
     return rq;
 }
 
-/* The steps of the head, as far as nothing has to be waited for. */
+/* Run the steps of the head until one waits. */
 static void run_head(struct request *rq)
 {
     while (rq->step < ARRAY_LEN(head_steps)) {
@@ -797,7 +800,7 @@ static void request_free(struct request *rq)
     buf_fini(&rq->body);
     arena_fini(&rq->arena);
     if (large)
-        (void)malloc_trim(0); /* fragments of the heap would stay with the process */
+        (void)malloc_trim(0); /* otherwise heap fragments would stay with the process */
     free(rq);
     if (api->closing)
         close_step(api);
@@ -914,7 +917,7 @@ static void close_turn(struct defer *d)
     done(arg);
 }
 
-/* Requests keep coming to their end; the last one, or the listener, lets the server go. */
+/* The server ends when the listener is closed and the last request has ended. */
 static void close_step(struct api *api)
 {
     if (api->http_closed && list_is_empty(&api->requests) && !api_parts_busy(api))

@@ -48,7 +48,7 @@ static void close_dir(DIR **d)
         (void)closedir(*d);
 }
 
-/* What an operator host makes there; alone, it does not make a directory somebody else's. */
+/* Files of an operator host; a directory with only these may become a data directory. */
 static bool is_of_host(const char *name)
 {
     static const char *const names[] = { "modules",   "swap", "operators",
@@ -82,7 +82,7 @@ static int write_format(const struct datadir *d, struct err *err)
     return sys_write_file_atomic(d->fd, "format", str_n(text, (size_t)n), 0600, err);
 }
 
-/* The first thing that is written into an empty directory, the first that is read from another. */
+/* The first file written into an empty directory, and the first one read from an existing one. */
 static int check_format(struct datadir *d, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(256);
@@ -154,7 +154,7 @@ static int open_dir(struct datadir *d, struct err *err)
     return 0;
 }
 
-/* -ENOENT without a message to the user: the caller makes it. */
+/* -ENOENT is not shown to the user: the caller creates the pair. */
 static int read_pair(const struct datadir *d, const char *cert_name, struct buf *cert,
                      const char *key_name, struct buf *key, struct err *err)
 {
@@ -166,7 +166,7 @@ static int read_pair(const struct datadir *d, const char *cert_name, struct buf 
     return r;
 }
 
-/* The key first: a certificate is there only together with its key. */
+/* The key first: a certificate must not exist without its key. */
 static int write_pair(const struct datadir *d, const char *cert_name, const struct buf *cert,
                       const char *key_name, const struct buf *key, struct err *err)
 {
@@ -182,7 +182,7 @@ static bool is_disk_full(int r)
     return r == -ENOSPC || r == -EDQUOT || r == -EROFS;
 }
 
-/* A first start that ended between the two files leaves the key alone, too. */
+/* The key may be alone because a first start ended between the two files. */
 static int remake_ca(struct datadir *d, struct err *err)
 {
     int r = x509_remake_ca(CA_NAME, buf_str(&d->ca_key), &d->ca_cert, err);
@@ -219,7 +219,7 @@ static int load_ca(struct datadir *d, struct err *err)
     return write_pair(d, "pki/ca.crt", &d->ca_cert, "pki/ca.key", &d->ca_key, err);
 }
 
-/* The fixed ones, the machine's, the listener's; then what the machine and the user add. */
+/* The fixed names, the machine's, the listener's; then the addresses and the user's names. */
 enum { NAMES_MAX = 12 + DATADIR_ADDRESSES_MAX + DATADIR_EXTRA_NAMES_MAX };
 
 struct name_list {
@@ -273,8 +273,8 @@ static int by_text(const void *a, const void *b)
 }
 
 /*
- * What other machines reach this one by: without loopback and link-local addresses, and without a
- * temporary order, which would make another certificate at each start.
+ * The addresses by which other machines reach this one: without loopback and link-local addresses,
+ * and sorted, because another order would lead to a new certificate at each start.
  */
 static void add_own_addresses(struct name_list *to)
 {
@@ -512,7 +512,7 @@ static int write_kubeconfig(const struct datadir *d, const char *url, struct str
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
     scoped(buf_fini_scoped) struct buf quoted = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     (void)base64_encode(&ca, buf_str(&d->ca_cert), BASE64_STD);
-    (void)json_write_str(&quoted, name); /* which is YAML as well */
+    (void)json_write_str(&quoted, name); /* a JSON string is valid YAML */
     (void)buf_printf(to,
                      "apiVersion: v1\n"
                      "kind: Config\n"

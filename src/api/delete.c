@@ -2,16 +2,17 @@
 /*
  * delete and deletecollection.
  *
- * A kind that ends by itself (Pods) gets a deletionTimestamp in the future and time until then; a
- * second deletion may shorten it, and whoever ends the object deletes it with no time left.
+ * A kind with a grace period (Pods) gets a deletionTimestamp in the future. A second deletion may
+ * shorten the period, and the component that ends the object deletes it with grace period 0.
  *
- * Otherwise an object without finalizers goes at once; one with finalizers gets a deletionTimestamp
- * and goes with the update that removes the last of them (write.c). Both verbs are made of `struct
- * removal`, the deletion of one object; a collection runs those of one page at the same time, so
- * that the store commits them together, and answers with what there was, if that is not too long.
+ * Other objects are removed at once if they have no finalizers; otherwise they get a
+ * deletionTimestamp and are removed by the update that removes the last finalizer (write.c). Both
+ * verbs use `struct removal`, the deletion of one object. deletecollection runs the removals of one
+ * page in parallel, so that the store commits them together, and answers with the deleted objects,
+ * if that is not too long.
  *
- * What becomes of an object's dependents is told by finalizers (propagation.h) and done by the
- * garbage collector (gc.c).
+ * Finalizers decide what happens to an object's dependents (propagation.h); the garbage collector
+ * (gc.c) acts on them.
  */
 #include "api/write.h"
 
@@ -32,20 +33,20 @@
 
 enum {
     REMOVAL_MAX_ATTEMPTS = 16,
-    SWEEP_ANSWER_MAX_BYTES = 4 << 20 /* objects that a collection's deletion tells of */
+    SWEEP_ANSWER_MAX_BYTES = 4 << 20 /* objects listed in the answer to a deletecollection */
 };
 
 #define DELETE_OPTIONS "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 
 struct delete_options {
-    struct str uid, rev; /* preconditions, "" unset */
+    struct str uid, rev; /* preconditions; "": unset */
     struct propagation propagation;
     bool dry_run, has_grace;
-    bool is_unsafe;  /* delete it although it cannot be read */
-    int64_t grace_s; /* what the client asks for */
+    bool is_unsafe;  /* delete the object even though it cannot be read */
+    int64_t grace_s; /* requested by the client */
 };
 
-/* How one object's deletion ended. */
+/* The outcome of one removal. */
 enum removed { REMOVED_GONE, REMOVED_MARKED, REMOVED_ABSENT, REMOVED_REFUSED };
 
 struct removal {
@@ -53,24 +54,24 @@ struct removal {
     struct admission ad;
     const struct delete_options *opts;
     struct str key, name;
-    struct json *obj; /* as it was, or as it is now when marked; in the request's version */
-    struct json *old; /* as it was */
+    struct json *obj; /* as it was, or after marking as it is now; in the request's version */
+    struct json *old; /* before the removal */
     struct str value; /* stored bytes: the last ones, or the marked ones */
-    struct str found; /* and as they were found, */
+    struct str found; /* stored bytes as read */
     uint64_t found_rev;
     struct buf marked;
-    int64_t left_s;              /* time that the object is given */
+    int64_t left_s;              /* grace period */
     uint64_t rev;                /* of value */
     struct json *status;         /* REMOVED_REFUSED */
-    int store_r;                 /* failure of the store, else 0, and */
-    const struct err *store_err; /* what it says; NULL: nothing */
+    int store_r;                 /* error of the store, else 0 */
+    const struct err *store_err; /* its text; NULL: none */
     void (*done)(struct removal *rm, enum removed how);
     void *arg;
 };
 
 /* ------------------------------------------------------------------ options */
 
-/* Less than nothing is upstream's word for "soon". */
+/* As upstream: a negative period means 1 second. */
 static void take_grace(struct delete_options *opts, const struct json *v)
 {
     opts->has_grace = json_int(v, &opts->grace_s) == 0;
@@ -165,7 +166,8 @@ static struct json *check_preconditions(const struct removal *rm)
     const char *why = NULL;
     const struct kube_resource *as = rq->res->crd ? rq->res : rq->res->storage;
     bool own_way = is_namespace(rq->res) || api_is_definition(rq->res);
-    if (own_way && rm->opts->uid.n && !str_eq(rm->opts->uid, uid)) /* they check it themselves */
+    if (own_way && rm->opts->uid.n &&
+        !str_eq(rm->opts->uid, uid)) /* these kinds check it themselves */
         return status_conflict(a, as->group, as->plural, rm->name,
                                arena_printf(a,
                                             "Precondition failed: UID in precondition: " STR_FMT
@@ -183,11 +185,11 @@ static struct json *check_preconditions(const struct removal *rm)
                            ") does not match the ResourceVersion in record (" STR_FMT
                            "). The object might have been modified",
                            STR_ARG(rm->opts->rev), STR_ARG(rev));
-    /* Here upstream names the kind where it says the resource elsewhere. */
+    /* Here upstream shows the kind instead of the resource. */
     return why ? status_conflict(a, as->group, as->kind, rm->name, why) : NULL;
 }
 
-/* Kinds that something has to be done about before they go. */
+/* Set up the deletion of kinds that need work before they are removed. */
 static void begin_deletion(struct removal *rm, const char *now)
 {
     struct arena *a = &rm->rq->arena;
@@ -209,13 +211,13 @@ static void begin_deletion(struct removal *rm, const char *now)
         str_of(now));
 }
 
-/* Time that an object under deletion was given. */
+/* Grace period of an object under deletion. */
 static int64_t grace_of(const struct json *obj)
 {
     return json_int_or(json_path(obj, "metadata", "deletionGracePeriodSeconds", NULL), 0);
 }
 
-/* Begin the deletion, or bring the end of one that goes on nearer. */
+/* Mark the object as being deleted, or shorten the period of one that is marked. */
 static void mark(struct removal *rm)
 {
     struct arena *a = &rm->rq->arena;
@@ -229,8 +231,8 @@ static void mark(struct removal *rm)
     rfc3339_format(now_s, now);
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
-    bool own_way =
-        is_namespace(rm->rq->res) || api_is_definition(rm->rq->res); /* and mark it themselves */
+    bool own_way = is_namespace(rm->rq->res) ||
+                   api_is_definition(rm->rq->res); /* these kinds set the fields themselves */
     if (!own_way)
         json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
     if (generation > 0 && !again && !own_way)
@@ -328,7 +330,7 @@ static void removal_commit(struct removal *rm)
         store_failed(rm, r, &err);
 }
 
-/* How long the object has, in seconds. shorter: less than it was told before. */
+/* The grace period in seconds. shorter: less than the current one. */
 static int64_t time_left(const struct removal *rm, bool *ret_shorter)
 {
     const struct kube_strategy *strategy = rm->rq->res->strategy;
@@ -348,7 +350,9 @@ static void on_admitted(struct admission *ad, struct json *no)
     struct removal *rm = container_of(ad, struct removal, ad);
     struct request *rq = rm->rq;
     struct err err = { 0 };
-    if (!no && arena_is_full(&rq->arena)) /* a policy that is ignored may not have been evaluated */
+    if (!no &&
+        arena_is_full(
+            &rq->arena)) /* a policy whose failures are ignored may not have been evaluated */
         no = status_too_much_work(&rq->arena);
     if (no) {
         refuse(rm, no);
@@ -372,14 +376,14 @@ static void on_admitted(struct admission *ad, struct json *no)
         refuse(rm, status_from_err(&rq->arena, err.code, &err));
         return;
     }
-    if (at_once && graceful) { /* seen with its end, but not written so */
+    if (at_once && graceful) { /* shown with the deletionTimestamp, which is not stored */
         rm->value = str_copy_arena(&rq->arena, buf_str(&rm->marked));
         buf_reset(&rm->marked);
     }
     removal_commit(rm);
 }
 
-/* With rm->obj, value and rev current: decide and write. */
+/* rm->obj, value and rev are current: decide and write. */
 static void removal_decide(struct removal *rm)
 {
     struct json *no = check_preconditions(rm);
@@ -423,9 +427,9 @@ static void on_damaged_removed(void *arg, const struct store_txn_result *res, co
 }
 
 /*
- * No finalizers, preconditions, policies or claims: they are in what cannot be read, or about it.
- * Watches end and make their users read everything again, which is how most controllers hear of it.
- * Only the store knows whether the object is damaged: a read may be answered from memory.
+ * Finalizers, preconditions, policies and owner references are skipped: they need the content that
+ * cannot be read. Watches end, so that clients list again, which is how most controllers notice the
+ * deletion. Only the store knows whether the object is damaged: a read may be answered from memory.
  */
 static void remove_damaged(struct removal *rm)
 {
@@ -498,7 +502,7 @@ static void on_deleted(struct removal *rm, enum removed how)
         write_reply_object(rq, rm->opts->propagation.not_orphaned ? 202 : 200, rm->value, rm->rev);
         return;
     case REMOVED_GONE:
-        if (!rm->obj) /* it could not be read */
+        if (!rm->obj) /* the object could not be read */
             reply_json(rq, 200,
                        status_deleted(&rq->arena, STR(""), rq->res->kind, rm->name, STR("")));
         else if (rq->res->strategy->returns_deleted)
@@ -562,7 +566,8 @@ struct delete_sweep {
     uint64_t at_rev;
     struct arena scratch;
     struct proto_transcoder transcoder;
-    struct arena kept; /* the request's own, while its place is taken by one for a page's objects */
+    struct arena
+        kept; /* the request's own arena while an arena for the page's objects is in its place */
     bool in_page;
     struct removal *removals;
     size_t n, running;
@@ -572,7 +577,7 @@ struct delete_sweep {
     struct err store_err;
     uint64_t n_items;
     struct buf items; /* of the answer */
-    bool too_long;    /* the answer: they are not kept */
+    bool too_long;    /* the answer exceeds its limit: items are dropped */
 };
 
 static void sweep_next(struct delete_sweep *s);
@@ -594,7 +599,7 @@ static void sweep_finish(struct delete_sweep *s)
                         : encode_list(&s->scratch, rq->res, &rq->rep,
                                       &(struct list_meta){ .rev = store_revision(rq->api->store) },
                                       buf_str(&s->items), &out);
-    if (r < 0 || s->too_long) /* done, only too long to tell */
+    if (r < 0 || s->too_long) /* success, but the answer is too long */
         reply_json(
             rq, 200,
             status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
@@ -602,7 +607,7 @@ static void sweep_finish(struct delete_sweep *s)
         reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
 }
 
-/* A collection may hold more than a request may: what is made for a page goes with the page. */
+/* A collection may need more memory than one request may use: each page has an arena of its own. */
 static void page_begin(struct delete_sweep *s)
 {
     s->kept = s->rq->arena;

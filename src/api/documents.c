@@ -12,13 +12,16 @@
 #include <errno.h>
 #include <malloc.h>
 
-enum { PIECE_BYTES = 64 << 10, DOCUMENTS_RETRY_S = 4 /* within which any document is paid */ };
+enum {
+    PIECE_BYTES = 64 << 10,
+    DOCUMENTS_RETRY_S = 4 /* the bucket refills for any document within this time */
+};
 
 struct document {
     struct documents *docs;
     struct list node;          /* docs->all */
     struct list waiting;       /* struct documents_sending.node */
-    unsigned refs;             /* being sent */
+    unsigned refs;             /* requests that are being answered with it */
     struct document_name name; /* its strings are those below */
     uint64_t generation;       /* of the registry */
     uint64_t used_ms;
@@ -27,7 +30,7 @@ struct document {
     char names[];
 };
 
-/* One request's work. */
+/* One request for a document. */
 struct documents_sending {
     struct request *rq;
     struct document *doc;
@@ -37,7 +40,7 @@ struct documents_sending {
     size_t at;
 };
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 static void document_free(struct document *doc)
 {
@@ -87,7 +90,10 @@ void documents_fini(struct documents *d)
         document_free(list_first(&d->all, struct document, node));
 }
 
-/* Free the unused documents of earlier generations of the registry: no request asks for them. */
+/*
+ * Free the unused documents of earlier generations of the registry: they are not requested any
+ * more.
+ */
 static void drop_stale(struct documents *d)
 {
     list_each_safe (node, &d->all) {
@@ -123,7 +129,9 @@ static void tag(struct document *doc)
         (void)openapi_v3_hash(reg, doc->name.group, doc->name.version, doc->tag);
 }
 
-/* What its ETag is made of: the text itself, or the sources, which are known before it is made. */
+/*
+ * Whether the ETag is a hash of the text; else of the sources, which are known before it is made.
+ */
 static bool is_tagged_by_text(const struct document *doc)
 {
     enum document_what what = doc->name.what;
@@ -189,7 +197,7 @@ const char *document_tag(const struct document *doc)
 
 /* ------------------------------------------------------------------ sending */
 
-/* The form that this client gets. The document must be made. */
+/* The form for this client. The document must be made. */
 static const struct buf *form_for(const struct documents_sending *s)
 {
     bool long_enough = s->doc->plain.n > COMPRESS_MIN_BYTES;
@@ -258,7 +266,7 @@ static struct json *discover(struct arena *a, const struct document *doc)
                                 name->rep.v1beta1 ? STR("v2beta1") : STR("v2"));
 }
 
-/* The tag is that of the document in JSON, in whatever form it travels. */
+/* The tag is that of the document in JSON, whatever the format of the answer. */
 static int make_discovery(struct document *doc)
 {
     struct arena a = { 0 };
@@ -329,7 +337,7 @@ static void fail(struct documents_sending *s, int r, const struct err *err)
         reply_err(rq, r, err);
 }
 
-/* Take the cost of making it; it is the same for all who wait for it. */
+/* Take the cost of making the document from the bucket, once for all waiting requests. */
 static int pay(struct documents *d, const struct document *doc, struct err *err)
 {
     const struct document_name *name = &doc->name;
@@ -354,8 +362,8 @@ static int pay(struct documents *d, const struct document *doc, struct err *err)
 }
 
 /*
- * The registry has changed since the document was asked for: the answers say what is made now, not
- * what would have been, and are not good for ever under the old address.
+ * The registry has changed since the document was requested. The answer describes the document that
+ * is made now, and must not be cached for ever under the old URL.
  */
 static void renew(struct document *doc)
 {
@@ -395,9 +403,9 @@ static void on_turn(struct defer *turn)
     if (r >= 0 && compressed && doc->gzip.n == 0)
         r = compress(doc);
     if (is_tagged_by_source(doc))
-        (void)malloc_trim(0); /* the process would keep the memory of making it, some ten MiB */
+        (void)malloc_trim(0); /* making it takes about ten MiB, which the process would keep */
     doc->refs++;
-    struct list ready; /* a client that is answered may ask again, and waits for the next turn */
+    struct list ready; /* a client may ask again when it is answered; it waits for the next turn */
     list_init(&ready);
     list_move_all(&doc->waiting, &ready);
     while (!list_is_empty(&ready)) {

@@ -61,8 +61,8 @@ static int encode_stored(const struct json *obj, struct buf *to)
 }
 
 /*
- * What the stored version's schema does not know goes, what it adds comes. The way back changes
- * apiVersion alone: as upstream does it, another version shows what is stored.
+ * Prune fields that the stored version's schema does not know, and default its fields. Reading in
+ * another version changes apiVersion only: as upstream, another version shows what is stored.
  */
 static void to_stored_version(struct arena *a, struct json *obj, const struct kube_resource *from)
 {
@@ -86,7 +86,10 @@ int encode_for_storage(struct arena *a, const struct kube_resource *res, const s
     return encode_stored(stored ? stored : obj, to);
 }
 
-/* Written before the definition's storage version became another, it may be read in that alone. */
+/*
+ * With a conversion webhook, an object is readable only if it was stored in the current storage
+ * version.
+ */
 static bool is_readable(struct arena *a, const struct kube_resource *res, const struct json *obj)
 {
     return !res->crd || !crd_wants_webhook(res->crd) ||
@@ -119,7 +122,7 @@ int decode_stored(struct arena *a, const struct kube_resource *res, struct encod
 
 #define META_TYPE(name) "io.k8s.apimachinery.pkg.apis.meta.v1." name
 
-/* By apiVersion and kind; those of meta.k8s.io are in every group version. */
+/* By apiVersion and kind; the kinds of meta.k8s.io are in every group version. */
 static const struct schema *schema_of_tree(const struct json *v)
 {
     struct str group = STR(""), version = json_get_str(v, "apiVersion"),
@@ -155,8 +158,8 @@ static struct str rep_version(const struct rep *rep)
 }
 
 /*
- * What stands behind `"metadata":{` in stored bytes; "" if they do not begin as they should. The
- * two strings in front are ours (a group version and a kind), so they hold no escapes.
+ * The bytes after `"metadata":{` in the stored form; "" if the beginning is unexpected. The two
+ * strings before it are ours (a group version and a kind), so they hold no escapes.
  */
 static struct str behind_metadata(struct str value)
 {
@@ -181,7 +184,7 @@ static bool can_splice(const struct kube_resource *res, const struct rep *rep,
            res->storage == res;
 }
 
-/* named: with apiVersion and kind, which upstream leaves out of the items of built-in lists. */
+/* named: with apiVersion and kind, which upstream omits in the items of built-in lists. */
 static bool splice_object(struct buf *to, const struct kube_resource *res, struct encode_stored st,
                           bool named)
 {
@@ -251,14 +254,14 @@ static int represent(struct arena *a, const struct kube_resource *res, const str
     return -EINVAL;
 }
 
-/* Of what represent() gives, in protobuf. */
+/* The protobuf schema of what represent() returns. */
 static const struct schema *rep_schema(const struct rep *rep, const struct kube_resource *res)
 {
     return rep->kind == REP_PARTIAL ? builtin_type(META_TYPE("PartialObjectMetadata"))
                                     : res->schema;
 }
 
-/* Stored bytes whose protobuf form needs no tree in between. */
+/* Whether the stored bytes can be transcoded to protobuf without a tree. */
 static bool can_transcode(const struct kube_resource *res, const struct rep *rep,
                           struct encode_stored st)
 {
@@ -268,7 +271,7 @@ static bool can_transcode(const struct kube_resource *res, const struct rep *rep
 
 enum { REVISION_MAX_BYTES = 21 };
 
-/* text: of the revision, REVISION_MAX_BYTES. */
+/* text: receives the revision, REVISION_MAX_BYTES. */
 static struct proto_source proto_source_of(const struct kube_resource *res, const struct rep *rep,
                                            struct encode_stored st, char *text)
 {
@@ -325,7 +328,7 @@ int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, s
 
 /* ------------------------------------------------------------------ lists */
 
-/* always: lists of custom objects, which are no struct upstream, have an empty one. */
+/* always: lists of custom objects, which are not structs upstream, have an empty `continue`. */
 static struct json *list_meta_json(struct arena *a, const struct list_meta *meta, bool always)
 {
     struct json *o = json_new_object(a);
@@ -338,7 +341,7 @@ static struct json *list_meta_json(struct arena *a, const struct list_meta *meta
     return o;
 }
 
-/* Everything but the items. */
+/* The list without its items. */
 static struct json *list_head(struct arena *a, const struct kube_resource *res,
                               const struct rep *rep, const struct list_meta *meta)
 {
@@ -386,13 +389,13 @@ void encode_list_begin(struct arena *scratch, const struct kube_resource *res,
         return;
     }
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    size_t end = rep->pretty ? 2 : 1; /* the line end and the brace */
+    size_t end = rep->pretty ? 2 : 1; /* the newline and the brace */
     (void)(rep->pretty ? json_write_pretty(&text, head, 2) : json_write(&text, head));
     (void)buf_add_str(to, str_slice(buf_str(&text), 0, text.n - end));
     (void)buf_printf(to, rep->pretty ? ",\n  \"%s\": [" : ",\"%s\":[", items);
 }
 
-/* Lines of text with something in front, each behind a line end. */
+/* Write the lines of text with a prefix each, separated by newlines. */
 static void write_lines(struct str text, const char *first, const char *other, struct buf *to)
 {
     struct str line;
@@ -406,7 +409,7 @@ static void write_lines(struct str text, const char *first, const char *other, s
     }
 }
 
-/* One item where it stands in its list. Line ends within JSON stand between values only. */
+/* Write one item, indented for its list. JSON has newlines only between values. */
 static int write_item(const struct rep *rep, const struct json *v, struct buf *to)
 {
     if (rep->format == FORMAT_JSON && !rep->pretty)
@@ -523,7 +526,7 @@ int encode_event(struct arena *scratch, const struct kube_resource *res, const s
     return r < 0 ? r : write_event(scratch, rep, type, rep_schema(rep, res), v, to);
 }
 
-/* An object that says nothing but how far the watch is; built-in kinds have their zero values. */
+/* An object that carries only the revision; for built-in kinds with their zero values. */
 static struct json *bookmark_object(struct arena *a, const struct kube_resource *res,
                                     const struct rep *rep, uint64_t rev, bool initial_end,
                                     bool columns)

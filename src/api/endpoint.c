@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths that name no resource: discovery, version, health, OpenAPI, metrics. */
+/* Paths that are not resources: discovery, version, health, OpenAPI, metrics. */
 #include "api/core.h"
 #include "api/encode.h"
 #include "api/monitor.h"
@@ -16,7 +16,7 @@ static void serve_build(struct request *rq)
     struct json *v = json_new_object(a);
     const char *machine = uname(&un) == 0 ? un.machine : "";
     struct str minor = monitor_minor();
-    uint64_t before = 0; /* the release with which this one is compatible as well */
+    uint64_t before = 0; /* the previous release, with which this one is also compatible */
     (void)parse_u64(minor, 1, UINT32_MAX, &before);
     json_set_str(a, v, "major", STR("1"));
     json_set_str(a, v, "minor", minor);
@@ -30,7 +30,7 @@ static void serve_build(struct request *rq)
     bool is_dirty = str_has_suffix(commit, STR("+"));
     json_set_str(a, v, "gitCommit", str_slice(commit, 0, commit.n - is_dirty));
     json_set_str(a, v, "gitTreeState", is_dirty ? STR("dirty") : STR("clean"));
-    /* The commit's: the same tree gives the same program, whenever it is built. */
+    /* The date of the commit, so that builds of the same tree are identical. */
     json_set_str(a, v, "buildDate", date.n ? date : STR("1970-01-01T00:00:00Z"));
     json_set_str(a, v, "goVersion", STR(""));
     json_set_str(a, v, "compiler", STR(__VERSION__));
@@ -70,8 +70,9 @@ static void serve_aggregated(struct request *rq)
     document_send(rq, documents_get(&rq->api->documents, &name), type);
 }
 
-/* The documents that grow with the number of kinds; those of one group are made as they are asked
- * for. */
+/*
+ * Documents that grow with the number of kinds are shared; those of one group are made on request.
+ */
 static void serve_shared(struct request *rq, enum document_what what)
 {
     const struct document_name name = {
@@ -135,7 +136,7 @@ static void serve_metrics(struct request *rq)
                 buf_str(&b));
 }
 
-/* ------------------------------------------------------------------ issuer of tokens */
+/* ------------------------------------------------------------------ token issuer */
 
 static void reply_public(struct request *rq, const char *type, const struct json *v)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that a service of this process wants to exist, made through the API like any other. */
+/*
+ * Ensures that the objects of a service of this process exist; they are created through the API
+ * like any other.
+ */
 #include "api/inner.h"
 
 #include <errno.h>
@@ -7,7 +10,7 @@
 struct ensure {
     struct api *api;
     struct arena arena;
-    struct json *at; /* the object being looked after */
+    struct json *at; /* the object being processed */
     bool single;
     void (*on_done)(void *arg, int r, const struct err *err);
     void *arg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods/eviction: a deletion that asks the PodDisruptionBudgets first.
+ * pods/eviction: a deletion that must be allowed by the PodDisruptionBudgets.
  *
  *     read pod -> [list budgets -> take one disruption from the budget] -> delete pod
  *        ^                                |
- *        +--------------------------------+ somebody changed the budget meanwhile
+ *        +--------------------------------+ conflict: the budget was changed meanwhile
  *
- * The steps are requests of the server to itself, so each obeys the rules of its verb.
+ * Each step is a request of the server to itself, and so follows the rules of its verb.
  */
 #include "api/subresources.h"
 
@@ -30,8 +30,8 @@ struct api_eviction {
     struct json *options; /* DeleteOptions */
     bool dry_run;
     struct json *pod, *budget;
-    struct arena_mark mark; /* where an attempt begins */
-    bool pinned;            /* the server set a precondition, which the client does not know of */
+    struct arena_mark mark; /* start of an attempt */
+    bool pinned;            /* the server has set a precondition that the client did not ask for */
     unsigned attempt;
 };
 
@@ -56,7 +56,7 @@ static struct str pod_path(struct api_eviction *e)
 
 /* ------------------------------------------------------------------ steps */
 
-/* What it was about is for the log: clients get no internal text. */
+/* The context is for the log; clients get no internal text. */
 static void failed(struct api_eviction *e, int r, const char *what, struct str path)
 {
     struct err err = { 0 };
@@ -83,7 +83,10 @@ static void call(struct api_eviction *e, const char *method, struct str path,
         failed(e, r, method, path);
 }
 
-/* The answer as a tree in the request's arena, NULL when the client or the answer is lost. */
+/*
+ * The answer as a tree in the request's arena; NULL if the client is gone or the answer cannot be
+ * parsed.
+ */
 static struct json *answer_of(struct api_eviction *e, int r, struct str body)
 {
     struct request *rq = e->rq;
@@ -157,7 +160,7 @@ static void on_told(void *arg, int r, struct str body)
         reply_status(e->rq, v);
 }
 
-/* The pod is told why it goes, in its status; then it goes. */
+/* Add the condition DisruptionTarget to the pod's status, then delete the pod. */
 static void evict(struct api_eviction *e, bool pin)
 {
     struct arena *a = &e->rq->arena;
@@ -173,7 +176,7 @@ static void evict(struct api_eviction *e, bool pin)
     call(e, "PUT", str_of(arena_printf(a, STR_FMT "/status", STR_ARG(pod_path(e)))), pod, on_told);
 }
 
-/* Where it is pinned, only as the pod was when it was judged. */
+/* If pinned, delete the pod only if it is unchanged since the check. */
 static void delete_pod(struct api_eviction *e)
 {
     struct arena *a = &e->rq->arena;
@@ -234,7 +237,7 @@ static void on_budget_written(void *arg, int r, struct str body)
         reply_status(e->rq, v);
 }
 
-/* One disruption less, and the pod is written down until it has gone. */
+/* Decrement disruptionsAllowed and list the pod in disruptedPods until it is gone. */
 static void take_disruption(struct api_eviction *e)
 {
     struct arena *a = &e->rq->arena;
@@ -268,7 +271,9 @@ static bool is_ready(const struct json *pod)
     return false;
 }
 
-/* A pod that is not ready costs the budget nothing, if the rest is healthy or the budget says so.
+/*
+ * The eviction of an unready pod does not count if enough pods are healthy or the budget's
+ * unhealthyPodEvictionPolicy allows it.
  */
 static bool costs_nothing(const struct api_eviction *e)
 {
@@ -369,7 +374,7 @@ static void on_pod(void *arg, int r, struct str body)
 
 static void read_pod(struct api_eviction *e)
 {
-    arena_rewind(&e->rq->arena, &e->mark); /* the attempt before has read all budgets */
+    arena_rewind(&e->rq->arena, &e->mark); /* the previous attempt has read all budgets */
     call(e, "GET", pod_path(e), NULL, on_pod);
 }
 

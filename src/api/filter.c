@@ -27,7 +27,7 @@ static struct json *parse_fields(struct request *rq, struct filter *f)
     return NULL;
 }
 
-/* A selector of nothing but one name or namespace is answered by keys alone. */
+/* A selector that names only one name or namespace is answered from the keys. */
 static void use_field_keys(struct filter *f)
 {
     struct str name = selector_required_value(&f->fields, "metadata.name");
@@ -40,7 +40,7 @@ static void use_field_keys(struct filter *f)
                      (f->fields.n == 0 || (f->fields.n == 1 && name.n && str_eq(f->name, name)));
 }
 
-/* The pods of one node, which each node asks for, are a few of very many. */
+/* Each node lists its own pods, a few out of very many. */
 static void use_index(struct request *rq, struct filter *f)
 {
     if (f->res->group.n || !str_is(f->res->plural, "pods"))

@@ -6,12 +6,12 @@
 
 /* ------------------------------------------------------------------ the table */
 
-enum { SHARES = 245 }; /* of all levels together */
+enum { SHARES = 245 }; /* of all levels */
 
 static const struct {
     const char *name;
     uint8_t shares;
-    uint8_t lends_percent; /* of its seats, to others, while it does not need them */
+    uint8_t lends_percent; /* of its seats, while it does not need them */
     bool queues;
 } levels[FLOW_LEVELS] = {
     [FLOW_EXEMPT] = { "exempt", 0, 0, false },
@@ -27,7 +27,7 @@ static const struct {
 enum by { BY_NOTHING, BY_USER, BY_NAMESPACE };
 enum flow_what { ANYTHING, PROBES, LEASES_RW, NODES_AND_LEASES };
 
-/* The first one that matches decides: upstream's FlowSchemas in their order of precedence. */
+/* The first match decides: upstream's FlowSchemas in their order of precedence. */
 static const struct {
     const char *name;
     enum flow_level level;
@@ -97,7 +97,7 @@ static unsigned nominal(enum flow_level l)
     return (FLOW_SEATS * (unsigned)levels[l].shares + SHARES - 1) / SHARES;
 }
 
-/* Seats that stay there for it whatever the others do. */
+/* Seats that the level never lends. */
 static unsigned kept(enum flow_level l)
 {
     return nominal(l) - nominal(l) * levels[l].lends_percent / 100;
@@ -157,9 +157,9 @@ static size_t schema_of(const struct flow_question *q)
 
 struct flow {
     enum flow_level level;
-    unsigned in_use, n_queue; /* seats, requests */
+    unsigned in_use, n_queue; /* seats in use, requests waiting */
     struct list queue;        /* struct flow_ticket.node */
-    struct list node;         /* of its level, while something waits */
+    struct list node;         /* in its level's list, while requests wait */
     char key[];
 };
 
@@ -192,7 +192,10 @@ static void drop_if_unused(struct flows *f, struct flow *flow)
 
 /* ------------------------------------------------------------------ seats */
 
-/* Its own seats, or those that are left when all others have what is kept for them. */
+/*
+ * Whether the level may take a seat: one of its own, or one left over after all other levels have
+ * their guaranteed seats.
+ */
 static bool has_seat(const struct flows *f, enum flow_level l)
 {
     unsigned taken = f->in_use;
@@ -233,7 +236,7 @@ static void leave_queue(struct flows *f, struct flow_ticket *t)
         timer_stop(f->loop, &f->timer);
 }
 
-/* Its place is gone; refuse() has not been called yet. */
+/* Remove the ticket from its queue; refuse() is called later. */
 static void give_up(struct flows *f, struct flow_ticket *t, enum flow_reason why)
 {
     struct flow *flow = t->flow;
@@ -270,7 +273,7 @@ static void on_wait_timer(struct timer *timer)
     arm_timer(f);
 }
 
-/* The flow of the level that holds the fewest seats; among equals the one that waits longest. */
+/* The flow of the level that holds the fewest seats; on a tie the one that has waited longest. */
 static struct flow *poorest(struct flows *f, enum flow_level l)
 {
     struct flow *best = NULL;
@@ -290,7 +293,7 @@ static void dispatch(struct flows *f, enum flow_level l)
         struct flow *flow = poorest(f, l);
         struct flow_ticket *t = list_first(&flow->queue, struct flow_ticket, node);
         leave_queue(f, t);
-        if (flow->n_queue) { /* to the end of the line */
+        if (flow->n_queue) { /* to the end of the list */
             list_remove(&flow->node);
             list_push_back(&f->level[l].flows, &flow->node);
         }
@@ -310,8 +313,10 @@ static void on_turn(struct defer *d)
         dispatch(f, l);
 }
 
-/* A newcomer of a short queue takes the place of the last one of the longest, which hears of it on
- * the next turn. */
+/*
+ * A new request of a short queue displaces the last one of the longest queue, which is refused on
+ * the next turn.
+ */
 static bool make_room(struct flows *f, const struct flow *flow)
 {
     enum flow_level l = flow->level;
@@ -380,7 +385,7 @@ void flows_fini(struct flows *f)
     map_fini(&f->known);
 }
 
-/* How much work it is: upstream looks at the number of objects, which nobody counts here. */
+/* The cost of a request. Upstream uses the number of objects, which is not tracked here. */
 static uint8_t seats_of(const struct flow_question *q)
 {
     return q->resource.n && (str_is(q->verb, "list") || str_is(q->verb, "watch")) ? FLOW_LIST_SEATS
@@ -406,7 +411,7 @@ enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct
 void flow_leave(struct flows *f, struct flow_ticket *t)
 {
     if (!t->schema) {
-        list_remove(&t->node); /* it may be among the refused */
+        list_remove(&t->node); /* it may be in the list of refused tickets */
         return;
     }
     struct flow *flow = t->flow;

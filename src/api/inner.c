@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in process; see inner.h. */
+/* In-process calls; see inner.h. */
 #include "api/inner.h"
 
 struct inner {
@@ -51,7 +51,7 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
         (void)headers_addc(&h, "content-type", req->content_type);
     if (req->accept)
         (void)headers_addc(&h, "accept", req->accept);
-    (void)headers_addc(&h, "user-agent", "kube-apiserver"); /* the owner of what is written */
+    (void)headers_addc(&h, "user-agent", "kube-apiserver"); /* becomes the field manager */
     static const struct str masters = { "system:masters", 14 };
     static const struct kube_identity self = { .user = { API_CONTROLLER_USER,
                                                          sizeof API_CONTROLLER_USER - 1 },

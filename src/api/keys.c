@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where objects lie in the store: /registry/<storage name>/[<namespace>/]<name>. */
+/* Keys of objects in the store: /registry/<storage name>/[<namespace>/]<name>. */
 #include "api/core.h"
 
 struct str key_prefix(struct arena *a, const struct kube_resource *res)

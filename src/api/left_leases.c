@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Lease without end that a leader in the process of an API server holds (leader_opts.alone). It
- * cannot outlive that server, so the next server on the same store lets go of it: a killed one
- * has let go of nothing, and leaders of other processes would wait for ever.
+ * Releases a Lease without expiry (leader_opts.alone) that was held by a leader in an earlier API
+ * server process. The leader cannot outlive its server, so the next server on the same store
+ * releases the Lease: a killed process has not done so, and leaders in other processes would wait
+ * for ever.
  *
- * It is looked up by its name: a user who may create Leases could hide it in a list.
+ * The Lease is looked up by name: in a list, a user who may create Leases could hide it.
  */
 #include "api/inner.h"
 #include "api/server.h"
@@ -38,7 +39,7 @@ static void on_released(void *arg, int r, struct str body)
     finish(l);
 }
 
-/* The term, which is counted in it, stays. Fails where there is nothing to let go of. */
+/* Keeps the count of terms. Fails if the Lease is not held that way. */
 static int release(struct left_lease *l, struct json *at)
 {
     struct arena *a = &l->arena;

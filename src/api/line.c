@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes of one object, one after the other; see line.h. */
+/* Serializes the writes of one object; see line.h. */
 #include "api/line.h"
 
 struct line {
-    struct list queue; /* struct line_place.node: places that wait for the one that writes */
+    struct list queue; /* struct line_place.node: waiting places */
     unsigned n_queue;
     char key[];
 };

@@ -13,7 +13,7 @@ static const char *quoted(struct request *rq, struct str s)
     return str_dup_arena(&rq->arena, buf_str(&b));
 }
 
-/* In Go's words. */
+/* Go's error text. */
 static const char *number_error(struct request *rq, const char *function, struct str s)
 {
     size_t digits = str_has_prefix(s, STR("-")) ? 1 : 0;
@@ -26,7 +26,7 @@ static const char *number_error(struct request *rq, const char *function, struct
                             : "invalid syntax");
 }
 
-/* Below zero counts as 0. *ret_has: it was there. */
+/* Negative values count as 0. *ret_has: the parameter was given. */
 static struct json *parse_number(struct request *rq, const char *name, uint64_t *ret, bool *ret_has)
 {
     struct str s = url_query_get(rq->route.url, name);
@@ -50,7 +50,7 @@ static struct json *parse_rev(struct request *rq, bool watch, uint64_t *ret, boo
     struct fpath at = fpath_child(NULL, STR("resourceVersion"));
     field_error_str(&errs, FIELD_INVALID, &at, s, "%s", number_error(rq, "ParseUint", s));
     struct str text = field_errors_text(&errs);
-    if (watch) /* upstream lets its storage find out */
+    if (watch) /* upstream reports it from its storage layer */
         return status_new(a, 500, "", text);
     return status_bad_request(
         a, str_of(arena_printf(a, "invalid resource version: " STR_FMT, STR_ARG(text))));
@@ -98,7 +98,7 @@ static void check_watch(struct request *rq, struct str match, const struct list_
     bool initial = url_query_get(rq->route.url, "sendInitialEvents").p != NULL;
     struct str rev = route_query(&rq->route, "resourceVersion");
     if (!initial && match.n == 0 && (rev.n == 0 || str_is(rev, "0"))) {
-        initial = true; /* what such a watch is taken for */
+        initial = true; /* as upstream interprets such a watch */
         match = matches[1];
     }
     bool fits = str_eq(match, matches[1]);
@@ -164,7 +164,7 @@ static struct json *bad_token(struct request *rq, const char *why)
                         &rq->arena, "invalid continue token: continue key is not valid%s", why)));
 }
 
-/* What the parser says, without where. */
+/* The parser's text without the position. */
 static struct str json_reason(const struct err *err)
 {
     struct str where, why;

@@ -125,7 +125,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     request_start(rq, req->has_body);
 }
 
-/* Before the handshake: a client that gets an expired certificate sends no request. */
+/* Runs before the handshake: a client that gets an expired certificate sends no request. */
 static void on_accept(void *arg)
 {
     api_renew_certificate(arg);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transport inside the process (client/transport.h): the request core without sockets.
+ * The in-process transport (client/transport.h): the request core without sockets.
  *
- * Callbacks of the transport never run before start() returned, and cancel() only asks: both go
- * through a deferred call, so that a callback may start and cancel whatever it likes while a watch
- * hub walks over its watchers.
+ * Callbacks of the transport never run before start() has returned, and cancel() only requests the
+ * end: both use a deferred call, so that a callback may start and cancel calls while a watch hub
+ * iterates over its watchers.
  */
 #include "api/identity.h"
 #include "api/core.h"
@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 
-enum { LOCAL_PENDING_HIGH_BYTES = 256 << 10 }; /* of a paused call; then the core waits */
+enum { LOCAL_PENDING_HIGH_BYTES = 256 << 10 }; /* of a paused call; beyond, the core waits */
 
 struct kube_call {
     struct api *api;
@@ -25,7 +25,7 @@ struct kube_call {
     struct defer defer;
     struct buf pending; /* while paused */
     bool started, paused, cancelled;
-    bool ended; /* the core has nothing to add */
+    bool ended; /* the core has finished */
     int end_r;
     bool was_full;
 };
@@ -96,7 +96,7 @@ static void sink_abort(struct request *rq)
     sink_finish(rq->sink_data, -ECONNRESET);
 }
 
-/* The body came with the call. The core asks for it last, perhaps after a step that waited. */
+/* The body came with the call. The core asks for it last, possibly after a step that waited. */
 static void sink_read_body(struct request *rq, uint64_t max_bytes)
 {
     (void)max_bytes;
@@ -143,7 +143,7 @@ static void call_flush(struct kube_call *c)
     }
 }
 
-/* The one place that looks at what is to be done next for this call. */
+/* The only place that decides what to do next for this call. */
 static void call_turn(struct defer *d)
 {
     struct kube_call *c = container_of(d, struct kube_call, defer);
@@ -197,7 +197,7 @@ static int local_start(struct transport *t, const struct kube_request *req,
     rq->content_type = copy_header(rq, req->headers, "content-type");
     rq->user_agent = copy_header(rq, req->headers, "user-agent");
     if (rq->user_agent.n == 0)
-        rq->user_agent = STR("dormouse"); /* who owns what this process writes */
+        rq->user_agent = STR("dormouse"); /* becomes the field manager */
     rq->if_none_match = copy_header(rq, req->headers, "if-none-match");
     rq->peer = STR("in-process");
     copy_identity(rq, req->identity);

@@ -4,7 +4,10 @@
 
 #include "base/mem.h"
 
-/* In us: upstream's bounds, and finer ones below: most answers here take less than its first. */
+/*
+ * In us: upstream's bounds, and finer ones below, since most answers here take less than its first
+ * bound.
+ */
 static const double bounds[METRICS_BUCKETS] = {
     250,    500,    1000,   2500,    5000,    25000,   50000,   100000,  200000,
     400000, 600000, 800000, 1000000, 1250000, 1500000, 2000000, 3000000, 4000000,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can be seen of the server from outside: metrics, and whether it is healthy. */
+/* Observability: metrics and health checks. */
 #include "api/monitor.h"
 
 #include "api/core.h"
@@ -41,7 +41,7 @@ static const char *scope_of(const struct request *rq)
     return rq->route.name.n ? "resource" : rq->route.ns.n ? "namespace" : "cluster";
 }
 
-/* Only names that exist become labels: what clients invent would fill the table. */
+/* Only existing names become labels: names invented by clients would fill the table. */
 static struct str labels_of(struct request *rq)
 {
     const struct route *rt = &rq->route;
@@ -63,7 +63,7 @@ void monitor_request(struct request *rq)
                     (clock_mono_ns() - rq->start_ns) / 1000);
 }
 
-/* ------------------------------------------------------------------ read off the server */
+/* ------------------------------------------------------------------ values read on request */
 
 static void write_inflight(const struct api *api, struct buf *to)
 {
@@ -142,7 +142,7 @@ static uint64_t count_descriptors(void)
         n++;
     if (dir)
         (void)closedir(dir);
-    return n > 3 ? n - 3 : 0; /* ".", "..", and the directory itself */
+    return n > 3 ? n - 3 : 0; /* ".", "..", and the descriptor of the directory */
 }
 
 static uint64_t resident_bytes(void)
@@ -174,7 +174,7 @@ static void write_process(struct buf *to)
               resident_bytes());
 }
 
-/* The tables are made from modules v0.MINOR.PATCH. */
+/* The tables are generated from the modules v0.MINOR.PATCH. */
 struct str monitor_minor(void)
 {
     struct str minor, patch;
@@ -208,7 +208,7 @@ void api_metrics(const struct api *api, struct buf *to)
 enum { CHECK_PING, CHECK_STORE, CHECK_STARTED, CHECK_NOT_STOPPING, N_CHECKS };
 enum { IN_LIVEZ = 1, IN_READYZ = 2, IN_HEALTHZ = 4 };
 
-/* Upstream's names, so that a probe that asks for one, or leaves one out, finds it. */
+/* Upstream's names, so that a probe can request or exclude one. */
 static const struct {
     const char *name;
     unsigned in;
@@ -241,7 +241,7 @@ static bool is_check(unsigned in, struct str name)
     return false;
 }
 
-/* Those that the client wants left out and nobody knows; each once, in the client's order. */
+/* Name the unknown checks that the client wants to exclude; each once, in the client's order. */
 static void warn_unknown(const struct url_target *url, unsigned in, struct buf *to)
 {
     const char *before = "warn: some health checks cannot be excluded: no matches for ";
@@ -305,7 +305,7 @@ static void answer_one(const struct monitor_health *h)
     reply_status(rq, status_no_resource(&rq->arena));
 }
 
-/* The store has answered, or could not: that is its check. */
+/* The store has answered or failed: that is its check. */
 static void on_store(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Namespaces that take new objects; see namespace_table.h. */
+/* Namespaces that accept new objects; see namespace_table.h. */
 #include "api/namespace_table.h"
 
 #include "base/mem.h"

@@ -7,7 +7,7 @@
 
 #define PROTOBUF "application/vnd.kubernetes.protobuf"
 
-/* In the order in which a range that fits several takes them. */
+/* In order of preference, for a range that matches several. */
 static const struct {
     const char *subtype;
     enum rep_format format;
@@ -15,10 +15,10 @@ static const struct {
                { "yaml", FORMAT_YAML },
                { "vnd.kubernetes.protobuf", FORMAT_PROTOBUF } };
 
-/* Parameters that decide whether a range can be served at all. */
+/* Parameters that decide whether a range can be served. */
 struct wish {
     struct str as, group, version;
-    bool transforms; /* one of the three was there */
+    bool transforms; /* one of the three was given */
 };
 
 static bool read_params(const struct media_type *m, const struct rep *rep, unsigned allow,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /openapi/v2 and /openapi/v3. The tags of documents are hashes of what they are made from, so a
- * client that has a document costs no making of it; see documents.h for what making costs.
+ * /openapi/v2 and /openapi/v3. The tags of documents are hashes of their sources, so a request of a
+ * client that has the document does not make it; see documents.h for the cost of making one.
  */
 #include "api/core.h"
 #include "api/documents.h"
@@ -20,7 +20,7 @@ struct offer {
     enum openapi_form form;
 };
 
-/* The names with '@' are the older ones, which are no valid media types any more. */
+/* The names with '@' are the older ones, which are not valid media types. */
 static const struct offer offers_v2[] = {
     { "json", "application/json", OPENAPI_JSON },
     { "com.github.proto-openapi.spec.v2@v1.0+protobuf", PROTO_V2, OPENAPI_PROTOBUF },
@@ -44,8 +44,8 @@ static const struct offer *choose_for(struct str type, struct str subtype,
 }
 
 /*
- * By hand and not with codec/media, which takes no '@'. Nobody sends more than one of these types
- * with weights, so they count in the order in which they stand. NULL: none fits.
+ * Parsed by hand, because codec/media rejects '@'. Clients do not send weights with several of
+ * these types, so the order decides. NULL: no match.
  */
 static const struct offer *choose(struct str accept, const struct offer *offers, size_t n)
 {
@@ -111,7 +111,10 @@ static void add_immutable(struct request *rq)
     (void)headers_addc(&rq->extra, "expires", date);
 }
 
-/* The client's hash is of another document: true, it has been sent to the one there is. */
+/*
+ * If the client's hash is of another document, redirect to the current one; true: an answer was
+ * sent.
+ */
 static bool redirect(struct request *rq, const char *tag)
 {
     struct arena *a = &rq->arena;

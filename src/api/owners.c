@@ -29,7 +29,7 @@ bool owners_is_leaving(const struct json *obj)
             owners_has_finalizer(obj, FINALIZER_ORPHAN));
 }
 
-/* A uid as a part of a key. Clients may write anything; what no object can have may collide. */
+/* A uid as part of a key. Clients may send any text; uids that no object can have may collide. */
 static struct str uid_part(struct arena *a, struct str uid)
 {
     char *out = str_dup_arena(a, str_slice(uid, 0, MIN(uid.n, OWNERS_UID_MAX)));
@@ -42,7 +42,7 @@ static struct str uid_part(struct arena *a, struct str uid)
     return str_of(out);
 }
 
-/* Two references to one owner are one entry. false: too many. */
+/* Two references to one owner make one entry. false: too many. */
 static bool add(struct entries *e, struct str key, bool blocks)
 {
     for (size_t i = 0; i < e->n; i++) {
@@ -73,7 +73,7 @@ static bool collect(struct arena *a, struct str key, const struct json *obj, str
     return add(ret, str_of(arena_printf(a, LEAVING_PREFIX STR_FMT, STR_ARG(key))), false);
 }
 
-/* blocks: whether it stands there with this value. */
+/* blocks: compare the value, too; NULL: any. */
 static bool has(const struct entries *e, struct str key, const bool *blocks)
 {
     for (size_t i = 0; i < e->n; i++)

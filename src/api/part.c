@@ -20,8 +20,10 @@ static void parts_ready(struct api *api, int r, const struct err *err)
     ready(api->parts_ready_arg, r, err);
 }
 
-/* start() may call this before it returns, and the next part is started from here: the depth is
- * that of the table. */
+/*
+ * start() may call this before it returns, and this starts the next part: the recursion is as deep
+ * as the table is long.
+ */
 static void on_ready(void *arg, int r, const struct err *err)
 {
     struct api *api = arg;
@@ -72,7 +74,7 @@ bool api_parts_busy(const struct api *api)
     return false;
 }
 
-/* Keep the table of Namespaces that take new objects (namespace_table.h) current. */
+/* Keep the table of Namespaces that accept new objects (namespace_table.h) current. */
 static void note_namespace(struct api *api, const struct written *w)
 {
     if (w->res->group.n || !str_is(w->res->plural, "namespaces"))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request asks for, in the terms of RBAC; see permission.h. */
+/* The attributes of a request in the terms of RBAC; see permission.h. */
 #include "api/permission.h"
 
 #include "kube/model/field.h"
 #include "kube/model/selector.h"
 
-/* A list or watch of one object by its name counts as one of that object. */
+/* A list or watch of one object by its name is authorized for that object. */
 static struct str selected_name(struct arena *a, const struct route *rt)
 {
     struct selector s;
@@ -51,7 +51,7 @@ struct api_attributes permission_attributes(struct request *rq)
     return at;
 }
 
-/* Upstream lets nothing through that looks like HTML. */
+/* Upstream escapes everything that looks like HTML. */
 static void add_plain(struct buf *to, struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {

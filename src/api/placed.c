@@ -6,7 +6,7 @@
 
 #define PODS "/registry/pods/"
 
-enum { DEDUP_BYTES = 1024 }; /* of a value: references are looked for in so much of it */
+enum { DEDUP_BYTES = 1024 }; /* of a value: only this much is searched for duplicates */
 
 /* ------------------------------------------------------------------ values */
 
@@ -81,7 +81,7 @@ struct str placed_namespace(struct str key, struct str node)
 
 /* ------------------------------------------------------------------ writes */
 
-/* The entry of a pod; false: it has none. */
+/* The entry of a pod; false: no entry. */
 static bool entry_of(struct arena *a, struct str key, const struct json *pod, struct str *ret_key,
                      struct str *ret_value)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a deletion that concern dependents; see propagation.h. */
+/* Deletion options for dependents; see propagation.h. */
 #include "api/propagation.h"
 
 #include "api/core.h"
 #include "api/owners.h"
 
-/* "true", "false"; else not given. */
+/* "true" or "false"; NULL: not given. */
 static const struct json *query_bool(struct request *rq, const char *name)
 {
     struct str v = route_query(&rq->route, name);
@@ -48,7 +48,7 @@ struct json *propagation_parse(struct request *rq, const struct json *body, stru
     return status_invalid(a, STR("meta.k8s.io"), STR("DeleteOptions"), STR(""), &errs);
 }
 
-/* NULL: the object goes, and what depends on it afterwards. */
+/* NULL: remove the object; its dependents follow. */
 static const char *wanted(const struct kube_resource *res, const struct json *obj,
                           const struct propagation *p)
 {

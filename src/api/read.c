@@ -4,11 +4,12 @@
  *
  * A list without limit that does not fit one page of the store is streamed page by page from one
  * revision, waiting for the client in between, so its memory does not depend on its length. With a
- * limit the answer is complete before its head is sent, because the head says how to continue.
+ * limit the answer is complete before its head is sent, because the head contains the continue
+ * token.
  *
- * Protobuf says in front how long a list is, so a list is measured before its first byte is sent.
- * Measuring keeps what it has encoded, up to API_LISTS_KEPT_MAX_BYTES; only the rest is read a
- * second time, from the same revision.
+ * A protobuf list has a length prefix, so the list is measured before its first byte is sent.
+ * Measuring keeps the encoded items, up to API_LISTS_KEPT_MAX_BYTES; only the rest is read a second
+ * time, from the same revision.
  */
 #include "api/core.h"
 #include "api/filter.h"
@@ -24,7 +25,7 @@
 
 struct get {
     struct request *rq;
-    uint64_t min_rev; /* not older than */
+    uint64_t min_rev; /* the read must not be older */
 };
 
 static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, const struct err *err)
@@ -74,35 +75,35 @@ void read_get(struct request *rq)
 /* ------------------------------------------------------------------ list: options */
 
 enum {
-    LIST_WHOLE_MAX_BYTES = 1 << 20,   /* a list in protobuf that is sent as one piece */
-    LIST_SLICE_MAX_BYTES = 256 << 10, /* of a longer one, what is sent at once */
+    LIST_WHOLE_MAX_BYTES = 1 << 20,   /* a protobuf list of up to this size is sent in one piece */
+    LIST_SLICE_MAX_BYTES = 256 << 10, /* a longer one is sent in slices of this size */
 };
 
 struct api_read_listing {
     struct request *rq;
     struct filter filter;
     struct str range_prefix;
-    struct str first;    /* key behind which the list begins */
-    struct str after;    /* key behind which to go on */
-    uint64_t limit;      /* 0: none */
-    uint64_t at_rev;     /* 0: newest, until the first page says which */
-    uint64_t min_rev;    /* not older than */
+    struct str first;    /* start after this key */
+    struct str after;    /* continue after this key */
+    uint64_t limit;      /* 0: no limit */
+    uint64_t at_rev;     /* 0: newest, until the first page sets it */
+    uint64_t min_rev;    /* the read must not be older */
     uint64_t n;          /* items written */
-    struct buf last_key; /* last one looked at */
+    struct buf last_key; /* last key looked at */
     struct buf out;
     struct arena scratch;
     struct proto_transcoder transcoder;
     int64_t now_s;
     bool streaming, from_token;
 
-    /* Protobuf only. */
+    /* protobuf only */
     bool measuring;        /* the first pass */
-    bool keeping;          /* and all of it has been kept so far */
+    bool keeping;          /* all items so far were kept */
     uint64_t items_bytes;  /* of all items, once measured */
-    uint64_t sent_bytes;   /* of these */
+    uint64_t sent_bytes;   /* of items_bytes */
     size_t kept_n;         /* bytes at the start of `out` that the first pass has kept */
-    size_t kept_charged;   /* of these, those that count towards API_LISTS_KEPT_MAX_BYTES */
-    struct buf kept_after; /* key of the last item that is kept */
+    size_t kept_charged;   /* of kept_n, bytes that count towards API_LISTS_KEPT_MAX_BYTES */
+    struct buf kept_after; /* key of the last kept item */
 };
 
 static void write_token(struct buf *to, const struct api_read_listing *l, struct str last,
@@ -111,7 +112,7 @@ static void write_token(struct buf *to, const struct api_read_listing *l, struct
     list_token_write(to, str_slice(last, l->filter.prefix.n, last.n), rev);
 }
 
-/* The token can only ever name a place within the collection. */
+/* The start in a token is always taken as a place within the collection. */
 static struct json *use_token(struct api_read_listing *l, const struct list_options *o)
 {
     struct request *rq = l->rq;
@@ -152,7 +153,8 @@ static struct json *parse_list(struct api_read_listing *l)
     l->range_prefix = key_prefix_ns(&rq->arena, rq->res, l->filter.ns);
     if (l->filter.name.n && (l->filter.ns.n || !rq->res->namespaced))
         l->range_prefix = key_object(&rq->arena, rq->res, l->filter.ns, l->filter.name);
-    bool any_version = o.has_rev && o.rev == 0; /* upstream answers from its cache, whole */
+    bool any_version =
+        o.has_rev && o.rev == 0; /* upstream answers from its cache, without a limit */
     l->limit = any_version && o.token.n == 0 ? 0 : o.limit;
     if (o.token.n)
         return use_token(l, &o);
@@ -199,7 +201,7 @@ static void list_fail(struct api_read_listing *l, int r, const struct err *err)
         reply_store_err(rq, r, MAX(l->min_rev, l->at_rev), err);
 }
 
-/* Write what matches; true when the limit is reached. */
+/* Write the matching objects; *ret_full: the limit is reached. */
 static int add_page(struct api_read_listing *l, const struct store_page *page, bool *ret_full,
                     struct err *err)
 {
@@ -231,7 +233,7 @@ static int add_page(struct api_read_listing *l, const struct store_page *page, b
     return 0;
 }
 
-/* The rest of a stream. One that is not as long as it said is no answer. */
+/* Write the end of a stream. A stream shorter than announced is aborted. */
 static void stream_finish(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
@@ -247,7 +249,7 @@ static void stream_finish(struct api_read_listing *l)
     rq->sink->end(rq);
 }
 
-/* The whole list is in l->out. more: something is left behind the limit. */
+/* The whole list is in l->out. more: objects remain after the limit. */
 static void list_finish(struct api_read_listing *l, bool more, uint64_t left)
 {
     struct request *rq = l->rq;
@@ -289,7 +291,7 @@ static void stream_begin(struct api_read_listing *l)
     (void)rq->sink->write(rq, buf_str(&head));
 }
 
-/* Send what there is of an unlimited list; false: wait for on_writable. */
+/* Send the buffered part of an unlimited list; false: wait for on_writable. */
 static bool list_flush(struct api_read_listing *l)
 {
     struct request *rq = l->rq;
@@ -299,7 +301,7 @@ static bool list_flush(struct api_read_listing *l)
     l->sent_bytes += l->out.n;
     if (room) {
         buf_reset(&l->out);
-    } else { /* many clients may leave their answers unread for long */
+    } else { /* the client may leave the answer unread for long, as may many others */
         buf_fini(&l->out);
         arena_fini(&l->scratch);
         proto_transcoder_fini(&l->transcoder);
@@ -312,9 +314,9 @@ static bool can_stream(const struct api_read_listing *l)
     return l->limit == 0;
 }
 
-/* ------------------------------------------------------------------ list: measured first */
+/* ------------------------------------------------------------------ list: measuring */
 
-/* Keep the page that has been added to `out`, if there is room for it. */
+/* Keep the page that was added to `out`, if it fits. */
 static bool keep_page(struct api_read_listing *l)
 {
     size_t n = l->out.n, *all = &l->rq->api->lists_kept_bytes;
@@ -337,7 +339,7 @@ static void drop_kept(struct api_read_listing *l)
     l->out = BUF_INIT(BUF_MAX_DEFAULT);
 }
 
-/* A page of the first pass has been added to `out`. */
+/* A page of the first pass was added to `out`. */
 static void list_measure(struct api_read_listing *l, bool more)
 {
     l->items_bytes += l->out.n - l->kept_n;
@@ -416,7 +418,7 @@ static void list_next(struct api_read_listing *l)
     struct request *rq = l->rq;
     if (!l->measuring && l->kept_n && !send_kept(l))
         return;
-    if (l->streaming && l->keeping) { /* there is no page behind what was kept */
+    if (l->streaming && l->keeping) { /* all pages were kept */
         stream_finish(l);
         return;
     }

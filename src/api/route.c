@@ -5,7 +5,7 @@
 static enum kube_verb verb_of(struct str method, const struct route *rt, bool old_watch)
 {
     bool one = rt->name.n > 0;
-    if (str_is(method, "GET")) { /* HEAD is for other paths, as upstream */
+    if (str_is(method, "GET")) { /* as upstream, HEAD is for other paths only */
         if (old_watch || (!one && url_query_bool(rt->url, "watch")))
             return KUBE_WATCH;
         return one ? KUBE_GET : KUBE_LIST;
@@ -21,7 +21,7 @@ static enum kube_verb verb_of(struct str method, const struct route *rt, bool ol
     return (enum kube_verb)0;
 }
 
-/* Behind the version: [watch/][namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE[/REST]]]. */
+/* The part after the version: [watch/][namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE[/REST]]]. */
 static void parse_resource(struct route *rt, struct str method, struct str *seg, size_t n)
 {
     bool old_watch = n > 1 && str_is(seg[0], "watch");
@@ -35,7 +35,7 @@ static void parse_resource(struct route *rt, struct str method, struct str *seg,
         seg += 2;
         n -= 2;
     } else if (n >= 2 && str_is(seg[0], "namespaces") && rt->group.n == 0) {
-        rt->ns = seg[1]; /* a Namespace is in itself, for authorization */
+        rt->ns = seg[1]; /* for authorization, a Namespace lies in itself */
     }
     rt->resource = seg[0];
     if (n > 1)
@@ -44,7 +44,8 @@ static void parse_resource(struct route *rt, struct str method, struct str *seg,
         rt->subresource = seg[2];
     if (n > 3)
         rt->rest = seg[3];
-    bool onward = n > 4 && str_is(rt->subresource, "proxy"); /* the rest is for somebody else */
+    bool onward =
+        n > 4 && str_is(rt->subresource, "proxy"); /* the target of the proxy handles the rest */
     rt->kind = n > 4 && !onward ? ROUTE_UNKNOWN : ROUTE_RESOURCE;
     rt->verb = verb_of(method, rt, old_watch);
 }
@@ -95,7 +96,7 @@ static void parse_segments(struct route *rt, struct str method, struct str *seg,
     }
 }
 
-/* Upstream's router takes a path as it is: "//", "/./" and "/../" lead nowhere. */
+/* Upstream's router does not clean paths: "//", "/./" and "/../" match no route. */
 static bool leads_nowhere(struct str path)
 {
     static const char *const odd[] = { "//", "/./", "/../" };

@@ -16,7 +16,7 @@ static bool is_usable(const struct sockaddr_in *at)
     return ip != INADDR_ANY && ip >> 24 != 127 && ip >> 16 != 0xa9fe /* link-local */;
 }
 
-/* The address that was asked for, or the first of the machine that others can use. */
+/* The address that was asked for, or the machine's first address that other machines can reach. */
 static bool find_address(const char *host, char ret[ADDRESS_MAX])
 {
     struct sockaddr_in at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that go on to a node or a pod: logs, exec, attach, port forwarding, proxies. The server
- * answers what can be said from the objects; it has no connection to the agents of nodes, so where
- * upstream would dial, the client is told that it could not be done.
+ * Requests that are forwarded to a node or a pod: logs, exec, attach, port forwarding, proxies. The
+ * server answers what the objects tell. It has no connection to the agents of nodes, so where
+ * upstream would dial, the client gets an error.
  *
  *     pod or service -> [node] -> refusal
  */
@@ -32,7 +32,7 @@ static void read_object(struct streams_stream *s, const char *plural, struct str
         reply_store_err(rq, r, 0, &err);
 }
 
-/* true: nothing is left to do. */
+/* true: an answer was sent, or the client is gone. */
 static bool read_failed(struct request *rq, int r, const struct store_kv *kv, const struct err *err,
                         const char *plural, struct str name)
 {
@@ -107,7 +107,7 @@ static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 
 /* ------------------------------------------------------------------ pods */
 
-/* The container that is meant; the Status when that is not clear. */
+/* Find the container; the Status if the choice is ambiguous or wrong. */
 static struct json *check_container(struct request *rq, const struct json *pod)
 {
     static const char *const lists[] = { "initContainers", "containers", "ephemeralContainers" };
@@ -162,7 +162,7 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     } else if (node.n) {
         read_object(s, "nodes", STR(""), node, on_node);
     } else if (str_is(rq->sub->name, "log")) {
-        reply_bytes(rq, 200, "text/plain", STR("")); /* it has not said anything yet */
+        reply_bytes(rq, 200, "text/plain", STR("")); /* the container has no output yet */
     } else {
         reply_status(
             rq, status_bad_request(a, str_of(arena_printf(a,
@@ -189,7 +189,7 @@ static void on_service(void *arg, int r, const struct store_kv *kv, uint64_t rev
                                             STR_ARG(rq->route.name)))));
 }
 
-/* "scheme:name:port", of which only the name matters here. */
+/* From "scheme:name:port" only the name is used here. */
 static struct str plain_name(struct str s)
 {
     struct str head, rest;

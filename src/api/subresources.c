@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subresources with a life of their own: who serves them, and Bindings; see subresources.h. */
+/* Dispatch of subresources with code of their own, and Bindings; see subresources.h. */
 #include "api/subresources.h"
 
 #include "api/write.h"
@@ -21,7 +21,7 @@ static struct json *check_binding(struct request *rq, const struct json *binding
     return errs.n ? status_new(a, 500, "", field_errors_text(&errs)) : NULL; /* as upstream */
 }
 
-/* A pod is bound once. */
+/* A pod can be bound only once. */
 static const char *why_not_bound(struct arena *a, const struct json *pod)
 {
     struct str name = meta_name(pod), node = json_str(json_path(pod, "spec", "nodeName", NULL));
@@ -66,7 +66,7 @@ static struct json *shape_binding(struct request *rq, const struct json *binding
               json_clone(a, json_path(binding, "target", "name", NULL)));
     merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "annotations");
     merge(a, meta_of(a, pod), json_getc(binding, "metadata"), "labels");
-    (void)json_del(json_getc(pod, "status"), STR("nominatedNodeName")); /* it has a node now */
+    (void)json_del(json_getc(pod, "status"), STR("nominatedNodeName")); /* the pod has a node now */
     kind_pod_add_condition(a, pod, "PodScheduled", "True", "", "", clock_wall_ms() / 1000);
     *ret = pod;
     return NULL;
@@ -74,7 +74,7 @@ static struct json *shape_binding(struct request *rq, const struct json *binding
 
 static const struct write_action binding_action = { .type = BINDING, .shape = shape_binding };
 
-/* The older form: a collection to which Bindings are posted. */
+/* The older form: Bindings are posted to a collection. */
 static void legacy_binding_create(struct request *rq)
 {
     rq->res = registry_find(&rq->api->reg, STR(""), STR("v1"), STR("pods"));
@@ -82,7 +82,7 @@ static void legacy_binding_create(struct request *rq)
     write_action(rq, &binding_action);
 }
 
-/* ------------------------------------------------------------------ who serves what */
+/* ------------------------------------------------------------------ dispatch */
 
 bool subresource_serve(struct request *rq)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads that no controller attends to; see unattended.h. */
+/* Workloads without a controller; see unattended.h. */
 #include "api/unattended.h"
 
 #include "api/core.h"
 #include "base/log.h"
 
-/* What a controller would do with an object of the kind. */
+/* The effect that is missing without a controller for the kind. */
 static const struct {
     const char *group, *plural, *effect;
 } kinds[] = {
@@ -32,7 +32,7 @@ static const char *effect_of(const struct kube_resource *res)
     return NULL;
 }
 
-/* true: `key` has been remembered before. */
+/* true: `key` was remembered before. */
 static bool is_told(struct unattended *u, struct str key)
 {
     if (map_has(&u->told, key))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The option that deletes what cannot be read; see unsafe_delete.h. */
+/* The option that deletes unreadable objects; see unsafe_delete.h. */
 #include "api/unsafe_delete.h"
 
 #include "api/permission.h"

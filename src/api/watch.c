@@ -2,10 +2,10 @@
 /*
  * watch.
  *
- * All watchers of a kind hang on one hub, which has one watch of the store: each event is parsed at
+ * All watchers of a kind share one hub, which has one watch of the store: each event is parsed at
  * most once and encoded once for each representation, however many watchers there are. A watcher
- * that is not where the hub is (it starts from an older revision, or its client did not read for a
- * while) follows a watch of the store of its own until it has caught up:
+ * that is not at the hub's revision (it starts from an older one, or its client did not read for a
+ * while) uses its own watch of the store until it has caught up:
  *
  *     initial ----> behind <----> joined          any -> ended
  *     (list)        (own watch)   (hub)
@@ -13,8 +13,8 @@
  *                      v  |
  *                     stalled  (the client's buffer is full; nothing is read for it)
  *
- * Nothing is queued for a slow client beyond the sink's own buffer: what it misses stays in the
- * store. One that stays stalled is cut off.
+ * Nothing is queued for a slow client beyond the sink's own buffer: events that it misses stay in
+ * the store. A watcher that stays stalled is disconnected.
  */
 #include "api/filter.h"
 #include "api/list_options.h"
@@ -32,16 +32,17 @@
 #include <errno.h>
 
 enum {
-    WATCH_STALL_MAX_MS = 60000, /* a client that does not read is cut off */
-    WATCH_BOOKMARK_MS = 60000,  /* after a write, at the latest, bookmarks say how far we are */
+    WATCH_STALL_MAX_MS = 60000, /* then a client that does not read is disconnected */
+    WATCH_BOOKMARK_MS = 60000,  /* longest delay between a write and the bookmark */
     WATCH_TIMEOUT_MAX_S = 86400,
-    WATCH_REAUTHORIZE_MS = 250,    /* after a change: a burst of them is one pass */
-    WATCH_REVOKED_MAX_KEYS = 4096, /* beyond, the pass comes at once */
+    WATCH_REAUTHORIZE_MS = 250,    /* after a change, so that a burst of changes causes one pass */
+    WATCH_REVOKED_MAX_KEYS = 4096, /* beyond, the pass runs at once */
     EVENT_MAX_BYTES = 16 << 20,
     WATCH_EVENT_MAX_STEPS = BUDGET_MAX_STEPS / 4, /* of one event for one watcher */
     /*
-     * Each event of a kind is matched with the selectors of all who watch it, so these are counted
-     * over all watches: some 5 ms for an event. 429 beyond; short selectors are always taken.
+     * Each event of a kind is matched with the selectors of all its watchers, so their requirements
+     * are counted over all watches: about 5 ms per event. 429 beyond; short selectors are always
+     * accepted.
      */
     WATCH_REQUIREMENTS_MAX = 50000,
     WATCH_FREE_REQUIREMENTS = 16
@@ -62,7 +63,7 @@ struct hub {
     char *name; /* storage name */
     struct store_watch *watch;
     uint64_t last_event;  /* revision of the last event seen, or where the watch began */
-    struct list watchers; /* joined ones */
+    struct list watchers; /* those in state joined */
 };
 
 struct watcher {
@@ -74,12 +75,12 @@ struct watcher {
     struct str range_prefix, storage_name;
     struct store_watch *own; /* while behind */
     uint64_t seen;           /* all events up to this revision have been sent, or did not match */
-    uint64_t told;           /* the newest revision that the client knows of */
-    uint64_t min_rev;        /* the client has seen this already */
+    uint64_t told;           /* the newest revision that the client knows */
+    uint64_t min_rev;        /* the client has everything up to here */
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
     bool initial, announce_initial, bookmarks, columns_sent, full;
-    bool too_much;       /* an event took more work than it may */
+    bool too_much;       /* an event exceeded its budget */
     size_t requirements; /* of its selectors, in api->watch_requirements */
     struct timer timeout, stall;
     struct arena scratch;
@@ -100,7 +101,7 @@ struct encoded {
     struct buf bytes;
 };
 
-/* An event with what has been computed from it so far. */
+/* An event with values computed from it so far. */
 struct api_watch_event {
     const struct store_event *ev;
     struct api *api;
@@ -131,7 +132,7 @@ static void event_parse(struct api_watch_event *e, const struct kube_resource *r
                             NULL);
 }
 
-/* What the event is in the eyes of this watcher; NULL: nothing. */
+/* The type of the event for this watcher; NULL: not visible. */
 static const char *event_type(struct api_watch_event *e, const struct filter *f)
 {
     if (!filter_matches_key(f, e->ev->kv.key))
@@ -147,7 +148,7 @@ static const char *event_type(struct api_watch_event *e, const struct filter *f)
     return was ? "DELETED" : NULL;
 }
 
-/* A deleted object is shown as it was, with the revision of its end. */
+/* A deleted object is shown in its last state, with the revision of the deletion. */
 static struct encode_stored event_object(const struct api_watch_event *e,
                                          const struct kube_resource *res, const char *type)
 {
@@ -197,12 +198,12 @@ static void put(struct watcher *w, struct str bytes)
 }
 
 /*
- * The bytes of one event. A sink in this process gets what they are about beside them, so that it
- * need not parse them. key: of the object in the store; "" for a bookmark.
+ * Send the bytes of one event. An in-process sink gets the decoded head with them, so that it need
+ * not parse them. key: of the object in the store; "" for a bookmark.
  */
 static void put_event(struct watcher *w, struct str bytes, struct str key, struct watch_event ev)
 {
-    static const struct str object = { "\"object\":", 9 }; /* only the type stands before it */
+    static const struct str object = { "\"object\":", 9 }; /* only the type precedes it */
     const struct request *rq = w->rq;
     if (!bytes.n || !rq->sink->event || rq->rep.format != FORMAT_JSON ||
         rq->rep.kind == REP_TABLE) {
@@ -227,8 +228,8 @@ static enum watch_event_type event_type_of(const char *word)
 }
 
 /*
- * What this watcher's selectors and columns take is bounded for each event; past it the watch ends,
- * since it can no longer tell what the client should see.
+ * The cost of this watcher's selectors and columns is limited for each event; beyond, the watch
+ * ends, because it can no longer tell what the client should see.
  */
 static void send_event(struct watcher *w, struct api_watch_event *e)
 {
@@ -328,7 +329,7 @@ static void send_bookmark(struct watcher *w)
               (struct watch_event){ .type = WATCH_EVENT_BOOKMARK, .rv = progress });
 }
 
-/* A client that watches again begins where this watch ends. */
+/* A client that watches again resumes at the end of this watch. */
 static void on_timeout(struct timer *t)
 {
     struct watcher *w = container_of(t, struct watcher, timeout);
@@ -372,7 +373,7 @@ static void hub_drop_if_empty(struct hub *h)
         hub_free(h);
 }
 
-/* The caller drops the hub if that leaves it empty. */
+/* The caller frees the hub if this leaves it empty. */
 static void stall(struct watcher *w)
 {
     hub_leave(w);
@@ -390,7 +391,7 @@ static void end_too_much(struct watcher *w)
     end_with_error(w, status_too_much_work(&w->rq->arena));
 }
 
-/* A watcher may stop only between revisions: what it has seen is a revision. */
+/* A watcher may pause only between revisions: `seen` is a whole revision. */
 static bool may_send(const struct watcher *w, const struct store_event *ev)
 {
     return ev->kv.mod_rev > w->min_rev && !w->too_much && !(w->full && ev->kv.mod_rev > w->seen);
@@ -435,7 +436,7 @@ static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uin
         end_too_much(list_entry(list_pop_front(&ended), struct watcher, node));
 }
 
-/* Damage, or a disk that cannot be read: all others are the watcher's own. */
+/* Damage or an I/O error; other reasons concern only the watcher. */
 static void log_end(struct str resource, int r, const struct err *err)
 {
     if (r != -ECANCELED && r != E_EXPIRED && r != -EMSGSIZE)
@@ -447,7 +448,7 @@ static void on_hub_end(void *arg, int r, const struct err *err)
 {
     struct hub *h = arg;
     log_end(str_of(h->name), r, err);
-    h->watch = NULL; /* released by the store */
+    h->watch = NULL; /* freed by the store */
     struct list watchers;
     list_move_all(&h->watchers, &watchers);
     while (!list_is_empty(&watchers)) {
@@ -537,7 +538,7 @@ static void on_own_end(void *arg, int r, const struct err *err)
 
 static const struct store_watch_ops own_ops = { .on_events = on_own_events, .on_end = on_own_end };
 
-/* From w->seen on: into the hub at once if that loses nothing. */
+/* Deliver from w->seen on: join the hub at once if no event is missed. */
 static void go_live(struct watcher *w)
 {
     struct api *api = w->rq->api;
@@ -575,7 +576,7 @@ static void initial_done(struct watcher *w)
                   (struct watch_event){
                       .type = WATCH_EVENT_BOOKMARK, .rv = w->at_rev, .ends_initial = true });
     }
-    w->full = false; /* on_writable brings the watcher on if it is */
+    w->full = false; /* if it is full, on_writable resumes the watcher */
     go_live(w);
 }
 
@@ -623,8 +624,7 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
     request_allow_page(w->rq, page);
     for (size_t i = 0; i < page->n && !budget_is_over(&w->rq->budget); i++)
         send_initial(w, &page->kv[i]);
-    arena_fini(
-        &w->scratch); /* the tree of an object is large, and a watch may stay open for long */
+    arena_fini(&w->scratch); /* an object's tree is large, and a watch may stay open for long */
     if (budget_is_over(&w->rq->budget)) {
         end_with_error(w, status_too_much_work(&w->rq->arena));
         return;
@@ -718,9 +718,9 @@ void watch_begin(struct request *rq)
     rq->on_writable = on_writable;
     api->metrics.watchers++;
     uint64_t timeout_ms = MIN(o.timeout_s, (uint64_t)WATCH_TIMEOUT_MAX_S) * 1000;
-    /* A watch of this process needs no default end: no connection or token of its ages, and
-     * is_allowed_still() checks its rights after each change. So at rest it costs no timer. The
-     * end of the others is random, so that clients do not all return at once. */
+    /* An in-process watch needs no default timeout: it has no connection or token that ages, and
+     * is_allowed_still() checks its rights after each change. An idle one thus costs no timer. The
+     * timeout of other watches is random, so that clients do not all reconnect at once. */
     if (!timeout_ms && !rq->in_process)
         timeout_ms = api->watch_min_ms + sys_random_u64() % api->watch_min_ms;
     if (timeout_ms)
@@ -732,7 +732,7 @@ void watch_begin(struct request *rq)
         go_live(w);
 }
 
-/* ------------------------------------------------------------------ from outside */
+/* ------------------------------------------------------------------ interface */
 
 static bool is_watch(const struct request *rq)
 {

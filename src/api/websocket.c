@@ -18,9 +18,9 @@ enum {
 
 struct websocket {
     struct request *rq;
-    struct http_exchange *x; /* once it is open */
+    struct http_exchange *x; /* set once it is open */
     struct str accept, protocol;
-    bool ended; /* our end has been said */
+    bool ended; /* our close frame was sent */
     uint8_t head[HEAD_MAX_BYTES];
     size_t n_head, n_wanted; /* of the frame's head */
     bool in_payload;
@@ -54,7 +54,7 @@ static struct str accept_of(struct arena *a, struct str key)
     return text;
 }
 
-/* A token in base64url among the protocols; the first other one is what is spoken. */
+/* A token in base64url may be among the protocols; the first other one is selected. */
 static void take_protocols(struct websocket *ws, struct str list)
 {
     struct arena *a = &ws->rq->arena;
@@ -163,9 +163,8 @@ static void frame_done(struct websocket *ws)
 }
 
 /*
- * false: not what a client may send (RFC 6455, section 5.2): a mask is missing, bits that only an
- * extension gives a meaning, an opcode without one, a control frame that is long or in fragments, a
- * length of 64 bits.
+ * false: the frame violates RFC 6455, section 5.2: no mask, reserved bits, an unknown opcode, a
+ * control frame that is too long or fragmented, a 64-bit length.
  */
 static bool take_head(struct websocket *ws)
 {

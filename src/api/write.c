@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * create, update and patch. (delete.c has the rest of the writing verbs.)
+ * create, update and patch. (delete.c has the other writing verbs.)
  *
  *     [line] -> options -> body -> [read current] -> shape -> [namespace] -> transaction -> reply
  *                                       ^                                        |
- *                                       +------- another write was faster -------+
+ *                                       +------------- conflict: retry ----------+
  *
- * Writes of one object queue in its line (line.h), so that each of them reads the result of the one
- * before it. Controllers, the deletion of a collection and other servers on the same store do not
- * queue there and may still write first: then a write that names a resourceVersion fails, and one
- * that does not is computed again from the newer object, a bounded number of times.
+ * Writes of one object queue in its line (line.h), so that each of them reads the result of the
+ * previous one. Controllers, deletecollection and other servers on the same store do not queue
+ * there and may still write first: then a write that names a resourceVersion fails, and any other
+ * is computed again from the newer object, a bounded number of times.
  */
 #include "api/write_impl.h"
 
@@ -44,7 +44,7 @@ static struct object_env env_of(struct request *rq)
                                 .namespace = rq->res->namespaced ? rq->route.ns : STR("") };
 }
 
-/* What is not there is made by an update or an apply only for those who may create it. */
+/* An update or apply of an absent object creates it only if the client may create it. */
 static struct json *may_create(struct request *rq)
 {
     const struct api *api = rq->api;
@@ -58,7 +58,7 @@ static struct json *may_create(struct request *rq)
     return permission_forbidden(&rq->arena, &at, buf_str(&reason));
 }
 
-/* What the client wants: the body of an action, else the object. */
+/* The client's input: the body of an action, else the object. */
 static struct json *take(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -81,7 +81,7 @@ static struct json *take(struct api_write *w)
     return NULL;
 }
 
-/* What the server sets. */
+/* Set the server's fields. */
 static struct json *prepare(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -112,7 +112,7 @@ bool write_is_finished(const struct kube_resource *res, const struct json *obj)
     return !meta_has_finalizers(obj) && !has_spec_finalizers(res, obj);
 }
 
-/* A deletion that waits for nothing more: its time is over, and no finalizer is left. */
+/* Whether a deletion can be completed: the grace period is over, and no finalizer is left. */
 static bool is_removed(const struct kube_resource *res, const struct json *obj)
 {
     return meta_is_deleting(obj) && write_is_finished(res, obj) &&
@@ -120,8 +120,9 @@ static bool is_removed(const struct kube_resource *res, const struct json *obj)
 }
 
 /*
- * A controller of this server lets go of an object that is being deleted. What is wrong with the
- * rest of it, since it was stored by other rules or past the API, must not keep it here for ever.
+ * Whether a controller of this server releases an object that is being deleted. Then the rest of
+ * the object may be invalid: it may have been stored under other rules or past the API, and must
+ * not stay for ever.
  */
 static bool is_release(const struct api_write *w)
 {
@@ -161,7 +162,7 @@ static struct json *validate(struct api_write *w)
     return no;
 }
 
-/* What the core does, and the point of the chain that follows. */
+/* A step of the core, and the point of the chain that follows it. */
 static const struct {
     struct json *(*core)(struct api_write *w);
     enum admission_point then;
@@ -172,7 +173,7 @@ static const struct {
 
 static void store_object(struct api_write *w);
 
-/* Go on with an attempt as far as nothing has to be waited for. */
+/* Run the steps of an attempt until one waits. */
 static void run_steps(struct api_write *w)
 {
     struct arena *a = &w->rq->arena;
@@ -202,7 +203,7 @@ static void on_admitted(struct admission *ad, struct json *no)
         run_steps(w);
 }
 
-/* The object is stored there already (old), or it is to be made. */
+/* old: the stored object; NULL: it is to be created. */
 static void begin_steps(struct api_write *w, enum admission_op op, struct json *old)
 {
     w->ad.op = op;
@@ -215,7 +216,7 @@ static void begin_steps(struct api_write *w, enum admission_op op, struct json *
     run_steps(w);
 }
 
-/* The bytes for the store, in the storage version. */
+/* Encode the object for the store, in the storage version. */
 static int to_stored(struct api_write *w, struct err *err)
 {
     int r = encode_for_storage(&w->rq->arena, w->rq->res, w->ad.obj, &w->value);
@@ -224,7 +225,7 @@ static int to_stored(struct api_write *w, struct err *err)
                  : 0;
 }
 
-/* ------------------------------------------------------------------ one after the other */
+/* ------------------------------------------------------------------ the line */
 
 static void on_line_run(struct line_place *p)
 {
@@ -280,7 +281,7 @@ static void say_warning(void *rq, struct str text)
     reply_warn(rq, text);
 }
 
-/* What has been written, or nothing if it was an action. */
+/* Answer with the written object, or with a Status for an action. */
 static void reply_written(struct api_write *w, uint64_t rev)
 {
     const struct kube_strategy *strategy = w->rq->res->strategy;
@@ -310,7 +311,7 @@ static void look_up(struct api_write *w, store_get_cb done)
         reply_store_err(rq, r, 0, &err);
 }
 
-/* The body is decoded; whatever the request takes from now on belongs to an attempt. */
+/* The body is decoded; memory that is allocated from now on belongs to an attempt. */
 static void first_attempt(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -323,8 +324,8 @@ static void first_attempt(struct api_write *w)
 }
 
 /*
- * Another write was faster: forget the attempt with its warnings and what it has read, and begin
- * again. Otherwise sixteen attempts at a large object would need sixteen times its memory.
+ * Conflict: drop the attempt with its warnings and everything it has read, and start again.
+ * Otherwise sixteen attempts at a large object would need sixteen times its memory.
  */
 static void begin_again(struct api_write *w)
 {
@@ -371,7 +372,7 @@ static void on_existing(void *arg, int r, const struct store_kv *kv, uint64_t re
     reply_status(rq, no);
 }
 
-/* The name is taken; it is said when it will not be for long. */
+/* The name is taken; the answer tells if the existing object is being deleted. */
 static void refuse_existing(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -413,7 +414,7 @@ static void update_lost(struct api_write *w)
             rq, status_modified(&rq->arena, rq->route.group, rq->route.resource, rq->route.name));
 }
 
-/* A stage's comparison failed: it says whether to try again. */
+/* A stage's comparison failed: the stage decides whether to retry. */
 static void on_stage_lost(struct admission *ad, struct json *no)
 {
     struct api_write *w = container_of(ad, struct api_write, ad);
@@ -482,7 +483,7 @@ static void commit(struct api_write *w)
         reply_err(rq, r, &err);
         return;
     }
-    rq->budget = BUDGET_INIT; /* of the answer, or of the next attempt */
+    rq->budget = BUDGET_INIT; /* for the answer, or for the next attempt */
     request_busy(rq);
     r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
     if (r < 0 && !request_idle(rq))
@@ -505,7 +506,7 @@ static void on_dry_run(void *arg, int r, const struct store_kv *kv, uint64_t rev
         reply_written(w, w->old_rev);
 }
 
-/* The object has its shape: write it, unless that would change nothing. */
+/* The object is final: write it, unless nothing has changed. */
 static void store_object(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -516,7 +517,9 @@ static void store_object(struct api_write *w)
         return;
     }
     int r = to_stored(w, &err);
-    if (r < 0 && w->patch_type != PATCH_APPLY) { /* as upstream: better untracked than refused */
+    if (r < 0 &&
+        w->patch_type !=
+            PATCH_APPLY) { /* as upstream: store it without managed fields rather than refuse it */
         managed_store(&rq->arena, w->ad.obj, NULL);
         err = (struct err){ 0 };
         r = to_stored(w, &err);
@@ -574,7 +577,7 @@ static void on_gone(struct request *rq)
     buf_fini(&w->value);
 }
 
-/* What the body is: an object of the resource, or of the subresource's own kind. */
+/* The schema of the body: of the resource, or of the subresource's own kind. */
 static const struct schema *body_schema(const struct request *rq, const struct write_action *action)
 {
     const struct kube_subresource *sub = rq->sub;
@@ -586,7 +589,7 @@ static const struct schema *body_schema(const struct request *rq, const struct w
     return own ? own : rq->res->schema;
 }
 
-/* Options and body; NULL when an answer has been sent. */
+/* Parse options and body; NULL if an answer was sent. */
 static struct api_write *write_begin(struct request *rq, enum patch_type patch_type,
                                      const struct write_action *action)
 {
@@ -686,7 +689,7 @@ void write_patch(struct request *rq)
                       patch_in_turn);
 }
 
-/* The body of an action, in the shape of its type; NULL, or the Status to answer. */
+/* The body of an action, decoded as its type; NULL, or the Status to answer. */
 static struct json *decode_action(struct api_write *w)
 {
     struct request *rq = w->rq;

@@ -56,7 +56,7 @@ void write_bad_dry_run(const struct json *given, struct field_errors *errs)
     field_error_enum(errs, &at, given, all, 1);
 }
 
-/* Who the fields that this request changes belong to. */
+/* The field manager of this request. */
 static void parse_manager(struct request *rq, bool is_apply, struct field_errors *errs,
                           struct write_options *ret)
 {
@@ -123,7 +123,7 @@ static int parse_protobuf(struct request *rq, const struct schema *schema, struc
     struct arena *a = &rq->arena;
     struct proto_envelope env;
     struct json *obj;
-    a->max_bytes = 0; /* the decoder counts for itself */
+    a->max_bytes = 0; /* the decoder has its own limit */
     int r = proto_open(buf_str(&rq->body), &env, err);
     if (r >= 0 && !(schema->flags & SCHEMA_BUILTIN))
         return no_protobuf(rq, &env, err);
@@ -139,7 +139,10 @@ static int parse_protobuf(struct request *rq, const struct schema *schema, struc
     return 0;
 }
 
-/* In the order of the JSON that upstream makes of it, so that complaints come in that order. */
+/*
+ * Members are sorted as in the JSON that upstream converts YAML to, so that errors have the same
+ * order.
+ */
 static int parse_yaml(struct arena *a, struct str text, const struct yaml_opts *opts,
                       struct json **ret, struct err *err)
 {
@@ -149,7 +152,7 @@ static int parse_yaml(struct arena *a, struct str text, const struct yaml_opts *
     return r;
 }
 
-/* E_UNSUPPORTED: a content type that is not read. */
+/* E_UNSUPPORTED: an unsupported content type. */
 static int parse_as(struct request *rq, const struct schema *schema,
                     struct object_warnings *warnings, struct json **ret, struct err *err)
 {
@@ -173,7 +176,7 @@ static int parse_as(struct request *rq, const struct schema *schema,
     return E_UNSUPPORTED;
 }
 
-/* ---- YAML in upstream's words ---- */
+/* ---- YAML errors in upstream's words ---- */
 
 static enum field_validation validation_of(const struct request *rq)
 {
@@ -182,7 +185,7 @@ static enum field_validation validation_of(const struct request *rq)
     return fv;
 }
 
-/* The key at the end of `duplicate field "spec.a"`, and the line on which it stands last. */
+/* The key at the end of `duplicate field "spec.a"`, and the last line on which it appears. */
 static size_t find_repeated(struct str warning, struct str body, struct str *ret_name)
 {
     size_t from = warning.n ? warning.n - 1 : 0, line = 1;
@@ -191,7 +194,7 @@ static size_t find_repeated(struct str warning, struct str body, struct str *ret
     struct str name = str_slice(warning, from, warning.n - 1);
     size_t at = name.n ? 0 : body.n;
     char first = name.n ? name.p[0] : '\0';
-    /* From the end, one byte at a time: a large body is searched for each of the warnings. */
+    /* Backwards, one byte at a time: a large body is searched for each of the warnings. */
     for (size_t k = body.n - MIN(name.n, body.n) + 1; k-- > 0 && name.n && name.n <= body.n;) {
         if (body.p[k] != first || memcmp(body.p + k, name.p, name.n) != 0)
             continue;
@@ -204,7 +207,7 @@ static size_t find_repeated(struct str warning, struct str body, struct str *ret
     return line;
 }
 
-enum { REPEATED_MAX_BYTES = 256 * 1024 }; /* of bodies that are read again for their lines */
+enum { REPEATED_MAX_BYTES = 256 * 1024 }; /* larger bodies are not parsed again for line numbers */
 
 struct repeated {
     size_t n;
@@ -219,7 +222,7 @@ static void on_repeated(void *arg, struct str key, unsigned line)
         r->line[r->n++] = line;
 }
 
-/* The lines of a YAML body's repeated keys, in the order in which they are told; false: unknown. */
+/* The lines of a YAML body's repeated keys, in the order of their warnings; false: unknown. */
 static bool find_lines(const struct object_warnings *w, struct str body, struct repeated *ret)
 {
     struct arena a = { .budget = w->a->budget, .max_bytes = API_PARSE_MAX_BYTES };
@@ -236,7 +239,7 @@ static bool find_lines(const struct object_warnings *w, struct str body, struct 
     return known;
 }
 
-/* What sigs.k8s.io/yaml says of repeated keys: a warning for each, one error for all of them. */
+/* Texts of sigs.k8s.io/yaml for repeated keys: a warning for each, one error for all of them. */
 static void tell_repeated(struct object_warnings *w, struct str body, enum field_validation fv,
                           const char *before)
 {
@@ -265,8 +268,8 @@ static void tell_repeated(struct object_warnings *w, struct str body, enum field
 }
 
 /*
- * go-yaml's place for a mistake, from ours: its parser counts lines from 0 and its scanner from 1,
- * and neither tells the first one.
+ * Convert our error position to go-yaml's: its parser counts lines from 0 and its scanner from 1,
+ * and neither prints the first line.
  */
 static const char *yaml_reason(struct arena *a, struct str text)
 {
@@ -286,7 +289,7 @@ static const char *yaml_reason(struct arena *a, struct str text)
 
 /* ---- bodies ---- */
 
-/* "ConfigMap" of a body's type. */
+/* "ConfigMap": the kind in the body's type. */
 static struct str kind_of_body(const struct request *rq, const struct schema *schema)
 {
     struct str name = schema ? builtin_type_name(schema) : STR("");
@@ -296,7 +299,7 @@ static struct str kind_of_body(const struct request *rq, const struct schema *sc
     return name.n ? name : rq->res->kind;
 }
 
-/* The first bytes, as they are if they look like JSON. */
+/* The first bytes, verbatim if they look like JSON. */
 static void summarize(struct buf *to, struct str body)
 {
     struct str head = str_slice(body, 0, BODY_SUMMARY_BYTES);
@@ -317,7 +320,8 @@ static void summarize(struct buf *to, struct str body)
 static struct json *unrecognized(struct request *rq, const struct schema *schema, const char *why)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    if (rq->route.verb & (KUBE_DELETE | KUBE_DELETECOLLECTION)) /* options are told of plainly */
+    if (rq->route.verb &
+        (KUBE_DELETE | KUBE_DELETECOLLECTION)) /* errors in options have a plain text */
         return status_bad_request(&rq->arena, str_of(why));
     (void)buf_printf(&text,
                      "the object provided is unrecognized (must be of type " STR_FMT "): %s (",
@@ -332,7 +336,7 @@ static struct json *unrecognized(struct request *rq, const struct schema *schema
     "\"json:\\\"kind,omitempty\\\"\" }"
 #define NO_KIND "couldn't get version/kind; json parse error: "
 
-/* What says which kind it is has to be readable before anything else. */
+/* apiVersion and kind must be readable before anything else. */
 static const char *check_type_meta(struct arena *a, const struct json *v)
 {
     static const char *const names[] = { "apiVersion", "kind" };
@@ -368,7 +372,7 @@ bool write_body_is_json(const struct request *rq)
     return rq->content_type.n == 0 || body_is(rq, "application/json");
 }
 
-/* Ours tells the place in front of the reason. */
+/* Our text has the position before the reason. */
 static const char *json_reason(struct arena *a, const struct err *err)
 {
     struct str text = str_of(err_text(err)), place, reason;
@@ -377,7 +381,7 @@ static const char *json_reason(struct arena *a, const struct err *err)
     return str_dup_arena(a, text);
 }
 
-/* Custom objects have to say what they are; the two ways of reading them say so differently. */
+/* Custom objects must have a kind; the JSON and YAML decoders word the error differently. */
 static struct json *no_kind(struct request *rq, const struct schema *schema)
 {
     struct arena *a = &rq->arena;
@@ -404,7 +408,7 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
         return unsupported_body(rq);
     if (r == -EMSGSIZE)
         return status_too_much_work(a);
-    if (r == E_INVALID) /* it says all of it */
+    if (r == E_INVALID) /* the text is complete */
         return status_bad_request(a, str_copy_arena(a, str_of(err_text(&err))));
     if (r < 0 && body_is(rq, "application/vnd.kubernetes.protobuf"))
         return unrecognized(rq, schema, err_text(&err));
@@ -429,7 +433,7 @@ struct json *write_parse_body(struct request *rq, const struct schema *schema,
 #define DECODING      "error decoding patch: "
 #define DECODING_YAML "error decoding YAML: "
 
-/* In encoding/json's words. */
+/* In the words of encoding/json. */
 static struct json *cannot_unmarshal(struct arena *a, const char *before, const struct json *v,
                                      const char *type)
 {
@@ -444,13 +448,14 @@ static struct json *too_large_or(struct arena *a, int r, const char *why)
     return status_bad_request(a, str_of(why));
 }
 
-/* An applied configuration is YAML; what kubectl and others send is JSON all the same. */
+/* An apply configuration is YAML; kubectl and others send JSON in it. */
 static struct json *parse_config(struct request *rq, struct object_warnings *warnings,
                                  struct json **ret)
 {
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    struct str body = buf_str(&rq->body), trimmed = str_trim(body); /* lines count from the first */
+    struct str body = buf_str(&rq->body),
+               trimmed = str_trim(body); /* line numbers start at the first line */
     const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
     const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate,
                                     .arg = warnings,
@@ -546,7 +551,7 @@ struct json *write_unsupported_patch(struct request *rq)
                "application/apply-patch+yaml");
     struct json *status =
         status_new(a, 415, "UnsupportedMediaType", STR("415: Unsupported Media Type"));
-    (void)json_obj(a, status, "details"); /* upstream's router knows no more */
+    (void)json_obj(a, status, "details"); /* upstream's router has no details */
     return status;
 }
 
@@ -582,7 +587,7 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
     return no;
 }
 
-/* Most of what goes wrong is not told: upstream answers it without a word of its own. */
+/* Most errors are not reported: upstream answers them without a text. */
 struct json *write_patch_status(struct arena *a, enum patch_type type, int r, const struct err *err)
 {
     struct str text = str_copy_arena(a, str_of(err_text(err)));

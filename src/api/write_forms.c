@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ scale */
 
-/* What the body of a scale is decoded as. */
+/* The resource as which the body of a scale is decoded. */
 static const struct kube_resource *scale_resource(void)
 {
     static const struct kube_strategy strategy = { .unconditional_update = true };
@@ -22,7 +22,9 @@ static const struct kube_resource *scale_resource(void)
     return &res;
 }
 
-/* The Scale that is wanted, with the owners of its replicas. old: as it stands, with its own. */
+/*
+ * The requested Scale with the field managers of its replicas. old: the current one, with its own.
+ */
 static struct json *take_scale(struct api_write *w, const struct json *old, struct json **ret)
 {
     struct arena *a = &w->rq->arena;

@@ -8,7 +8,7 @@
 #include "kube/model/field.h"
 #include "kube/model/patch.h"
 
-/* Warnings of decoding go to the client once, however many attempts there are. */
+/* Send warnings of decoding to the client once, even if there are several attempts. */
 struct json *write_tell_warnings(struct api_write *w, struct json *obj)
 {
     struct request *rq = w->rq;
@@ -24,7 +24,7 @@ struct json *write_tell_warnings(struct api_write *w, struct json *obj)
     return NULL;
 }
 
-/* Another version of the kind that is being written, for owners that used it. */
+/* Another version of the kind, for field managers that used it. */
 static const struct kube_resource *find_version(void *arg, struct str api_version)
 {
     const struct request *rq = arg;
@@ -47,7 +47,7 @@ struct managed_writer write_manager(struct api_write *w)
                                     .version_arg = rq };
 }
 
-/* What the configuration makes of `live`, decoded like any body. */
+/* Apply the configuration to `live` and decode the result like any body. */
 static struct json *apply_input(struct api_write *w, const struct json *live)
 {
     struct request *rq = w->rq;
@@ -91,7 +91,7 @@ static struct json *check_applied_name(struct api_write *w)
     return NULL;
 }
 
-/* The new object with the owners of its fields. */
+/* The new object with its field managers. */
 struct json *write_take_new(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -100,7 +100,8 @@ struct json *write_take_new(struct api_write *w)
         struct json *no = apply_input(w, empty);
         if (no)
             return no;
-        (void)json_del(meta_of(&rq->arena, w->ad.obj), STR("resourceVersion")); /* of nothing */
+        (void)json_del(meta_of(&rq->arena, w->ad.obj),
+                       STR("resourceVersion")); /* there is no object to compare it with */
         return check_applied_name(w);
     }
     struct managed_writer writer = write_manager(w);
@@ -118,7 +119,7 @@ struct json *write_take_input(struct api_write *w, const struct json *from, stru
     struct err err = { 0 };
     bool whole = w->patch_type == PATCH_NONE || w->patch_type == PATCH_APPLY;
     int r = -EINVAL;
-    /* Both are large: a copy would be too much, and more so what a patch makes of it. */
+    /* Both are large: a copy would be too much, even more so with the result of a patch. */
     if (a->total_bytes > (size_t)API_ARENA_MAX_BYTES / 4 * (whole ? 3 : 2))
         return status_too_much_work(a);
     struct json *doc = json_copy(a, whole ? w->input : from);
@@ -142,7 +143,7 @@ struct json *write_take_input(struct api_write *w, const struct json *from, stru
     return r < 0 ? write_patch_status(a, w->patch_type, r, &err) : NULL;
 }
 
-/* Members in the order in which upstream writes them. */
+/* The object with its members in the order in which upstream writes them. */
 static const struct json *in_order(struct api_write *w, const struct json *obj)
 {
     struct arena *a = &w->rq->arena;
@@ -153,8 +154,8 @@ static const struct json *in_order(struct api_write *w, const struct json *obj)
 }
 
 /*
- * What is wrong with the result of a patch is told of the patch, shown as upstream shows it: the
- * result, with the members sorted of what the patch went through.
+ * Report errors in a patched object against the patch. Like upstream, print the result, with keys
+ * sorted in every object that the patch touched.
  */
 static struct str shown_patch(void *arg)
 {
@@ -171,7 +172,7 @@ static struct str shown_patch(void *arg)
     return str_copy_arena(a, buf_str(&text));
 }
 
-/* What a patch made of the object has to be decoded like any body. */
+/* Decode the patched object like any body. */
 static struct json *decode_patched(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -183,7 +184,7 @@ static struct json *decode_patched(struct api_write *w)
     return write_tell_warnings(w, w->ad.obj);
 }
 
-/* sent: what carries the client's resourceVersion. */
+/* sent: the tree that carries the client's resourceVersion. */
 struct json *write_check_revision(struct api_write *w, const struct json *sent)
 {
     struct request *rq = w->rq;
@@ -215,7 +216,7 @@ struct json *write_check_revision(struct api_write *w, const struct json *sent)
     return NULL;
 }
 
-/* Where upstream keeps objects of a kind, which it tells when a uid does not match. */
+/* Upstream's storage key of a kind, which its message shows when a uid does not match. */
 static const char *upstream_key(struct arena *a, const struct request *rq)
 {
     static const char *const odd[][2] = { { "nodes", "minions" },
@@ -235,7 +236,7 @@ static const char *upstream_key(struct arena *a, const struct request *rq)
                         STR_ARG(rq->route.ns), STR_ARG(rq->route.name));
 }
 
-/* The uid that an update names is a precondition; a patch that changes it fails validation. */
+/* The uid in an update is a precondition; a patch that changes it fails validation. */
 static struct json *check_uid(struct api_write *w)
 {
     struct request *rq = w->rq;
@@ -252,7 +253,7 @@ static struct json *check_uid(struct api_write *w)
                      upstream_key(a, rq), STR_ARG(uid), STR_ARG(meta_uid(w->ad.old))));
 }
 
-/* The object as the client wants it, with the owners of its fields. */
+/* The object as the client wants it, with its field managers. */
 struct json *write_take_object(struct api_write *w)
 {
     struct json *no;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding and removing damaged values in a store that no process has open; see store_check(). */
+/* Finds and removes damaged values in a store that no process has open; see store_check(). */
 #include "store/sqlite.h"
 
 #include "base/sys.h"
@@ -64,7 +64,7 @@ static void tell(struct store_check *c, const struct db_row *row, bool is_curren
     c->on_damage(c->arg, &d);
 }
 
-/* Check the current value of each key, then every change that is kept. */
+/* Check the current value of each key, then every stored change. */
 static int find_damage(struct store_check *c, struct err *err)
 {
     struct db_scan scan;
@@ -118,7 +118,7 @@ static int mend_key(struct store_check *c, int64_t id, struct err *err)
 
 /*
  * All history is removed together with the damaged rows: a damaged change may point into it, and
- * watchers have to list again in any case, to see that objects are gone.
+ * watchers have to list again in any case to notice that objects are gone.
  */
 static int remove_damage(struct store_check *c, struct err *err)
 {

@@ -17,11 +17,12 @@
 
 enum {
     HEADER_BYTES = 100,
-    CHECK_ALWAYS_MAX_BYTES = 4 << 20,   /* the whole structure is checked at every opening */
-    CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* and after a crash up to this; about 1 ms per MiB */
-    UPGRADE_STEP_ROWS = 500,            /* in one transaction */
+    CHECK_ALWAYS_MAX_BYTES =
+        4 << 20, /* up to this size the whole structure is checked at every open */
+    CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* after a crash, up to this size; about 1 ms per MiB */
+    UPGRADE_STEP_ROWS = 500,            /* per transaction */
     UPGRADE_STEP_BYTES = 4 << 20,
-    BUSY_TIMEOUT_MS = 5000 /* only ever waits for our own other connection */
+    BUSY_TIMEOUT_MS = 5000 /* only our own other connection can hold the lock */
 };
 
 static const char *const statement_texts[] = {
@@ -41,9 +42,9 @@ static int last_errno(sqlite3_file *f)
 }
 
 /*
- * SQLite calls a file damaged that the disk does not let it read (SQLITE_IOERR_CORRUPTFS becomes
- * SQLITE_CORRUPT): the last error of the file or its log tells the two apart. It stays set, so a
- * file that is really damaged after a read error is reported as an I/O error, which it is also.
+ * SQLite also reports a file as damaged if the disk fails to read it (SQLITE_IOERR_CORRUPTFS
+ * becomes SQLITE_CORRUPT). The last errno of the file or its log tells the two cases apart. It
+ * stays set, so real damage after a read error is reported as an I/O error, which is also true.
  */
 static bool is_read_error(struct db *db)
 {
@@ -60,7 +61,7 @@ static bool is_read_error(struct db *db)
 static int code_of(struct db *db, int rc)
 {
     int sys = db->sql ? sqlite3_system_errno(db->sql) : 0;
-    /* The index of the write-ahead log, which is a file too. */
+    /* A failure to grow the index of the write-ahead log, which is a file too. */
     if (db->sql && rc != SQLITE_OK && sqlite3_extended_errcode(db->sql) == SQLITE_IOERR_SHMSIZE)
         return -ENOSPC;
     switch (rc & 0xff) {
@@ -68,7 +69,7 @@ static int code_of(struct db *db, int rc)
         return is_read_error(db) ? -EIO : E_CORRUPT;
     case SQLITE_NOTADB:
     case SQLITE_SCHEMA:
-    case SQLITE_ERROR: /* a table or column of ours is not there */
+    case SQLITE_ERROR: /* one of our tables or columns is missing */
         return E_CORRUPT;
     case SQLITE_FULL:
         return -ENOSPC;
@@ -104,7 +105,7 @@ static int damaged(const struct db *db, struct err *err, const char *why)
 
 /* ------------------------------------------------------------------ statements */
 
-/* Ready to be bound; NULL with *ret_rc set when it cannot be prepared. */
+/* Returns a statement ready for binding; NULL with *ret_rc set if it cannot be prepared. */
 static sqlite3_stmt *statement(struct db *db, enum db_statement which, int *ret_rc)
 {
     sqlite3_stmt **slot = &db->statements[which];
@@ -117,7 +118,7 @@ static sqlite3_stmt *statement(struct db *db, enum db_statement which, int *ret_
 void db_done(struct db *db, enum db_statement which)
 {
     if (db->statements[which])
-        (void)sqlite3_reset(db->statements[which]); /* its error was reported by the step */
+        (void)sqlite3_reset(db->statements[which]); /* sqlite3_step() has reported its error */
 }
 
 static int bind_str(sqlite3_stmt *st, int at, struct str s)
@@ -125,7 +126,7 @@ static int bind_str(sqlite3_stmt *st, int at, struct str s)
     return sqlite3_bind_blob64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC);
 }
 
-/* Step a statement that gives no row, and reset it. */
+/* Step a statement that returns no row, and reset it. */
 static int finish(struct db *db, sqlite3_stmt *st, const char *what, struct err *err)
 {
     int rc = sqlite3_step(st);
@@ -198,7 +199,7 @@ int db_add_row(struct db *db, const struct db_row *row, struct err *err)
     return finish(db, st, "write a revision", err);
 }
 
-/* One integer of one row; 0 when there is none or it is NULL. */
+/* One integer of one row; 0 if there is no row or it is NULL. */
 static int one_integer(struct db *db, sqlite3_stmt *st, int64_t *ret, struct err *err)
 {
     int rc = sqlite3_step(st);
@@ -282,7 +283,7 @@ int64_t db_sum(const struct db_row *row)
     return (int64_t)((uint64_t)head_sum(row) << 32 | value_sum(row));
 }
 
-/* `at` is the column of the sum. */
+/* at: the column of the sum. */
 static bool sum_holds(const struct db *db, sqlite3_stmt *st, int at, const struct db_row *row,
                       bool has_value)
 {
@@ -300,7 +301,7 @@ static int damaged_row(const struct db_row *row, struct err *err)
                    STR_ARG(row->key), (unsigned long long)db_rev(row->id));
 }
 
-/* Step a statement made with DB_ROW; has_value: one that reads the value too. */
+/* Step a statement made with DB_ROW; has_value: it selects the value, too. */
 static int next_row(struct db *db, sqlite3_stmt *st, bool has_value, struct db_row *ret,
                     struct err *err)
 {
@@ -348,8 +349,8 @@ int db_row(struct db *db, int64_t id, bool want_value, struct db_row *ret, struc
 }
 
 /*
- * A row that is not there any more was compacted away: then the key was absent at every revision
- * that can still be read below it.
+ * A row that does not exist was compacted away: the key was then absent at every revision before it
+ * that can still be read.
  */
 int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, struct db_row *ret,
                   struct err *err)
@@ -368,7 +369,7 @@ int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, str
 
 /* ------------------------------------------------------------------ scans */
 
-/* The smallest key behind all that begin with prefix; when there is none, one behind every key. */
+/* The smallest key after all that begin with prefix; if there is none, a bound after every key. */
 static struct str prefix_end(struct str prefix, char out[STORE_KEY_MAX_BYTES + 1])
 {
     size_t n = prefix.n;
@@ -383,7 +384,10 @@ static struct str prefix_end(struct str prefix, char out[STORE_KEY_MAX_BYTES + 1
     return str_n(out, n);
 }
 
-/* The smallest key wanted: `after` and a zero byte is what follows it, compared bytewise. */
+/*
+ * The smallest key of the scan: the successor of `after` is `after` plus a zero byte, compared
+ * bytewise.
+ */
 static struct str scan_start(struct str prefix, struct str after, char out[STORE_KEY_MAX_BYTES + 1])
 {
     if (after.n == 0 || str_cmp(after, prefix) < 0)
@@ -397,7 +401,7 @@ static struct str scan_start(struct str prefix, struct str after, char out[STORE
 static sqlite3_stmt *bind_scan(struct db_scan *scan, enum db_statement which, struct str prefix,
                                struct str after, int *ret_rc)
 {
-    scan->which = which; /* db_scan_end() follows a failure as well */
+    scan->which = which; /* db_scan_end() is called after a failure, too */
     sqlite3_stmt *st = statement(scan->db, which, ret_rc);
     if (!st)
         return NULL;
@@ -443,7 +447,7 @@ void db_scan_end(struct db_scan *scan)
     db_done(scan->db, scan->which);
 }
 
-/* Those changed since the revision are few: their history is looked up one by one. */
+/* Few keys have changed since the revision: look up the history of each. */
 static int count_newer(struct db_scan *scan, struct str prefix, struct str after, int64_t limit,
                        uint64_t *count, struct err *err)
 {
@@ -483,7 +487,7 @@ int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, 
     }
     uint64_t count = (uint64_t)sqlite3_column_int64(st, 0);
     bool newer = sqlite3_column_int64(st, 1) > 0;
-    /* Not reset yet: both have to see the same moment. */
+    /* Not reset yet: both queries must see the same snapshot. */
     int r = newer ? count_newer(&scan, prefix, after, limit, &count, err) : 0;
     db_done(db, DB_COUNT);
     if (r == 0)
@@ -495,7 +499,7 @@ int db_count(struct db *db, struct str prefix, struct str after, int64_t limit, 
 
 static void configure_sqlite(void)
 {
-    /* Each connection has one thread at a time; nobody asks SQLite for its memory statistics. */
+    /* One thread uses a connection at a time; SQLite's memory statistics are not used. */
     (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     (void)sqlite3_initialize();
@@ -524,7 +528,7 @@ void db_close(struct db *db)
     for (size_t i = 0; i < DB_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(db->statements[i]);
     int rc = sqlite3_close(db->sql);
-    assert(rc == SQLITE_OK); /* busy only with a statement left open */
+    assert(rc == SQLITE_OK); /* busy only if a statement was left open */
     free(db->path);
     *db = (struct db){ 0 };
 }
@@ -557,8 +561,8 @@ static int fill(const char *path, struct err *err)
 }
 
 /*
- * Under another name first: a store that exists has its whole schema in the file itself, so that
- * the checks before SQLite opens it can rely on the header.
+ * Create the file under a temporary name first: a store under its final name has its whole schema
+ * in the file itself, so the checks before SQLite opens it can rely on the header.
  */
 int db_create(const char *path, struct err *err)
 {
@@ -569,7 +573,7 @@ int db_create(const char *path, struct err *err)
         return err_sys(err, -errno, "look at store '%s'", path);
     scoped(free_scoped) char *tmp = xasprintf("%s.new", path);
     scoped(free_scoped) char *wal = xasprintf("%s-wal", path);
-    /* What an interrupted creation left, and the log of a store that somebody deleted. */
+    /* Remains of an interrupted creation, and the log of a deleted store. */
     if ((unlink(tmp) < 0 && errno != ENOENT) || (unlink(wal) < 0 && errno != ENOENT))
         return err_sys(err, -errno, "create store '%s'", path);
     int r = sys_openat(AT_FDCWD, tmp, O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -617,7 +621,7 @@ static int check_header(const char *path, const unsigned char *h, uint64_t size,
     if (page != DB_PAGE_BYTES || be32(h + 60) == 0)
         return err_set(err, E_CORRUPT, "store '%s' is damaged: impossible header", path);
     uint64_t want = (uint64_t)be32(h + 28) * page;
-    /* While there is a log the file may lag behind its header. */
+    /* With a log the file may be shorter than its header says. */
     if (size < want && !file_has_bytes(path, "-wal"))
         return err_set(err, E_CORRUPT, "store '%s' is damaged: cut short at %llu of %llu bytes",
                        path, (unsigned long long)size, (unsigned long long)want);
@@ -652,7 +656,7 @@ int db_open(struct db *db, const char *path, int cache_kib, struct err *err)
     (void)sqlite3_busy_timeout(db->sql, BUSY_TIMEOUT_MS);
     (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     (void)sqlite3_db_config(db->sql, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    /* Checkpoints are the writer's decision, after it has answered. */
+    /* The writer starts checkpoints, after it has reported the commit. */
     scoped(free_scoped) char *pragmas =
         xasprintf("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
                   "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
@@ -666,7 +670,7 @@ int db_check_writable(struct db *db, struct err *err)
 {
     if (sqlite3_db_readonly(db->sql, "main") != 0)
         return db_error(db, SQLITE_READONLY, "the file was opened read-only", err);
-    /* That the log is read-only shows when a change begins. */
+    /* A read-only log is noticed only when a write transaction begins. */
     int r = db_run(db, DB_BEGIN, err);
     return r < 0 ? r : db_run(db, DB_ROLLBACK, err);
 }
@@ -785,7 +789,10 @@ struct missing_sum {
     int64_t id, sum;
 };
 
-/* The next rows without a sum; *from moves past them, and does not change at the end of the log. */
+/*
+ * Find the next rows without a sum; *from moves past them, and does not change at the end of the
+ * log.
+ */
 static int find_unsummed(struct db *db, int64_t *from, struct missing_sum *found, size_t *ret_n,
                          struct err *err)
 {
@@ -798,7 +805,7 @@ static int find_unsummed(struct db *db, int64_t *from, struct missing_sum *found
         r = db_scan_next(&scan, &row, err);
         if (r == 0)
             break;
-        if (r < 0 && r != E_DIGEST) /* E_DIGEST: the row has a sum; reading it reports the error */
+        if (r < 0 && r != E_DIGEST) /* E_DIGEST: the row has a sum; reads of it report the damage */
             break;
         *from = row.id + 1;
         if (r > 0 && !row.has_sum)
@@ -821,7 +828,7 @@ static int set_sum(struct db *db, const struct missing_sum *m, struct err *err)
     return finish(db, st, "write a checksum", err);
 }
 
-/* One transaction; the last one, which finds no more rows, sets the file's version. */
+/* One transaction; the last one, which finds no rows, sets the file's version. */
 static int upgrade_step(struct db *db, int64_t *from, bool *ret_done, struct err *err)
 {
     static struct missing_sum found[UPGRADE_STEP_ROWS];
@@ -894,7 +901,7 @@ int db_checkpoint(struct db *db, int *ret_copied, struct err *err)
 {
     int log, copied;
     int rc = sqlite3_wal_checkpoint_v2(db->sql, NULL, SQLITE_CHECKPOINT_PASSIVE, &log, &copied);
-    if ((rc & 0xff) == SQLITE_BUSY) /* a read is going on; the rest is copied the next time */
+    if ((rc & 0xff) == SQLITE_BUSY) /* a read is running; the next checkpoint copies the rest */
         return 0;
     if (rc != SQLITE_OK)
         return db_error(db, rc, "checkpoint", err);

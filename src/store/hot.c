@@ -36,7 +36,7 @@ const struct store_kv *hot_find(struct hot *h, struct str key)
     struct hot_slot *slot = slot_of(h, hash);
     if (!is_kept(slot, key))
         return NULL;
-    slot->asked = hash; /* another key must be read twice again */
+    slot->asked = hash; /* another key must be read twice again before it enters */
     return &slot->kv;
 }
 

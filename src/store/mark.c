@@ -16,10 +16,10 @@
 
 enum {
     LINE_MAX_BYTES = 256,
-    RETRY_REVISIONS = 1000 /* after a failure, which a full disk repeats */
+    RETRY_REVISIONS = 1000 /* after a failure: on a full disk it would recur with each write */
 };
 
-/* Numbers have a fixed width: each line replaces the one before it in place. */
+/* Numbers have a fixed width: each line overwrites the previous one in place. */
 #define LINE_FORMAT "dormouse mark reserved=%020llu seen=%020llu clean=%d boot=%-36s"
 
 static size_t print_line(char out[LINE_MAX_BYTES], const char *boot, uint64_t reserved,
@@ -39,7 +39,7 @@ static bool take_number(struct str *text, const char *name, uint64_t *ret)
            str_is(word, name) && parse_u64(number, 0, INT64_MAX / 256, ret) >= 0;
 }
 
-/* What is read is good when it prints as the same line. */
+/* The line is valid if printing the parsed values gives the same line. */
 static bool parse_line(struct str line, const char *boot, struct mark_known *ret)
 {
     struct str rest = line, word;
@@ -64,7 +64,7 @@ static bool parse_line(struct str line, const char *boot, struct mark_known *ret
     return true;
 }
 
-/* In a container the boot is the host's, whose page cache is used. */
+/* In a container the boot ID is the host's, which is right: the host's page cache is used. */
 static int read_boot(char out[BOOT_ID_BYTES], struct err *err)
 {
     struct err why = { 0 };
@@ -105,7 +105,7 @@ void mark_fini(struct mark *m)
     *m = (struct mark){ 0 };
 }
 
-/* Later writes are in place; a new file is only durable once its directory is synced. */
+/* Later writes overwrite in place; a new file is durable only after its directory is synced. */
 static int open_file(struct mark *m)
 {
     struct stat st;
@@ -126,7 +126,8 @@ static int write_synced(struct mark *m, uint64_t reserved, uint64_t seen, bool c
     if (r >= 0)
         r = sys_pwrite_all(m->fd, line, n, 0);
     if (r >= 0)
-        r = sys_ftruncate(m->fd, n); /* behind a line that did not read back */
+        r = sys_ftruncate(m->fd,
+                          n); /* cut what follows the line in a file that could not be parsed */
     if (r >= 0)
         r = sys_fsync(m->fd);
     return r < 0 ? err_sys(err, r, "write '%s'", m->path) : 0;
@@ -152,7 +153,7 @@ void mark_note(struct mark *m, uint64_t rev)
         return;
     char line[LINE_MAX_BYTES];
     size_t n = print_line(line, m->boot, m->reserved, rev, false);
-    (void)sys_pwrite_all(m->fd, line, n, 0); /* after an error the next note replaces it */
+    (void)sys_pwrite_all(m->fd, line, n, 0); /* on error: the next note overwrites it */
 }
 
 int mark_close(struct mark *m, uint64_t rev, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads of a SQLite store: one key, or a page of keys, at a revision. They wait in a queue for the
- * next turn of the loop and then run at once, with the reader connection.
+ * Reads of a SQLite store: one key, or a page of keys, at a revision. They are queued until the
+ * next turn of the loop and then run synchronously on the reader connection.
  */
 #include "store/sqlite.h"
 
@@ -11,7 +11,7 @@
 #include <errno.h>
 
 enum {
-    READ_TURN_MAX_NS = 2000000, /* reads served in one turn of the loop before others get theirs */
+    READ_TURN_MAX_NS = 2000000, /* time for reads in one turn of the loop */
     DAMAGE_LOG_MS = 60000
 };
 
@@ -19,7 +19,7 @@ struct read {
     struct list node;
     enum { READ_GET, READ_RANGE } kind;
     char *key, *after, *index; /* key or prefix */
-    struct store_range range;  /* its strings point at those above */
+    struct store_range range;  /* its strings point to those above */
     union {
         store_get_cb get;
         store_range_cb range;
@@ -48,7 +48,7 @@ static int copy_row(struct arena *mem, const struct db_row *row, struct store_kv
     return 0;
 }
 
-/* The revision to read at, and the first id behind it. */
+/* The revision of the read, and the first id after it. */
 static int read_point(const struct sqlite_store *s, uint64_t at_rev, uint64_t *ret_rev,
                       int64_t *ret_limit, struct err *err)
 {
@@ -65,7 +65,7 @@ static int read_point(const struct sqlite_store *s, uint64_t at_rev, uint64_t *r
     return 0;
 }
 
-/* 1 with *ret set, 0 absent. */
+/* 1 with *ret set; 0: absent. */
 static int find_at(struct sqlite_store *s, struct str key, int64_t limit, struct arena *mem,
                    struct store_kv *ret, struct err *err)
 {
@@ -137,7 +137,7 @@ static void leave_out(struct sqlite_store *s, const struct db_row *row, struct e
     *err = (struct err){ 0 };
 }
 
-/* The row as it was before `limit`; of one that was absent the version is 0. */
+/* The row as it was before `limit`; version 0: the key was absent. */
 static int row_as_of(struct sqlite_store *s, int64_t limit, bool values, struct db_row *row,
                      struct err *err)
 {
@@ -159,7 +159,7 @@ static struct str rebase(struct str key, size_t n, struct str root, char *out)
     return str_n(out, root.n + fits);
 }
 
-/* From a row of the index to the row that it names. */
+/* From a row of the index to the row of the indexed key. */
 static int follow_index(struct sqlite_store *s, const struct store_range *range, int64_t limit,
                         struct db_row *row, struct err *err)
 {
@@ -172,7 +172,7 @@ static int follow_index(struct sqlite_store *s, const struct store_range *range,
     return r < 0 ? r : 1;
 }
 
-/* Where a scan of an index begins; SQLite reads these until the scan ends. */
+/* Bounds of an index scan; SQLite reads them until the scan ends. */
 struct index_keys {
     char prefix[STORE_KEY_MAX_BYTES], after[STORE_KEY_MAX_BYTES];
 };
@@ -189,7 +189,7 @@ static int scan_begin(struct sqlite_store *s, const struct store_range *range, s
     return db_scan_keys(scan, &s->reader, prefix, after, false, err);
 }
 
-/* Rows of one page, and whether there is another one behind it. */
+/* Read the rows of one page, and determine whether another one follows. */
 static int fill_page(struct sqlite_store *s, const struct store_range *range, int64_t limit,
                      struct store_read_page *page, struct err *err)
 {
@@ -236,8 +236,8 @@ static uint64_t memo_hash(struct str prefix, struct str after, uint64_t rev)
 }
 
 /*
- * Counting reads every key behind the page. A client that pages through a long list asks again and
- * again, so what was left is remembered where the last pages ended.
+ * Counting reads every key after the page. A client that pages through a long list counts
+ * repeatedly, so the remaining counts at the ends of the last pages are remembered.
  */
 static int count_left(struct sqlite_store *s, const struct store_range *range, int64_t limit,
                       const struct store_read_page *page, uint64_t rev, uint64_t *ret,
@@ -287,8 +287,10 @@ static void run_range(struct sqlite_store *s, struct read *rd)
     arena_fini(&page.mem);
 }
 
-/* Reads of one queue until the turn's time is over, but one at least; those asked for meanwhile
- * wait. */
+/*
+ * Run the reads of one queue until the time of the turn is used up, at least one. Reads that are
+ * queued meanwhile wait for the next turn.
+ */
 static void run_queue(struct sqlite_store *s, struct list *queue, uint64_t start)
 {
     struct list batch, *node;
@@ -309,8 +311,9 @@ static void run_queue(struct sqlite_store *s, struct list *queue, uint64_t start
     list_move_all(&batch, queue);
 }
 
-/* One key is read in microseconds, a page in milliseconds: who wants one key does not queue behind
- * pages. */
+/*
+ * One key takes microseconds, a page milliseconds: reads of single keys do not queue behind pages.
+ */
 static void on_reads_due(struct defer *d)
 {
     struct sqlite_store *s = container_of(d, struct sqlite_store, reads_due);

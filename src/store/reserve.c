@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Space for a full disk; see reserve.h. */
+/* Disk space in reserve; see reserve.h. */
 #include "store/reserve.h"
 
 #include "base/mem.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SQLite back end, loop side: opening and closing, handing transactions to the writer, what happens
- * when it reports, when to compact, when to rest. See sqlite.h, writer.h, db.h; reads are in
- * read.c.
+ * SQLite back end, loop side: opening and closing, passing transactions to the writer, handling its
+ * reports, scheduling compaction and idle work. See sqlite.h, writer.h, db.h; reads are in read.c.
  */
 #include "store/sqlite.h"
 
@@ -24,10 +23,10 @@ enum {
     WRITER_CACHE_KIB = 1024,
     TXN_OVERHEAD_BYTES = 4096 + sizeof(struct txn), /* a block of its arena */
     UPKEEP_LOG_MS = 60000,
-    IDLE_MS = 2000 /* quiet for so long: checkpoint, give memory back */
+    IDLE_MS = 2000 /* after this long without activity: checkpoint, release memory */
 };
 
-/* ------------------------------------------------------------------ resting */
+/* ------------------------------------------------------------------ idle */
 
 static void on_idle(struct timer *t)
 {
@@ -42,8 +41,7 @@ static void on_idle(struct timer *t)
     if (s->untidy)
         writer_tidy(&s->writer);
     s->untidy = false;
-    /* A burst leaves the heap full of holes: with 1,000 operators started and asleep, 6 of 10 MiB.
-     */
+    /* A burst fragments the heap: with 1,000 operators started and asleep, 6 of 10 MiB are free. */
     (void)malloc_trim(0);
 }
 
@@ -92,7 +90,7 @@ struct compaction {
     void *arg;
 };
 
-/* What is below rev is gone for readers at once, and from the file step by step. */
+/* Revisions below rev disappear for readers at once, and from the file step by step. */
 static void compact_to(struct sqlite_store *s, uint64_t rev)
 {
     if (rev > s->compacted) {
@@ -148,7 +146,7 @@ static void add_sample(struct sqlite_store *s)
     s->samples[s->n_samples++] = (struct sqlite_sample){ loop_now_ms(s->loop), s->revision };
 }
 
-/* The newest revision known to be older than the window, and when the next one will be. */
+/* The newest revision known to be older than the window, and the time of the next one. */
 static uint64_t old_revision(const struct sqlite_store *s, uint64_t *ret_next_ms)
 {
     uint64_t rev = 0, now = loop_now_ms(s->loop);
@@ -163,13 +161,16 @@ static uint64_t old_revision(const struct sqlite_store *s, uint64_t *ret_next_ms
     return rev;
 }
 
-/* A deletion frees nothing before its history is gone, so a full disk leaves none. */
+/* A deletion frees no space before its history is gone, so a full disk keeps no history. */
 static uint64_t kept_revisions(const struct sqlite_store *s)
 {
     return s->is_full ? 0 : s->history_revisions;
 }
 
-/* Compact what both windows allow; wait, by a timer, only for what the count already allows. */
+/*
+ * Compact what both windows allow; the timer waits only for revisions that the count already allows
+ * to compact.
+ */
 static void on_compact_due(struct timer *t)
 {
     struct sqlite_store *s = container_of(t, struct sqlite_store, compact_timer);
@@ -201,7 +202,7 @@ static void note_history(struct sqlite_store *s)
 
 static void finish_close(struct sqlite_store *s);
 
-/* On a full disk it fails again and again. */
+/* Rate limited: on a full disk upkeep fails repeatedly. */
 static void log_upkeep(struct sqlite_store *s, const struct err *err)
 {
     uint64_t skipped;
@@ -248,7 +249,7 @@ static void note_full(struct sqlite_store *s, bool is_full)
         on_compact_due(&s->compact_timer);
 }
 
-/* Watchers first: whoever reads a reply can rely on every watcher having been told. */
+/* Watchers first: a client that reads a reply can rely on every watcher having been notified. */
 static void on_report(void *arg, struct writer_report *rep)
 {
     struct sqlite_store *s = arg;
@@ -303,7 +304,7 @@ static void on_close_due(struct defer *d)
     struct sqlite_store *s = container_of(d, struct sqlite_store, close_due);
     sqlite_watch_end_all(s, -ECANCELED, "the store is closing");
     if (!list_is_empty(&s->singles) ||
-        !list_is_empty(&s->ranges)) { /* answered before the reader goes */
+        !list_is_empty(&s->ranges)) { /* answered before the reader is closed */
         defer_start(s->loop, d, on_close_due);
         return;
     }
@@ -371,7 +372,7 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
     bool clean = was_closed_cleanly(path);
     reserve_init(&s->writer.reserve, path);
     r = open_connections(s, path, clean, err);
-    /* SQLite makes files of its own: on a full disk there is only the reserve for them. */
+    /* Opening makes SQLite create files; on a full disk only the reserve has room for them. */
     if ((r == -ENOSPC || r == -EDQUOT || r == -EIO) && reserve_release(&s->writer.reserve)) {
         db_close(&s->reader);
         db_close(&s->writer.db);
@@ -381,9 +382,9 @@ static int open_files(struct sqlite_store *s, const char *path, struct err *err)
 }
 
 /*
- * Revisions never go back. Where the file is behind its mark, or may be because the machine stopped
- * while it was open, the store continues above every revision that can have been given. Revisions
- * that clients know from before are expired: they list again.
+ * Revisions never go back. If the file is older than its mark, or may be because the machine
+ * stopped while it was open, the store continues above every revision that may have been allocated.
+ * Revisions that clients remember are expired, so they list again.
  */
 static int resume_above_mark(struct sqlite_store *s, struct err *ret_err)
 {
@@ -392,7 +393,8 @@ static int resume_above_mark(struct sqlite_store *s, struct err *ret_err)
     struct writer *w = &s->writer;
     const char *path = w->db.path;
     int r = mark_init(&w->mark, path, &known, &err);
-    if (r < 0 && r != E_CORRUPT) /* it may forbid revisions that would be given again */
+    if (r < 0 &&
+        r != E_CORRUPT) /* the mark may forbid revisions that would otherwise be allocated twice */
         return err_set(ret_err, r, "the mark of the store's revisions: %s", err_text(&err));
     if (r < 0)
         log_warn("the mark of the store's revisions cannot be read, ignoring",
@@ -437,7 +439,7 @@ static int start(struct sqlite_store *s, struct err *err)
     r = resume_above_mark(s, err);
     if (r < 0)
         return r;
-    db_trim(&s->writer.db); /* the checks have read pages that nobody may ask for */
+    db_trim(&s->writer.db); /* the checks have cached pages that may never be read */
     db_trim(&s->reader);
     s->writer.on_report = on_report;
     s->writer.arg = s;

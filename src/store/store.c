@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store's interface: limits are checked here, the rest is the back end's; see store.h. */
+/* The store's interface: checks the limits and calls the back end; see store.h. */
 #include "store/store.h"
 
 #include "base/mem.h"
@@ -66,7 +66,7 @@ int store_range(struct store *s, const struct store_range *range, store_range_cb
     return r < 0 ? r : s->backend->range(s, range, cb, arg, err);
 }
 
-/* One revision of a key is one value: two changes of it in one transaction have no meaning. */
+/* A key has one value per revision, so two changes of it in one transaction are invalid. */
 static bool changes_twice(const struct store_op *ops, size_t at)
 {
     for (size_t i = 0; i < at; i++)

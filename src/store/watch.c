@@ -2,19 +2,19 @@
 /*
  * Watches of a SQLite store.
  *
- *     replay: behind; reads the log from next_rev a page a turn, until it has seen s->revision
+ *     replay: behind; reads the log from next_rev, one page per turn, until it has seen s->revision
  *     live:   next_rev is the next commit; gets it from memory, with the writer's report
- *     paused: the log keeps what it misses; only counted, so that a watcher that never comes back
- * ends
+ *     paused: missed events stay in the log; they are only counted, so that a watcher that never
+ *             resumes ends
  *
  *     start -> replay <-> paused
  *              |   ^       ^
  *              v   |       |
  *              live -------+        any -> ended
  *
- * Going from replay to live leaves no gap: both happen on the loop thread, and s->revision moves
- * only there, between turns. Nobody's slowness holds memory: what a paused watcher misses is in the
- * file.
+ * The change from replay to live leaves no gap: both run on the loop thread, and s->revision
+ * changes only there, between turns. A slow watcher holds no memory: the events that it misses are
+ * in the file.
  */
 #include "store/sqlite.h"
 
@@ -22,7 +22,7 @@
 #include <errno.h>
 
 enum {
-    REPLAY_MAX_ROWS = 512, /* log rows looked at in one turn, by one watch */
+    REPLAY_MAX_ROWS = 512, /* log rows that one watch reads in one turn */
     REPLAY_MAX_BYTES = 1 << 20
 };
 
@@ -61,7 +61,7 @@ static void watch_free(struct store_watcher *w)
     free(w);
 }
 
-/* The last call to its user, who may cancel it once more in there. */
+/* The last call to the owner, which may call cancel from it. */
 static void end(struct store_watcher *w, int r, const struct err *err)
 {
     list_remove(&w->node);
@@ -72,8 +72,8 @@ static void end(struct store_watcher *w, int r, const struct err *err)
 }
 
 /*
- * Visit every watch once. The visitor may end or cancel any of them and start others: a mark in the
- * list behind the one being visited keeps the place.
+ * Visit every watch once. The visitor may end or cancel any watch and start others: a mark in the
+ * list, after the watch being visited, keeps the position.
  */
 static void visit_all(struct sqlite_store *s, void (*visit)(struct store_watcher *w, void *arg),
                       void *arg)
@@ -83,7 +83,7 @@ static void visit_all(struct sqlite_store *s, void (*visit)(struct store_watcher
     while (mark->next != &s->watches) {
         struct list *node = mark->next;
         list_remove(mark);
-        list_push_front(node, mark); /* right behind it */
+        list_push_front(node, mark); /* directly after it */
         visit(list_entry(node, struct store_watcher, node), arg);
     }
     list_remove(mark);
@@ -103,7 +103,7 @@ static size_t event_bytes(const struct store_event *ev)
     return sizeof *ev + ev->kv.key.n + ev->kv.value.n + ev->prev.value.n;
 }
 
-/* What a replay of the same event from the log would end with. */
+/* The error with which a replay of the same event from the log would end. */
 static void end_lost(struct store_watcher *w, const struct store_event *ev)
 {
     struct err err = { 0 };
@@ -126,7 +126,7 @@ static void deliver(struct store_watcher *w, struct store_watch_delivery *d)
     }
     w->next_rev = d->last_rev + 1;
     if (d->wanted.n)
-        w->ops->on_events(w->arg, d->wanted.p, d->wanted.n, d->last_rev); /* w may be gone */
+        w->ops->on_events(w->arg, d->wanted.p, d->wanted.n, d->last_rev); /* w may be freed */
 }
 
 static void count_missed(struct store_watcher *w, const struct store_watch_delivery *d)
@@ -145,7 +145,7 @@ static void count_missed(struct store_watcher *w, const struct store_watch_deliv
 static void visit_commit(struct store_watcher *w, void *arg)
 {
     struct store_watch_delivery *d = arg;
-    if (w->next_rev > d->last_rev) /* started by another one's callback just now */
+    if (w->next_rev > d->last_rev) /* started just now by the callback of another watch */
         return;
     switch (w->state) {
     case WATCH_LIVE:
@@ -154,7 +154,7 @@ static void visit_commit(struct store_watcher *w, void *arg)
     case WATCH_PAUSED:
         count_missed(w, d);
         break;
-    case WATCH_REPLAY: /* will read it */
+    case WATCH_REPLAY: /* will read it from the log */
     case WATCH_ENDED:
         break;
     }
@@ -174,7 +174,7 @@ struct store_watch_page {
     struct arena mem;
     VEC(struct store_event) events;
     size_t rows, bytes;
-    uint64_t progress; /* everything up to here is in it */
+    uint64_t progress; /* the page has everything up to this revision */
 };
 
 static int add_prev(struct sqlite_store *s, struct store_watch_page *page, int64_t prev_id,
@@ -215,7 +215,7 @@ static int add_event(struct sqlite_store *s, struct store_watch_page *page,
     return 0;
 }
 
-/* Whole transactions from w->next_rev on. */
+/* Read whole transactions from w->next_rev on. */
 static int read_page(struct store_watcher *w, struct store_watch_page *page, struct err *err)
 {
     struct sqlite_store *s = owner(w);
@@ -288,7 +288,7 @@ void sqlite_watch_expire_soon(struct sqlite_store *s)
         defer_start(s->loop, &s->watches_due, on_watches_due);
 }
 
-/* ------------------------------------------------------------------ for users */
+/* ------------------------------------------------------------------ interface */
 
 static void go_on(struct store_watcher *w)
 {
@@ -346,7 +346,7 @@ void sqlite_watch_resume(struct store_watch *base)
 void sqlite_watch_cancel(struct store_watch *base)
 {
     struct store_watcher *w = watch_of(base);
-    if (w->state == WATCH_ENDED) /* from its own on_end */
+    if (w->state == WATCH_ENDED) /* called from its own on_end */
         return;
     list_remove(&w->node);
     owner(w)->stats.watchers--;

@@ -3,7 +3,7 @@
  * The writer thread; see writer.h.
  *
  * Reading order: work() is the thread's loop, run_batch() one commit, apply() one transaction,
- * compact_step() one piece of compaction.
+ * compact_step() one step of compaction.
  */
 #include "store/writer.h"
 
@@ -13,7 +13,7 @@
 #include <signal.h>
 
 enum {
-    REPLACED_MAX_BYTES = 64 << 20 /* what one transaction replaces, kept for its events */
+    REPLACED_MAX_BYTES = 64 << 20 /* values that one transaction replaces, kept for its events */
 };
 
 /* ------------------------------------------------------------------ messages */
@@ -76,13 +76,13 @@ static void send_report(struct writer *w, struct writer_report *rep)
 
 /* ------------------------------------------------------------------ one transaction */
 
-/* What the store holds under the key of an operation, before the transaction. */
+/* What the store holds under the key of an operation before the transaction. */
 struct writer_found {
-    int64_t id; /* 0: never heard of it */
+    int64_t id; /* 0: the key has never existed */
     uint64_t create_rev, version;
     int64_t jump, jump_len;
     struct str value;
-    bool is_damaged; /* only looked for by STORE_DELETE_DAMAGED; then nothing is known but id */
+    bool is_damaged; /* set for STORE_DELETE_DAMAGED only; then only id is known */
 };
 
 static bool is_alive(const struct writer_found *f)
@@ -149,8 +149,8 @@ static void refuse(struct writer *w, struct txn *t, size_t at, const struct writ
 }
 
 /*
- * The jump of a new row on top of `f`: two jumps of equal length below become one, as carrying does
- * in skew-binary numbers. A row that was compacted away ends the list.
+ * The jump of a new row on top of `f`: if the next two jumps have equal length they become one,
+ * like carrying in skew-binary numbers. A row that was compacted away ends the list.
  */
 static int set_jump(struct writer *w, const struct writer_found *f, struct db_row *row,
                     struct err *err)
@@ -209,7 +209,7 @@ static int write_change(struct writer *w, const struct store_op *op, const struc
     return 0;
 }
 
-/* Whether it lets the store become smaller, once compaction has been there. */
+/* Whether the transaction lets the store shrink once compaction has passed. */
 static bool shrinks(const struct txn *t, const struct writer_found *found)
 {
     for (size_t i = 0; i < t->n_ops; i++)
@@ -220,13 +220,14 @@ static bool shrinks(const struct txn *t, const struct writer_found *found)
     return true;
 }
 
-/* 0 also for a conflict, which is an answer; negative when the file does not let us go on. */
+/* 0 also for a conflict, which is a result; negative if the file does not allow to continue. */
 static int apply(struct writer *w, struct txn *t, struct writer_report *rep)
 {
     struct writer_found found[STORE_TXN_MAX_OPS];
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
-        /* The error concerns this transaction alone, or one key, and nothing is written yet. */
+        /* The error concerns only this transaction, or one key, and nothing has been written
+         * yet. */
         if (r == -EMSGSIZE || r == E_DIGEST) {
             t->res = (struct store_txn_result){ .r = r, .rev = w->revision };
             return 0;
@@ -262,7 +263,7 @@ static int apply(struct writer *w, struct txn *t, struct writer_report *rep)
 
 /* ------------------------------------------------------------------ one commit */
 
-/* Leave the SQLite transaction; it may have ended itself when the disk was full. */
+/* End the SQLite transaction; SQLite may have ended it already when the disk was full. */
 static void roll_back(struct writer *w)
 {
     if (!sqlite3_get_autocommit(w->db.sql))
@@ -277,7 +278,7 @@ static void note_damage(struct writer *w, int r, const struct err *err)
     }
 }
 
-/* Nothing of the batch has happened. */
+/* Restore the state before the batch. */
 static void undo_batch(struct writer *w, struct writer_report *rep, uint64_t before)
 {
     roll_back(w);
@@ -287,7 +288,7 @@ static void undo_batch(struct writer *w, struct writer_report *rep, uint64_t bef
     rep->conflicts = 0;
 }
 
-/* The same answer for all, conflicts too. */
+/* The same error for all transactions, conflicting ones included. */
 static void fail_batch(struct writer *w, struct writer_report *rep, int r, const struct err *err)
 {
     note_damage(w, r, err);
@@ -298,14 +299,14 @@ static void fail_batch(struct writer *w, struct writer_report *rep, int r, const
     }
 }
 
-/* One sync for the changes, and one for the header when the log starts again. */
+/* One sync for the changes, and one for the header when the log restarts. */
 static void note_commit(struct writer *w, struct writer_report *rep)
 {
     rep->commits = 1;
     rep->fsyncs += w->log_restarted ? 2 : 1;
 }
 
-/* On failure writes continue without a mark, which matters only after a second fault. */
+/* On failure writes continue without the mark, which matters only after a second fault. */
 static void reserve(struct writer *w, struct writer_report *rep)
 {
     int r = mark_reserve(&w->mark, w->revision, &rep->upkeep_err);
@@ -340,7 +341,7 @@ static int apply_all(struct writer *w, struct writer_report *rep, struct err *er
 
 static void checkpoint(struct writer *w);
 
-/* The file may grow by what the checkpoint copies, the log by what comes then. */
+/* Makes room for the file to grow by the checkpoint's copies, and for the next log. */
 static void release_reserve(struct writer *w)
 {
     w->is_full = true;
@@ -348,7 +349,7 @@ static void release_reserve(struct writer *w)
     checkpoint(w);
 }
 
-/* Is there space again: on the disk, or where compaction has removed something from the file? */
+/* Check whether there is space again: on the disk, or in the file after compaction. */
 static void regain_reserve(struct writer *w)
 {
     int r = reserve_take(&w->reserve);
@@ -389,13 +390,13 @@ static void run_batch(struct writer *w, struct list *txns)
 struct sweep_row {
     int64_t id, prev;
     bool dead;
-    char *key; /* only of deletions */
+    char *key; /* set for deletions only */
     size_t n_key;
 };
 struct writer_sweep {
     struct sweep_row rows[WRITER_COMPACT_ROWS];
     size_t n;
-    int64_t next; /* where to go on */
+    int64_t next; /* id at which the next sweep starts */
 };
 
 static void sweep_fini(struct writer_sweep *s)
@@ -404,7 +405,7 @@ static void sweep_fini(struct writer_sweep *s)
         free(s->rows[i].key);
 }
 
-/* The next changes that revision `compacting_to` does not need to tell apart any more. */
+/* Collect the next changes whose predecessors revision `compacting_to` no longer needs. */
 static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *err)
 {
     struct db_scan scan;
@@ -412,7 +413,7 @@ static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *e
     s->next = db_id(w->compacting_to, 0);
     int r = db_scan_log(&scan, &w->db, w->swept_id, s->next, false, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
-        if (r == E_DIGEST) { /* its pointer is unknown, so the change before it is kept */
+        if (r == E_DIGEST) { /* its pointer is unknown, so its predecessor is kept */
             r = 0;
             continue;
         }
@@ -434,8 +435,8 @@ static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *e
 }
 
 /*
- * A change makes the one before it unreachable. A deletion goes itself when nothing came after it;
- * else the change that came after takes it away in its turn.
+ * A change makes its predecessor unreachable. A deletion is itself removed if no change followed;
+ * otherwise the sweep of that later change removes it.
  */
 static int sweep_row(struct writer *w, const struct sweep_row *row, struct err *err)
 {
@@ -491,7 +492,7 @@ static bool is_compacting(const struct writer *w)
 
 /* ------------------------------------------------------------------ the thread */
 
-/* After each commit. The log starts again from its beginning once all of it has been copied. */
+/* Runs after each commit. The log restarts at its beginning once all of it has been copied. */
 static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
 {
     struct writer *w = arg;
@@ -502,7 +503,7 @@ static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
     return SQLITE_OK;
 }
 
-/* A failure is worth a line in the log and nothing else: the write-ahead log keeps everything. */
+/* A failure is only logged: the write-ahead log keeps everything. */
 static void checkpoint(struct writer *w)
 {
     if (w->broken)
@@ -523,7 +524,7 @@ static bool has_orders(struct writer *w)
     return !list_is_empty(&w->queue) || w->compact || w->tidy || w->stop;
 }
 
-/* Wait for something to do, and take it. */
+/* Wait for orders and take them. */
 static void take_orders(struct writer *w, struct writer_orders *o)
 {
     list_init(&o->txns);
@@ -547,7 +548,7 @@ static void take_orders(struct writer *w, struct writer_orders *o)
     uv_mutex_unlock(&w->lock);
 }
 
-/* When to copy the log into the file. What the file grows by then must find room in the reserve. */
+/* When to copy the log into the file. The growth of the file by then must fit in the reserve. */
 static int enough_frames(const struct writer *w, const struct writer_orders *o)
 {
     if (o->stop || w->is_full)
@@ -599,7 +600,7 @@ int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_
     assert(r == 0);
     r = uv_cond_init(&w->wake);
     assert(r == 0);
-    /* Signals are the main thread's. */
+    /* Signals are for the main thread. */
     sigset_t all, old;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The API server, put together: which part starts when, what happens to a write in which order, and
- * what the core and the libraries beside it need of each other. Nothing else includes all of them.
+ * Assembles the API server: the order in which parts start, the order of the admission stages, and
+ * the functions that the core and its libraries need of each other. No other file includes all of
+ * them.
  */
 #include "api/admit/admit.h"
 #include "api/auth/auth.h"
