@@ -18,13 +18,13 @@ static struct str key_of(struct admission *ad, const char *group, const char *pl
                   : key_prefix_ns(&ad->rq->arena, res, ns);
 }
 
-/* why: set by the rule that has not allowed it. */
+/* why: set by the rule that refused. */
 static struct json *forbid(const struct admission *ad, bool allowed, const char *const *why)
 {
     return allowed ? NULL : admission_forbid(ad, *why);
 }
 
-/* The objects of a list, in an array. */
+/* Collect the objects of a list in an array. */
 static bool take_item(void *array, const struct store_kv *kv, struct json *v)
 {
     (void)kv;
@@ -115,7 +115,7 @@ static struct json *account_apply(void *self, struct admission *ad, void *state)
     struct arena *a = &ad->rq->arena;
     const char *why = NULL;
     (void)self;
-    if (!ac->obj && !str_is(ac->name, "default")) /* which every namespace has, or is to get */
+    if (!ac->obj && !str_is(ac->name, "default")) /* every namespace has it, or gets it soon */
         return admission_forbid(
             ad, arena_printf(a,
                              "error looking up service account " STR_FMT "/" STR_FMT
@@ -194,7 +194,7 @@ static const struct admission_stage system_classes = { .name = "Priority (system
 
 /* ------------------------------------------------------------------ DefaultTolerationSeconds */
 
-/* An update gets those that it has dropped. */
+/* An update restores default tolerations that it has dropped. */
 static bool tolerations_wanted(void *self, const struct admission *ad)
 {
     return is_new_pod(self, ad) && !ad->rq->sub;

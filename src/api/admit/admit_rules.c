@@ -46,7 +46,7 @@ static bool mounts_at(const struct json *container, const char *path)
     return false;
 }
 
-/* A volume with a token that is there already, or the name of one to be made. */
+/* The name of an existing token volume, or a generated one. */
 static struct str token_volume(struct arena *a, const struct json *spec, uint64_t random,
                                bool *ret_there)
 {
@@ -117,7 +117,7 @@ bool admit_account(struct arena *a, struct json *pod, const struct json *account
 {
     struct json *spec = json_obj(a, pod, "spec");
     struct str name = json_get_str(spec, "serviceAccountName");
-    if (kind_pod_is_mirror(pod)) { /* it shows what runs on a node without asking anybody */
+    if (kind_pod_is_mirror(pod)) { /* it represents a pod that a node runs on its own */
         *why = check_mirror(a, pod);
         return !*why;
     }
@@ -141,7 +141,7 @@ static bool is_default_class(const struct json *c)
     return json_bool(json_getc(c, "globalDefault"));
 }
 
-/* The class that the pod names, or the default one with the least value. NULL: none. */
+/* The class that the pod names, or the default class with the lowest value. NULL: none. */
 static const struct json *class_of(const struct json *classes, struct str name)
 {
     const struct json *best = NULL;
@@ -154,7 +154,7 @@ static const struct json *class_of(const struct json *classes, struct str name)
     return best;
 }
 
-/* Two classes that are there even before they are objects. */
+/* Two classes that exist even before their objects are created. */
 static bool system_priority(struct str name, int64_t *ret)
 {
     if (str_is(name, "system-cluster-critical"))
@@ -207,7 +207,7 @@ bool admit_priority(struct arena *a, struct json *pod, const struct json *classe
 
 /* ------------------------------------------------------------------ RuntimeClass */
 
-/* Labels that nodes need for the runtime are added to those that the pod asks for. */
+/* Add the labels that a node needs for the runtime to the pod's nodeSelector. */
 static bool add_node_labels(struct arena *a, struct json *spec, const struct json *runtime,
                             const char **why)
 {
@@ -300,7 +300,7 @@ void admit_tolerations(struct arena *a, struct json *pod)
 
 /* ------------------------------------------------------------------ LimitRanger */
 
-/* Complaints, joined as upstream joins them. */
+/* Violations, joined as upstream joins them. */
 struct complaints {
     struct buf text;
     size_t n;
@@ -417,7 +417,7 @@ static void check_usage(struct complaints *c, const char *type, const struct jso
         check_ratio(c, type, bound, u);
 }
 
-/* Sum over the containers of what every one of them states. */
+/* Sum over the containers, of the resources that every container states. */
 static struct json *sum(struct arena *a, const struct json *containers, const char *what)
 {
     struct json *total = json_new_object(a);
@@ -438,7 +438,7 @@ static struct json *sum(struct arena *a, const struct json *containers, const ch
     return total;
 }
 
-/* Members that `to` lacks; their names are noted for the annotation. */
+/* Add the members that `to` lacks; their names are collected for the annotation. */
 static void merge(struct arena *a, struct json *resources, const char *what,
                   const struct json *defaults, struct buf *set)
 {
@@ -514,7 +514,7 @@ bool admit_limits(struct arena *a, struct json *pod, const struct json *ranges, 
     return complaints_done(a, &c, why);
 }
 
-/* A claim has no limit: what it requests is what it gets. */
+/* A claim has no limits: its requests are checked against the maximum. */
 static void check_max_request(struct complaints *c, const struct json *bound,
                               const struct json *requests)
 {
@@ -569,7 +569,7 @@ static struct str created_at(const struct json *c)
     return json_str(json_path(c, "metadata", "creationTimestamp", NULL));
 }
 
-/* Of several defaults the newest. */
+/* If there are several defaults, the newest. */
 void admit_storage_class(struct arena *a, struct json *claim, const struct json *classes)
 {
     struct json *spec = json_obj(a, claim, "spec");

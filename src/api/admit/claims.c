@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an object holds and no other may: addresses and node ports of Services. Each is a key of
- * its own in the store, written and removed in the transaction that writes the object, so that
- * nothing has to be remembered and nothing can leak. Those of an object that was removed because it
- * could not be read stay until another Service wants them: then they are reclaimed.
+ * Exclusive claims of objects: addresses and node ports of Services. Each claim is a key in the
+ * store, written and removed in the transaction that writes the object, so that no allocator state
+ * exists and no claim can leak. Claims of an object that was removed because it could not be read
+ * stay until another Service needs them: then they are reclaimed.
  *
  *     /claims/services/ips/10.96.0.1  ->  default/kubernetes
  */
@@ -14,11 +14,11 @@
 
 #define PREFIX "/claims/services/"
 
-enum { CLAIMS_MAX_ATTEMPTS = 64 }; /* at finding something free */
+enum { CLAIMS_MAX_ATTEMPTS = 64 }; /* attempts to find a free address or port */
 
 /* The claims of one write, in the request's arena. */
 struct claims {
-    const struct service_claim *asked; /* what the client chose itself */
+    const struct service_claim *asked; /* chosen by the client */
     size_t n_asked;
     const struct str *keys; /* of the operations */
 };
@@ -44,7 +44,7 @@ static bool has_claim(const struct service_claim *list, size_t n, struct str key
     return false;
 }
 
-/* Choose what the object does not say. */
+/* Choose values that the object leaves open. */
 static struct json *claims_apply(void *self, struct admission *ad, void *state)
 {
     struct claims *c = state;
@@ -64,7 +64,7 @@ static struct str key_of(struct arena *a, struct str claim)
     return str_of(arena_printf(a, PREFIX STR_FMT, STR_ARG(claim)));
 }
 
-/* From what `old` holds to what `obj` holds. */
+/* Release what only `old` holds, claim what only `obj` holds. */
 static int claims_writes(void *self, struct admission *ad, void *state, struct store_op *ops,
                          size_t *n, struct err *err)
 {
@@ -101,16 +101,16 @@ static int claims_writes(void *self, struct admission *ad, void *state, struct s
     return 0;
 }
 
-/* ------------------------------------------------------------------ claims without a holder */
+/* ------------------------------------------------------------------ stale claims */
 
 struct reclaim {
     struct admission *ad;
     const struct claims *claims;
     struct str claim; /* as service_claim.key */
-    uint64_t rev;     /* when it was written */
+    uint64_t rev;     /* revision of its last write */
 };
 
-/* The client had asked for just this; NULL: another choice may do. */
+/* The Status if the client asked for this very claim; NULL: another choice may do. */
 static struct json *refuse_asked(const struct reclaim *rc)
 {
     struct admission *ad = rc->ad;
@@ -124,7 +124,7 @@ static struct json *refuse_asked(const struct reclaim *rc)
                        : status_invalid(a, STR(""), STR("Service"), meta_name(ad->obj), &errs);
 }
 
-/* NULL: the write may be tried again. */
+/* NULL: retry the write. */
 static struct json *verdict(const struct reclaim *rc, bool is_free)
 {
     struct json *no = is_free ? NULL : refuse_asked(rc);
@@ -139,7 +139,7 @@ static void finish(const struct reclaim *rc, bool is_free)
     admission_continue(rc->ad, verdict(rc, is_free));
 }
 
-/* Lost to another write: that one may have removed it. */
+/* On a conflict another write may have removed the claim. */
 static void on_claim_removed(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     struct reclaim *rc = arg;
@@ -148,7 +148,7 @@ static void on_claim_removed(void *arg, const struct store_txn_result *res, cons
         finish(rc, res->r >= 0 || res->r == E_CONFLICT);
 }
 
-/* One that cannot be read may hold it. */
+/* A Service that cannot be read may hold the claim. */
 static bool is_holder(struct arena *a, const struct store_kv *kv, struct str claim)
 {
     struct json *svc;
@@ -159,7 +159,7 @@ static bool is_holder(struct arena *a, const struct store_kv *kv, struct str cla
     return has_claim(list, n, claim);
 }
 
-/* No Service can take the claim before it is removed: it is there, and as it was. */
+/* The claim still exists unchanged, so no other Service can take it before it is removed. */
 static void on_holder(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err)
 {
@@ -206,8 +206,8 @@ static void on_claim(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 }
 
 /*
- * Another Service holds what was chosen: choose again, unless the client did. A claim whose Service
- * does not hold it is removed first.
+ * Another Service holds the chosen value: choose again, unless the client chose it. A claim whose
+ * Service does not hold it is removed first.
  */
 static struct json *claims_lost(void *self, struct admission *ad, void *state, size_t failed_op)
 {
@@ -234,7 +234,7 @@ static const struct admission_stage claims = { .name = "addresses and ports",
                                                .writes = claims_writes,
                                                .lost = claims_lost };
 
-/* A deletion gives back what the object holds. */
+/* A deletion releases what the object holds. */
 static const struct admission_stage released = { .name = "addresses and ports (deletion)",
                                                  .point = ADMISSION_READ,
                                                  .ops = ADMISSION_ON(ADMISSION_DELETE),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NamespaceLifecycle: an object is made only in a namespace that is there, and stays until the
- * transaction. The transaction compares the namespace's revision, which namespace_table.h knows in
- * most cases; else the namespace is read.
+ * NamespaceLifecycle: an object is created only if its namespace exists and is not being deleted,
+ * up to the transaction. The transaction compares the namespace's revision, which namespace_table.h
+ * knows in most cases; otherwise the namespace is read.
  */
 #include "api/admit/admit.h"
 
@@ -105,7 +105,10 @@ static int lifecycle_writes(void *self, struct admission *ad, void *state, struc
     return 0;
 }
 
-/* It was written meanwhile, by somebody whom the table does not see if it was known to it. */
+/*
+ * The namespace was written meanwhile; if it was in the table, by a server that the table does not
+ * see.
+ */
 static struct json *lifecycle_lost(void *self, struct admission *ad, void *state, size_t failed_op)
 {
     struct request *rq = ad->rq;
@@ -128,7 +131,7 @@ static const struct admission_stage in_namespace = { .name = "NamespaceLifecycle
                                                      .writes_first = true,
                                                      .lost = lifecycle_lost };
 
-/* ------------------------------------------------------------------ namespaces that stay */
+/* ------------------------------------------------------------------ permanent namespaces */
 
 static bool is_namespace(void *self, const struct admission *ad)
 {

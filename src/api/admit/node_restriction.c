@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes may write; see node_restriction.h. */
+/* Restricts the writes of nodes; see node_restriction.h. */
 #include "api/admit/node_restriction.h"
 
 #include "api/admit/admit.h"
@@ -19,16 +19,16 @@ enum node_restriction_operation { CREATE, UPDATE, DELETE };
 struct node_restriction_attempt {
     struct request *rq;
     struct arena *a;
-    struct str node; /* who writes */
+    struct str node; /* the writing node */
     enum node_restriction_operation op;
-    struct str name, sub; /* of the object, "" before one is generated; the subresource, or "" */
-    struct str shown;     /* the name in an answer, or what it will begin with */
+    struct str name, sub; /* of the object, "" until it is generated; the subresource, or "" */
+    struct str shown;     /* the name in messages, or generateName */
     const struct json *obj, *old;
     const struct json *own; /* the user's Node, or NULL */
-    struct json *not_found; /* an answer of its own */
+    struct json *not_found; /* answered instead of a refusal */
 };
 
-/* ------------------------------------------------------------------ words */
+/* ------------------------------------------------------------------ messages */
 
 /* fmt with the node's name, quoted, for its only %s. */
 static const char *say(struct node_restriction_attempt *t, const char *fmt)
@@ -47,9 +47,9 @@ static const char *unexpected_operation(struct node_restriction_attempt *t)
     return arena_printf(t->a, "unexpected operation \"%s\"", names[t->op]);
 }
 
-/* ------------------------------------------------------------------ comparing */
+/* ------------------------------------------------------------------ comparison */
 
-/* Take out what is empty, which upstream does not tell from what is absent. true: all is. */
+/* Remove empty members, which upstream treats as absent. true: nothing is left. */
 static bool prune(struct json *v)
 {
     if (v->type < JSON_ARRAY)
@@ -92,7 +92,7 @@ static struct str prefix_of(struct str label)
     return str_cut(label, '/', &prefix, &rest) ? prefix : STR("");
 }
 
-/* The domain itself, or one below it. */
+/* Whether the prefix is the domain or a subdomain. */
 static bool is_in(struct str prefix, const char *domain)
 {
     size_t n = strlen(domain);
@@ -100,7 +100,7 @@ static bool is_in(struct str prefix, const char *domain)
                                       str_is(str_slice(prefix, prefix.n - n, prefix.n), domain));
 }
 
-/* A label that a node tells of itself. */
+/* A label that a node may set on its own Node. */
 static bool is_of_kubelet(struct str label)
 {
     static const char *const known[] = {
@@ -136,7 +136,7 @@ static int by_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* The forbidden labels of `labels` that `others` has not, or with another value. */
+/* Add the forbidden labels in `labels` that `others` lacks, or (values) has with another value. */
 static size_t add_changed(struct str *to, size_t n, const struct json *labels,
                           const struct json *others, bool values)
 {
@@ -150,7 +150,7 @@ static size_t add_changed(struct str *to, size_t n, const struct json *labels,
     return n;
 }
 
-/* The forbidden labels that the write changes, by commas; NULL: none. */
+/* The forbidden labels that the write changes, separated by commas; NULL: none. */
 static const char *changed_labels(struct node_restriction_attempt *t)
 {
     struct json *labels = json_path(t->obj, "metadata", "labels", NULL);
@@ -289,7 +289,7 @@ static const char *judge_pod(struct node_restriction_attempt *t)
     return NULL;
 }
 
-/* Without what a node reports, and what no client has to send. */
+/* The claim without the fields that a node reports and those that clients may omit. */
 static struct json *claim_core(struct arena *a, const struct json *claim)
 {
     static const char *const reported[] = { "allocatedResourceStatuses", "allocatedResources",
@@ -353,7 +353,7 @@ static const struct {
     { "storage.k8s.io", "csinodes", judge_csi_node },
 };
 
-/* ------------------------------------------------------------------ from outside */
+/* ------------------------------------------------------------------ interface */
 
 bool node_restricts(const struct request *rq, struct str *ret_node)
 {
@@ -401,7 +401,7 @@ static struct json *judge(struct request *rq, enum node_restriction_operation op
     return NULL;
 }
 
-/* The user's own Node, which decides what it may do to pods. */
+/* The user's own Node, which the rules for pods need. */
 struct restriction {
     struct json *node;
 };
@@ -450,7 +450,7 @@ static const struct admission_stage restriction = { .name = "NodeRestriction",
                                                     .read = restriction_read,
                                                     .apply = restriction_apply };
 
-/* ---- subresources that store nothing themselves ---- */
+/* ---- subresources without an object of their own ---- */
 
 static struct json *eviction_apply(void *self, struct admission *ad, void *state)
 {
@@ -501,7 +501,10 @@ static bool is_certificate(void *self, const struct admission *ad)
            str_is(res->plural, "certificatesigningrequests") && is_by_node(self, ad);
 }
 
-/* To the signers of nodes in its own name. One that cannot be read is refused by a later stage. */
+/*
+ * Restrict requests to the signers of nodes to the node's own name. A request that cannot be parsed
+ * is refused by a later stage.
+ */
 static struct json *certificate_apply(void *self, struct admission *ad, void *state)
 {
     struct request *rq = ad->rq;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tokens that a node may request; see node_restriction.h.
+ * Checks the tokens that a node requests; see node_restriction.h.
  *
- *     POD --> the audience is named by a projected volume: allowed
+ *     POD --> a projected volume names the audience: allowed
  *      |
  *      v  for each volume with a driver
  *     [CLAIM -> VOLUME] -> DRIVER --> it names the audience: allowed
@@ -17,7 +17,7 @@
 
 enum node_token_at { AT_POD, AT_CLAIM, AT_VOLUME, AT_DRIVER };
 
-enum { DRIVERS_MAX = 64 }; /* volumes of one pod that are followed to their driver */
+enum { DRIVERS_MAX = 64 }; /* volumes of one pod whose driver is looked up */
 
 struct node_token_check {
     struct request *rq;
@@ -27,10 +27,10 @@ struct node_token_check {
     const struct json *pod, *next_volume;
     size_t n_followed;
     enum node_token_at at;
-    struct str name;     /* of what is being read */
-    struct buf problems; /* what was not there, by commas */
+    struct str name;     /* of the object being read */
+    struct buf problems; /* names of absent objects, separated by commas */
     size_t n_problems;
-    struct json *no; /* the verdict, where nothing had to be read */
+    struct json *no; /* the result, if nothing had to be read */
 };
 
 static void end(struct node_token_check *c, struct json *no)
@@ -80,7 +80,7 @@ static void read_object(struct node_token_check *c, enum node_token_at at, const
     admission_wait(c->ad);
 }
 
-/* What upstream's listers say. */
+/* The text of upstream's listers. */
 static void add_missing(struct node_token_check *c, const char *resource)
 {
     (void)buf_printf(&c->problems, "%s%s %s not found", c->n_problems++ ? ", " : "", resource,
@@ -89,7 +89,7 @@ static void add_missing(struct node_token_check *c, const char *resource)
 
 /* ------------------------------------------------------------------ the audience */
 
-/* No volume names it: only a role can allow it. */
+/* No volume names the audience: only a role can allow it. */
 static void ask_roles(struct node_token_check *c)
 {
     struct request *rq = c->rq;
@@ -137,7 +137,7 @@ static void read_driver(struct node_token_check *c, struct str driver)
         next_volume(c);
 }
 
-/* Go on with the next volume; the ones before it do not name the audience. */
+/* Continue with the next volume; the previous ones do not name the audience. */
 static void next_volume(struct node_token_check *c)
 {
     struct arena *a = &c->rq->arena;
@@ -173,7 +173,7 @@ static bool driver_names_audience(const struct node_token_check *c, const struct
     return false;
 }
 
-/* ------------------------------------------------------------------ what was read */
+/* ------------------------------------------------------------------ results of reads */
 
 static void take_pod(struct node_token_check *c, const struct json *pod)
 {
@@ -196,7 +196,7 @@ static void take_pod(struct node_token_check *c, const struct json *pod)
     }
 }
 
-/* obj: NULL when there is none. */
+/* obj: NULL if absent. */
 static void take_object(struct node_token_check *c, const struct json *obj)
 {
     static const char *const missing[] = { [AT_POD] = "pod",

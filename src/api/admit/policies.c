@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies in force, and what they need to be asked; see policies.h. */
+/* The policies in force, and the evaluation of a write; see policies.h. */
 #include "api/admit/policies.h"
 
 #include "api/encode.h"
@@ -28,12 +28,12 @@ struct policies {
     enum policy_kind at;       /* while loading */
     struct buf after;
     bool loading, stopped;
-    size_t n_damaged; /* cannot be read, so what they forbid is not known */
+    size_t n_damaged; /* policies that cannot be read, so that their rules are unknown */
     controller_ready_cb ready;
     void *ready_arg;
 };
 
-/* ------------------------------------------------------------------ what is in force */
+/* ------------------------------------------------------------------ policies in force */
 
 static void keep(struct policies *p, enum policy_kind kind, struct str name, struct str text)
 {
@@ -78,12 +78,12 @@ static bool policies_wanted(void *self, const struct admission *ad)
 
 /* ------------------------------------------------------------------ one request */
 
-/* A binding that the request may be about, and its policy. */
+/* A binding that may match the request, and its policy. */
 struct hook {
     const struct json *policy, *binding;
-    bool failed; /* its parameters cannot be had: `why` */
+    bool failed; /* its parameters cannot be read: `why` */
     const char *why;
-    struct json *params; /* array; NULL: the policy has no kind of them */
+    struct json *params; /* array; NULL: the policy has no paramKind */
     struct hook *next;
 };
 
@@ -93,12 +93,12 @@ struct policies_check {
     const struct policies *policies;
     struct policy_request about;
     struct cel_authorizer authorizer;
-    struct cel_access asked_for;    /* what the request itself is about */
-    struct hook *first, *last, *at; /* at: whose parameters are being read */
-    const struct hook *denier;      /* the first one */
+    struct cel_access asked_for;    /* attributes of the request itself */
+    struct hook *first, *last, *at; /* at: the hook whose parameters are being read */
+    const struct hook *denier;      /* the first hook that refuses */
     struct str message, reason;
-    const struct hook *asked; /* being evaluated */
-    struct json *no;          /* the verdict, where nothing had to be read */
+    const struct hook *asked; /* the hook being evaluated */
+    struct json *no;          /* the result, if nothing had to be read */
 };
 
 static struct str name_in(const struct json *obj)
@@ -215,7 +215,7 @@ static void no_params(struct hook *h, const char *why)
     h->why = why;
 }
 
-/* The objects have been found; there may be none. */
+/* All parameter objects were read; there may be none. */
 static void params_found(struct policies_check *c)
 {
     struct hook *h = c->at;
@@ -292,7 +292,7 @@ static void on_params(void *arg, int r, const struct store_page *page, const str
     params_found(c);
 }
 
-/* Start to read them; false: what is wrong has been noted. */
+/* Start reading the parameters; false: the error was recorded. */
 static bool begin_params(struct policies_check *c, struct hook *h)
 {
     struct request *rq = c->rq;
@@ -374,7 +374,7 @@ static void read_space(struct policies_check *c)
     admission_wait(c->ad);
 }
 
-/* ---- what users may do ---- */
+/* ---- authorization checks ---- */
 
 static bool allows(void *arg, const struct cel_access *x, bool is_path, struct str verb)
 {
@@ -404,9 +404,9 @@ static bool allows(void *arg, const struct cel_access *x, bool is_path, struct s
     return yes;
 }
 
-/* ---- which ones ---- */
+/* ---- matching ---- */
 
-/* As far as it can be told without the namespace. */
+/* Matches everything except namespace selectors. */
 static bool may_match(struct policies_check *c, const struct json *policy,
                       const struct json *binding)
 {
@@ -429,7 +429,7 @@ static void find_hooks(struct policies_check *c)
             continue;
         text = map_get(&p->texts[POLICY], json_str(json_path(binding, "spec", "policyName", NULL)));
         if (!text || json_parse(a, str_of(str_dup_arena(a, str_of(text))), NULL, &policy, NULL) < 0)
-            continue; /* of a policy that is not there */
+            continue; /* its policy does not exist */
         if (!may_match(c, policy, binding))
             continue;
         struct hook *h = arena_new(a, struct hook);
@@ -512,7 +512,7 @@ void policies_register(struct admit *ad, struct admission_chain *c)
     admission_register(c, &validating, ad);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 static void load(struct policies *p);
 
@@ -523,7 +523,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     for (size_t i = 0; r >= 0 && !p->stopped && i < page->n; i++) {
         const struct store_kv *kv = &page->kv[i];
         struct str name = str_slice(kv->key, strlen(prefixes[p->at]), kv->key.n);
-        if (!map_has(&p->texts[p->at], name)) /* else written meanwhile */
+        if (!map_has(&p->texts[p->at], name)) /* else it was written meanwhile */
             keep(p, p->at, name, kv->value);
     }
     bool more = r >= 0 && page->more;

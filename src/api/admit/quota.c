@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ResourceQuota: the transaction that writes an object also counts it in the quotas of its
- * namespace, so they cannot be overdrawn. Requests that create counted objects write the same
- * quotas, so they stand in one line; a quota that somebody else has written meanwhile is read
+ * namespace, so they cannot be exceeded. Requests that create counted objects write the same
+ * quotas, so they queue in one line; a quota that another writer has changed meanwhile is read
  * again.
  */
 #include "api/admit/admit.h"
@@ -17,14 +17,14 @@ struct quota {
     struct str key;
     uint64_t rev;
     const struct json *stored;
-    struct json *taken; /* with the new object counted; NULL: it changes nothing */
+    struct json *taken; /* with the new object counted; NULL: no change */
 };
 
 struct quotas_read {
     struct admission *ad;
     struct quota *quotas;
     size_t n;
-    bool has_more; /* than can be counted in one transaction */
+    bool has_more; /* more quotas than one transaction can count */
 };
 
 static const struct kube_resource *resource(const struct admission *ad)
@@ -92,7 +92,10 @@ static struct json *quota_read(void *self, struct admission *ad, void *state)
     return status_too_many_requests(&rq->arena, 1);
 }
 
-/* Upstream looks at an update of a pod itself only when that changes the quotas it belongs to. */
+/*
+ * As upstream: an update of a pod itself is checked only if it changes the quotas that match the
+ * pod.
+ */
 static bool is_same_pod(const struct admission *ad)
 {
     return ad->old && admission_is_core(ad, "pods") && !ad->rq->sub &&
@@ -100,7 +103,7 @@ static bool is_same_pod(const struct admission *ad)
                !json_path(ad->old, "spec", "activeDeadlineSeconds", NULL);
 }
 
-/* Why the object cannot be there beside the quotas of its namespace; NULL: it can. */
+/* Why the quotas of the namespace do not admit the object; NULL: they do. */
 static const char *crowd_of_quotas(const struct admission *ad, const struct quotas_read *q)
 {
     if (q->has_more)
@@ -170,7 +173,7 @@ static int quota_writes(void *self, struct admission *ad, void *state, struct st
     return 0;
 }
 
-/* A quota has been written meanwhile: see what is left of it now. */
+/* A quota was written meanwhile: read again what is left of it. */
 static struct json *quota_lost(void *self, struct admission *ad, void *state, size_t failed_op)
 {
     struct request *rq = ad->rq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who asks; see authn.h. */
+/* Authentication; see authn.h. */
 #include "api/auth/authn.h"
 
 #include "api/auth/auth.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ certificates */
 
-/* Every user whom we know by name is a member of this group. */
+/* Every authenticated user is a member of this group. */
 static const struct str *with_authenticated(struct arena *a, const struct str *groups, size_t n,
                                             size_t *ret_n)
 {
@@ -56,7 +56,7 @@ struct bearer {
     struct request *rq;
 };
 
-/* The token behind "Bearer "; "" for other schemes. */
+/* The token after "Bearer "; "" for other schemes. */
 static struct str bearer_token(struct str authorization)
 {
     struct str scheme, token;
@@ -97,7 +97,7 @@ static struct json *by_token(struct request *rq)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ the step */
+/* ------------------------------------------------------------------ the step of a request */
 
 void authn_take(struct request *rq, const struct headers *headers)
 {
@@ -105,7 +105,9 @@ void authn_take(struct request *rq, const struct headers *headers)
     rq->wants_to_be = impersonation_parse(&rq->arena, headers);
 }
 
-/* A client that sends a token or a bad certificate claims an identity, so it is not anonymous. */
+/*
+ * A client that sends a token or an invalid certificate claims an identity, so it is not anonymous.
+ */
 static bool is_anonymous(const struct request *rq)
 {
     return rq->api->auth->with_anonymous && !(rq->cert && rq->cert->why) &&

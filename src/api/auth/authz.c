@@ -6,8 +6,8 @@
  *      ^                                                    |
  *      +------------------ the watch broke -----------------+
  *
- * While it loads again, the policy as it was stays in force. A write is in the policy before its
- * client is answered: the store tells watchers first.
+ * While it loads again, the previous policy stays in force. A write is in the policy before its
+ * client gets an answer: the store notifies watchers first.
  */
 #include "api/auth/authz.h"
 
@@ -28,11 +28,11 @@
 #define PREFIX "/registry/" GROUP "/"
 
 enum {
-    DEFAULTS_IN_FLIGHT = 32, /* writes of defaults at a time: they commit together */
-    AUTHZ_RETRY_MS = 1000    /* when the store cannot be read */
+    DEFAULTS_IN_FLIGHT = 32, /* writes of defaults at a time; the store commits them together */
+    AUTHZ_RETRY_MS = 1000    /* after the store could not be read */
 };
 
-/* A default that has to be written. */
+/* A default that has to be written, or to be updated. */
 struct repair {
     struct list node;
     bool exists;
@@ -50,16 +50,16 @@ struct authz {
     uint64_t loaded_rev;
     struct buf after;
     bool reading, stopped;
-    bool broken; /* the watch ended before it was followed */
+    bool broken; /* the watch ended while the policy was being loaded */
     struct timer retry;
 
-    struct arena arena;    /* of the defaults and repairs, until they are written */
+    struct arena arena;    /* holds the defaults and repairs until they are written */
     struct buf node_rules; /* compiled, of the default role system:node */
-    struct map defaults;   /* "ns/name" behind the kind's digit -> JSON text: trees are large */
+    struct map defaults;   /* kind's digit and "ns/name" -> JSON text; trees would be large */
     struct list repairs;
     size_t n_in_flight;
 
-    controller_ready_cb ready; /* NULL once told */
+    controller_ready_cb ready; /* NULL once called */
     void *ready_arg;
 };
 
@@ -246,7 +246,9 @@ static void add_missing(void *arg, const struct rbac_default *d)
     arena_fini(&a);
 }
 
-/* A stored object may be a default that lacks something. */
+/*
+ * Compare a stored object with the default of its name, and queue a repair if it lacks something.
+ */
 static void compare(struct authz *z, struct arena *a, struct str key, struct json *obj,
                     uint64_t rev)
 {
@@ -280,7 +282,7 @@ static void loaded(struct authz *z, int r, const struct err *err)
         if (!z->stopped)
             log_error("roles and bindings cannot be read", "error=\"%s\"", err_text(&why));
         rbac_free(take_ptr(&z->next));
-        if (!z->ready && !z->stopped) /* the policy as it was stays in force */
+        if (!z->ready && !z->stopped) /* the previous policy stays in force */
             timer_start(z->api->loop, &z->retry, AUTHZ_RETRY_MS, on_retry);
         tell_ready(z, z->stopped ? -ECANCELED : r, &why);
         return;
@@ -288,7 +290,7 @@ static void loaded(struct authz *z, int r, const struct err *err)
     rbac_free(z->policy);
     z->policy = take_ptr(&z->next);
     watch_reauthorize(z->api);
-    if (!z->ready) { /* not the first time */
+    if (!z->ready) { /* a later load */
         sm_move(&z->sm, AUTHZ_FOLLOW);
         api_part_idle(z->api);
         return;
@@ -394,7 +396,7 @@ struct rbac *authz_policy(struct authz *z)
     return z->policy;
 }
 
-/* NODE_SILENT for users that are no nodes. */
+/* NODE_SILENT for users that are not nodes. */
 static enum node_answer ask_node_rules(const struct authz *z, const struct api_attributes *at,
                                        struct node_rules_question *ret, struct buf *reason)
 {
@@ -425,7 +427,7 @@ bool authz_decide(void *authz, const struct api_attributes *at, struct buf *reas
         return true;
     if (why.n == 0)
         return rbac_authorize(z->policy, at, reason);
-    /* As upstream, one line for each authorizer that had something to say. */
+    /* As upstream, one line for each authorizer that gave a reason. */
     scoped(buf_fini_scoped) struct buf of_rbac = BUF_INIT(BUF_MAX_DEFAULT);
     bool allowed = rbac_authorize(z->policy, at, &of_rbac);
     if (!allowed)
@@ -520,7 +522,7 @@ static struct json *forbid(struct request *rq, const struct json *obj, struct st
     return status_forbidden(&rq->arena, rq->route.group, rq->route.resource, meta_name(obj), why);
 }
 
-/* NULL: the user has all of `wanted` himself. */
+/* NULL: the user has all rights in `wanted`. */
 static struct json *check_covered(struct request *rq, const struct json *obj, struct rules wanted)
 {
     struct arena *a = &rq->arena;
@@ -558,7 +560,7 @@ static bool may(struct request *rq, const char *verb, const char *resource, stru
     return api->authorize(api->authorize_arg, &at, NULL);
 }
 
-/* Whoever collects rules by labels may collect any: he must have all. */
+/* An aggregated role may collect any rules, so its author must have all rights. */
 static bool has_everything(struct request *rq)
 {
     static const char all[] = "[{\"verbs\":[\"*\"],\"apiGroups\":[\"*\"],\"resources\":[\"*\"]},"
@@ -578,7 +580,7 @@ static bool collects(const struct json *role)
     return json_first(json_path(role, "aggregationRule", "clusterRoleSelectors", NULL));
 }
 
-/* old: NULL for a new one. */
+/* old: NULL for a new role. */
 static struct json *check_role(struct request *rq, enum rbac_kind kind, const struct json *obj,
                                const struct json *old)
 {
@@ -613,7 +615,7 @@ static struct json *check_binding(struct request *rq, const struct json *obj)
     return check_covered(rq, obj, wanted);
 }
 
-/* What the garbage collector writes grants nothing. */
+/* Whether the write changes only fields that the garbage collector writes; they grant nothing. */
 static bool only_collector_fields(struct arena *a, const struct json *obj, const struct json *old)
 {
     static const char *const fields[] = { "ownerReferences", "finalizers", "managedFields",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Impersonation: Impersonate-User, -Group, -Uid and -Extra-KEY, as upstream reads them. Each name
- * that is claimed needs the verb "impersonate" on it.
+ * requires the verb "impersonate" on it.
  */
 #include "api/auth/authn.h"
 #include "api/auth/authz.h"
 
 #define EXTRA_PREFIX "impersonate-extra-"
 
-/* ------------------------------------------------------------------ what is asked for */
+/* ------------------------------------------------------------------ the request */
 
 struct parsing {
     struct arena *a;
@@ -28,7 +28,7 @@ static void add_group(struct parsing *p, struct str group)
         p->groups[p->im.n_groups++] = str_copy_arena(p->a, group);
 }
 
-/* The key may be escaped as in a path; one that is escaped wrongly is taken as it is. */
+/* The key may be percent-encoded; an invalid encoding is taken literally. */
 static struct str extra_key(struct arena *a, struct str name)
 {
     struct str raw = str_slice(name, strlen(EXTRA_PREFIX), name.n), key;
@@ -91,7 +91,7 @@ const struct impersonation *impersonation_parse(struct arena *a, const struct he
     return im;
 }
 
-/* ------------------------------------------------------------------ whether it is allowed */
+/* ------------------------------------------------------------------ authorization */
 
 static struct json *check(struct request *rq, const char *group, const char *version,
                           const char *resource, struct str sub, struct str ns, struct str name)
@@ -131,7 +131,7 @@ static struct json *check_all(struct request *rq, const struct impersonation *im
     return no;
 }
 
-/* Groups that follow from the name when none were asked for, and the one of whoever has a name. */
+/* Add the groups that follow from the user name if none were given, and system:authenticated. */
 static void complete_groups(struct arena *a, struct kube_identity *id)
 {
     struct str ns, name;
@@ -161,7 +161,7 @@ static void add_strings(struct buf *to, const struct str *list, size_t n)
     (void)buf_add_cstr(to, n ? "}" : "");
 }
 
-/* What was asked for without a name, as upstream prints it. */
+/* The error for a request without a user name, in upstream's form. */
 static struct json *no_user(struct request *rq, const struct impersonation *im)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);

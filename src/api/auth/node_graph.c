@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an object concerns a node; see node_graph.h. The states are what is being read:
+ * Determines whether an object concerns a node; see node_graph.h. A state is what is being read:
  *
- *     ENTRIES                           what pods refer to, in the object's namespace
+ *     ENTRIES                           references of pods in the object's namespace
  *     ENTRIES -> CLAIMS -> CLAIM <-> CLAIM_VOLUME      a Secret, if no pod refers to it
  *     POD, OWNED                        one entry; an object that names its node itself
- *     VOLUME -> ENTRIES                 a volume: its claim tells the pods
+ *     VOLUME -> ENTRIES                 a volume: its claim leads to the pods
  */
 #include "api/auth/node_graph.h"
 
 #include "api/placed.h"
 
-enum { STEPS_PER_READ = 256 }; /* of the CPU budget: a read of the store, or a row of a page */
+enum {
+    STEPS_PER_READ = 256
+}; /* steps of the CPU budget for a read of the store, or a row of a page */
 
 enum { AT_ENTRIES, AT_CLAIMS, AT_CLAIM, AT_CLAIM_VOLUME, AT_POD, AT_OWNED, AT_VOLUME };
 
@@ -124,7 +126,7 @@ static bool is_bound_to(const struct json *volume, const struct node_claim *clai
            str_eq(json_get_str(ref, "name"), claim->name);
 }
 
-/* The volume of a claim that a pod of the node uses. */
+/* Whether the volume is bound to the current claim of the node's pods and uses the Secret. */
 static bool holds_secret(const struct node_lookup *l, const struct json *volume)
 {
     struct node_graph_sought s = { .ask = &l->ask };
@@ -133,9 +135,9 @@ static bool holds_secret(const struct node_lookup *l, const struct json *volume)
     return s.found;
 }
 
-/* ------------------------------------------------------------------ what was read */
+/* ------------------------------------------------------------------ results of reads */
 
-/* A node has many claims, and each may be large: the request pays for what is read. */
+/* A node may have many claims, and each may be large: reads count against the request's budget. */
 static bool spend(struct node_lookup *l, size_t n_rows, size_t n_bytes)
 {
     if (arena_spend(l->a, n_rows * STEPS_PER_READ + n_bytes, "looking for what concerns the node"))
@@ -145,7 +147,7 @@ static bool spend(struct node_lookup *l, size_t n_rows, size_t n_bytes)
     return false;
 }
 
-/* obj: NULL when there is none. */
+/* obj: NULL if absent. */
 static void take_object(struct node_lookup *l, const struct json *obj)
 {
     const struct json *claim;
@@ -203,7 +205,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         return;
     if (kv && json_parse(&a, kv->value, NULL, &obj, NULL) < 0)
         obj = NULL;
-    take_object(l, obj); /* l may be gone */
+    take_object(l, obj); /* l may be freed */
     arena_fini(&a);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a node may do; see node_rules.h. */
+/* The rules for nodes; see node_rules.h. */
 #include "api/auth/node_rules.h"
 
 #include "base/buf.h"
@@ -50,7 +50,7 @@ static enum node_answer relate(struct node_rules_query *q, enum node_thing what)
     return NODE_ASKS;
 }
 
-/* Whether a list is narrowed to this node by a field. */
+/* Whether a field selector restricts a list to this node. */
 static bool selects_node(const struct node_rules_query *q, const char *field)
 {
     struct arena a = { 0 };
@@ -89,7 +89,7 @@ static enum node_answer read_one(struct node_rules_query *q, enum node_thing wha
     return relate(q, what);
 }
 
-/* Objects that have the node's name. A create does not say its name; admission checks it. */
+/* Objects with the node's name. A create has no name in its path; admission checks it. */
 static enum node_answer own_object(const struct node_rules_query *q, const char *only,
                                    const char *other)
 {
@@ -168,7 +168,7 @@ static enum node_answer csi_nodes(struct node_rules_query *q)
     return own_object(q, only, "can only access CSINode with the same name as the requesting node");
 }
 
-/* Made by a server-side apply, which says the name. */
+/* Created by server-side apply, which has the name in the path. */
 static enum node_answer image_states(struct node_rules_query *q)
 {
     if (q->at->subresource.n || !has_verb(q, "get create update patch delete") ||
@@ -182,7 +182,7 @@ static enum node_answer slices(struct node_rules_query *q)
 {
     if (q->at->subresource.n)
         return silent(q, "cannot authorize ResourceSlice subresources");
-    if (has_verb(q, "create")) /* admission looks at its node */
+    if (has_verb(q, "create")) /* admission checks its node */
         return NODE_ALLOWS;
     if (has_verb(q, "get update patch delete"))
         return relate(q, NODE_SLICE);
@@ -202,7 +202,7 @@ static enum node_answer nodes(struct node_rules_query *q)
         return has_verb(q, "update patch") ? NODE_ALLOWS : NODE_SILENT;
     if (at->subresource.n)
         return NODE_SILENT;
-    if (has_verb(q, "create update patch")) /* admission limits it to its own Node */
+    if (has_verb(q, "create update patch")) /* admission restricts it to its own Node */
         return NODE_ALLOWS;
     if (!has_verb(q, "get list watch"))
         return NODE_SILENT;
@@ -219,7 +219,7 @@ static enum node_answer nodes(struct node_rules_query *q)
     return NODE_SILENT;
 }
 
-/* What a node may write of pods is limited to its own by admission. */
+/* Admission restricts writes of pods to those of the node. */
 static enum node_answer pods(struct node_rules_query *q)
 {
     const struct api_attributes *at = q->at;

@@ -5,9 +5,9 @@
  *     roles     "ns/name"   -> struct role      ("/name" for ClusterRoles)
  *     bindings  "ns/name"   -> struct binding
  *     subjects  "ns/Ukind"  -> struct grant     a chain: one for each binding that names the
- * subject
+ *                                               subject
  *
- * A ServiceAccount is found by its user name, which is how a request carries it.
+ * A ServiceAccount is found by its user name, the form in which requests carry it.
  */
 #include "api/auth/rbac.h"
 
@@ -22,18 +22,18 @@ struct role {
 struct binding;
 
 struct grant {
-    struct grant *next; /* of the same subject */
+    struct grant *next; /* next grant of the same subject */
     struct binding *of; /* NULL: an earlier grant of the binding has this subject */
     uint32_t at, n;     /* its key in the binding's text, namespace included */
 };
 
 struct binding {
-    uint64_t mark; /* of the walk that has seen it */
+    uint64_t mark; /* the last walk that has visited it */
     bool in_cluster, to_cluster_role;
     uint32_t ns_n, name_n, role_n;
     uint32_t n_grants;
     uint32_t size;
-    char *text; /* namespace, name, role, then the keys of the grants; behind the grants */
+    char *text; /* namespace, name, role, then the keys of the grants; stored after the grants */
     struct grant grants[];
 };
 
@@ -45,7 +45,7 @@ struct rbac {
 };
 
 enum {
-    KEY_MAX_BYTES = 1 << 20, /* a subject's name is bounded by the object that holds it */
+    KEY_MAX_BYTES = 1 << 20, /* the length of a subject's name is limited by its object */
     ROLE_MAX_BYTES = 8 << 20
 };
 
@@ -73,7 +73,7 @@ void rbac_free(struct rbac *r)
     free(r);
 }
 
-/* "ns/" and up to two parts behind it, in the scratch buffer; "" when it does not fit. */
+/* "ns/" followed by up to two parts, in the scratch buffer; "" if it does not fit. */
 static struct str make_key(struct rbac *r, struct str ns, struct str a, struct str b)
 {
     buf_reset(&r->key);
@@ -93,7 +93,7 @@ static void put_role(struct rbac *r, struct str ns, struct str name, const struc
     if (obj) {
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(ROLE_MAX_BYTES);
         if (rules_compile(&b, json_getc(obj, "rules")) < 0)
-            buf_reset(&b); /* what cannot be held grants nothing */
+            buf_reset(&b); /* rules that do not fit grant nothing */
         struct role *role = xalloc(sizeof *role + b.n);
         role->n = (uint32_t)b.n;
         if (b.n)
@@ -144,7 +144,7 @@ static void link_grants(struct rbac *r, struct binding *b)
         struct grant *g = &b->grants[i];
         struct str key = str_n(b->text + g->at, g->n);
         struct grant *first = map_get(&r->subjects, key);
-        if (first && first->of == b) /* named again: a chain has one of each binding */
+        if (first && first->of == b) /* named again: a chain has one grant per binding */
             continue;
         g->of = b;
         g->next = first;
@@ -152,7 +152,7 @@ static void link_grants(struct rbac *r, struct binding *b)
     }
 }
 
-/* The key of a subject; nothing for one that nobody can be. */
+/* Append the key of a subject; nothing for a subject that no user can be. */
 static bool add_subject_key(struct buf *to, struct str ns, const struct json *subject)
 {
     struct str kind = json_get_str(subject, "kind"), name = json_get_str(subject, "name");
@@ -194,7 +194,7 @@ static struct binding *make_binding(struct str ns, struct str name, bool in_clus
             text.n = at;
     }
     if (!buf_ok(&text))
-        return NULL; /* what cannot be held grants nothing */
+        return NULL; /* a binding that does not fit grants nothing */
     size_t size = sizeof(struct binding) + n * sizeof *grants + text.n;
     struct binding *b = xalloc(size);
     *b = (struct binding){ .in_cluster = in_cluster,

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Default roles and bindings; see rbac_bootstrap.h. The table is text, since text needs no
- * relocation and is read once, at start:
+ * Default roles and bindings; see rbac_bootstrap.h. The table is text, because text needs no
+ * relocation and is read only once, at start:
  *
  *     role NAME [to=LEVEL] [from=LEVEL]     a ClusterRole; aggregated to / from that level
  *     controller NAME                       ClusterRole system:controller:NAME, bound to the
  *                                           ServiceAccount of that name in kube-system
  *     local NAMESPACE NAME                  a Role
- *      VERBS GROUPS RESOURCES [NAMES]       a rule of the last role; lists by comma
+ *      VERBS GROUPS RESOURCES [NAMES]       a rule of the last role; comma-separated lists
  *      VERBS @ URLS
  *     bind NAME ROLE SUBJECT...             a ClusterRoleBinding
  *     localbind NAMESPACE NAME ROLE SUBJECT...
  *
- * The group of the core is written "core". Verbs: R get, list, watch; W create, delete,
- * deletecollection, patch, update; E create, patch, update. Subjects: U:user, G:group,
- * S:namespace/account.
+ * The core group is written "core". Verbs: R get, list, watch; W create, delete, deletecollection,
+ * patch, update; E create, patch, update. Subjects: U:user, G:group, S:namespace/account.
  */
 #include "api/auth/rbac_bootstrap.h"
 
@@ -37,7 +36,7 @@ static const char table[] =
     "role system:public-info-viewer\n"
     " get @ /healthz,/livez,/readyz,/version,/version/\n"
 
-    /* ---- what is granted in a namespace ---- */
+    /* ---- rights within a namespace ---- */
     "role admin from=admin\n"
     "role edit to=admin from=edit\n"
     "role view to=edit from=view\n"
@@ -84,7 +83,7 @@ static const char table[] =
     " R networking.k8s.io ingresses,ingresses/status,networkpolicies\n"
     " R resource.k8s.io resourceclaims,resourceclaims/status,resourceclaimtemplates\n"
 
-    /* ---- parts of a cluster ---- */
+    /* ---- components of a cluster ---- */
     "role system:heapster\n"
     " R core events,namespaces,nodes,pods\n"
     " R extensions deployments\n"
@@ -532,7 +531,7 @@ static size_t expand_verb(struct str *words, size_t n, struct str word)
     return add_word(words, n, word);
 }
 
-/* A list by comma as a sorted JSON array. */
+/* A comma-separated list as a sorted JSON array. */
 static struct json *list_of(struct arena *a, struct str text, enum rule_list which)
 {
     struct str words[WORDS_MAX], one;
@@ -599,7 +598,7 @@ static void set_aggregation(struct arena *a, struct json *obj, struct str word)
     json_setc(a, json_obj(a, obj, "aggregationRule"), "clusterRoleSelectors", list);
 }
 
-/* The lines below a role's own; they begin with a blank. */
+/* Read the lines below a role; they begin with a space. */
 static void take_rules(struct rbac_bootstrap_reader *rd, struct json *obj)
 {
     struct json *rules = json_new_array(rd->a);
@@ -722,9 +721,9 @@ void rbac_defaults(void (*fn)(void *arg, const struct rbac_default *d), void *ar
     arena_fini(&a);
 }
 
-/* ------------------------------------------------------------------ bringing objects up to date */
+/* ------------------------------------------------------------------ updating objects */
 
-/* Rules of the default that no rule of the object covers. */
+/* Add the rules of the default that no rule of the object covers. */
 static bool add_rules(struct arena *a, const struct json *wanted, struct json *stored)
 {
     bool changed = false;
@@ -756,7 +755,7 @@ static bool add_rules(struct arena *a, const struct json *wanted, struct json *s
     return changed;
 }
 
-/* Members of an array that the object's array lacks; `up` of both is an object. */
+/* Add the items that the object's array lacks; `up` of both is an object. */
 static bool add_items(struct arena *a, const struct json *wanted, struct json *up, const char *key)
 {
     bool changed = false;
@@ -777,7 +776,7 @@ static bool add_items(struct arena *a, const struct json *wanted, struct json *u
     return changed;
 }
 
-/* Labels and annotations: what the object says stays. */
+/* Add labels and annotations; existing values stay. */
 static bool add_members(struct arena *a, const struct json *wanted, struct json *stored,
                         const char *bag)
 {

@@ -69,7 +69,7 @@ bool rule_string(struct rules *left, struct str *ret)
     return true;
 }
 
-/* Cut a list off `r`: its count and strings. */
+/* Read a list from `r`: its count and strings. */
 static struct rules take_list(struct rules *r)
 {
     const uint8_t *start = r->p;
@@ -126,7 +126,7 @@ struct json *rule_to_json(struct arena *a, const struct rule *rule)
     return v;
 }
 
-/* ------------------------------------------------------------------ what a rule allows */
+/* ------------------------------------------------------------------ matching */
 
 static bool has(const struct rule *rule, enum rule_list which, struct str s)
 {
@@ -150,8 +150,7 @@ static bool has_or_star(const struct rule *rule, enum rule_list which, struct st
     return false;
 }
 
-/* "pods", "pods/log", "*", or any resource's subresource: "x/scale" is written star, slash, scale.
- */
+/* "pods", "pods/log", "*", or a subresource of any resource: star, slash, name. */
 static bool resource_matches(struct str pattern, struct str resource, struct str sub)
 {
     if (str_is(pattern, "*"))
@@ -165,7 +164,7 @@ static bool resource_matches(struct str pattern, struct str resource, struct str
            str_has_suffix(pattern, sub);
 }
 
-/* A star at the end stands for whatever follows; elsewhere it is a star. */
+/* Only a star at the end is a wildcard; elsewhere it is literal. */
 static bool url_matches(struct str pattern, struct str path)
 {
     if (str_is(pattern, "*") || str_eq(pattern, path))
@@ -209,7 +208,7 @@ bool rule_allows(const struct rule *rule, const struct rule_request *rq)
 
 /* ------------------------------------------------------------------ covering */
 
-enum { RULE_WORK_RULE = 8 }; /* of looking at a rule, in comparisons of strings */
+enum { RULE_WORK_RULE = 8 }; /* cost of looking at a rule, in string comparisons */
 
 static bool covers_resource(const struct rule *rule, struct str resource)
 {
@@ -350,7 +349,7 @@ static bool covers_one_url(const struct rule *rule, enum rule_list which, struct
     return covers_url(rule, s);
 }
 
-/* Without looking at every combination, which may be very many. */
+/* Compares the lists without expanding their product, which may be very large. */
 static bool covers_whole(struct cover *c, const struct rule *rule, const struct rule *wanted)
 {
     (void)spend(c->budget, RULE_WORK_RULE);
@@ -392,7 +391,7 @@ bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct
     return c.all && !is_over(&c);
 }
 
-/* ------------------------------------------------------------------ what is missing, as text */
+/* ------------------------------------------------------------------ text of missing rules */
 
 struct rule_gap {
     struct rule_gap *next;

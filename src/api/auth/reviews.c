@@ -12,7 +12,7 @@
 #include "kube/model/managed_fields.h"
 #include "kube/model/selector.h"
 
-/* ------------------------------------------------------------------ in and out */
+/* ------------------------------------------------------------------ bodies */
 
 struct json *review_read_body(struct request *rq, const struct kube_resource *res,
                               struct json **ret)
@@ -43,7 +43,7 @@ struct json *review_read_body(struct request *rq, const struct kube_resource *re
 
 static struct json *invalid(struct request *rq, const struct field_errors *errs)
 {
-    /* Upstream names the group only. */
+    /* Upstream shows only the group. */
     return status_invalid(&rq->arena, rq->res->group, STR(""), STR(""), errs);
 }
 
@@ -67,7 +67,7 @@ static void check_metadata(const struct json *obj, bool local, struct field_erro
 
 static const char *const selectors[] = { "fieldSelector", "labelSelector" }; /* in this order */
 
-/* Operators that are unknown are taken, for the sake of newer clients. */
+/* Unknown operators are accepted, for newer clients. */
 static void check_requirement(const struct json *req, const struct fpath *at,
                               struct field_errors *errs)
 {
@@ -88,7 +88,7 @@ static void check_requirement(const struct json *req, const struct fpath *at,
                     "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
 }
 
-/* Selectors narrow what is asked about; RBAC knows none, so they are checked and change nothing. */
+/* Selectors narrow the request; RBAC does not use them, so they are validated only. */
 static void check_selector(const struct json *attrs, const char *member, const struct fpath *up,
                            struct field_errors *errs)
 {
@@ -146,7 +146,7 @@ static void check_access_spec(const struct json *spec, bool self, struct field_e
         check_selector(res, selectors[i], &res_at, errs);
 }
 
-/* A local review is about its own namespace only. */
+/* A local review must name its own namespace only. */
 static void check_local(const struct json *obj, struct field_errors *errs)
 {
     const struct json *spec = json_getc(obj, "spec");
@@ -200,7 +200,7 @@ static struct kube_identity identity_of_spec(struct arena *a, const struct json 
     return id;
 }
 
-/* Keys have no escapes, so one of these in a key would begin another requirement. */
+/* Keys are not escaped, so one of these characters in a key would start another requirement. */
 static bool is_plain_key(struct str key)
 {
     for (size_t i = 0; i < key.n; i++)
@@ -209,7 +209,9 @@ static bool is_plain_key(struct str key)
     return true;
 }
 
-/* A selector of a review as a client writes it in a query; "" if a requirement is not `key=value`.
+/*
+ * A selector of a review in the form of a query parameter; only requirements of the form
+ * `key=value`. "" if there are none.
  */
 static struct str field_selector_of(struct arena *a, const struct json *selector)
 {
@@ -222,7 +224,7 @@ static struct str field_selector_of(struct arena *a, const struct json *selector
         struct str value = json_str(json_first(values));
         struct str key = json_get_str(req, "key");
         if (!str_is(json_get_str(req, "operator"), "In") || values->n != 1 || !is_plain_key(key))
-            continue; /* it narrows the list further */
+            continue; /* ignored: it would narrow the list further */
         (void)buf_printf(&text, "%s" STR_FMT "=", text.n ? "," : "", STR_ARG(key));
         for (size_t i = 0; i < value.n; i++) {
             if (value.p[i] == '\\' || value.p[i] == ',' || value.p[i] == '=')
@@ -273,7 +275,7 @@ static bool is_understood(struct arena *a, const struct json *selector, bool is_
     return true;
 }
 
-/* What of a question was left aside. */
+/* Report the parts of the request that were ignored. */
 static void tell_ignored(struct arena *a, const struct json *spec, struct json *status)
 {
     const char *text = "";
@@ -322,7 +324,10 @@ static void on_looked_up(struct node_lookup *l)
         answer_access(c->rq, c->obj, &c->at);
 }
 
-/* Answers, after the store has been read if the question is about what a node's pods refer to. */
+/*
+ * Answer at once, or after a read of the store if the decision depends on what a node's pods refer
+ * to.
+ */
 static struct json *decide_access(struct request *rq, struct json *obj,
                                   const struct kube_identity *id)
 {
@@ -442,7 +447,7 @@ static struct json *self_rules_review(struct request *rq, struct json *obj)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ who am I */
+/* ------------------------------------------------------------------ SelfSubjectReview */
 
 static struct json *self_review(struct request *rq, struct json *obj)
 {
@@ -526,7 +531,7 @@ static void token_review(struct request *rq, struct json *obj)
 
 static const struct {
     const char *kind;
-    /* Answers, now or later, or returns the Status that refuses the review. */
+    /* Answers, at once or later, or returns the Status that refuses the review. */
     struct json *(*answer)(struct request *rq, struct json *obj);
 } reviews[] = {
     { "SelfSubjectReview", self_review },

@@ -4,7 +4,7 @@
  *
  *     body -> admission -> ACCOUNT -> [POD | SECRET | NODE] -> [the pod's NODE] -> token
  *
- * Names in capitals are read from the store; what is not there is a 404.
+ * Names in capitals are read from the store; an absent object is a 404.
  */
 #include "api/auth/token_request.h"
 
@@ -25,7 +25,7 @@ struct issue {
     struct admission ad;
     unsigned at;
     struct token_request token;
-    int64_t told_s; /* when it expires, as the client is told */
+    int64_t told_s; /* expiry in the answer */
 };
 
 static struct kube_resource token_requests = { .group = { "authentication.k8s.io", 21 },
@@ -96,7 +96,9 @@ static void take_audiences(struct issue *is)
 
 /* ------------------------------------------------------------------ the answer */
 
-/* Kubelets ask for an hour and renew; a token for this server lives on, for pods that never look.
+/*
+ * Kubelets request an hour and renew; a token for this server is valid longer, for pods that do not
+ * reload it.
  */
 static void extend(struct issue *is)
 {
@@ -136,7 +138,7 @@ static void answer(struct issue *is)
     reply_json(rq, 201, is->obj);
 }
 
-/* ------------------------------------------------------------------ what it is bound to */
+/* ------------------------------------------------------------------ bound objects */
 
 static void read_next(struct issue *is);
 
@@ -203,7 +205,7 @@ static struct json *take_bound(struct issue *is, const struct json *obj)
     return NULL;
 }
 
-/* A pod may be on a node that is not there yet: then the token tells none. */
+/* The pod's Node may not exist yet: then the token names no node. */
 static void take_pod_node(struct issue *is, const struct json *obj)
 {
     if (obj)

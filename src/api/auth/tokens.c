@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bearer tokens; see tokens.h. A token of a ServiceAccount:
+ * Bearer tokens; see tokens.h. A ServiceAccount token:
  *
  *     parse -> signature, dates, audience -> ACCOUNT -> [SECRET] -> [POD] -> [NODE] -> good
  *
- * where each name in capitals is an object of the store that must be there with the same uid.
+ * Each name in capitals is an object of the store that must exist with the same uid.
  */
 #include "api/auth/tokens.h"
 
@@ -27,13 +27,13 @@
 
 enum tokens_check_at { AT_ACCOUNT, AT_SECRET, AT_POD, AT_NODE, AT_GOOD };
 
-/* A token that was good at `checked_ms`; its signature stays so. */
+/* A token that was valid at `checked_ms`; its signature need not be checked again. */
 struct tokens_known {
     uint8_t digest[SHA256_BYTES];
     int64_t expires_s;
     uint64_t checked_ms, used;
-    bool stale;     /* an object it depends on has been written since */
-    struct arena a; /* of the identity and the keys */
+    bool stale;     /* an object that it depends on was written since */
+    struct arena a; /* holds the identity and the keys */
     struct kube_identity identity;
     struct str keys[TOKEN_OBJECTS_MAX];
     size_t n_keys;
@@ -47,15 +47,15 @@ struct tokens {
     struct map file; /* digest -> struct kube_identity, in the arena */
     struct jwt_key *key;
     struct str issuer;
-    struct tokens_known *known; /* TOKENS_CACHE_MAX once there is one */
+    struct tokens_known *known; /* TOKENS_CACHE_MAX entries, allocated for the first one */
     size_t n_known;
     uint64_t uses;
-    uint64_t epoch; /* writes of objects that tokens may depend on */
+    uint64_t epoch; /* counts writes of objects that tokens may depend on */
 };
 
 /* ------------------------------------------------------------------ the token file */
 
-/* One field of a line of CSV; false: a quote without its end. */
+/* Read one field of a CSV line; false: unterminated quote. */
 static bool take_field(struct arena *a, struct str *line, struct str *ret)
 {
     if (!str_has_prefix(*line, STR("\""))) {
@@ -131,7 +131,7 @@ static int read_file(struct tokens *t, struct str text, struct err *err)
     return 0;
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 void tokens_free(struct tokens *t)
 {
@@ -187,7 +187,7 @@ struct json *tokens_jwks(struct arena *a, const struct tokens *t)
     return v;
 }
 
-/* ------------------------------------------------------------------ remembered tokens */
+/* ------------------------------------------------------------------ cached tokens */
 
 static struct tokens_known *find_known(struct tokens *t, const uint8_t *digest)
 {
@@ -207,7 +207,7 @@ static void remember(struct tokens *t, const struct token_check *c)
 {
     struct tokens_known *k = find_known(t, c->digest);
     if (c->epoch != t->epoch)
-        return; /* what was read may have been written meanwhile */
+        return; /* objects may have been written since they were read */
     int64_t expires_s = json_int_or(json_getc(c->claims, "exp"), INT64_MAX);
     if (!t->known)
         t->known = xnew_n(struct tokens_known, TOKENS_CACHE_MAX);
@@ -258,7 +258,7 @@ static bool finish(struct token_check *c, const char *why)
     return true;
 }
 
-/* What of the audiences asked for is among `has`. */
+/* The intersection of the required audiences with `has`. */
 static bool take_audiences(struct token_check *c, const struct str *has, size_t n)
 {
     const struct str *want = c->n_audiences ? c->audiences : &c->tokens->issuer;
@@ -282,7 +282,7 @@ static bool same_digest(const uint8_t *a, const uint8_t *b)
     return diff == 0;
 }
 
-/* Tokens that are just known; they are meant for this server. */
+/* Static tokens; their audience is this server. */
 static bool check_plain(struct token_check *c)
 {
     static const struct str groups[] = { { "system:masters", 14 }, { "system:authenticated", 20 } };
@@ -346,7 +346,7 @@ static const char *audience_text(const struct token_check *c, const struct str *
     return str_dup_arena(c->a, buf_str(&b));
 }
 
-/* NULL: nothing speaks against it but what the store may say. */
+/* NULL: the claims are valid; the store has to be asked. */
 static const char *check_claims(struct token_check *c)
 {
     struct arena *a = c->a;
@@ -418,7 +418,7 @@ struct str token_object_key(struct arena *a, const char *plural, struct str ns, 
                                ns.n ? "/" : "", STR_ARG(name)));
 }
 
-/* The object that the token names for this step: "" if it names none. */
+/* The key of the object that the token names for this step; "": none. */
 static struct str object_key(const struct token_check *c)
 {
     struct str ns = account_ns(c), name = STR("");
@@ -431,7 +431,7 @@ static struct str object_key(const struct token_check *c)
     case AT_POD:
         name = claim(c, "pod", "name");
         return name.n ? token_object_key(c->a, "pods", ns, name) : name;
-    case AT_NODE: /* beside a pod a node is only told, not bound to */
+    case AT_NODE: /* a node named besides a pod is informational, not a binding */
         name = claim(c, "pod", "name").n ? STR("") : claim(c, "node", "name");
         return name.n ? token_object_key(c->a, "nodes", STR(""), name) : name;
     case AT_GOOD:
@@ -458,7 +458,7 @@ static struct str object_uid(const struct token_check *c)
     return STR("");
 }
 
-/* Deleted for longer than clocks may differ. */
+/* Deleted longer ago than the allowed clock difference. */
 static bool is_long_deleted(const struct json *obj)
 {
     int64_t at_us;
@@ -467,7 +467,7 @@ static bool is_long_deleted(const struct json *obj)
                    at_us / 1000000 + TOKEN_LEEWAY_S < clock_wall_ms() / 1000);
 }
 
-/* A token of the old kind is in its Secret, byte for byte. */
+/* A legacy token must be in its Secret, byte for byte. */
 static bool secret_holds(const struct token_check *c, const struct json *obj)
 {
     uint8_t digest[SHA256_BYTES];
@@ -516,7 +516,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         c->done(c);
 }
 
-/* True: all have been read, and the token is good or not. */
+/* true: all objects were read, and the result is set. */
 static bool read_objects(struct token_check *c)
 {
     for (; c->at < AT_GOOD; c->at++) {
@@ -634,7 +634,10 @@ static void set_legacy(struct arena *a, struct json *v, const char *name, struct
     json_set_str(a, v, arena_printf(a, LEGACY_CLAIM "%s", name), value);
 }
 
-/* Put token, ca.crt and namespace into its data, unless it is for an account of another uid. */
+/*
+ * Put token, ca.crt and namespace into the Secret's data, unless it is for an account with another
+ * uid.
+ */
 static int secret_fill(const struct api *api, struct arena *a, struct json *secret,
                        const struct json *account, struct err *err)
 {
@@ -683,7 +686,7 @@ static struct json *secret_read(void *self, struct admission *ad, void *state)
                          &s->account);
 }
 
-/* Without the account upstream takes such a Secret, and makes no token for it. */
+/* If the account does not exist, upstream accepts such a Secret without making a token. */
 static struct json *secret_apply(void *self, struct admission *ad, void *state)
 {
     const struct secret_state *s = state;
