@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Secrets that hold a token of a ServiceAccount go when the account goes. Their tokens are worth
- * nothing from that moment on (tokens.c looks for the account), so it is tidying: what does not fit
- * the limit, or what a crash interrupts, stays.
+ * Deletes the Secrets that hold a token of a ServiceAccount after the account was deleted. Their
+ * tokens are invalid from that moment on (tokens.c reads the account), so this only tidies up:
+ * Secrets beyond the limit, or left by a crash, stay.
  */
 #include "api/controllers/controllers.h"
 #include "api/identity.h"
@@ -12,7 +12,7 @@
 #include <assert.h>
 
 enum {
-    SECRETS_ACCOUNTS_MAX = 64, /* accounts whose secrets are being looked for */
+    SECRETS_ACCOUNTS_MAX = 64, /* accounts whose Secrets are being searched */
     SECRETS_PAGE_ROWS = 32
 };
 
@@ -20,11 +20,11 @@ enum {
 
 struct account_secrets {
     struct api *api;
-    size_t n; /* struct account_secrets_search */
+    size_t n; /* searches that run */
     bool stopped;
 };
 
-/* For the secrets of one account. */
+/* The search for the Secrets of one account. */
 struct account_secrets_search {
     struct account_secrets *s;
     char *ns, *account, *uid;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every namespace has: the ServiceAccount "default", and the ConfigMap kube-root-ca.crt by
- * which programs in the cluster recognise this server. Made when a namespace is made, and again
- * when somebody deletes or changes them; all namespaces are looked at when the server starts.
+ * Objects of every namespace: the ServiceAccount "default", and the ConfigMap kube-root-ca.crt by
+ * which programs in the cluster verify this server. They are created with the namespace and
+ * restored when they are deleted or changed; all namespaces are checked when the server starts.
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
@@ -12,8 +12,8 @@
 #include <assert.h>
 
 enum {
-    ACCOUNTS_PARALLEL = 16, /* namespaces that are looked at at a time */
-    ACCOUNTS_WAITING = 256, /* more are found again by looking at all */
+    ACCOUNTS_PARALLEL = 16, /* namespaces that are checked at a time */
+    ACCOUNTS_WAITING = 256, /* beyond, a scan of all namespaces finds the rest */
     ACCOUNTS_PAGE_ROWS = 64
 };
 
@@ -35,7 +35,7 @@ struct accounts {
     bool scanning, more, rescan, failed, stopped;
     struct retry retry;
     struct defer turn;
-    controller_ready_cb ready; /* until it has been called */
+    controller_ready_cb ready; /* NULL once it was called */
     void *ready_arg;
 };
 
@@ -70,7 +70,7 @@ static void look_end(struct accounts_look *l, bool ok)
     api_part_idle(c->api);
 }
 
-/* The namespace may be on its way out, or gone: then there is nothing to be made. */
+/* The namespace may be ending, or gone: then there is nothing to create. */
 static void on_made(void *arg, int r, struct str body)
 {
     (void)body;
@@ -84,7 +84,7 @@ static bool map_is_right(const struct api *api, const struct json *map)
            !json_getc(map, "binaryData");
 }
 
-/* A merge patch that leaves nothing but our key. */
+/* A merge patch that removes all keys except ours. */
 static struct json *map_patch(struct arena *a, const struct api *api, const struct json *map)
 {
     struct json *patch = json_new_object(a), *data = json_obj(a, patch, "data");
@@ -255,7 +255,7 @@ static void kick(struct accounts *c)
     defer_start(c->api->loop, &c->turn, on_turn);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 void accounts_written(struct accounts *c, const struct written *w)
 {

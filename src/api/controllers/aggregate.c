@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ClusterRoles with an aggregationRule have the rules of all ClusterRoles that their selectors
- * find. After any change of a ClusterRole, and after the start, one round compares them all:
+ * A ClusterRole with an aggregationRule has the rules of all ClusterRoles that its selectors match.
+ * After any change of a ClusterRole, and at start, one round compares them all:
  *
  *     find those with an aggregationRule  ->  read all for their rules  ->  write what differs
  *
- * Only the rules that are gathered are kept, and only during a round.
+ * Only the collected rules are kept, and only during a round.
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
@@ -20,13 +20,13 @@
 enum {
     AGGREGATE_PAGE_ROWS = 64,
     AGGREGATE_MAX_ROLES = 256,     /* with an aggregationRule */
-    AGGREGATE_MAX_BYTES = 32 << 20 /* that one round may keep */
+    AGGREGATE_MAX_BYTES = 32 << 20 /* of rules in one round */
 };
 
 #define ROLES_PREFIX "/registry/rbac.authorization.k8s.io/clusterroles/"
 #define ROLES_PATH   "/apis/rbac.authorization.k8s.io/v1/clusterroles/"
 
-/* What one selector of one role has found, in the order of names. */
+/* The rules of the roles that one selector of one role matches, in the order of names. */
 struct aggregate_source {
     struct selector selector;
     struct json *rules;
@@ -35,30 +35,30 @@ struct aggregate_source {
 struct aggregate_target {
     struct str name, uid;
     uint64_t rev;
-    const struct json *rules; /* as they are */
+    const struct json *rules; /* the stored rules */
     struct aggregate_source *sources;
     size_t n_sources;
 };
 
 struct aggregate {
     struct api *api;
-    struct arena arena; /* of a round */
+    struct arena arena; /* of one round */
     struct aggregate_target *targets[AGGREGATE_MAX_ROLES];
     size_t n_targets;
     struct buf after;
-    bool gathering; /* the second reading */
+    bool gathering; /* the second read */
     bool busy, dirty, failed, stopped;
-    bool too_large; /* this is why it failed: nothing that time heals */
+    bool too_large; /* the cause of the failure; a retry would not help */
     size_t n_calls;
     struct retry retry;
     struct defer turn;
-    controller_ready_cb ready; /* until it has been called */
+    controller_ready_cb ready; /* NULL once it was called */
     void *ready_arg;
 };
 
 static void kick(struct aggregate *g);
 
-/* ---- the two readings ---- */
+/* ---- the two reads ---- */
 
 static void find_target(struct aggregate *g, const struct store_kv *kv)
 {
@@ -124,7 +124,7 @@ static void gather(struct aggregate *g, struct arena *scratch, const struct stor
     }
 }
 
-/* ---- the writing ---- */
+/* ---- writes ---- */
 
 static void round_end(struct aggregate *g);
 
@@ -146,7 +146,7 @@ static void write_target(struct aggregate *g, const struct aggregate_target *t)
     struct json *rules = json_new_array(a), *patch = json_new_object(a);
     for (size_t i = 0; i < t->n_sources; i++)
         add_rules(g, rules, t->sources[i].rules);
-    if (g->failed) /* not half of it */
+    if (g->failed) /* do not write an incomplete list */
         return;
     bool same = rules->n == 0 ? !json_first(t->rules) : t->rules && json_equal(rules, t->rules);
     if (same)
@@ -204,7 +204,7 @@ static void round_end(struct aggregate *g)
 
 static void read_page(struct aggregate *g);
 
-/* All roles have been read. */
+/* All roles were read. */
 static void reading_end(struct aggregate *g)
 {
     buf_reset(&g->after);
@@ -279,7 +279,7 @@ static void kick(struct aggregate *g)
     defer_start(g->api->loop, &g->turn, on_turn);
 }
 
-/* ---- life ---- */
+/* ---- lifecycle ---- */
 
 void aggregate_written(struct aggregate *g, const struct written *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The controllers of one server, together; see controllers.h. */
+/* The controllers of one server; see controllers.h. */
 #include "api/controllers/controllers.h"
 
 #include "api/controllers/csr.h"
@@ -149,7 +149,7 @@ static bool rest_is_busy(const void *self)
            c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
 }
 
-/* Only those that need no more than its name. */
+/* Notify only the controllers that need nothing but the name. */
 static void rest_lost(void *self, const struct written *w)
 {
     const struct controllers *c = self;
@@ -183,7 +183,7 @@ static const struct api_part_ops rest = { .name = "controllers",
                                           .written = rest_written,
                                           .lost = rest_lost };
 
-/* ------------------------------------------------------------------ for the setup */
+/* ------------------------------------------------------------------ interface */
 
 void controllers_init(struct api *api, const struct api_opts *opts)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CustomResourceDefinitions: what is stored is what is served.
+ * CustomResourceDefinitions: the stored definitions are served.
  *
  * Each stored definition has an entry here with its compiled form. A change reaches the registry
- * through crds_written(), called by whoever committed it before the client is answered, and again
- * through the store's watch, which also tells of changes made by other processes; the revision
- * makes the second one a no-op.
+ * through crds_written(), which the commit path calls before the client gets its answer, and again
+ * through the store's watch, which also delivers changes by other processes. The revision makes the
+ * second call a no-op.
  *
  * A definition that is being deleted stays served until its instances are gone:
  *
  *     sweep (deletecollection) -> look (any left?) -> read -> release (our finalizer) -> done
  *        ^                         ^  |                 |       |
- *        |       an instance went  |  v                 |       |
+ *        |    instance deleted     |  v                 |       |
  *        +----------------------- wait <----------------+-------+
- *          something had failed
+ *          retry after a failure
  */
 #include "api/admission.h"
 #include "api/controllers/controllers.h"
@@ -35,41 +35,41 @@ enum cleanup {
     CLEANUP_SWEEP,
     CLEANUP_LOOK,
     CLEANUP_WAIT,
-    CLEANUP_READ, /* the definition, to write it back without our finalizer: */
+    CLEANUP_READ, /* read the definition, to write it back without our finalizer */
     CLEANUP_RELEASE,
-    CLEANUP_DONE /* it is gone, or others' finalizers hold it */
+    CLEANUP_DONE /* it is gone, or other finalizers hold it */
 };
 
 struct crds_entry {
     struct crds *owner;
     char *name;
-    struct crd *crd; /* NULL: does not compile */
+    struct crd *crd; /* NULL: it does not compile */
     bool served;     /* its resources are in the registry */
     bool accepted;   /* condition NamesAccepted */
     bool terminating;
     uint64_t rev;       /* of the stored definition */
     uint64_t shape_rev; /* last revision that may have changed the schema */
     int64_t generation;
-    struct buf names; /* {metadata, spec.group, status.acceptedNames}: for others' name conflicts */
-    bool seen;        /* when all were read again */
+    struct buf names; /* {metadata, spec.group, status.acceptedNames}: to detect name conflicts */
+    bool seen;        /* in the current list of all definitions */
     enum cleanup cleanup;
-    bool failed;               /* a step since the sweep did */
-    uint64_t look_rev;         /* instances that go later are not missed */
-    struct store_watch *watch; /* CLEANUP_WAIT, and */
-    struct retry retry;        /* after a failure */
+    bool failed;               /* a step since the sweep has failed */
+    uint64_t look_rev;         /* the watch for deleted instances starts after this revision */
+    struct store_watch *watch; /* in CLEANUP_WAIT */
+    struct retry retry;        /* in CLEANUP_WAIT after a failure */
 };
 
 struct crds {
     struct api *api;
     struct map entries;
-    struct registry builtin; /* without definitions: names that nobody can take */
+    struct registry builtin; /* built-in kinds only: names that no definition may take */
     struct store_watch *watch;
     struct buf after; /* while loading */
     uint64_t loaded_rev;
     bool loading, stopped;
-    struct retry retry; /* of reading the definitions */
+    struct retry retry; /* of the read of the definitions */
     size_t n_calls;
-    controller_ready_cb ready; /* NULL once told */
+    controller_ready_cb ready; /* NULL once it was called */
     void *ready_arg;
 };
 
@@ -225,7 +225,7 @@ void crds_written(struct crds *c, struct str name, struct str value, uint64_t re
 
 /* ------------------------------------------------------------------ names */
 
-/* Before a definition is written: set the conditions that follow from its names. */
+/* Before a definition is written: set the conditions that depend on its names. */
 static void prepare(struct crds *c, struct arena *a, struct json *obj)
 {
     struct json *others = json_new_array(a), *other;
@@ -250,8 +250,10 @@ static void on_rechecked(void *arg, int r, struct str body)
     api_part_idle(c->api);
 }
 
-/* Names became free: definitions of the group that wanted some are written again, which decides
- * anew. */
+/*
+ * Names became free: write the definitions of the group that wanted some again, which reevaluates
+ * their conditions.
+ */
 static void recheck_conflicts(struct crds *c, struct str group)
 {
     map_each (m, &c->entries) {
@@ -275,7 +277,7 @@ static void recheck_conflicts(struct crds *c, struct str group)
 
 /* ------------------------------------------------------------------ deletion */
 
-/* The answer of one step of one definition's cleanup; the entry may be gone by then. */
+/* The continuation of one step of a cleanup; the entry may be gone by then. */
 struct crds_step {
     struct crds *c;
     char *name;
@@ -296,14 +298,14 @@ static bool call(struct crds_entry *e, const struct inner_request *req)
     return false;
 }
 
-/* Go on from there. */
+/* Continue with this step. */
 static void cleanup_at(struct crds_entry *e, enum cleanup at)
 {
     e->cleanup = at;
     cleanup_run(e);
 }
 
-/* Waiting is over. */
+/* End the wait. */
 static void cleanup_wake(struct crds_entry *e, enum cleanup at)
 {
     if (e->watch)
@@ -359,7 +361,7 @@ static int follow_instances(struct crds_entry *e)
     return r;
 }
 
-/* Instances are left: for the next one to go. After a failure: for some time at most. */
+/* Instances are left: wait until one is deleted. After a failure also retry by a timer. */
 static void cleanup_wait(struct crds_entry *e)
 {
     struct loop *loop = e->owner->api->loop;
@@ -377,8 +379,8 @@ static void cleanup_fail(struct crds_entry *e)
 }
 
 /*
- * A definition that takes the names of a built-in kind is never accepted, but it is kept. Where its
- * instances would lie are the objects of that kind: they are not its own.
+ * A definition that takes the names of a built-in kind is never accepted, but it is kept. The keys
+ * of its instances would be those of the built-in kind's objects, which are not its own.
  */
 static bool has_place(const struct crds *c, const struct kube_resource *res)
 {
@@ -426,7 +428,7 @@ static void cleanup_run(struct crds_entry *e)
     arena_fini(&a);
 }
 
-/* Write the definition back without our finalizer; a conflict reads it again. */
+/* Write the definition back without our finalizer; after a conflict read it again. */
 static void put_released(struct crds_entry *e, struct str body)
 {
     struct arena a = { 0 };
@@ -472,7 +474,7 @@ static void step_done(struct crds_entry *e, int r, struct str body)
     case CLEANUP_LOOK:
         if (r == 404 || (r == 200 && list_is_short(body))) {
             cleanup_at(e, CLEANUP_READ);
-        } else { /* instances that cannot be listed may be there */
+        } else { /* instances may exist that cannot be listed */
             e->failed = e->failed || r != 200;
             cleanup_wait(e);
         }
@@ -511,7 +513,7 @@ static void on_step(void *arg, int r, struct str body)
     api_part_idle(c->api);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 static void on_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
 {
@@ -538,7 +540,10 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_end = on_end };
 
-/* Gone while nobody watched: those that were there before the list, and were not in it. */
+/*
+ * Remove the entries of definitions that were deleted while there was no watch: older than the
+ * list, and not in it.
+ */
 static void remove_unseen(struct crds *c)
 {
     struct crds_entry *gone;
@@ -599,7 +604,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         const struct store_kv *kv = &page->kv[i];
         struct str name = str_slice(kv->key, strlen(CRD_PREFIX), kv->key.n);
         struct crds_entry *e = map_get(&c->entries, name);
-        if (e && kv->create_rev > e->rev) /* another one of that name */
+        if (e && kv->create_rev > e->rev) /* another definition of that name */
             entry_remove(e);
         crds_written(c, name, kv->value, kv->mod_rev);
         e = map_get(&c->entries, name);
@@ -744,7 +749,7 @@ static bool instance_wanted(void *self, const struct admission *ad)
     return ad->rq->res->crd;
 }
 
-/* No new instances of a definition that is being deleted. */
+/* Refuse new instances of a definition that is being deleted. */
 static struct json *instance_read(void *self, struct admission *ad, void *state)
 {
     struct request *rq = ad->rq;

@@ -33,9 +33,9 @@ static bool has_condition(const struct json *obj, const char *type)
     return false;
 }
 
-/* ------------------------------------------------------------------ what the client may write */
+/* ------------------------------------------------------------------ writes of clients */
 
-/* Upstream looks for a right to the signer itself, then to all of its domain. */
+/* As upstream, a right to the signer itself, or to all of its domain. */
 static struct json *check_signer(struct request *rq, const struct json *obj, const char *verb)
 {
     struct arena *a = &rq->arena;
@@ -60,7 +60,7 @@ static struct json *check_signer(struct request *rq, const struct json *obj, con
                             verb, STR_ARG(signer))));
 }
 
-/* The PEM text of the request itself. */
+/* Decode the PEM text of the request. */
 static bool request_text(const struct json *obj, struct buf *to)
 {
     return base64_decode(to, json_str(json_path(obj, "spec", "request", NULL)), BASE64_LENIENT) ==
@@ -100,7 +100,7 @@ static struct json *check_new(struct request *rq, struct json *obj)
     return NULL;
 }
 
-/* Conditions of these two types change through the approval only. */
+/* Conditions of these two types can be changed only through the approval subresource. */
 static bool is_verdict(const struct json *condition)
 {
     struct str type = json_get_str(condition, "type");
@@ -158,7 +158,7 @@ static bool approval_wanted(void *self, const struct admission *ad)
     return is_csr(ad->rq->res) && is_approval(ad->rq);
 }
 
-/* Before an update is validated: who approves changes no certificate. */
+/* Before validation of an update: an approval does not change the certificate. */
 static struct json *approval_apply(void *self, struct admission *ad, void *state)
 {
     struct arena *a = &ad->rq->arena;
@@ -257,7 +257,7 @@ static const char *check_subject(const struct json *obj, const struct x509_subje
     return NULL;
 }
 
-/* The certificate, or why not. */
+/* Sets *ret_pem to the certificate, or returns why it cannot be signed. */
 static const char *sign(const struct controllers *c, struct arena *a, const struct json *obj,
                         struct buf *ret_pem)
 {
@@ -356,7 +356,7 @@ void csr_written(struct controllers *c, const struct written *w)
     arena_fini(a);
 }
 
-/* ------------------------------------------------------------------ what was left undone */
+/* ------------------------------------------------------------------ rescan */
 
 static void on_rescan_done(struct controllers *c, int r)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that every cluster has and that clients take for granted: the two PriorityClasses of the
- * system, the FlowSchemas and PriorityLevelConfigurations that upstream begins with, and an
- * APIService for each group and version that is served, definitions included.
+ * Objects that clients expect in every cluster: the two system PriorityClasses, upstream's initial
+ * FlowSchemas and PriorityLevelConfigurations, and an APIService for each group and version that is
+ * served, those of definitions included.
  *
- * A round reads the names of what is there, makes what is missing, and removes the APIServices that
- * were made here and stand for nothing any more. It runs before the server is ready, and after
- * one of them was deleted or a definition written. An object that exists is left as it is.
+ * A round reads the names of the existing objects, creates the missing ones, and removes
+ * APIServices that were created here and whose group and version are no longer served. It runs
+ * before the server is ready, and after one of these objects was deleted or a definition was
+ * written. An object that exists is left as it is.
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
@@ -19,12 +20,12 @@
 
 enum {
     DEFAULTS_PAGE_ROWS = 500,
-    DEFAULTS_PARALLEL = 64 /* a round goes on when these have been answered */
+    DEFAULTS_PARALLEL = 64 /* a round continues when these have been answered */
 };
 
 #define AUTOMANAGED "kube-aggregator.kubernetes.io/automanaged"
 
-/* ------------------------------------------------------------------ what there is to be */
+/* ------------------------------------------------------------------ wanted objects */
 
 static const struct defaults_kind {
     const char *group, *plural;
@@ -64,7 +65,7 @@ _Static_assert(ARRAY_LEN(kinds) == N_KINDS, "one for each");
     ",\"queueLengthLimit\":50}}"
 #define CLASS(value, text) "{\"value\":" value ",\"description\":\"" text "\"}"
 
-/* kind, name, the object without its name. As upstream's, but for the texts. */
+/* kind, name, the object without its name. Like upstream's, except the texts. */
 static const struct preset {
     int kind;
     const char *name, *body;
@@ -114,7 +115,7 @@ static const struct preset {
     { KIND_CIDR, "kubernetes", "{\"spec\":{\"cidrs\":[\"" SERVICES_CIDR "\"]}}" },
 };
 
-/* Where groups stand in the order of upstream's APIServices. */
+/* Positions of groups in the order of upstream's APIServices. */
 static const struct {
     const char *group;
     int64_t minimum;
@@ -148,19 +149,19 @@ enum { CRD_GROUP_MINIMUM = 1000, CRD_VERSION_PRIORITY = 100, VERSION_PRIORITY = 
 
 struct defaults {
     struct api *api;
-    int at;          /* kind that is being looked at; N_KINDS: none */
-    struct map have; /* names of that kind */
+    int at;          /* kind being processed; N_KINDS: none */
+    struct map have; /* existing names of that kind */
     struct buf after;
     struct list missing; /* struct errand */
     size_t n_calls;
     bool busy, dirty, failed, stopped;
     struct retry retry;
     struct defer turn;
-    controller_ready_cb ready; /* until it has been called */
+    controller_ready_cb ready; /* NULL once it was called */
     void *ready_arg;
 };
 
-/* An object to be made, or an APIService that may have to go (body empty). */
+/* An object to create, or an APIService that may have to be removed (body empty). */
 struct errand {
     struct list node;
     struct defaults *d;
@@ -226,7 +227,7 @@ static int errand_call(struct errand *j, const char *method, struct str body, in
     return r;
 }
 
-/* Was it made here? Only then it may go. */
+/* Remove the APIService only if it was created here. */
 static void on_candidate(void *arg, int r, struct str body)
 {
     struct errand *j = arg;
@@ -251,7 +252,7 @@ static void errand_start(struct errand *j)
         errand_done(j, false);
 }
 
-/* ---- what is missing ---- */
+/* ---- missing objects ---- */
 
 static void want_presets(struct defaults *d)
 {
@@ -294,7 +295,7 @@ static struct json *new_service(struct arena *a, const struct kube_resource *res
     return obj;
 }
 
-/* Every name that is served is taken off d->have; what is left stands for nothing. */
+/* Remove every served name from d->have; the rest is obsolete. */
 static void want_services(struct defaults *d)
 {
     const struct kube_resource *last = NULL;
@@ -316,7 +317,7 @@ static void want_services(struct defaults *d)
         errand_add(d, e->key, NULL);
 }
 
-/* ---- the way through the kinds ---- */
+/* ---- a round over the kinds ---- */
 
 static void on_retry(struct timer *t)
 {
@@ -429,7 +430,7 @@ static void kick(struct defaults *d)
     defer_start(d->api->loop, &d->turn, on_turn);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 void defaults_written(struct defaults *d, const struct written *w)
 {

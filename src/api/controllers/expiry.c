@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events go after a time: an hour, unless --event-ttl says otherwise, counted from when they were
- * last observed or made; never earlier because somebody put the clock right. One timer stands for
- * the next one that is due, with some slack so that many go at once; it is armed only while there
- * are Events. When it runs they are all read, in pages, and the old ones deleted like by any
- * client.
+ * Deletes Events after a time (one hour, unless --event-ttl is given), counted from when they were
+ * last observed or created; never earlier because the clock was corrected. One timer is armed for
+ * the next Event that is due, with some slack so that many are deleted at once; it is armed only
+ * while there are Events. When it fires, all Events are read in pages, and the old ones are deleted
+ * through the API.
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/jump.h"
@@ -16,9 +16,9 @@
 #include <assert.h>
 
 enum {
-    EXPIRY_PAGE_ROWS = 64,  /* also deletions at a time */
-    EXPIRY_SLACK_PART = 20, /* of the time to live */
-    EXPIRY_RETRY_MS = 60000 /* when the store did not answer */
+    EXPIRY_PAGE_ROWS = 64,  /* also the number of parallel deletions */
+    EXPIRY_SLACK_PART = 20, /* fraction of the time to live */
+    EXPIRY_RETRY_MS = 60000 /* after an error of the store */
 };
 
 #define EVENTS_PREFIX "/registry/events/"
@@ -29,12 +29,12 @@ struct expiry {
     struct timer timer;
     struct buf after;
     struct jump jump;
-    int64_t first_due_ms; /* wall clock, of the Events that stay; 0: none */
+    int64_t first_due_ms; /* wall clock; of the remaining Events; 0: none */
     size_t n_calls;
     bool reading, more, busy, noted, failed, stopped;
 };
 
-/* ---- when ---- */
+/* ---- timestamps ---- */
 
 static int64_t stamp_ms(const struct json *v)
 {
@@ -42,7 +42,7 @@ static int64_t stamp_ms(const struct json *v)
     return json_str(v).n == 0 || rfc3339_parse(json_str(v), &us) < 0 ? 0 : us / 1000;
 }
 
-/* Times that clients wrote are taken if they can be true. */
+/* A time written by a client is used unless it lies in the future. */
 static int64_t past_ms(const struct json *v, int64_t now_ms)
 {
     int64_t at_ms = stamp_ms(v);
@@ -50,8 +50,8 @@ static int64_t past_ms(const struct json *v, int64_t now_ms)
 }
 
 /*
- * The latest time that is written in an Event of either group. One that the server made in the
- * future, by a clock that was put back since, counts as made now.
+ * The latest time in an Event of either group. If the creation time lies in the future, because the
+ * clock was set back since, the Event counts as created now.
  */
 static int64_t last_seen_ms(const struct json *event, int64_t now_ms)
 {
@@ -193,7 +193,7 @@ static void on_timer(struct timer *t)
     round_begin(container_of(t, struct expiry, timer));
 }
 
-/* ---- life ---- */
+/* ---- lifecycle ---- */
 
 void expiry_written(struct expiry *x, const struct written *w)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Garbage collection: the queue, what fills it, and its turn; see gc.h. */
+/* Garbage collection: the queue, its sources, and its turn; see gc.h. */
 #include "api/controllers/gc.h"
 
 #include "base/log.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ the queue */
 
-/* What waits is known by a letter for what it is and its name. */
+/* Queued jobs are known by a letter for their type followed by their name. */
 enum { KNOWN_MAX_BYTES = STORE_KEY_MAX_BYTES + 2 };
 
 static struct str known(char text[KNOWN_MAX_BYTES], char letter, const char *name)
@@ -19,7 +19,7 @@ static struct str known(char text[KNOWN_MAX_BYTES], char letter, const char *nam
     return str_n(text, MIN((size_t)n, KNOWN_MAX_BYTES - 1));
 }
 
-/* false: it waits already, or there is no room for it. */
+/* false: already queued, or no room. */
 static bool queue_note(struct gc *gc, char letter, const char *name)
 {
     char text[KNOWN_MAX_BYTES];
@@ -71,7 +71,7 @@ void gc_queue_pass(struct gc *gc, enum pass_kind kind, struct str subject, bool 
     if (gc->stopped)
         return;
     if (kind == PASS_LEAVING && flag) {
-        /* one that waits and would only check is made to look at everything */
+        /* a queued pass that would only check is turned into a fresh one */
         for (struct list *l = gc->passes.next; l != &gc->passes; l = l->next) {
             struct pass *p = container_of(l, struct pass, node);
             if (p->kind == kind && str_is(subject, p->subject))
@@ -92,7 +92,7 @@ void gc_queue_pass(struct gc *gc, enum pass_kind kind, struct str subject, bool 
 void gc_queue_work(struct gc *gc, struct pass *pass, enum gc_work_kind kind, struct str key)
 {
     char *name = str_dup(key);
-    /* those of a pass are bounded by its page, and it waits for each of them */
+    /* the works of a pass are bounded by its page, and the pass waits for each of them */
     if (gc->stopped || (!pass && !queue_note(gc, 'o', name))) {
         free(name);
         return;
@@ -127,7 +127,7 @@ static void on_retry(struct timer *t)
     gc_queue_pass(gc, PASS_SCAN, STR(""), false);
 }
 
-/* Nothing is left to do, but perhaps all over again. */
+/* The queue is empty; start a pass over everything if something was dropped or failed. */
 static void rest(struct gc *gc)
 {
     if (gc->known.n == 0)
@@ -149,7 +149,7 @@ static void end_pass(struct gc *gc)
     gc->active = NULL;
     pass_free(p);
     if (built)
-        gc_tell_ready(gc, 0, NULL); /* without the marker the next start builds it again */
+        gc_tell_ready(gc, 0, NULL); /* without the marker the next start builds the indices again */
 }
 
 static void on_turn(struct defer *d)
@@ -184,9 +184,12 @@ void gc_kick(struct gc *gc)
     defer_start(gc->api->loop, &gc->turn, on_turn);
 }
 
-/* ------------------------------------------------------------------ what was written */
+/* ------------------------------------------------------------------ notifications of writes */
 
-/* Does the owner of `ref` wait for its dependents, and was this the last one? */
+/*
+ * If the owner of `ref` waits for its dependents, and this one may have been the last, queue the
+ * owner.
+ */
 static void owner_may_go(struct gc *gc, const struct json *dependent, const struct json *ref)
 {
     struct arena a = { 0 };
@@ -236,7 +239,7 @@ void gc_kinds_changed(struct gc *gc)
     gc_queue_pass(gc, PASS_SCAN, STR(""), false);
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                       const struct err *err)
@@ -270,7 +273,7 @@ struct gc *gc_start(struct api *api, controller_ready_cb ready, void *arg)
     list_init(&gc->works);
     list_init(&gc->passes);
     int r = store_get(api->store, STR(BUILT_KEY), 0, on_marker, gc, NULL);
-    assert(r >= 0); /* nobody closes the store while the server starts */
+    assert(r >= 0); /* the store is not closed while the server starts */
     gc->reading_marker = true;
     return gc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Garbage collection: many objects, one page at a time; see gc.h. */
+/* Garbage collection: passes over many objects, one page at a time; see gc.h. */
 #include "api/controllers/gc.h"
 
 /* ------------------------------------------------------------------ a pass */
@@ -49,7 +49,7 @@ static void on_pass_owner(void *arg, int r, const struct store_kv *kv, uint64_t 
     gc_pass_run(p);
 }
 
-/* The next page's rows become works. The pass over all owners takes one dependent of each. */
+/* Turn the rows of the page into works. The pass over all owners takes one dependent of each. */
 static void take_rows(struct pass *p, const struct store_page *page)
 {
     for (size_t i = 0; i < page->n; i++) {
@@ -72,13 +72,13 @@ static void take_rows(struct pass *p, const struct store_page *page)
         return;
     buf_reset(&p->after);
     if (p->kind == PASS_SCAN && str_has_prefix(page->kv[0].key, STR(OWNED_PREFIX)))
-        (void)buf_printf(&p->after, OWNED_PREFIX STR_FMT "0", /* '0' comes behind '/' */
+        (void)buf_printf(&p->after, OWNED_PREFIX STR_FMT "0", /* '0' follows '/' */
                          STR_ARG(owners_uid(page->kv[0].key)));
     else
         (void)buf_add_str(&p->after, page->kv[page->n - 1].key);
 }
 
-/* All pages of one prefix have been seen; is there another one? */
+/* All pages of one prefix were read; true: there is another prefix. */
 static bool next_prefix(struct pass *p)
 {
     if (p->kind != PASS_SCAN || !str_is(buf_str(&p->prefix), LEAVING_PREFIX "/"))
@@ -123,7 +123,7 @@ static void on_marked(void *arg, const struct store_txn_result *res, const struc
     gc_pass_run(p);
 }
 
-/* Is anybody left who must go first, or be let go? */
+/* Check whether dependents are left that must be deleted or orphaned first. */
 static void on_check_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct pass *p = arg;
@@ -142,9 +142,9 @@ static void on_check_page(void *arg, int r, const struct store_page *page, const
         pass_fail(p);
     } else if (held && p->orphan && !p->failed && ++p->rounds < GC_ATTEMPTS) {
         buf_reset(&p->after);
-        p->at = PASS_PAGES; /* made while we were looking */
+        p->at = PASS_PAGES; /* created during the pass */
     } else if (held) {
-        p->at = PASS_END; /* told when it goes */
+        p->at = PASS_END; /* its deletion queues the pass again */
     } else if (!p->more) {
         p->at = PASS_FINALIZE;
     }
@@ -167,7 +167,7 @@ static void on_finalized(void *arg, int r, struct str body)
     gc_pass_run(p);
 }
 
-/* Take our finalizer from the owner; with the last one the object goes. */
+/* Remove our finalizer from the owner; with the last finalizer the object is removed. */
 static bool let_go(struct pass *p, struct arena *a, const struct store_kv *kv)
 {
     struct json *obj, *patch = json_new_object(a), *meta = json_obj(a, patch, "metadata");
@@ -238,7 +238,7 @@ static int ask_page(struct pass *p, store_range_cb cb)
     return store_range(p->gc->api->store, &range, cb, p, NULL);
 }
 
-/* All works are done: PASS_CHECK, or the end for those that have nothing to check. */
+/* All works have ended: PASS_CHECK, or the end for passes without a check. */
 static int check(struct pass *p)
 {
     struct store *store = p->gc->api->store;
@@ -251,7 +251,7 @@ static int check(struct pass *p)
         const struct store_op op = { .kind = STORE_PUT,
                                      .key = STR(BUILT_KEY),
                                      .value = STR(BUILT_VALUE) };
-        if (!p->failed && p->left_out) /* build them again at the next start */
+        if (!p->failed && p->left_out) /* build the indices again at the next start */
             gc_queue_pass(p->gc, PASS_SCAN, STR(""), false);
         if (p->failed || p->left_out) {
             p->at = PASS_END;
@@ -269,7 +269,7 @@ static int check(struct pass *p)
     return 0;
 }
 
-/* The only place that asks the store. */
+/* The only function that starts store operations of a pass. */
 void gc_pass_run(struct pass *p)
 {
     struct gc *gc = p->gc;
@@ -288,7 +288,7 @@ void gc_pass_run(struct pass *p)
             break;
         case PASS_PAGES:
             if (p->n_out >= GC_PARALLEL)
-                return; /* the works come back through the queue's turn */
+                return; /* a finished work resumes the pass through the queue's turn */
             p->waiting = true;
             r = ask_page(p, on_pass_page);
             break;

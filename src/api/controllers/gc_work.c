@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Garbage collection: one object, compared with its owners; see gc.h. */
+/* Garbage collection: compares one object with its owners; see gc.h. */
 #include "api/controllers/gc.h"
 
 #include "base/clock.h"
@@ -42,7 +42,7 @@ struct str gc_owner_key(struct arena *a, const struct kube_resource *res,
 struct str gc_path_of(struct arena *a, const struct kube_resource *res, const struct json *obj)
 {
     struct buf name = BUF_INIT(4096);
-    (void)url_encode(&name, meta_name(obj)); /* names of roles may have blanks */
+    (void)url_encode(&name, meta_name(obj)); /* names of roles may contain spaces */
     struct str path =
         inner_path(a, res, res->namespaced ? meta_namespace(obj) : STR(""), buf_str(&name));
     buf_fini(&name);
@@ -76,7 +76,7 @@ static void work_end(struct gc_work *w, bool ok)
     api_part_idle(gc->api);
 }
 
-/* Somebody else wrote the object: look again. */
+/* Conflict: read the object again. */
 static void work_again(struct gc_work *w)
 {
     if (++w->attempt >= GC_ATTEMPTS)
@@ -118,7 +118,7 @@ static void patch_references(struct gc_work *w, struct json *refs, inner_cb cb)
     work_call(w, "PATCH", "application/merge-patch+json", patch, cb);
 }
 
-/* policy NULL: as the finalizers that are on the object say. */
+/* policy NULL: according to the finalizers on the object. */
 static void work_delete(struct gc_work *w, const char *policy, bool as_it_is)
 {
     struct arena *a = &w->arena;
@@ -138,7 +138,7 @@ static void work_delete(struct gc_work *w, const char *policy, bool as_it_is)
     work_call(w, "DELETE", "application/json", opts, on_wrote);
 }
 
-/* ---- an owner that waits for this object, which has dependents of its own ---- */
+/* ---- dependents that have dependents and block an owner ---- */
 
 static void on_unblocked(void *arg, int r, struct str body)
 {
@@ -149,7 +149,10 @@ static void on_unblocked(void *arg, int r, struct str body)
         on_wrote(w, r, body);
 }
 
-/* A dependent of this object waits as well: a circle. Who blocks nobody lets it come apart. */
+/*
+ * Ownership cycle, since a dependent of this object waits as well: clear blockOwnerDeletion so that
+ * it can be resolved.
+ */
 static void unblock(struct gc_work *w)
 {
     struct arena *a = &w->arena;
@@ -206,9 +209,12 @@ static void delete_for_waiting_owner(struct gc_work *w)
         work_end(w, w->gc->stopped);
 }
 
-/* ---- a reference that cannot be right ---- */
+/* ---- invalid references ---- */
 
-/* Say that an owner is not where it is looked for: in the object's namespace, or in none. */
+/*
+ * Record an Event that an owner is not where it must be: in the object's namespace, or
+ * cluster-scoped.
+ */
 static int tell_invalid(struct gc_work *w, const struct json *ref, inner_cb cb)
 {
     struct arena *a = &w->arena;
@@ -294,7 +300,7 @@ static void on_stray(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         work_end(w, w->gc->stopped);
 }
 
-/* The next namespace in which the owner that was not found may be. */
+/* Search the next namespace for an owner that was not found. */
 static void search_on(struct gc_work *w)
 {
     struct arena *a = &w->arena;
@@ -332,7 +338,10 @@ static void on_spaces(void *arg, int r, const struct store_page *page, const str
     search_on(w);
 }
 
-/* Somebody just wrote a reference to nobody. Perhaps the owner is in another namespace: say so. */
+/*
+ * A reference to an absent owner was just written. If the owner exists in another namespace, record
+ * an Event.
+ */
 static void search_strays(struct gc_work *w)
 {
     const struct store_range range = { .prefix = STR(NAMESPACES),
@@ -342,9 +351,12 @@ static void search_strays(struct gc_work *w)
         work_end(w, w->gc->stopped);
 }
 
-/* ---- what becomes of the object ---- */
+/* ---- the verdict ---- */
 
-/* It goes already, or is of a kind that is served no more, and goes with its definition. */
+/*
+ * The object is being deleted, or its kind is no longer served and it is deleted with its
+ * definition.
+ */
 static bool stays_as_it_is(const struct gc_work *w)
 {
     return !w->res || meta_is_deleting(w->obj);
@@ -357,7 +369,7 @@ static void work_decide(struct gc_work *w)
         work_end(w, true);
     } else if (w->strays && w->strays->n > 0 && !w->pass) {
         search_strays(w);
-    } else if (w->not_allowed) { /* nothing is done to it */
+    } else if (w->not_allowed) { /* the object is left as it is */
         if (tell_invalid(w, w->not_allowed, on_told) < 0)
             work_end(w, true);
     } else if (w->solid->n > 0 && !unwell) {
@@ -377,10 +389,10 @@ static enum gc_verdict judge(struct gc_work *w, const struct json *ref, struct s
     const struct kube_resource *res =
         gc_find_kind(w->gc->api, json_get_str(ref, "apiVersion"), json_get_str(ref, "kind"));
     if (res && res->namespaced && meta_namespace(w->obj).n == 0)
-        return OWNER_NOT_ALLOWED; /* be it there or gone */
+        return OWNER_NOT_ALLOWED; /* whether it exists or not */
     if (p && p->kind == PASS_ABSENT && p->certain && str_is(json_get_str(ref, "uid"), p->subject))
         return OWNER_DANGLING;
-    if (!res) { /* of a kind that nobody knows: it may come */
+    if (!res) { /* the kind is unknown, but may be defined later */
         w->gc->unresolved = true;
         return OWNER_SOLID;
     }
@@ -406,7 +418,8 @@ static void note_verdict(struct gc_work *w, enum gc_verdict v)
     case OWNER_ASK:
         break;
     }
-    /* One dependent stood for all of this owner's: if the owner is not well, see to the others. */
+    /* This dependent represents all dependents of the owner: if the owner is gone or waits, queue a
+     * pass over the others. */
     if (w->pass && w->pass->kind == PASS_SCAN && (v == OWNER_DANGLING || v == OWNER_WAITING))
         gc_queue_pass(w->gc, PASS_ABSENT, json_get_str(w->ref, "uid"), false);
     w->ref = w->ref->next;
@@ -459,7 +472,7 @@ static void work_check(struct gc_work *w)
     w->strays = json_new_array(&w->arena);
     w->n_dangling = w->n_waiting = 0;
     w->not_allowed = NULL;
-    /* in the pass over all owners it stands for others, to whom more may have to be done */
+    /* in the pass over all owners it represents others, which may need more */
     bool stands_for_others = w->pass && w->pass->kind == PASS_SCAN;
     if (!w->ref || (stays_as_it_is(w) && !stands_for_others))
         work_end(w, true);
@@ -467,7 +480,7 @@ static void work_check(struct gc_work *w)
         work_owners(w);
 }
 
-/* The owner goes and leaves this object behind. */
+/* The owner is deleted and orphans this object. */
 static void work_orphan(struct gc_work *w)
 {
     struct json *refs = json_new_array(&w->arena);
@@ -492,7 +505,9 @@ static void on_indexed(void *arg, const struct store_txn_result *res, const stru
         work_end(w, res->r >= 0 || w->gc->stopped);
 }
 
-/* Entries for an object that was written before there was an index, of owners or of nodes. */
+/*
+ * Add index entries for an object that was written before the index of owners or of nodes existed.
+ */
 static void work_index(struct gc_work *w)
 {
     struct store_op ops[STORE_TXN_MAX_OPS];
@@ -521,7 +536,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     }
     w->rev = kv->mod_rev;
     if (json_parse(a, str_copy_arena(a, kv->value), NULL, &w->obj, NULL) < 0) {
-        work_end(w, true); /* not ours to repair */
+        work_end(w, true); /* gc does not repair it */
         return;
     }
     w->res = gc_resource_of(w->gc->api, w->obj);
@@ -532,7 +547,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     else if (w->res)
         work_orphan(w);
     else
-        work_end(w, true); /* served no more: its definition is going, and it with that */
+        work_end(w, true); /* no longer served: the object is deleted with its definition */
 }
 
 static void work_read(struct gc_work *w)

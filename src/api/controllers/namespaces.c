@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Namespaces: the four that every cluster has are made at start, and one that is being deleted
- * loses its contents before it goes.
+ * Namespaces: creates the four that every cluster has at start, and removes the contents of a
+ * namespace that is being deleted.
  *
  *     sweep each kind in turn (deletecollection) -> look at each kind in turn
  *        ^                                             | none left        | some left (finalizers)
@@ -10,7 +10,7 @@
  *        |                                             | failed           v
  *        +---------------------------------------------+-------- wait for a deletion in it
  *
- * A round in which something failed (the disk was full) is repeated by a timer as well.
+ * A round in which something failed (e.g. the disk was full) is also repeated by a timer.
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
@@ -29,42 +29,42 @@
 enum doom_at {
     DOOM_SWEEP,
     DOOM_LOOK,
-    DOOM_TELL, /* read the namespace, then write what is left into its status */
+    DOOM_TELL, /* read the namespace, then write the remaining contents into its status */
     DOOM_TOLD,
     DOOM_WAIT,
     DOOM_READ,
     DOOM_FINALIZE
 };
 
-enum { DOOM_LOOK_ROWS = 100 }; /* of each kind, whose finalizers are counted */
+enum { DOOM_LOOK_ROWS = 100 }; /* objects of each kind whose finalizers are counted */
 
-/* A namespace on its way out. */
+/* A namespace that is being deleted. */
 struct doom {
     struct namespaces *owner;
     char *name;
     enum doom_at at;
     size_t next;         /* position in the registry, while sweeping and looking */
-    uint64_t generation; /* of the registry when the round began */
-    uint64_t look_rev;   /* of the store then; what goes later is not missed */
-    bool again;          /* something of it went while we looked, or told */
-    bool failed;         /* a step of the round did */
-    struct retry retry;  /* DOOM_WAIT */
-    struct arena arena;  /* of what is left: */
-    struct json *left;   /* "configmaps. has 2 resource instances" */
-    struct json *held;   /* how many objects each finalizer holds */
+    uint64_t generation; /* of the registry at the start of the round */
+    uint64_t look_rev; /* of the store at the start of the look; deletions are watched from there */
+    bool again;        /* an object in it was deleted during the look or the status update */
+    bool failed;       /* a step of the round has failed */
+    struct retry retry; /* in DOOM_WAIT */
+    struct arena arena; /* holds the fields below */
+    struct json *left;  /* "configmaps. has 2 resource instances" */
+    struct json *held;  /* number of objects for each finalizer */
 };
 
 struct namespaces {
     struct api *api;
     struct map doomed;
-    struct store_watch *watch;    /* namespaces themselves */
-    struct store_watch *contents; /* everything, while somebody waits */
+    struct store_watch *watch;    /* of the namespaces */
+    struct store_watch *contents; /* of everything, while a namespace is in DOOM_WAIT */
     uint64_t contents_from;
     struct buf after;
     uint64_t loaded_rev;
     size_t n_calls, n_to_make;
     bool loading, stopped, ready_told;
-    struct retry retry; /* of reading the namespaces */
+    struct retry retry; /* of the read of the namespaces */
     controller_ready_cb ready;
     void *ready_arg;
 };
@@ -98,7 +98,9 @@ static void call(struct doom *d, const struct inner_request *req)
     d->owner->n_calls++;
 }
 
-/* The next kind that can have objects in a namespace: one version of each, in the registry's order.
+/*
+ * The next kind that can have objects in a namespace: one version of each, in the order of the
+ * registry.
  */
 static const struct kube_resource *next_kind(struct doom *d)
 {
@@ -126,7 +128,7 @@ static bool concerns(const struct doom *d, const struct store_event *ev, size_t 
     return false;
 }
 
-/* Another round. */
+/* Start another round. */
 static void doom_wake(struct doom *d)
 {
     timer_stop(d->owner->api->loop, &d->retry.timer);
@@ -182,7 +184,7 @@ static const struct store_watch_ops contents_ops = { .on_events = on_contents,
 static int follow_contents(struct namespaces *n, uint64_t from_rev)
 {
     struct err err = { 0 };
-    if (n->contents && n->contents_from > from_rev) { /* it began behind what we must not miss */
+    if (n->contents && n->contents_from > from_rev) { /* it starts too late for this namespace */
         store_watch_cancel(n->contents);
         n->contents = NULL;
     }
@@ -196,7 +198,7 @@ static int follow_contents(struct namespaces *n, uint64_t from_rev)
     return r;
 }
 
-/* For a deletion, and if the round was not a good one, for some time at most. */
+/* Wait for a deletion; after a failure also retry by a timer. */
 static void doom_wait(struct doom *d)
 {
     struct loop *loop = d->owner->api->loop;
@@ -213,7 +215,7 @@ static void doom_fail(struct doom *d)
     doom_wait(d);
 }
 
-/* Go on until an answer has to be waited for. The only place that moves `at` forward. */
+/* Run until an answer is awaited. The only place that moves `at` forward. */
 static void doom_run(struct doom *d)
 {
     struct arena a = { 0 };
@@ -284,9 +286,9 @@ static void finalize(struct doom *d, struct str body)
     arena_fini(&a);
 }
 
-/* ---- what is left, and why ---- */
+/* ---- remaining contents ---- */
 
-/* The answer to a look at the kind before d->next. */
+/* The answer to the look at the kind before d->next. */
 static void note_left(struct doom *d, struct str body)
 {
     const struct registry *reg = &d->owner->api->reg;
@@ -315,7 +317,7 @@ static void note_left(struct doom *d, struct str body)
     arena_fini(&a);
 }
 
-/* What cannot be looked at may be there: the namespace stays. */
+/* A kind that cannot be listed may have objects: the namespace stays. */
 static void note_unseen(struct doom *d)
 {
     const struct registry *reg = &d->owner->api->reg;
@@ -404,7 +406,7 @@ static void doom_free(struct doom *d)
     free(d);
 }
 
-/* The namespace is gone, or the answer is a failure. */
+/* The namespace is gone, or the request has failed. */
 static void doom_end(struct doom *d, int r)
 {
     if (r == 404)
@@ -451,7 +453,7 @@ static void step_done(struct doom *d, int r, struct str body)
         if (r == 409) {
             d->at = DOOM_READ;
             doom_run(d);
-        } else if (r == 200) { /* gone, or held by finalizers that somebody else takes away */
+        } else if (r == 200) { /* gone, or held by finalizers of others */
             doom_free(d);
         } else {
             doom_end(d, r);
@@ -484,8 +486,7 @@ static void doom(struct namespaces *n, struct str name)
     doom_run(d);
 }
 
-/* A namespace that is being deleted and still held by the "kubernetes" finalizer is ours to empty.
- */
+/* A namespace that is being deleted and has the "kubernetes" finalizer must be emptied. */
 static void consider(struct namespaces *n, const struct store_kv *kv)
 {
     struct arena a = { 0 };
@@ -596,7 +597,7 @@ static void on_made(void *arg, int r, struct str body)
 {
     struct namespaces *n = arg;
     n->n_calls--;
-    bool is_damaged = r == 500; /* what is stored under its name cannot be read */
+    bool is_damaged = r == 500; /* the stored object cannot be read */
     if (is_damaged)
         log_error("a namespace was not made, going on without it", "answer=\"" STR_FMT "\"",
                   STR_ARG(str_slice(body, 0, 512)));
@@ -631,7 +632,7 @@ struct namespaces *namespaces_start(struct api *api, controller_ready_cb ready, 
                 names[i]))
         };
         int r = inner_call(api, &req, on_made, n);
-        assert(r >= 0); /* nobody closes the server while it starts this */
+        assert(r >= 0); /* the server is not closed during its start */
         n->n_calls++;
         n->n_to_make++;
         arena_fini(&a);

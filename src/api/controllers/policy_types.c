@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of policies' expressions; see policy_types.h. */
+/* Type checks of policies' expressions; see policy_types.h. */
 #include "api/controllers/policy_types.h"
 
 #include "api/controllers/rescan.h"
@@ -25,14 +25,14 @@ static void retry(struct controllers *c)
         retry_arm(c->api->loop, &c->policy_types_retry, on_retry);
 }
 
-/* ------------------------------------------------------------------ which kinds */
+/* ------------------------------------------------------------------ matched kinds */
 
 struct policy_types_kinds {
     struct policy_type types[POLICY_TYPES_MAX];
     size_t n;
 };
 
-/* Kinds are told in this order. */
+/* The order in which kinds are reported. */
 static int compare(const struct policy_type *x, const struct policy_type *y)
 {
     int r = str_cmp(x->group, y->group);
@@ -72,7 +72,9 @@ static bool has_wildcard(const struct json *list)
     return false;
 }
 
-/* The group "" stands for any that has the resource in that version, as in upstream's mapping. */
+/*
+ * The group "" matches any group that has the resource in that version, as in upstream's mapping.
+ */
 static bool names_kind(const struct json *rule, const struct kube_resource *res)
 {
     const struct json *groups = json_getc(rule, "apiGroups");
@@ -171,7 +173,7 @@ void policy_types_written(struct controllers *c, const struct written *w)
     arena_fini(a);
 }
 
-/* ------------------------------------------------------------------ what was left undone */
+/* ------------------------------------------------------------------ rescan */
 
 static void on_rescan_done(struct controllers *c, int r)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ResourceQuotas: their status is counted from what is in their namespace, when a quota is made or
- * changed, its status too, and when something went or changed. What is made is counted by the
- * transaction that makes it (admit.c), so a quota cannot be overdrawn, and needs no counting
- * afterwards.
+ * ResourceQuotas: the usage in their status is counted from the contents of their namespace when a
+ * quota or its status was written, and when an object was deleted or changed. The transaction that
+ * creates an object counts it (admit/quota.c), so a quota cannot be exceeded and a create needs no
+ * recount.
  *
- *     quiet ---- something went ----> dirty --> read quotas -> read each kind they limit -> write
+ *     quiet --- object deleted ----> dirty --> read quotas -> read each kind they limit -> write
  *       ^                             ^  ^                                                   |
- *       |          timer -------------+  +---------- somebody else wrote a quota meanwhile --+
+ *       |          timer -------------+  +---- conflict: a quota was written meanwhile ------+
  *       |            +------------------------------ the store failed -----------------------+
  *       +------------------------------------------------------------------------------------+
  *
- * In memory is one record for each namespace that has a quota, until a count finds none there.
+ * Memory: one record for each namespace that has a quota, until a count finds none there.
  */
 #include "kube/rules/kinds/quotas.h"
 #include "api/controllers/controllers.h"
@@ -22,8 +22,8 @@
 #include <assert.h>
 
 enum {
-    COUNT_MAX_STEPS = 4000000, /* of the CPU (base/budget.h) for one object, in all quotas */
-    WRITE_BYTES = 16 << 20,    /* of quotas: with so many a transaction is full */
+    COUNT_MAX_STEPS = 4000000, /* steps of CPU time (base/budget.h) for one object, in all quotas */
+    WRITE_BYTES = 16 << 20,    /* of quotas in one transaction */
 };
 
 #define QUOTA_PREFIX "/registry/resourcequotas/"
@@ -34,28 +34,28 @@ struct quotas {
     struct buf after;
     size_t n_running;
     bool loading, loaded, stopped;
-    bool damaged; /* some cannot be read, and so it is not known where they are */
+    bool damaged; /* some cannot be read, so their namespaces are unknown */
     struct defer turn;
-    struct retry retry; /* of loading, and of counting what is still dirty */
+    struct retry retry; /* of loading, and of counts that are still dirty */
 };
 
 struct quotas_space {
     bool dirty, running;
 };
 
-/* Counting one namespace. */
+/* The count of one namespace. */
 struct quotas_count {
     struct quotas *q;
     char *ns;
     struct arena arena, scratch;
-    struct arena sums; /* of the statuses */
+    struct arena sums; /* holds the statuses */
     struct {
         struct str key;
         uint64_t rev;
         struct json *quota, *status;
     } at[QUOTA_MAX_PER_NAMESPACE];
     size_t n, n_written;
-    bool left_out; /* one is damaged: what is created must go on looking for it, and fail */
+    bool left_out; /* one is damaged: creates must continue to read quotas, and fail */
     size_t next;   /* position in the registry */
     const struct kube_resource *res;
     struct buf after;
@@ -97,7 +97,7 @@ static void remove_space(struct quotas *q, struct str ns)
     free(map_del(&q->spaces, ns));
 }
 
-/* r: 0 when the namespace is right, E_CONFLICT when not, else what the store said. */
+/* r: 0: the namespace is up to date; E_CONFLICT: it is not; else an error of the store. */
 static void count_end(struct quotas_count *c, int r)
 {
     struct quotas *q = c->q;
@@ -111,7 +111,7 @@ static void count_end(struct quotas_count *c, int r)
     if (r < 0 && r != E_CONFLICT && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);
     else if (r >= 0 && q->loaded)
-        retry_stop(q->api->loop, &q->retry); /* whatever else is dirty is next */
+        retry_stop(q->api->loop, &q->retry); /* the next dirty namespace follows at once */
     arena_fini(&c->arena);
     arena_fini(&c->scratch);
     arena_fini(&c->sums);
@@ -140,7 +140,10 @@ static void on_counted(void *arg, const struct store_txn_result *res, const stru
     write_counts(c);
 }
 
-/* What has changed, in several transactions where that is much: each quota is right for itself. */
+/*
+ * Write the changed statuses, in several transactions if they are large: each quota is consistent
+ * by itself.
+ */
 static void write_counts(struct quotas_count *c)
 {
     struct quotas *q = c->q;
@@ -189,7 +192,7 @@ static void count_object(struct quotas_count *c, const struct store_kv *kv)
                  "key=" STR_FMT, STR_ARG(kv->key));
 }
 
-/* Each object has made new sums: keep the last ones. */
+/* Each object has made new sums: keep only the last ones. */
 static void keep_sums(struct quotas_count *c)
 {
     struct arena sums = { 0 };
@@ -228,7 +231,7 @@ static bool is_limited(const struct quotas_count *c, const struct kube_resource 
     return false;
 }
 
-/* The next page, of this kind or of the next that a quota is about. */
+/* Read the next page, of this kind or of the next kind that a quota limits. */
 static void count_next(struct quotas_count *c)
 {
     const struct registry *reg = &c->q->api->reg;
@@ -301,7 +304,7 @@ static void count_begin(struct quotas *q, struct str ns, struct quotas_space *s)
     read_quotas(c);
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* ------------------------------------------------------------------ all namespaces */
 
 static void add_space(struct quotas *q, struct str ns)
 {
@@ -327,8 +330,8 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         (void)buf_add_str(&q->after, page->kv[page->n - 1].key);
         load(q);
     }
-    q->loaded =
-        r >= 0 && !more; /* else each object looks for quotas itself, as with damaged ones */
+    q->loaded = r >= 0 &&
+                !more; /* else each create reads the quotas itself, as it does with damaged ones */
     if (r < 0 && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);
     api_part_idle(q->api);
@@ -369,7 +372,7 @@ bool quotas_in(const struct quotas *q, struct str ns)
     return q && (!q->loaded || q->damaged || space_of(q, ns));
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ lifecycle */
 
 static bool uses_same(const struct kube_resource *res, const struct json *x, const struct json *y)
 {
@@ -389,7 +392,7 @@ static bool is_same(const struct json *x, const struct json *y)
     return x == y || (x && y && json_equal(x, y));
 }
 
-/* By anybody but us: what it limits may have changed, or what it says of that. */
+/* A quota was written by another writer: its spec or its status may have changed. */
 static void quota_written(struct quotas *q, struct str ns, const struct written *w)
 {
     if (!w->obj || !w->old || !is_same(json_getc(w->obj, "spec"), json_getc(w->old, "spec")) ||
