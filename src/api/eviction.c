@@ -84,8 +84,8 @@ static void call(struct api_eviction *e, const char *method, struct str path,
 }
 
 /*
- * The answer as a tree in the request's arena; NULL if the client is gone or the answer cannot be
- * parsed.
+ * The answer as a tree in the request's arena. NULL: the client is gone, or the answer cannot be
+ * read and an error was sent.
  */
 static struct json *answer_of(struct api_eviction *e, int r, struct str body)
 {

@@ -172,7 +172,9 @@ int store_watch_start(struct store *s, struct str prefix, uint64_t from_rev,
  */
 void store_watch_pause(struct store_watch *w);
 void store_watch_resume(struct store_watch *w);
-/* No callback runs any more, not even on_end. Not to be called after on_end. */
+/*
+ * No callback runs any more, not even on_end. Allowed, without effect, from on_end; not after it.
+ */
 void store_watch_cancel(struct store_watch *w);
 /* Everything up to this revision has been delivered; a bookmark may carry it. */
 uint64_t store_watch_progress(const struct store_watch *w);

@@ -127,7 +127,10 @@ static void on_retry(struct timer *t)
     gc_queue_pass(gc, PASS_SCAN, STR(""), false);
 }
 
-/* The queue is empty; start a pass over everything if something was dropped or failed. */
+/*
+ * The queue is empty: start a pass over everything if a job was dropped, or arm the retry timer if
+ * one has failed.
+ */
 static void rest(struct gc *gc)
 {
     if (gc->known.n == 0)

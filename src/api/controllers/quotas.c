@@ -392,7 +392,7 @@ static bool is_same(const struct json *x, const struct json *y)
     return x == y || (x && y && json_equal(x, y));
 }
 
-/* A quota was written by another writer: its spec or its status may have changed. */
+/* A quota was written, not by this controller: its spec or its status may have changed. */
 static void quota_written(struct quotas *q, struct str ns, const struct written *w)
 {
     if (!w->obj || !w->old || !is_same(json_getc(w->obj, "spec"), json_getc(w->old, "spec")) ||
