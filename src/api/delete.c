@@ -166,8 +166,7 @@ static struct json *check_preconditions(const struct removal *rm)
     const char *why = NULL;
     const struct kube_resource *as = rq->res->crd ? rq->res : rq->res->storage;
     bool own_way = is_namespace(rq->res) || api_is_definition(rq->res);
-    if (own_way && rm->opts->uid.n &&
-        !str_eq(rm->opts->uid, uid)) /* these kinds check it themselves */
+    if (own_way && rm->opts->uid.n && !str_eq(rm->opts->uid, uid)) /* they check it themselves */
         return status_conflict(a, as->group, as->plural, rm->name,
                                arena_printf(a,
                                             "Precondition failed: UID in precondition: " STR_FMT
@@ -232,7 +231,7 @@ static void mark(struct removal *rm)
     rfc3339_format(begun_us / 1000000 + rm->left_s, end);
     json_set_str(a, meta, "deletionTimestamp", str_of(end));
     bool own_way = is_namespace(rm->rq->res) ||
-                   api_is_definition(rm->rq->res); /* these kinds set the fields themselves */
+                   api_is_definition(rm->rq->res); /* which set the fields themselves */
     if (!own_way)
         json_set_int(a, meta, "deletionGracePeriodSeconds", rm->left_s);
     if (generation > 0 && !again && !own_way)
@@ -350,9 +349,7 @@ static void on_admitted(struct admission *ad, struct json *no)
     struct removal *rm = container_of(ad, struct removal, ad);
     struct request *rq = rm->rq;
     struct err err = { 0 };
-    if (!no &&
-        arena_is_full(
-            &rq->arena)) /* a policy whose failures are ignored may not have been evaluated */
+    if (!no && arena_is_full(&rq->arena)) /* a policy may not have been evaluated */
         no = status_too_much_work(&rq->arena);
     if (no) {
         refuse(rm, no);
@@ -427,9 +424,10 @@ static void on_damaged_removed(void *arg, const struct store_txn_result *res, co
 }
 
 /*
- * Finalizers, preconditions, policies and owner references are skipped: they need the content that
- * cannot be read. Watches end, so that clients list again, which is how most controllers notice the
- * deletion. Only the store knows whether the object is damaged: a read may be answered from memory.
+ * Finalizers, preconditions, policies and claims of addresses are skipped: they need the content
+ * that cannot be read. Watches end, so that clients list again, which is how most controllers
+ * notice the deletion. Only the store knows whether the object is damaged: a read may be answered
+ * from memory.
  */
 static void remove_damaged(struct removal *rm)
 {
@@ -566,8 +564,7 @@ struct delete_sweep {
     uint64_t at_rev;
     struct arena scratch;
     struct proto_transcoder transcoder;
-    struct arena
-        kept; /* the request's own arena while an arena for the page's objects is in its place */
+    struct arena kept; /* the request's own arena while a page's arena replaces it */
     bool in_page;
     struct removal *removals;
     size_t n, running;

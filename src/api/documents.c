@@ -12,10 +12,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-enum {
-    PIECE_BYTES = 64 << 10,
-    DOCUMENTS_RETRY_S = 4 /* the bucket refills for any document within this time */
-};
+enum { PIECE_BYTES = 64 << 10, DOCUMENTS_RETRY_S = 4 /* the bucket has refilled by then */ };
 
 struct document {
     struct documents *docs;

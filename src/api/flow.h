@@ -72,8 +72,7 @@ struct flow_ticket {
 struct flows {
     struct loop *loop;
     void (*run)(struct flow_ticket *t);
-    void (*refuse)(struct flow_ticket *
-                       t); /* waited too long or was displaced; the ticket holds nothing any more */
+    void (*refuse)(struct flow_ticket *t); /* the place is released already */
     struct {
         unsigned in_use, waiting; /* seats, requests */
         struct list flows;        /* struct flow with a queue; the one to serve next is first */

@@ -15,9 +15,7 @@
 
 #include "base/map.h"
 
-enum {
-    NAMESPACE_TABLE_MAX = 4096
-}; /* entries; when exceeded, the table is emptied and fills again */
+enum { NAMESPACE_TABLE_MAX = 4096 }; /* entries; then the table is emptied and fills again */
 
 /* Zeroed: empty. */
 struct namespace_table {

@@ -14,10 +14,9 @@
 struct written {
     const struct kube_resource *res;
     struct str key, name;
-    const struct json *old,
-        *obj;         /* in any version; NULL: did not exist before, does not exist now */
-    struct str value; /* as stored; "": deleted */
-    bool counted;     /* the write has counted the object in the namespace's quotas */
+    const struct json *old, *obj; /* in any version; NULL: absent before, or now */
+    struct str value;             /* as stored; "": deleted */
+    bool counted;                 /* the write has counted the object in the namespace's quotas */
     uint64_t rev;
 };
 

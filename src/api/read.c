@@ -153,8 +153,7 @@ static struct json *parse_list(struct api_read_listing *l)
     l->range_prefix = key_prefix_ns(&rq->arena, rq->res, l->filter.ns);
     if (l->filter.name.n && (l->filter.ns.n || !rq->res->namespaced))
         l->range_prefix = key_object(&rq->arena, rq->res, l->filter.ns, l->filter.name);
-    bool any_version =
-        o.has_rev && o.rev == 0; /* upstream answers from its cache, without a limit */
+    bool any_version = o.has_rev && o.rev == 0; /* upstream's cache ignores the limit */
     l->limit = any_version && o.token.n == 0 ? 0 : o.limit;
     if (o.token.n)
         return use_token(l, &o);
@@ -233,7 +232,7 @@ static int add_page(struct api_read_listing *l, const struct store_page *page, b
     return 0;
 }
 
-/* Write the end of a stream. A stream shorter than announced is aborted. */
+/* Write the end of a stream. A stream whose length differs from the announced one is aborted. */
 static void stream_finish(struct api_read_listing *l)
 {
     struct request *rq = l->rq;

@@ -36,16 +36,14 @@ struct watch_event;
 struct websocket;
 
 enum {
-    API_BODY_MAX_BYTES = 3 << 20,     /* as upstream; 413 beyond */
-    API_BODIES_MAX_BYTES = 64 << 20,  /* bodies of all requests in flight; 429 beyond */
-    API_LARGE_BODY_BYTES = 256 << 10, /* larger bodies are processed one per turn */
-    API_INFLIGHT_MAX = 1024,          /* requests that are not watches; 429 beyond */
-    API_UNSENT_MAX_BYTES =
-        64 << 20, /* of answers that clients have not read yet; see request_unsent() */
+    API_BODY_MAX_BYTES = 3 << 20,        /* as upstream; 413 beyond */
+    API_BODIES_MAX_BYTES = 64 << 20,     /* bodies of all requests in flight; 429 beyond */
+    API_LARGE_BODY_BYTES = 256 << 10,    /* larger bodies are processed one per turn */
+    API_INFLIGHT_MAX = 1024,             /* requests that are not watches; 429 beyond */
+    API_UNSENT_MAX_BYTES = 64 << 20,     /* answers not yet read by clients; see request_unsent() */
     API_LISTS_KEPT_MAX_BYTES = 32 << 20, /* of list items that were encoded as protobuf to measure
                                             them, over all lists; see read.c */
-    API_ARENA_MAX_BYTES =
-        64 << 20, /* memory that one request may use while it is processed; then 413 */
+    API_ARENA_MAX_BYTES = 64 << 20,      /* memory of one request while it is processed; then 413 */
     /*
      * The CPU time of a request is limited to BUDGET_MAX_STEPS (base/budget.h); 413 beyond. A
      * request that reads page by page gets more steps with each page, so that its limit grows with
@@ -108,12 +106,11 @@ struct request {
     bool counted;    /* in api->n_inflight */
     size_t body_counted;
     struct flow_ticket place;
-    struct line_place line; /* in the queue of the object that the request writes */
-    size_t unsent;          /* bytes of the answer that wait for the client */
-    struct list behind;     /* api->unsent, while the client reads too slowly */
-    struct list large;      /* api->large, between the end of the body and its turn */
-    struct websocket
-        *socket; /* set if the client asked for a WebSocket; watch events are sent on it */
+    struct line_place line;    /* in the queue of the object that the request writes */
+    size_t unsent;             /* bytes of the answer that wait for the client */
+    struct list behind;        /* api->unsent, while the client reads too slowly */
+    struct list large;         /* api->large, between the end of the body and its turn */
+    struct websocket *socket;  /* asked for by the client; carries watch events */
     struct compress *compress; /* while the answer is compressed; sits in front of the sink */
 
     /* the input; strings live in the arena */

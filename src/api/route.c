@@ -44,8 +44,7 @@ static void parse_resource(struct route *rt, struct str method, struct str *seg,
         rt->subresource = seg[2];
     if (n > 3)
         rt->rest = seg[3];
-    bool onward =
-        n > 4 && str_is(rt->subresource, "proxy"); /* the target of the proxy handles the rest */
+    bool onward = n > 4 && str_is(rt->subresource, "proxy"); /* the target handles the rest */
     rt->kind = n > 4 && !onward ? ROUTE_UNKNOWN : ROUTE_RESOURCE;
     rt->verb = verb_of(method, rt, old_watch);
 }

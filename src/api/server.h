@@ -29,8 +29,7 @@ struct api_attributes {
     bool is_resource; /* else a non-resource path */
     struct str group, version, resource, subresource, name, ns;
     struct str path;
-    struct str
-        field_selector; /* of a list, watch or deletecollection, as the client wrote it; "": none */
+    struct str field_selector; /* of a list, watch or deletecollection, verbatim; "": none */
     bool related; /* the user is a node, and the object was found to concern it (auth/node_graph.h)
                    */
 };

@@ -517,9 +517,7 @@ static void store_object(struct api_write *w)
         return;
     }
     int r = to_stored(w, &err);
-    if (r < 0 &&
-        w->patch_type !=
-            PATCH_APPLY) { /* as upstream: store it without managed fields rather than refuse it */
+    if (r < 0 && w->patch_type != PATCH_APPLY) { /* as upstream: drop the managed fields */
         managed_store(&rq->arena, w->ad.obj, NULL);
         err = (struct err){ 0 };
         r = to_stored(w, &err);

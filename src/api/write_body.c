@@ -320,8 +320,7 @@ static void summarize(struct buf *to, struct str body)
 static struct json *unrecognized(struct request *rq, const struct schema *schema, const char *why)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    if (rq->route.verb &
-        (KUBE_DELETE | KUBE_DELETECOLLECTION)) /* errors in options have a plain text */
+    if (rq->route.verb & (KUBE_DELETE | KUBE_DELETECOLLECTION)) /* options have plain errors */
         return status_bad_request(&rq->arena, str_of(why));
     (void)buf_printf(&text,
                      "the object provided is unrecognized (must be of type " STR_FMT "): %s (",
@@ -454,8 +453,8 @@ static struct json *parse_config(struct request *rq, struct object_warnings *war
 {
     struct arena *a = &rq->arena;
     struct err err = { 0 };
-    struct str body = buf_str(&rq->body),
-               trimmed = str_trim(body); /* line numbers start at the first line */
+    /* YAML is parsed untrimmed, so that line numbers are those of the body. */
+    struct str body = buf_str(&rq->body), trimmed = str_trim(body);
     const struct json_parse_opts json = { .on_duplicate = object_on_duplicate, .arg = warnings };
     const struct yaml_opts yaml = { .on_duplicate = object_on_duplicate,
                                     .arg = warnings,

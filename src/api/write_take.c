@@ -100,8 +100,7 @@ struct json *write_take_new(struct api_write *w)
         struct json *no = apply_input(w, empty);
         if (no)
             return no;
-        (void)json_del(meta_of(&rq->arena, w->ad.obj),
-                       STR("resourceVersion")); /* there is no object to compare it with */
+        (void)json_del(meta_of(&rq->arena, w->ad.obj), STR("resourceVersion")); /* new object */
         return check_applied_name(w);
     }
     struct managed_writer writer = write_manager(w);

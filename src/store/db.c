@@ -17,8 +17,7 @@
 
 enum {
     HEADER_BYTES = 100,
-    CHECK_ALWAYS_MAX_BYTES =
-        4 << 20, /* up to this size the whole structure is checked at every open */
+    CHECK_ALWAYS_MAX_BYTES = 4 << 20,   /* check the whole structure at every open */
     CHECK_UNCLEAN_MAX_BYTES = 64 << 20, /* after a crash, up to this size; about 1 ms per MiB */
     UPGRADE_STEP_ROWS = 500,            /* per transaction */
     UPGRADE_STEP_BYTES = 4 << 20,

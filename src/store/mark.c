@@ -126,8 +126,7 @@ static int write_synced(struct mark *m, uint64_t reserved, uint64_t seen, bool c
     if (r >= 0)
         r = sys_pwrite_all(m->fd, line, n, 0);
     if (r >= 0)
-        r = sys_ftruncate(m->fd,
-                          n); /* cut what follows the line in a file that could not be parsed */
+        r = sys_ftruncate(m->fd, n); /* the old file may be longer */
     if (r >= 0)
         r = sys_fsync(m->fd);
     return r < 0 ? err_sys(err, r, "write '%s'", m->path) : 0;

@@ -12,9 +12,11 @@
 #include <stdint.h>
 
 enum {
-    RESERVE_BYTES =
-        8 << 20, /* two write-ahead logs of the usual size: one that is being copied into the file,
-                    which grows by it, and one that is written meanwhile */
+    /*
+     * Two write-ahead logs of the usual size: one that is being copied into the file, which grows
+     * by it, and one that is written meanwhile.
+     */
+    RESERVE_BYTES = 8 << 20,
     RESERVE_SHARE = 8,              /* at most 1/8 of the file system */
     RESERVE_START_BYTES = 64 << 10, /* what opening the store needs */
     RESERVE_MIN_BYTES = 512 << 10   /* and at least this much */

@@ -393,8 +393,7 @@ static int resume_above_mark(struct sqlite_store *s, struct err *ret_err)
     struct writer *w = &s->writer;
     const char *path = w->db.path;
     int r = mark_init(&w->mark, path, &known, &err);
-    if (r < 0 &&
-        r != E_CORRUPT) /* the mark may forbid revisions that would otherwise be allocated twice */
+    if (r < 0 && r != E_CORRUPT) /* the mark may prevent a reuse of revisions */
         return err_set(ret_err, r, "the mark of the store's revisions: %s", err_text(&err));
     if (r < 0)
         log_warn("the mark of the store's revisions cannot be read, ignoring",

@@ -29,8 +29,7 @@ enum {
     STORE_PENDING_MAX_BYTES = 64 << 20, /* of queued transactions; beyond: -EBUSY */
     STORE_PAGE_MAX_ROWS = 500,          /* per range page */
     STORE_PAGE_MAX_BYTES = 4 << 20,
-    STORE_WATCH_QUEUE_MAX_BYTES =
-        4 << 20 /* queued for one watch; beyond, the watch ends with -EMSGSIZE */
+    STORE_WATCH_QUEUE_MAX_BYTES = 4 << 20 /* per watch; beyond, it ends with -EMSGSIZE */
 };
 
 struct store_opts {

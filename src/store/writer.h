@@ -80,9 +80,8 @@ struct writer {
     int64_t swept_id;
     int broken; /* not 0: the file is damaged, and every transaction fails with this error */
     struct err broken_err;
-    int log_frames,
-        copied_frames;  /* frames in the write-ahead log; frames already copied into the file */
-    bool log_restarted; /* by the last commit */
+    int log_frames, copied_frames; /* frames in the log; of these, copied to the file */
+    bool log_restarted;            /* by the last commit */
     struct reserve reserve;
     /* The disk is full and the reserve is released: only writes that let the store shrink are
      * accepted. */

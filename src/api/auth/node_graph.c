@@ -11,9 +11,7 @@
 
 #include "api/placed.h"
 
-enum {
-    STEPS_PER_READ = 256
-}; /* steps of the CPU budget for a read of the store, or a row of a page */
+enum { STEPS_PER_READ = 256 }; /* steps of the CPU budget for one read, or one row of a page */
 
 enum { AT_ENTRIES, AT_CLAIMS, AT_CLAIM, AT_CLAIM_VOLUME, AT_POD, AT_OWNED, AT_VOLUME };
 

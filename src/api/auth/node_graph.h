@@ -10,9 +10,7 @@
 #include "api/auth/node_rules.h"
 #include "api/core.h"
 
-enum {
-    NODE_CLAIMS_MAX = 1024
-}; /* claims of one node that are read for the Secrets of their volumes */
+enum { NODE_CLAIMS_MAX = 1024 }; /* claims of one node, read for the Secrets of their volumes */
 
 struct node_claim;
 struct node_lookup {

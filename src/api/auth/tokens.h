@@ -21,9 +21,8 @@ enum {
     TOKEN_MIN_S = 600,     /* the shortest lifetime that can be requested */
     TOKEN_DEFAULT_S = 3600,
     TOKEN_POD_S = 3607, /* the lifetime that kubelets request: such a token is valid for a year */
-    TOKEN_POD_EXTENDED_S =
-        365 * 24 * 3600, /* and names the time at which it should have been renewed */
-    TOKEN_LEEWAY_S = 60  /* allowed difference between two clocks */
+    TOKEN_POD_EXTENDED_S = 365 * 24 * 3600, /* and says when to renew it */
+    TOKEN_LEEWAY_S = 60                     /* allowed difference between two clocks */
 };
 
 #define TOKEN_DEFAULT_ISSUER "https://kubernetes.default.svc"

@@ -330,8 +330,7 @@ static void on_loaded(void *arg, int r, const struct store_page *page, const str
         (void)buf_add_str(&q->after, page->kv[page->n - 1].key);
         load(q);
     }
-    q->loaded = r >= 0 &&
-                !more; /* else each create reads the quotas itself, as it does with damaged ones */
+    q->loaded = r >= 0 && !more; /* else each create reads the quotas, as with damaged ones */
     if (r < 0 && !q->stopped)
         retry_arm(q->api->loop, &q->retry, on_retry);
     api_part_idle(q->api);
