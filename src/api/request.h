@@ -98,7 +98,7 @@ struct request {
     void *sink_data;
     struct list node; /* api->requests */
     struct arena arena;
-    struct budget budget; /* steps that are left; shared by the request's arenas */
+    struct budget budget; /* CPU budget; shared by the request's arenas */
     uint64_t start_ns;
     unsigned busy; /* store operations outstanding */
     bool gone, head_sent, ended;
