@@ -2,8 +2,8 @@
 /*
  * Capacity books; see books.h.
  *
- * Nodes lie in one array by index. Candidates (present and schedulable) stand in a dense list, and
- * once more in the list of their class; a node knows its places there, so that joining, leaving and
+ * Nodes lie in one array by index. Candidates (present and schedulable) are in a dense list and
+ * also in the list of their class; a node stores its positions there, so that adding, removing and
  * drawing one at random are O(1).
  */
 #include "place/books.h"
@@ -230,7 +230,7 @@ uint64_t place_generation(const struct place_books *b)
 
 /* ---- words, labels, taints ---- */
 
-/* The number behind a name in one of the maps; `next` is given to a new one. */
+/* The number of a name in one of the maps; a new name gets `next`. */
 static int number_of(struct map *m, struct str name, uintptr_t next, uintptr_t end)
 {
     uintptr_t at = (uintptr_t)map_get(m, name);
@@ -344,7 +344,7 @@ bool place_release(struct place_books *b, uint32_t node, uint32_t epoch,
 
 /* ---- tallies ---- */
 
-/* Where `node` stands, or would stand. */
+/* The position of `node`, or where it would be inserted. */
 static uint32_t tally_find(const struct place_tally *t, uint32_t node)
 {
     uint32_t low = 0, high = t->n;
@@ -369,7 +369,7 @@ void place_tally_fini(struct place_tally *t)
     *t = (struct place_tally){ 0 };
 }
 
-/* Most have one node, and rest for long. */
+/* Starts with room for one entry: most tallies have one node and live long. */
 static void tally_grow(struct place_tally *t)
 {
     struct place_tally_entry *old = t->p;

@@ -16,7 +16,7 @@ double place_break_max(enum place_break_scorer s, enum place_break_reading readi
     switch (s) {
     case PLACE_BREAK_NETWORK:
         return paper ? 2 * lambda : lambda;
-    case PLACE_BREAK_BALANCE: /* one in full use, the two others idle: 1 + 1 + 0/3 */
+    case PLACE_BREAK_BALANCE: /* one fully used, the other two idle: 1 + 1 + 0/3 */
         return paper ? 2 * lambda * lambda : lambda;
     case PLACE_BREAK_LEAST:
         return paper ? 1.6 * lambda : lambda;
@@ -85,7 +85,7 @@ uint32_t place_break_rank(const struct place_break_order *o, size_t n_nodes, int
     int64_t key = value == 0 ? median : sort_key(o, value);
     size_t better = n_below(o->sorted, o->n, key);
     if (key > median && n_nodes > o->n)
-        better += n_nodes - o->n; /* those that count as the median */
+        better += n_nodes - o->n; /* unknown values count as the median */
     return (uint32_t)better + 1;
 }
 
@@ -149,7 +149,7 @@ bool place_break_is_full(int64_t capacity, int64_t used)
 
 /* ---- predicted deploy time ---- */
 
-/* Where a layer may come from: peers, and the registry as the last. */
+/* The sources of a layer: the peers, and the registry last. */
 struct break_source {
     const struct place_break_peer *peer; /* NULL: registry */
     double bytes_per_second, queued, assigned;
@@ -174,7 +174,7 @@ static double first_byte(int64_t rtt_us)
     return (double)MAX(rtt_us, (int64_t)0) * ROUND_TRIPS / 1e6;
 }
 
-/* Peers that are too slow beside the registry are none. */
+/* Peers that are too slow compared with the registry are left out. */
 static void list_sources(struct break_plan *plan)
 {
     const struct place_break_deploy *d = plan->d;
@@ -199,7 +199,7 @@ static double finish_of(const struct break_source *s, double bytes)
     return s->first_byte_s + (s->queued + s->assigned + bytes) / s->bytes_per_second;
 }
 
-/* The source that finishes first with it; `but` (or NULL) is left out; NULL: there is none. */
+/* The source that would deliver it first; `but` (or NULL) is left out; NULL: no source is left. */
 static struct break_source *earliest(struct break_plan *plan, size_t layer, double bytes,
                                      bool peers_only, const struct break_source *but)
 {
@@ -218,7 +218,7 @@ static int number_of(const struct break_plan *plan, const struct break_source *s
     return s->peer ? (int)(s->peer - plan->d->peers) : PLACE_BREAK_REGISTRY;
 }
 
-/* Two peers that would be next with it, and the registry. */
+/* The next two peers, and the registry. */
 static void add_alternatives(struct break_plan *plan, struct place_break_part *part,
                              const struct break_source *used, double bytes)
 {
@@ -256,7 +256,7 @@ static void give(struct break_plan *plan, struct break_source *to, size_t layer,
     add_alternatives(plan, part, to, (double)(end - from));
 }
 
-/* false: it can come from nowhere. */
+/* Returns false if no source has it. */
 static bool assign(struct break_plan *plan, size_t layer)
 {
     int64_t size = plan->d->sizes[layer];
@@ -275,7 +275,7 @@ static bool assign(struct break_plan *plan, size_t layer)
     return true;
 }
 
-/* Missing layers, the largest first. */
+/* Missing layers, largest first. */
 static size_t list_missing(const struct place_break_deploy *d, size_t *ret)
 {
     size_t n = 0;
@@ -290,7 +290,7 @@ static size_t list_missing(const struct place_break_deploy *d, size_t *ret)
     return n;
 }
 
-/* Seconds, HUGE_VAL where a layer can come from nowhere; ret: NULL, or the parts. */
+/* Seconds, HUGE_VAL if a layer has no source; ret: NULL, or gets the parts. */
 static double assign_all(const struct place_break_deploy *d, struct place_break_plan *ret)
 {
     size_t missing[PLACE_BREAK_LAYERS_MAX], n = list_missing(d, missing);
@@ -307,7 +307,7 @@ static double assign_all(const struct place_break_deploy *d, struct place_break_
             seconds = MAX(seconds, finish_of(&plan.sources[i], 0));
     if (d->downlink_bps > 0)
         seconds = MAX(seconds, bytes * 8 / (double)d->downlink_bps);
-    if (n > 0 && d->unpack_bytes_per_second > 0) /* the smallest comes last */
+    if (n > 0 && d->unpack_bytes_per_second > 0) /* the smallest arrives last */
         seconds += (double)d->sizes[missing[n - 1]] / (double)d->unpack_bytes_per_second;
     return seconds;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BREAK's scores: pure formulas over what is known of nodes and of an image's layers.
+ * BREAK's scores: pure formulas over what is known about nodes and about an image's layers.
  *
- * The paper's formulas have slips, so each can be had in more than one reading: as printed (PAPER),
- * with the range 0 to PLACE_BREAK_LAMBDA that all of them were meant to have (NORM), and, for the
- * balance alone, with the divisor that is printed for one of its terms (INTENDED; the others then
- * are as NORM). place_break_max() is the largest value of a reading; a scheduler that adds scores
- * of 0 to 100 divides by it.
+ * The paper's formulas contain mistakes, so each is available in more than one reading: as printed
+ * (PAPER), with the range 0 to PLACE_BREAK_LAMBDA that all of them were meant to have (NORM), and,
+ * for the balance alone, with the divisor that is printed for one of its terms (INTENDED; the other
+ * formulas then equal NORM). place_break_max() is the largest value of a reading; a scheduler that
+ * adds scores of 0 to 100 divides by it.
  */
 #pragma once
 
@@ -33,8 +33,8 @@ double place_break_max(enum place_break_scorer s, enum place_break_reading readi
 /* ---- (1) network ---- */
 
 /*
- * What is known of some nodes, in order: kept up to date value by value, since all nodes of a
- * cluster have a rank, whatever a pod asks for. Zeroed but for largest_is_best it is empty.
+ * The known values of some nodes, in order. It is updated value by value, since every node of a
+ * cluster has a rank, whatever a pod requests. Zeroed except for largest_is_best it is empty.
  */
 struct place_break_order {
     bool largest_is_best;
@@ -42,13 +42,13 @@ struct place_break_order {
     size_t n, cap;
 };
 void place_break_order_fini(struct place_break_order *o);
-/* 0 is unknown, and changes nothing. */
+/* Adds a value. 0 means unknown and changes nothing. */
 void place_break_order_put(struct place_break_order *o, int64_t value);
-/* One that was put. */
+/* Removes a value that was put. */
 void place_break_order_take(struct place_break_order *o, int64_t value);
 /*
- * Its rank among n_nodes, 1 the best; equal ones share the better rank. 0, and each node of which
- * nothing is known, counts as the median of those that are known.
+ * The rank of a value among n_nodes, 1 is the best; equal values share the better rank. The value
+ * 0, like each node whose value is unknown, counts as the median of the known values.
  */
 uint32_t place_break_rank(const struct place_break_order *o, size_t n_nodes, int64_t value);
 double place_break_network(enum place_break_reading reading, size_t n, uint32_t bandwidth_rank,
@@ -64,15 +64,15 @@ double place_break_least(enum place_break_reading reading, struct place_break_us
 
 /* ---- (4), (5) locality ---- */
 
-/* 0 to LAMBDA for bytes between low and high; where there is nothing between, all or nothing. */
+/* 0 to LAMBDA for bytes between low and high; all or nothing if low and high do not differ. */
 double place_break_hit(int64_t bytes, int64_t low, int64_t high);
-/* The free part of a cache, 0 to 1; NORM: what is not pinned counts as free. 0 without a cache. */
+/* The free share of a cache, 0 to 1; NORM counts what is not pinned as free. 0 without a cache. */
 double place_break_available(enum place_break_reading reading, int64_t capacity, int64_t used,
                              int64_t pinned);
 
 /*
- * Is there room for what is missing, unpacked, and a tenth more? reclaimable: of the cache, is
- * among used_bytes. A disk of unknown size (0) has room.
+ * Is there room for the missing bytes, unpacked, plus 10 %? reclaimable: bytes of the cache that
+ * can be freed, included in used. A disk of unknown size (0) has room.
  */
 bool place_break_has_room(int64_t capacity, int64_t used, int64_t reclaimable, int64_t missing);
 /* More than 90 % in use. */
@@ -88,7 +88,7 @@ enum {
     PLACE_BREAK_CANDIDATES = 8, /* nodes for which a time is predicted for a score */
 };
 
-/* A set of layers, by their position. */
+/* A set of layers, by position. */
 struct place_break_set {
     uint64_t bits[PLACE_BREAK_LAYERS_MAX / 64];
 };
@@ -108,18 +108,18 @@ static inline void place_break_take(struct place_break_set *s, size_t layer)
 struct place_break_peer {
     struct place_break_set holds;
     int64_t uplink_bps;   /* > 0 */
-    int64_t queued_bytes; /* of other deployments */
+    int64_t queued_bytes; /* queued for other deployments */
 };
 struct place_break_deploy {
     const int64_t *sizes; /* of the layers, compressed */
     size_t n_layers;
-    struct place_break_set present; /* on the node already */
-    /* Peers that told of themselves within 30 s and have a slot free; not the node itself. */
+    struct place_break_set present; /* already on the node */
+    /* Peers that reported within the last 30 s and have a free slot; not the node itself. */
     const struct place_break_peer *peers;
     size_t n_peers; /* at most PLACE_BREAK_PEERS_MAX */
     int64_t registry_bps, downlink_bps;
-    /* Of the node; 0: takes no time. The first byte of a source is there after two of them: one
-     * opens the connection, the other is the request. */
+    /* Of the node; 0: takes no time. The first byte from a source arrives after two round trips:
+     * one opens the connection, the other is the request. */
     int64_t registry_rtt_us, peer_rtt_us;
     int64_t unpack_bytes_per_second; /* 0: takes no time */
 };
@@ -128,24 +128,25 @@ enum { PLACE_BREAK_REGISTRY = -1, PLACE_BREAK_ALTERNATIVES = 3 };
 /* A range of a missing layer and where it comes from. */
 struct place_break_part {
     uint32_t layer;
-    int64_t from, to; /* bytes; all of the layer unless two peers share it */
+    int64_t from, to; /* bytes; the whole layer unless two peers share it */
     int source;       /* a position in `peers`, or PLACE_BREAK_REGISTRY */
-    /* Where else, the next that would finish first; two peers at most, then the registry. */
+    /* The other sources, the one that would finish first in front: at most two peers, then the
+     * registry. */
     int alternatives[PLACE_BREAK_ALTERNATIVES];
     uint32_t n_alternatives;
-    double finish_s; /* when it is there, by the source's queue alone */
+    double finish_s; /* when it arrives, counting the source's queue alone */
 };
 struct place_break_plan {
-    struct place_break_part parts[2 * PLACE_BREAK_LAYERS_MAX]; /* the largest layer first */
+    struct place_break_part parts[2 * PLACE_BREAK_LAYERS_MAX]; /* largest layer first */
     size_t n;
-    double seconds; /* until the layers are there and unpacked */
+    double seconds; /* until all layers have arrived and are unpacked */
 };
 /*
- * Assign the missing layers: the longest first, each to where it would be there first.
- * false: a layer can come from nowhere; `ret` is not to be used.
+ * Assign a source to each missing layer: the largest first, each to the source that delivers it
+ * first. Returns false if a layer has no source; `ret` must not be used then.
  */
 bool place_break_assign(const struct place_break_deploy *d, struct place_break_plan *ret);
-/* `seconds` of that, HUGE_VAL where a layer can come from nowhere. */
+/* `seconds` of that plan; HUGE_VAL if a layer has no source. */
 double place_break_deploy_s(const struct place_break_deploy *d);
-/* 0 to LAMBDA by the place between the slowest (0) and the fastest. */
+/* 0 to LAMBDA by the position between the slowest (0) and the fastest. */
 double place_break_time(double seconds, double fastest, double slowest);

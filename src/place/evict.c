@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sandbox goes; see evict.h. */
+/* Which sandboxes to remove; see evict.h. */
 #include "place/evict.h"
 
 #include "base/heap.h"
@@ -13,7 +13,7 @@ uint32_t place_reserved_share(const struct place_node *node)
     return (uint32_t)MIN(most, UINT32_MAX);
 }
 
-/* Does `a` go before `b`? */
+/* Is `a` removed before `b`? */
 static bool goes_before(const struct place_books *books, const struct place_victim *a,
                         const struct place_victim *b)
 {
@@ -36,7 +36,7 @@ struct victims {
     const struct place_victim *sandboxes;
 };
 
-/* The heap of those chosen has on top the one that goes last. */
+/* The heap of chosen sandboxes has on top the one that is removed last. */
 static bool goes_after(const void *a, const void *b, const void *arg)
 {
     const struct victims *v = arg;
@@ -60,7 +60,7 @@ static void evict_idlest(const struct place_books *b, const struct place_victim 
     }
 }
 
-/* Reservoir, then shuffled by taking each place from what came before. */
+/* Reservoir sampling, then a shuffle of the result. */
 static void evict_random(size_t n, size_t k, struct rng *rng, size_t *at)
 {
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which sandbox goes when a function shrinks. */
+/* Which sandboxes to remove when a function scales down. */
 #pragma once
 
 #include "base/random.h"
@@ -13,17 +13,17 @@ enum place_eviction {
 struct place_victim {
     uint32_t node;
     uint32_t inflight;      /* busy while > 0 */
-    uint64_t idle_since_ms; /* of an idle one; the smaller, the sooner it goes */
+    uint64_t idle_since_ms; /* of an idle one; the smallest is removed first */
     uint64_t sequence;      /* of its creation */
 };
 
 /*
- * Choose n_victims (<= n) of the sandboxes; ret_at gets their positions, the first to go first.
- * With the same books, sandboxes and rng the choice is the same, in whatever order the sandboxes
- * stand (random: in the same order).
+ * Choose n_victims (<= n) of the sandboxes; ret_at gets their positions, the first to remove in
+ * front. With the same books, sandboxes and rng the choice is the same, whatever the order of the
+ * sandboxes (random: in the same order).
  */
 void place_evict(const struct place_books *b, enum place_eviction how,
                  const struct place_victim *sandboxes, size_t n, size_t n_victims, struct rng *rng,
                  size_t *ret_at);
-/* Reserved share of the fuller of CPU and memory, in thousandths. */
+/* The larger of the reserved shares of CPU and memory, in thousandths. */
 uint32_t place_reserved_share(const struct place_node *node);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a new sandbox goes; see place.h.
+ * Which node gets a new sandbox; see place.h.
  *
- * A policy feeds nodes to consider(), which filters, scores and keeps the best of them, ties by
- * reservoir. What differs is which nodes are fed, in what order, and what counts as good.
+ * A policy feeds nodes to consider(), which filters and scores them and keeps the best, ties by
+ * reservoir sampling. Policies differ in which nodes they feed, in what order, and in the score.
  */
 #include "place/place.h"
 
@@ -19,12 +19,12 @@ enum {
     CHAIN = 4,
     BOUND_MILLI = 1000,
     IMAGE_BONUS = 25,        /* of warm-first, in points of a score */
-    DRAWS = 16,              /* of random, before it looks at all */
-    AVOID_PENALTY = 1 << 24, /* below every score */
+    DRAWS = 16,              /* draws of random before it looks at all nodes */
+    AVOID_PENALTY = 1 << 24, /* larger than every score */
     FULLNESS_MAX = 1 << 20,
     CLASS_SCORE = 1000, /* above every difference inside a class */
 };
-/* Deviation of the noise that ch-rlu adds to a cached load, in cores per core. */
+/* Standard deviation of the noise that ch-rlu adds to a cached load, in cores per core. */
 #define RLU_DEVIATION 0.1
 
 struct ring_point {
@@ -39,8 +39,8 @@ struct place {
     uint32_t cursor; /* round-robin: the node after the last */
     VEC(struct ring_point) ring;
     uint64_t ring_generation;
-    double popular_gap_ms; /* functions that are called more often are popular; 0: none is */
-    double lambda;         /* calls per second of the mean function */
+    double popular_gap_ms; /* functions that are called more often are popular; 0: no function is */
+    double lambda;         /* calls per second of the average function */
 };
 
 /* ---- names ---- */
@@ -99,7 +99,7 @@ void place_free(struct place *p)
     free(p);
 }
 
-/* ---- the best of what is looked at ---- */
+/* ---- the best node so far ---- */
 
 struct best {
     bool found;
@@ -120,7 +120,7 @@ static bool is_avoided(const struct place_request *rq, uint32_t node)
     return false;
 }
 
-/* Found, and not one that just failed. */
+/* A node was found, and it is not one where the creation just failed. */
 static bool is_good(const struct best *best)
 {
     return best->found && best->score > -AVOID_PENALTY / 2;
@@ -132,7 +132,10 @@ static bool fits(const struct place *p, const struct place_request *rq, uint32_t
     return n && place_filter(n, &rq->need, rq->constraints) == PLACE_FITS;
 }
 
-/* Of equals, the k-th replaces with probability 1/k: each is kept with the same probability. */
+/*
+ * Of nodes with equal scores the k-th replaces the best with probability 1/k, so each is equally
+ * likely.
+ */
 static void consider(struct place *p, const struct place_request *rq, uint32_t node, score_fn score,
                      struct best *best)
 {
@@ -161,7 +164,9 @@ static void consider_all(struct place *p, const struct place_request *rq, score_
         consider(p, rq, place_candidate(p->books, i), score, best);
 }
 
-/* When what was drawn does not fit: from a random place on, until as many fit as are drawn. */
+/*
+ * After no drawn node fitted: start at a random candidate and go on until as many fit as are drawn.
+ */
 static void consider_until(struct place *p, const struct place_request *rq, score_fn score,
                            struct best *best)
 {
@@ -178,7 +183,7 @@ static void consider_drawn(struct place *p, const struct place_request *rq, uint
         consider(p, rq, place_candidate(p->books, rng_below(&p->rng, n)), score, best);
 }
 
-/* All candidates while they are few, else some of them. */
+/* All candidates if there are few, else a sample. */
 static void consider_some(struct place *p, const struct place_request *rq, score_fn score,
                           struct best *best)
 {
@@ -191,7 +196,7 @@ static void consider_some(struct place *p, const struct place_request *rq, score
         consider_until(p, rq, score, best);
 }
 
-/* Nodes of a tally: at most PLACE_SAMPLE of them, drawn when there are more. */
+/* Nodes of a tally: at most PLACE_SAMPLE of them, drawn if there are more. */
 static void consider_tally(struct place *p, const struct place_request *rq,
                            const struct place_tally *t, score_fn score, struct best *best)
 {
@@ -202,9 +207,9 @@ static void consider_tally(struct place *p, const struct place_request *rq,
         consider(p, rq, t->p[few ? i : rng_below(&p->rng, t->n)].node, score, best);
 }
 
-/* ---- what is good ---- */
+/* ---- scores ---- */
 
-/* CPU and memory, the request counted in. */
+/* CPU and memory, including the request. */
 enum { N_SHARES = 2 };
 static void with_request(const struct place_node *node, const struct place_request *rq,
                          struct place_share ret[N_SHARES])
@@ -216,7 +221,8 @@ static void with_request(const struct place_node *node, const struct place_reque
     }
 }
 
-/* What is below 50 MiB after weighing by the spread does not count, above 1000 MiB it counts full.
+/*
+ * Below 50 MiB, weighted by the spread, an image scores 0; from 1000 MiB on it has the full score.
  */
 static int score_image(const struct place *p, const struct place_request *rq, uint32_t index)
 {
@@ -254,7 +260,10 @@ static int64_t score_kubernetes(const struct place *p, const struct place_reques
     return sum;
 }
 
-/* Hermod: how full, in thousandths of what it has; the load that a node reports may exceed it. */
+/*
+ * Hermod: how full the node is, in thousandths of its capacity; the load that a node reports may
+ * exceed it.
+ */
 static int64_t fullness(const struct place *p, const struct place_node *node)
 {
     int64_t cores = MAX(node->capacity.at[PLACE_CPU_MILLI], 1);
@@ -282,7 +291,7 @@ static int64_t score_pack(const struct place *p, const struct place_request *rq,
 
 static void choose_kubernetes(struct place *p, const struct place_request *rq, struct best *best)
 {
-    /* Of many nodes the drawn ones would seldom hold the image. */
+    /* In a large cluster the drawn nodes would seldom hold the image. */
     if (!p->options.no_image_locality && place_n_candidates(p->books) > PLACE_SAMPLE_ABOVE)
         consider_tally(p, rq, rq->image, score_kubernetes, best);
     consider_some(p, rq, score_kubernetes, best);
@@ -296,8 +305,7 @@ static void choose_image_locality(struct place *p, const struct place_request *r
         consider_some(p, rq, score_least, best);
 }
 
-/* Many sandboxes of one function still spread: a node that holds the image is only so much better
- * than one that has to get it. */
+/* A bonus and no filter, so that many sandboxes of one function still spread. */
 static int64_t score_warm(const struct place *p, const struct place_request *rq, uint32_t index,
                           const struct place_node *node)
 {
@@ -328,7 +336,7 @@ static void choose_power_of_d(struct place *p, const struct place_request *rq, s
         consider_until(p, rq, score_least, best);
 }
 
-/* Classes have lists of their own, so that the few busy nodes are found among thousands. */
+/* Uses the lists of the classes, so that the few busy nodes are found among thousands. */
 static void choose_hermod(struct place *p, const struct place_request *rq, struct best *best)
 {
     if (place_n_candidates(p->books) <= PLACE_SAMPLE_ABOVE) {
@@ -403,7 +411,7 @@ static void ring_build(struct place *p)
         qsort(p->ring.p, p->ring.n, sizeof *p->ring.p, by_hash);
 }
 
-/* The first point at or behind a hash; the ring closes. */
+/* The first point at or after a hash; the ring wraps around. */
 static size_t ring_find(const struct place *p, uint64_t hash)
 {
     size_t low = 0, high = p->ring.n;
@@ -417,7 +425,8 @@ static size_t ring_find(const struct place *p, uint64_t hash)
     return low == p->ring.n ? 0 : low;
 }
 
-/* Is there room under the bound for a popular function? Its load is assumed until the next report.
+/*
+ * Is there room below the bound for a popular function? Its load is assumed until the next report.
  */
 static bool takes_popular(struct place *p, uint32_t node)
 {
@@ -438,7 +447,7 @@ static void choose_ch_rlu(struct place *p, const struct place_request *rq, struc
     struct rng hash = { rq->key };
     size_t first = ring_find(p, rng_next(&hash));
     bool popular = rq->mean_gap_ms > 0 && rq->mean_gap_ms <= p->popular_gap_ms;
-    /* The chain, then on around the ring where nothing of it has room. */
+    /* The chain, then the rest of the ring if no node of the chain has room. */
     for (size_t i = 0; i < p->ring.n; i++) {
         uint32_t node = p->ring.p[(first + i) % p->ring.n].node;
         if (i >= p->options.chain && best->found && !is_avoided(rq, best->node))

@@ -2,8 +2,8 @@
 /*
  * What the cache is made of, for its files:
  *
- *     cache.c      objects of all kinds, and pods as they come, move and go
- *     assumed.c    pods that were placed, and not confirmed yet
+ *     cache.c      objects of all kinds; adding, moving and removing pods
+ *     assumed.c    pods that were placed and are not confirmed yet
  *     nodes.c      entries of nodes: by name, by index, by zone, by change; lists of some of them
  *     images.c     which image is on how many nodes
  *     node_info.c  the sums of one node; also for dry runs
@@ -13,12 +13,12 @@
 #include "base/vec.h"
 #include "sched/cache/cache.h"
 
-/* A node that is there, or that pods name. */
+/* A node that exists, or that pods name. */
 struct node_entry {
     struct sched_node_info info;
     struct intern *name;
-    struct intern *zone;                    /* where it stands in the order; while it is there */
-    uint32_t in_affinity, in_required_anti; /* its place in that list, plus one; 0: not in it */
+    struct intern *zone;                    /* its zone in the order; while the node exists */
+    uint32_t in_affinity, in_required_anti; /* its position in that list, plus one; 0: not in it */
 };
 
 typedef VEC(const struct sched_node_info *) node_list;
@@ -27,21 +27,21 @@ struct cache_zone {
     struct intern *key; /* NULL: nodes without one */
     node_list nodes;
 };
-/* Nodes zone by zone in turns; made when asked for after nodes have changed. */
+/* Nodes round robin over the zones; computed at the next use after nodes have changed. */
 struct node_order {
-    VEC(struct cache_zone) zones; /* in the order in which they came */
+    VEC(struct cache_zone) zones; /* in the order in which they were added */
     node_list nodes;
     bool is_stale;
 };
 
 struct assumed_pod {
     const struct sched_pod *pod; /* in the cache's map of pods */
-    bool is_bound;               /* its binding was acknowledged: it is not forgotten any more */
+    bool is_bound;               /* its binding was acknowledged: it cannot be forgotten any more */
 };
 
 struct cache_image_state {
     struct intern *name;
-    int64_t size; /* as the first node said that had it */
+    int64_t size; /* as the first node with the image reported it */
     uint32_t nodes;
 };
 
@@ -62,20 +62,20 @@ struct sched_cache {
     struct sched_node_info *newest, *oldest;
     uint64_t generation;
     struct sched_derived *derived;
-    uint32_t derived_lag; /* changes since it followed last */
+    uint32_t derived_lag; /* changes since the last follow() */
 };
 
 /* ---- cache.c ---- */
-/* A pod that is in the map leaves it and its node. The map's reference is given. */
+/* Removes a pod of the map from the map and from its node. The map's reference is given. */
 struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_pod *pod);
-/* Room for one more of a kind? Errors: E_LIMIT. */
+/* Is there room for one more object of a kind? Errors: E_LIMIT. */
 int cache_check_room(const struct sched_cache *c, enum sched_kind kind, struct err *err);
-/* A pod comes on its node; its reference is taken. */
+/* Adds a pod to its node; the reference is taken. */
 void cache_take_pod(struct sched_cache *c, struct sched_pod *pod);
 
 /* ---- assumed.c ---- */
-void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound); /* takes it */
-void assumed_end(struct sched_cache *c, struct str uid); /* nothing if it is not */
+void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound); /* takes `mine` */
+void assumed_end(struct sched_cache *c, struct str uid); /* does nothing if it is not assumed */
 
 /* ---- nodes.c ---- */
 void nodes_add_pod(struct sched_cache *c, const struct sched_pod *pod);
@@ -86,13 +86,15 @@ void nodes_init(struct sched_cache *c);
 void nodes_fini(struct sched_cache *c);
 
 /* ---- images.c ---- */
-/* A node's images were those of `before` (NULL: none), and are those of `after`. */
+/*
+ * Updates the counts: a node had the images of `before` (NULL: none), and now has those of `after`.
+ */
 void images_change(struct sched_cache *c, const struct sched_node *before,
                    const struct sched_node *after);
 void images_fini(struct sched_cache *c);
 
 /* ---- node_info.c ---- */
 void node_info_fini(struct intern_table *w, struct sched_node_info *n);
-/* By its address. false: it is not there. */
+/* By address. Returns false if the pod is not there. */
 bool node_info_remove_pod(struct intern_table *w, struct sched_node_info *n,
                           const struct sched_pod *pod);

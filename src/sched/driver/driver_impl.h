@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two sides of the driver: driver_thread.c runs on its own thread, the rest on the loop's. A
- * lane of the scheduler (scheduler.h) that has something to do gets one more thread, which ends
- * when nothing is left; `turn` says which of them runs the scheduler.
+ * The two sides of the driver: driver_thread.c runs on its own thread, the rest on the loop thread.
+ * A lane of the scheduler (scheduler.h) with work gets another thread, which ends when no work is
+ * left; `turn` decides which of the threads runs the scheduler.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 #include "sched/wasm/plugins.h"
 
 enum {
-    DRIVER_STACK_BYTES = 2 << 20,      /* of the thread: guests want 1 MiB */
-    DRIVER_INBOX_MAX_BYTES = 64 << 20, /* of watch events that the thread has not read yet */
+    DRIVER_STACK_BYTES = 2 << 20,      /* of the thread: guests need 1 MiB */
+    DRIVER_INBOX_MAX_BYTES = 64 << 20, /* watch events that the thread has not read yet */
     DRIVER_CALLS_MAX = 512,            /* requests under way; more wait */
     DRIVER_ANSWER_MAX_BYTES = 4 << 20,
-    DRIVER_STEPS = 32,     /* cycles between two looks at the inbox */
-    DRIVER_ROUND_MS = 100, /* and no other one begins after so long: a plugin may take seconds */
+    DRIVER_STEPS = 32,     /* cycles between two reads of the inbox */
+    DRIVER_ROUND_MS = 100, /* no further cycle after this time: a plugin may take seconds */
     DRIVER_GATHER_MS = 1,  /* between two rounds while lanes run */
     DRIVER_STOP_MS = 2000,
-    DRIVER_BOUND_MAX = 4096,   /* pods that the loop has not been told of: more are left out */
+    DRIVER_BOUND_MAX = 4096,   /* bound pods not yet reported to the loop: more are dropped */
     DRIVER_LANES_MAX = 32,     /* threads of lanes; more lanes wait */
-    DRIVER_ABSENT_MS = 600000, /* a kind that the API did not have is looked for again */
+    DRIVER_ABSENT_MS = 600000, /* retry for a kind that the API did not have */
 };
 
 /* ---- messages to the thread ---- */
@@ -54,11 +54,11 @@ struct driver_message {
     char text[]; /* NUL-terminated */
 };
 
-/* A request of the thread's; who has it owns it. */
+/* A request of the thread; owned by the side that holds it. */
 struct driver_call {
     struct list node;
     struct sched_driver *d;
-    bool is_image; /* a question of driver_images.c */
+    bool is_image; /* a lookup of driver_images.c */
     char *method, *target, *body;
     size_t n_body;
     const char *patch_type;
@@ -97,12 +97,13 @@ struct reload {
     void *arg;
     int r;
     struct err err;
-    bool rereads; /* the thread waits for pods and nodes: it did not keep their JSON before */
+    bool rereads; /* the thread waits for pods and nodes to be listed again: it did not keep their
+                     JSON before */
 };
 
 struct sched_thread; /* driver_thread.c */
 
-/* What the thread has for the loop; see take_outbox(). */
+/* Messages from the thread to the loop; see take_outbox(). */
 struct outbox {
     struct list calls, questions;
     struct list bound; /* struct bound_pod */
@@ -129,7 +130,7 @@ struct sched_driver {
     struct wplugins *plugins;
 
     /* ---- loop thread ---- */
-    struct reflector *sleeper; /* of pods without a node, while asleep */
+    struct reflector *sleeper; /* watches pods without a node, while asleep */
     struct driver_feed feeds[SCHED_KIND_COUNT];
     bool feeds_run, has_all, is_ready, awake, stopping, failed, joined;
     struct timer absent, refill;
@@ -138,13 +139,13 @@ struct sched_driver {
     size_t n_running;
     struct list asking; /* struct asked_image */
     size_t n_asking;
-    struct oci_lookup *lookup; /* NULL: nothing was asked yet */
+    struct oci_lookup *lookup; /* NULL: no lookup yet */
     struct token_bucket rate;  /* of requests */
     struct defer deferred_stop;
     void (*stopped)(void *arg);
     void *stopped_arg;
     bool leader_stopped, cancelled, ending;
-    unsigned n_loading; /* sets of plugins under way: the first one, and that of a reload */
+    unsigned n_loading; /* sets of plugins being loaded: the first one, and that of a reload */
     struct post final;
 
     /* ---- shared, under `lock` ---- */
@@ -152,13 +153,13 @@ struct sched_driver {
     uv_cond_t wake;
     struct list inbox;
     size_t inbox_bytes;
-    bool thread_waits, is_poked; /* is_poked: a lane has done something */
+    bool thread_waits, is_poked; /* is_poked: a lane has changed something */
     struct outbox outbox;
     bool posted;
     struct post post;
     struct sched_stats stats;
     bool wants_metrics;
-    struct buf metrics; /* as last written */
+    struct buf metrics; /* the last text */
 
     uv_thread_t thread;
     bool has_thread;
@@ -166,7 +167,7 @@ struct sched_driver {
     /* ---- of the thread whose turn it is ---- */
     struct turn turn;
     struct list ended; /* struct lane_thread, to be joined */
-    unsigned n_lanes;  /* threads of lanes, those too */
+    unsigned n_lanes;  /* threads of lanes, including the ended ones */
     struct sched *s;
     struct sched_api api;
     const struct sched_config *config;
@@ -180,8 +181,9 @@ void driver_thread_join(struct sched_driver *d);
 /* Loop thread. Takes the message. */
 void driver_send(struct sched_driver *d, struct driver_message *m);
 /*
- * With the lock, after something was put into the outbox: release it and have the loop run
- * driver_on_post(). In this order, since the loop that wakes up takes the lock at once.
+ * Called with the lock held, after something was added to the outbox: releases the lock and makes
+ * the loop run driver_on_post(). In this order, since the loop takes the lock as soon as it wakes
+ * up.
  */
 void driver_unlock_and_post(struct sched_driver *d);
 struct driver_message *driver_message(enum message_type type, struct str text);
@@ -189,26 +191,26 @@ void driver_call_free(struct driver_call *c);
 void driver_question_free(struct driver_question *q);
 
 /* ---- driver_calls.c ---- */
-/* As many of d->waiting as may run. */
+/* Starts as many calls of d->waiting as the limit allows. */
 void driver_start_calls(struct sched_driver *d);
-/* To the thread; once it has ended, to whoever still waits there: that one only frees. */
+/* Sends the call to the thread; once the thread has ended, frees it. */
 void driver_answer(struct driver_call *c);
 void driver_cancel_calls(struct sched_driver *d);
 
 /* ---- driver_images.c ---- */
-/* Takes the call, whose answer comes by driver_answer(). */
+/* Takes the call and answers it with driver_answer(). */
 void driver_ask_image(struct sched_driver *d, struct driver_call *c);
 void driver_cancel_images(struct sched_driver *d);
 
 /* ---- driver_feeds.c ---- */
-/* Those that are wanted and do not run. */
+/* Starts the feeds that are wanted and do not run. */
 void driver_start_feeds(struct sched_driver *d);
 void driver_stop_feeds(struct sched_driver *d);
-/* What there was no room for. */
+/* Lists the kinds again whose events found no room in the inbox. */
 void driver_relist_lost(struct sched_driver *d);
 
 /* ---- driver.c ---- */
-/* Every kind was listed. */
+/* Every kind has been listed. */
 void driver_has_all(struct sched_driver *d);
 void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens in a cluster, as the queue and the plugins see it. Upstream: fwk.ClusterEvent. */
+/* Events of the cluster for the queue and the plugins. Upstream: fwk.ClusterEvent. */
 #pragma once
 
 #include "sched/object/pod.h"
 
-/* What something happened to; names as upstream's (guests of Wasm plugins use them). */
+/* The resource of an event; names as upstream's (guests of Wasm plugins use them). */
 #define SCHED_RESOURCES(X)                                                                         \
     X(POD, "Pod")                                                                                  \
     X(ASSIGNED_POD, "AssignedPod")                                                                 \
@@ -33,7 +33,7 @@ enum sched_resource {
     X(DELETE, 1, "Delete")                                                                         \
     X(UPDATE_NODE_ALLOCATABLE, 2, "UpdateNodeAllocatable")                                         \
     X(UPDATE_NODE_LABEL, 3, "UpdateNodeLabel")                                                     \
-    X(UPDATE_NODE_TAINT, 4, "UpdateNodeTaint") /* or spec.unschedulable gone */                    \
+    X(UPDATE_NODE_TAINT, 4, "UpdateNodeTaint") /* or spec.unschedulable unset */                   \
     X(UPDATE_NODE_CONDITION, 5, "UpdateNodeCondition")                                             \
     X(UPDATE_NODE_ANNOTATION, 6, "UpdateNodeAnnotation")                                           \
     X(UPDATE_NODE_DECLARED_FEATURE, 7, "UpdateNodeDeclaredFeature")                                \
@@ -42,13 +42,13 @@ enum sched_resource {
     X(UPDATE_POD_TOLERATION, 10, "UpdatePodToleration")                                            \
     X(UPDATE_POD_GATES_ELIMINATED, 11, "UpdatePodSchedulingGatesEliminated")                       \
     X(UPDATE_POD_GENERATED_RESOURCE_CLAIM, 12, "UpdatePodGeneratedResourceClaim")                  \
-    X(UPDATE, 13, "Update") /* our own: kinds that have no finer ones; of the others: any */
+    X(UPDATE, 13, "Update") /* ours: any update; some kinds have no finer one */
 enum sched_action {
 #define SCHED_ACTION_ENUM(id, bit, name) SCHED_##id = 1 << (bit),
     SCHED_ACTIONS(SCHED_ACTION_ENUM)
 #undef SCHED_ACTION_ENUM
         SCHED_ALL_ACTIONS = (1 << 14) - 1,
-    /* As upstream writes them: without a bit for a general update. */
+    /* As upstream defines them: without a bit for a general update. */
     SCHED_UPSTREAM_ALL = (1 << 13) - 1,
     SCHED_UPSTREAM_UPDATE = SCHED_UPSTREAM_ALL & ~(SCHED_ADD | SCHED_DELETE),
 };
@@ -56,7 +56,7 @@ enum sched_action {
 struct sched_event {
     enum sched_resource resource;
     unsigned actions;
-    /* The object before and after, typed by resource; NULL: there was, or is, none. Borrowed. */
+    /* The object before and after, typed by resource; NULL: did not exist. Borrowed. */
     const struct sched_object *before, *after;
 };
 
@@ -71,15 +71,15 @@ struct sched_event_reg {
                             const struct sched_event *event);
 };
 
-/* What of a node has changed; 0: nothing of interest. */
+/* Which parts of a node have changed; 0: none that matter. */
 unsigned sched_node_changes(const struct sched_object *before, const struct sched_object *after);
-/* The same of a pod; SCHED_UPDATE: something else, never 0. */
+/* The same for a pod; never 0: SCHED_UPDATE stands for any other change. */
 unsigned sched_pod_changes(const struct sched_object *before, const struct sched_object *after);
-/* A mask with upstream's meaning: all of its updates are the general one. */
+/* Converts upstream's mask: there all update bits together mean the general update. */
 unsigned sched_actions_of_upstream(unsigned mask);
-/* One of the event's actions is one that was registered. SCHED_UPDATE registers every finer one. */
+/* Is one of the event's actions registered? SCHED_UPDATE registers every finer one. */
 bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_event *event);
 
-/* As upstream writes them, together the label of an event: "Node", "UpdateNodeLabel". */
+/* As upstream names them; together they are the label of an event: "Node", "UpdateNodeLabel". */
 const char *sched_resource_name(enum sched_resource resource);
 const char *sched_action_name(unsigned action); /* "": several */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which pods are nominated to which node (upstream: framework.PodNominator): preemption makes room
- * for them there, and filters count them as if they were on their node. Noted here before the API
- * says so. The scheduling queue owns one and keeps it in step with its pods; plugins and the
- * framework read it. One thread at a time.
+ * for them there, and filters count them as if they ran on that node. A nomination is recorded here
+ * before the API confirms it. The scheduling queue owns the nominator and keeps it in step with its
+ * pods; plugins and the framework read it. One thread at a time.
  */
 #pragma once
 
@@ -21,21 +21,20 @@ struct sched_nominator {
 void sched_nominator_init(struct sched_nominator *m, struct intern_table *words);
 void sched_nominator_fini(struct sched_nominator *m);
 
-/* Nominate, instead of what was noted before; node "": the nomination is withdrawn. Takes a
- * reference. */
+/* Sets the nomination, replacing an earlier one; node "": withdraws it. Takes a reference. */
 void sched_nominator_set(struct sched_nominator *m, const struct sched_pod *pod, struct str node);
 void sched_nominator_del(struct sched_nominator *m, struct str uid);
 /*
- * The pod became another object: its status decides, but one that never spoke of a nomination keeps
- * what was noted here.
+ * A newer object of the pod arrived. Its status decides; a pod whose status never named a node
+ * keeps the nomination recorded here.
  */
 void sched_nominator_update(struct sched_nominator *m, const struct sched_pod *before,
                             const struct sched_pod *after);
-/* The pod became another object, its nomination stands. */
+/* A newer object of the pod arrived; the nomination stays. */
 void sched_nominator_swap(struct sched_nominator *m, const struct sched_pod *after);
 
-/* Those nominated to a node, in the order of nomination; borrowed until the next change. */
+/* The pods nominated to a node, in the order of nomination; borrowed until the next change. */
 const struct sched_pod *const *sched_nominator_pods(const struct sched_nominator *m,
                                                     const struct intern *node, size_t *ret_n);
-/* Where a pod is nominated to; "" nowhere. */
+/* The node to which a pod is nominated; "": none. */
 struct str sched_nominator_node(const struct sched_nominator *m, struct str uid);

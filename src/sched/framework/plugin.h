@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scheduler plugin is: a table of functions, all optional, and an object for each profile
- * that uses it. Upstream: k8s.io/kube-scheduler/framework.
+ * A scheduler plugin: a table of functions, all optional, and an object for each profile that uses
+ * it. Upstream: k8s.io/kube-scheduler/framework.
  *
- * All functions of a profile run on one thread at a time, which no other thread runs the scheduler
- * beside (but see leave() in framework.h), one pod at a time in a scheduling cycle; the binding
- * cycles of many pods are under way at once, as steps that end later. What a plugin notes about a
- * pod between PreFilter and PostBind is its state in the cycle (sched_cycle_state()).
+ * All functions of a profile run on one thread at a time, while no other thread runs the scheduler
+ * (see leave() in framework.h for the exception). A scheduling cycle handles one pod at a time; the
+ * binding cycles of many pods run at once, as steps that end later. A plugin keeps what it computes
+ * about a pod between PreFilter and PostBind as its state in the cycle (sched_cycle_state()).
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #define SCHED_SCORE_MAX 100
 
 struct sched_plugin;
-struct sched_framework; /* what plugins ask for, framework.h */
+struct sched_framework; /* the plugins' environment, framework.h */
 
 /*
  * One attempt to place one pod, from PreFilter to the end of its binding.
@@ -27,16 +27,16 @@ struct sched_cycle {
     const struct sched_pod *pod;
     struct sched_framework *framework;
     void **states;             /* by the position of the plugin in its profile */
-    uint64_t skip_filter;      /* plugins (by position) whose PreFilter said Skip */
-    uint64_t skip_score;       /* whose PreScore did */
-    const struct intern *node; /* chosen; NULL before */
+    uint64_t skip_filter;      /* plugins (by position) whose PreFilter returned Skip */
+    uint64_t skip_score;       /* plugins whose PreScore returned Skip */
+    const struct intern *node; /* the chosen node; NULL before */
     bool is_dry_run;
 };
 
-/* The nodes that PreFilter leaves; all: no restriction. */
+/* The nodes that PreFilter allows; all: no restriction. */
 struct sched_node_set {
     bool all;
-    struct str *names; /* in the arena of the cycle, each once */
+    struct str *names; /* in the arena of the cycle, without duplicates */
     uint32_t n;
 };
 
@@ -46,16 +46,16 @@ struct sched_node_status {
 };
 
 struct sched_post_filter {
-    const struct sched_node_status *statuses; /* of nodes that were refused, by their order */
+    const struct sched_node_status *statuses; /* of refused nodes, by their order */
     size_t n_statuses;
-    /* Filled: the node that was nominated; override with NULL clears the nomination. */
+    /* If not empty, the nominated node; `overrides` with an empty one clears the nomination. */
     struct str nominated;
     bool overrides;
-    uint32_t n_victims; /* for figures */
+    uint32_t n_victims; /* for metrics */
 };
 
 /*
- * A step of a binding cycle that may take time. A plugin that answers SCHED_LATER calls
+ * A step of a binding cycle that may take time. A plugin that returns SCHED_LATER calls
  * sched_step_done() exactly once, later, on the scheduler's thread.
  */
 struct sched_step {
@@ -65,38 +65,40 @@ extern const struct sched_status sched_later;
 #define SCHED_LATER (&sched_later)
 void sched_step_done(struct sched_step *step, const struct sched_status *status);
 
-/* What a plugin is made with. */
+/* The arguments of create(). */
 struct sched_plugin_env {
     struct sched_framework *framework;  /* kept */
     struct str name;                    /* as configured; kept */
     const struct json *args;            /* of its pluginConfig, defaulted; NULL: none; borrowed */
     unsigned position;                  /* in its profile */
-    const struct sched_plugin_ops *ops; /* that make it */
+    const struct sched_plugin_ops *ops; /* the table that contains create() */
 };
 
 struct sched_plugin_ops {
     const char *name;
-    /* The head of what it makes (struct sched_plugin) is filled in by the framework afterwards.
-     * Errors: E_INVALID with upstream's text. */
+    /* The framework fills in the head of the object (struct sched_plugin) afterwards. Errors:
+     * E_INVALID with upstream's text. */
     int (*create)(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err);
     void (*destroy)(struct sched_plugin *p);
 
     /*
-     * An object came, changed or went, and the cache has it so: for what a plugin derives from
-     * objects, and for steps that wait for one. Called for every event, before the queue hears of
-     * it, between cycles; steps may be ended in it.
+     * An object was added, changed or removed, and the cache is up to date: for state that a plugin
+     * derives from objects, and for steps that wait for one. Called for every event, before the
+     * queue gets it, between cycles; steps may be ended in it.
      */
     void (*changed)(struct sched_plugin *p, const struct sched_event *event);
 
-    /* Events that may make a pod schedulable which this plugin has refused. NULL: all. */
+    /* The events that may make a pod schedulable which this plugin has refused. NULL: all
+     * events. */
     const struct sched_event_reg *(*events)(struct sched_plugin *p, size_t *ret_n);
 
     const struct sched_status *(*pre_enqueue)(struct sched_plugin *p, struct arena *a,
                                               const struct sched_pod *pod);
-    /* ret is `all` before. Skip: its Filter is not called in this cycle. */
+    /* ret is `all` before the call. Skip: Filter of this plugin is not called in this cycle. */
     const struct sched_status *(*pre_filter)(struct sched_plugin *p, struct sched_cycle *cycle,
                                              struct sched_node_set *ret);
-    /* Another pod as if it were on (not any more on) this node, in the state of this cycle. */
+    /* Updates the state of this cycle as if another pod were on this node (add) or not on it any
+     * more (remove). */
     const struct sched_status *(*add_pod)(struct sched_plugin *p, struct sched_cycle *cycle,
                                           const struct sched_pod *other,
                                           const struct sched_node_info *node);
@@ -105,58 +107,59 @@ struct sched_plugin_ops {
                                              const struct sched_node_info *node);
     const struct sched_status *(*filter)(struct sched_plugin *p, struct sched_cycle *cycle,
                                          const struct sched_node_info *node);
-    /* Success: with ret filled. Unschedulable: others are asked. */
+    /* Success: ret is filled in. Unschedulable: the next plugin is asked. */
     const struct sched_status *(*post_filter)(struct sched_plugin *p, struct sched_cycle *cycle,
                                               struct sched_post_filter *ret);
     const struct sched_status *(*pre_score)(struct sched_plugin *p, struct sched_cycle *cycle,
                                             const struct sched_node_info *const *nodes, size_t n);
-    /* All feasible nodes at once: ret[i] of nodes[i]. */
+    /* All feasible nodes at once: ret[i] is the score of nodes[i]. */
     const struct sched_status *(*score)(struct sched_plugin *p, struct sched_cycle *cycle,
                                         const struct sched_node_info *const *nodes, size_t n,
                                         int64_t *ret);
-    /* To 0..SCHED_SCORE_MAX. */
+    /* Scales the scores to 0..SCHED_SCORE_MAX. */
     const struct sched_status *(*normalize)(struct sched_plugin *p, struct sched_cycle *cycle,
                                             const struct sched_node_info *const *nodes, size_t n,
                                             int64_t *scores);
     const struct sched_status *(*reserve)(struct sched_plugin *p, struct sched_cycle *cycle,
                                           const struct sched_node_info *node);
     void (*unreserve)(struct sched_plugin *p, struct sched_cycle *cycle);
-    /* Wait: at most so long. */
+    /* Wait: *ret_timeout_ms is the longest wait. */
     const struct sched_status *(*permit)(struct sched_plugin *p, struct sched_cycle *cycle,
                                          const struct sched_node_info *node,
                                          uint64_t *ret_timeout_ms);
     const struct sched_status *(*pre_bind)(struct sched_plugin *p, struct sched_cycle *cycle,
                                            struct sched_step *step);
-    /* What the step waits for that pre_bind has begun, for people to read; in the arena. NULL: no
-     * more is known. */
+    /* What the step that pre_bind has begun waits for, as text for users; in the arena. NULL:
+     * unknown. */
     struct str (*waits_for)(struct sched_plugin *p, struct sched_cycle *cycle, struct arena *a);
-    /* Skip: the next one binds. */
+    /* Skip: the next plugin binds. */
     const struct sched_status *(*bind)(struct sched_plugin *p, struct sched_cycle *cycle,
                                        struct sched_step *step);
     void (*post_bind)(struct sched_plugin *p, struct sched_cycle *cycle);
-    /* The attempt is over, however it ended; also after post_bind. For plugins that keep something
-     * outside of the cycle's arena. */
+    /* The attempt is over, successful or not; also called after post_bind. For plugins that keep
+     * something outside of the cycle's arena. */
     void (*end)(struct sched_plugin *p, struct sched_cycle *cycle);
     /*
-     * A dry run begins from the state that PreFilter has left: a copy of it in the arena of
-     * `copy`, whose add_pod, remove_pod and filter change nothing in `cycle`. NULL: the state is
-     * shared, as nothing changes it.
+     * Starts a dry run from the state after PreFilter: returns a copy of the state in the arena of
+     * `copy`, so that add_pod, remove_pod and filter of the copy change nothing in `cycle`. NULL:
+     * the state is shared, since nothing changes it.
      */
     void *(*clone_state)(struct sched_plugin *p, struct sched_cycle *cycle,
                          struct sched_cycle *copy);
     void (*free_state_clone)(struct sched_plugin *p, struct sched_cycle *copy); /* may be NULL */
     /*
-     * Of two feasible nodes with the same total score: < 0: `a` is better. Then the profile's
-     * decisions are not drawn; of several plugins that have it the first one is asked.
+     * Compares two feasible nodes with the same total score: < 0: `a` is better. With this function
+     * the profile does not break ties at random. If several plugins have it, the first one is
+     * asked.
      */
     int (*tie)(struct sched_plugin *p, struct sched_cycle *cycle, const struct sched_node_info *a,
                const struct sched_node_info *b);
-    /* Which of two pending pods is first: < 0, 0, > 0. One plugin of a scheduler has it. */
+    /* Compares two pending pods: < 0: `a` is popped first. One plugin of a scheduler has it. */
     int (*compare)(struct sched_plugin *p, const struct sched_pod *a, uint64_t a_queued_ms,
                    const struct sched_pod *b, uint64_t b_queued_ms);
 };
 
-/* The head of a plugin's own struct. */
+/* The first member of a plugin's own struct. */
 struct sched_plugin {
     const struct sched_plugin_ops *ops;
     struct str name; /* as configured; ops->name for native ones */
@@ -174,5 +177,8 @@ static inline void sched_cycle_set_state(struct sched_cycle *c, const struct sch
     c->states[p->position] = state;
 }
 
-/* Scores to 0..100 by the largest; reverse: 100 minus that. Upstream's DefaultNormalizeScore. */
+/*
+ * Scales scores to 0..100 by the largest; reverse: 100 minus that. Upstream's
+ * DefaultNormalizeScore.
+ */
 void sched_normalize(int64_t *scores, size_t n, bool reverse);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A profile: which plugins are asked at which extension point, in which order, with which weights.
- * Built from the configuration; the plugins are native (a table of all is in plugins/registry.h) or
- * come from outside (Wasm).
+ * A profile: which plugins are called at which extension point, in which order, with which weights.
+ * Built from the configuration; the plugins are native (listed in plugins/registry.h) or foreign
+ * (Wasm).
  */
 #pragma once
 
@@ -33,33 +33,35 @@ enum { SCHED_PLUGINS_MAX = 64 }; /* of one profile: bits of a mask */
 
 struct sched_profile {
     struct str scheduler_name;                       /* owned */
-    struct sched_plugin *plugins[SCHED_PLUGINS_MAX]; /* each once; by position */
+    struct sched_plugin *plugins[SCHED_PLUGINS_MAX]; /* without duplicates; by position */
     unsigned n_plugins;
-    struct sched_plugin *at[SCHED_POINT_COUNT][SCHED_PLUGINS_MAX]; /* in their order */
+    struct sched_plugin *at[SCHED_POINT_COUNT][SCHED_PLUGINS_MAX]; /* in call order */
     unsigned n_at[SCHED_POINT_COUNT];
     int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
     uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
-    bool is_apart; /* has a thread of its own (core/lane.c), and its own order in the queue */
-    const struct sched_plugin *claims; /* refuses pods with resource claims; no event helps */
+    bool is_apart; /* has its own thread (core/lane.c) and its own order in the queue */
+    const struct sched_plugin
+        *claims; /* refuses pods with resource claims; no event makes them schedulable */
     struct sched_framework framework;
     char *strings; /* names */
 };
 
-/* Plugins that are not native, made by whoever knows them (wasm/). */
+/* Plugins that are not native (wasm/). */
 struct sched_foreign {
-    /* NULL with no error: not known. */
+    /* NULL: the plugin is unknown; not an error. */
     const struct sched_plugin_ops *(*find)(void *arg, size_t profile, struct str name);
     void *arg;
 };
 
-/* What stands for the extenders among the plugins that refuse: any event may help. */
+/* The name under which extenders refuse pods: any event may help. */
 #define SCHED_EXTENDER_PLUGIN "Extender"
 #define SCHED_CLAIMS_PLUGIN   "DynamicResources"
 
 /*
- * Make the plugins of profile number `index` of a configuration. p: zeroed but for its framework
- * (kept by the plugins, so p must not move), which is complete but for its profile and
- * scheduler_name. Nothing of the configuration is kept.
+ * Make the plugins of profile number `index` of a configuration. p: zeroed except for its framework
+ * (the plugins keep a pointer to it, so p must not move); the framework is complete except for
+ * profile and scheduler_name. Nothing of the configuration is kept.
+ *
  * Errors: E_INVALID with upstream's text; p is empty then.
  */
 int sched_profile_init(struct sched_profile *p, const struct sched_config_profile *config,
@@ -68,5 +70,5 @@ void sched_profile_fini(struct sched_profile *p);
 /* "PreFilter", ... */
 const char *sched_point_name(enum sched_point point);
 
-/* Native plugins, by name. NULL: there is none. plugins/registry.c. */
+/* Native plugins, by name. NULL: unknown. plugins/registry.c. */
 const struct sched_plugin_ops *sched_native_plugin(struct str name);

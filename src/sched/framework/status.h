@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a plugin says: a code, and the reasons that users read. Upstream: fwk.Status. */
+/* The result of a plugin: a code, and the reasons that users read. Upstream: fwk.Status. */
 #pragma once
 
 #include "base/mem.h"
@@ -8,16 +8,16 @@
 enum sched_code {
     SCHED_SUCCESS,
     SCHED_ERROR,         /* the attempt failed; the pod is tried again */
-    SCHED_UNSCHEDULABLE, /* preemption may help */
-    SCHED_UNRESOLVABLE,  /* ...AndUnresolvable: it does not */
+    SCHED_UNSCHEDULABLE, /* refused; preemption may help */
+    SCHED_UNRESOLVABLE,  /* ...AndUnresolvable: preemption does not help */
     SCHED_WAIT,          /* permit */
     SCHED_SKIP,
-    SCHED_PENDING, /* waits for something outside */
+    SCHED_PENDING, /* waits for something external */
 };
 
 /*
- * NULL is success. Lives in the arena of the cycle, or for ever: what a plugin always says in the
- * same words is a constant, and costs nothing for each node.
+ * NULL is success. Lives in the arena of the cycle, or is static: a refusal with a fixed text is a
+ * constant, which costs nothing for each node.
  */
 struct sched_status {
     enum sched_code code;
@@ -41,12 +41,12 @@ static inline bool sched_is_rejected(const struct sched_status *s)
     enum sched_code c = sched_code(s);
     return c == SCHED_UNSCHEDULABLE || c == SCHED_UNRESOLVABLE || c == SCHED_PENDING;
 }
-/* One reason by printf. */
+/* A status with one reason, formatted as by printf. */
 const struct sched_status *sched_status(struct arena *a, enum sched_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 const struct sched_status *sched_status_of(struct arena *a, enum sched_code code,
                                            const struct str *reasons, size_t n);
-/* The same with a plugin's name, where it has none: `s` itself, or a copy. NULL: NULL. */
+/* Sets the plugin's name if it has none: returns `s` itself, or a copy. NULL for NULL. */
 const struct sched_status *sched_status_by(struct arena *a, const struct sched_status *s,
                                            struct str plugin);
 /* Reasons joined by ", ". */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CSIStorageCapacity: how large a volume of a class can be made for some nodes. */
+/* A CSIStorageCapacity: the largest volume of a class that can be made for some nodes. */
 #pragma once
 
 #include "sched/object/storage.h"
@@ -9,7 +9,7 @@ struct sched_csi_capacity {
     struct intern *class; /* never NULL */
     bool has_limit;
     int64_t limit; /* bytes: maximumVolumeSize, else capacity */
-    /* Which nodes have access; `nothing` where there is no topology, or none that can be read. */
+    /* The nodes with access; `nothing` if the topology is absent or unreadable. */
     struct sched_selector nodes;
 };
 static inline const struct sched_csi_capacity *sched_csi_capacity_of(const struct sched_object *o)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A CSIDriver: whether it tells how much storage is left. */
+/* A CSIDriver: whether the driver publishes how much storage is left. */
 #pragma once
 
 #include "sched/object/object.h"

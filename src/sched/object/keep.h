@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strings that an object owns one by one, for kinds that have few of them. */
+/* Strings that an object owns one by one, for kinds with few strings. */
 #pragma once
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Labels and what selects by them, as words: label selectors (metav1.LabelSelector), node selectors
- * (v1.NodeSelector with matchFields), taints and tolerations. Pure.
+ * Labels and selectors, with interned strings: label selectors (metav1.LabelSelector), node
+ * selectors (v1.NodeSelector with matchFields), taints and tolerations. Pure.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct sched_labels {
 int sched_labels_read(struct intern_table *w, const struct json *labels, struct sched_labels *ret,
                       struct err *err);
 void sched_labels_fini(struct intern_table *w, struct sched_labels *labels);
-/* NULL: there is none of that key. */
+/* NULL: no label has that key. */
 struct intern *sched_label_get(const struct sched_labels *labels, const struct intern *key);
 bool sched_labels_equal(const struct sched_labels *a, const struct sched_labels *b);
 
@@ -34,31 +34,33 @@ struct sched_requirement {
     enum sched_selector_op op;
     struct intern **values; /* by their text */
     uint32_t n_values;
-    bool is_equality; /* of IN: from matchLabels, in a text "key=value" */
+    bool is_equality; /* of IN: from matchLabels, printed as "key=value" */
     int64_t bound;    /* of GREATER and LESS */
 };
-/* All requirements hold. n == 0 and !nothing: everything. */
+/* All requirements must hold. n == 0 and !nothing matches everything. */
 struct sched_selector {
     struct sched_requirement *p;
     uint32_t n;
     bool nothing; /* an absent LabelSelector */
 };
-/* metav1.LabelSelector; NULL or null gives `nothing`, {} everything. */
+/* metav1.LabelSelector; NULL or JSON null gives `nothing`, {} matches everything. */
 int sched_selector_read(struct intern_table *w, const struct json *json, struct sched_selector *ret,
                         struct err *err);
-/* {key: value...}: of a Service, or a nodeSelector. */
+/* {key: value...}, as in a Service or a nodeSelector. */
 int sched_selector_read_map(struct intern_table *w, const struct json *json,
                             struct sched_selector *ret, struct err *err);
 void sched_selector_fini(struct intern_table *w, struct sched_selector *s);
 bool sched_selector_matches(const struct sched_selector *s, const struct sched_labels *labels);
-/* As upstream writes it in a text: "a=b,c in (d,e)". */
+/* As upstream prints it: "a=b,c in (d,e)". */
 void sched_selector_text(const struct sched_selector *s, struct buf *out);
 
-/* One term of a v1.NodeSelector. One that is empty, or has an invalid requirement, matches nothing.
+/*
+ * One term of a v1.NodeSelector. A term that is empty or has an invalid requirement matches
+ * nothing.
  */
 struct sched_node_term {
     struct sched_selector labels;
-    struct sched_requirement *fields; /* metadata.name alone */
+    struct sched_requirement *fields; /* only metadata.name is supported */
     uint32_t n_fields;
     bool matches_nothing;
     int32_t weight; /* of a preferred one */
@@ -72,7 +74,7 @@ int sched_node_terms_read(struct intern_table *w, const struct json *terms,
 void sched_node_terms_fini(struct intern_table *w, struct sched_node_terms *terms);
 struct sched_node;
 bool sched_node_term_matches(const struct sched_node_term *t, const struct sched_node *node);
-/* One of them does; of none: false. */
+/* Does any term match? false without terms. */
 bool sched_node_terms_match(const struct sched_node_terms *terms, const struct sched_node *node);
 
 enum sched_taint_effect { SCHED_NO_SCHEDULE, SCHED_PREFER_NO_SCHEDULE, SCHED_NO_EXECUTE };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Namespace as the scheduler needs it: its labels, for namespace selectors of pod affinity. */
+/*
+ * A Namespace as the scheduler needs it: its labels, for the namespace selectors of pod affinity.
+ */
 #pragma once
 
 #include "sched/object/match.h"

@@ -5,7 +5,7 @@
 #include "sched/object/pod.h"
 
 struct sched_image {
-    struct intern *name; /* each of an image's names is one */
+    struct intern *name; /* an image has one entry per name */
     int64_t size;        /* bytes */
 };
 struct sched_node {
@@ -21,8 +21,8 @@ struct sched_node {
     int32_t allowed_pods;
     struct sched_image *images; /* by the address of name; each name once */
     uint32_t n_images;
-    /* Of conditions (type and status, in any order), annotations and declared features (also those
-     * nobody here knows): equal, or they changed. */
+    /* Hashes of conditions (type and status, in any order), annotations and declared features (also
+     * unknown ones), to detect changes. */
     uint64_t conditions_hash, annotations_hash, features_hash;
     struct str json;
     struct sched_encoded *encoded; /* as in struct sched_pod */

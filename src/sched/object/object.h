@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the scheduler knows of the cluster: objects, read once from JSON into compact structs that
- * never change afterwards and are shared by counting. An update is another struct.
+ * What the scheduler knows about the cluster: objects, read once from JSON into compact structs
+ * that never change afterwards and are reference counted. An update is a new struct.
  *
  * Each kind has its own header and file, and one row here. Scheduler thread only.
  */
@@ -41,26 +41,31 @@ struct sched_object {
     uint32_t refs;
     enum sched_kind kind;
     struct str namespace, name, uid; /* owned; namespace "" of cluster-scoped ones */
-    uint64_t rv;                     /* resourceVersion as a number; 0: it is none */
-    char *text;                      /* what the three point into; begins with the key */
+    uint64_t rv;                     /* resourceVersion as a number; 0: it is not a number */
+    char *text;                      /* the memory of the three strings; begins with the key */
 };
-/* "namespace/name", or "name" of cluster-scoped ones; as long as the object. */
+/* "namespace/name", or "name" of a cluster-scoped object; valid as long as the object. */
 static inline struct str sched_object_key(const struct sched_object *o)
 {
     return (struct str){ o->text, o->name.n + (o->namespace.n > 0 ? o->namespace.n + 1 : 0) };
 }
 
-/* What Wasm plugins hang on an object when they first see it; the object ends it with itself. */
+/*
+ * An encoding that Wasm plugins attach to an object when they first use it; freed with the object.
+ */
 struct sched_encoded {
     void (*end)(struct sched_encoded *e);
 };
 
 /*
- * Read an object. Fields that the API server would have refused are an error (E_INVALID with the
- * field), and so is what takes more than SCHED_OBJECT_MAX_BYTES; what is unknown is skipped. One
- * without a uid (of a file) has its key as its uid.
+ * Read an object. A field that the API server would have refused is an error (E_INVALID with the
+ * field), and so is an object that takes more than SCHED_OBJECT_MAX_BYTES; unknown fields are
+ * skipped. An object without a uid (from a file) gets its key as its uid.
+ *
  * keeps_json: pods and nodes keep their JSON, for Wasm plugins and extenders.
+ *
  * Errors: E_INVALID.
+ *
  * ret: given, sched_object_unref().
  */
 #define SCHED_OBJECT_MAX_BYTES ((size_t)4 << 20)
@@ -77,10 +82,10 @@ const char *sched_kind_group_version(enum sched_kind kind);
 const char *sched_kind_plural(enum sched_kind kind);
 bool sched_kind_is_namespaced(enum sched_kind kind);
 
-/* For the files of the kinds. */
+/* For the files of the kinds only. */
 struct sched_kind_ops {
     size_t size; /* of the struct, which begins with struct sched_object */
-    /* The head is there, the rest zeroed; what it has taken when it fails, fini() releases. */
+    /* The head is filled in, the rest is zeroed. After a failure fini() releases what was read. */
     int (*read)(struct intern_table *w, struct sched_object *o, const struct json *json,
                 struct err *err);
     void (*fini)(struct intern_table *w, struct sched_object *o);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the arrays of an object come into one allocation. For the files of this directory.
+ * How all arrays of an object get into one allocation. For the files of this directory.
  *
- * A kind is read into an arena, array by array, as its JSON goes. One function of the kind walks
- * over all that it holds, from the outside in; with it everything is measured, copied into one
- * block, counted again for a clone, and given back.
+ * A kind is read into an arena, array by array, in the order of its JSON. One function of the kind
+ * walks over everything that it holds, from the outside in; this walk measures, copies into one
+ * block, takes references for a clone, and releases.
  */
 #pragma once
 
@@ -22,8 +22,10 @@ struct sched_walk {
     size_t bytes;
 };
 
-/* array: the address of the pointer to n elements of that size; what it points to is visited after
- * it, where it then is. */
+/*
+ * array: the address of the pointer to n elements of that size. Their contents are visited after
+ * it, at their new address.
+ */
 void sched_walk_array(struct sched_walk *k, void *array, size_t n, size_t size);
 void sched_walk_str(struct sched_walk *k, struct str *s);
 static inline void sched_walk_word(struct sched_walk *k, struct intern *word)
@@ -43,11 +45,14 @@ static inline void sched_walk_selector(struct sched_walk *k, struct sched_select
 void sched_walk_node_terms(struct sched_walk *k, struct sched_node_terms *t);
 void sched_walk_amounts(struct sched_walk *k, struct sched_amounts *a);
 
-/* Zeroed; of the arena, or xalloc() without one. NULL where n is 0. */
+/* Zeroed memory from the arena, or from xalloc() if the arena is NULL. NULL if n is 0. */
 void *sched_array(struct arena *a, size_t n, size_t size);
 #define SCHED_ARRAY(arena, type, n) ((type *)sched_array((arena), (n), sizeof(type)))
 
-/* As the functions of match.h without `_in`, with all arrays in the arena; NULL: each xalloc(). */
+/*
+ * As the functions of match.h without `_in`, with all arrays in the arena; a NULL arena: each from
+ * xalloc().
+ */
 int sched_labels_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                          struct sched_labels *ret, struct err *err);
 int sched_selector_read_in(struct intern_table *w, struct arena *a, const struct json *json,
@@ -57,23 +62,26 @@ int sched_selector_read_map_in(struct intern_table *w, struct arena *a, const st
 int sched_node_terms_read_in(struct intern_table *w, struct arena *a, const struct json *json,
                              struct sched_node_terms *ret, struct err *err);
 /*
- * matchLabelKeys (IN) and mismatchLabelKeys (NOT_IN): for each key that the labels have, "key in
- * (value)". Upstream's API server does it when the pod is created; a requirement that is there
- * already is not added. A selector that is `nothing` stays so.
+ * matchLabelKeys (IN) and mismatchLabelKeys (NOT_IN): adds "key in (value)" for each key that the
+ * labels have. Upstream's API server does this when the pod is created, so a requirement that
+ * exists is not added again. A selector that is `nothing` stays so.
  */
 void sched_selector_merge_keys(struct intern_table *w, struct arena *a, struct sched_selector *s,
                                const struct json *keys, enum sched_selector_op op,
                                const struct sched_labels *labels);
 
-/* JSON's text of a quantity, "" for what is none. */
+/* The text of a JSON quantity, "" if it is not one. */
 struct str sched_quantity_text(const struct json *v);
-/* In 1e-9, exact; E_INVALID with upstream's text. */
+/* In units of 1e-9, exact. Errors: E_INVALID with upstream's text. */
 int sched_quantity_nano(struct str text, __int128 *ret, struct err *err);
-/* Does the scheduler count it: extended, prefixed native, huge pages, attachable volumes. */
+/*
+ * Does the scheduler count this resource as a scalar? Extended, prefixed native, huge pages,
+ * attachable volumes.
+ */
 bool sched_is_scalar(struct str resource);
 void sched_amounts_sort(struct sched_amounts *a);
 
-/* The parts of a pod that have files of their own. */
+/* The parts of a pod that are read in files of their own. */
 struct sched_pod_json {
     const struct json *containers, *init_containers, *resources, *overhead; /* spec */
     const struct json *statuses, *init_statuses, *conditions;               /* status */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A PodDisruptionBudget: how many of the pods it selects may be evicted now. Its status is written
- * by whoever runs the disruption controller; without one nothing is allowed, so every victim that
- * it selects counts as a violation, which preemption avoids where it can.
+ * A PodDisruptionBudget: how many of the pods it selects may be evicted now. The disruption
+ * controller writes its status. Without that controller no disruption is allowed, so every selected
+ * victim counts as a violation, which preemption avoids if it can.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 struct sched_pdb {
     struct sched_object o;
     struct intern *namespace_word;
-    struct sched_selector selector; /* `nothing` where it is absent, empty or invalid */
+    struct sched_selector selector; /* `nothing` if it is absent, empty or invalid */
     int32_t disruptions_allowed;
-    struct str *disrupted; /* names of pods whose eviction is counted already; sorted */
+    struct str *disrupted; /* sorted names of pods whose eviction is already counted */
     uint32_t n_disrupted;
     char *strings;
 };
@@ -21,5 +21,5 @@ static inline const struct sched_pdb *sched_pdb_of(const struct sched_object *o)
 {
     return (const struct sched_pdb *)o;
 }
-/* The pod would use up one of its disruptions. A pod without labels is in no budget. */
+/* Evicting the pod would use one disruption of the budget. A pod without labels is in no budget. */
 bool sched_pdb_counts(const struct sched_pdb *pdb, const struct sched_pod *pod);

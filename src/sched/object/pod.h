@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Pod as the scheduler needs it. Upstream: v1.Pod together with framework.PodInfo, which has what
- * is worked out once for each pod (requests, affinity terms).
+ * A Pod as the scheduler needs it. Upstream: v1.Pod together with framework.PodInfo, which holds
+ * what is computed once for each pod (requests, affinity terms).
  */
 #pragma once
 
@@ -22,7 +22,7 @@ int64_t sched_amounts_scalar(const struct sched_amounts *a,
                              const struct intern *name); /* 0: none */
 
 struct sched_port {
-    struct intern *ip; /* "0.0.0.0" where there is none */
+    struct intern *ip; /* "0.0.0.0" if not given */
     enum { SCHED_TCP, SCHED_UDP, SCHED_SCTP } protocol;
     uint16_t port;
 };
@@ -30,8 +30,8 @@ struct sched_port {
 /* A term of pod (anti-)affinity, with matchLabelKeys and mismatchLabelKeys merged in. */
 struct sched_affinity_term {
     struct sched_selector selector;
-    struct sched_selector namespace_selector; /* `nothing` where there is none */
-    struct intern **namespaces;               /* the pod's own where neither was given */
+    struct sched_selector namespace_selector; /* `nothing` if absent */
+    struct intern **namespaces;               /* the pod's own if neither was given */
     uint32_t n_namespaces;
     struct intern *topology_key;
     int32_t weight; /* of a preferred one */
@@ -44,15 +44,15 @@ struct sched_affinity_terms {
 struct sched_spread {
     struct intern *topology_key;
     struct sched_selector selector; /* with matchLabelKeys merged in */
-    int32_t max_skew, min_domains;  /* min_domains: 1 where there is none */
+    int32_t max_skew, min_domains;  /* min_domains: 1 if not given */
     bool do_not_schedule;           /* else ScheduleAnyway */
     bool honors_affinity, honors_taints;
 };
 
 enum sched_volume_source {
-    SCHED_VOLUME_OTHER, /* empty, config map, ...: of no interest */
+    SCHED_VOLUME_OTHER, /* empty, config map, ...: ignored */
     SCHED_VOLUME_CLAIM,
-    SCHED_VOLUME_EPHEMERAL, /* its claim is called POD-VOLUME */
+    SCHED_VOLUME_EPHEMERAL, /* the claim is named POD-VOLUME */
     SCHED_VOLUME_GCE_DISK,
     SCHED_VOLUME_AWS_DISK,
     SCHED_VOLUME_AZURE_DISK,
@@ -76,8 +76,8 @@ struct sched_owner {
 };
 
 /*
- * What a node has to declare (status.declaredFeatures) for pods that need it; those of upstream's
- * registry that a pod's spec can need. Bits of needs_features and declared_features.
+ * Features that a node has to declare (status.declaredFeatures) for pods that need them: those of
+ * upstream's registry that a pod's spec can need. Bits of needs_features and declared_features.
  */
 #define SCHED_NODE_FEATURES(X)                                                                     \
     X(RESTART_ALL_CONTAINERS, "RestartAllContainersOnContainerExits")                              \
@@ -89,7 +89,7 @@ enum sched_node_feature {
         SCHED_NODE_FEATURE_COUNT
 };
 
-/* Fields stand by their size: there are many of these. */
+/* Fields are ordered by size: there are many pods. */
 struct sched_pod {
     struct sched_object o;
     struct intern *namespace_word;
@@ -104,9 +104,10 @@ struct sched_pod {
     /* Sum of containers, or the largest init container, with sidecars and overhead (upstream's
      * PodRequests), with pod-level resources where given. */
     struct sched_amounts requests;
-    int64_t nonzero_milli_cpu, nonzero_memory; /* 100m and 200 MB where a container asks for none */
-    /* These two as they were without the pod's own resources, which upstream's NodeResourcesFit
-     * leaves out when it scores a pod that waits; NULL: it has none. */
+    int64_t nonzero_milli_cpu,
+        nonzero_memory; /* 100m and 200 MB for a container that requests none */
+    /* These two without the pod-level resources, which upstream's NodeResourcesFit leaves out when
+     * it scores a pending pod; NULL: the pod has no pod-level resources. */
     int64_t *container_nonzero;
 
     struct sched_toleration *tolerations;
@@ -115,12 +116,12 @@ struct sched_pod {
     struct sched_affinity_terms required_affinity, preferred_affinity;
     struct sched_affinity_terms required_anti, preferred_anti;
     struct sched_spread *spreads;
-    struct sched_port *ports;     /* host ports */
-    struct intern **images;       /* of all containers and image volumes, one each; with tag */
-    struct sched_volume *volumes; /* those of interest */
+    struct sched_port *ports; /* host ports */
+    struct intern **images; /* of all containers and image volumes, without duplicates; with tag */
+    struct sched_volume *volumes; /* those that the scheduler uses */
     struct str *gates;
     uint32_t n_tolerations, n_spreads, n_ports, n_volumes, n_gates;
-    uint32_t n_images, n_containers; /* n_containers: init containers among them */
+    uint32_t n_images, n_containers; /* n_containers includes init containers */
 
     int32_t priority;
     bool never_preempts; /* preemptionPolicy Never */
@@ -131,19 +132,19 @@ struct sched_pod {
     bool has_claims; /* spec.resourceClaims: not supported, see plugins */
     bool has_required_node_affinity;
     uint8_t needs_features;
-    uint8_t names_requests; /* bits: requests name cpu (1), memory (2), ephemeral-storage (4); 0
-                               counts */
+    uint8_t names_requests; /* bits: requests name cpu (1), memory (2), ephemeral-storage (4), even
+                               with 0 */
 
-    /* The object as JSON where it was to be kept, for Wasm plugins and extenders; else empty. */
+    /* The object as JSON if keeps_json was set, for Wasm plugins and extenders; else empty. */
     struct str json;
-    struct sched_encoded *encoded; /* of Wasm plugins, made when first asked for, or NULL */
+    struct sched_encoded *encoded; /* made by Wasm plugins at the first use; NULL before */
 
-    /* Of the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
+    /* From the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
     struct intern *image_layers;
     struct intern *pull_secrets; /* spec.imagePullSecrets: names, each with "\n"; NULL: none */
 
-    struct intern *scheduler_word, *controller_word; /* what these point into */
-    char *block;                                     /* what all arrays above point into */
+    struct intern *scheduler_word, *controller_word; /* the words that these point into */
+    char *block;                                     /* the memory of all arrays above */
 };
 
 static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
@@ -153,8 +154,8 @@ static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
 /* namespace/name */
 void sched_pod_key(const struct sched_pod *p, struct buf *out);
 /*
- * The pod as if it were bound to (node given) or nominated (NULL), for the cache: a struct of its
- * own that shares nothing but words. Given.
+ * A copy of the pod that is bound to `node`, or unbound (NULL), for the cache: a separate struct
+ * that shares nothing except words. Given.
  */
 struct sched_pod *sched_pod_clone(struct intern_table *w, const struct sched_pod *p,
                                   struct intern *node);

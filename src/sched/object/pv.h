@@ -6,7 +6,7 @@
 
 struct sched_claim_ref {
     bool is_set;
-    struct str namespace, name, uid; /* uid "": of a volume that a user has set aside */
+    struct str namespace, name, uid; /* uid "": a user has reserved the volume for a claim */
 };
 
 struct sched_pv {
@@ -25,17 +25,18 @@ struct sched_pv {
     bool has_affinity; /* spec.nodeAffinity.required */
     struct sched_node_terms affinity;
 
-    /* Of CSI, or of what it is to the driver that took it over. NULL, "": neither. */
+    /* Of a CSI volume, or of the CSI driver that an in-tree volume was migrated to. NULL, "":
+     * neither. */
     struct intern *driver;
     struct str handle;
     enum sched_in_tree in_tree;
-    struct str translation_error; /* upstream's words; "" none */
-    bool has_migrated_affinity;   /* it differs: with the driver's label of the zone */
+    struct str translation_error; /* upstream's text; "": no error */
+    bool has_migrated_affinity;   /* the affinity with the driver's zone label differs */
     struct sched_node_terms migrated_affinity;
 };
 static inline const struct sched_pv *sched_pv_of(const struct sched_object *o)
 {
     return (const struct sched_pv *)o;
 }
-/* The volume can be used on this node; is_migrated: as the volume of the CSI driver. */
+/* Can the volume be used on this node? is_migrated: check it as a volume of the CSI driver. */
 bool sched_pv_fits_node(const struct sched_pv *pv, const struct sched_node *node, bool is_migrated);

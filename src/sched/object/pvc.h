@@ -8,7 +8,7 @@ struct sched_pvc {
     struct sched_object o;
     struct intern *class; /* never NULL; "" of none */
     bool has_request;
-    struct quantity request; /* of storage; 0 without one */
+    struct quantity request; /* of storage; 0: none */
     unsigned access_modes;
     bool is_block;           /* volumeMode */
     bool is_lost;            /* status.phase */
@@ -20,9 +20,9 @@ struct sched_pvc {
     struct str volume_name;      /* "": not bound */
     struct str attributes_class; /* "" of none */
     bool has_selector;
-    bool has_bad_selector; /* nothing can be said of which volumes it wants */
+    bool has_bad_selector; /* its selector is invalid: which volumes it wants is unknown */
     struct sched_selector selector;
-    struct str controller_uid; /* of the owner that controls it; "": none */
+    struct str controller_uid; /* of the controlling owner; "": none */
 };
 static inline const struct sched_pvc *sched_pvc_of(const struct sched_object *o)
 {

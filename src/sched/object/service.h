@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Service as the scheduler needs it: which pods are behind it, for default spread constraints. */
+/* A Service as the scheduler needs it: which pods it selects, for default spread constraints. */
 #pragma once
 
 #include "sched/object/match.h"
@@ -7,7 +7,7 @@
 struct sched_service {
     struct sched_object o;
     struct intern *namespace_word;
-    bool has_selector; /* without one no pod is behind it */
+    bool has_selector; /* without one it selects no pod */
     struct sched_selector selector;
 };
 static inline const struct sched_service *sched_service_of(const struct sched_object *o)

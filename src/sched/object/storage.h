@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What volumes and claims have in common, and volumes of the time before CSI. */
+/* What volumes and claims have in common, and in-tree volumes from before CSI. */
 #pragma once
 
 #include "kube/model/quantity.h"
@@ -14,18 +14,20 @@ enum sched_access_mode { /* bits */
 /* An unknown mode is an error at `path`. */
 int sched_access_modes_read(const struct json *modes, const char *path, unsigned *ret,
                             struct err *err);
-/* metadata.annotations[key]; NULL: there is none. */
+/* metadata.annotations[key]; NULL if absent. */
 const struct json *sched_annotation(const struct json *object, const char *key);
-/* The class by the beta annotation, else by `spec`'s storageClassName; "" where neither is. */
+/*
+ * The class from the beta annotation, else from `spec`'s storageClassName; "" if both are absent.
+ */
 struct str sched_storage_class_name(const struct json *object);
-/* false: absent. Errors: E_INVALID with `path`. */
+/* *ret_has: false if absent. Errors: E_INVALID with `path`. */
 int sched_quantity_read(const struct json *q, const char *path, bool *ret_has, struct quantity *ret,
                         struct err *err);
 
 /*
- * Kinds of volumes that were part of Kubernetes before CSI drivers took them over: field in a
- * volume's source, name of the plugin, of the driver, label of the driver's nodes that says the
- * zone ("": none), and whether the scheduler counts and places them as the driver's. Upstream:
+ * Kinds of volumes that were part of Kubernetes before CSI drivers replaced them: field in a
+ * volume's source, name of the plugin, name of the driver, label with the zone on the driver's
+ * nodes ("": none), and whether the scheduler counts and places them as the driver's. Upstream:
  * csi-translation-lib, and isCSIMigrationOn of the plugins.
  */
 #define SCHED_IN_TREE(X)                                                                           \
@@ -51,12 +53,12 @@ struct sched_in_tree_kind {
     bool is_migrated;
 };
 extern const struct sched_in_tree_kind sched_in_tree_kinds[SCHED_IN_TREE_COUNT];
-/* By the name of the plugin; NONE: it is not one of these. */
+/* By the name of the plugin; NONE if it is not one of these. */
 enum sched_in_tree sched_in_tree_of(struct str plugin);
 /*
- * The handle by which the driver knows what a volume names by `id` (disk name, volume id, URI).
- * zones: a volume's label of its zones ("a__b"); "" of volumes in a pod. kind: Azure's.
- * Errors: E_INVALID with upstream's text.
+ * The handle by which the driver identifies a volume that `id` names (disk name, volume id, URI).
+ * zones: the zone label of the volume ("a__b"); "" for volumes in a pod. kind: Azure's. Errors:
+ * E_INVALID with upstream's text.
  */
 int sched_in_tree_handle(enum sched_in_tree tree, struct str id, struct str zones, struct str kind,
                          struct buf *out, struct err *err);

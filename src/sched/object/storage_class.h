@@ -13,15 +13,15 @@ struct sched_storage_class {
     struct sched_object o;
     struct intern *name, *provisioner; /* never NULL */
     enum sched_binding_mode mode;
-    struct sched_selector *topologies; /* allowedTopologies; a term without requirements, or with
-                                          one without values, is `nothing` */
+    struct sched_selector *topologies; /* allowedTopologies; a term without requirements, or with a
+                                          requirement without values, is `nothing` */
     uint32_t n_topologies;
 };
 static inline const struct sched_storage_class *sched_storage_class_of(const struct sched_object *o)
 {
     return (const struct sched_storage_class *)o;
 }
-/* Its volumes may be made for this node: there are no terms, or one matches. */
+/* May its volumes be made for this node? True if there are no terms, or one matches. */
 bool sched_storage_class_allows(const struct sched_storage_class *class,
                                 const struct sched_node *node);
 bool sched_storage_class_same_topologies(const struct sched_storage_class *a,

@@ -7,7 +7,7 @@
 struct sched_volume_attachment {
     struct sched_object o;
     struct intern *attacher, *node; /* never NULL */
-    struct str volume;              /* name of the PersistentVolume; "": it names none */
+    struct str volume;              /* name of the PersistentVolume; "": none */
 };
 static inline const struct sched_volume_attachment *sched_volume_attachment_of(
     const struct sched_object *o)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReplicationControllers, ReplicaSets and StatefulSets as the scheduler needs them: which pods are
- * theirs, for default spread constraints.
+ * ReplicationControllers, ReplicaSets and StatefulSets as the scheduler needs them: which pods they
+ * own, for default spread constraints.
  */
 #pragma once
 
