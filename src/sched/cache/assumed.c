@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods that were placed while the API has not told so yet; states are drawn in cache.h. */
+/*
+ * Pods that were placed and that the API has not confirmed yet; cache.h has a drawing of the
+ * states.
+ */
 #include "sched/cache/internal.h"
 
 #include <errno.h>

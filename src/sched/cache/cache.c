@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of all kinds, and pods as they come, move and go; see cache.h. */
+/* Objects of all kinds; adding, moving and removing pods; see cache.h. */
 #include "sched/cache/internal.h"
 
 #include <assert.h>
@@ -83,7 +83,7 @@ struct sched_cache *sched_cache_copy(const struct sched_cache *c)
 
 /* ---- objects ---- */
 
-/* The map has the key of the object that is in it, so another one is another entry. */
+/* The map borrows its key from the object, so a new object needs a new entry. */
 static struct sched_object *replace(struct map *m, struct sched_object *o)
 {
     struct sched_object *old = map_del(m, sched_object_key(o));
@@ -193,7 +193,7 @@ struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_po
     return o;
 }
 
-/* What is derived from the cache is told now and then; at the end of a change. */
+/* Called at the end of a change: lets derived state follow now and then. */
 static void derived_follow(struct sched_cache *c)
 {
     if (!c->derived || ++c->derived_lag < SCHED_DERIVED_LAG)
@@ -202,7 +202,7 @@ static void derived_follow(struct sched_cache *c)
     c->derived->follow(c->derived);
 }
 
-/* Has a pod that is not on a node (any more) put an end to what we have by its name? */
+/* Does this pod, which is not on a node (any more), end the entry that we have by its name? */
 static bool ends(const struct sched_pod *pod, const struct sched_pod *ours)
 {
     return pod->is_done || !str_eq(pod->o.uid, ours->o.uid);
@@ -229,7 +229,7 @@ static int put_pod(struct sched_cache *c, struct sched_pod *pod, struct sched_ob
     return 0;
 }
 
-/* ---- what the watch tells ---- */
+/* ---- objects from the watch ---- */
 
 int sched_cache_put(struct sched_cache *c, const struct sched_object *o,
                     struct sched_object **ret_old, struct err *err)

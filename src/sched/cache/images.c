@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* On how many nodes each image is. Upstream: the cache's imageStates. */
+/* How many nodes have each image. Upstream: the cache's imageStates. */
 #include "sched/cache/internal.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ static void image_remove(struct sched_cache *c, const struct sched_image *image)
     image_free(c, s);
 }
 
-/* Nodes tell their images with every heartbeat, and nearly always the same ones. */
+/* Nodes report their images with every heartbeat, and the list rarely changes. */
 static bool is_same(const struct sched_node *a, const struct sched_node *b)
 {
     return a && b && a->n_images == b->n_images &&

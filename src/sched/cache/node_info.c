@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One node with its pods: who is on it, and what they take together. */
+/* One node with its pods, and the sum of their requests. */
 #include "sched/cache/internal.h"
 
 #include <assert.h>
 
-/* ---- sums; what does not fit stays at the end of the range ---- */
+/* ---- saturating sums ---- */
 
 static void add(int64_t *to, int64_t v)
 {
@@ -39,7 +39,7 @@ static void add_amounts(struct sched_node_info *n, const struct sched_pod *pod)
                        pod->requests.scalars[i].value);
 }
 
-/* false: a sum has once been too large, and nobody knows what is left of it. */
+/* Returns false if the sum has saturated and must be computed again. */
 static bool take(int64_t *from, int64_t v)
 {
     if (*from == INT64_MAX)
@@ -146,7 +146,7 @@ static bool has_affinity(const struct sched_pod *pod)
            pod->preferred_affinity.n > 0;
 }
 
-/* The first of each part after the pod's own goes to the end of its part, to make room. */
+/* To make room, the first pod of each later part moves to the end of its part. */
 static void insert_pod(struct sched_node_info *n, const struct sched_pod *pod)
 {
     uint32_t at = n->n_pods++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cache's nodes, and the lists they are in. */
+/* The cache's nodes, and the lists that contain them. */
 #include "sched/cache/internal.h"
 
 #include <assert.h>
@@ -24,7 +24,7 @@ static void unlink_entry(struct sched_cache *c, struct sched_node_info *n)
     n->newer = n->older = NULL;
 }
 
-/* Something about it has changed just now. */
+/* Marks the node as changed just now. */
 static void touch(struct sched_cache *c, struct sched_node_info *n)
 {
     n->generation = ++c->generation;
@@ -173,7 +173,7 @@ static void entry_free(struct sched_cache *c, struct node_entry *e)
     free(e);
 }
 
-/* Nobody names it any more. */
+/* No node and no pod uses the entry any more. */
 static void entry_release(struct sched_cache *c, struct node_entry *e)
 {
     if (e->info.node || e->info.n_pods > 0)
@@ -212,7 +212,7 @@ const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
     return e && e->info.node ? &e->info : NULL;
 }
 
-/* ---- what comes and goes ---- */
+/* ---- adding and removing ---- */
 
 void nodes_add_pod(struct sched_cache *c, const struct sched_pod *pod)
 {

@@ -11,8 +11,8 @@
 
 struct sched_config_plugin {
     struct str name;
-    int32_t weight;   /* never 0: 1 where none is configured */
-    bool is_explicit; /* named at this extension point itself, not through multiPoint */
+    int32_t weight;   /* never 0; 1 if not configured */
+    bool is_explicit; /* named at this extension point, not through multiPoint */
 };
 struct sched_config_set {
     const struct sched_config_plugin *p;
@@ -24,9 +24,9 @@ struct sched_config_args {
 };
 enum {
     SCHED_CONFIG_POINTS = 12,          /* enum sched_point of framework/profile.h */
-    SCHED_CONFIG_MAX_BYTES = 1 << 20,  /* of the text: what a ConfigMap holds */
-    SCHED_CONFIG_MAX_PROFILES = 64,    /* each has plugins of its own */
-    SCHED_CONFIG_MAX_EXTENDERS = 64,   /* all are asked, one after the other */
+    SCHED_CONFIG_MAX_BYTES = 1 << 20,  /* of the text; a ConfigMap's limit */
+    SCHED_CONFIG_MAX_PROFILES = 64,    /* each has its own plugins */
+    SCHED_CONFIG_MAX_EXTENDERS = 64,   /* all are called, one after the other */
     SCHED_CONFIG_MAX_PLUGINS = 256,    /* in one set */
     SCHED_CONFIG_MAX_RESOURCES = 1024, /* in one list of resources or arguments */
 };
@@ -35,14 +35,14 @@ struct sched_config_profile {
     struct str scheduler_name;
     int32_t percentage; /* percentageOfNodesToScore; 0: adaptive */
     /*
-     * What is enabled at each extension point (by enum sched_point), in the order of the calls,
-     * after defaults, multiPoint and disabled sets. A name at a point that its plugin does not have
-     * is left out for those of multiPoint, and an error where is_explicit: the builder of the
-     * profile checks, since only it knows Wasm plugins. A name may be there twice; the builder
-     * refuses it in upstream's words.
+     * What is enabled at each extension point (by enum sched_point), in call order, after defaults,
+     * multiPoint and disabled sets. If a plugin does not have an extension point, its name is
+     * dropped there if it came from multiPoint, and is an error if is_explicit. The builder of the
+     * profile checks this, since only it knows Wasm plugins. A name may occur twice; the builder
+     * refuses it with upstream's text.
      */
     struct sched_config_set at[SCHED_CONFIG_POINTS];
-    struct sched_config_set multi_point; /* enabled there, defaults among them */
+    struct sched_config_set multi_point; /* enabled there, including defaults */
     const struct sched_config_args *args;
     size_t n_args;
 };
@@ -74,17 +74,17 @@ struct sched_config {
         struct str name, namespace;
     } leader;
     struct str kubeconfig;
-    bool limits_requests; /* qps stands in the text: upstream's default of 50 limits nobody */
+    bool limits_requests; /* the text sets qps; upstream's default of 50 has no effect */
     double qps;
     int64_t burst;
-    const struct json *tree; /* what was read, for Wasm plugins (wplugin_find()) */
+    const struct json *tree; /* the tree that was read, for Wasm plugins (wplugin_find()) */
 };
 
 /*
- * Everything lives in the arena. text: YAML or JSON; "": the defaults. warnings: a line for each
- * field that is known and not supported here, with its path. Errors: E_INVALID: what is wrong and
- * where (line and column where the text does not parse; else the path of the field and upstream's
- * words).
+ * Everything lives in the arena. text: YAML or JSON; "": the defaults. warnings: a line with the
+ * path of each field that is known but not supported here. Errors: E_INVALID: what is wrong and
+ * where (line and column if the text does not parse; else the path of the field and upstream's
+ * text).
  */
 int sched_config_read(struct arena *a, struct str text, struct sched_config *ret,
                       struct buf *warnings, struct err *err);

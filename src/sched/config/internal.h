@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between the files of config/: what the fields are, how a tree is checked against them, and the
- * steps from the checked tree to struct sched_config. */
+/*
+ * What the files of config/ share: the fields, the check of a tree against them, and the steps from
+ * the checked tree to struct sched_config.
+ */
 #pragma once
 
 #include "codec/yaml.h"
@@ -20,7 +22,7 @@ enum config_type {
     CONFIG_BYTES,    /* base64 */
     CONFIG_RAW,      /* any JSON */
     CONFIG_STRUCT,
-    CONFIG_STRUCTS, /* a list of them */
+    CONFIG_STRUCTS, /* a list of structs */
     CONFIG_STRINGS,
     CONFIG_STRING_MAP,
 };
@@ -29,7 +31,8 @@ struct config_struct;
 struct config_field {
     const char *name;
     enum config_type type;
-    const char *go; /* upstream's type, for its words about wrong ones; NULL: follows from type */
+    const char *go; /* upstream's type, for upstream's messages about wrong types; NULL: follows
+                       from type */
     const struct config_struct *of;
 };
 struct config_struct {
@@ -39,10 +42,10 @@ struct config_struct {
 };
 
 extern const struct config_struct config_root;
-/* Of a native plugin's arguments; NULL: it takes none, or is not native. */
+/* The struct of a native plugin's arguments; NULL: it has none, or is not native. */
 const struct config_struct *config_args_of(struct str plugin);
 
-/* `unknown field "a.b"`, and the node to point at. */
+/* `unknown field "a.b"`, and the node for its position. */
 struct config_strict {
     struct str text;
     const struct json *node;
@@ -50,20 +53,20 @@ struct config_strict {
 struct config_decoder {
     struct arena *a;
     const struct yaml_marks *marks;
-    bool is_sorted; /* complain in the order of keys, as upstream does after reading YAML */
+    bool is_sorted; /* report in the order of keys, as upstream does after reading YAML */
     struct config_strict *strict;
-    size_t n_strict, n_more; /* n_more: complaints that had no room */
+    size_t n_strict, n_more; /* n_more: reports that did not fit */
 };
 enum { CONFIG_MAX_STRICT = 16 };
 
 /*
- * Checks types, drops nulls in structs, collects unknown fields. `v` is changed in place.
- * Errors: E_INVALID with Go's words and the position.
+ * Checks types, drops nulls in structs, collects unknown fields. `v` is changed in place. Errors:
+ * E_INVALID with Go's text and the position.
  */
 int config_decode(struct config_decoder *d, const struct config_struct *s, struct json *v,
                   struct err *err);
 
-/* ---- values of checked trees: absent ones are zero ---- */
+/* ---- values of checked trees: 0 if absent ---- */
 int64_t config_int(const struct json *obj, const char *key);
 int64_t config_ns(const struct json *obj, const char *key);
 
@@ -77,15 +80,17 @@ void config_args_validate(struct str plugin, const struct json *args, const stru
 /* Fills at[] and multi_point. plugins: NULL: the defaults. Errors: E_LIMIT. */
 int config_expand(struct arena *a, const struct json *plugins, const struct fpath *at,
                   struct sched_config_profile *ret, struct buf *warnings, struct err *err);
-/* The names of the points in a configuration, in the order of enum sched_point; then those that
- * have no effect here, NULL. */
+/*
+ * The names of the points in a configuration, in the order of enum sched_point; then those that
+ * have no effect here, ended by NULL.
+ */
 extern const char *const config_points[], *const config_other_points[];
 bool config_is_default_plugin(struct str name);
-/* Known to upstream, not here; tells why, or NULL. */
+/* Upstream has this plugin and we do not: returns why, else NULL. */
 const char *config_missing_plugin(struct str name);
 
 void config_validate(struct arena *a, const struct json *root, struct field_errors *errs);
 
-/* "PATH: TEXT" as a line. */
+/* Adds the line "PATH: TEXT". */
 void config_warn(struct buf *warnings, const struct fpath *at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The scheduler: profiles, cache and queue put together, scheduling cycles and binding cycles.
+ * The scheduler: profiles, cache and queue, scheduling cycles and binding cycles.
  *
- *     pop -> PreFilter, Filter (with nominated pods), extenders -> PostFilter where nothing fits
+ *     pop -> PreFilter, Filter (with nominated pods), extenders -> PostFilter if no node fits
  *         -> PreScore, Score, Normalize, extenders -> the highest (ties by reservoir) -> assume
  *         -> Reserve, Permit          (here the cycle ends and the next pod's begins)
- *         -> wait for Permit -> PreBind -> Bind -> PostBind; failing: Unreserve, forget, back to
+ *         -> wait for Permit -> PreBind -> Bind -> PostBind; on failure: Unreserve, forget, back to
  *            the queue
  *
- * Profiles with plugins from outside (Wasm) beside other profiles have a *lane*: a queue order, a
- * copy of the cache, and a thread that the caller provides (struct sched_lanes). Only one thread at
- * a time runs the scheduler, and the caller takes care of that; but while a lane calls a guest it
- * lets other threads run it. So a plugin that takes long delays the pods of its own profile alone.
- * Without sched_opts.lanes, with one profile, or with extenders (which hold up everything anyway)
- * all profiles run in sched_step().
+ * If there are several profiles, each profile with foreign (Wasm) plugins has a *lane*: its own
+ * queue order, its own copy of the cache, and a thread that the caller provides (struct
+ * sched_lanes). Only one thread at a time runs the scheduler, which the caller ensures; but while a
+ * lane calls a guest it lets other threads run the scheduler. So a slow plugin delays only the pods
+ * of its own profile. Without sched_opts.lanes, with one profile, or with extenders (which block
+ * everything anyway) all profiles run in sched_step().
  *
- * A state machine on one thread, without a clock, a socket or a watch of its own: objects are told
- * to it, requests leave through struct sched_api, time is an argument. driver.h runs it on a thread
- * of its own against a transport; `simulate`, `explain` and tests run it by hand.
+ * A state machine on one thread, without a clock, socket or watch of its own: the caller reports
+ * objects and passes the time, requests leave through struct sched_api. driver.h runs it on its own
+ * thread against a transport; `simulate`, `explain` and tests run it by hand.
+ *
  * Upstream: pkg/scheduler/schedule_one.go, eventhandlers.go.
  */
 #pragma once
@@ -29,10 +30,10 @@
 struct sched;
 struct sched_lane;
 
-/* How a lane lets others run the scheduler. Called by the thread that is in sched_lane_run(). */
+/* How a lane lets other threads run the scheduler. Called by the thread in sched_lane_run(). */
 struct sched_lanes {
     void (*leave)(void *arg);
-    /* Until no other thread runs the scheduler. true: one did meanwhile. */
+    /* Blocks until no other thread runs the scheduler. Returns true if one did meanwhile. */
     bool (*enter)(void *arg);
     uint64_t (*now_ms)(void *arg);
 };
@@ -40,37 +41,38 @@ struct sched_lanes {
 struct sched_opts {
     const struct sched_config *config;          /* kept */
     struct sched_api *api;                      /* kept */
-    const struct sched_foreign *foreign;        /* NULL: native plugins alone */
-    const struct sched_extender_ops *extenders; /* used while the configuration has some */
+    const struct sched_foreign *foreign;        /* NULL: native plugins only */
+    const struct sched_extender_ops *extenders; /* used while the configuration names extenders */
     void *extenders_arg;
     uint64_t seed;
-    bool keeps_json;   /* of pods and nodes: for Wasm plugins and extenders */
-    bool finds_layers; /* api answers questions about images (sched_api_request.is_image) */
+    bool keeps_json;   /* keep the JSON of pods and nodes, for Wasm plugins and extenders */
+    bool finds_layers; /* `api` answers lookups of images (sched_api_request.is_image) */
     int64_t (*wall_ms)(void *arg);
     void *arg;
-    /* A pod was bound, and the API knows it. node NULL: it has gone meanwhile. NULL: not wanted. */
+    /* A pod was bound and the API has confirmed it. node NULL: the node was deleted meanwhile.
+     * NULL: not called. */
     void (*on_bound)(void *arg, const struct sched_pod *pod, struct str name,
                      const struct sched_node *node);
     void *on_bound_arg;
     const struct sched_lanes *lanes; /* kept; NULL: no profile has a lane */
     void *lanes_arg;
-    /* Each decision, for `explain`, `simulate` and tests; NULL: none. */
+    /* Gets each decision, for `explain`, `simulate` and tests; NULL: none. */
     const struct sched_observer *observer;
     void *observer_arg;
 };
 
-/* What happened in an attempt. All borrowed for the call. */
+/* Reports what happened in an attempt. All arguments are borrowed for the call. */
 struct sched_observer {
     void (*refused)(void *arg, const struct sched_pod *pod, const struct sched_node_info *node,
                     const struct sched_status *status);
-    /* Of one plugin, normalized and weighted. */
+    /* The scores of one plugin, normalized and weighted. */
     void (*scored)(void *arg, const struct sched_pod *pod, struct str plugin,
                    const struct sched_node_info *const *nodes, size_t n, const int64_t *scores);
-    /* Before the attempt is explained: the pod has a node already, and its binding waits for this
-     * plugin; or (node NULL) the plugin keeps it from being tried. May be NULL. */
+    /* Called before the attempt is explained: the pod already has a node, and its binding waits for
+     * this plugin; or (node NULL) the plugin keeps the pod out of the queue. May be NULL. */
     void (*waits)(void *arg, const struct sched_pod *pod, const struct intern *node,
                   struct str plugin, struct str what);
-    /* node NULL: none; status says why. */
+    /* node NULL: no node was chosen; status says why. */
     void (*decided)(void *arg, const struct sched_pod *pod, const struct intern *node,
                     const struct sched_status *status);
 };
@@ -78,67 +80,82 @@ struct sched_observer {
 /* Errors: E_INVALID with upstream's text (an unknown plugin, wrong arguments, no QueueSort, ...).
  */
 int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err);
-/* Calls to the API that are under way are no longer heard. No lane has a thread. */
+/* Answers to API calls under way are ignored afterwards. No lane may have a thread. */
 void sched_free(struct sched *s);
 DEFINE_SCOPED(sched, sched_free)
 
-/* Of a kind that SCHED_KINDS has; json is borrowed. Errors: as sched_object_read(), E_LIMIT; the
- * scheduler goes on without it. */
+/*
+ * kind: one of SCHED_KINDS; json is borrowed. Errors: as sched_object_read(), E_LIMIT; the
+ * scheduler continues without the object.
+ */
 int sched_put(struct sched *s, enum sched_kind kind, const struct json *json, uint64_t now_ms,
               struct err *err);
 void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, struct str name,
                uint64_t now_ms);
-/* The names of all objects of a kind that it knows, for whoever compares them with a list. */
+/* The names of all objects of a kind that the scheduler knows, for comparison with a list. */
 void sched_each_name(const struct sched *s, enum sched_kind kind,
                      void (*each)(void *arg, struct str namespace, struct str name), void *arg);
-/* All kinds have been listed once: before this no pod is tried. */
+/* All kinds have been listed once. No pod is tried before. */
 void sched_synced(struct sched *s);
-/* Something has to be put again: no pod is tried until sched_synced(). */
+/* Objects have to be put again: no pod is tried until sched_synced(). */
 void sched_unsynced(struct sched *s);
 bool sched_keeps_json(const struct sched *s);
-/* Leads, or does not: who does not keeps its picture of the cluster and places nothing. */
+/*
+ * Sets whether this scheduler leads. One that does not keeps its view of the cluster up to date and
+ * places no pods.
+ */
 void sched_lead(struct sched *s, bool leads);
 
 /* ---- lanes ---- */
 
-/* One that has something to do and no thread: the caller's now, until sched_lane_run() answers
- * false. NULL: there is none. To be asked after everything that was done. */
+/*
+ * A lane that has work and no thread; it belongs to the caller until sched_lane_run() returns
+ * false. NULL: none. Call it after every function that may create work.
+ */
 struct sched_lane *sched_lane_next(struct sched *s);
-/* One attempt, one step of a binding or one explanation. false: nothing was left to do, and the
- * lane is not the caller's any more. */
+/*
+ * Runs one attempt, one step of a binding or one explanation. Returns false if no work was left;
+ * the lane then does not belong to the caller any more.
+ */
 bool sched_lane_run(struct sched_lane *l);
-/* So much has changed while a lane was in a call that the caller keeps further objects back
- * (sched_put(), sched_del()) until this is false again: when the call has ended. */
+/*
+ * So many changes are logged for a lane in a call that the caller must hold back further objects
+ * (sched_put(), sched_del()) until this is false again, after the call has ended.
+ */
 bool sched_lane_is_full(const struct sched *s);
-/* By a thread that runs the scheduler without a lane, after others may have: before anything else.
+/*
+ * Called by a thread that runs the scheduler without a lane, after other threads may have run it,
+ * before any other function.
  */
 void sched_resume(struct sched *s);
-/* Run this where sched_explain() can answer about the pod: at once, or later by its lane, which has
- * sched_free() at the latest. asked: kept until then. */
+/*
+ * Runs `run` where sched_explain() can answer about the pod: at once, or later by the pod's lane,
+ * at the latest in sched_free(). asked: kept until then.
+ */
 struct sched_asked {
     struct list node;
     void (*run)(struct sched_asked *asked);
 };
 void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked);
 
-/* One attempt, if a pod is active that is not of a lane. false: there was none. */
+/* One attempt, if a pod without a lane is active. Returns false if none is. */
 bool sched_step(struct sched *s, uint64_t now_ms);
-/* Timers that are due; returns when it wants to be called again, UINT64_MAX: never. */
+/* Runs due timers; returns the time of the next call, UINT64_MAX: never. */
 uint64_t sched_tick(struct sched *s, uint64_t now_ms);
 
 /*
- * Why a pod is (not) placed, now: an attempt that ends before Reserve and changes nothing, all
- * nodes looked at. The observer hears of it. One that has a node is looked at as if it came now
- * and were not there. Errors: -ENOENT; -EAGAIN: sched_ask() first; -ECANCELED.
+ * Explains why a pod is (not) placed now: an attempt over all nodes that ends before Reserve and
+ * changes nothing. The observer gets the results. A pod that has a node is treated as if it were
+ * new and not on that node. Errors: -ENOENT; -EAGAIN: call sched_ask() first; -ECANCELED.
  */
 int sched_explain(struct sched *s, struct str namespace, struct str name, uint64_t now_ms,
                   const struct sched_observer *observer, void *arg, struct err *err);
 
 /*
- * Plugins are made anew from another configuration; pods in Permit and bindings go on with the old
- * ones. foreign: kept, instead of that of the options; what the old ones were made from may go when
- * the last of them was destroyed. keeps_json: from now on; objects that came before have to be put
- * again when it was false. Errors: as sched_new(); then nothing has changed.
+ * Creates new plugins from another configuration; pods in Permit and bindings under way continue
+ * with the old ones. foreign: kept, replaces that of the options; the source of the old plugins may
+ * be freed after the last of them was destroyed. keeps_json: from now on; if it was false before,
+ * earlier objects have to be put again. Errors: as sched_new(); then nothing has changed.
  */
 int sched_reload(struct sched *s, const struct sched_config *config,
                  const struct sched_foreign *foreign, bool keeps_json, struct err *err);

@@ -104,7 +104,10 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
  */
 int sched_driver_ask_image(struct sched_driver *d, struct str image, sched_image_cb cb, void *arg,
                            struct err *err);
-/* Prometheus text, without blocking: while a cycle runs, the text of the last completed request. */
+/*
+ * Prometheus text, without blocking: while another thread runs the scheduler, the text made after
+ * the previous request.
+ */
 void sched_driver_metrics(struct sched_driver *d, struct buf *out);
 /* As the thread last reported. */
 bool sched_driver_is_awake(const struct sched_driver *d);

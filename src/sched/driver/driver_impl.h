@@ -193,7 +193,10 @@ void driver_question_free(struct driver_question *q);
 /* ---- driver_calls.c ---- */
 /* Starts as many calls of d->waiting as the limit allows. */
 void driver_start_calls(struct sched_driver *d);
-/* Sends the call to the thread; once the thread has ended, frees it. */
+/*
+ * Sends the call to the thread. Once the thread has been joined, calls `done` directly, which only
+ * frees.
+ */
 void driver_answer(struct driver_call *c);
 void driver_cancel_calls(struct sched_driver *d);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an attempt to place a pod was like, node by node, as JSON: an observer of the scheduler that
+ * The result of an attempt to place a pod, node by node, as JSON: an observer of the scheduler that
  * collects one attempt.
  *
  *     {"namespace", "name", "schedulerName", "assigned": NAME if it has a node already,
@@ -9,8 +9,8 @@
  *      "nodes": [{"name", "total", "scores": {PLUGIN: POINTS}},             by falling total
  *                {"name", "refused": {"plugin", "code", "reasons": [TEXT]}}]}
  *
- * Nodes that an attempt did not look at are left out, and so are points where one node was left:
- * then there is nothing to choose (sched_explain() looks at all and scores always).
+ * Nodes that an attempt did not examine are left out, and so are scores if only one node fits,
+ * since there was no choice (sched_explain() examines and scores all nodes).
  */
 #pragma once
 
@@ -25,11 +25,13 @@ DEFINE_SCOPED(explain, explain_free)
  * first. */
 extern const struct sched_observer explain_observer;
 
-/* After decided(). Failure is sticky in the buffer. */
+/* Called after decided(). Failure is sticky in the buffer. */
 void explain_write(const struct explain *e, struct buf *to);
 
-/* Points of the chosen node, by plugin; 0 plugins: there was no choice. Borrowed until the next
- * attempt. */
+/*
+ * Scores of the chosen node, by plugin; 0 plugins: there was no choice. Borrowed until the next
+ * attempt.
+ */
 struct explain_score {
     struct str plugin;
     int64_t points;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What extenders answer, read as Go's encoding/json reads it into the types of extender/v1: names
- * of fields in any case, null for nothing, other types an error in its words. Pure.
+ * Reads the answers of extenders as Go's encoding/json reads them into the types of extender/v1:
+ * field names in any case, null as absent, wrong types as errors with Go's text. Pure.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ struct extender_failed {
     struct str node, message;
 };
 struct extender_filtered {
-    bool has_nodes; /* of the form that was asked for */
+    bool has_nodes; /* in the requested form */
     struct str *nodes;
     size_t n_nodes;
     struct extender_failed *failed, *unresolvable;

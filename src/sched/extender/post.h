@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to extenders: sent together, waited for together. */
+/* Requests to extenders: sent in parallel, waited for together. */
 #pragma once
 
 #include "io/http.h"
 #include "sched/extender/extender.h"
 
-struct extender_link; /* one extender's address, and connections to it */
+struct extender_link; /* the address of one extender, and connections to it */
 /* config: kept. */
 int extender_link_new(struct loop *loop, const struct sched_config_extender *config,
                       struct extender_link **ret, struct err *err);
-/* Its connections are closed by the next turns of the loop. */
+/* Its connections close in the next turns of the loop. */
 void extender_link_free(struct extender_link *link);
 
 struct extender_post {
-    /* Given. */
+    /* Set by the caller. */
     struct extender_link *link;
     struct str verb;
     struct buf body;
-    bool repeats; /* once more where the connection broke off before an answer */
-    /* Afterwards: 0, and the answer of a server that said 200; or negative, and why. */
+    bool repeats; /* retry if the connection broke before an answer */
+    /* The result: 0 and the body of a 200 answer; or a negative code and err. */
     int r;
     struct buf answer;
     struct err err;
-    /* While it runs. */
+    /* Used while it runs. */
     struct http_call *call;
     struct timer timer;
     int status;

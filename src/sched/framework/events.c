@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What has changed between two versions of a node or pod, and who wanted to know. */
+/*
+ * What has changed between two versions of a node or pod, and which registrations an event matches.
+ */
 #include "sched/framework/events.h"
 
 #include "sched/object/node.h"
@@ -13,7 +15,7 @@ static bool resource_matches(enum sched_resource registered, enum sched_resource
             (happened == SCHED_ON_ASSIGNED_POD || happened == SCHED_ON_UNSCHEDULED_POD));
 }
 
-/* A general update is no finer one: who registered those alone does not hear of it. */
+/* A general update matches no finer action: plugins that registered only those do not get it. */
 static bool actions_match(unsigned registered, unsigned happened)
 {
     if (registered & SCHED_UPDATE)
@@ -27,7 +29,7 @@ unsigned sched_actions_of_upstream(unsigned mask)
     return (mask & SCHED_UPSTREAM_ALL) | (all ? SCHED_UPDATE : 0u);
 }
 
-/* What happens to everything at once is for those who registered everything at once. */
+/* A wildcard event matches only registrations of the wildcard. */
 bool sched_event_matches(const struct sched_event_reg *reg, const struct sched_event *event)
 {
     if (reg->resource == SCHED_ON_WILDCARD && reg->actions == SCHED_ALL_ACTIONS)
@@ -68,7 +70,10 @@ static bool taints_equal(const struct sched_node *a, const struct sched_node *b)
     return true;
 }
 
-/* A node that becomes unschedulable helps nobody; the taint that follows is told anyway. */
+/*
+ * A node that becomes unschedulable makes no pod schedulable; the taint that follows is reported
+ * anyway.
+ */
 unsigned sched_node_changes(const struct sched_object *before, const struct sched_object *after)
 {
     const struct sched_node *a = sched_node_of(before), *b = sched_node_of(after);
@@ -88,7 +93,7 @@ unsigned sched_node_changes(const struct sched_object *before, const struct sche
     return changes;
 }
 
-/* Less of something, or something is named no more, were it with 0. */
+/* A request shrank or was removed (removing a request of 0 counts too). */
 static bool is_scaled_down(const struct sched_pod *before, const struct sched_pod *after)
 {
     const struct sched_amounts *a = &before->requests, *b = &after->requests;
@@ -103,7 +108,7 @@ static bool is_scaled_down(const struct sched_pod *before, const struct sched_po
     return false;
 }
 
-/* Tolerations can only be added, so their number tells. */
+/* Tolerations can only be added, so comparing their number is enough. */
 unsigned sched_pod_changes(const struct sched_object *before, const struct sched_object *after)
 {
     const struct sched_pod *a = sched_pod_of(before), *b = sched_pod_of(after);

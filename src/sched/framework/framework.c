@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filters, dry runs, normalizing: what core and plugins both do with a profile's plugins. */
+/* Filters, dry runs, normalizing: what both core and plugins do with a profile's plugins. */
 #include "sched/framework/framework.h"
 
 #include "sched/framework/nominator.h"
@@ -69,7 +69,7 @@ static bool counts(const struct sched_cycle *cycle, const struct sched_pod *nomi
            !str_eq(nominated->o.uid, cycle->pod->o.uid);
 }
 
-/* Those that count, with references: nominations may change while a plugin is called. */
+/* The pods that count, with references: nominations may change while a plugin runs. */
 static size_t keep_nominated(const struct sched_cycle *cycle, const struct sched_pod *const *pods,
                              size_t n, const struct sched_pod ***ret)
 {
@@ -85,8 +85,8 @@ static size_t keep_nominated(const struct sched_cycle *cycle, const struct sched
 }
 
 /*
- * The cycle and the node with the pods counted in that are nominated to the node, and not of lower
- * priority than ours.
+ * A fork of the cycle and a copy of the node, with the pods added that are nominated to the node
+ * and have at least our priority.
  */
 static const struct sched_status *add_nominated(struct sched_cycle *cycle,
                                                 const struct sched_node_info *node,
@@ -100,7 +100,7 @@ static const struct sched_status *add_nominated(struct sched_cycle *cycle,
     for (size_t i = 0; i < n; i++) {
         sched_node_info_add(words, *ret_node, pods[i]);
         const struct sched_status *s = sched_run_add_pod(*ret_fork, pods[i], *ret_node);
-        if (s) /* the fork's arena goes before the status is read */
+        if (s) /* the fork's arena is freed before the status is read */
             return sched_status_of(cycle->arena, s->code, s->reasons, s->n_reasons);
     }
     return NULL;
@@ -133,7 +133,8 @@ const struct sched_status *sched_filters_nominated(struct sched_cycle *cycle,
     while (n > 0)
         sched_object_unref(f->words, (void *)kept[--n]);
     free(kept);
-    /* Affinity to a nominated pod does not count before it is there, so both have to pass. */
+    /* Affinity to a nominated pod must not count before that pod runs, so both checks have to
+     * pass. */
     return s ? s : sched_filters(cycle, node, ret_by);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is nominated to which node: noted here before the API says so, so that the next cycle counts
- * it. Looked up for every node of a cycle, therefore by the number of the node's word.
+ * Which pods are nominated to which node: recorded before the API confirms it, so that the next
+ * cycle counts it. Looked up for every node of a cycle, therefore by the number of the node's word.
  */
 #include "sched/framework/nominator.h"
 
@@ -9,8 +9,8 @@
 #include "base/vec.h"
 
 struct nominated_node {
-    struct intern *name;                /* a reference keeps its number ours */
-    VEC(const struct sched_pod *) pods; /* in the order of nomination; a reference each */
+    struct intern *name; /* the reference keeps the word's number from being reused */
+    VEC(const struct sched_pod *) pods; /* in the order of nomination; references */
 };
 struct nomination {
     struct nominated_node *node;

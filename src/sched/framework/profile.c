@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles from configurations. In upstream's order, so that of several mistakes the same one is
- * told: plugins are made, then the sets of the extension points are checked, then multiPoint.
+ * Builds profiles from configurations. In upstream's order, so that of several mistakes the same
+ * one is reported: plugins are created, then the sets of the extension points are checked, then
+ * multiPoint.
  */
 #include "sched/framework/profile.h"
 
@@ -16,7 +17,7 @@ const char *sched_point_name(enum sched_point point)
     return point_names[point];
 }
 
-/* The order in which upstream looks at the points. */
+/* The order in which upstream checks the points. */
 static const enum sched_point check_order[] = {
     SCHED_AT_PRE_FILTER, SCHED_AT_FILTER, SCHED_AT_POST_FILTER, SCHED_AT_RESERVE,
     SCHED_AT_PRE_SCORE,  SCHED_AT_SCORE,  SCHED_AT_PRE_BIND,    SCHED_AT_BIND,
@@ -48,7 +49,7 @@ static struct sched_plugin *plugin_of(const struct sched_profile *p, struct str 
     return NULL;
 }
 
-/* ---- making them ---- */
+/* ---- creating plugins ---- */
 
 static const struct sched_event_reg *no_events(struct sched_plugin *p, size_t *ret_n)
 {
@@ -57,7 +58,7 @@ static const struct sched_event_reg *no_events(struct sched_plugin *p, size_t *r
     return &none;
 }
 
-/* Names for what core itself refuses; upstream's, since they are seen in figures. */
+/* Names under which core itself refuses pods; upstream's, since metrics show them. */
 static const struct sched_plugin_ops extender_ops = { .name = SCHED_EXTENDER_PLUGIN };
 static const struct sched_plugin_ops claims_ops = { .name = SCHED_CLAIMS_PLUGIN,
                                                     .events = no_events };
@@ -102,7 +103,7 @@ static int make_plugin(struct sched_profile *p, const struct sched_config_profil
     if (!ops && foreign)
         ops = foreign->find(foreign->arg, index, name);
     if (!ops)
-        return 0; /* the check of the points says where it stands */
+        return 0; /* the check of the points reports where it is named */
     const struct json *args = NULL;
     for (size_t i = 0; i < config->n_args; i++)
         if (str_eq(config->args[i].name, name))
@@ -218,7 +219,7 @@ static void fill_point(struct sched_profile *p, const struct sched_config_profil
     }
 }
 
-/* Also where one is negative, unless nothing comes behind it: upstream's sum wraps. */
+/* Also with a negative weight, unless it is the last one: upstream's sum wraps. */
 static bool weights_overflow(const struct sched_profile *p,
                              const struct sched_config_profile *config)
 {

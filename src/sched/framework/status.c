@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statuses: making them, and what they say. */
+/* Statuses: creating and printing them. */
 #include "sched/framework/status.h"
 
 #include "base/buf.h"
@@ -10,7 +10,9 @@
 
 enum { REASON_MAX_BYTES = 64 << 10 };
 
-/* Only its address counts; its code keeps whoever forgets that from taking it for a success. */
+/*
+ * Only its address counts; the code makes sure that a missing check does not take it for success.
+ */
 const struct sched_status sched_later = { .code = SCHED_WAIT };
 
 const char *sched_code_name(enum sched_code code)
@@ -50,7 +52,7 @@ const struct sched_status *sched_status(struct arena *a, enum sched_code code, c
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(REASON_MAX_BYTES);
     va_list ap;
     va_start(ap, fmt);
-    (void)buf_vprintf(&text, fmt, ap); /* a text that is too long is cut to nothing */
+    (void)buf_vprintf(&text, fmt, ap); /* a text that is too long becomes empty */
     va_end(ap);
     struct str reason = buf_str(&text);
     return sched_status_of(a, code, &reason, 1);

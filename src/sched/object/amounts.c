@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Amounts of resources, and the quantities they are read from. */
+/* Amounts of resources, and the quantities from which they are read. */
 #include "kube/model/quantity.h"
 #include "sched/object/pack.h"
 
@@ -36,7 +36,7 @@ bool sched_is_scalar(struct str r)
         return true;
     if (str_find_char(r, '/') < 0)
         return false;
-    /* "requests.DOMAIN/NAME" is how quotas call it. */
+    /* "requests.DOMAIN/NAME" is a name used by quotas. */
     return str_find(r, STR("kubernetes.io/")) >= 0 || !str_has_prefix(r, STR("requests."));
 }
 
@@ -45,7 +45,7 @@ struct str sched_quantity_text(const struct json *v)
     return json_is(v, JSON_STRING) || json_is(v, JSON_NUMBER) ? v->s : STR("");
 }
 
-/* What nearly all are: up to 12 digits, and a suffix of at most two letters. 0: it is another. */
+/* The common form: up to 12 digits, and a suffix of at most two letters. 0: another form. */
 static __int128 plain_nano(struct str s)
 {
     enum { MAX_DIGITS = 12 };

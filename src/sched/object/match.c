@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Labels, selectors, tolerations; see match.h. What is wrong is found before a word is taken. */
+/* Labels, selectors, tolerations; see match.h. Errors are found before a word is interned. */
 #include "sched/object/match.h"
 
 #include "sched/object/node.h"
@@ -91,7 +91,7 @@ static const struct {
 } op_names[] = {
     { "In", SCHED_IN },         { "NotIn", SCHED_NOT_IN },
     { "Exists", SCHED_EXISTS }, { "DoesNotExist", SCHED_NOT_EXISTS },
-    { "Gt", SCHED_GREATER }, /* these two: of node selectors */
+    { "Gt", SCHED_GREATER }, /* these two: node selectors only */
     { "Lt", SCHED_LESS },
 };
 enum { N_LABEL_OPS = 4 };
@@ -104,7 +104,7 @@ static bool to_int(struct str s, int64_t *ret)
     return parse_i64(s, INT64_MIN, INT64_MAX, ret) >= 0;
 }
 
-/* A requirement as it stands in JSON, checked. */
+/* A checked requirement, still as JSON. */
 struct expression {
     struct str key;
     enum sched_selector_op op;
@@ -394,7 +394,7 @@ void sched_selector_merge_keys(struct intern_table *w, struct arena *a, struct s
 
 /* ---- node selectors ---- */
 
-/* matchFields knows metadata.name alone, In and NotIn with one value. */
+/* matchFields supports only metadata.name, with In and NotIn and one value. */
 static bool is_field_valid(const struct json *e, struct expression *ret)
 {
     return read_expression(e, N_LABEL_OPS, ret, NULL) >= 0 && ret->values && ret->values->n == 1 &&
@@ -472,7 +472,7 @@ int sched_node_terms_read_in(struct intern_table *w, struct arena *a, const stru
         }
         int32_t weight = (int32_t)json_int_or(json_getc(m, "weight"), 0);
         if (weight == 0)
-            continue; /* upstream does not even look at it */
+            continue; /* upstream ignores it */
         ret->p[ret->n] = take_term(w, a, preference);
         ret->p[ret->n++].weight = weight;
     }
@@ -515,7 +515,7 @@ bool sched_node_terms_match(const struct sched_node_terms *terms, const struct s
 
 /* ---- tolerations ---- */
 
-/* A decimal integer in its only spelling, as upstream's comparison takes it. */
+/* A decimal integer in canonical form, as upstream's comparison requires. */
 static bool to_canonical_int(struct str s, int64_t *ret)
 {
     size_t sign = s.n > 0 && s.p[0] == '-' ? 1 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nodes; see node.h. What a node says of itself may be nonsense: it then counts as having none. */
+/* Nodes; see node.h. An invalid value in a node's status counts as absent. */
 #include "sched/object/node.h"
 
 #include "base/slab.h"
@@ -75,7 +75,7 @@ static void read_allocatable(struct intern_table *w, struct arena *a, const stru
     sched_amounts_sort(to);
 }
 
-/* An image with the place it had, so that of two with one name the first stays. */
+/* An image with its position, so that of two with the same name the first is kept. */
 struct placed_image {
     struct sched_image image;
     uint32_t at;
@@ -129,7 +129,7 @@ static bool label_of(struct intern_table *w, const struct sched_node *n, struct 
     return value != NULL;
 }
 
-/* Of the labels from before 1.17 where they are there, else of the new ones. */
+/* The zone from the labels used before 1.17 if present, else from the new ones. */
 static struct intern *zone_of(struct intern_table *w, struct arena *a, const struct sched_node *n)
 {
     struct str zone = STR(""), region = STR("");
@@ -147,9 +147,9 @@ static struct intern *zone_of(struct intern_table *w, struct arena *a, const str
     return intern_get(w, str_n(text, region.n + between.n + zone.n));
 }
 
-enum { HASH_SEED = 0x6e6f6465 }; /* any, as long as it is always the same */
+enum { HASH_SEED = 0x6e6f6465 }; /* any constant */
 
-/* Sums, so that their order does not matter. */
+/* A sum of hashes, so that the order does not matter. */
 static uint64_t hash_of_conditions(const struct json *conditions)
 {
     uint64_t sum = 0;

@@ -125,8 +125,8 @@ const struct sched_kind_ops sched_node_image_state_ops = {
 };
 
 /*
- * Prefixes of hashes are spread evenly, so a layer that is there stands close to where its number
- * says; a set that somebody made up is still searched in halves.
+ * Binary search close to the position that the value suggests, since prefixes of hashes are
+ * uniformly distributed; over more of the set if it has another distribution.
  */
 static bool is_in(const uint64_t *set, uint32_t n, uint64_t prefix)
 {

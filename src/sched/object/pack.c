@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays into one allocation; see pack.h. */
+/* Packs arrays into one allocation; see pack.h. */
 #include "sched/object/pack.h"
 
 void *sched_array(struct arena *a, size_t n, size_t size)

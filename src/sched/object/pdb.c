@@ -29,7 +29,7 @@ static int pdb_read(struct intern_table *w, struct sched_object *o, const struct
 {
     struct sched_pdb *pdb = (struct sched_pdb *)o;
     pdb->namespace_word = intern_get(w, o->namespace);
-    /* A selector that cannot be read selects nothing, as upstream. */
+    /* An invalid selector selects nothing, as upstream. */
     if (sched_selector_read(w, json_path(json, "spec", "selector", NULL), &pdb->selector, NULL) < 0)
         pdb->selector = (struct sched_selector){ .nothing = true };
     if (pdb->selector.n == 0)

@@ -77,7 +77,7 @@ static void pod_walk(struct sched_walk *k, struct sched_pod *p)
     sched_walk_str(k, &p->nominated_node);
 }
 
-/* All arrays and strings, wherever they are, into one block of its own. */
+/* Copies all arrays and strings, wherever they are, into one block. */
 static void pod_pack(struct sched_pod *p)
 {
     struct sched_walk k = { .mode = SCHED_WALK_MEASURE };
@@ -102,7 +102,7 @@ static int64_t time_ms(const struct json *v)
     return rfc3339_parse(json_str(v), &us) < 0 ? 0 : us / 1000;
 }
 
-/* Pods of one controller share its word: the four texts, one after the other. */
+/* Pods of one controller share one word that holds the four texts in a row. */
 static void read_controller(struct intern_table *w, struct arena *a, const struct json *owners,
                             struct sched_pod *p)
 {
@@ -131,7 +131,10 @@ static void read_controller(struct intern_table *w, struct arena *a, const struc
 struct meta {
     const struct json *labels, *annotations, *owners, *generation, *created, *deleted;
 };
-/* In the order in which API servers write them: bind_pick() then compares one name a member. */
+/*
+ * In the order in which API servers write them, so that bind_pick() usually compares one name for
+ * each member.
+ */
 static const struct bind_field meta_fields[] = {
     BIND_JSON("generation", struct meta, generation),
     BIND_JSON("creationTimestamp", struct meta, created),
@@ -243,7 +246,7 @@ static bool effect_of(struct str s, enum sched_taint_effect *ret)
     return true;
 }
 
-/* One with an operator or effect that we do not know tolerates nothing, and is left out. */
+/* A toleration with an unknown operator or effect tolerates nothing and is left out. */
 static void read_tolerations(struct intern_table *w, struct arena *a, const struct json *list,
                              struct sched_pod *p)
 {
@@ -324,7 +327,7 @@ static int read_ports(struct intern_table *w, struct arena *a, const struct pod_
     return 0;
 }
 
-/* As it stands in a node's list: with a tag, unless it has one or a digest. */
+/* The name as in a node's list: ":latest" is added if it has neither tag nor digest. */
 static struct intern *normalized_image(struct intern_table *w, struct arena *a, struct str image)
 {
     ptrdiff_t colon = -1, slash = -1;
@@ -357,7 +360,7 @@ static void read_images(struct intern_table *w, struct arena *a, const struct po
     }
 }
 
-/* member, what it is, the member that says which */
+/* member, kind, the member that identifies the volume */
 static const struct {
     const char *name, *id;
     enum sched_volume_source source;
@@ -418,7 +421,7 @@ static void read_gates(struct arena *a, const struct json *list, struct sched_po
         p->gates[p->n_gates++] = json_get_str(m, "name");
 }
 
-/* Pods of one service account have the same. */
+/* Interned, since pods of one service account have the same secrets. */
 static struct intern *read_pull_secrets(struct intern_table *w, struct arena *a,
                                         const struct json *list)
 {
@@ -530,7 +533,7 @@ static int pod_read(struct intern_table *w, struct sched_object *o, const struct
     int r = read_parts(w, &a, json, p, err);
     if (r >= 0 && a.total_bytes > SCHED_OBJECT_MAX_BYTES)
         r = err_set(err, E_INVALID, "larger than %zu bytes", SCHED_OBJECT_MAX_BYTES);
-    pod_pack(p); /* also of half a pod, so that it can be given back like any other */
+    pod_pack(p); /* also after an error, so that the pod can be freed like any other */
     arena_fini(&a);
     return r;
 }

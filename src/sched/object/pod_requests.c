@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a pod asks for: sum of its containers and sidecars, or what an init container needs while it
- * runs, whichever is more; then amounts of the pod as a whole, then overhead. While a container is
- * resized, the larger of what was asked for, granted and in effect counts.
+ * The requests of a pod: the sum of its containers and sidecars, or what an init container needs
+ * while it runs, whichever is more; then the pod-level resources, then the overhead. While a
+ * container is resized, the largest of the requested, allocated and actual amounts counts.
  *
- * Exact: sums are of quantities, and rounded up once at the end. Beside them runs the same sum with
- * 100m and 200 MiB for containers that name no CPU or memory, for scores.
- * Upstream: PodRequests of component-helpers, PodInfo.CalculateResource.
+ * Exact: quantities are summed and rounded up once at the end. A second sum uses 100m and 200 MiB
+ * for containers without a CPU or memory request, for scores. Upstream: PodRequests of
+ * component-helpers, PodInfo.CalculateResource.
  */
 #include "kube/model/quantity.h"
 #include "sched/object/pack.h"
@@ -24,7 +24,7 @@ struct scalar {
     struct str name;
     __int128 nano;
 };
-/* What a list names, in 1e-9. */
+/* The amounts of a resource list, in units of 1e-9. */
 struct pod_requests_list {
     __int128 nano[N_AMOUNTS];
     bool has[N_AMOUNTS];
@@ -35,7 +35,7 @@ struct pod_requests_list {
 struct pod_requests_reader {
     struct arena *arena;
     const struct sched_pod_json *json;
-    bool is_infeasible; /* a resize that will never come */
+    bool is_infeasible; /* a resize that will never happen */
     struct err *err;
 };
 
@@ -117,7 +117,7 @@ static bool is_resize_infeasible(const struct json *conditions)
     return false;
 }
 
-/* The largest of what is asked for (unless it will never be), in effect and granted. */
+/* The largest of the requested (unless infeasible), actual and allocated amounts. */
 static int effective(struct pod_requests_reader *r, const struct json *asked,
                      const struct json *actuated, const struct json *granted,
                      struct pod_requests_list *ret)
@@ -161,7 +161,7 @@ static int container_requests(struct pod_requests_reader *r, const struct json *
 
 /* ---- the sum ---- */
 
-/* A list, and CPU and memory again, with defaults for containers that name none. */
+/* The amounts, and CPU and memory again with defaults for containers without a request. */
 struct pod_requests_sum {
     struct pod_requests_list list;
     __int128 with_defaults[2];
@@ -221,7 +221,7 @@ static int sum_containers(struct pod_requests_reader *r, struct pod_requests_sum
     return 0;
 }
 
-/* ---- amounts of the pod as a whole ---- */
+/* ---- pod-level resources ---- */
 
 static bool is_pod_level(struct str name)
 {
@@ -229,7 +229,7 @@ static bool is_pod_level(struct str name)
            str_has_prefix(name, STR("hugepages-"));
 }
 
-/* Those of the pod stand instead of the sum. *ret_is_set: it names any. */
+/* Pod-level resources replace the sum. *ret_is_set: the pod has any. */
 static int pod_level(struct pod_requests_reader *r, struct pod_requests_sum *sum, bool *ret_is_set)
 {
     const struct json *asked = json_getc(r->json->resources, "requests");
@@ -288,7 +288,7 @@ int sched_pod_read_requests(struct intern_table *w, struct arena *a, const struc
     list_add(&r, &sum.list, &overhead);
     for (size_t i = 0; i < 2; i++) {
         sum.with_defaults[i] += overhead.nano[i];
-        /* A pod that has amounts as a whole gets defaults only of what nobody names. */
+        /* A pod with pod-level resources gets defaults only for resources without any request. */
         if (is_set && sum.list.has[i])
             sum.with_defaults[i] = sum.list.nano[i];
     }

@@ -4,9 +4,9 @@
 #include "sched/object/keep.h"
 
 /*
- * A volume is asked about the labels of a node and never about its name, so requirements on fields
- * hold always (upstream gives the check a node without a name). A term that has nothing else
- * matches every node.
+ * A volume is matched against the labels of a node and never against its name, so requirements on
+ * fields always hold (upstream passes the check a node without a name). A term with only such
+ * requirements matches every node.
  */
 static int read_affinity(struct intern_table *w, struct arena *a, const struct json *terms,
                          struct sched_node_terms *ret, struct err *err)
@@ -40,7 +40,7 @@ static bool has_key(const struct json *terms, struct str key)
     return false;
 }
 
-/* A requirement of that key names a value: those without one (Exists) stay as they are. */
+/* A requirement of that key has values: those without any (Exists) stay as they are. */
 static bool has_value(const struct json *terms, struct str key)
 {
     json_each (term, terms) {
@@ -64,7 +64,7 @@ static void replace_key(struct arena *a, struct json *terms, struct str from, st
     }
 }
 
-/* The zones of a label, "a__b", as a requirement of each term. */
+/* Adds the zones of a label, "a__b", as a requirement to each term. */
 static void add_zones(struct arena *a, struct json *terms, struct str key, struct str zones)
 {
     struct json *values = json_new_array(a);
@@ -102,8 +102,8 @@ static void add_zones(struct arena *a, struct json *terms, struct str key, struc
 #define REGION      "topology.kubernetes.io/region"
 
 /*
- * The node affinity as the driver's nodes are labelled: the label of the zone that the affinity
- * names, or else that of the volume's own label, under the driver's key.
+ * The node affinity in terms of the labels of the driver's nodes: the zone from the affinity, or
+ * else from the volume's own label, under the driver's key.
  */
 static int read_migrated_affinity(struct intern_table *w, struct arena *a, struct sched_pv *pv,
                                   const struct json *json, const struct json *terms,

@@ -66,7 +66,7 @@ enum sched_in_tree sched_in_tree_of(struct str plugin)
     return SCHED_IN_TREE_NONE;
 }
 
-/* "vol-1", "aws:///vol-1" and "aws://zone/vol-1" are one volume. */
+/* "vol-1", "aws:///vol-1" and "aws://zone/vol-1" name the same volume. */
 static int aws_handle(struct str id, struct buf *out, struct err *err)
 {
     struct str prefix = STR("aws://"), volume = id;
@@ -87,7 +87,7 @@ static int aws_handle(struct str id, struct buf *out, struct err *err)
     return buf_add_str(out, volume);
 }
 
-/* "us-central1" of "us-central1-a"; "" where the zone has another form. */
+/* "us-central1" for "us-central1-a"; "" if the zone has another form. */
 static struct str gce_region(struct str zone)
 {
     ptrdiff_t first = str_find_char(zone, '-');

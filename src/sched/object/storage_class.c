@@ -3,7 +3,7 @@
 
 #include "sched/object/node.h"
 
-/* {key, values} is a requirement with In. */
+/* {key, values} means a requirement with In. */
 static int read_topology(struct intern_table *w, struct arena *a, const struct json *term,
                          struct sched_selector *ret, struct err *err)
 {

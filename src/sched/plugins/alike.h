@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Do two pods want the same? Equality and hashes of what selects and repels: words are compared as
- * pointers, lists in their order, so templates that differ in the order alone count as two. Pure.
+ * Do two pods want the same? Equality and hashes of selectors, affinity and tolerations: words are
+ * compared as pointers, lists in their order, so templates that differ only in order count as
+ * different. Pure.
  */
 #pragma once
 
@@ -29,13 +30,13 @@ bool alike_required_node(const struct sched_pod *a, const struct sched_pod *b);
 bool alike_tolerations(const struct sched_pod *a, const struct sched_pod *b);
 bool alike_taints(const struct sched_node *a, const struct sched_node *b);
 
-/* Is the pod of this namespace, and has it these labels? */
+/* Is the pod in this namespace, and does it have these labels? */
 bool alike_pod_labels(const struct sched_labels *labels, const struct intern *namespace,
                       const struct sched_pod *pod);
 
-/* A copy with references and memory of its own, alike_labels_fini(). */
+/* A copy with its own references and memory, alike_labels_fini(). */
 void alike_labels_copy(struct sched_labels *to, const struct sched_labels *from);
 void alike_labels_fini(struct intern_table *w, struct sched_labels *l);
-/* A copy with references and memory of its own, alike_selector_fini(). */
+/* A copy with its own references and memory, alike_selector_fini(). */
 void alike_selector_copy(struct sched_selector *to, const struct sched_selector *from);
 void alike_selector_fini(struct intern_table *w, struct sched_selector *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A number for each of 0, 1, 2 ..., most of which are 0: a small hash table while few are not, an
- * array when that is smaller. Zero-initialised is valid and all 0.
+ * A number for each of 0, 1, 2 ..., most of which are 0: a small hash table while few are non-zero,
+ * an array once that is smaller. Zero-initialised is valid and all 0.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct counts_slot {
     int32_t value;
 };
 struct counts {
-    struct counts_slot *slots; /* linear probing; at most half of them are taken */
+    struct counts_slot *slots; /* linear probing; at most half of them are used */
     uint32_t n, cap;           /* cap is 0 or a power of two */
     int32_t *array;            /* instead of slots */
     uint32_t n_array;
@@ -47,7 +47,7 @@ static inline int32_t counts_get(const struct counts *c, uint32_t i)
     return c->cap ? counts_slot(c, i)->value : 0;
 }
 
-/* Room for one more; all keys, now and later, are below `end` or so. */
+/* Makes room for one more; all keys, now and later, are below about `end`. */
 static inline void counts_grow(struct counts *c, uint32_t end)
 {
     struct counts old = *c;
@@ -79,7 +79,7 @@ static inline void counts_grow(struct counts *c, uint32_t end)
     free(old.slots);
 }
 
-/* end: all keys are below it; i < end. Returns the place, valid until the next call. */
+/* end: greater than all keys; i < end. Returns the slot, valid until the next call. */
 static inline int32_t *counts_at(struct counts *c, uint32_t i, uint32_t end)
 {
     if (c->array ? i >= c->n_array : c->n * 2 >= c->cap)

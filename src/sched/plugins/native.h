@@ -5,7 +5,7 @@
 #include "sched/framework/framework.h"
 #include "sched/plugins/registry.h"
 
-/* A refusal that is always the same: a constant, with its plugin's name in it. */
+/* A refusal with a fixed text: a constant that contains its plugin's name. */
 #define SCHED_REFUSAL(id, plugin_, code_, text)                                                    \
     static const struct str id##_reason = { "" text, sizeof(text) - 1 };                           \
     static const struct sched_status id = { .code = (code_),                                       \
@@ -13,10 +13,10 @@
                                             .n_reasons = 1,                                        \
                                             .plugin = { "" plugin_, sizeof(plugin_) - 1 } }
 
-/* To be told instead of NULL where nothing has to be done for this pod. */
+/* Returned instead of NULL if the plugin has nothing to do for this pod. */
 static const struct sched_status sched_skip = { .code = SCHED_SKIP };
 
-/* The `events` of a plugin that are always the same. */
+/* The `events` function of a plugin with fixed events. */
 #define SCHED_EVENTS(fn, ...)                                                                      \
     static const struct sched_event_reg *fn(struct sched_plugin *p, size_t *ret_n)                 \
     {                                                                                              \
@@ -25,7 +25,7 @@ static const struct sched_status sched_skip = { .code = SCHED_SKIP };
         return regs;                                                                               \
     }
 
-/* An event's object if it is of that kind, else NULL. */
+/* An event's object if it has that kind, else NULL. */
 static inline const struct sched_node *sched_event_node(const struct sched_object *o)
 {
     return o && o->kind == SCHED_NODE ? sched_node_of(o) : NULL;
@@ -39,7 +39,7 @@ static inline bool sched_is_same_pod(const struct sched_pod *a, const struct sch
     return str_eq(a->o.uid, b->o.uid);
 }
 
-/* Is an image of this name on the node? They stand by the address of their names. */
+/* Does the node have an image of this name? Images are sorted by the address of their names. */
 static inline bool sched_node_has_image(const struct sched_node *node, const struct intern *image)
 {
     uint32_t from = 0, to = node->n_images;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The resources that a score counts, by the arguments of its plugin, and what a pod and a node have
- * of them: from the scheduler's books to the shares that place/score.h takes.
+ * The resources that a score counts, by its plugin's arguments, and what a pod and a node have of
+ * them: converts the scheduler's books to the shares of place/score.h.
  */
 #pragma once
 
@@ -25,14 +25,14 @@ int sched_specs_read(struct intern_table *w, const struct json *resources, struc
 void sched_specs_fini(struct intern_table *w, struct sched_specs *s);
 
 /*
- * What the pod asks for of each, in the arena. nonzero: for containers that ask for no CPU or
- * memory something is assumed, and what the pod asks for as a whole does not count.
+ * The pod's requests of each resource, in the arena. nonzero: containers without a CPU or memory
+ * request count with a default, and pod-level resources do not count.
  */
 const int64_t *sched_specs_requests(const struct sched_specs *s, struct arena *a,
                                     const struct sched_pod *pod, bool nonzero);
 /*
- * A share for each: what the node has, and what is promised. A scalar that the pod does not ask for
- * has no capacity, so that it does not count. The request is not added.
+ * A share for each resource: the node's capacity and what is promised. A scalar that the pod does
+ * not request gets no capacity, so that it does not count. The request is not added.
  */
 void sched_specs_shares(const struct sched_specs *s, const int64_t *requests,
                         const struct sched_node_info *node, bool nonzero, struct place_share *ret);

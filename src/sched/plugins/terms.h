@@ -4,15 +4,15 @@
 
 #include "sched/cache/cache.h"
 
-/* Labels of a namespace; empty where it is unknown. Borrowed until namespaces change. */
+/* Labels of a namespace; empty if it is unknown. Borrowed until namespaces change. */
 const struct sched_labels *terms_namespace_labels(const struct sched_cache *cache,
                                                   const struct intern *name);
-/* A term of the pod that is to be placed, about one that is there. */
+/* Does a term of the pod to be placed match an existing pod? */
 bool term_matches(const struct sched_cache *cache, const struct sched_affinity_term *t,
                   const struct sched_pod *other);
-/* All of them do; of none: false. */
+/* Do all terms match? false without terms. */
 bool terms_match(const struct sched_cache *cache, const struct sched_affinity_terms *terms,
                  const struct sched_pod *other);
-/* A term of a pod that is there, about one of a namespace with these labels; NULL: without any. */
+/* Does a term of an existing pod match a pod whose namespace has these labels (NULL: no labels)? */
 bool term_matches_with(const struct sched_affinity_term *t, const struct sched_pod *other,
                        const struct sched_labels *terms_namespace_labels);

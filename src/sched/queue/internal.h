@@ -2,11 +2,11 @@
 /*
  * What the files of the queue share.
  *
- *     queue.c      the interface: put, delete, pop, back
+ *     queue.c the interface: put, delete, pop, back
  *     moves.c      which pods an event moves, and where to; PreEnqueue; time
  *     index.c      which plugins want which events; unschedulable pods by the plugins that refused
  *     heaps.c      the four orders: active, back-off, error back-off, unschedulable by time
- *     in_flight.c  events that came while pods were being tried
+ *     in_flight.c  events that arrived while pods were in flight
  */
 #pragma once
 
@@ -33,7 +33,7 @@ _Static_assert(SCHED_ALL_ACTIONS == (1 << ACTION_COUNT) - 1, "a bit for each act
 struct interest {
     struct sched_event_reg reg;
     struct sched_plugin *plugin;
-    uint64_t bit; /* of the plugin's position */
+    uint64_t bit; /* bit of the plugin's position */
 };
 
 /* Pods that can be popped. */
@@ -41,19 +41,19 @@ struct queue_orders {
     struct pod_heap active, backoff;
 };
 
-/* What the queue works out of a profile when its first pod comes. */
+/* What the queue computes for a profile when its first pod arrives. */
 struct profile_index {
     const struct sched_profile *profile;
     struct sched_plugin *sort; /* QueueSort; NULL: first come, first served */
     VEC(struct interest) interests;
     uint64_t wants[SCHED_RESOURCE_COUNT][ACTION_COUNT]; /* plugins by position */
-    uint64_t wants_wildcard;                            /* that registered everything at once */
-    struct queue_orders *orders; /* that its pods stand in: the queue's, or its own (is_apart) */
+    uint64_t wants_wildcard;                            /* plugins that registered the wildcard */
+    struct queue_orders *orders; /* the orders of its pods: the queue's, or its own (is_apart) */
 };
 
 /*
- * Unschedulable pods that are alike to every event: same profile, same plugins that refused, same
- * gate. An event looks at a group once, so pods nobody wants to move cost nothing.
+ * Unschedulable pods that every event treats alike: same profile, same plugins that refused, same
+ * gate. An event checks a group once, so pods that no event moves cost nothing.
  */
 struct queue_group {
     struct list pods; /* struct queued.in_group */
@@ -70,10 +70,10 @@ enum queue_place {
     IN_ERROR_BACKOFF,
     IN_UNSCHEDULABLE, /* gated ones too */
     IN_FLIGHT,
-    IN_NOTHING, /* on its way from one to another */
+    IN_NOTHING, /* between two places */
 };
 
-/* What stands in the list of what happens in flight: a pod's mark, or an event. */
+/* A node in the list of in-flight events: a pod's mark, or an event. */
 struct in_flight_node {
     struct list link;
     bool is_event;
@@ -81,20 +81,20 @@ struct in_flight_node {
 
 struct queued {
     struct sched_queued pub;
-    const struct sched_pod *newer; /* as it is now, while an older one is in flight */
+    const struct sched_pod *newer; /* the current object, while an older one is in flight */
     const struct profile_index *profile;
     enum queue_place place;
-    uint32_t heap_at;    /* 0: in none */
-    uint64_t seq;        /* of added_ms: who came first in the same millisecond */
+    uint32_t heap_at;    /* 0: in no heap */
+    uint64_t seq;        /* tie-breaker for equal added_ms */
     uint64_t backoff_ms; /* when its back-off ends, aligned; 0: none */
     uint64_t flush_ms;   /* when it is tried again without an event; UINT64_MAX: never */
     struct sched_plugin *gate;
     struct queue_group *group; /* of IN_UNSCHEDULABLE */
     struct list in_group;
-    struct in_flight_node mark; /* its place among the events, IN_FLIGHT */
-    bool is_deleted;            /* in flight, and gone meanwhile */
+    struct in_flight_node mark; /* its position among the events; if IN_FLIGHT */
+    bool is_deleted;            /* in flight, and deleted meanwhile */
     bool lost_events;           /* in flight: not all of its events were kept */
-    bool is_stale;              /* in flight for plugins that are not there any more */
+    bool is_stale;              /* in flight for plugins that no longer exist */
 };
 
 /* ---- moves ---- */
@@ -109,7 +109,7 @@ struct matches {
     size_t n, cap;
 };
 
-/* ---- what moves are counted under ---- */
+/* ---- causes of moves, for metrics ---- */
 
 #define CAUSES(X)                                                                                  \
     X(ATTEMPT_FAILED, "ScheduleAttemptFailure")                                                    \
@@ -124,12 +124,12 @@ enum cause_kind {
 #undef CAUSE_ENUM
         CAUSE_COUNT
 };
-/* What a move is counted under. */
+/* The cause of a move, as the metrics label it. */
 struct cause {
     enum cause_kind kind;
     enum sched_resource resource; /* of BY_EVENT */
     unsigned actions;             /* one bit */
-    bool renominates;             /* the pod's status says where it is nominated to */
+    bool renominates;             /* the pod's status names its nominated node */
 };
 enum { INTO_ACTIVE, INTO_BACKOFF, INTO_UNSCHEDULABLE, INTO_COUNT };
 struct queue_counters {
@@ -148,12 +148,12 @@ struct sched_queue {
     size_t n_gated, n_in_flight;
     VEC(struct profile_index *) profiles;
     VEC(struct queue_group *) groups;
-    struct list in_flight; /* marks of pods, and events, as they came */
+    struct list in_flight; /* marks of pods, and events, in order of arrival */
     size_t n_events;
     struct sched_nominator nominator;
-    struct arena arena;                     /* of PreEnqueue's statuses */
-    VEC(struct queue_candidate) candidates; /* whom an event moves; kept for its memory */
-    struct matches matches;                 /* likewise: plugins that have a say in it */
+    struct arena arena;                     /* for PreEnqueue's statuses */
+    VEC(struct queue_candidate) candidates; /* pods that an event moves; kept to reuse the memory */
+    struct matches matches;                 /* likewise: the plugins that an event concerns */
     uint64_t next_seq;
     struct queue_counters counters;
 };
@@ -165,7 +165,7 @@ bool queue_less_error_backoff(const struct queued *a, const struct queued *b);
 bool queue_less_flush(const struct queued *a, const struct queued *b);
 void queue_heap_add(struct pod_heap *h, struct queued *p);
 void queue_heap_remove(struct pod_heap *h, struct queued *p);
-void queue_heap_fix(struct pod_heap *h, struct queued *p); /* its order may have changed */
+void queue_heap_fix(struct pod_heap *h, struct queued *p); /* after its order may have changed */
 static inline struct queued *queue_heap_first(const struct pod_heap *h)
 {
     return h->items.n ? h->items.p[0] : NULL;
@@ -174,7 +174,7 @@ void queue_orders_init(struct queue_orders *o);
 void queue_orders_fini(struct queue_orders *o);
 
 /* index.c */
-/* NULL: the scheduler's name is nobody's here. */
+/* NULL: no profile has this scheduler name. */
 const struct profile_index *queue_profile_index_of(struct sched_queue *q,
                                                    struct str scheduler_name);
 void queue_profile_indices_fini(struct sched_queue *q);
@@ -192,10 +192,13 @@ void queue_groups_fini(struct sched_queue *q);
 void in_flight_begin(struct sched_queue *q, struct queued *p);
 void in_flight_end(struct sched_queue *q, struct queued *p);
 void in_flight_event(struct sched_queue *q, const struct sched_event *event);
-/* Every event since the pod was popped, until `each` says true; what it said last. */
+/*
+ * Calls `each` for every event since the pod was popped, until it returns true; returns the last
+ * result.
+ */
 bool in_flight_since(const struct queued *p, const struct sched_queue *q,
                      bool (*each)(void *arg, const struct sched_event *event), void *arg);
-/* Those that are kept. */
+/* Calls `each` for all kept events. */
 void in_flight_each(const struct sched_queue *q,
                     void (*each)(void *arg, const struct sched_event *event), void *arg);
 void in_flight_lose(struct sched_queue *q);
@@ -208,12 +211,12 @@ void queue_count_incoming(struct sched_queue *q, unsigned into, const struct cau
 enum queue_strategy queue_strategy_of(struct sched_queue *q, const struct queued *p,
                                       const struct sched_event *event);
 enum queue_strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p);
-/* From nowhere to where the strategy says; a gate may hold it. */
+/* Puts a pod in IN_NOTHING where the strategy says; a gate may hold it. */
 void queue_requeue(struct sched_queue *q, struct queued *p, enum queue_strategy s,
                    const struct cause *why, uint64_t now_ms);
 void move_to_active(struct sched_queue *q, struct queued *p, const struct cause *why,
                     bool skips_gates, uint64_t now_ms);
-/* Out of the heap or group that it is in; IN_FLIGHT stays in the list of events. */
+/* Removes the pod from its heap or group; an IN_FLIGHT pod stays in the list of events. */
 void queue_take_out(struct sched_queue *q, struct queued *p);
 bool queue_is_backing_off(const struct queued *p, uint64_t now_ms);
 uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p);

@@ -9,11 +9,12 @@
  *                  ^                  v         |
  *                  +--- time --- back-off <-----+              failed, or an event came meanwhile
  *
- * active: a heap by the QueueSort plugin. back-off: 1 s, doubling to 10 s with each attempt, by
- * configuration; a pod whose attempts ended in errors has a heap of its own. Events that come while
- * a pod is in flight are kept, and decide when it comes back. A pod is in one place at a time.
+ * active: a heap, ordered by the QueueSort plugin. back-off: 1 s, doubling to 10 s with each
+ * attempt, configurable; pods whose attempts ended in errors have a heap of their own. Events that
+ * arrive while a pod is in flight are kept, and decide where the pod goes when it comes back. A pod
+ * is in one place at a time.
  *
- * Pure: no clock, no thread; time is an argument and never goes back.
+ * Pure: no clock, no thread; time is an argument and never decreases.
  */
 #pragma once
 
@@ -22,27 +23,28 @@
 
 enum {
     SCHED_QUEUE_PODS_MAX = 1000000,
-    SCHED_UNSCHEDULABLE_MS = 300000, /* then a pod is tried again without an event */
-    /* Beyond: what is in flight comes back as if an event had helped it. */
+    SCHED_UNSCHEDULABLE_MS = 300000, /* after this a pod is tried again without an event */
+    /* Beyond this limit, pods in flight come back as if an event had helped them. */
     SCHED_IN_FLIGHT_EVENTS_MAX = 100000,
 };
 
 /* A pod in the queue. Read by others; changed by the queue. */
 struct sched_queued {
-    const struct sched_pod *pod; /* as it is now; a reference */
-    uint64_t added_ms;           /* when it was put in, or came back from its last attempt */
-    uint64_t first_attempt_ms;   /* when it was active first; 0: never */
+    const struct sched_pod *pod; /* the current object; a reference */
+    uint64_t added_ms;           /* when it was added, or came back from its last attempt */
+    uint64_t first_attempt_ms;   /* when it was first active; 0: never */
     uint32_t attempts, unschedulable_count, error_count;
-    uint64_t rejected_by; /* plugins by position that refused it; what events are matched with */
-    uint64_t pending_by;  /* that answered Pending */
+    uint64_t rejected_by; /* plugins by position that refused it; events are matched with them */
+    uint64_t pending_by;  /* plugins that returned Pending */
     bool is_gated;
-    struct str gated_by; /* the plugin */
-    bool was_flushed;    /* came by time and not by an event: a hint of some plugin may be wrong */
+    struct str gated_by; /* the gating plugin */
+    bool was_flushed; /* became active by time and not by an event: a hint of a plugin may be wrong
+                       */
 };
 
 struct sched_queue_opts {
     struct intern_table *words;
-    /* The profile for a pod's schedulerName; NULL: not ours. */
+    /* The profile for a pod's schedulerName; NULL: not one of ours. */
     const struct sched_profile *(*profile)(void *arg, struct str scheduler_name);
     void *arg;
     uint64_t backoff_first_ms, backoff_max_ms; /* 0: 1000, 10000 */
@@ -53,24 +55,28 @@ struct sched_queue;
 struct sched_queue *sched_queue_new(const struct sched_queue_opts *opts);
 void sched_queue_free(struct sched_queue *q);
 DEFINE_SCOPED(sched_queue, sched_queue_free)
-/* From the next attempt that fails. */
+/* Takes effect with the next failed attempt. */
 void sched_queue_set_backoff(struct sched_queue *q, uint64_t first_ms, uint64_t max_ms);
 
-/* A pending pod of ours was seen; it is put in, or what is known of it is updated, and may move by
- * that. A reference is taken. Errors: E_LIMIT. */
+/*
+ * A pending pod of our profiles was added or changed: adds it to the queue, or updates it, which
+ * may move it. A reference is taken. Errors: E_LIMIT.
+ */
 int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_ms,
                     struct err *err);
-/* A pod in flight is this one now, which is nothing that happened to it: the change is seen when it
- * comes back. A reference is taken. */
+/*
+ * Replaces the object of a pod in flight; this is no event for it: the change takes effect when the
+ * pod comes back. A reference is taken.
+ */
 void sched_queue_renew(struct sched_queue *q, const struct sched_pod *pod);
-/* It is gone, or bound. */
+/* The pod was deleted or bound. */
 void sched_queue_del(struct sched_queue *q, struct str uid);
 /*
- * The first pod of the profiles that share an order (profile NULL), or of one that has its own
- * (sched_profile.is_apart), now in flight: until sched_queue_done() or sched_queue_back(). NULL:
- * none is active, nor in back-off: where nothing else is to be done, pods need not wait their
- * back-off out (those whose attempt was an error do). Borrowed until then; so is its `pod`,
- * whatever sched_queue_put() says meanwhile.
+ * Pops the first pod of the profiles that share an order (profile NULL), or of one that has its own
+ * (sched_profile.is_apart). The pod is in flight until sched_queue_done() or sched_queue_back(). If
+ * no pod is active, a pod in back-off is popped: an idle scheduler need not wait (except for pods
+ * whose attempt ended in an error). NULL: neither. Borrowed until done or back; so is its `pod`,
+ * whatever sched_queue_put() stores meanwhile.
  */
 const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
                                               const struct sched_profile *profile, uint64_t now_ms);
@@ -78,41 +84,43 @@ static inline const struct sched_queued *sched_queue_pop(struct sched_queue *q, 
 {
     return sched_queue_pop_of(q, NULL, now_ms);
 }
-/* Is there a pod that it would return? */
+/* Would sched_queue_pop_of() return a pod? */
 bool sched_queue_has(const struct sched_queue *q, const struct sched_profile *profile);
-/* Its attempt succeeded, or it is gone. */
+/* The attempt succeeded, or the pod was deleted. */
 void sched_queue_done(struct sched_queue *q, struct str uid);
 /*
- * Its attempt ended without a node. rejected_by: plugins (by position) that refused it;
- * pending_by: that said Pending; both 0: an error, so it comes back after its back-off.
+ * The attempt ended without a node. rejected_by: plugins (by position) that refused the pod;
+ * pending_by: plugins that returned Pending; both 0: an error, so the pod comes back after its
+ * back-off.
  */
 void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_by,
                       uint64_t pending_by, uint64_t now_ms);
-/* Something happened: pods whose plugins say that it may help are moved. */
+/* An event: moves the pods whose plugins say that it may help. */
 void sched_queue_event(struct sched_queue *q, const struct sched_event *event, uint64_t now_ms);
-/* The same, for the waiting pods that `wants` says true of (NULL: all); pods in flight hear of it
- * anyway. */
+/*
+ * The same, only for waiting pods for which `wants` returns true (NULL: all); pods in flight get
+ * the event anyway.
+ */
 struct sched_queue_check {
     bool (*wants)(void *arg, const struct sched_pod *pod);
     void *arg;
 };
 void sched_queue_event_where(struct sched_queue *q, const struct sched_event *event,
                              const struct sched_queue_check *check, uint64_t now_ms);
-/* As kubectl or a plugin asks: this pod next, whatever it waits for. */
+/* Makes this pod active, whatever it waits for; at the request of kubectl or a plugin. */
 void sched_queue_activate(struct sched_queue *q, struct str uid, uint64_t now_ms);
-/* Moves what has waited long enough. Returns when it wants to be called again; UINT64_MAX: never.
- */
+/* Moves pods that have waited long enough. Returns the time of the next call; UINT64_MAX: never. */
 uint64_t sched_queue_tick(struct sched_queue *q, uint64_t now_ms);
 /*
- * The profiles are others now, as opts.profile() tells; the plugins of the old ones are not touched
- * any more. Every pod is tried again; those whose scheduler is gone are let go.
+ * The profiles were replaced, see opts.profile(). The queue does not touch the old plugins any
+ * more. Every pod is tried again; pods without a profile are dropped.
  */
 void sched_queue_reload(struct sched_queue *q, uint64_t now_ms);
 
-/* Pods that will be removed to make room: counted as if they were on their node (nominator). */
-/* node "": the nomination is withdrawn. Nothing for a pod that is not in the queue. */
+/* Nominated pods: filters count them as if they were on their node (nominator.h). */
+/* node "": withdraws the nomination. Does nothing for a pod that is not in the queue. */
 void sched_queue_nominate(struct sched_queue *q, const struct sched_pod *pod, struct str node);
-/* Who is nominated where; borrowed, as long as the queue. */
+/* All nominations; borrowed, valid as long as the queue. */
 const struct sched_nominator *sched_queue_nominator(const struct sched_queue *q);
 
 const struct sched_queued *sched_queue_get(const struct sched_queue *q, struct str uid);
@@ -120,8 +128,10 @@ struct sched_queue_count {
     size_t active, backoff, unschedulable, gated, in_flight;
 };
 void sched_queue_count(const struct sched_queue *q, struct sched_queue_count *ret);
-/* Every pod, in arbitrary order, with where it is ("active", "backoff", "unschedulable", "gated",
- * "in-flight"). */
+/*
+ * Every pod, in arbitrary order, with its place ("active", "backoff", "unschedulable", "gated",
+ * "in-flight").
+ */
 void sched_queue_each(const struct sched_queue *q,
                       void (*each)(void *arg, const struct sched_queued *pod, const char *where),
                       void *arg);

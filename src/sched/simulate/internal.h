@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of a simulation: simulate.c runs it, store.c is its API, volumes.c its controller of
- * volumes, workloads.c its controllers of workloads. */
+/*
+ * What the files of a simulation share: simulate.c runs it, store.c is its API, volumes.c its
+ * volume controllers, workloads.c its workload controllers.
+ */
 #pragma once
 
 #include "base/map.h"
@@ -11,14 +13,14 @@
 
 struct simulation_object {
     enum sched_kind kind;
-    struct arena arena; /* of the tree; another one after each write */
+    struct arena arena; /* of the tree; replaced by each write */
     struct json *json;
     char *key; /* "plural/namespace/name" */
     bool is_gone;
-    size_t pod; /* 1 + its row, 0: it has none */
+    size_t pod; /* 1 + its row; 0: none */
 };
 
-struct simulation_call { /* a request that waits for its answer */
+struct simulation_call { /* a request that has no answer yet */
     char *method, *target, *body, *patch_type;
     size_t body_n;
     sched_api_done done;
@@ -36,7 +38,7 @@ struct simulation {
     struct map by_key;
     VEC(struct simulation_pod) pods;
     VEC(struct simulation_call) calls;
-    size_t n_answered;                         /* of calls */
+    size_t n_answered;                         /* calls answered */
     VEC(const struct json *) priority_classes; /* in the arena */
     bool is_running, explains;
     struct explain *explain;
@@ -52,27 +54,26 @@ struct simulation_object *simulation_get(const struct simulation *s, enum sched_
 /* json: copied. Errors: -EEXIST, E_LIMIT. */
 int simulation_store(struct simulation *s, enum sched_kind kind, const struct json *json,
                      struct simulation_object **ret, struct err *err);
-/* Takes `tree` and the arena that it lies in: a new resourceVersion, and, once it runs, the
- * scheduler hears of it. */
+/* Takes `tree` and its arena: sets a new resourceVersion, and notifies the scheduler if it runs. */
 void simulation_replace(struct simulation *s, struct simulation_object *o, struct arena *fresh,
                         struct json *tree);
 void simulation_delete(struct simulation *s, struct simulation_object *o);
 void simulation_store_fini(struct simulation *s);
 void simulation_api_call(struct sched_api *api, const struct sched_api_request *rq,
                          sched_api_done done, void *arg);
-/* Answers what is waiting; false: nothing was. */
+/* Answers all waiting requests; returns false if there were none. */
 bool simulation_answer(struct simulation *s);
 
 /* ---- volumes.c ---- */
 
-/* What controllers of volumes do about a claim or volume that has just changed. */
+/* Does what volume controllers do about a claim or volume that has just changed. */
 void simulation_volumes(struct simulation *s, struct simulation_object *o);
 
 /* ---- workloads.c ---- */
 
 bool simulation_is_workload(const struct json *o);
-/* What controllers make of it, added; it has all its defaults and a uid. */
+/* Adds the objects that controllers create for a workload, which has all its defaults and a uid. */
 int simulation_expand(struct simulation *s, const struct json *workload, struct err *err);
 
-/* The row of a pod, made if it has none. */
+/* The row of a pod, created if it has none. */
 struct simulation_pod *simulation_row(struct simulation *s, struct simulation_object *pod);

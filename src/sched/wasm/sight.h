@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What Wasm plugins of a scheduler see of its cluster: pods and nodes as messages, encoded when a
- * guest asks for them first, and kept at the object for all plugins. By the thread that runs the
- * scheduler.
+ * guest first asks for them, and kept at the object for all plugins. Used by the thread that runs
+ * the scheduler.
  */
 #pragma once
 
@@ -10,12 +10,13 @@
 #include "sched/wasm/objects.h"
 
 struct wsight {
-    struct sched_framework *framework; /* kept; NULL: there is no cluster yet */
-    const struct sched_node *at;  /* of the hook under way, which it asks about most; or NULL */
-    struct buf node_list, answer; /* answer: to the last question of those below */
-    uint64_t node_list_at;        /* generation of the nodes that it shows; 0: none */
-    uint16_t
-        n_nodes_gone; /* counted, modulo 65,536: who asks with another count is told everything */
+    struct sched_framework *framework; /* kept; NULL: no cluster yet */
+    const struct sched_node
+        *at; /* the node of the hook under way, which it asks for most; or NULL */
+    struct buf node_list, answer; /* answer: the last result of the functions below */
+    uint64_t node_list_at;        /* generation of the nodes in node_list; 0: none */
+    uint16_t n_nodes_gone; /* removed nodes, modulo 65,536: a guest with another count gets the full
+                              list */
 };
 void wsight_init(struct wsight *s);
 void wsight_fini(struct wsight *s);
@@ -25,10 +26,13 @@ void wsight_changed(struct wsight *s, const struct sched_event *event);
 int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
 /* A pod or node. */
 int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err);
-/* These are borrowed until an object changes. false, "": unknown. */
+/* The results of these are borrowed until an object changes. false, "": unknown. */
 bool wsight_node(struct wsight *s, struct str name, struct str *ret);
 struct str wsight_node_list(struct wsight *s);
-/* And these until the next of them: guests may ask thousands of times in a cycle. */
+/*
+ * The results of these are borrowed until the next of these calls: guests may call them thousands
+ * of times in a cycle.
+ */
 bool wsight_image_states(struct wsight *s, struct str node, struct str *ret);
 bool wsight_node_pods(struct wsight *s, struct str node, struct str *ret);
 /* See wplugin_handle.node_changes. */
