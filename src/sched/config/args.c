@@ -20,7 +20,7 @@ static void add_resource(struct arena *a, struct json *list, const char *name)
     json_add(list, item);
 }
 
-/* Processor and memory where none is named; a weight of 0 is 1. */
+/* CPU and memory if no resource is named; a weight of 0 becomes 1. */
 static void default_resources(struct arena *a, struct json *obj)
 {
     struct json *list = json_getc(obj, "resources");
@@ -69,7 +69,7 @@ static void default_volume_binding(struct arena *a, struct json *args)
 
 /* ---- validation ---- */
 
-/* A number that is absent is 0, and complained about as that. */
+/* An absent number is reported as 0. */
 static void bad_int(struct field_errors *errs, const struct fpath *up, const char *key, int64_t v,
                     const char *text)
 {
@@ -291,7 +291,7 @@ static void validate_balanced(const struct json *args, const struct fpath *at,
     }
 }
 
-/* As upstream's internal type is printed. */
+/* In the form in which upstream prints its internal type. */
 static struct json *internal_shape(struct arena *a, const struct json *shape)
 {
     struct json *ret = json_new_array(a);

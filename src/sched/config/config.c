@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From text to struct sched_config: parse, check the envelope, check fields (decode.c), the same
- * for arguments of native plugins, fill in defaults, validate, spread plugins over the points.
- * Positions are those of the text; what a default has put there points at what it stands in.
+ * From text to struct sched_config: parse, check the envelope, check fields (decode.c) and the
+ * arguments of native plugins, fill in defaults, validate, expand plugins over the points.
+ * Positions refer to the text; a value from a default has the position of its parent.
  */
 #include "sched/config/config.h"
 
@@ -23,7 +23,7 @@ struct config_reader {
     size_t n_repeated;
 };
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
 /* One step of "a.b[3]": advances *path. */
 static const struct json *step(const struct json *v, struct str *path)
@@ -49,7 +49,7 @@ static const struct json *step(const struct json *v, struct str *path)
     return json_get(v, key);
 }
 
-/* The node at a path, or the last on the way to it that stands in the text. */
+/* The node at a path, or its last ancestor that occurs in the text. */
 static const struct json *find(const struct config_reader *rd, struct str path)
 {
     const struct json *v = rd->root, *last = NULL;
@@ -88,26 +88,25 @@ static int parse(struct config_reader *rd, struct str text)
     struct str head = str_trim(text);
     rd->is_json = head.n && head.p[0] == '{';
     int r = yaml_parse(rd->a, text, &yaml, &rd->root, rd->is_json ? &why : rd->err);
-    if (r < 0 && rd->is_json) { /* what JSON allows and YAML does not, tabs in front */
+    if (r < 0 && rd->is_json) { /* JSON allows what YAML does not: tabs as indentation */
         yaml_marks_fini(&rd->marks);
         rd->n_repeated = 0;
         struct str kept = str_copy_arena(rd->a, text);
         if (json_parse(rd->a, kept, &json, &rd->root, NULL) == 0)
             return 0;
-        return err_set(rd->err, r, "%s", err_text(&why)); /* it has line and column */
+        return err_set(rd->err, r, "%s", err_text(&why)); /* it contains line and column */
     }
     return r;
 }
 
 /* ---- envelope ---- */
 
-#define SCHEME "pkg/runtime/scheme.go:111" /* as its binary says */
+#define SCHEME "pkg/runtime/scheme.go:111" /* as upstream's binary prints */
 #define META_STRUCT                                                                                \
     "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "                           \
     "Kind string \"json:\\\"kind,omitempty\\\"\" }"
 
-/* The type that v says it is; what it does not say is empty. Errors: upstream's words, behind
- * `prefix`. */
+/* The apiVersion and kind of v; empty if absent. Errors: upstream's text after `prefix`. */
 static int read_meta(struct config_reader *rd, const struct json *v, const char *prefix,
                      struct str *ret_version, struct str *ret_kind)
 {
@@ -214,7 +213,7 @@ static struct config_decoder decoder_of(struct config_reader *rd)
     return (struct config_decoder){ .a = rd->a, .marks = &rd->marks, .is_sorted = !rd->is_json };
 }
 
-/* One profile's arguments of one plugin. strict: collects what it should not have. */
+/* Decodes one plugin's arguments in one profile. strict: collects unknown fields. */
 static int decode_args(struct config_reader *rd, struct json *config, size_t profile, size_t i,
                        struct buf *strict, const struct json **ret_first)
 {
@@ -480,12 +479,12 @@ static void default_args(struct config_reader *rd, struct sched_config_profile *
     }
 }
 
-/* Those configured, and the defaults of native plugins that are enabled somewhere. */
+/* The configured arguments, and the defaults of native plugins that are enabled somewhere. */
 static void fill_args(struct config_reader *rd, const struct json *profile,
                       struct sched_config_profile *p)
 {
     const struct json *list = json_getc(profile, "pluginConfig");
-    enum { NATIVE = 8 }; /* that take arguments; others are there once at most */
+    enum { NATIVE = 8 }; /* plugins with arguments; others occur at most once */
     struct sched_config_args *args =
         arena_new_n(rd->a, struct sched_config_args, (list ? list->n : 0) + NATIVE);
     p->args = args;
@@ -555,7 +554,7 @@ static void fill_extender(struct config_reader *rd, const struct json *e,
                                            json_bool(json_getc(item, "ignoredByScheduler")) };
 }
 
-/* Those that may fail are asked last. */
+/* Ignorable extenders are asked last. */
 static void fill_extenders(struct config_reader *rd, struct sched_config *ret)
 {
     const struct json *list = json_getc(rd->root, "extenders");
@@ -568,7 +567,9 @@ static void fill_extenders(struct config_reader *rd, struct sched_config *ret)
                 fill_extender(rd, e, &to[ret->n_extenders++]);
 }
 
-/* What extenders manage alone, no plugin looks at: the arguments of NodeResourcesFit say so. */
+/*
+ * Plugins ignore resources that only extenders manage: added to the arguments of NodeResourcesFit.
+ */
 static int ignore_resources(struct config_reader *rd, struct sched_config *ret)
 {
     struct json *ignored = json_new_array(rd->a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of KubeSchedulerConfiguration v1 as tables, and checking a tree against them: what
- * upstream's strict decoder finds, in its words.
+ * The fields of KubeSchedulerConfiguration v1 as tables, and the check of a tree against them:
+ * finds what upstream's strict decoder finds, with its text.
  */
 #include "codec/base64.h"
 #include "codec/json_sort.h"
@@ -136,7 +136,7 @@ const struct config_struct *config_args_of(struct str name)
 
 /* ---- checking ---- */
 
-/* Where the decoder is, for its words. */
+/* The decoder's position, for messages. */
 struct decode_place {
     struct fpath path;
     const struct config_struct *in; /* the innermost struct */
@@ -148,7 +148,7 @@ static const char *go_type(const struct config_field *f)
         return f->go;
     switch (f->type) {
     case CONFIG_STRING:
-    case CONFIG_DURATION: /* it decodes into a string first */
+    case CONFIG_DURATION: /* upstream decodes it into a string first */
         return "string";
     case CONFIG_BOOL:
         return "bool";
@@ -203,7 +203,7 @@ static bool is_digit(char c)
     return (c >= '0' && c <= '9') || c == '.';
 }
 
-/* What Go finds wrong with a duration first: a number or a unit that is missing or unknown. */
+/* The error that Go reports first for a duration: a missing or unknown number or unit. */
 static int check_duration(const struct config_decoder *d, const struct json *v, struct err *err)
 {
     static const char *const units[] = {
@@ -334,7 +334,7 @@ static int decode_list(struct config_decoder *d, const struct config_field *f, s
         else if (item->type == JSON_OBJECT)
             r = decode_struct(d, f->of, item, &here.path, err);
         else
-            r = wrong_type(d, at, item, go_type(f) + 2, err); /* behind the "[]" */
+            r = wrong_type(d, at, item, go_type(f) + 2, err); /* after the "[]" */
         if (r < 0)
             return r;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plugin sets: the defaults with what a profile enables and disables, and multiPoint spread over
- * the extension points. Upstream does the first when it reads defaults, the second when it makes a
- * framework.
+ * Plugin sets: merges the defaults with what a profile enables and disables, and expands multiPoint
+ * over the extension points. Upstream does the first when it reads defaults, the second when it
+ * creates a framework.
  */
 #include "base/mem.h"
 #include "sched/config/internal.h"
@@ -137,7 +137,7 @@ static int read_set(struct arena *a, const struct json *plugins, const struct fp
                              err);
 }
 
-/* The last of that name: where a name is there twice, it is the one that replaces a default. */
+/* The last entry of that name: of duplicates, the last one replaces a default. */
 static size_t find_last(const struct sets_list *l, struct str name)
 {
     size_t i = l->n;
@@ -146,7 +146,7 @@ static size_t find_last(const struct sets_list *l, struct str name)
     return i ? i - 1 : SIZE_MAX;
 }
 
-/* The defaults that are left, replaced where configured anew, then what is new. */
+/* The defaults that are not disabled, replaced if configured, then the additional plugins. */
 static struct sets_list merge(struct arena *a, const struct set *custom)
 {
     struct sets_list ret = list_of(a, ARRAY_LEN(defaults) + custom->enabled.n);
@@ -169,14 +169,14 @@ static struct sets_list merge(struct arena *a, const struct set *custom)
     return ret;
 }
 
-/* A plugin of multiPoint that the point configures itself. */
+/* Is it a plugin of multiPoint that the point configures itself? */
 static bool is_override(const struct set *point, const struct sets_list *multi, struct str name)
 {
     return has(multi, name) && !has(&point->disabled, name);
 }
 
 /*
- * First those of multiPoint that the point names itself, in the point's order; then the rest of
+ * First the plugins of multiPoint that the point also names, in the point's order; then the rest of
  * multiPoint; then the rest of the point.
  */
 static struct sets_list expand(struct arena *a, const struct set *point,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a configuration must obey, once defaults are in; texts and paths are upstream's. */
+/* Validates a configuration with its defaults; texts and paths are upstream's. */
 #include "base/mem.h"
 #include "kube/model/duration.h"
 #include "kube/model/meta.h"
@@ -133,7 +133,7 @@ static const struct json *queue_sort(const struct json *profile)
     return json_path(profile, "plugins", "queueSort", NULL);
 }
 
-/* A list as upstream's internal type is printed. */
+/* A list in the form in which upstream prints its internal type. */
 static struct json *internal_list(struct arena *a, const struct json *list)
 {
     if (!json_first(list))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From Permit to the node: steps that end later, so that thousands are under way at once.
+ * From Permit to the node: steps that end later, so that thousands can be under way at once.
  *
  *     Permit -- Wait --> waiting -- all allow --+      refused, timed out, deleted
  *        \------------------------------------> PreBind -> Bind -> PostBind
  *                                                   \-------\--> Unreserve, forget, failure
  *
- * A step ends by sched_step_done(), which may come from anywhere between cycles; what plugins
- * decide about other pods while they are called waits on s->ready.
+ * A step ends by sched_step_done(), which may be called anywhere between cycles; bindings that
+ * plugins make ready while they are called wait on s->ready.
  */
 #include "sched/core/internal.h"
 
@@ -44,12 +44,13 @@ static void binding_failed(struct sched_attempt *a, const struct sched_status *s
         sched_publish_freed(s, pod, NULL);
     struct sched_outcome o;
     sched_outcome_of(a, status, &o);
-    if (a->at != AT_PERMIT) { /* it had a node: whatever was in the way, it is tried again soon */
+    if (a->at != AT_PERMIT) { /* it had a node: whatever the failure was, try it again soon */
         o.message = sched_status_message(&a->arena, status);
         o.rejected_by = o.pending_by = 0;
     }
     sched_attempt_failed(a, &o);
-    /* After it went back: otherwise this would count as something that happened to it meanwhile. */
+    /* After the pod went back to the queue: otherwise this would count as an event during its
+     * attempt. */
     if (rejected)
         sched_publish_freed(s, pod, &(struct sched_queue_check){ is_another, (void *)pod });
     sched_object_unref(s->words, (void *)pod);
@@ -100,7 +101,7 @@ const char *sched_attempt_void_reason(const struct sched_attempt *a)
 static void on_step_done(struct sched_step *step, const struct sched_status *status)
 {
     struct sched_attempt *a = container_of(step, struct sched_attempt, step);
-    if (a->lane) { /* which calls guests on its thread alone */
+    if (a->lane) { /* which calls guests on its own thread only */
         a->status =
             status ? sched_status_of(&a->arena, status->code, status->reasons, status->n_reasons)
                    : NULL;
@@ -130,7 +131,7 @@ static void take(struct sched_attempt *a, const struct sched_status *status)
     a->status = a->waiting ? NULL : status;
 }
 
-/* Others (autoscalers) see where a pod is going to be whose binding takes its time. */
+/* Shows other components (autoscalers) the node of a pod whose binding takes long. */
 static void announce(struct sched_attempt *a)
 {
     struct sched_pending *p = sched_pending_of(a->s, &a->pod->o);
@@ -139,7 +140,7 @@ static void announce(struct sched_attempt *a)
     a->is_announced = true;
 }
 
-/* The next PreBind plugin. false: there is none. */
+/* Starts the next PreBind plugin. Returns false if there is none. */
 static bool next_pre_bind(struct sched_attempt *a)
 {
     if (a->next == a->profile->n_at[SCHED_AT_PRE_BIND])
@@ -152,13 +153,13 @@ static bool next_pre_bind(struct sched_attempt *a)
     return true;
 }
 
-/* The extender that binds this pod, or the next plugin. false: there is none. */
+/* Starts the extender that binds this pod, or the next plugin. Returns false if there is none. */
 static bool next_bind(struct sched_attempt *a)
 {
     const struct sched_framework *fw = &a->profile->framework;
     if (!a->asked_extenders && fw->extenders && fw->extenders->binds &&
         fw->extenders->binds(fw->extenders_arg, a->pod)) {
-        a->asked_extenders = true; /* Skip: those that may be ignored have failed */
+        a->asked_extenders = true; /* Skip: all ignorable extenders have failed */
         a->asked = NULL;
         take(a, fw->extenders->bind(fw->extenders_arg, &a->cycle, &a->step));
         return true;
@@ -173,7 +174,7 @@ static bool next_bind(struct sched_attempt *a)
 
 SCHED_STATUS_CONST(nobody_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
 
-/* Until something is waited for, or the attempt has ended. */
+/* Runs until the attempt waits for a step, or has ended. */
 void binding_run(struct sched_attempt *a)
 {
     while (!a->waiting) {
@@ -236,7 +237,7 @@ void binding_run(struct sched_attempt *a)
 
 /* ---- Permit ---- */
 
-/* As Go writes a duration: "1m30s", "500ms", "0s". */
+/* Formats a duration as Go: "1m30s", "500ms", "0s". */
 static void duration_text(uint64_t ms, char out[64])
 {
     uint64_t h = ms / 3600000, m = ms / 60000 % 60, s = ms / 1000 % 60, rest = ms % 1000;
@@ -382,7 +383,7 @@ static void add_wait(struct sched_attempt *a, const struct sched_plugin *p, uint
     a->permits[a->n_permits++] = (struct permit_wait){ a->s->now_ms + wait_ms, wait_ms, p };
 }
 
-/* NULL: success, or a->n_permits plugins want to wait. */
+/* NULL: success; a->n_permits plugins want to wait. */
 static const struct sched_status *run_permit(struct sched_attempt *a)
 {
     const struct sched_node_info *node = sched_cache_node(a->view->cache, a->host);

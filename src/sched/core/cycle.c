@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One scheduling cycle: which nodes fit, which of them is best, and making it so in our own books.
+ * One scheduling cycle: which nodes fit, which of them is best, and assuming the pod there.
  * Upstream: schedule_one.go up to prepareForBindingCycle.
  */
 #include "sched/core/search.h"
@@ -121,7 +121,7 @@ static void run_post_filter(struct search *f, struct sched_outcome *o)
 
 SCHED_STATUS_CONST(no_nodes, SCHED_UNRESOLVABLE, "no nodes available to schedule pods");
 
-/* The plugins that say which nodes fit: what an event has to do with while there is no node. */
+/* All plugins that filter nodes: while there is no node, these count as having refused the pod. */
 static uint64_t all_filters(const struct sched_profile *profile)
 {
     uint64_t mask = 0;
@@ -130,13 +130,13 @@ static uint64_t all_filters(const struct sched_profile *profile)
     return mask;
 }
 
-/* The node, or NULL: why not stands in f, and in *o but for its text. */
+/* The chosen node; NULL: f and *o say why, except for the text in *o. */
 static const struct sched_node_info *choose(struct search *f, struct sched_outcome *o)
 {
     size_t n;
     (void)sched_cache_nodes(f->a->view->cache, &n);
     if (n == 0) {
-        /* Upstream tries again and again; here it waits for a node, so that a cluster without
+        /* Upstream retries periodically; here the pod waits for a node, so that a cluster without
          * nodes sleeps. */
         *o = (struct sched_outcome){ .code = no_nodes.code,
                                      .message = no_nodes.reasons[0],
@@ -178,7 +178,7 @@ static void tell_decision(const struct search *f, const struct sched_pod *pod,
     f->observer->decided(f->observer_arg, pod, node, node ? NULL : &status);
 }
 
-/* Reserve and Permit; the attempt has failed or goes on behind them. */
+/* Reserve and Permit; afterwards the attempt has failed or continues. */
 static void reserve(struct sched_attempt *a, const struct sched_node_info *node)
 {
     const struct sched_profile *profile = a->profile;
@@ -204,7 +204,7 @@ static void reserve(struct sched_attempt *a, const struct sched_node_info *node)
     binding_start(a);
 }
 
-/* In our own books the pod is on the node from now on. */
+/* Assumes the pod: from now on our cache has it on the node. */
 static void assume(struct search *f, const struct sched_node_info *node)
 {
     struct sched_attempt *a = f->a;
@@ -247,7 +247,7 @@ static void run_cycle(struct sched_attempt *a)
         sched_attempt_failed(a, &o);
 }
 
-/* Pods that are not to be tried after all. */
+/* Should this popped pod not be tried? */
 static bool skips(struct sched *s, const struct sched_profile *profile, const struct sched_pod *pod)
 {
     if (pod->is_terminating) {
@@ -292,7 +292,7 @@ bool sched_step(struct sched *s, uint64_t now_ms)
     return true;
 }
 
-/* One attempt that ends before Reserve. told: the pod as the observer is told of it at the end. */
+/* One attempt that ends before Reserve. told: the pod that the observer gets at the end. */
 static void explain_as(struct sched *s, const struct sched_profile *profile,
                        const struct sched_pod *pod, const struct sched_pod *told,
                        const struct sched_observer *observer, void *arg)
@@ -313,12 +313,13 @@ static void explain_as(struct sched *s, const struct sched_profile *profile,
     sched_attempt_end(a);
 }
 
-/* A pod that has a node, as if it came now: it is off its node meanwhile. */
+/* Explains a pod that has a node as if it were new: it is removed from its node meanwhile. */
 static void explain_assigned(struct sched *s, const struct sched_profile *profile,
                              const struct sched_pod *pod, const struct sched_observer *observer,
                              void *arg)
 {
-    /* Only in this profile's cache: no other cycle reads it before the pod is put back. */
+    /* Removed from this profile's cache only: no other cycle reads it before the pod is put
+     * back. */
     const struct profile_env *env = profile->framework.arg;
     struct sched_cache *cache = env->lane ? env->lane->cache : s->view.cache;
     struct sched_object *taken = NULL;
@@ -328,12 +329,12 @@ static void explain_assigned(struct sched *s, const struct sched_profile *profil
     sched_cache_del(cache, SCHED_POD, pod->o.namespace, pod->o.name, &taken);
     explain_as(s, profile, waits, sched_pod_of(taken), observer, arg);
     int r = sched_cache_put(cache, taken, NULL, NULL);
-    assert(r >= 0); /* there was room for it before */
+    assert(r >= 0); /* there was room for it before it was removed */
     sched_object_unref(s->words, taken);
     sched_object_unref(s->words, waits);
 }
 
-/* The Permit plugin that is waited for; those that have allowed the pod are none. */
+/* The first Permit plugin that has not allowed the pod yet. */
 static const struct sched_plugin *permit_asked(const struct sched_attempt *a)
 {
     for (unsigned i = 0; i < a->n_permits && a->at == AT_PERMIT; i++)

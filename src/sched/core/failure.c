@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pod that found no node: what is said about it, where, and its way back to the queue.
+ * A pod that found no node: its messages, condition and Event, and its return to the queue.
  * Upstream: FitError in framework/types.go, handleSchedulingFailure in schedule_one.go.
  */
 #include "sched/core/internal.h"
@@ -16,7 +16,7 @@ struct reason {
 struct histogram_of_reasons {
     struct arena *arena;
     struct map by_text;
-    const struct sched_status *last; /* and its reasons: most nodes are refused alike */
+    const struct sched_status *last; /* with its reasons cached: most nodes are refused alike */
     struct reason *last_reasons[4];
 };
 
@@ -52,7 +52,7 @@ static int compare_texts(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* "2 this, 3 that", sorted as texts. */
+/* "2 this, 3 that", sorted by text. */
 static void add_reasons(struct histogram_of_reasons *h, struct buf *out)
 {
     size_t n = 0;
@@ -115,15 +115,14 @@ void sched_outcome_of(struct sched_attempt *a, const struct sched_status *status
 
 /* ---- the pod's status ---- */
 
-/* A patch that is tried again while the API is away; later ones of the same pod go their own way.
- */
+/* A patch that is retried while the API is unreachable; each patch of a pod is sent on its own. */
 struct patch {
-    struct list node; /* of s->patches, while it waits for its next try */
+    struct list node; /* of s->patches, while it waits for its next attempt */
     struct sched *s;
     struct str namespace, name, uid;
     struct str target, body;
     unsigned tries;
-    uint32_t number; /* struct sched_pending.n_patches, with this one */
+    uint32_t number; /* struct sched_pending.n_patches, including this one */
     char strings[];
 };
 
@@ -135,7 +134,9 @@ static void note_nomination(struct sched_pending *p, struct str node)
     p->nominated = str_dup(node);
 }
 
-/* What we believed to have written was not: the next attempt writes it again. */
+/*
+ * Drops our record of a write that may not have happened, so that the next attempt writes it again.
+ */
 static void forget_status(struct patch *p)
 {
     struct sched_pending *pod = sched_pending_get(p->s, p->namespace, p->name);
@@ -161,7 +162,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
     free(p);
 }
 
-/* A later one was sent meanwhile, and what this one says is not so any more. */
+/* A later patch was sent meanwhile, and the content of this one is out of date. */
 static bool is_overtaken(const struct patch *p)
 {
     const struct sched_pending *pod = sched_pending_get(p->s, p->namespace, p->name);
@@ -173,7 +174,7 @@ static void patch_send(void *arg)
     struct patch *p = arg;
     list_remove(&p->node);
     if (is_overtaken(p)) {
-        forget_status(p); /* the later one may not have told all of it */
+        forget_status(p); /* the later one may not have contained all of it */
         free(p);
         return;
     }
@@ -223,7 +224,7 @@ static void patch_status(struct sched *s, const struct sched_pod *pod, struct st
     patch_send(p);
 }
 
-/* {"metadata":{"uid":U},"status":{ : nobody else of that name is meant. */
+/* {"metadata":{"uid":U},"status":{ : the uid excludes another pod with the same name. */
 static void begin_patch(struct buf *body, const struct sched_pod *pod)
 {
     (void)buf_add_cstr(body, "{\"metadata\":{\"uid\":");
@@ -275,7 +276,7 @@ static void add_condition(struct sched *s, struct buf *body, const struct sched_
     (void)buf_add_cstr(body, "}]");
 }
 
-/* Condition and nomination, where they differ from what is there. */
+/* Writes condition and nomination if they differ from the current ones. */
 static void write_status(struct sched *s, struct sched_pending *p, const char *reason,
                          const struct sched_outcome *o)
 {
@@ -307,7 +308,7 @@ static void write_status(struct sched *s, struct sched_pending *p, const char *r
     patch_status(s, p->pod, buf_str(&body));
 }
 
-/* ---- the way back ---- */
+/* ---- return to the queue ---- */
 
 static void record_failure(struct sched_attempt *a, const struct sched_pod *pod, struct str message)
 {
@@ -317,8 +318,10 @@ static void record_failure(struct sched_attempt *a, const struct sched_pod *pod,
     recorder_add(a->s, a->profile, pod, "Warning", "FailedScheduling", "Scheduling", message);
 }
 
-/* What goes wrong, be it in a plugin, an extender or the API; one line a minute. Pods that are gone
- * and bindings that end with the lead are no trouble. */
+/*
+ * Logs errors of plugins, extenders or the API, one line a minute. Deleted pods and bindings that
+ * end with the leadership are not logged.
+ */
 static void complain(struct sched *s, const struct sched_pod *pod, struct str message)
 {
     uint64_t skipped;
@@ -342,16 +345,16 @@ void sched_attempt_failed(struct sched_attempt *a, const struct sched_outcome *o
     struct str uid = a->pod->o.uid;
     struct sched_pending *p = sched_pending_of(s, &a->pod->o);
     if (s->is_ending || !p || !str_eq(p->pod->o.uid, uid)) {
-        /* It is gone, or somebody has bound it. */
+        /* The pod was deleted, or bound by another client. */
         sched_queue_done(s->queue, uid);
         sched_attempt_end(a);
         return;
     }
-    /* Plugins of a configuration that is no more: nobody knows what helps. */
+    /* The plugins are from an old configuration: which events help is unknown. */
     bool is_old = a->set != s->set;
     if (map_get(&s->by_uid, uid) == a)
         map_del(&s->by_uid, uid);
-    sched_queue_renew(s->queue, p->pod); /* as it is told while it was assumed */
+    sched_queue_renew(s->queue, p->pod); /* the object as updated while it was assumed */
     sched_queue_back(s->queue, uid, is_old ? 0 : o->rejected_by, is_old ? 0 : o->pending_by,
                      s->now_ms);
     sched_queue_nominate(s->queue, p->pod, o->overrides ? o->nominated : p->pod->nominated_node);

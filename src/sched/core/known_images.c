@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pods' images are made of. An image is asked for when the first pod with it comes, and again
- * when a pod comes after a minute; only the first time a pod waits. Questions leave through struct
- * sched_api, so whoever has the sockets decides whom to ask and keeps what was answered by digest.
+ * The layers of pods' images. An image is looked up when the first pod with it arrives, and again
+ * when a pod arrives more than a minute later; pods wait only for the first lookup. Lookups leave
+ * through struct sched_api, so its owner decides which registry to ask and caches answers by
+ * digest.
  *
- *     never seen --ask--> asked --answer, or wait_ms--> settled --a pod after a minute--> asked
- *                         (pods wait)                   (no pod waits)
+ *     unknown --ask--> asked --answer, or wait_ms--> settled --a pod after a minute--> asked
+ *                      (pods wait)                   (no pod waits)
  */
 #include "sched/core/internal.h"
 
 #include <errno.h>
 
-/* A question, and what was answered. */
+/* A lookup and its answer. */
 struct known_image {
     struct list node; /* of by_use */
     struct sched *s;
-    char *key; /* the question: namespace and secrets only where there are secrets */
+    char *key; /* image, with namespace and secrets only if there are secrets */
     size_t n_key;
-    char *layers; /* NULL: not known */
+    char *layers; /* NULL: unknown */
     size_t n_layers;
     bool is_asked, is_settled;
     uint64_t asked_ms;
@@ -55,7 +56,7 @@ void known_images_fini(struct sched *s)
     map_fini(&m->by_key);
 }
 
-/* Those that are asked for stay, and there are few of them. */
+/* Images under lookup stay; there are few of them. */
 static void make_room(struct known_images *m)
 {
     list_each_safe (node, &m->by_use) {
@@ -119,7 +120,7 @@ static void on_layers(void *arg, int r, int status, struct str body, const struc
         m->bytes += k->n_layers;
     }
     if (r < 0 && !s->is_ending)
-        complain(k, err); /* what was known before stays */
+        complain(k, err); /* an earlier answer stays */
     if (is_new)
         on_settled(k);
 }
@@ -152,7 +153,7 @@ static bool is_askable(const struct sched_pod *pod, uint32_t i)
     return image.n > 0 && image.n <= IMAGES_NAME_MAX_BYTES && str_find_char(image, '\n') < 0;
 }
 
-/* NULL: too much is asked for already. */
+/* NULL: too many lookups are under way. */
 static struct known_image *add(struct sched *s, struct str key, uint64_t wait_ms)
 {
     struct known_images *m = &s->images;

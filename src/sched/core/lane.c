@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiles that have a thread of their own, since their plugins may take long; see scheduler.h.
+ * Profiles with their own thread, since their plugins may take long; see scheduler.h.
  *
  *     other threads: objects, assumed pods, answers, timers --> log (while the lane is behind)
  *     the lane:      sync -> job ........................................ -> sync -> next job
  *                            a pod: search -> sync, is the node still free? -> assume, Permit
  *                            a binding step; an explanation
  *
- * A lane has its own cache, of which its plugins see nothing else. While one of its plugins is
- * called, other threads run the scheduler; what would change the lane's cache or call one of its
- * plugins is put on the log. The lane applies the log in order, between its jobs and once in the
- * middle of a cycle. What the cycle then knows is out of date, so it asks its native plugins again
- * about the chosen node before it assumes the pod.
+ * A lane has its own cache, the only one that its plugins read. While one of its plugins is called,
+ * other threads run the scheduler; changes to the lane's cache and calls of its plugins are then
+ * logged. The lane applies the log in order, between its jobs and once in the middle of a cycle.
+ * The result of that cycle is then out of date, so the lane asks its native plugins again about the
+ * chosen node before it assumes the pod.
  */
 #include "sched/core/internal.h"
 #include "sched/plugins/registry.h"
@@ -33,7 +33,7 @@ enum lane_op_type {
 struct lane_op {
     struct list node;
     enum lane_op_type type;
-    struct sched_object *object; /* a reference; EVENT: after */
+    struct sched_object *object; /* a reference; EVENT: the object after */
     union {
         struct {
             struct sched_object *before;
@@ -73,7 +73,7 @@ static void apply_to_cache(struct sched_cache *c, enum lane_op_type type, struct
 {
     switch (type) {
     case OP_PUT:
-        (void)sched_cache_put(c, o, NULL, NULL); /* there was room in the other one */
+        (void)sched_cache_put(c, o, NULL, NULL); /* there was room in the main cache */
         break;
     case OP_DEL:
         sched_cache_del(c, o->kind, o->namespace, o->name, NULL);
@@ -199,7 +199,7 @@ void lanes_bound(struct sched *s, const struct sched_pod *pod)
 
 void lanes_forget(struct sched *s, const struct sched_pod *pod)
 {
-    /* The pod itself may go with it. */
+    /* sched_cache_forget() may free the pod itself. */
     struct sched_object *o = sched_object_ref((void *)pod);
     sched_cache_forget(s->view.cache, o->uid);
     change_all(s, OP_FORGET, o);
@@ -260,7 +260,7 @@ bool lane_leave(void *arg)
     const struct profile_env *env = arg;
     struct sched *s = env->set->s;
     if (s->running != env->lane)
-        return false; /* the scheduler ends, and no other thread is there */
+        return false; /* the scheduler ends, and no other thread runs */
     s->opts.lanes->leave(s->opts.lanes_arg);
     return true;
 }
@@ -283,7 +283,7 @@ bool lane_env_is_behind(void *arg)
 
 /* ---- is the node still free? ---- */
 
-/* Ask the native plugins again with the current nodes. NULL: the pod fits. */
+/* Asks the native plugins again with the current nodes. NULL: the pod fits. */
 static const struct sched_status *fits_still(struct sched_attempt *a,
                                              const struct sched_node_info *node)
 {
@@ -413,7 +413,7 @@ bool sched_lane_run(struct sched_lane *l)
     if (is_more)
         return true;
     l->is_taken = false;
-    sched_profile_set_unref(l->set); /* which may end the lane */
+    sched_profile_set_unref(l->set); /* may free the lane */
     return false;
 }
 
@@ -435,7 +435,7 @@ void sched_ask(struct sched *s, struct str namespace, struct str name, struct sc
         asked->run(asked);
 }
 
-/* ---- making them ---- */
+/* ---- creation ---- */
 
 static bool is_foreign(const struct sched *s, size_t profile, struct str name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Figures, with upstream's names and buckets. Durations are of the machine's clock, not of the time
- * that the caller gives: they are for people and decide nothing.
+ * Metrics, with upstream's names and buckets. Durations use the machine's clock, not the time that
+ * the caller passes: they are for people and decide nothing.
  */
 #include "sched/core/internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objects that come, change and go. Bound pods belong to the cache, those of ours without a node to
- * the queue, others without a node to nobody. Upstream: eventhandlers.go.
+ * Added, changed and removed objects. Bound pods belong to the cache, our pods without a node to
+ * the queue; other pods without a node are ignored. Upstream: eventhandlers.go.
  */
 #include "sched/core/internal.h"
 
@@ -83,8 +83,10 @@ static void read_status(struct sched_pending *p, const struct json *pod)
 
 /* ---- events ---- */
 
-/* Plugins of before a reload hear of it too: bindings that go on with them may wait for it, and
- * end in it, and the last one takes its plugins along. */
+/*
+ * Plugins from before a reload get the event too: bindings that still use them may wait for it and
+ * end in it, and the last such binding frees its plugins.
+ */
 void sched_publish_event(struct sched *s, const struct sched_event *event,
                          const struct sched_queue_check *check)
 {
@@ -124,7 +126,10 @@ static bool is_not_above(void *arg, const struct sched_pod *pod)
     return pod->priority <= than->priority;
 }
 
-/* It counted as if it were on the node that it was nominated to, for pods that are not above it. */
+/*
+ * Publishes that a nomination was removed: pods of at most its priority counted the pod on that
+ * node.
+ */
 static void tell_nomination_gone(struct sched *s, const struct sched_pod *pod)
 {
     sched_publish_freed(s, pod, &(struct sched_queue_check){ is_not_above, (void *)pod });
@@ -141,7 +146,7 @@ const struct sched_pod *sched_placed_pod(struct sched *s, const struct sched_pod
     return sched_object_ref((void *)placed);
 }
 
-/* It counts on a node, and is about to go or gone: its place is free, its binding in vain. */
+/* An assumed pod is terminating or deleted: frees its resources and voids its binding. */
 static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
 {
     const struct sched_pod *placed = sched_placed_pod(s, pod);
@@ -151,7 +156,7 @@ static void assumed_pod_goes(struct sched *s, const struct sched_pod *pod)
     sched_object_unref(s->words, (void *)placed);
 }
 
-/* Off the list of pods without a node. `bound`: since it has one now. */
+/* Removes a pod from the pods without a node. `bound`: because it has a node now. */
 static void pending_remove(struct sched *s, struct sched_pending *p, bool bound)
 {
     char space[KEY_MAX_BYTES];
@@ -175,7 +180,7 @@ static int put_assigned(struct sched *s, struct sched_pending *p, const struct s
     else if (p)
         p = NULL;
     if (r >= 0) {
-        /* What it replaces may be our own assumption: then it is new. */
+        /* The replaced pod may be our own assumption: then it is new. */
         bool is_new = p || !old || !str_eq(old->uid, pod->o.uid);
         if (is_new && old && !str_eq(old->uid, pod->o.uid))
             tell(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
@@ -208,7 +213,7 @@ static int put_first(struct sched *s, const struct sched_pod *pod, const struct 
 static int put_pending(struct sched *s, struct sched_pending *p, const struct sched_pod *pod,
                        const struct json *json, struct err *err)
 {
-    bool is_fuller = pod->json.n && !p->pod->json.n; /* the JSON is kept since then */
+    bool is_fuller = pod->json.n && !p->pod->json.n; /* JSON has been kept only since then */
     if (p->pod->o.rv == pod->o.rv && pod->o.rv > 0 && !is_fuller)
         return 0;
     const struct sched_pod *old = p->pod;
@@ -247,7 +252,7 @@ static int put_pod(struct sched *s, const struct sched_pod *pod, const struct js
         del_pod(s, pod->o.namespace, pod->o.name);
         return 0;
     }
-    if (p && !str_eq(p->pod->o.uid, pod->o.uid)) { /* another one of that name */
+    if (p && !str_eq(p->pod->o.uid, pod->o.uid)) { /* another pod of that name */
         pending_remove(s, p, false);
         p = NULL;
     }
@@ -256,7 +261,7 @@ static int put_pod(struct sched *s, const struct sched_pod *pod, const struct js
     const struct sched_pod *bound =
         p ? NULL : sched_cache_get(s->view.cache, SCHED_POD, pod->o.namespace, pod->o.name);
     if (bound && str_eq(bound->o.uid, pod->o.uid))
-        return 0; /* nobody takes a pod off its node: an old message */
+        return 0; /* a bound pod cannot lose its node: an outdated message */
     if (bound)
         del_pod(s, pod->o.namespace, pod->o.name);
     if (!sched_profile_of(s, pod->scheduler_name)) {

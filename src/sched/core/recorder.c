@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events (events.k8s.io/v1) as client-go's recorder writes them: the first of a kind is created;
- * the second makes a series of it; further ones are counted here and written when the series was
- * quiet for six minutes, or every half hour. What is alike: type, action, reason, and the object
- * with its resourceVersion; not the note.
+ * the second makes it a series; further ones are counted here and written when the series was quiet
+ * for six minutes, or every half hour. Events are of one kind if type, action, reason and the
+ * object with its resourceVersion are equal; the note does not matter.
  *
- * Only warnings are remembered: what goes well happens once to a pod. No timer runs while nothing
- * is remembered. When the API cannot keep up, Events are dropped, never pods.
+ * Only warnings are remembered, since a success happens once to a pod. No timer runs while nothing
+ * is remembered. If the API cannot keep up, Events are dropped, never pods.
  */
 #include "sched/core/internal.h"
 
@@ -19,7 +19,8 @@ struct recorder_series {
     struct str key;             /* owned by the map */
     struct str namespace, name; /* of the Event; in strings */
     char *strings;
-    char *created; /* the object without a series, in case it is gone when the series is told */
+    char *created; /* the object without a series, in case the Event is gone when the series is
+                      written */
     size_t n_created;
     uint64_t last_ms; /* monotonic */
     int64_t last_wall_us;
@@ -27,13 +28,13 @@ struct recorder_series {
     uint32_t count;
 };
 
-struct recorder_note { /* a request that waits */
+struct recorder_note { /* a request that waits to be sent */
     struct list node;
     struct sched *s;
     char *target, *body;
     size_t n_body;
     bool is_patch;
-    char *fallback; /* POST this where the Event to be patched is gone; NULL: nothing */
+    char *fallback; /* POST this if the Event to patch is gone; NULL: nothing */
     size_t n_fallback;
 };
 
@@ -142,7 +143,7 @@ static void write_series(struct sched *s, struct recorder_series *e)
     scoped(buf_fini_scoped) struct buf patch = BUF_INIT(512), whole = BUF_INIT(EVENT_MAX_BYTES);
     (void)buf_add_char(&patch, '{');
     add_series(&patch, e);
-    (void)buf_add(&whole, e->created, e->n_created - 1); /* its brace */
+    (void)buf_add(&whole, e->created, e->n_created - 1); /* without its closing brace */
     (void)buf_add_char(&whole, ',');
     add_series(&whole, e);
     e->written_ms = s->now_ms;
@@ -194,7 +195,7 @@ static void series_add(struct sched *s, struct str key, struct str namespace, st
     }
 }
 
-/* false: it is the first of its kind. */
+/* Returns false for the first of its kind. */
 static bool series_count(struct sched *s, struct str key, int64_t wall_us)
 {
     struct recorder_series *e = map_get(&s->recorder.series, key);
@@ -210,7 +211,7 @@ static bool series_count(struct sched *s, struct str key, int64_t wall_us)
     return true;
 }
 
-/* ---- making them ---- */
+/* ---- creation ---- */
 
 struct about {
     struct str controller, type, reason, action, note;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduler as a whole: profiles, timers, requests, and what plugins find around them. */
+/* The scheduler as a whole: profiles, timers, requests, and the plugins' environment. */
 #include "sched/core/internal.h"
 
 #include "base/clock.h"
@@ -36,7 +36,7 @@ void sched_cancel_after(struct sched *s, void (*run)(void *arg), void *arg)
             heap_remove(&by_due, NULL, &s->timers, i + 1);
 }
 
-/* Without a node there is nothing that time could change: pods wait for one, and no timer runs. */
+/* Without a node no timer could change anything: pods wait for a node, and no timer runs. */
 static bool can_place(const struct sched *s)
 {
     size_t n_nodes;
@@ -84,7 +84,7 @@ static void on_answer(void *arg, int r, int status, struct str body, const struc
         sched_api_call_end(call, r, status, body, err);
 }
 
-/* env: of the plugin that asks; NULL: core does. */
+/* env: of the calling plugin; NULL: the core calls. */
 static void start_call(struct sched *s, struct profile_env *env, const struct sched_api_request *rq,
                        sched_api_done done, void *arg)
 {
@@ -112,7 +112,7 @@ static void plugin_call(struct sched_api *api, const struct sched_api_request *r
     start_call(env->set->s, env, rq, done, arg);
 }
 
-/* What has not been answered yet is, and its answer, if it comes, finds nobody. */
+/* Answers all open calls; later answers are ignored. */
 static void cancel_calls(struct sched *s)
 {
     struct err err = { 0 };
@@ -127,7 +127,7 @@ static void cancel_calls(struct sched *s)
     }
 }
 
-/* ---- what plugins ask for ---- */
+/* ---- the plugins' environment ---- */
 
 static uint64_t now_ms(void *arg)
 {
@@ -220,7 +220,7 @@ void sched_profile_set_unref(struct profile_set *set)
     free(set);
 }
 
-/* All profiles sort the queue alike. */
+/* All profiles must sort the queue alike. */
 static int check_queue_sort(const struct profile_set *set, const struct sched_config *config,
                             size_t i, struct err *err)
 {
@@ -340,7 +340,7 @@ static struct sched_queue *queue_new(struct sched *s, const struct sched_config 
     return sched_queue_new(&opts);
 }
 
-/* ---- making it ---- */
+/* ---- creation ---- */
 
 int sched_new(const struct sched_opts *opts, struct sched **ret, struct err *err)
 {
@@ -413,7 +413,7 @@ void sched_free(struct sched *s)
     s->is_ending = true;
     cancel_calls(s);
     free_attempts(s);
-    cancel_calls(s); /* what plugins asked for at the end */
+    cancel_calls(s); /* calls that plugins made at the end */
     recorder_fini(s);
     sched_patches_fini(s);
     sched_profile_set_unref(s->set);
@@ -466,7 +466,7 @@ int sched_reload(struct sched *s, const struct sched_config *config,
         return r;
     }
     s->opts.keeps_json = keeps_json;
-    /* The queue's pods know plugins by their positions: it is told while the old ones are there. */
+    /* The queue refers to plugins by position: notify it while the old ones exist. */
     struct profile_set *old = s->set;
     s->opts.config = config;
     s->set = set;

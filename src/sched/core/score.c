@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the nodes that fit is best. Upstream: prioritizeNodes, RunScorePlugins. */
+/* Chooses the best of the nodes that fit. Upstream: prioritizeNodes, RunScorePlugins. */
 #include "sched/core/search.h"
 
 static bool score_failed(struct search *f, const char *what, struct str plugin,
@@ -103,7 +103,6 @@ static struct sched_plugin *tie_breaker(const struct sched_profile *profile)
     return NULL;
 }
 
-/* The highest; of several, each is as likely, unless a plugin knows better. */
 const struct sched_node_info *sched_search_best(const struct search *f)
 {
     struct sched_view *v = f->a->view;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which nodes fit. Upstream: findNodesThatFitPod and below in schedule_one.go, RunPreFilterPlugins.
+ * Finds the nodes that fit. Upstream: findNodesThatFitPod and below in schedule_one.go,
+ * RunPreFilterPlugins.
  */
 #include "sched/core/search.h"
 
@@ -29,7 +30,7 @@ static int compare_str(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Those of `into` that are in `other` as well. */
+/* Reduces `into` to the nodes that are also in `other`. */
 static void merge_nodes(struct sched_node_set *into, struct sched_node_set *other)
 {
     if (other->all)
@@ -79,22 +80,22 @@ void search_reject(struct search *f, const struct sched_plugin *by, const struct
         f->pending_by |= UINT64_C(1) << by->position;
 }
 
-/* All nodes are refused with the same words. */
+/* Refuses all nodes with the same status. */
 static void refuse_all(struct search *f, const struct sched_status *s)
 {
     f->absent = s;
     f->pre_filter_message = sched_status_message(&f->a->arena, s);
 }
 
-/* What the PreFilter plugins have said so far. */
+/* The results of the PreFilter plugins so far. */
 struct pre_filter {
     struct sched_node_set nodes;
     uint64_t limited_by;                /* plugins that gave a set of nodes */
-    const struct sched_status *refused; /* Unschedulable: the others are asked all the same */
+    const struct sched_status *refused; /* Unschedulable: the other plugins are still called */
     const struct sched_plugin *refused_by;
 };
 
-/* The sets of these plugins have no node in common. */
+/* Refuses all nodes: the sets of these plugins have no node in common. */
 static void refuse_by_sets(struct search *f, uint64_t limited_by)
 {
     struct arena *a = &f->a->arena;
@@ -129,7 +130,7 @@ static bool pre_filter_by(struct search *f, struct pre_filter *pf, struct sched_
     case SCHED_SKIP:
         a->cycle.skip_filter |= bit;
         return true;
-    case SCHED_UNSCHEDULABLE: /* preemption wants the others' states */
+    case SCHED_UNSCHEDULABLE: /* preemption needs the other plugins' states */
         pf->refused = s;
         pf->refused_by = p;
         return true;
@@ -198,7 +199,7 @@ static void note_refusal(struct search *f, const struct sched_node_info *node,
                              sched_status_by(&f->a->arena, status, by));
 }
 
-/* Looks at nodes, beginning at view->next_start, until enough fit. */
+/* Filters nodes, starting at view->next_start, until enough fit. */
 static void run_filters(struct search *f, const struct sched_node_info *const *nodes, size_t n)
 {
     struct sched_view *view = f->a->view;
@@ -254,7 +255,7 @@ static void run_extenders(struct search *f)
             f->rejected_by |= UINT64_C(1) << i;
 }
 
-/* The node that preemption has made room on. */
+/* Tries the node on which preemption has made room. */
 static bool try_nominated(struct search *f)
 {
     struct sched *s = f->s;
@@ -270,14 +271,14 @@ static bool try_nominated(struct search *f)
     run_extenders(f);
     if (!f->error && f->n_feasible > 0)
         return true;
-    f->error = NULL; /* the other nodes will tell */
+    f->error = NULL; /* the other nodes decide */
     f->rejected_by = rejected_by;
     f->pending_by = pending_by;
     f->n_statuses = f->n_feasible = 0;
     return false;
 }
 
-/* The nodes of a set that are there. */
+/* The nodes of a set that exist. */
 static const struct sched_node_info *const *nodes_of_set(struct search *f,
                                                          const struct pre_filter *pf, size_t *ret_n)
 {
@@ -308,7 +309,7 @@ void search_nodes(struct search *f)
     bool goes_on = run_pre_filter(f, &pf);
     sched_metrics_point(a, SCHED_AT_PRE_FILTER, sched_code(f->error ? f->error : f->absent));
     if (!goes_on) {
-        for (size_t i = 0; !f->error && i < f->n_all; i++) /* preemption looks at each */
+        for (size_t i = 0; !f->error && i < f->n_all; i++) /* preemption examines each */
             note_refusal(f, nodes[i], f->absent, f->absent->plugin);
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver itself: asleep and awake, the Lease, its end; see driver.h. Read from
- * sched_driver_start() at the end upwards.
+ * The driver itself: sleeping and waking, the Lease, shutdown; see driver.h. Start reading at
+ * sched_driver_start(), at the end.
  */
 #include "sched/driver/driver_impl.h"
 
@@ -36,7 +36,7 @@ void driver_has_all(struct sched_driver *d)
     tell_ready(d);
 }
 
-/* ---------------------------------------------------------------- who places */
+/* ---------------------------------------------------------------- leading */
 
 static void on_leads(void *arg, bool leads)
 {
@@ -54,7 +54,7 @@ static void start_leader(struct sched_driver *d)
     const struct sched_config *c = d->opts.config;
     if (!c->leader.on)
         return;
-    struct driver_message *m = driver_message(MESSAGE_LEAD, STR("")); /* not before it is told so */
+    struct driver_message *m = driver_message(MESSAGE_LEAD, STR("")); /* after the message */
     driver_send(d, m);
     scoped(free_scoped) char *name = str_dup(c->leader.name);
     scoped(free_scoped) char *namespace = str_dup(c->leader.namespace);
@@ -191,9 +191,9 @@ static int fall_asleep(struct sched_driver *d, struct err *err)
     return reflector_start(&opts, &d->sleeper, err);
 }
 
-/* ---------------------------------------------------------------- what the thread says */
+/* ---------------------------------------------------------------- messages from the thread */
 
-/* Pods of a name that was nobody's were not kept: they are listed again. */
+/* Pods whose schedulerName was unknown were not kept: list them again. */
 static void find_new_pods(struct sched_driver *d)
 {
     struct reflector *pods = d->awake ? d->feeds[SCHED_POD].reflector : d->sleeper;
@@ -299,13 +299,13 @@ static void free_driver(struct sched_driver *d)
         stopped(arg);
 }
 
-/* Behind what the release of the plugins has posted. */
+/* Posted after the posts of the release of the plugins. */
 static void on_final(struct post *p)
 {
     free_driver(container_of(p, struct sched_driver, final));
 }
 
-/* What the thread has not read any more. */
+/* Frees the messages that the thread has not read. */
 static void drop_inbox(struct sched_driver *d)
 {
     struct err err = { 0 };
@@ -333,7 +333,10 @@ static void on_leader_stopped(void *arg)
     driver_continue_stop(d);
 }
 
-/* The thread, then requests that are left, then the Lease, then plugins that are being loaded. */
+/*
+ * Stops the thread, then the remaining requests, then the Lease, then plugins that are being
+ * loaded.
+ */
 void driver_continue_stop(struct sched_driver *d)
 {
     if (!d->stopping || !d->joined || d->ending)
@@ -369,19 +372,19 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
     d->leader_stopped = d->leader == NULL;
     driver_stop_feeds(d);
     timer_stop(d->loop, &d->refill);
-    if (d->n_loading > 0) { /* a plugin may be at its start */
+    if (d->n_loading > 0) { /* a plugin may be starting */
         wplugin_host_interrupt(d->plugin_host);
         wplugin_host_end_loads(d->plugin_host);
     }
     if (d->has_thread) {
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
-        return; /* it says when it has ended */
+        return; /* its callback reports the end */
     }
     d->joined = true;
     defer_start(d->loop, &d->deferred_stop, on_deferred_stop);
 }
 
-/* ---------------------------------------------------------------- asking */
+/* ---------------------------------------------------------------- queries */
 
 void sched_driver_explain(struct sched_driver *d, struct str namespace, struct str name,
                           void (*done)(void *arg, int r, struct str text, const struct err *err),
@@ -436,7 +439,7 @@ void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret)
 
 /* ---------------------------------------------------------------- plugins */
 
-/* Are these profiles that can be? Without a cluster, and without plugins from outside. */
+/* Can these profiles be created? Checks without a cluster and without foreign plugins. */
 static int check_config(const struct sched_config *config, struct err *err)
 {
     struct sched_api nobody = { NULL };
@@ -483,7 +486,7 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
         driver_send(d, m);
         return;
     }
-    /* Asleep: it begins with the new one. */
+    /* Asleep: it will start with the new one. */
     r->r = has_foreign(d, config) ? 0 : check_config(config, &r->err);
     if (r->r >= 0)
         d->config = config;
@@ -525,7 +528,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->ended);
     if (opts->modules)
         d->plugin_host = wplugin_host_new(opts->loop, opts->modules, opts->references);
-    /* Plugins from outside are made at once: what is wrong with them is wrong at the start. */
+    /* Foreign plugins are loaded at once, so that their errors appear at the start. */
     assert(opts->config || (opts->config_later && !opts->eager));
     bool foreign = opts->config && has_foreign(d, opts->config);
     int r = foreign || !opts->config ? 0 : check_config(opts->config, err);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests of the scheduler's thread, on the loop. */
+/* Requests of the scheduler's thread, on the loop thread. */
 #include "sched/driver/driver_impl.h"
 
 #include "base/clock.h"
 
 #include <errno.h>
 
-enum { TOKEN_MAX_US = 1000000000 }; /* so that a burst of tokens does not overflow */
+enum { TOKEN_MAX_US = 1000000000 }; /* limit, so that a burst of tokens does not overflow */
 
-/* To the thread, or, when it has ended, to the one who still waits there: it only frees. */
 void driver_answer(struct driver_call *c)
 {
     struct sched_driver *d = c->d;

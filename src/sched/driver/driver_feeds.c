@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches of all kinds, whose texts go to the scheduler's thread. */
+/* Watches of all kinds; their texts are sent to the scheduler's thread. */
 #include "sched/driver/driver_impl.h"
 
 #include "base/log.h"
@@ -18,7 +18,7 @@ static bool send_text(struct driver_feed *f, enum message_type type, struct str 
         if (full)
             d->outbox.drained = false;
         uv_mutex_unlock(&d->lock);
-        if (full) { /* it is listed again when the thread has read what there is */
+        if (full) { /* listed again after the thread has read the inbox */
             f->lost = true;
             return false;
         }
@@ -52,7 +52,7 @@ static void on_list_end(void *arg, uint64_t rv)
 
 static void on_absent_timer(struct timer *t);
 
-/* Without these nothing is placed: an API that says it has none is not ready yet. */
+/* Nothing is placed without these kinds: an API that reports them as absent is not ready yet. */
 static bool can_be_absent(enum sched_kind kind, int status)
 {
     if (kind == SCHED_POD || kind == SCHED_NODE)
@@ -68,7 +68,7 @@ static void on_trouble(void *arg, int status, const struct err *err)
         return;
     reflector_close(take_ptr(&f->reflector));
     f->absent = f->synced = true;
-    on_list_begin(f); /* what there was of it is gone */
+    on_list_begin(f); /* the known objects of the kind are gone */
     (void)send_text(f, MESSAGE_LIST_END, STR(""));
     if (!timer_is_armed(&d->absent))
         timer_start(d->loop, &d->absent, DRIVER_ABSENT_MS, on_absent_timer);
@@ -109,7 +109,7 @@ static void on_absent_timer(struct timer *t)
             (void)start_feed(d, (enum sched_kind)k, NULL);
 }
 
-/* Only for plugins that are about images that nodes have. */
+/* Wanted only by plugins about images on nodes. */
 static bool wants_kind(const struct sched_driver *d, enum sched_kind kind)
 {
     if (kind != SCHED_NODE_IMAGE_STATE)
@@ -124,7 +124,6 @@ static bool wants_kind(const struct sched_driver *d, enum sched_kind kind)
     return false;
 }
 
-/* Those that are wanted and do not run. */
 void driver_start_feeds(struct sched_driver *d)
 {
     d->feeds_run = true;

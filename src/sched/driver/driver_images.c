@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What images are made of, on the loop: the pull secrets of the pod are read as far as the
- * scheduler may, as kubelet would; then the registry is asked (oci/lookup.h). A secret that cannot
- * be read is as good as none: the registry decides.
+ * Looks up the layers of images, on the loop thread: reads the pod's pull secrets as far as the
+ * scheduler may, as kubelet would; then asks the registry (oci/lookup.h). A secret that cannot be
+ * read is ignored: the registry decides.
  */
 #include "sched/driver/driver_impl.h"
 
@@ -18,18 +18,18 @@
 
 enum { PREFIX_HEX = 12 };
 
-/* One question: of the thread, whose call it owns, or of sched_driver_ask_image(). */
+/* One lookup: for the thread, whose call it owns, or for sched_driver_ask_image(). */
 struct asked_image {
     struct list node; /* of d->asking */
     struct sched_driver *d;
-    struct driver_call *call; /* NULL: of cb */
+    struct driver_call *call; /* NULL: for cb */
     sched_image_cb cb;
     void *arg;
-    struct str namespace, secrets; /* of the call's target; secrets: those not read yet */
+    struct str namespace, secrets; /* from the call's target; secrets: those not read yet */
     struct oci_reference ref;
     struct oci_login login;
-    struct defer begin;         /* of cb: that is not called before its question was taken */
-    struct client_ask *reading; /* a secret; NULL: none is */
+    struct defer begin; /* for cb, which must not be called before the function has returned */
+    struct client_ask *reading; /* the secret being read; NULL: none */
     struct oci_lookup_call lookup;
 };
 
@@ -57,7 +57,7 @@ static void answer_call(struct driver_call *c, int r, const struct oci_lookup_im
     driver_answer(c);
 }
 
-/* image: with r 0. */
+/* image: valid if r is 0. */
 static void answer_asked(struct asked_image *q, int r, const struct oci_lookup_image *image,
                          const struct err *err)
 {
@@ -137,7 +137,7 @@ static void look_up(struct asked_image *q)
 
 static void read_secrets(struct asked_image *q);
 
-/* What docker login wrote: a file, or (the old type) only its "auths". */
+/* The credentials of docker login: a whole file, or (the old type) only its "auths". */
 static void take_auths(struct asked_image *q, const struct json *data, const char *key,
                        bool is_bare)
 {
@@ -150,7 +150,7 @@ static void take_auths(struct asked_image *q, const struct json *data, const cha
     scoped(free_scoped) char *config = xasprintf("%s" STR_FMT "%s", is_bare ? "{\"auths\":" : "",
                                                  STR_ARG(buf_str(&plain)), is_bare ? "}" : "");
     (void)oci_login_read(str_of(config), &q->ref, &q->login, &program, NULL);
-    free(program); /* it would run with our rights */
+    free(program); /* a credential helper would run with our rights */
 }
 
 static void on_secret(void *arg, int status, struct str body, const struct json *json,
@@ -180,7 +180,7 @@ static int start_reading(struct asked_image *q, struct str name)
     return ask_start(o->transport, o->identity, &rq, on_secret, q, &q->reading, NULL);
 }
 
-/* Until one knows the registry. */
+/* Reads secrets until one has credentials for the registry. */
 static void read_secrets(struct asked_image *q)
 {
     struct str name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The scheduler's thread: reads messages, runs cycles, starts threads for lanes, and hands its
- * requests to the loop once for each round. It blocks while there is nothing to do; a timer of the
- * core is the end of that wait.
+ * requests to the loop once per round. It blocks while it has no work; the next timer of the core
+ * limits that wait.
  */
 #include "sched/driver/driver_impl.h"
 
@@ -76,7 +76,7 @@ static void on_api_call(struct sched_api *api, const struct sched_api_request *r
     c->target = str_dup(rq->target);
     c->body = str_dup(rq->body);
     c->n_body = rq->body.n;
-    c->patch_type = rq->patch_type; /* a constant, as all of them are */
+    c->patch_type = rq->patch_type; /* all callers pass constants */
     c->done = done;
     c->arg = arg;
     buf_init(&c->answer, DRIVER_ANSWER_MAX_BYTES);
@@ -93,7 +93,7 @@ static struct str architecture_of(const struct sched_node *node)
     return STR("");
 }
 
-/* The text behind the others. */
+/* Appends a text to the others. */
 static struct str append(char **at, struct str text)
 {
     struct str copy = str_n(*at, text.n);
@@ -140,15 +140,15 @@ struct driver_thread_reader {
     struct sched_driver *d;
     uint64_t now_ms;
     struct arena arena;
-    /* Names that were known before the list which is under way, by kind; NULL: none is. */
+    /* Names known before the list under way, by kind; NULL: no list. */
     struct map *before[SCHED_KIND_COUNT];
     uint64_t complained_ms;
     size_t unreadable;
-    /* Kinds that are listed again, since guests see more of them than was kept; until then no pod
-     * is tried. A bit each. */
+    /* Kinds being listed again, since guests see more of them than was kept; until then no pod is
+     * tried. One bit each. */
     uint32_t rereads;
     bool has_all; /* the first lists of all kinds */
-    /* Events of the watches, held until the lanes have caught up. */
+    /* Watch events, held until the lanes have caught up. */
     struct list held;
     size_t held_bytes;
     uint64_t rested_ns; /* the end of the last round */
@@ -159,7 +159,7 @@ static struct str object_key(struct driver_thread_reader *r, struct str namespac
     return str_of(arena_printf(&r->arena, STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name)));
 }
 
-/* One line a minute, however many there are. */
+/* At most one log line a minute. */
 static void complain(struct driver_thread_reader *r, enum sched_kind kind, const struct json *meta,
                      const struct err *err)
 {
@@ -236,7 +236,7 @@ static void list_begins(struct driver_thread_reader *r, enum sched_kind kind)
     sched_each_name(r->d->s, kind, note_name, r->before[kind]);
 }
 
-/* What the list did not bring has gone meanwhile. */
+/* Removes the objects that the list did not contain. */
 static void list_ends(struct driver_thread_reader *r, enum sched_kind kind)
 {
     if (!r->before[kind])
@@ -259,7 +259,7 @@ static void explain_pod(struct sched_asked *asked)
     q->err = (struct err){ 0 };
     q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), clock_mono_ms(),
                          &explain_observer, e, &q->err);
-    if (q->r == -EAGAIN) { /* it is the pod of another lane now, after a reload */
+    if (q->r == -EAGAIN) { /* after a reload the pod belongs to another lane */
         sched_ask(d->s, str_of(q->namespace), str_of(q->name), asked);
         return;
     }
@@ -297,7 +297,7 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
 
 /* ---- messages ---- */
 
-/* false: it was the last one. */
+/* Returns false after the last message. */
 static bool handle(struct driver_thread_reader *r, struct driver_message *m)
 {
     struct sched_driver *d = r->d;
@@ -350,8 +350,10 @@ static bool is_of_watch(const struct driver_message *m)
            m->type == MESSAGE_LIST_END || m->type == MESSAGE_LINE || m->type == MESSAGE_SYNCED;
 }
 
-/* To be handled now; in the order of their arrival, except that only what the watches told is held.
- * NULL: there is none. */
+/*
+ * The next message to handle, in order of arrival, except that watch events may be held. NULL:
+ * none.
+ */
 static struct driver_message *next_message(struct driver_thread_reader *r, struct list *messages)
 {
     for (;;) {
@@ -382,7 +384,7 @@ struct lane_thread {
     uv_thread_t thread;
 };
 
-/* The scheduler's thread looks at its timers again, and at lanes that have something to do. */
+/* Makes the scheduler's thread check its timers, and lanes with work. */
 static void poke(struct sched_driver *d)
 {
     uv_mutex_lock(&d->lock);
@@ -442,7 +444,7 @@ static void join_lanes(struct sched_driver *d)
     }
 }
 
-/* Calls of guests are interrupted until every lane has come to its end. */
+/* Interrupts guest calls until every lane has ended. */
 static void end_lanes(struct sched_driver *d)
 {
     enum { LOOK_MS = 10 };
@@ -489,9 +491,9 @@ static const struct sched_lanes lanes = { .leave = leave_turn,
 /* ---- the thread ---- */
 
 /*
- * With the lock. While lanes run, let messages and jobs of lanes gather for a moment, without a
- * signal: a round takes the turn, and each time the lane waits for it. A lane ends several jobs for
- * each pod, and the API answers and tells of each pod on its own.
+ * Called with the lock held. While lanes run, waits a moment without a signal so that messages and
+ * jobs of lanes accumulate: a round takes the turn, and the lane waits for it each time. A lane
+ * finishes several jobs for each pod, and the API sends several messages for each.
  */
 static void let_gather(struct driver_thread_reader *r, uint64_t due_ms)
 {
@@ -504,7 +506,7 @@ static void let_gather(struct driver_thread_reader *r, uint64_t due_ms)
         (void)uv_cond_timedwait(&d->wake, &d->lock, until_ns - now_ns);
 }
 
-/* The messages that wait; blocks until there is one, or `due_ms` is there. */
+/* Takes the waiting messages; blocks until there is one, or until `due_ms`. */
 static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t due_ms)
 {
     struct sched_driver *d = r->d;
@@ -525,7 +527,7 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
     d->is_poked = false;
     d->inbox_bytes = r->held_bytes;
     if (!d->outbox.drained &&
-        list_is_empty(&r->held)) { /* something was left out: now there is room to list it */
+        list_is_empty(&r->held)) { /* something was dropped: now there is room to list it */
         d->outbox.drained = true;
         driver_unlock_and_post(d);
     } else {
@@ -552,7 +554,10 @@ static void tell_state(struct sched_driver *d)
     uv_mutex_unlock(&d->lock);
 }
 
-/* Messages, then some cycles. Returns when it wants to run again; false in *goes_on: the end. */
+/*
+ * Handles messages, then runs some cycles. Returns the time of the next round; false in *goes_on:
+ * the end.
+ */
 static uint64_t run_round(struct driver_thread_reader *r, struct list *messages, bool *goes_on)
 {
     struct sched_driver *d = r->d;
@@ -586,7 +591,7 @@ static uint64_t run_round(struct driver_thread_reader *r, struct list *messages,
     return due_ms;
 }
 
-/* Bindings that are under way get their answers, for a while. */
+/* Delivers answers to bindings under way, for a while. */
 static void wind_down(struct driver_thread_reader *r)
 {
     uint64_t until = clock_mono_ms() + DRIVER_STOP_MS;
@@ -654,7 +659,7 @@ static void run_thread(void *arg)
     if (code >= 0)
         end_lanes(d);
     turn_take(&d->turn);
-    if (d->foreign) /* else Unreserve could take a call's whole time for each pod */
+    if (d->foreign) /* else each Unreserve could take the whole time limit of a call */
         wplugin_host_interrupt(d->plugin_host);
     sched_free(take_ptr(&d->s));
     sched_extenders_free(take_ptr(&d->extenders));
@@ -677,7 +682,7 @@ int driver_thread_start(struct sched_driver *d, struct err *err)
     if (r < 0)
         return err_sys(err, r, "start the scheduler's thread");
     d->has_thread = true;
-    loop_hold(d->loop); /* until it has ended */
+    loop_hold(d->loop); /* until the thread has ended */
     return 0;
 }
 

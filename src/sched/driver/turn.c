@@ -17,7 +17,7 @@ void turn_fini(struct turn *t)
     uv_cond_destroy(&t->moved);
 }
 
-/* With the lock. The owner, which is in a call, finds out in turn_reclaim(). */
+/* Called with the lock held. The owner, which is in a call, notices in turn_reclaim(). */
 static bool take_lent(struct turn *t)
 {
     return atomic_exchange(&t->lent_by, 0) != 0;
@@ -34,7 +34,7 @@ void turn_take(struct turn *t)
         } else if (has_waited && take_lent(t)) {
             t->serving = mine;
             if (t->next > mine + 1)
-                uv_cond_broadcast(&t->moved); /* who comes next: this turn may be lent too */
+                uv_cond_broadcast(&t->moved); /* wakes the next one: this turn may be lent too */
         } else {
             uint64_t ns = (uint64_t)TURN_LENT_MS * 1000000;
             has_waited = uv_cond_timedwait(&t->moved, &t->lock, ns) == UV_ETIMEDOUT || has_waited;
@@ -62,7 +62,7 @@ void turn_give(struct turn *t)
     t->serving++;
     bool is_wanted = t->next != t->serving;
     uv_mutex_unlock(&t->lock);
-    if (is_wanted) /* without the lock, which the thread that wakes up takes first */
+    if (is_wanted) /* after the unlock, since the thread that wakes up takes the lock first */
         uv_cond_broadcast(&t->moved);
 }
 

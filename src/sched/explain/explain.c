@@ -12,7 +12,7 @@ struct explain_refusal {
     uint32_t n_reasons;
 };
 
-/* One plugin's points, for the nodes in `ranked`. */
+/* One plugin's scores, for the nodes in `ranked`. */
 struct explain_column {
     struct str plugin;
     int64_t *points;
@@ -21,7 +21,8 @@ struct explain_column {
 struct explain {
     struct arena arena; /* of the attempt */
     struct str namespace, name, scheduler_name, assigned;
-    /* What it waits for before it is tried, or (with a node) in its binding; plugin "": nothing. */
+    /* What the pod waits for before it is tried, or (with a node) in its binding; plugin "":
+     * nothing. */
     struct str waits_node, waits_plugin, waits_for;
     bool is_over, is_placed;
     struct str node, message;
@@ -51,7 +52,7 @@ void explain_free(struct explain *e)
 
 /* ---- observing ---- */
 
-/* Whatever is told first about an attempt begins it. */
+/* The first report about an attempt starts it. */
 static void begin(struct explain *e, const struct sched_pod *pod)
 {
     bool is_same =
@@ -163,7 +164,7 @@ size_t explain_chosen(const struct explain *e, const struct explain_score **ret,
     return e->chosen ? e->columns.n : 0;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void add_member(struct buf *to, const char *key, struct str value)
 {

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* ---- as Go reads ---- */
+/* ---- reading like Go ---- */
 
 static int read_text(struct arena *a, struct str text, struct json **ret, struct err *err)
 {
@@ -14,7 +14,7 @@ static int read_text(struct arena *a, struct str text, struct json **ret, struct
     return json_parse(a, text, NULL, ret, err);
 }
 
-/* The last member of that name, in any case; NULL: none, or null. */
+/* The last member of that name, ignoring case; NULL: absent, or null. */
 static const struct json *field(const struct json *obj, const char *name)
 {
     const struct json *found = NULL;
@@ -80,7 +80,7 @@ static int read_failed(struct arena *a, const struct json *map, const char *wher
     return 0;
 }
 
-/* Names out of a NodeList. */
+/* Reads the names from a NodeList. */
 static int read_nodes(struct arena *a, const struct json *list, struct extender_filtered *ret,
                       struct err *err)
 {
@@ -138,7 +138,7 @@ int extender_read_filtered(struct arena *a, struct str text, bool by_name,
     return r;
 }
 
-/* ---- the others ---- */
+/* ---- other answers ---- */
 
 int extender_read_scores(struct arena *a, struct str text, struct extender_score **ret,
                          size_t *ret_n, struct err *err)

@@ -18,12 +18,12 @@ struct extender {
     struct extender_link *link;
 };
 struct sched_extenders {
-    struct loop *loop; /* NULL: there is none to be asked */
+    struct loop *loop; /* NULL: there are no extenders */
     struct extender *p;
     size_t n;
 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 void sched_extenders_free(struct sched_extenders *x)
 {
@@ -32,7 +32,7 @@ void sched_extenders_free(struct sched_extenders *x)
     for (size_t i = 0; i < x->n; i++)
         extender_link_free(x->p[i].link);
     if (x->loop) {
-        loop_run(x->loop); /* until connections are closed */
+        loop_run(x->loop); /* until the connections are closed */
         loop_fini(x->loop);
     }
     free(x->loop);
@@ -91,7 +91,7 @@ int sched_extenders_new(const struct sched_config_extender *configs, size_t n,
     return 0;
 }
 
-/* ---- whose pods ---- */
+/* ---- which pods ---- */
 
 static bool manages(const struct extender *e, struct str resource)
 {
@@ -101,7 +101,7 @@ static bool manages(const struct extender *e, struct str resource)
     return false;
 }
 
-/* One without resources of its own is for all pods. */
+/* An extender without managed resources gets all pods. */
 static bool wants(const struct extender *e, const struct sched_pod *pod)
 {
     for (uint32_t i = 0; i < pod->requests.n_scalars; i++)
@@ -117,7 +117,9 @@ static void add_json(struct buf *to, struct str json)
     buf_add_str(to, str_is_empty(json) ? STR("null") : json);
 }
 
-/* extender/v1 ExtenderArgs: whole nodes, or their names for who has a cache of nodes. */
+/*
+ * extender/v1 ExtenderArgs: whole nodes, or only their names for an extender with a cache of nodes.
+ */
 static void write_args(struct buf *to, const struct extender *e, const struct sched_pod *pod,
                        const struct sched_node_info *const *nodes, size_t n)
 {
@@ -163,7 +165,7 @@ static void log_skipped(const struct extender *e, struct str error)
                   STR_ARG(e->config->url_prefix), log_quote(quoted, error));
 }
 
-/* An extender that may be ignored is. */
+/* Is the extender ignorable? If so, its failure is logged. */
 static bool is_forgiven(const struct extender *e, const struct sched_status *status)
 {
     if (e->config->is_ignorable)
@@ -189,10 +191,10 @@ struct filtering {
     void *refuse_arg;
 };
 
-/* By a node's index: what is known of it in one answer. */
+/* The state of a node within one answer, by the node's index. */
 enum { NODE_UNASKED, NODE_ASKED, NODE_KEPT };
 
-/* What is left is a part of what was sent, in the order of the answer. */
+/* Keeps the nodes of the answer, in its order; they must be among those that were sent. */
 static const struct sched_status *keep(struct filtering *f, const struct extender_filtered *answer)
 {
     struct arena *a = f->cycle->arena;
@@ -218,7 +220,9 @@ static const struct sched_status *keep(struct filtering *f, const struct extende
     return NULL;
 }
 
-/* Nodes that the scheduler does not know are passed over, and so are those told before. */
+/*
+ * Reports refused nodes. Skips nodes that the scheduler does not know, and nodes reported before.
+ */
 static void tell_refused(struct filtering *f, const struct extender_failed *p, size_t n,
                          enum sched_code code, bool *told)
 {
@@ -296,7 +300,7 @@ static int64_t scale(int64_t score, int64_t by)
                : product;
 }
 
-/* Scores of nodes that nobody asked about do not count. */
+/* Adds the scores; those of nodes that were not sent are ignored. */
 static void apply_scores(const struct extender *e, struct sched_cycle *cycle, struct str text,
                          const uint32_t *at, int64_t *sums)
 {
@@ -318,7 +322,7 @@ static void apply_scores(const struct extender *e, struct sched_cycle *cycle, st
     arena_fini(&a);
 }
 
-/* All are asked at once; who fails gives no scores. */
+/* All extenders are called in parallel; one that fails gives no scores. */
 static void prioritize(void *arg, struct sched_cycle *cycle,
                        const struct sched_node_info *const *nodes, size_t n, int64_t *sums)
 {
@@ -453,7 +457,7 @@ static const struct sched_pod *pod_on(const struct sched_node_info *node, struct
     return NULL;
 }
 
-/* Which pods have to go from a node, as the extender says. */
+/* Reads which pods the extender wants removed from a node. */
 static const struct sched_status *take_victims(const struct extender *e, struct arena *a,
                                                const struct extender_victims *v,
                                                struct sched_candidate *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One POST for each call, with the texts of Go's client where something fails, as users know them
- * from kube-scheduler.
+ * One POST for each call. Error texts are those of Go's client, which users know from
+ * kube-scheduler.
  */
 #include "sched/extender/post.h"
 
@@ -29,7 +29,7 @@ struct extender_link {
 
 /* ---- TLS ---- */
 
-/* The text itself, or what the file holds; "" where neither is given. */
+/* The text itself, or the content of the file; "" if neither is given. */
 static int read_pem(struct str data, struct str file, struct buf *to, struct err *err)
 {
     if (!str_is_empty(data)) {
@@ -69,7 +69,7 @@ static int make_tls(struct extender_link *link, struct err *err)
         r = read_pem(c->key_data, c->key_file, &key, err);
     if (r < 0)
         return r;
-    /* enableHTTPS without a CA means that nobody is asked who he is, as upstream. */
+    /* enableHTTPS without a CA disables verification of the server, as upstream. */
     bool insecure = c->insecure || (c->enable_https && ca.n == 0);
     if (insecure && ca.n > 0)
         return err_set(err, E_INVALID,
@@ -191,7 +191,7 @@ static void explain_status(struct extender_post *p)
 
 static int post_begin(struct extender_post *p, struct err *err);
 
-/* A kept connection may be closed by its server at the moment it is used again. */
+/* Start again? The server may close a kept connection just when it is reused. */
 static bool begins_again(struct extender_post *p, int r)
 {
     if (!p->repeats || p->has_head || p->is_late || r != -ECONNRESET)
@@ -264,8 +264,8 @@ static void post_start(struct extender_post *p)
 
 void extender_post_all(struct loop *loop, struct extender_post *posts, size_t n)
 {
-    /* The loop has stood still since the last time: it learns the time, and which connections the
-     * other sides have closed. */
+    /* The loop has not run since the last call: update its time, and let it notice connections
+     * closed by peers. */
     (void)loop_turn(loop, false);
     for (size_t i = 0; i < n; i++)
         post_start(&posts[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Equality of what pods want; the contract is in alike.h. */
+/* Equality of pods' constraints; the contract is in alike.h. */
 #include "sched/plugins/alike.h"
 
 uint64_t alike_hash_labels(uint64_t h, const struct sched_labels *l)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NodeResourcesBalancedAllocation: nodes whose resources are used more evenly with the pod than
- * without it.
+ * NodeResourcesBalancedAllocation: prefers nodes whose resource use is more balanced with the pod
+ * than without it.
  *
- * Since 1.36 the score is the change that the pod makes, between 50 and 100. A pod that asks for
- * nothing changes nothing, and is left out, for else the emptiest node would get all of them.
+ * Since 1.36 the score is the change that the pod makes, between 50 and 100. A pod without requests
+ * changes nothing and is not scored, since otherwise the emptiest node would get all such pods.
  */
 #include "sched/plugins/resource_shares.h"
 
@@ -55,7 +55,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
 {
     const struct sched_specs *specs = &balanced_of(p)->specs;
     const int64_t *requests = sched_cycle_state(cycle, p);
-    if (!requests) /* PreScore is off */
+    if (!requests) /* PreScore is disabled */
         requests = sched_specs_requests(specs, cycle->arena, cycle->pod, false);
     bool nothing = asks_for_nothing(requests, specs->n);
     for (size_t i = 0; i < n; i++)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BreakDeployTime: where a pod's images would be there first, by running the assignment of layers
- * to sources (place_break_deploy_s()) for a node without sending it.
+ * BreakDeployTime: the node where a pod's images would arrive first, predicted by assigning layers
+ * to sources for each node (place_break_deploy_s()), without storing the plan.
  *
- * It scores the most promising nodes (those that hold most, then those that get most from the
- * registry) between the slowest and the fastest of them; the others get nothing. Of nodes with the
- * same total the one with the shorter time wins, then the lower name: so with this plugin in a
- * profile decisions are the same again and again.
+ * It scores the most promising nodes (those that hold most, then those that are fastest from the
+ * registry) between the slowest and the fastest of them; all others get 0. Of nodes with equal
+ * totals the one with the shorter time wins, then the lower name; so with this plugin in a profile
+ * decisions are reproducible.
  */
 #include "sched/plugins/break_inputs.h"
 
 #include <math.h>
 
-/* Nodes that can send layers of a pod's, the best uplinks. */
+/* Nodes that can send layers of a pod, those with the best uplinks. */
 struct peers {
     struct place_break_peer p[PLACE_BREAK_PEERS_MAX];
     const struct sched_node_image_state *of[PLACE_BREAK_PEERS_MAX];
@@ -21,10 +21,10 @@ struct peers {
 
 struct deploy_time {
     struct sched_plugin plugin;
-    int64_t registry_bps; /* of nodes that do not tell */
+    int64_t registry_bps; /* for nodes that do not report it */
     struct break_images images;
     struct break_states states;
-    /* The last peers, for the next pod with the same layers, until a node tells something new. */
+    /* The last peers, for the next pod with the same layers, until a node's report changes. */
     struct peers peers;
     struct break_set_id peers_of;
     uint64_t peers_generation;
@@ -35,11 +35,11 @@ static struct deploy_time *deploy_time_of(struct sched_plugin *p)
     return container_of(p, struct deploy_time, plugin);
 }
 
-/* What a cycle works out once. */
+/* Computed once for a cycle. */
 struct sources {
     const struct break_layers *layers;
     const struct peers *peers;
-    /* The last two that were asked for: ties compare the best one with others. */
+    /* The last two predictions: `tie` compares the best node with others. */
     struct {
         const struct sched_node_info *node;
         double seconds;
@@ -87,7 +87,7 @@ static void add_peer(struct peers *s, const struct sched_node_image_state *state
     s->n = last + 1;
 }
 
-/* Of what a node holds, what it can send. */
+/* Keeps those held layers that the node can send. */
 static void keep_sendable(const struct break_layers *layers,
                           const struct sched_node_image_state *state, struct place_break_set *s)
 {
@@ -124,7 +124,7 @@ static void find_peers(struct deploy_time *t, const struct sched_cycle *cycle,
     }
 }
 
-/* Layers alone come from peers: of whole images nobody knows what they are made of. */
+/* Only layers come from peers: the layers of a whole image are unknown. */
 static const struct peers *peers_of(struct deploy_time *t, const struct sched_cycle *cycle,
                                     const struct break_layers *layers)
 {
@@ -245,7 +245,7 @@ static size_t choose(struct sched_plugin *p, struct sched_cycle *cycle, const st
     return n_best;
 }
 
-/* What it holds, or how fast it gets the rest. */
+/* Is the node's report of its layers, or of its speed, old? */
 static bool is_old(const struct sched_framework *f, const struct sched_node_image_state *s)
 {
     return s && (break_is_old(f, s->reported_ms, BREAK_OLD_MS) ||

@@ -137,7 +137,7 @@ const struct sched_node_image_state *break_state(struct break_states *s,
 
 /* ---- layers ---- */
 
-/* What does not follow the form is left out: a layer too few changes a score and no more. */
+/* Malformed entries are left out: a missing layer only changes a score. */
 static bool read_layer(struct str text, uint64_t *ret_prefix, int64_t *ret_size,
                        int64_t *ret_unpacked)
 {
@@ -248,7 +248,7 @@ static void look(const struct break_layers *l, const struct sched_node *node,
     }
 }
 
-/* What is kept for these layers, in the place of what was not asked for longest. */
+/* The cached set for these layers; replaces the least recently used one. */
 static struct break_kept *kept_of(struct break_states *s, const struct break_layers *l)
 {
     const struct break_set_id set = break_set_id(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BreakLayerLocality: nodes that hold much of what a pod's images are made of, and have room for
- * the rest. What upstream's ImageLocality does for whole images.
+ * BreakLayerLocality: prefers nodes that hold many bytes of a pod's layers, and filters nodes
+ * without room for the rest. The counterpart for layers of upstream's ImageLocality.
  */
 #include "sched/plugins/break_inputs.h"
 
@@ -81,7 +81,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
     static const int64_t mib = 1 << 20;
     struct locality *loc = locality_of(p);
     const struct break_layers *l = sched_cycle_state(cycle, p);
-    if (!l) /* PreFilter is off */
+    if (!l) /* PreFilter is disabled */
         l = layers_of(p, cycle);
     int64_t low = loc->k8s_thresholds ? 23 * mib : 0;
     int64_t high = loc->k8s_thresholds ? 1000 * mib * MAX(cycle->pod->n_containers, 1) : l->total;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BreakNetwork: nodes with a fast uplink and a short way to other nodes and the registry. The ranks
- * are those among all nodes of the cluster, also where a filter has refused some of them for this
- * pod.
+ * BreakNetwork: prefers nodes with a fast uplink and a short round trip to other nodes and the
+ * registry. Ranks are among all nodes of the cluster, even if a filter has refused some of them for
+ * this pod.
  */
 #include "sched/plugins/break_inputs.h"
 
@@ -10,7 +10,7 @@ struct network {
     struct sched_plugin plugin;
     enum place_break_reading reading;
     struct break_states states;
-    bool is_counted; /* the orders have all nodes, and follow their changes */
+    bool is_counted; /* the orders contain all nodes, and are kept up to date */
     struct place_break_order bandwidth, rtt;
 };
 
@@ -41,7 +41,7 @@ static const struct sched_object *find_as(const struct sched_plugin *p, enum sch
     return sched_cache_get(p->framework->cache, kind, STR(""), named->name);
 }
 
-/* The state of a node that is not there does not count. */
+/* The NodeImageState of a node that does not exist does not count. */
 static void changed(struct sched_plugin *p, const struct sched_event *event)
 {
     struct network *net = network_of(p);
@@ -84,7 +84,7 @@ static const struct sched_status *score(struct sched_plugin *p, struct sched_cyc
         const struct sched_node_image_state *s = break_state(&net->states, cache, nodes[i]);
         int64_t bandwidth = s ? s->uplink_bps : 0;
         int64_t rtt = s ? sched_node_image_state_way_us(s) : 0;
-        /* A node that has never measured stands in the middle, and that does not age. */
+        /* A node without measurements has the median rank, which does not age. */
         bool is_old =
             (bandwidth || rtt) && break_is_old(p->framework, s->measured_ms, BREAK_OLD_MS);
         double points = place_break_network(net->reading, n_nodes,

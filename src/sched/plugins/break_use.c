@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BreakBalance and BreakLeastRequested: scores of the fractions of CPU, memory and disk (ephemeral
- * storage) that are promised with the pod on the node. Like the plugins of upstream that they
- * extend, the second one counts a little for pods that ask for nothing.
+ * storage) that are promised, including the pod. Like the upstream plugins that they extend, the
+ * second one assumes a small request for pods without one.
  */
 #include "sched/plugins/break_inputs.h"
 

@@ -161,7 +161,7 @@ static void class_free(struct census *c, struct census_classes *k, uint32_t id)
     k->changes++;
 }
 
-/* The class of a pod; one that has none gets one. */
+/* The class of a pod, created if it has none. */
 static uint32_t class_of(struct census *c, struct census_classes *k, const struct sched_pod *pod)
 {
     uint64_t hash = k->hash(pod);
@@ -172,7 +172,7 @@ static uint32_t class_of(struct census *c, struct census_classes *k, const struc
     if (id == CENSUS_NONE)
         return class_new(c, k, pod, hash);
     struct census_class *class = &k->p[id];
-    if (class->pod->o.refs == 1) { /* nobody but the class needs the one it has */
+    if (class->pod->o.refs == 1) { /* only the class still refers to its pod */
         sched_object_unref(c->words, (void *)(uintptr_t) class->pod);
         class->pod = sched_object_ref((void *)(uintptr_t)pod);
     }
@@ -203,12 +203,12 @@ static void count(struct census_classes *k, uint32_t class, int32_t delta)
     if (class == CENSUS_NONE)
         return;
     if (k->scratch[class] == 0)
-        vec_push(&k->touched, class); /* twice where it comes back to 0 in between */
+        vec_push(&k->touched, class); /* twice if it returns to 0 in between */
     k->scratch[class] += delta;
     k->p[class].pods += (uint32_t)delta;
 }
 
-/* What was counted becomes part of the log; classes that have no pods any more go. */
+/* Moves the counts to the log; frees classes without pods. */
 static void count_end(struct census *c, struct census_classes *k, uint32_t node)
 {
     vec_each (class, &k->touched) {
@@ -296,7 +296,7 @@ static void row_put_node(struct census *c, struct census_row *row, const struct 
 
 static void row_put(struct census *c, const struct sched_node_info *info)
 {
-    if (!info->node) /* it has no index; what was there before, sweep() clears */
+    if (!info->node) /* it has no index; sweep() clears its old row */
         return;
     if (info->index >= c->n_rows) {
         uint32_t n = MAX(info->index + 1, sched_cache_nodes_end(c->cache));
@@ -318,7 +318,7 @@ static void row_clear(struct census *c, uint32_t index)
     *row = (struct census_row){ .shape = row->shape };
 }
 
-/* Nodes that have gone are not among those that changed; those that took their index are. */
+/* Removed nodes are not among the changed ones; nodes that took over their index are. */
 static void sweep(struct census *c)
 {
     size_t n;
@@ -347,7 +347,7 @@ void census_sync(struct census *c)
     assert(n_nodes == c->n_nodes);
 }
 
-/* ---- its life ---- */
+/* ---- lifecycle ---- */
 
 static void follow(struct sched_derived *d)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DefaultBinder: POST pods/binding. The uid goes along, so that a pod of the same name that came
- * meanwhile is not bound in its place. Whether a binding whose answer was lost, or that met another
- * one (409), has come to pass, is asked for before the place is given to somebody else.
+ * DefaultBinder: POST pods/binding. The request contains the uid, so that a newer pod of the same
+ * name is not bound instead. If the answer was lost or is a conflict (409), the plugin reads the
+ * pod to find out whether the binding happened, before its resources are released.
  */
 #include "sched/plugins/registry.h"
 
@@ -13,7 +13,7 @@
 enum {
     BINDING_MAX_BYTES = 8 << 10,
     POD_MAX_BYTES = 16 << 20,
-    ASK_FIRST_MS = 250, /* until the API tells; doubles */
+    ASK_FIRST_MS = 250, /* delay until the pod is read; doubles */
     ASK_MAX_MS = 8000,
 };
 
@@ -22,7 +22,7 @@ struct bind_call {
     uint64_t ask_ms;
     struct sched_cycle *cycle;
     struct sched_step *step;
-    const struct sched_status *failure; /* what is said unless the pod stands where we wanted it */
+    const struct sched_status *failure; /* the result unless the pod is on our node */
     struct str pod;                     /* its path */
 };
 
@@ -40,7 +40,7 @@ static bool is_bound_as_wanted(const struct bind_call *call, struct str body)
 
 static void ask(void *arg);
 
-/* While nobody knows, the pod keeps its place. */
+/* While the outcome is unknown, the pod keeps its resources. */
 static void on_pod(void *arg, int r, int status, struct str body, const struct err *err)
 {
     struct bind_call *call = arg;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DefaultPreemption: a pod for which no node has room makes some, by evicting pods of lower
- * priority. This file: who may, where it is tried, and what users read; see preemption.h.
+ * DefaultPreemption: a pod that fits on no node makes room by evicting pods of lower priority. This
+ * file decides which pods may preempt and on which nodes, and writes the messages; see
+ * preemption.h.
  *
  * Upstream: plugins/defaultpreemption, framework/preemption.
  */
@@ -13,7 +14,7 @@
 
 struct default_preemption {
     struct sched_plugin head;
-    int64_t min_percentage, min_absolute; /* of candidates, from which the best is chosen */
+    int64_t min_percentage, min_absolute; /* candidates to find before the best is chosen */
     struct preemption_search search;
     struct preemption_acts *acts;
 };
@@ -82,7 +83,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
     return 0;
 }
 
-/* ---- who ---- */
+/* ---- which pods ---- */
 
 static const struct sched_status *status_of(const struct sched_post_filter *pf, struct str node)
 {
@@ -93,8 +94,8 @@ static const struct sched_status *status_of(const struct sched_post_filter *pf, 
 }
 
 /*
- * A pod whose victims are still ending on the node it was promised does not ask for more, unless
- * the node has become impossible meanwhile (or was not even looked at). NULL: it may preempt.
+ * A pod whose victims are still terminating on its nominated node may not preempt again, unless
+ * that node has become impossible meanwhile (or was not examined). NULL: the pod may preempt.
  */
 static const struct sched_status *refuse_preemptor(const struct default_preemption *dp,
                                                    const struct sched_pod *pod,
@@ -127,8 +128,8 @@ static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct are
 }
 
 /*
- * A pod that this plugin holds was refused by others too, and their hints say when its victims'
- * end helps; being registered is what has the queue ask PreEnqueue again.
+ * A pod that this plugin gates was also refused by others, whose hints decide when the deletion of
+ * a victim helps. The registration only makes the queue call PreEnqueue again.
  */
 static enum sched_hint on_pod_deleted(struct sched_plugin *p, const struct sched_pod *pod,
                                       const struct sched_event *event)
@@ -145,7 +146,7 @@ static const struct sched_event_reg *events(struct sched_plugin *p, size_t *ret_
     return regs;
 }
 
-/* ---- where ---- */
+/* ---- which nodes ---- */
 
 static int compare_lines(const void *a, const void *b)
 {
@@ -179,7 +180,7 @@ static const struct sched_status *not_helpful(struct sched_cycle *cycle,
     return status;
 }
 
-/* One text as it is, several as "[a, b]", each once. */
+/* One text as it is, several as "[a, b]", without duplicates. */
 static const struct sched_status *failed(struct arena *a, const struct preemption_result *found)
 {
     struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
@@ -224,7 +225,7 @@ static const struct sched_status *find(struct default_preemption *dp, struct sch
     if (found->n == 0 && found->errors.n > 0)
         return failed(cycle->arena, found);
     if (found->n == 0) {
-        pf->overrides = true; /* there is nothing to wait for on a nominated node */
+        pf->overrides = true; /* there is nothing to wait for on the nominated node */
         return not_helpful(cycle, found);
     }
     if (!f->extenders || !f->extenders->process_preemption)

@@ -7,7 +7,7 @@
 #include "sched/object/workload.h"
 #include "sched/plugins/alike.h"
 
-struct services { /* of a namespace */
+struct services { /* the services of a namespace */
     VEC(const struct sched_service *) list;
 };
 
@@ -53,7 +53,7 @@ static void services_sync(struct default_selectors *d, const struct sched_cache 
     }
 }
 
-/* Requirements in an arena; one for each key where they come from maps. */
+/* Requirements in an arena; one per key for those from maps. */
 struct default_selector_wanted {
     struct arena *a;
     struct sched_requirement *p;
@@ -72,7 +72,7 @@ static void want(struct default_selector_wanted *w, const struct sched_requireme
     w->p[w->n++] = *r;
 }
 
-/* Maps are merged: of a key that is there already the later value stays. */
+/* Merges a map: the value of an existing key is replaced. */
 static void want_map(struct default_selector_wanted *w, const struct sched_selector *map)
 {
     for (uint32_t i = 0; i < map->n; i++) {

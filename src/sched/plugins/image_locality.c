@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ImageLocality: nodes that have a pod's images, the larger the better, and the more the more
- * nodes have them.
+ * ImageLocality: prefers nodes that have a pod's images; large images, and images that many nodes
+ * have, count more.
  */
 #include "place/score.h"
 #include "sched/plugins/native.h"
@@ -12,10 +12,10 @@ static const int64_t MIB = 1 << 20;
 
 struct image_locality_wanted {
     const struct intern *image;
-    int64_t weight; /* bytes, weighed by how many nodes have it */
+    int64_t weight; /* bytes, weighted by the share of nodes with it */
 };
 
-/* Images that no node has cannot make a difference. */
+/* Leaves out images that no node has: they make no difference. */
 static uint32_t find_wanted(struct sched_cycle *cycle, struct image_locality_wanted *ret)
 {
     size_t n_nodes;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * InterPodAffinity: pods near to or away from other pods, by what they want and by what those that
- * are there want.
+ * InterPodAffinity: places pods near to or away from other pods, by their own terms and by the
+ * terms of existing pods.
  *
- * Counts come from tallies (tally.h), one for each topology key that takes part; what a dry run
- * adds and removes is a short list beside them.
+ * Counts come from tallies (tally.h), one for each topology key involved; changes of a dry run are
+ * a short list beside them.
  */
 #include "sched/plugins/registry.h"
 
@@ -15,10 +15,10 @@
 struct affinity_plugin {
     struct sched_plugin p;
     struct intern_table *words;
-    struct census *census; /* from the first cycle on */
+    struct census *census; /* set by the first cycle */
     uint64_t began;
     int32_t hard_weight;
-    bool ignores_preferred; /* of existing pods, where the pod itself prefers nothing */
+    bool ignores_preferred; /* those of existing pods, if the pod itself has none */
 };
 
 enum inter_pod_affinity_part { PART_AFFINITY, PART_ANTI, PART_EXISTING };
@@ -28,18 +28,18 @@ struct asked_counts {
     const struct tally **p;
     uint32_t n;
 };
-struct inter_pod_affinity_change { /* of a dry run */
+struct inter_pod_affinity_change { /* a change of a dry run */
     enum inter_pod_affinity_part part;
     const struct intern *key, *value;
-    int64_t before; /* the sum without it; PART_AFFINITY alone */
+    int64_t before; /* the sum without it; PART_AFFINITY only */
     int64_t delta;
 };
 struct affinity_state {
-    struct asked_counts affinity, anti, existing; /* existing: those that are not all 0 */
+    struct asked_counts affinity, anti, existing; /* existing: only those that are not all 0 */
     bool matches_self;
     struct inter_pod_affinity_change *changes;
     uint32_t n_changes, cap_changes;
-    struct asked_counts prefers, about; /* scores */
+    struct asked_counts prefers, about; /* for scores */
 };
 
 static const struct sched_status skip = { .code = SCHED_SKIP };
@@ -66,17 +66,17 @@ static struct census *census_of(struct affinity_plugin *p)
 struct inter_pod_affinity_asked {
     struct arena *a;
     struct census *census;
-    struct tally_key key; /* but the topology key, which comes with each */
-    bool wants_zero;      /* keep those that are all 0 */
+    struct tally_key key; /* without the topology key, which is set for each call */
+    bool wants_zero;      /* keep tallies that are all 0 */
     struct asked_counts got;
-    const struct intern **keys; /* asked for */
+    const struct intern **keys; /* the keys so far */
     uint32_t n_keys, cap;
 };
 
 static void ask(struct inter_pod_affinity_asked *q, const struct intern *topology_key)
 {
     if (q->key.kind != TALLY_AFFINITY && !census_has_label(q->census, topology_key))
-        return; /* all 0, whatever pods come and go */
+        return; /* always all 0 */
     for (uint32_t i = 0; i < q->n_keys; i++)
         if (q->keys[i] == topology_key)
             return;
@@ -170,7 +170,7 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
     struct inter_pod_affinity_asked affinity = asked_init(p, cycle, TALLY_AFFINITY);
     const struct intern *missing = missing_label(p->census, &pod->required_affinity);
     if (missing)
-        ask(&affinity, missing); /* refuses every node, so the others need not be asked */
+        ask(&affinity, missing); /* refuses every node, so the other tallies are not needed */
     else
         ask_terms(&affinity, &pod->required_affinity);
     s->affinity = affinity.got;
@@ -181,7 +181,7 @@ static const struct sched_status *affinity_pre_filter(struct sched_plugin *sp,
     return NULL;
 }
 
-/* No pod anywhere matches the pod's affinity, on a node that has one of the labels. */
+/* Does no pod match the pod's affinity on any node that has one of the labels? */
 static bool has_no_match(const struct affinity_state *s)
 {
     int64_t n = 0;
@@ -207,7 +207,7 @@ static bool has_affinity(const struct affinity_state *s, const struct sched_node
         if (sum_in(s, PART_AFFINITY, s->affinity.p[i], domain) <= 0)
             is_near = false;
     }
-    /* The first pod of a series whose pods want to be together has nobody to be near to. */
+    /* The first pod of a group with affinity to itself has no pod to be near to. */
     return is_near || (s->matches_self && has_no_match(s));
 }
 
@@ -222,7 +222,7 @@ static bool has_any(const struct affinity_state *s, enum inter_pod_affinity_part
     return false;
 }
 
-/* Pods that a dry run has added, with a topology key that no other pod has. */
+/* Has a dry run added pods with a topology key that no other pod has? */
 static bool has_any_added(const struct affinity_state *s, const struct sched_node_info *node)
 {
     for (uint32_t i = 0; i < s->n_changes; i++) {
@@ -427,7 +427,7 @@ static const struct sched_status *affinity_normalize(struct sched_plugin *sp,
 
 /* ---- events ---- */
 
-/* Namespaces are taken as without labels here, as upstream. */
+/* Treats namespaces as if they had no labels, as upstream. */
 static bool matches_all(const struct sched_affinity_terms *terms, const struct sched_pod *other)
 {
     for (uint32_t i = 0; i < terms->n; i++)
@@ -445,7 +445,7 @@ static bool pod_helps(const struct sched_pod *pod, const struct sched_pod *befor
                       const struct sched_pod *after)
 {
     if (before && after && str_eq(pod->o.uid, after->o.uid))
-        return true; /* its own labels have changed */
+        return true; /* the pod's own labels have changed */
     if ((before && !is_placed(before)) || (after && !is_placed(after)))
         return false;
     if (before && after)
@@ -505,7 +505,7 @@ static const struct sched_event_reg *affinity_events(struct sched_plugin *sp, si
     return events;
 }
 
-/* ---- its life ---- */
+/* ---- lifecycle ---- */
 
 static void affinity_destroy(struct sched_plugin *sp)
 {

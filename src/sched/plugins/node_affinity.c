@@ -38,7 +38,7 @@ static bool has_word(const struct sched_requirement *r, const struct intern *wor
     return false;
 }
 
-/* A term whose fields name nodes leaves those that all of its requirements name. */
+/* Does a term name nodes by its fields? It allows the nodes that all of these requirements name. */
 static bool names_nodes(const struct sched_node_term *t, const struct sched_requirement **ret_first)
 {
     for (uint32_t i = 0; i < t->n_fields; i++)
@@ -65,7 +65,7 @@ static bool is_in_set(const struct sched_node_set *set, struct str name)
     return false;
 }
 
-/* The nodes that the terms name, where every one of them names some. */
+/* The nodes that the terms name, if every term names some. */
 static const struct sched_status *named_nodes(struct arena *a, const struct sched_node_terms *terms,
                                               struct sched_node_set *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NodeDeclaredFeatures: what a pod's spec needs of a kubelet that not every kubelet can do, the
- * node has to declare. Which specs need what is read with the pod (SCHED_NODE_FEATURES).
+ * NodeDeclaredFeatures: the node has to declare the kubelet features that a pod's spec needs and
+ * not every kubelet has. The needs are read with the pod (SCHED_NODE_FEATURES).
  */
 #include "sched/plugins/native.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NodeName: a pod that names its node goes there or nowhere. */
+/* NodeName: a pod that names its node fits only there. */
 #include "sched/plugins/native.h"
 
 #define NAME "NodeName"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* NodePorts: the host ports that a pod wants are free on the node. */
+/* NodePorts: the host ports of a pod must be free on the node. */
 #include "sched/plugins/native.h"
 
 #define NAME "NodePorts"

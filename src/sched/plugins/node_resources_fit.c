@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NodeResourcesFit: what a pod asks for is left on the node; nodes are scored by how much of them
- * is in use (LeastAllocated, MostAllocated, RequestedToCapacityRatio).
+ * NodeResourcesFit: the pod's requests must fit into what is left on the node; nodes are scored by
+ * the share in use (LeastAllocated, MostAllocated, RequestedToCapacityRatio).
  *
  * A refusal names every resource that is short. With pods, CPU, memory and ephemeral storage there
- * are 15 such lists, which are constants; lists with other resources are put together once for a
- * pod and found again for the next node that is short of the same.
+ * are 15 such lists, which are constants; a list with other resources is built once for a pod and
+ * reused for the next node that is short of the same.
  */
 #include "sched/plugins/resource_shares.h"
 
@@ -68,14 +68,14 @@ static const struct str core_reasons[1 << N_CORE][N_CORE] = {
     {                                                                                              \
         REFUSAL(mask, SCHED_UNSCHEDULABLE), REFUSAL(mask, SCHED_UNRESOLVABLE)                      \
     }
-/* By mask, and whether an empty node would be too small. */
+/* By mask, and by whether an empty node would be too small. */
 static const struct sched_status core_refusals[1 << N_CORE][2] = {
     REFUSALS(0),  REFUSALS(1),  REFUSALS(2),  REFUSALS(3), REFUSALS(4),  REFUSALS(5),
     REFUSALS(6),  REFUSALS(7),  REFUSALS(8),  REFUSALS(9), REFUSALS(10), REFUSALS(11),
     REFUSALS(12), REFUSALS(13), REFUSALS(14), REFUSALS(15)
 };
 
-/* ---- state: scalars to be looked at, by name ---- */
+/* ---- state: the requested scalars, by name ---- */
 
 struct scalar_need {
     const struct intern *name;
@@ -103,8 +103,10 @@ static bool has_str(const struct str *p, uint32_t n, struct str s)
     return false;
 }
 
-/* Of kubernetes.io are hugepages-*, attachable-volumes-*, and *.kubernetes.io/...; what another
- * scheduler or extender looks after may be ignored. */
+/*
+ * Only extended resources can be ignored, because an extender or another scheduler manages them:
+ * not those of kubernetes.io (hugepages-*, attachable-volumes-*, *.kubernetes.io/...).
+ */
 static bool is_extended(struct str name)
 {
     return str_find_char(name, '/') >= 0 && str_find(name, STR("kubernetes.io/")) < 0 &&
@@ -226,7 +228,7 @@ static bool fits_empty(const struct sched_pod *pod, const struct sched_node *nod
     return true;
 }
 
-/* Of what `need` asks for, is there more in `a` than in `b`? */
+/* Does `a` have more than `b` of a resource that `need` requests? */
 static bool has_more(const struct sched_amounts *need, const struct sched_amounts *a,
                      const struct sched_amounts *b)
 {
@@ -257,7 +259,7 @@ static enum sched_hint on_node(struct sched_plugin *p, const struct sched_pod *p
     return helps ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
 }
 
-/* A pod is gone, or asks for less. */
+/* A pod was deleted, or requests less. */
 static enum sched_hint on_pod(struct sched_plugin *p, const struct sched_pod *pod,
                               const struct sched_event *event)
 {
@@ -280,7 +282,7 @@ SCHED_EVENTS(events, { SCHED_ON_POD, SCHED_DELETE | SCHED_UPDATE_POD_SCALE_DOWN,
 
 /* ---- score ---- */
 
-/* The cycle's state is the filter's; requests are worked out once for all nodes anyway. */
+/* The cycle's state belongs to the filter; the requests are computed once for all nodes anyway. */
 static const struct sched_status *pre_score(struct sched_plugin *p, struct sched_cycle *cycle,
                                             const struct sched_node_info *const *nodes, size_t n)
 {
@@ -341,7 +343,7 @@ static void read_strs(const struct json *list, struct str **ret, uint32_t *ret_n
     }
 }
 
-/* Scores of a shape are 0 to 10 as users write them. */
+/* In the configuration the scores of a shape are 0 to 10. */
 enum { SHAPE_SCORE_MAX = 10 };
 
 static int read_shape(struct fit *f, const struct json *shape, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NodeUnschedulable: cordoned nodes are for pods that tolerate
- * node.kubernetes.io/unschedulable:NoSchedule, whether the node has that taint yet or not.
+ * NodeUnschedulable: cordoned nodes accept only pods that tolerate
+ * node.kubernetes.io/unschedulable:NoSchedule, whether or not the node already has that taint.
  */
 #include "sched/plugins/native.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * NodeVolumeLimits: how many volumes of a CSI driver may be attached to a node, as its CSINode
- * says. A volume counts once for a node, by the driver's handle, however many pods use it; so do
- * volumes that are attached without a pod.
+ * NodeVolumeLimits: the limit of attached volumes of a CSI driver on a node, from its CSINode. A
+ * volume counts once for a node, by the driver's handle, however many pods use it; volumes that are
+ * attached without a pod count too.
  */
 #include "sched/object/csi_node.h"
 #include "sched/object/volume_attachment.h"
@@ -24,10 +24,11 @@ struct new_volume {
     struct counted_volume volume;
 };
 struct limits_state {
-    struct new_volume *volumes; /* each once */
+    struct new_volume *volumes; /* without duplicates */
     uint32_t n;
-    const struct sched_status *failed;    /* a claim is not as it should be */
-    const struct sched_status *not_moved; /* a volume of the pod cannot be a driver's */
+    const struct sched_status *failed; /* a claim is invalid */
+    const struct sched_status
+        *not_moved; /* a volume of the pod cannot be converted to a CSI volume */
 };
 
 static int create(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err)
@@ -52,7 +53,7 @@ static void changed(struct sched_plugin *p, const struct sched_event *event)
 
 /* ---- the pod ---- */
 
-/* A driver whose name no object has is limited nowhere. */
+/* A driver whose name occurs in no object has no limit. */
 static void add_volume(struct limits_state *s, struct counted_volume volume,
                        const struct intern *driver)
 {
@@ -134,7 +135,7 @@ static bool is_limited(const struct limits_state *s, const struct sched_csi_node
     return false;
 }
 
-/* Different volumes of a driver that a node has. */
+/* Counts the distinct volumes of a driver on a node. */
 static int64_t count_driver(const struct volume_list *list, uint32_t driver)
 {
     int64_t n = 0;
@@ -148,8 +149,10 @@ static int64_t count_driver(const struct volume_list *list, uint32_t driver)
     return n;
 }
 
-/* A pod of the node has it. What is attached without a pod counts beside what is new, as upstream:
- * it may be about to go. */
+/*
+ * Does a pod of the node have it? A volume attached without a pod counts in addition to a new one,
+ * as upstream: it may be about to be detached.
+ */
 static bool is_there(const struct volume_list *list, uint64_t hash)
 {
     for (size_t i = 0; i < list->n && list->p[i].hash <= hash; i++) {

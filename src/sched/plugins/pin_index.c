@@ -39,7 +39,7 @@ void pin_index_fini(struct pin_index *x)
     *x = (struct pin_index){ 0 };
 }
 
-/* The first place whose item is not before this one. */
+/* The first position whose item is not before this one. */
 static size_t lower_bound(const struct pin_index *x, const struct pin_list *list, const void *item)
 {
     size_t from = 0, to = list->n;
@@ -79,7 +79,7 @@ static bool has_key(const struct pin_index *x, const struct intern *key)
     return false;
 }
 
-/* Keys stay once they are there, so that an item is found where it was put. */
+/* Keys are never removed, so that an item is found where it was added. */
 static bool is_pinned(const struct pin_index *x, const struct pins *pins)
 {
     for (unsigned i = 0; i < pins->n && !pins->everywhere; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PodTopologySpread: no domain has more than maxSkew pods of a kind above the emptiest one.
+ * PodTopologySpread: no domain has over maxSkew more matching pods than the emptiest one.
  *
- * Counts come from tallies (tally.h); what a dry run adds and removes is a short list beside them.
+ * Counts come from tallies (tally.h); changes of a dry run are a short list beside them.
  */
 #include "sched/plugins/registry.h"
 
@@ -17,16 +17,16 @@ enum { DEFAULT_CONSTRAINTS_MAX = 64 };
 struct spread_plugin {
     struct sched_plugin p;
     struct intern_table *words;
-    struct census *census; /* from the first cycle on */
+    struct census *census; /* set by the first cycle */
     uint64_t began;
     struct intern *hostname;
-    struct sched_spread *defaults; /* selectors are not used */
+    struct sched_spread *defaults; /* their selectors are unused */
     uint32_t n_defaults;
     bool is_system_defaulted;
-    struct default_selectors selectors; /* of default constraints */
+    struct default_selectors selectors; /* for default constraints */
 };
 
-/* One constraint of the pod, or a default one with the selector that was found for the pod. */
+/* One constraint of the pod, or a default one with the selector derived for the pod. */
 struct pod_topology_spread_rule {
     const struct sched_spread *spread;
     const struct sched_selector *selector;
@@ -40,15 +40,15 @@ struct pod_topology_spread_rules {
     struct pod_topology_spread_rule *p;
     uint32_t n;
 };
-struct pod_topology_spread_change { /* of a dry run */
+struct pod_topology_spread_change { /* a change of a dry run */
     uint32_t rule, domain;
     int64_t delta;
 };
 struct spread_state {
     struct pod_topology_spread_rules hard, soft;
-    bool refuses_all;  /* no node has one of the labels of a hard one */
+    bool refuses_all;  /* no node has one of the labels of hard constraints */
     bool requires_all; /* soft: nodes without one of the labels are not scored */
-    bool ignores_all;  /* soft: that is all nodes */
+    bool ignores_all;  /* soft: that applies to all nodes */
     struct pod_topology_spread_change *changes;
     uint32_t n_changes, cap_changes;
 };
@@ -73,14 +73,14 @@ static struct census *census_of(struct spread_plugin *p)
 
 /* ---- constraints of a pod ---- */
 
-/* Hard or soft ones of a list, the others are passed over. */
+/* The hard or the soft constraints of a list. */
 struct constraints {
     const struct sched_spread *p;
     uint32_t n;
     bool hard;
-    const struct sched_selector *selector; /* of defaults; NULL: each has its own */
+    const struct sched_selector *selector; /* for defaults; NULL: each has its own */
 };
-/* The one after `at` (NULL: the first); NULL: there is no more. */
+/* The constraint after `at` (NULL: the first); NULL: no more. */
 static const struct sched_spread *next_of(const struct constraints *c,
                                           const struct sched_spread *at)
 {
@@ -96,7 +96,7 @@ static const struct sched_selector *selector_of(const struct constraints *c,
     return c->selector ? c->selector : &s->selector;
 }
 
-/* The pod's own, else those that are the default, if something selects the pod. */
+/* The pod's own constraints, else the defaults, if something selects the pod. */
 static struct constraints constraints_of(struct spread_plugin *p, struct arena *a,
                                          const struct sched_pod *pod, bool hard)
 {
@@ -158,7 +158,7 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
     }
 }
 
-/* No node has one of the labels. */
+/* Does no node have one of the labels? */
 static bool lacks_label(const struct census *c, const struct pod_topology_spread_rules *rules)
 {
     for (uint32_t i = 0; i < rules->n; i++)
@@ -204,7 +204,7 @@ static int64_t changed_by(const struct spread_state *s, uint32_t rule, uint32_t 
     return 0;
 }
 
-/* The smallest count of a domain, with the changes of a dry run. */
+/* The smallest count of a domain, including the changes of a dry run. */
 static int64_t min_of(const struct spread_state *s, uint32_t rule)
 {
     const struct tally *t = s->hard.p[rule].tally;
@@ -218,7 +218,7 @@ static int64_t min_of(const struct spread_state *s, uint32_t rule)
         changed_at_min += t->sums[c->domain] == min;
         changed_min = MIN(changed_min, t->sums[c->domain] + c->delta);
     }
-    if (changed_at_min < t->n_at_min) /* one is left that has not changed */
+    if (changed_at_min < t->n_at_min) /* one unchanged domain is left */
         return MIN(min, changed_min);
     min = changed_min;
     for (uint32_t d = 1; d < t->topology->n_domains; d++)
@@ -232,7 +232,7 @@ static const struct sched_status *spread_filter(struct sched_plugin *sp, struct 
 {
     const struct spread_state *s = sched_cycle_state(cycle, sp);
 
-    /* Where a label is on no node, nodes count for nobody, and no constraint before it refuses. */
+    /* If no node has a label, no node counts, and no constraint before this one refuses. */
     if (s->refuses_all)
         return &no_label;
     for (uint32_t i = 0; i < s->hard.n; i++) {
@@ -275,7 +275,7 @@ static void change(struct arena *a, struct spread_state *s, uint32_t rule, uint3
     s->changes[s->n_changes++] = (struct pod_topology_spread_change){ rule, domain, delta };
 }
 
-/* Upstream asks neither whether the pod is terminating nor whether the selector is empty here. */
+/* Like upstream, this ignores whether the pod is terminating and whether the selector is empty. */
 static void update(struct sched_plugin *sp, struct sched_cycle *cycle,
                    const struct sched_pod *other, const struct sched_node_info *node, int64_t delta)
 {
@@ -327,7 +327,9 @@ static void *spread_clone_state(struct sched_plugin *sp, struct sched_cycle *cyc
 
 /* ---- score ---- */
 
-/* How many values the nodes to be scored have; without all labels required, none is "". */
+/*
+ * The number of values of the label on the nodes to be scored; a missing label counts as "".
+ */
 static uint32_t n_values(struct arena *a, const struct tally *t,
                          const struct sched_node_info *const *nodes, const bool *is_ignored,
                          size_t n)
@@ -400,7 +402,7 @@ static int64_t count_for(const struct spread_state *s, const struct pod_topology
     const struct tally *t = r->tally;
     if (r->is_hostname)
         return tally_on_node(t, node);
-    /* Nodes without the label count as "" where they are scored at all, as upstream. */
+    /* Nodes without the label count as "" if they are scored at all, as upstream. */
     bool is_empty = !s->requires_all && domain == t->topology->empty;
     return t->sums[domain] + (is_empty ? t->sums[0] : 0);
 }
@@ -461,7 +463,7 @@ static bool any_matches(const struct constraints *c, const struct sched_pod *pod
     return false;
 }
 
-/* Does it count, or is it about to? */
+/* Does the pod count, or will it after the change? */
 static bool is_involved(const struct sched_pod *other, const struct sched_pod *pod)
 {
     if ((other->node_name || other->nominated_node.n > 0) &&
@@ -556,7 +558,7 @@ static const struct sched_event_reg *spread_events(struct sched_plugin *sp, size
     return events;
 }
 
-/* ---- its life ---- */
+/* ---- lifecycle ---- */
 
 static void spread_destroy(struct sched_plugin *sp)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Evictions. For each preemptor one of these runs:
+ * Evictions. One of these runs for each preemptor:
  *
- *     start: withdraw lower nominations, all victims but one
+ *     start: withdraw lower nominations, evict all victims except one
  *              | all answered                         \ one failed
  *              v                                       v
  *     last: the last victim --- answered ----------> end: not held any more; after a failure the
- *                                                    preemptor is put back at once
+ *                                                    preemptor returns to the queue at once
  *
- * The last victim is alone so that there is a moment that divides "held" from "not": an event of
- * its deletion may come before the answer, and has to find the preemptor free to be tried.
+ * The last victim is evicted alone, to have a definite moment when the hold ends: the event of its
+ * deletion may arrive before the answer, and must then find the preemptor not held.
  *
  *     a victim: waits in Permit? -- yes --> rejected
  *                    | no
  *                    v
- *               condition (again after 10, 50, 250 ms) -> delete -> Event
+ *               condition (retried after 10, 50, 250 ms) -> delete -> Event
  */
 #include "base/clock.h"
 #include "sched/plugins/preemption.h"
@@ -38,14 +38,14 @@ struct act {
 };
 
 struct preemption_acts_eviction {
-    struct preemption_acts *acts; /* NULL: the plugin has gone */
+    struct preemption_acts *acts; /* NULL: the plugin was freed */
     struct intern_table *words;
     struct sched_api *api;
     const struct sched_pod *preemptor; /* a reference */
     struct intern *node;
     struct act *victims, *withdrawn;
     size_t n_victims, n_withdrawn;
-    size_t waits_for; /* answers, and 1 while more is being asked */
+    size_t waits_for; /* open answers, plus 1 while requests are being started */
     bool at_last, failed, stops;
 };
 
@@ -76,7 +76,7 @@ static void job_end(struct preemption_acts_eviction *job)
     job_free(job);
 }
 
-/* One of what was waited for is there. May free the job. */
+/* One of the open answers has arrived. May free the job. */
 static void job_step(struct preemption_acts_eviction *job)
 {
     assert(job->waits_for > 0);
@@ -93,7 +93,7 @@ static void job_step(struct preemption_acts_eviction *job)
 
 /* ---- requests ---- */
 
-/* Nobody by this name with this uid is there any more. */
+/* Does the pod with this name and uid not exist any more? */
 static bool is_gone(int r, int status)
 {
     return r == 0 && (status == 404 || status == 409);
@@ -197,7 +197,7 @@ static void on_patched(void *arg, int r, int status, struct str body, const stru
     f->after(f->arg, ms, patch_victim, act);
 }
 
-/* Whoever watches the pod sees from the condition why it goes. */
+/* The condition tells watchers of the pod why it is deleted. */
 static void patch_victim(void *arg)
 {
     struct act *act = arg;
@@ -251,11 +251,14 @@ static void on_withdrawn(void *arg, int r, int status, struct str body, const st
     struct act *act = arg;
     struct preemption_acts_eviction *job = act->job;
     if (!is_done(r, status) && !is_gone(r, status))
-        job->failed = true; /* not critical: evictions go on */
+        job->failed = true; /* not critical: evictions continue */
     job_step(job);
 }
 
-/* Pods of lower priority that hoped for the node look for another one soon. */
+/*
+ * Withdraws the nominations of lower priority to this node, so that these pods soon look for
+ * another node.
+ */
 static void withdraw_nominations(struct preemption_acts_eviction *job)
 {
     struct sched_framework *f = job->acts->framework;
@@ -283,7 +286,7 @@ static void withdraw_nominations(struct preemption_acts_eviction *job)
     }
 }
 
-/* ---- from outside ---- */
+/* ---- interface ---- */
 
 struct preemption_acts *preemption_acts_new(struct sched_framework *framework, struct str plugin)
 {
@@ -293,12 +296,12 @@ struct preemption_acts *preemption_acts_new(struct sched_framework *framework, s
     return acts;
 }
 
-/* The plugin goes. Answers that are awaited still come; tries that are not yet due do not. */
+/* The plugin is being freed. Open answers still arrive; retries that are not due yet do not run. */
 static void job_orphan(struct preemption_acts_eviction *job)
 {
     struct sched_framework *f = job->acts->framework;
     job->acts = NULL;
-    job->waits_for++; /* so that it stays until the last line */
+    job->waits_for++; /* keeps the job until the last line */
     for (size_t i = 0; i < job->n_victims; i++) {
         struct act *act = &job->victims[i];
         if (!act->waits_to_retry)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dry runs. A node is tried as if all pods of lower priority were gone; those that fit again are
- * put back one after the other, so that few are left to go.
+ * Dry runs. A node is tried without any of its pods of lower priority; those that still fit are
+ * added back one after the other, so that few victims remain.
  *
- * What makes it quick: a node without a pod of lower priority is known by its remembered lowest
- * priority and costs a comparison; and only where a plugin follows pods that come and go
- * (AddPod, RemovePod) each node needs states of its own.
+ * What makes it fast: a node without a pod of lower priority is recognized by its cached lowest
+ * priority, which costs one comparison; and nodes need their own copies of the plugins' states only
+ * if a plugin tracks pods (AddPod, RemovePod).
  */
 #include "sched/plugins/preemption.h"
 
@@ -69,7 +69,7 @@ static size_t first_budget(const struct preemption_search *s, const struct inter
     return from;
 }
 
-/* Counts the pod in every budget that it is in; true if one of them is overdrawn now. */
+/* Counts the pod in every budget that selects it; true if one of them is exceeded. */
 static bool violates(struct preemption_search *s, const struct sched_pod *pod)
 {
     bool does = false;
@@ -111,13 +111,13 @@ static int32_t lowest_priority(struct preemption_search *s, const struct sched_n
     return known->priority;
 }
 
-/* Who has not started counts as started now, so after everybody who has. */
+/* A pod that has not started counts as started now, after all others. */
 static int64_t started(const struct sched_pod *pod)
 {
     return pod->started_ms ? pod->started_ms : INT64_MAX;
 }
 
-/* The most important first: by priority, then whoever runs longest. */
+/* The most important first: by priority, then by start time. */
 static int compare_victims(const void *a, const void *b)
 {
     const struct preemption_victim *x = a, *y = b;
@@ -135,7 +135,7 @@ static const struct sched_status *take_away(struct sched_cycle *fork, struct sch
     return sched_run_remove_pod(fork, pod, node);
 }
 
-/* Puts the pod back; if the preemptor does not fit beside it, takes it away again: a victim. */
+/* Adds the pod back; if the preemptor then does not fit, removes it again: it is a victim. */
 static const struct sched_status *reprieve(struct preemption_search *s, struct sched_cycle *fork,
                                            struct sched_node_info *node,
                                            const struct preemption_victim *v, bool *ret_stays)
@@ -151,7 +151,9 @@ static const struct sched_status *reprieve(struct preemption_search *s, struct s
     return take_away(fork, node, v->pod);
 }
 
-/* s->potential, most important first, those that violate a budget before the others. */
+/*
+ * Reprieves s->potential, the most important first, those that violate a budget before the others.
+ */
 static const struct sched_status *reprieve_all(struct preemption_search *s,
                                                struct sched_cycle *fork,
                                                struct sched_node_info *node,
@@ -183,7 +185,7 @@ static const struct sched_status *reprieve_all(struct preemption_search *s,
     return NULL;
 }
 
-/* The fork's states become those of the node without its victims. On success s->victims. */
+/* Sets the fork's states to those of the node without its victims. On success fills s->victims. */
 static const struct sched_status *try_node(struct preemption_search *s, struct sched_cycle *fork,
                                            struct sched_node_info *node, uint32_t *ret_violations)
 {
@@ -212,7 +214,7 @@ static const struct sched_status *try_node(struct preemption_search *s, struct s
 
 /* ---- all nodes ---- */
 
-/* A plugin keeps account of pods in the state of this cycle. */
+/* Does a plugin track pods in the state of this cycle? */
 static bool states_follow_pods(const struct sched_cycle *cycle)
 {
     const struct sched_profile *profile = cycle->framework->profile;
@@ -260,7 +262,7 @@ void preemption_find(struct preemption_search *s, struct sched_cycle *cycle,
 {
     struct intern_table *w = s->framework->words;
     update_budgets(s);
-    /* Candidates without violations grow from the front, the others from the back. */
+    /* Candidates without violations are added at the front, the others at the back. */
     size_t cap = MIN(wanted, n), n_good = 0, n_bad = 0, n_victimless = 0;
     struct sched_candidate *p = arena_new_n(cycle->arena, struct sched_candidate, 2 * cap + 1);
     bool forks_each = states_follow_pods(cycle);
@@ -308,7 +310,7 @@ struct preemption_search_rank {
     int32_t top_priority;
     int64_t sum;
     uint32_t n_victims;
-    int64_t started_ms; /* of the victims with the highest priority, the first to have started */
+    int64_t started_ms; /* the earliest start among the victims with the highest priority */
 };
 
 static struct preemption_search_rank rank_of(const struct sched_candidate *c, int64_t wall_ms)
@@ -322,7 +324,7 @@ static struct preemption_search_rank rank_of(const struct sched_candidate *c, in
         highest = MAX(highest, c->victims[i]->priority);
     for (uint32_t i = 0; i < c->n_victims; i++) {
         const struct sched_pod *pod = c->victims[i];
-        /* Moved above zero, so that more victims are never a smaller sum. */
+        /* Shifted above zero, so that more victims never have a smaller sum. */
         r.sum += (int64_t)pod->priority + (INT64_C(1) << 31);
         int64_t ms = pod->started_ms ? pod->started_ms : wall_ms;
         if (pod->priority == highest && ms < r.started_ms)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PrioritySort: pending pods by falling priority, then by how long they wait. */
+/* PrioritySort: pending pods by descending priority, then by time in the queue. */
 #include "sched/plugins/registry.h"
 
 static int compare(struct sched_plugin *p, const struct sched_pod *a, uint64_t a_queued_ms,

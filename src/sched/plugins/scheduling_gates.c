@@ -18,7 +18,7 @@ static const struct sched_status *pre_enqueue(struct sched_plugin *p, struct are
                         buf_cstr(&text));
 }
 
-/* Its own gates, and nobody else's. */
+/* Only the pod's own gates matter. */
 static enum sched_hint after_gates_gone(struct sched_plugin *p, const struct sched_pod *pod,
                                         const struct sched_event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TaintToleration: NoSchedule and NoExecute taints keep pods away that do not tolerate them; each
- * PreferNoSchedule taint that is not tolerated makes a node less welcome.
+ * TaintToleration: NoSchedule and NoExecute taints exclude pods that do not tolerate them; each
+ * PreferNoSchedule taint that is not tolerated lowers the score.
  */
 #include "sched/plugins/native.h"
 
@@ -24,7 +24,7 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
     return node->node->n_taints > 0 && keeps_away(node->node, cycle->pod) ? &untolerated : NULL;
 }
 
-/* Upstream gathers tolerations here; ours are compared as they are. */
+/* Upstream collects tolerations here; ours are compared directly. */
 static const struct sched_status *pre_score(struct sched_plugin *p, struct sched_cycle *cycle,
                                             const struct sched_node_info *const *nodes, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All tallies of a census: found by content, remembered by labels, and which go; see tally.h. */
+/* All tallies of a census: lookup by content, cache by labels, eviction; see tally.h. */
 #include "sched/plugins/tally.h"
 
 #include "sched/plugins/alike.h"
@@ -9,12 +9,12 @@
 
 enum { BUCKETS = 256, MEMO = 512 };
 
-/* Which tally answers about pods with these labels, until terms or namespaces change. */
+/* Caches the tally for pods with these labels, until terms or namespaces change. */
 struct memo {
     struct intern *namespace; /* a reference; NULL: free */
     struct sched_labels labels;
     enum tally_kind kind;
-    const struct intern *key; /* held by the census, as long as terms do not change */
+    const struct intern *key; /* held by the census until terms change */
     int32_t hard_weight;
     uint64_t terms, namespaces;
     struct tally *tally; /* NULL: all 0 */
@@ -164,7 +164,7 @@ static struct tally *tally_new(struct tallies *ts, const struct tally_key *k, st
     return t;
 }
 
-/* May a node not count that has the topology key? Others are in domain 0 anyway. */
+/* Can a node with the topology key still not count? Nodes without it are in domain 0 anyway. */
 static bool asks_nodes(const struct tally_key *k, const struct topology_node_question *q)
 {
     if (k->kind != TALLY_SPREAD || k->wants_nodes_alone)
@@ -175,7 +175,7 @@ static bool asks_nodes(const struct tally_key *k, const struct topology_node_que
     return topology_node_filter_asks(q);
 }
 
-/* In front, as used in this cycle, and up to date. */
+/* Marks the tally as used in this cycle, moves it to the front, and updates it. */
 static void use(struct tallies *ts, struct tally *t, bool is_new)
 {
     if (!is_new)
@@ -210,7 +210,7 @@ static struct tally *get(struct tallies *ts, const struct tally_key *k,
     return t;
 }
 
-/* What the pods that are there want of this one: weights of the classes of terms that match it. */
+/* The tally for the terms of existing pods: weights of the classes of terms that match this pod. */
 static struct tally *get_by_terms(struct tallies *ts, const struct tally_key *k)
 {
     const struct census_classes *terms = &ts->c->terms;
@@ -230,7 +230,7 @@ static struct tally *get_by_terms(struct tallies *ts, const struct tally_key *k)
     return n ? get(ts, k, ts->given, n) : NULL;
 }
 
-/* The same, remembered: pods of a template get the same answer. */
+/* The same with the cache: pods of a template get the same answer. */
 static struct tally *get_about(struct tallies *ts, const struct tally_key *k)
 {
     const struct sched_pod *pod = k->nodes.pod;
@@ -268,7 +268,8 @@ const struct tally *tally_get(struct census *c, const struct tally_key *k)
 
 void tally_begin(struct census *c, uint64_t *began)
 {
-    /* Whoever begins twice has begun another cycle; the first of its plugins that does tells. */
+    /* A plugin that begins for the second time starts a new cycle; the first such plugin advances
+     * the epoch. */
     if (*began == c->tallies->epoch)
         c->tallies->epoch++;
     *began = c->tallies->epoch;

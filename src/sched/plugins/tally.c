@@ -27,7 +27,9 @@ static int32_t checked_weight(int64_t w)
     return (int32_t)w;
 }
 
-/* Terms of a pod that is there, with the key, that match the pod; each: 0: their weights. */
+/*
+ * Terms of an existing pod, with the key, that match the pod; each: weight of a term, 0: its own.
+ */
 static int64_t weigh_terms(const struct tally_key *k, const struct sched_labels *namespace,
                            const struct sched_affinity_terms *of, int32_t each)
 {
@@ -66,7 +68,7 @@ static int64_t weigh_own_terms(struct census *c, const struct tally *t,
 int64_t tally_weigh(struct census *c, const struct tally *t, const struct sched_pod *other)
 {
     switch (t->kind) {
-    case TALLY_SPREAD: /* an empty selector counts nothing, as upstream */
+    case TALLY_SPREAD: /* an empty selector matches nothing, as upstream */
         return !other->is_terminating && other->namespace_word == t->namespace &&
                t->selector.n > 0 && sched_selector_matches(&t->selector, &other->labels);
     case TALLY_AFFINITY:
@@ -113,7 +115,7 @@ static void add_node(struct tally *t, uint32_t node, int32_t n)
         t->sums[topology_domain(t->topology, node)] += n;
 }
 
-/* Sums from by_node. */
+/* Computes the sums from by_node. */
 static void add_up(struct tally *t)
 {
     const struct topology *o = t->topology;
@@ -156,7 +158,7 @@ static void add(struct tally *t, uint32_t node, int32_t x)
         return;
     t->n_nonzero += after != 0;
     t->n_nonzero -= before != 0;
-    if (t->n_at_min == 0) /* not known now; find_min() comes */
+    if (t->n_at_min == 0) /* unknown for now; find_min() follows */
         return;
     t->n_at_min -= before == t->min;
     if (after < t->min) {
@@ -166,7 +168,7 @@ static void add(struct tally *t, uint32_t node, int32_t x)
     t->n_at_min += after == t->min;
 }
 
-/* The question is put to every class. true: a class counts. */
+/* Evaluates the question for every class. Returns true if a class counts. */
 static bool ask_all(struct census *c, struct tally *t)
 {
     const struct census_classes *k = classes_of(c, t);
@@ -176,7 +178,7 @@ static bool ask_all(struct census *c, struct tally *t)
     for (uint32_t i = 0; i < t->n_given; i++) {
         const struct tally_weight *g = &t->given[i];
         if (g->class >= k->n || k->p[g->class].serial != g->serial)
-            continue; /* that class has gone */
+            continue; /* that class was removed */
         set_weight(&t->weights, g->class, g->weight, k->cap);
         any = true;
     }
@@ -193,7 +195,7 @@ static int32_t weight_in(const struct census_classes *k, uint32_t class)
     return class == CENSUS_NONE ? 0 : k->scratch[class];
 }
 
-/* From nothing: a look at every class, and where one counts, at the class of every pod. */
+/* Counts from scratch: evaluates every class and, if one counts, the class of every pod. */
 static void recount(struct census *c, struct tally *t)
 {
     struct census_classes *k = classes_of(c, t);
@@ -214,7 +216,10 @@ static void recount(struct census *c, struct tally *t)
     memset(k->scratch, 0, k->n * sizeof(*k->scratch));
 }
 
-/* What the census has heard since. false: the sums have to be added up again. */
+/*
+ * Applies the census' log since the last update. Returns false if the sums have to be computed
+ * again.
+ */
 static bool follow(struct census *c, struct tally *t, bool has_sums)
 {
     struct census_classes *k = classes_of(c, t);
@@ -222,8 +227,8 @@ static bool follow(struct census *c, struct tally *t, bool has_sums)
     for (uint64_t at = t->log_end; at < k->log_end; at++) {
         const struct census_record *r = &k->log[at % CENSUS_LOG];
         if (r->delta == 0) {
-            /* A class that has gone since, or made way for another, has left as many pods as had
-             * come: what it weighs does not matter. */
+            /* A class that was since removed or replaced has lost as many pods as it had gained:
+             * its weight does not matter. */
             const struct sched_pod *pod = k->p[r->class].pod;
             int32_t w = t->given || !pod ? 0 : checked_weight(tally_weigh(c, t, pod));
             set_weight(&t->weights, r->class, w, k->cap);
@@ -245,7 +250,7 @@ static size_t pod_bytes(const struct sched_pod *pod)
     return pod ? sizeof(*pod) + pod->json.n : 0;
 }
 
-/* Without what its words and terms take. */
+/* Without the memory of its words and terms. */
 size_t tally_bytes(const struct tally *t)
 {
     const struct node_filter *f = t->filter;
@@ -263,7 +268,7 @@ bool tally_is_behind(const struct census *c, const struct tally *t)
 void tally_sync(struct census *c, struct tally *t, bool is_new)
 {
     const struct census_classes *k = classes_of(c, t);
-    /* Whom the terms of a pod select depends on the labels of namespaces. */
+    /* Which pods the terms select depends on the labels of namespaces. */
     bool asks_namespaces = k == &c->labels && t->kind != TALLY_SPREAD;
     uint64_t namespaces =
         asks_namespaces ? sched_cache_kind_generation(c->cache, SCHED_NAMESPACE) : 0;

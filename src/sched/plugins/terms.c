@@ -22,8 +22,9 @@ static bool names_namespace(const struct sched_affinity_term *t, const struct in
 }
 
 /*
- * Upstream adds the namespaces that the selector selects to those that are named, and then asks the
- * selector about empty labels, too: one that wants a label not to be there selects all namespaces.
+ * Upstream adds the namespaces that the selector matches to the named ones, and then also matches
+ * the selector against empty labels: a selector that requires a label to be absent selects all
+ * namespaces.
  */
 static bool selects_namespace(const struct sched_cache *cache, const struct sched_affinity_term *t,
                               const struct intern *name)

@@ -47,7 +47,7 @@ static uint32_t domain_of_value(struct topology *t, struct intern *value)
     return d;
 }
 
-/* Forget all domains; every node is read again. */
+/* Drops all domains; every node is read again. */
 static void topology_reset(struct intern_table *w, struct topology *t)
 {
     for (uint32_t d = 1; d < t->n_domains; d++)
@@ -70,7 +70,7 @@ static void topology_reset(struct intern_table *w, struct topology *t)
     t->version++;
 }
 
-/* Its arrays are made for the first node that has the label. */
+/* The arrays are allocated for the first node with the label. */
 static void grow_nodes(struct topology *t, uint32_t n)
 {
     t->domain_of = xrealloc(t->domain_of, n * sizeof(*t->domain_of));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VolumeBinding: on which nodes a pod can have its volumes. Upstream keeps what it found for each
- * node until one is chosen; here it is worked out again for the chosen one, so that a node costs
- * no memory.
+ * VolumeBinding: on which nodes a pod can have its volumes. Upstream keeps the result for each node
+ * until one is chosen; here the result is computed again for the chosen node, so that nodes cost no
+ * memory.
  */
 #include "sched/plugins/volume_binding.h"
 
@@ -13,7 +13,7 @@ SCHED_STATUS_CONST(skip, SCHED_SKIP, "");
 SCHED_STATUS_CONST(unbound_immediate, SCHED_UNRESOLVABLE,
                    "pod has unbound immediate PersistentVolumeClaims");
 
-/* Why a node does not do, as bits, in the order of the texts. */
+/* Why a node does not fit, as bits, in the order of the texts. */
 enum { NODE_CONFLICT = 1, NO_MATCH = 2, NO_SPACE = 4, NO_VOLUME = 8 };
 #define TEXT(s)                                                                                    \
     {                                                                                              \
@@ -24,8 +24,10 @@ enum { NODE_CONFLICT = 1, NO_MATCH = 2, NO_SPACE = 4, NO_VOLUME = 8 };
 #define NO_SPACE_TEXT      TEXT("node(s) did not have enough free storage")
 #define NO_VOLUME_TEXT                                                                             \
     TEXT("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)")
-/* Those that can be together: the volumes of bound claims end with the first that does not do, and
- * making a volume needs a match or space, not both. */
+/*
+ * The possible combinations: the check of bound claims ends with the first volume that does not
+ * fit, and provisioning lacks either a match or space, not both.
+ */
 #define CONFLICTS(X)                                                                               \
     X(NODE_CONFLICT, NODE_CONFLICT_TEXT)                                                           \
     X(NO_MATCH, NO_MATCH_TEXT)                                                                     \
@@ -144,7 +146,7 @@ static bool is_before(const struct unbound_claim *a, const struct unbound_claim 
     return quantity_cmp(a->pvc->request, b->pvc->request) < 0;
 }
 
-/* Into its place, behind those that are equal: the pod's order decides, as it does upstream. */
+/* Inserts sorted, after equal ones: the pod's order decides, as upstream. */
 static void sort_in(struct unbound_claim *claims, uint32_t n, const struct unbound_claim *c)
 {
     while (n > 0 && is_before(c, &claims[n - 1])) {
@@ -154,8 +156,10 @@ static void sort_in(struct unbound_claim *claims, uint32_t n, const struct unbou
     claims[n] = *c;
 }
 
-/* A claim that its class leaves to the pod. Immediate ones, and those that name a volume already,
- * should have been bound. */
+/*
+ * Adds a claim whose class waits for the pod. Immediate claims, and those that already name a
+ * volume, should have been bound.
+ */
 static const struct sched_status *add_unbound(struct volume_binding *b, struct sched_cycle *cycle,
                                               struct binding_state *s, const struct sched_pvc *pvc,
                                               bool *ret_is_immediate)
@@ -223,7 +227,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
 
 /* ---- one node ---- */
 
-/* bits: what does not do. The first volume that is missing or elsewhere decides. */
+/* bits: the reasons. The first volume that is missing or on other nodes decides. */
 static const struct sched_status *check_bound(const struct binding_state *s, struct arena *a,
                                               const struct sched_node *node, unsigned *bits)
 {
@@ -245,14 +249,14 @@ static const struct sched_status *check_bound(const struct binding_state *s, str
     return NULL;
 }
 
-/* What holds of a volume that is to be a claim's, wherever it is. */
+/* Conditions for any volume of a claim, on whatever node. */
 static bool is_enough(const struct sched_pv *pv, const struct sched_pvc *pvc)
 {
     return quantity_cmp(pv->capacity, pvc->request) >= 0 && pv->is_block == pvc->is_block &&
            str_eq(pv->attributes_class, pvc->attributes_class) && !pv->is_terminating;
 }
 
-/* And of one that nobody has set aside for it. */
+/* Conditions for a volume that is not reserved for the claim. */
 static bool is_wanted(const struct sched_pv *pv, const struct sched_pvc *pvc)
 {
     return pv->is_available &&
@@ -263,7 +267,7 @@ static bool is_wanted(const struct sched_pv *pv, const struct sched_pvc *pvc)
 struct volume_binding_search {
     const struct binding_state *s;
     const struct sched_node *node;
-    const struct sched_pv **chosen; /* of the claims before */
+    const struct sched_pv **chosen; /* volumes chosen for the claims before */
     uint32_t n_chosen;
 };
 
@@ -276,7 +280,7 @@ static bool is_chosen(const struct volume_binding_search *search, const struct s
     return false;
 }
 
-/* The smallest of one list that does. */
+/* The smallest volume of one list that fits. */
 static const struct sched_pv *first_of(const struct volume_binding_search *search,
                                        const struct unbound_claim *c, const struct pin_list *list)
 {
@@ -301,7 +305,7 @@ static const struct sched_pv *first_of(const struct volume_binding_search *searc
 static const struct sched_pv *find_volume(const struct volume_binding_search *search,
                                           const struct unbound_claim *c)
 {
-    /* A volume that was set aside for the claim is the one, or nothing is. */
+    /* If volumes are reserved for the claim, only these can be used. */
     for (size_t i = 0; i < c->n_own; i++) {
         const struct sched_pv *pv = c->own[i];
         if (is_enough(pv, c->pvc) && !is_chosen(search, pv))
@@ -338,7 +342,7 @@ static bool has_capacity(const struct unbound_claim *c, const struct sched_node 
     return false;
 }
 
-/* bits: what stands in the way of making a volume for this node. */
+/* Returns the reasons (bits) why no volume can be provisioned for this node. */
 static unsigned check_provision(const struct unbound_claim *c, const struct sched_node *node)
 {
     struct str provisioner = intern_str(c->class->provisioner);
@@ -349,8 +353,8 @@ static unsigned check_provision(const struct unbound_claim *c, const struct sche
 }
 
 /*
- * Each unbound claim finds a volume, or one can be made for it. ret_chosen: for each of them the
- * volume, NULL: it is made.
+ * Finds a volume for each unbound claim, or checks that one can be provisioned. ret_chosen: the
+ * volume of each claim, NULL: to be provisioned.
  */
 static const struct sched_status *check_unbound(const struct binding_state *s, struct arena *a,
                                                 const struct sched_node *node,
@@ -429,7 +433,7 @@ static void decide(struct binding_state *s, const struct sched_pvc *pvc, const s
     }
     d->pv = sched_object_ref((void *)pv);
     struct sched_claim_ref ref = volume_book_claim(book, pv);
-    /* Its own already, to the letter: there is nothing to promise. */
+    /* The volume already names the claim with its uid: no promise is needed. */
     if (ref.is_set && str_eq(ref.uid, pvc->o.uid))
         return;
     volume_book_promise_volume(book, pv, pvc, s);
@@ -522,7 +526,9 @@ static enum sched_hint after_csi_node(struct sched_plugin *p, const struct sched
                : SCHED_HINT_QUEUE;
 }
 
-/* Upstream asks for an inline volume of the driver; claims of its classes are no different. */
+/*
+ * Upstream checks for an inline volume of the driver; claims of its classes are treated the same.
+ */
 static enum sched_hint after_csi_driver(struct sched_plugin *p, const struct sched_pod *pod,
                                         const struct sched_event *event)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What VolumeBinding has decided, told to the API: each volume gets its claim's name, each claim
- * without a volume the node for which one is to be made. Then the controllers bind; the pod waits
- * for that, event by event, and not longer than bindTimeoutSeconds.
+ * Writes VolumeBinding's decisions to the API: into each volume its claim's name, into each claim
+ * without a volume the node for which one is to be provisioned. Then the controllers bind; the pod
+ * waits for that, event by event, at most for bindTimeoutSeconds.
  *
- * Written as merge patches with the resource version that the decision was made of, so that
- * somebody else's change is a conflict, as it is for upstream's updates.
+ * Written as merge patches with the resource version that the decision was based on, so that
+ * another client's change causes a conflict, as with upstream's updates.
  */
 #include "sched/plugins/volume_binding.h"
 
@@ -51,13 +51,13 @@ static const struct sched_status *check_static(struct binding_state *s, const st
                     "\" not found",
                     STR_ARG(d->pvc->o.namespace), STR_ARG(d->pvc->o.name));
     if (d->written_rv > pv->o.rv)
-        return &still_waiting; /* what was written has not come back yet */
+        return &still_waiting; /* the watch has not reported our write yet */
     const struct sched_status *status = check_volume_node(s, pv, node);
     if (status)
         return status;
     if (!pv->claim.is_set || pv->claim.uid.n == 0)
         return FAIL(s, "ClaimRef got reset for pv \"" STR_FMT "\"", STR_ARG(pv->o.name));
-    /* Of an attempt before this one, whose answer was lost. */
+    /* From an earlier attempt whose answer was lost. */
     if (pvc->volume_name.n > 0 && !str_eq(pvc->volume_name, pv->o.name))
         return FAIL(s, "PVC \"" STR_FMT "\" got bound to another pv \"" STR_FMT "\"",
                     STR_ARG(pvc->o.name), STR_ARG(pvc->volume_name));
@@ -79,7 +79,7 @@ static const struct sched_status *check_made(struct binding_state *s, const stru
     if (!pvc->has_annotations)
         return FAIL(s, "selectedNode annotation reset for PVC \"" STR_FMT "\"",
                     STR_ARG(pvc->o.name));
-    /* Whoever makes volumes takes the annotation away when it cannot. */
+    /* A provisioner that fails removes the annotation. */
     if (!str_eq(pvc->selected_node, intern_str(s->cycle->node)))
         return FAIL(s, "provisioning failed for PVC \"" STR_FMT "\"", STR_ARG(pvc->o.name));
     if (pvc->volume_name.n > 0) {
@@ -93,7 +93,7 @@ static const struct sched_status *check_made(struct binding_state *s, const stru
     return sched_pvc_is_bound(pvc) ? NULL : &still_waiting;
 }
 
-/* NULL: all is bound. */
+/* NULL: everything is bound. */
 static const struct sched_status *check(struct binding_state *s)
 {
     const struct sched_node_info *node =
@@ -111,7 +111,7 @@ static const struct sched_status *check(struct binding_state *s)
     return NULL;
 }
 
-/* After it the state may be gone. */
+/* May free the state. */
 static void finish(struct binding_state *s, const struct sched_status *status)
 {
     list_remove(&s->link);
@@ -214,7 +214,7 @@ static bool is_claim(const struct sched_object *claim, struct str namespace, str
     return str_eq(claim->name, name) && str_eq(claim->namespace, namespace);
 }
 
-/* One that is made has a name of which nobody knew before; it says for which claim it is. */
+/* A provisioned volume has an unknown name; it names its claim. */
 static bool concerns_volume(const struct decision *d, const struct sched_pv *pv)
 {
     if (d->pv)
@@ -297,8 +297,10 @@ static void add_claim_ref(struct buf *body, const struct sched_pvc *pvc)
     (void)buf_add_char(body, '}');
 }
 
-/* The volume becomes the claim's. One that a user set aside for it does not get the annotation that
- * lets the controller take it away again. */
+/*
+ * Assigns the volume to the claim. A volume that a user has reserved for the claim does not get the
+ * annotation that allows the controller to release it.
+ */
 static void volume_patch(struct buf *body, const struct decision *d)
 {
     const struct sched_claim_ref *ref = &d->pv->claim;
@@ -363,7 +365,7 @@ static void on_answer(void *arg, int r, int status, struct str body, const struc
     }
 }
 
-/* NULL: it will be answered. */
+/* NULL: an answer will follow. */
 static const struct sched_status *write_next(struct binding_state *s)
 {
     struct sched_framework *f = s->plugin->p.framework;

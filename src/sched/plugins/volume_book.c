@@ -4,7 +4,7 @@
 #include "sched/object/keep.h"
 
 struct promise {
-    uint64_t rv; /* of the object it was made of */
+    uint64_t rv; /* of the object that it is based on */
     const void *owner;
     struct sched_claim_ref claim; /* of a volume */
     struct str volume;            /* its name */
@@ -209,7 +209,7 @@ static struct pins capacity_pins(const struct sched_csi_capacity *c)
     return pins;
 }
 
-/* The list of a claim's own volumes. */
+/* Adds a volume to the list of its claim. */
 static void claimed_put(struct volume_book *b, const struct sched_pv *pv)
 {
     struct key k;
@@ -351,7 +351,7 @@ static void volume_changed(struct volume_book *b, const struct sched_event *even
     const struct promise *p = map_get(&b->volume_promises, o->name);
     if (p && (!event->after || p->rv != o->rv))
         forget_volume(b, o->name);
-    /* One change further than the index is: this one. */
+    /* Only if the index lacks exactly this one change. */
     uint64_t now = sched_cache_kind_generation(b->f->cache, SCHED_PV);
     if (!b->has_volumes || now != b->volumes_generation + 1)
         return;
@@ -403,7 +403,7 @@ const struct pin_index *volume_book_unclaimed(struct volume_book *b, const struc
     return c ? &c->unclaimed : NULL;
 }
 
-/* Name and namespace are equal; a volume that names a uid means that claim and no other. */
+/* Compares name and namespace; a volume that names a uid belongs only to that claim. */
 static bool is_of_claim(const struct sched_claim_ref *ref, const struct sched_pvc *pvc)
 {
     return ref->is_set && str_eq(ref->name, pvc->o.name) &&

@@ -8,16 +8,16 @@ SCHED_STATUS_CONST(no_claim_name, SCHED_ERROR, "PersistentVolumeClaim had no nam
 
 enum { HANDLE_MAX_BYTES = 8 << 10 };
 
-/* Kinds whose objects decide what a claim's volume is. */
+/* Kinds whose objects determine a claim's volume. */
 static const enum sched_kind kinds[] = { SCHED_PV, SCHED_PVC, SCHED_STORAGE_CLASS,
                                          SCHED_VOLUME_ATTACHMENT };
 
 struct node_volumes {                   /* by the index of the node */
-    const struct sched_node_info *node; /* NULL: nothing is known of the one with this index */
+    const struct sched_node_info *node; /* NULL: nothing is cached for this index */
     uint64_t generation;                /* of the node; 0: not counted */
     struct volume_list list;
     const struct sched_csi_node *csi_node;
-    uint64_t csi_generation; /* 1 + that of its kind; 0: not looked up */
+    uint64_t csi_generation; /* 1 + the generation of CSINodes; 0: not looked up */
 };
 
 struct attachments { /* of one node; references */
@@ -27,14 +27,14 @@ struct attachments { /* of one node; references */
 struct volume_counts {
     struct sched_framework *f;
     uint64_t seed;
-    uint64_t generations[ARRAY_LEN(kinds)]; /* of the kinds, as told last */
+    uint64_t generations[ARRAY_LEN(kinds)]; /* of the kinds, at the last update */
     VEC(struct node_volumes) nodes;
-    struct volume_list scratch;     /* of a node as it might be */
+    struct volume_list scratch;     /* for the copied node of a dry run */
     struct map attachments;         /* by the name of the node: struct attachments */
     struct map attachments_by_name; /* the same objects */
 };
 
-/* ---- which volume is it? ---- */
+/* ---- identifying volumes ---- */
 
 static uint32_t name_hash(const struct volume_counts *c, struct str namespace, struct str name)
 {
@@ -48,7 +48,7 @@ static struct counted_volume counted(const struct volume_counts *c, struct str d
     return (struct counted_volume){ .hash = hash ? hash : 1, .driver = (uint32_t)d };
 }
 
-/* The driver that counts for a volume of this class that is not there yet; "": none does. */
+/* The driver that counts a volume of this class before it is provisioned; "": none. */
 static struct str driver_of_class(const struct sched_storage_class *class)
 {
     enum sched_in_tree tree = sched_in_tree_of(intern_str(class->provisioner));
@@ -74,7 +74,7 @@ struct counted_volume volume_counts_claim(const struct volume_counts *c,
         const struct sched_storage_class *class = sched_find_class(c->f, intern_str(pvc->class));
         driver = class ? driver_of_class(class) : STR("");
         if (driver.n > 0) {
-            /* A handle that no driver gives: volumes that are not there have none. */
+            /* A hash that no real handle has: unprovisioned volumes have no handle. */
             v = counted(c, driver, STR(""));
             v.hash = str_hash(pvc->o.name, str_hash(pvc->o.namespace, ~v.hash)) | 1;
         }
@@ -160,7 +160,7 @@ static void drop_attachments(struct volume_counts *c)
     map_fini(&c->attachments_by_name);
 }
 
-/* ---- what is kept ---- */
+/* ---- cached counts ---- */
 
 static void drop_nodes(struct volume_counts *c)
 {
@@ -177,7 +177,7 @@ static void drop_node(struct volume_counts *c, const struct intern *name)
         c->nodes.p[node->index].generation = 0;
 }
 
-/* Nodes with a volume that was found by this claim, or (is_volume) by this volume. */
+/* Drops the nodes with a volume found by this claim, or (is_volume) by this volume. */
 static void drop_nodes_with(struct volume_counts *c, uint32_t hash, bool is_volume)
 {
     vec_each (n, &c->nodes) {
@@ -189,7 +189,7 @@ static void drop_nodes_with(struct volume_counts *c, uint32_t hash, bool is_volu
     }
 }
 
-/* Everything is made anew after a change that was not told. */
+/* Drops everything after a change without an event. */
 static void catch_up(struct volume_counts *c)
 {
     bool is_behind = false;
@@ -247,9 +247,9 @@ void volume_counts_changed(struct volume_counts *c, const struct sched_event *ev
 {
     const struct sched_object *o = event->after ? event->after : event->before;
     if (!o || c->nodes.n == 0)
-        return; /* nobody has asked yet */
+        return; /* not used yet */
     if (o->kind == SCHED_NODE && !event->after)
-        drop_nodes(c); /* what comes next may stand at the same address */
+        drop_nodes(c); /* the next object may have the same address */
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         uint64_t now = sched_cache_kind_generation(c->f->cache, kinds[i]);
         if (o->kind != kinds[i] || now != c->generations[i] + 1)
@@ -306,7 +306,7 @@ static void add_attachments(const struct volume_counts *c, const struct intern *
     }
 }
 
-/* By hash, a pod's before what is attached. */
+/* By hash; a pod's volume before an attached one. */
 static int compare(const void *a, const void *b)
 {
     const struct counted_volume *x = a, *y = b;
@@ -332,7 +332,7 @@ static const struct sched_status *count(const struct volume_counts *c, struct ar
     return NULL;
 }
 
-/* What is known of a node; NULL for a node as it might be, of which nothing is kept. */
+/* The cached counts of a node; NULL for the copy of a dry run, which is not cached. */
 static struct node_volumes *kept_of(struct volume_counts *c, const struct sched_node_info *node)
 {
     uint32_t end = sched_cache_nodes_end(c->f->cache);
@@ -395,7 +395,7 @@ struct volume_counts *volume_counts_new(struct sched_framework *f)
     c->f = f;
     c->seed = f->random(f->arg);
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        c->generations[i] = UINT64_MAX; /* nothing is known */
+        c->generations[i] = UINT64_MAX; /* nothing cached */
     return c;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VolumeRestrictions: disks that only one pod of a node may have, and claims that only one pod of
- * the cluster may have (ReadWriteOncePod).
+ * VolumeRestrictions: disks that only one pod of a node may use, and claims that only one pod of
+ * the cluster may use (ReadWriteOncePod).
  */
 #include "sched/plugins/registry.h"
 #include "sched/plugins/volumes.h"
@@ -15,7 +15,7 @@ SCHED_STATUS_CONST(skip, SCHED_SKIP, "");
 struct restrictions_state {
     const struct str *claims; /* names of those with ReadWriteOncePod */
     uint32_t n_claims;
-    int64_t in_use; /* of these, by pods that have a node */
+    int64_t in_use; /* uses of these by pods that have a node */
 };
 
 static bool is_restricted(const struct sched_volume *v)
@@ -111,7 +111,7 @@ static const struct sched_status *pre_filter(struct sched_plugin *p, struct sche
     return NULL;
 }
 
-/* How many of the pod's claims another one has. */
+/* The number of the pod's claims that another pod also has. */
 static int64_t shared_claims(const struct restrictions_state *s, const struct sched_pod *pod,
                              const struct sched_pod *other)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VolumeZone: a node with a zone or region has those of the pod's bound volumes. */
+/*
+ * VolumeZone: a node with a zone or region label must be in the zones and regions of the pod's
+ * bound volumes.
+ */
 #include "sched/plugins/registry.h"
 #include "sched/plugins/volumes.h"
 
@@ -17,10 +20,10 @@ struct volume_zone {
     struct intern *labels[ZONE_LABELS];
 };
 
-/* What one label of one volume asks of a node. */
+/* What one label of one volume requires of a node. */
 struct volume_zone_topology {
-    const struct intern *key, *other_key; /* other: today's label for yesterday's */
-    const struct intern **values;         /* those that any object has */
+    const struct intern *key, *other_key; /* other_key: the current label for a deprecated one */
+    const struct intern **values;         /* values that occur in any object */
     uint32_t n_values;
 };
 struct zone_state {
@@ -32,7 +35,7 @@ static int create(const struct sched_plugin_env *env, struct sched_plugin **ret,
 {
     struct volume_zone *z = xnew(struct volume_zone);
     struct intern_table *w = env->framework->words;
-    /* Each beta label two places before the one that took its place. */
+    /* Each beta label is two positions before its replacement. */
     z->labels[0] = intern_get(w, STR("failure-domain.beta.kubernetes.io/zone"));
     z->labels[1] = intern_get(w, STR("failure-domain.beta.kubernetes.io/region"));
     z->labels[2] = intern_get(w, STR("topology.kubernetes.io/zone"));
@@ -49,7 +52,7 @@ static void destroy(struct sched_plugin *p)
     free(z);
 }
 
-/* Cuts the next zone off "a__b"; false: it was the last. */
+/* Cuts the next zone off "a__b"; returns false after the last. */
 static bool next_zone(struct str *text, struct str *ret)
 {
     ptrdiff_t at = str_find(*text, STR("__"));
@@ -58,7 +61,7 @@ static bool next_zone(struct str *text, struct str *ret)
     return at >= 0;
 }
 
-/* 0: one of the zones is empty, and the label does not count. */
+/* 0: a zone is empty, so the label does not count. */
 static uint32_t count_zones(struct str text)
 {
     uint32_t n = 0;
@@ -95,7 +98,7 @@ static void add_topologies(struct volume_zone *z, struct arena *a, struct zone_s
     }
 }
 
-/* A claim without a volume is fine where its class waits for the pod. */
+/* A claim without a volume is accepted if its class waits for the pod. */
 static const struct sched_status *check_unbound(struct volume_zone *z, struct arena *a,
                                                 const struct sched_pvc *pvc)
 {
@@ -197,7 +200,7 @@ static enum sched_hint after_claim_changed(struct sched_plugin *p, const struct 
     return sched_pod_uses_claim(pod, event->after, false) ? SCHED_HINT_QUEUE : SCHED_HINT_SKIP;
 }
 
-/* Labels whose text does not parse are none. */
+/* Labels whose text does not parse are ignored. */
 static const struct intern *zone_label(const struct volume_zone *z, const struct sched_pv *pv,
                                        size_t i)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Heaps of pods, and by what they are ordered. */
+/* Heaps of pods, and their orders. */
 #include "sched/queue/internal.h"
 
 #include "base/heap.h"
 
-/* Equal to the QueueSort plugin: who came first, so that the order never depends on the heap. */
+/*
+ * Ties of the QueueSort plugin are ordered by arrival, so that the order never depends on the heap.
+ */
 bool queue_less_active(const struct queued *a, const struct queued *b)
 {
     struct sched_plugin *sort = a->profile->sort;
@@ -16,7 +18,7 @@ bool queue_less_active(const struct queued *a, const struct queued *b)
     return a->seq < b->seq;
 }
 
-/* Ends are aligned to seconds; within one, pods stand as in active (KEP-5142). */
+/* Ends are aligned to seconds; within a second, pods are in the order of `active` (KEP-5142). */
 bool queue_less_backoff(const struct queued *a, const struct queued *b)
 {
     if (a->backoff_ms != b->backoff_ms)

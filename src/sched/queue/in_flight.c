@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events that came while pods were being tried. One list for all: a pod's mark stands where it was
- * popped, so what stands behind it came later.
+ * Events that arrived while pods were in flight. One list for all: a pod's mark is at the position
+ * where the pod was popped, so all events after the mark came later.
  *
  *     mark A -- event -- mark B -- event -- event
  *
- * When the first mark goes, so do the events before the next.
+ * When the first mark is removed, so are the events before the next one.
  */
 #include "sched/queue/internal.h"
 
@@ -65,7 +65,7 @@ void in_flight_end(struct sched_queue *q, struct queued *p)
     prune(q);
 }
 
-/* Pods in flight have missed something: each comes back as if an event had helped it. */
+/* Pods in flight have missed an event: each comes back as if an event had helped it. */
 void in_flight_lose(struct sched_queue *q)
 {
     list_each_safe (link, &q->in_flight) {

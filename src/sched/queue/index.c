@@ -16,7 +16,7 @@ static void want(struct profile_index *x, struct sched_plugin *p, const struct s
         }
 }
 
-/* A plugin that does not say wants everything. Upstream leaves attachments out. */
+/* A plugin without `events` gets every event. Upstream leaves attachments out. */
 static void want_all(struct profile_index *x, struct sched_plugin *p)
 {
     for (unsigned r = 0; r < SCHED_RESOURCE_COUNT; r++)
@@ -27,8 +27,10 @@ static void want_all(struct profile_index *x, struct sched_plugin *p)
                                             .actions = SCHED_ALL_ACTIONS });
 }
 
-/* Only these points can refuse a pod in a way that an event resolves; and extenders, which stand
- * for themselves. */
+/*
+ * Only these points can refuse a pod in a way that an event resolves; and the extenders, which have
+ * a plugin of their own.
+ */
 static bool can_refuse(const struct sched_plugin *p)
 {
     const struct sched_plugin_ops *o = p->ops;
@@ -37,8 +39,8 @@ static bool can_refuse(const struct sched_plugin *p)
 }
 
 /*
- * Who wants new nodes also hears of taints, as upstream has it: a node often comes with a taint
- * that goes when it is ready.
+ * A plugin that registers new nodes also gets taint updates, as upstream: a node often starts with
+ * a taint that is removed when the node is ready.
  */
 static void want_registered(struct profile_index *x, struct sched_plugin *p)
 {

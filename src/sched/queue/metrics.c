@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the queue counts, in Prometheus' text format. */
+/* The queue's metrics, in Prometheus' text format. */
 #include "base/histogram.h"
 #include "sched/queue/internal.h"
 

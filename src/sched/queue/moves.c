@@ -4,7 +4,7 @@
 
 #include "base/backoff.h"
 
-/* Back-offs end, and are ordered, by whole seconds; so what ends in one second leaves together. */
+/* Back-offs end, and are ordered, by whole seconds, so that pods of one second leave together. */
 enum { WINDOW_MS = 1000, FLUSH_WINDOW_MS = 30000 };
 
 static uint64_t window_of(uint64_t ms)
@@ -15,8 +15,8 @@ static uint64_t window_of(uint64_t ms)
 /* ---- back-off ---- */
 
 /*
- * Attempts that plugins refused count, and errors in a row count by themselves: refusals punish a
- * pod for the cycles it costs, errors protect the API.
+ * Refused attempts and consecutive errors are counted separately: refusals delay a pod for the
+ * cycles it costs, errors protect the API.
  */
 uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p)
 {
@@ -27,7 +27,7 @@ uint64_t queue_backoff_end(const struct sched_queue *q, const struct queued *p)
     return window_of(p->pub.added_ms + backoff_wait(first, max, count - 1));
 }
 
-/* Also in the second in which it ends. */
+/* Also true in the second in which the back-off ends. */
 bool queue_is_backing_off(const struct queued *p, uint64_t now_ms)
 {
     return p->backoff_ms != 0 && p->backoff_ms >= window_of(now_ms);
@@ -45,7 +45,7 @@ static bool passes(struct sched_queue *q, struct queued *p, struct sched_plugin 
     return false;
 }
 
-/* The one that holds it is asked first. */
+/* The plugin that gates the pod is asked first. */
 static bool passes_all(struct sched_queue *q, struct queued *p)
 {
     const struct sched_profile *profile = p->profile->profile;
@@ -70,7 +70,7 @@ static bool is_let_in(struct sched_queue *q, struct queued *p)
     return ok;
 }
 
-/* ---- from place to place ---- */
+/* ---- moving between places ---- */
 
 void queue_take_out(struct sched_queue *q, struct queued *p)
 {
@@ -99,8 +99,8 @@ void queue_take_out(struct sched_queue *q, struct queued *p)
 }
 
 /*
- * A gated pod waits for its gate alone, however long; unless the plugin registered everything at
- * once, then time counts as an event for it too.
+ * A gated pod waits only for its gate, without a time limit, unless the plugin registered the
+ * wildcard: then the time limit counts as an event for it too.
  */
 static uint64_t flush_time(const struct sched_queue *q, const struct queued *p, uint64_t now_ms)
 {
@@ -139,7 +139,7 @@ void move_to_active(struct sched_queue *q, struct queued *p, const struct cause 
         sched_nominator_set(&q->nominator, p->pub.pod, p->pub.pod->nominated_node);
 }
 
-/* PreEnqueue is asked now, and not when it leaves. */
+/* PreEnqueue is called now, not at the end of the back-off. */
 static void move_to_backoff(struct sched_queue *q, struct queued *p, const struct cause *why,
                             uint64_t now_ms)
 {
@@ -167,7 +167,7 @@ void queue_requeue(struct sched_queue *q, struct queued *p, enum queue_strategy 
 
 /* ---- events ---- */
 
-/* Plugins of a profile that runs at this moment cannot be asked: then the pod is tried again. */
+/* The plugins of a profile that is running now cannot be called: then the pod is tried again. */
 static bool says_queue(const struct interest *i, const struct queued *p,
                        const struct sched_event *event)
 {
@@ -177,14 +177,14 @@ static bool says_queue(const struct interest *i, const struct queued *p,
     return !i->reg.hint || i->reg.hint(i->plugin, p->pub.pod, event) != SCHED_HINT_SKIP;
 }
 
-/* A wildcard about one pod is about that one only. */
+/* A wildcard event for one pod concerns only that pod. */
 static bool wildcard_is_for(const struct queued *p, const struct sched_event *event)
 {
     return !event->after ||
            (event->after->kind == SCHED_POD && str_eq(event->after->uid, p->pub.pod->o.uid));
 }
 
-/* What the plugins that refused want to say about an event. */
+/* Collects the plugins among those that refused which the event concerns. */
 static void match(const struct profile_index *x, uint64_t rejectors,
                   const struct sched_event *event, struct matches *ret)
 {
@@ -198,8 +198,8 @@ static void match(const struct profile_index *x, uint64_t rejectors,
 }
 
 /*
- * A plugin that said Pending knows when its wait is over, so the pod need not back off; what the
- * others say is a guess.
+ * A plugin that returned Pending knows when its wait is over, so the pod skips the back-off; the
+ * hints of other plugins are guesses.
  */
 static enum queue_strategy strategy_among(const struct queued *p, const struct sched_event *event,
                                           const struct matches *matches)
@@ -261,7 +261,7 @@ static bool is_of_interest(const struct sched_queue *q, const struct sched_event
     return false;
 }
 
-/* Can it move any pod of the group at all? */
+/* Can the event move any pod of the group? */
 static bool concerns(const struct queue_group *g, const struct sched_event *event)
 {
     if (list_is_empty(&g->pods))
@@ -288,8 +288,8 @@ static void find_in_group(struct sched_queue *q, const struct queue_group *g,
 }
 
 /*
- * Those whom the event moves are taken down first: moving changes the groups, and a pod that its
- * gate still holds comes back into one.
+ * Collects the pods first and moves them afterwards: moving changes the groups, and a pod that its
+ * gate still holds returns to one.
  */
 static void move_concerned(struct sched_queue *q, const struct sched_event *event,
                            const struct sched_queue_check *check, uint64_t now_ms)
@@ -378,7 +378,7 @@ static void flush_unschedulable(struct sched_queue *q, uint64_t now_ms)
     }
 }
 
-/* When the first one may leave. */
+/* The time at which the first pod may leave. */
 static uint64_t first_backoff_end(const struct queue_orders *o)
 {
     return o->backoff.items.n ? queue_heap_first(&o->backoff)->backoff_ms + WINDOW_MS : UINT64_MAX;

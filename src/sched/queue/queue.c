@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue's interface: pods come, are tried, come back, go. See internal.h for the parts. */
+/*
+ * The queue's interface: adding, popping, returning and removing pods. See internal.h for the
+ * parts.
+ */
 #include "sched/queue/internal.h"
 
 static const struct cause by_add = { .resource = SCHED_ON_UNSCHEDULED_POD,
@@ -74,7 +77,7 @@ void sched_queue_free(struct sched_queue *q)
 
 /* ---- put and delete ---- */
 
-/* The map's key lies in the object, so it moves with it. */
+/* The map borrows its key from the object, so the entry changes with the object. */
 static void set_pod(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
 {
     const struct sched_pod *old = p->pub.pod;
@@ -109,7 +112,7 @@ static int add(struct sched_queue *q, const struct sched_pod *pod, uint64_t now_
     return 0;
 }
 
-/* What is tried stays as it is; the change counts when it comes back. */
+/* The object under attempt stays; the change takes effect when the pod comes back. */
 static void update_in_flight(struct sched_queue *q, struct queued *p, const struct sched_pod *pod)
 {
     const struct sched_pod *before = p->newer ? p->newer : p->pub.pod;
@@ -121,7 +124,7 @@ static void update_in_flight(struct sched_queue *q, struct queued *p, const stru
     p->is_deleted = !p->profile;
 }
 
-/* Plugins say whether its own change helps it. */
+/* Asks the plugins whether the pod's own change helps it. */
 static void update_unschedulable(struct sched_queue *q, struct queued *p,
                                  const struct sched_pod *before, uint64_t now_ms)
 {
@@ -175,9 +178,9 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
     if (!p)
         return add(q, pod, now_ms, err);
     const struct sched_pod *last = p->newer ? p->newer : p->pub.pod;
-    bool is_fuller = pod->json.n && !last->json.n; /* JSON is kept since a reload */
+    bool is_fuller = pod->json.n && !last->json.n; /* JSON has been kept only since a reload */
     if (pod == last || (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted && !is_fuller))
-        return 0; /* told twice */
+        return 0; /* a duplicate */
     if (p->place == IN_FLIGHT)
         update_in_flight(q, p, pod);
     else
@@ -192,7 +195,7 @@ static void drop(struct sched_queue *q, struct queued *p)
     free_pod(q, p);
 }
 
-/* Who tries it does not know yet, and holds on to it. */
+/* A pod in flight is only marked: the attempt still holds it. */
 void sched_queue_del(struct sched_queue *q, struct str uid)
 {
     sched_nominator_del(&q->nominator, uid);
@@ -207,7 +210,7 @@ void sched_queue_del(struct sched_queue *q, struct str uid)
 
 /* ---- attempts ---- */
 
-/* NULL: none of its pods has come. */
+/* NULL: none of its pods has arrived. */
 static const struct queue_orders *orders_of(const struct sched_queue *q,
                                             const struct sched_profile *profile)
 {
@@ -285,7 +288,7 @@ static void count_attempt(struct sched_queue *q, struct queued *p, uint64_t reje
     p->pub.added_ms = now_ms;
     p->seq = q->next_seq++;
     p->backoff_ms = queue_backoff_end(q, p);
-    if (p->is_stale) /* their numbers mean other plugins now */
+    if (p->is_stale) /* the positions belong to other plugins now */
         p->pub.rejected_by = p->pub.pending_by = 0;
     p->is_stale = false;
 }
@@ -311,7 +314,7 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
     queue_requeue(q, p, s, &by_failure, now_ms);
 }
 
-/* ---- other profiles ---- */
+/* ---- reload ---- */
 
 static int compare_seq(const void *a, const void *b)
 {
@@ -363,7 +366,7 @@ void sched_queue_reload(struct sched_queue *q, uint64_t now_ms)
     }
 }
 
-/* ---- looking ---- */
+/* ---- queries ---- */
 
 const struct sched_queued *sched_queue_get(const struct sched_queue *q, struct str uid)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects in, time forward, results out; what admission does to pods and claims on their way in. */
+/*
+ * Takes objects, advances time, collects results; and does what admission does to new pods and
+ * claims.
+ */
 #include "sched/simulate/simulate.h"
 
 #include "kube/model/builtin.h"
@@ -11,15 +14,15 @@
 
 #include <errno.h>
 
-/* ---- making it ---- */
+/* ---- creation ---- */
 
 static int64_t wall_ms(void *arg)
 {
     const struct simulation *s = arg;
-    return 1700000000000 + (int64_t)s->now_ms; /* any instant, always the same */
+    return 1700000000000 + (int64_t)s->now_ms; /* any constant instant */
 }
 
-/* ---- what is told of attempts ---- */
+/* ---- observing attempts ---- */
 
 static struct simulation_object *pod_object(const struct simulation *s, const struct sched_pod *pod)
 {
@@ -164,7 +167,7 @@ static void note(struct simulation *s, const char *fmt, ...)
     (void)buf_add_char(&s->notes, '\n');
 }
 
-/* Which of the scheduler's kinds a plural is; SCHED_KIND_COUNT: none. */
+/* The scheduler's kind of a plural; SCHED_KIND_COUNT: none. */
 static enum sched_kind kind_of(struct str api_version, struct str plural)
 {
     unsigned k = 0;
@@ -186,7 +189,7 @@ static struct simulate_what what_is(const struct json *o)
                                    json_get_str(meta, "namespace"), json_get_str(meta, "name") };
 }
 
-/* "Pod default/x: " in front. */
+/* Prefixes the error with "Pod default/x: ". */
 static int fail(struct err *err, int r, const struct simulate_what *w)
 {
     return err_ctx(err, r, STR_FMT " " STR_FMT "%s" STR_FMT, STR_ARG(w->kind),
@@ -210,7 +213,7 @@ static bool says_default(const struct json *o, const char *annotation)
     return str_is(json_get_str(notes, annotation), "true");
 }
 
-/* A claim without a class gets the default one. */
+/* Sets the default class of a claim without a class. */
 static void set_class(struct simulation *s, struct arena *a, struct json *claim)
 {
     if (json_path(claim, "spec", "storageClassName", NULL))
@@ -234,7 +237,7 @@ static const struct json *find_class(const struct simulation *s, struct str name
     return NULL;
 }
 
-/* spec.priority and preemptionPolicy, as admission writes them. */
+/* Sets spec.priority and preemptionPolicy, as admission does. */
 static int set_priority(struct simulation *s, struct arena *a, struct json *pod, struct err *err)
 {
     struct json *spec = json_obj(a, pod, "spec");
@@ -256,7 +259,7 @@ static int set_priority(struct simulation *s, struct arena *a, struct json *pod,
     return 0;
 }
 
-/* A namespace that nobody has written down has its name as a label, as every one does. */
+/* Adds a namespace that is not in the files; like every namespace it has its name as a label. */
 static int ensure_namespace(struct simulation *s, struct str name, struct err *err)
 {
     struct arena a = { 0 };
@@ -271,7 +274,9 @@ static int ensure_namespace(struct simulation *s, struct str name, struct err *e
     return r;
 }
 
-/* Defaults of the kind and what every object gets; NULL resource: a custom one. */
+/*
+ * Sets the defaults of the kind and the fields that every object has; NULL resource: a custom one.
+ */
 static int complete(struct simulation *s, struct arena *a, const struct kube_resource *res,
                     enum sched_kind kind, struct json *o, struct err *err)
 {
@@ -345,7 +350,7 @@ int simulation_add(struct simulation *s, const struct json *object, struct err *
                                            : err_set(err, E_INVALID, "something that is no object");
     struct arena a = { 0 };
     int r = 0;
-    json_each (item, items) { /* a PodList's items need not say that they are Pods */
+    json_each (item, items) { /* the items of a PodList may lack a kind */
         struct json *o = json_clone(&a, item);
         if (o->type == JSON_OBJECT && !json_getc(o, "kind")) {
             json_set_str(&a, o, "kind", str_slice(w.kind, 0, w.kind.n - strlen("List")));
@@ -360,7 +365,7 @@ int simulation_add(struct simulation *s, const struct json *object, struct err *
 
 /* ---- running ---- */
 
-/* A volume that nobody has claimed is available once its controller has seen it. */
+/* Sets the phase of an unclaimed volume to Available, as its controller does. */
 static void set_phase(struct arena *a, struct json *volume)
 {
     struct json *status = json_obj(a, volume, "status");
@@ -369,7 +374,7 @@ static void set_phase(struct arena *a, struct json *volume)
         json_set_str(a, status, "phase", STR("Available"));
 }
 
-/* What needs the other objects of the files. */
+/* The part of admission that needs the other objects of the files. */
 static int admit(struct simulation *s, struct err *err)
 {
     for (size_t i = 0; i < s->objects.n; i++) {
@@ -404,7 +409,7 @@ static bool has_profile(const struct sched_config *config, struct str name)
     return false;
 }
 
-/* What the API server would have refused. */
+/* Drops an object that the API server would have refused. */
 static void refuse(struct simulation *s, struct simulation_object *o, const struct err *err)
 {
     note(s, "%s: %s", o->key, err_text(err));
@@ -412,10 +417,13 @@ static void refuse(struct simulation *s, struct simulation_object *o, const stru
         s->pods.p[o->pod - 1].reason = str_of(arena_printf(&s->arena, "%s", err_text(err)));
 }
 
-/* Pods come last, one after the other, so that the first of a file is the first in the queue. */
+/*
+ * Sends all objects to the scheduler, pods last and in order, so that the first of a file is the
+ * first in the queue.
+ */
 static void tell_all(struct simulation *s)
 {
-    size_t n = s->objects.n; /* volumes that are made meanwhile tell themselves */
+    size_t n = s->objects.n; /* volumes provisioned meanwhile are sent by simulation_replace() */
     s->is_running = true;
     for (int pods = 0; pods <= 1; pods++)
         for (size_t i = 0; i < n; i++) {
@@ -438,7 +446,10 @@ static void tell_all(struct simulation *s)
         }
 }
 
-/* Pods whose attempts end in errors again and again (an extender is away, a plugin traps). */
+/*
+ * Counts pods given up because their attempts keep ending in errors (an extender is unreachable, a
+ * plugin traps).
+ */
 static size_t n_given_up(const struct simulation *s)
 {
     size_t n = 0;
@@ -447,7 +458,7 @@ static size_t n_given_up(const struct simulation *s)
     return n;
 }
 
-/* Nothing is under way that an event or some seconds would bring forward. */
+/* True if nothing is under way that an event or a few seconds would advance. */
 static bool is_at_rest(const struct simulation *s)
 {
     struct sched_stats stats;
@@ -476,7 +487,7 @@ static int run(struct simulation *s, struct err *err)
     }
 }
 
-/* Pods that were never tried. */
+/* Sets the reasons of pods that were never tried. */
 static void give_reasons(struct simulation *s)
 {
     for (size_t i = 0; i < s->objects.n; i++) {

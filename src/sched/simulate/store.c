@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The API of a simulation: objects in memory, and the requests that a scheduler makes. A request is
- * answered later, between two steps of the scheduler, as one over a network is.
+ * The API of a simulation: objects in memory, and the requests of a scheduler. A request is
+ * answered later, between two steps of the scheduler, as over a network.
  */
 #include "kube/model/builtin.h"
 #include "kube/model/patch.h"
@@ -141,7 +141,7 @@ static struct simulate_store_path read_target(const char *target)
     struct simulate_store_path p = { 0 };
     struct str rest, query, version;
     (void)str_cut(str_of(target), '?', &rest, &query);
-    (void)next_word(&rest); /* in front of the first '/' */
+    (void)next_word(&rest); /* the empty part before the first '/' */
     bool is_core = str_is(next_word(&rest), "api");
     struct str group = is_core ? STR("") : next_word(&rest);
     version = next_word(&rest);
@@ -164,7 +164,7 @@ static struct simulate_store_path read_target(const char *target)
     return p;
 }
 
-/* ---- what they do ---- */
+/* ---- effects ---- */
 
 static void set_condition(struct arena *a, struct json *pod, const char *type, const char *status)
 {
@@ -211,7 +211,7 @@ static int patch(struct simulation *s, struct simulation_object *o, const struct
 {
     struct arena fresh = { .block_bytes = 1024 };
     struct json *tree = json_clone(&fresh, o->json), *patched = tree;
-    /* Nodes of the patch become part of the tree. */
+    /* The patch is copied, since its nodes become part of the tree. */
     const struct json *own = json_clone(&fresh, body);
     const struct schema *schema = builtin_schema(STR(""), STR("v1"), STR("Pod"));
     int r = strcmp(c->patch_type, "application/merge-patch+json") == 0
@@ -251,7 +251,7 @@ static struct simulation_object *pod_of_uid(const struct simulation *s, struct s
     return NULL;
 }
 
-/* Who had to go for whom is told by an Event alone: "Preempted by pod UID on node NAME". */
+/* Only an Event names the preemptor of an evicted pod: "Preempted by pod UID on node NAME". */
 static void read_event(struct simulation *s, const struct json *event)
 {
     static const char head[] = "Preempted by pod ";
@@ -272,7 +272,7 @@ static void read_event(struct simulation *s, const struct json *event)
         str_of(arena_printf(&s->arena, "preempted by " STR_FMT, STR_ARG(row->evicted_for)));
 }
 
-/* 0, or an error; *ret_status is the answer's. */
+/* Carries out a request. Returns 0 or an error; *ret_status is the status of the answer. */
 static int carry_out(struct simulation *s, const struct simulation_call *c, struct buf *answer,
                      int *ret_status, struct err *err)
 {
@@ -342,7 +342,7 @@ bool simulation_answer(struct simulation *s)
         s->n_answered = s->calls.n = 0;
         return false;
     }
-    struct simulation_call c = s->calls.p[s->n_answered++]; /* more may be asked meanwhile */
+    struct simulation_call c = s->calls.p[s->n_answered++]; /* more calls may be added meanwhile */
     answer_one(s, &c);
     free(c.method);
     return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What controllers of volumes do between the scheduler's decision and a claim that is bound: a
- * volume that has a claim is bound to it, a claim with a selected node (or of a class that binds at
- * once) gets a volume made.
+ * Does what volume controllers do after the scheduler's decision: binds a volume to the claim that
+ * it names, and provisions a volume for a claim with a selected node (or with a class that binds
+ * immediately).
  */
 #include "sched/simulate/internal.h"
 
@@ -40,7 +40,7 @@ static void set_claim_ref(struct arena *a, struct json *volume, const struct jso
         json_set_str(a, ref, keys[i], json_str(json_path(claim, "metadata", keys[i], NULL)));
 }
 
-/* A volume whose claim the scheduler has written into it. */
+/* Binds a volume to the claim that the scheduler has written into it. */
 static void bind_volume(struct simulation *s, struct simulation_object *volume)
 {
     const struct json *ref = json_path(volume->json, "spec", "claimRef", NULL);
@@ -56,7 +56,7 @@ static void bind_volume(struct simulation *s, struct simulation_object *volume)
     bind_claim(s, claim, json_str(json_path(volume->json, "metadata", "name", NULL)));
 }
 
-/* Is it made for the claim now, or later, or by hand? */
+/* Is a volume provisioned for the claim now? Else later, or by hand. */
 static bool is_provisioned(const struct simulation *s, const struct json *claim)
 {
     const struct simulation_object *class =

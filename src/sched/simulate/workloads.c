@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What controllers make of workloads that are new: a Deployment a ReplicaSet, that and a
- * StatefulSet and a Job their pods, a StatefulSet claims for them. One that has a uid is there
- * already, and so are its pods.
+ * Does what controllers do for new workloads: a Deployment gets a ReplicaSet; ReplicaSets,
+ * StatefulSets and Jobs get pods; a StatefulSet also gets claims for them. A workload with a uid
+ * exists already, and so do its pods.
  */
 #include "sched/simulate/internal.h"
 
@@ -46,7 +46,9 @@ static void set_owner(struct arena *a, struct json *pod, const struct json *owne
     json_setc(a, json_obj(a, pod, "metadata"), "ownerReferences", list);
 }
 
-/* A claim for each of a StatefulSet's templates, which the pod mounts under the template's name. */
+/*
+ * Adds a claim for each of a StatefulSet's templates; the pod mounts it under the template's name.
+ */
 static int add_claims(struct simulation *s, struct arena *a, const struct json *owner,
                       struct json *pod, struct err *err)
 {

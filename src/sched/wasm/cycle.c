@@ -9,16 +9,17 @@
 #include <string.h>
 #include <time.h>
 
-/* What is kept of a guest's words: an error ends the attempt, a reason comes with each node. */
+/* Limits of a guest's texts: an error ends the attempt, a reason is kept for each node. */
 enum { ERROR_MAX_BYTES = 128 << 10, REASON_MAX_BYTES = 4096 };
 
-/* Of one attempt, or of a fork of it. */
+/* The state of an attempt, or of a fork of it. */
 struct wasm_cycle_attempt {
     struct wobject *pod;
     struct str key;
-    struct wplugin_fork *fork; /* of a dry run, made with its first call */
+    struct wplugin_fork *fork; /* of a dry run, created with its first call */
     bool is_dry_run;
-    uint64_t own_ns, *spent_ns; /* in the guest, dry runs included; of the attempt itself */
+    uint64_t own_ns, *spent_ns; /* time in the guest, including dry runs; spent_ns: own_ns of the
+                                   attempt itself */
 };
 
 static struct wentry *entry_of(struct sched_plugin *p)
@@ -55,7 +56,7 @@ static const struct sched_status *begin(struct sched_plugin *p, struct sched_cyc
     return NULL;
 }
 
-/* Good to some milliseconds, and cheap enough for each of thousands of calls. */
+/* Accurate to some milliseconds, and cheap enough for each of thousands of calls. */
 static uint64_t coarse_ns(void)
 {
     struct timespec t;
@@ -81,7 +82,7 @@ static void begin_rest(struct wentry *e, struct wrest *rest, const char *what, u
              e->profile, what, took_ms, rest->ms);
 }
 
-/* Until reenter() others may run the scheduler, where the profile has a thread of its own. */
+/* Until reenter() other threads may run the scheduler, if the profile has its own thread. */
 static void leave(struct wentry *e, const struct sched_framework *f)
 {
     e->is_out = f->leave && f->leave(f->arg);
@@ -94,7 +95,7 @@ static void reenter(struct wentry *e, const struct sched_framework *f)
     e->is_out = false;
 }
 
-/* ret: of the hook; only if the status returned is NULL, and until the next call. */
+/* ret: the hook's result; set only if the returned status is NULL; valid until the next call. */
 static const struct sched_status *call(struct sched_plugin *p, struct sched_cycle *cycle,
                                        enum wplugin_hook hook, struct wplugin_input *in,
                                        struct wplugin_result *ret)
@@ -119,7 +120,8 @@ static const struct sched_status *call(struct sched_plugin *p, struct sched_cycl
     in->pod = at->pod->bytes;
     if (at->is_dry_run && !at->fork)
         at->fork = wplugin_fork_new(e->guest, at->key);
-    /* What a guest says of thousands of nodes would add up in the arena of the cycle. */
+    /* A scratch arena: results for thousands of nodes would accumulate in the arena of the
+     * cycle. */
     arena_reset(&e->scratch);
     e->cycle = cycle;
     uint64_t began_ns = coarse_ns();
@@ -374,7 +376,7 @@ static struct str event_json(struct arena *a, const struct sched_event *event)
                      event->actions & SCHED_UPDATE ? SCHED_UPSTREAM_UPDATE : event->actions));
 }
 
-/* Nodes and pods alone are shown. Given; NULL: it is neither. */
+/* Guests see only nodes and pods. Given; NULL: the object is neither. */
 static struct wobject *object_of(const struct sched_object *o)
 {
     struct err err = { 0 };
@@ -392,7 +394,7 @@ enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
     struct err err = { 0 };
     struct wplugin_result res = { .code = WPLUGIN_HINT_QUEUE };
     struct wobject *shown;
-    /* Other profiles wait for a hint, so it has little time. A plugin that cannot be asked now
+    /* Other profiles wait for a hint, so its limit is short. A plugin that cannot be called now
      * queues the pod. */
     if (e->is_out || now_ms() < e->hint_rest.until_ms || wsight_pod(pod, &shown, &err) < 0)
         return SCHED_HINT_QUEUE;
@@ -419,7 +421,7 @@ enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
     return skips ? SCHED_HINT_SKIP : SCHED_HINT_QUEUE;
 }
 
-/* ---- what the guest has ---- */
+/* ---- the guest's hooks ---- */
 
 void wcycle_fill_ops(struct wentry *e)
 {
@@ -427,7 +429,7 @@ void wcycle_fill_ops(struct wentry *e)
     struct sched_plugin_ops *o = &e->ops;
     o->changed = changed;
     o->end = end;
-    o->pre_filter = pre_filter; /* a cycle begins with it, whether the guest has it or not */
+    o->pre_filter = pre_filter; /* every cycle starts with it, even if the guest lacks it */
     o->clone_state = clone_state;
     o->free_state_clone = free_state_clone;
     if (wplugin_has(e->guest, WPLUGIN_HOOK_ADDPOD))
@@ -460,12 +462,12 @@ void wcycle_fill_ops(struct wentry *e)
     }
 }
 
-/* ---- what it asks for ---- */
+/* ---- the guest's handle ---- */
 
 /*
- * Questions are read from the scheduler, so they wait until no other thread runs it. What is
- * borrowed stays as it is until the hook returns: the cache of a profile with a thread of its own
- * does not change meanwhile.
+ * Answers are read from the scheduler, so they wait until no other thread runs it. Borrowed data
+ * stays valid until the hook returns: the cache of a profile with its own thread does not change
+ * meanwhile.
  */
 static bool begin_question(struct wentry *e)
 {
@@ -536,7 +538,7 @@ static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
     struct wobject *o = NULL;
     struct err err = { 0 };
     if (pod && wsight_pod(pod, &o, &err) >= 0) {
-        wobject_unref(e->waiting); /* the pod may go while its message is read */
+        wobject_unref(e->waiting); /* the pod may be freed while its message is read */
         e->waiting = o;
         *ret = o->bytes;
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of messages by their numbers, so that a guest need not decode a whole object; payload.h.
- */
+/* Reads fields of messages by number, so that a guest need not decode a whole object; payload.h. */
 #include "sched/wasm/payload.h"
 
 enum { NUMBER = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
@@ -27,7 +26,7 @@ static bool take_number(struct str *at, uint64_t *ret)
     return false;
 }
 
-/* The next field of a message; false: its end, or it is none. */
+/* Reads the next field of a message; returns false at its end, or if it is malformed. */
 static bool next_field(struct str *at, struct wasm_field *ret)
 {
     uint64_t tag, n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine that plugins share, and the clock that limits how long they run. */
+/* The engine that plugins share, and the clock that limits their run time. */
 #include "sched/wasm/internal.h"
 
 #include "wasm/engine_config.h"
@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <time.h>
 
-/* So many ticks without a call, and the ticker blocks: bursts of calls wake it once. */
+/*
+ * The ticker blocks after this many ticks without a call, so that a burst of calls wakes it once.
+ */
 enum { TICKS_AT_REST = 50 };
 
 struct wplugin_host *wplugin_host_new(struct loop *loop, struct module_cache *cache,
@@ -63,7 +65,7 @@ static void *tick(void *arg)
     while (!h->is_ending) {
         if (is_at_rest(h, &seen, &quiet)) {
             h->is_asleep = true;
-            /* A call that entered before it could see this is found by looking once more. */
+            /* Check again: a call may have entered before it could see the flag. */
             if (h->n_entered == seen)
                 (void)pthread_cond_wait(&h->tick_more, &h->tick_lock);
             h->is_asleep = false;

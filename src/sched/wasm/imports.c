@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What guests call: the modules k8s.io/api, k8s.io/scheduler and k8s.io/klog, and
+ * The functions that guests import: the modules k8s.io/api, k8s.io/scheduler and k8s.io/klog, and
  * dormouse_scheduler with what upstream's ABI lacks.
  *
- * Values go to a buffer of the guest (buf, limit) if they fit, and their length is the result
- * either way, so a guest may ask twice; therefore a value stays the same until the hook returns.
- * Pointers and lengths are unsigned, sums are made in 64 bits.
+ * A value is copied to a buffer of the guest (buf, limit) if it fits. The result is its length in
+ * any case, so a guest may call twice; therefore a value stays the same until the hook returns.
+ * Pointers and lengths are unsigned; sums use 64 bits.
  */
 #include "sched/wasm/internal.h"
 
@@ -15,7 +15,7 @@
     static wasm_trap_t *name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
 #define U32(i) ((uint32_t)v[i].i32)
 
-/* The value as v[at], v[at + 1] want it; its length becomes the result. */
+/* Copies the value to the buffer v[at], v[at + 1]; its length becomes the result. */
 static wasm_trap_t *give(struct winstance *in, const void *row, wasmtime_val_raw_t *v, unsigned at,
                          struct str value)
 {
@@ -30,7 +30,7 @@ static wasm_trap_t *give(struct winstance *in, const void *row, wasmtime_val_raw
     return NULL;
 }
 
-/* The bytes that v[at], v[at + 1] name. */
+/* The bytes at pointer v[at] with length v[at + 1]. */
 static wasm_trap_t *take(struct winstance *in, const void *row, const wasmtime_val_raw_t *v,
                          unsigned at, const char *what, struct str *ret)
 {
@@ -199,7 +199,7 @@ static wasm_trap_t *push(struct winstance *in, const void *row, const wasmtime_v
     if (bytes.n > WPLUGIN_RESULT_MAX_BYTES)
         return winstance_fail(in, row, "the %s is larger than %zu bytes", what,
                               WPLUGIN_RESULT_MAX_BYTES);
-    /* Over and over again is bounded, too. */
+    /* Repeated pushes are limited too. */
     if (in->arena->total_bytes - in->arena_before_bytes > 4 * WPLUGIN_RESULT_MAX_BYTES)
         return winstance_fail(in, row, "too many results");
     *to = str_copy_arena(in->arena, bytes);
@@ -239,7 +239,7 @@ IMPORT(result_normalized_score_list)
     wasm_trap_t *trap = push(in, env, v, "normalized score list", &in->pushed_scores);
     if (trap || in->pushed_scores.n == 0)
         return trap;
-    /* What is wrong with it is told where it happens. */
+    /* An error is reported when the guest pushes the value. */
     if (payload_read_scores(in->arena, in->pushed_scores, &in->result->scores,
                             &in->result->n_scores, &err) < 0)
         return winstance_fail(in, env, "%s", err_text(&err));
@@ -273,7 +273,7 @@ IMPORT(event_recorder_eventf)
     return trap;
 }
 
-/* The buffer may be too small or nowhere: then nothing is told. */
+/* If the buffer is outside of the memory, nothing is written. */
 static void put_found(struct winstance *in, uint32_t at, bool found)
 {
     uint8_t *to = wasi_range(&in->wasi, at, 8);
@@ -331,7 +331,7 @@ IMPORT(node_pods)
     return give(in, env, v, 2, pods);
 }
 
-/* What `bytes` has at the path v[at..at + 3] goes to v[at + 4], v[at + 5]. */
+/* Copies the field of `bytes` with the path v[at..at + 3] to v[at + 4], v[at + 5]. */
 static wasm_trap_t *give_field(struct winstance *in, const void *row, wasmtime_val_raw_t *v,
                                unsigned at, struct str bytes)
 {

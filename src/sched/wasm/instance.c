@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One instance of a plugin: making it, calling it, and saying in upstream's words why it failed. */
+/*
+ * One instance of a plugin: creating it, calling it, and explaining a failure with upstream's text.
+ */
 #include "sched/wasm/internal.h"
 
 #include "wasm/engine_config.h"
@@ -41,7 +43,7 @@ static wasm_trap_t *wasi_fail(struct wasi_ctx *c, const struct engine_func *row,
     return winstance_fail(winstance_of_wasi(c), row, "%s", text);
 }
 
-/* The head is kept; a guest that prints more does not notice. */
+/* Keeps the first bytes; a guest that prints more does not notice. */
 static int64_t wasi_write(struct wasi_ctx *c, uint32_t fd, struct str bytes, uint64_t before,
                           wasm_trap_t **trap)
 {
@@ -50,8 +52,10 @@ static int64_t wasi_write(struct wasi_ctx *c, uint32_t fd, struct str bytes, uin
     return (int64_t)bytes.n;
 }
 
-/* Clocks advance by a millisecond at each reading, from the beginning of 2022 (realtime) and from
- * zero. */
+/*
+ * Clocks advance by one millisecond with each reading, from the start of 2022 (realtime) and from
+ * zero.
+ */
 static uint64_t wasi_steady_clock(struct wasi_ctx *c, uint32_t id)
 {
     uint64_t ms = winstance_of_wasi(c)->clock_ms++;
@@ -60,7 +64,7 @@ static uint64_t wasi_steady_clock(struct wasi_ctx *c, uint32_t id)
     return ms * 1000000 + c->clock_offset_ns;
 }
 
-/* The same numbers in each instance. */
+/* The same sequence in each instance. */
 static void wasi_steady_random(struct wasi_ctx *c, uint8_t *to, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -101,7 +105,7 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
     wasmtime_trap_code_t code;
     if (!wasmtime_trap_code(trap, &code))
         code = WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED;
-    wasm_trap_trace(trap, &frames); /* which lie in the trap */
+    wasm_trap_trace(trap, &frames); /* which point into the trap */
     if (in->has_failed)
         (void)buf_printf(to, "%s (recovered by wazero)", buf_cstr(&in->failed));
     else if ((in->is_late = code == WASMTIME_TRAP_CODE_INTERRUPT))
@@ -162,7 +166,7 @@ static void find_exports(struct winstance *in)
 {
     wasmtime_extern_t e = { 0 };
     bool ok = get_export(in, "memory", WASMTIME_EXTERN_MEMORY, &e);
-    assert(ok); /* the module says so */
+    assert(ok); /* the module declares it */
     in->wasi.memory = e.of.memory;
     for (enum wplugin_hook hook = 0; hook < WPLUGIN_HOOK_COUNT; hook++) {
         if (!wplugin_exports(in->plugin, hook))

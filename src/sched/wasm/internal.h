@@ -88,7 +88,7 @@ struct wstate {
 };
 
 struct winstance;
-/* NULL: the module has other state as well, or memory ran out. */
+/* NULL: the module has other state as well, or its memory could not be saved. */
 struct wstate *wstate_new(struct winstance *in);
 void wstate_free(struct wstate *image);
 DEFINE_SCOPED(wstate, wstate_free)

@@ -84,7 +84,7 @@ int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a,
 
 struct wimage {
     int64_t size_bytes;
-    uint32_t n_nodes, last; /* 1 + index of the node that was counted last */
+    uint32_t n_nodes, last; /* 1 + index of the last counted node */
 };
 
 struct wimage_name {
@@ -204,7 +204,7 @@ static void add_length(struct buf *to, uint64_t n)
     (void)buf_add_u8(to, (uint8_t)n);
 }
 
-/* A list of Kubernetes: 1: ListMeta{ all zero }, 2: items. */
+/* A Kubernetes list: 1: ListMeta{ all zero }, 2: items. */
 void wlist_begin(struct buf *to)
 {
     (void)buf_add(to, "\x0a\x06\x0a\x00\x12\x00\x1a\x00", 8);

@@ -86,7 +86,7 @@ size_t payload_default_events(const struct wplugin_cluster_event **ret)
 
 /* ---- JSON ---- */
 
-/* Go's encoder also escapes what HTML might read; outside of strings none of them occurs. */
+/* Go's encoder also escapes characters special in HTML; they do not occur outside of strings. */
 void payload_add_json_string(struct buf *to, struct str s)
 {
     size_t from = to->n;
@@ -163,7 +163,7 @@ void payload_add_scores(struct arena *a, struct buf *to, const struct wplugin_no
     add_object(to, copy, n);
 }
 
-/* Objects of guests are flat. */
+/* Parses a flat object. */
 static int parse(struct arena *a, struct str text, const char *go_type, struct json **ret,
                  struct err *err)
 {
@@ -181,7 +181,7 @@ static int parse(struct arena *a, struct str text, const char *go_type, struct j
     return 0;
 }
 
-/* Go takes no fraction and no exponent into an int. */
+/* Go accepts neither a fraction nor an exponent for an int. */
 static int read_int(const struct json *v, int64_t *ret, struct err *err)
 {
     if (v->type == JSON_NULL) {
@@ -259,7 +259,7 @@ int payload_read_event(struct arena *a, struct str json, struct wplugin_event *r
 
 /* ---- klog ---- */
 
-/* The length of the well-formed UTF-8 sequence at p, 0 if it is none. */
+/* The length of the well-formed UTF-8 sequence at p, 0 if there is none. */
 static size_t sequence(struct str s)
 {
     uint8_t c = (uint8_t)s.p[0];

@@ -136,9 +136,9 @@ size_t wplugin_find(struct arena *a, const struct json *config, bool (*is_native
     return n;
 }
 
-/* ---- what a module must have ---- */
+/* ---- requirements of a module ---- */
 
-/* addpod and removepod are checked against another text than they must have. */
+/* addpod and removepod are checked against another text than the one they must have. */
 static const char *wanted_text(enum wplugin_hook hook)
 {
     if (hook == WPLUGIN_HOOK_ADDPOD || hook == WPLUGIN_HOOK_REMOVEPOD)
@@ -162,7 +162,7 @@ static bool check_exports(struct wplugin *p, struct buf *error)
         if (!x || x->kind != MODULE_FUNC)
             continue;
         if (hook == WPLUGIN_HOOK_QUEUEINGHINT && !str_is(x->sig, sig))
-            continue; /* upstream does not know it, whatever it is */
+            continue; /* upstream ignores unknown exports */
         if (!str_is(x->sig, sig)) {
             (void)buf_printf(error,
                              "wasm: guest exports the wrong signature for func[%s]. should be %s",
@@ -177,7 +177,7 @@ static bool check_exports(struct wplugin *p, struct buf *error)
     return is_plugin;
 }
 
-/* Any set of extension points will do, and PreFilter alone. */
+/* Any set of extension points is accepted, even PreFilter alone. */
 static bool find_points(struct wplugin *p, struct buf *error)
 {
     static const enum wplugin_hook core[] = { WPLUGIN_HOOK_FILTER,  WPLUGIN_HOOK_SCORE,
@@ -294,10 +294,9 @@ struct load {
     struct buf error;
     struct defer defer;
     struct module_get *get; /* being compiled */
-    struct list
-        node; /* in host->compiling; in host->starts, until there is a thread for its start */
+    struct list node;       /* in host->compiling, or in host->starts until a thread starts it */
     pthread_t thread;
-    struct post post; /* of it */
+    struct post post; /* of the start thread */
 };
 
 static void free_plugin(struct wplugin *p)
@@ -383,9 +382,9 @@ static bool link_code(struct wplugin *p, struct buf *error)
 }
 
 /*
- * One instance is made at once, so that what is wrong with the start shows now. It may take as long
- * as a call, so the loop does not wait for it, and it has a thread of its own: the loop's pool is
- * small, and files and names of hosts need it.
+ * Creates the first instance at once, so that errors at the start appear now. This may take as long
+ * as a call; it has its own thread, so that it blocks neither the loop nor the loop's pool, which
+ * is small and needed for files and DNS.
  */
 static void *make_first(void *arg)
 {
@@ -460,7 +459,7 @@ static void on_source(void *arg, struct str wasm, const struct module_pin *pin, 
         finish(l);
         return;
     }
-    /* A plugin runs for every pod, for long: quick code would not pay. */
+    /* A plugin runs for every pod and for long: fast compilation of slow code would not pay. */
     struct module_want want = { .flags = MODULE_KEEP_NAMES | MODULE_OPTIMIZED };
     l->wasm = BUF_INIT(MODULE_WASM_BYTES_MAX);
     if (buf_add_str(&l->wasm, wasm) < 0 ||
@@ -484,7 +483,9 @@ static void fail_later(struct defer *d)
     finish(container_of(d, struct load, defer));
 }
 
-/* One after another, each with its NUL, as WASI hands them over; one with a NUL inside ends there.
+/*
+ * The arguments one after another, each with its NUL, in WASI's form; one with a NUL inside ends
+ * there.
  */
 static void copy_args(struct wplugin *p, const struct wplugin_config *c)
 {
@@ -551,7 +552,7 @@ void wplugin_log_error(struct wplugin *p, const char *what, struct str why)
 {
     const struct wplugin_config *c = &p->config;
     if (!c->handle || !c->handle->log || p->host->is_interrupted)
-        return; /* at the end every call fails */
+        return; /* during shutdown every call fails */
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(4 * ERROR_MAX_BYTES);
     payload_add_quoted(&line, str_of(what));
     payload_add_pair(&line, STR("err"), why);
@@ -559,7 +560,7 @@ void wplugin_log_error(struct wplugin *p, const char *what, struct str why)
     c->handle->log(c->handle_arg, WPLUGIN_LOG_ERROR, buf_str(&line));
 }
 
-/* What there is without the guest. */
+/* The result without a call of the guest. */
 static void default_result(enum wplugin_hook hook, const struct wplugin_input *in,
                            struct wplugin_result *ret)
 {
@@ -587,13 +588,13 @@ static void take_value(enum wplugin_hook hook, wasmtime_val_raw_t v, struct wplu
         ret->score = high;
     if (hook == WPLUGIN_HOOK_POSTFILTER)
         ret->mode = high;
-    if (hook == WPLUGIN_HOOK_PERMIT) { /* the other way round */
+    if (hook == WPLUGIN_HOOK_PERMIT) { /* the opposite order */
         ret->code = high;
         ret->timeout_ms = (uint32_t)low;
     }
 }
 
-/* By name, whatever the order; each node must be there, and no other. */
+/* Matches scores by name, in any order; each node must occur, and no other. */
 static void merge_scores(const struct wplugin_input *in, struct arena *a,
                          struct wplugin_result *ret)
 {
@@ -650,8 +651,8 @@ static void fail(struct wplugin *p, enum wplugin_hook hook, const struct wplugin
 {
     default_result(hook, in, ret);
     ret->has_failed = true;
-    ret->code = WPLUGIN_ERROR; /* for a hint that is "queue" */
-    /* Any bytes may be in what it printed. */
+    ret->code = WPLUGIN_ERROR; /* for a hint this means "queue" */
+    /* The guest may have printed arbitrary bytes. */
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(2 * ERROR_MAX_BYTES);
     (void)buf_printf(&text, "wasm: %s error: ", hooks[hook].name);
     (void)buf_add_str(&text, output);
@@ -667,7 +668,7 @@ static void fail(struct wplugin *p, enum wplugin_hook hook, const struct wplugin
         wplugin_log_error(p, "failed postbind", ret->message);
 }
 
-/* The instance is taken. */
+/* Runs a hook in a taken instance. */
 static void run(struct winstance *in, enum wplugin_hook hook, const struct wplugin_input *input,
                 struct arena *a, struct wplugin_result *ret)
 {
@@ -711,7 +712,7 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
         wpool_give(instance, hook);
         return;
     }
-    /* The pod's cycle goes on in a fresh instance, which has to be told of it. */
+    /* The pod's cycle continues in a new instance, which needs PreFilter first. */
     bool is_told = true;
     if (is_lost && hook != WPLUGIN_HOOK_PREFILTER && wplugin_has(p, WPLUGIN_HOOK_PREFILTER)) {
         run(instance, WPLUGIN_HOOK_PREFILTER, in, a, ret);
@@ -726,7 +727,7 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
 
 struct wplugin_fork {
     struct wplugin *plugin;
-    struct wstate *state; /* NULL: there is none, or it cannot be copied: prefilter is run again */
+    struct wstate *state; /* NULL: no state yet, or it cannot be copied: prefilter runs again */
     struct winstance *instance;
 };
 
@@ -744,7 +745,7 @@ struct wplugin_fork *wplugin_fork_new(struct wplugin *p, struct str key)
 
 struct wplugin_fork *wplugin_fork_copy(struct wplugin_fork *from, struct str key)
 {
-    if (!from->instance) /* nothing was done in it */
+    if (!from->instance) /* nothing has run in it */
         return wplugin_fork_new(from->plugin, key);
     struct wplugin_fork *f = xnew(struct wplugin_fork);
     f->plugin = from->plugin;
@@ -767,7 +768,7 @@ void wplugin_fork_free(struct wplugin_fork *f)
     free(f);
 }
 
-/* false: it failed, and *ret says why. */
+/* Returns false on failure; *ret says why. */
 static bool begin_fork(struct wplugin_fork *f, enum wplugin_hook hook,
                        const struct wplugin_input *in, struct arena *a, struct wplugin_result *ret)
 {

@@ -43,7 +43,7 @@ void wplugins_release(struct wplugins *w)
         wplugins_unref(w);
 }
 
-/* ---- made into plugins of a profile ---- */
+/* ---- plugins of a profile ---- */
 
 static void guest_destroy(struct sched_plugin *p)
 {
@@ -93,8 +93,10 @@ static bool resource_of(struct str name, enum sched_resource *ret)
     return false;
 }
 
-/* Events of resources that no scheduler has any more never come, and are left out. Pool thread: it
- * may take as long as a call. */
+/*
+ * Events of unknown resources never occur and are left out. Runs on a pool thread: it may take as
+ * long as a call.
+ */
 static void ask_events(struct job *j)
 {
     struct wentry *e = container_of(j, struct wentry, job);
@@ -126,7 +128,7 @@ static void ask_events(struct job *j)
 
 /* ---- loading ---- */
 
-/* The first one of the configuration that cannot be loaded is told, whichever ended first. */
+/* Reports the first plugin, in the order of the configuration, that cannot be loaded. */
 static void finish(struct wplugins *w)
 {
     struct err err = { 0 };
@@ -151,7 +153,7 @@ static void loaded_one(struct wplugins *w)
 static void on_events(struct job *j, int r)
 {
     struct wentry *e = container_of(j, struct wentry, job);
-    (void)r; /* nobody cancels it */
+    (void)r; /* it is never cancelled */
     if (e->error.n == 0) {
         wcycle_fill_ops(e);
         e->ops.create = guest_create;

@@ -17,8 +17,8 @@
 /* Limit of all calls of a plugin for one attempt together. */
 #define WPLUGINS_ATTEMPT_MS 10000u
 /*
- * Limit of one queueing hint: hints are called whenever an event arrives, and cannot be interrupted
- * by other threads.
+ * Limit of one queueing hint: hints are called whenever an event arrives, and no other thread can
+ * run the scheduler meanwhile.
  */
 #define WPLUGINS_HINT_MS 50u
 

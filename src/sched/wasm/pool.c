@@ -3,17 +3,17 @@
  * Which instance serves which pod.
  *
  *     free --first hook of a pod--> bound --end, unreserve, postbind--> free
- *                                     \---trap, exit, time--> gone, and its pod is "lost"
+ *                                     \---trap, exit, time--> ended, and its pod is "lost"
  *
- * A free instance still knows the pod that it served last, and serves that pod's hooks if more of
- * them come. A pod that comes without prefilter to a guest that has one gets an instance no pod has
- * used, since an older one would show it the state of another pod.
+ * A free instance remembers the pod that it served last, and serves further hooks of that pod. A
+ * pod that arrives without prefilter at a guest that has that hook gets an unused instance, since a
+ * used one would show it the state of another pod.
  */
 #include "sched/wasm/internal.h"
 
 enum { LOST_MAX = 1024 };
 
-/* Not a part of any pod's cycle. */
+/* A hook that is not part of a pod's cycle. */
 static bool is_apart(enum wplugin_hook hook)
 {
     return hook == WPLUGIN_HOOK_ENQUEUE || hook == WPLUGIN_HOOK_QUEUEINGHINT;
@@ -29,7 +29,7 @@ static struct str cut_key(struct str key)
     return str_slice(key, 0, WPLUGIN_KEY_MAX_BYTES);
 }
 
-/* From the one used last: a filter asks for the same one hundreds of times. */
+/* Searches from the most recently used: a filter uses the same one hundreds of times. */
 static struct winstance *find(struct wplugin *p, struct str key)
 {
     for (struct list *node = p->instances.prev; node != &p->instances; node = node->prev) {
@@ -40,7 +40,7 @@ static struct winstance *find(struct wplugin *p, struct str key)
     return NULL;
 }
 
-/* The one that rested longest and is no pod's; is_unused: no pod has ever used it. */
+/* The least recently used instance that is not bound; is_unused: one that no pod has used. */
 static struct winstance *find_free(struct wplugin *p, bool is_unused)
 {
     list_each (node, &p->instances) {
@@ -51,7 +51,7 @@ static struct winstance *find_free(struct wplugin *p, bool is_unused)
     return NULL;
 }
 
-/* The one that rested longest, also if it is a pod's. */
+/* The least recently used instance, bound or not. */
 static struct winstance *find_resting(struct wplugin *p)
 {
     list_each (node, &p->instances) {
@@ -62,7 +62,7 @@ static struct winstance *find_resting(struct wplugin *p)
     return NULL;
 }
 
-/* ---- pods whose instance is gone ---- */
+/* ---- pods whose instance was lost ---- */
 
 static void forget_lost(struct wplugin *p, struct str key)
 {
@@ -109,8 +109,8 @@ static void retire(struct wplugin *p, struct winstance *in)
 }
 
 /*
- * Under the lock, which is left while it is made: the caller has to look again what there is.
- * Errors as winstance_new().
+ * Called with the lock held, which is released during the creation: the caller has to check the
+ * pool again. Errors as winstance_new().
  */
 static int make(struct wplugin *p, struct buf *error)
 {
@@ -127,7 +127,7 @@ static int make(struct wplugin *p, struct buf *error)
     return r;
 }
 
-/* Make room for a free instance, or wait for one. */
+/* Makes room for a free instance, or waits for one. */
 static int make_or_wait(struct wplugin *p, bool may_be_used, struct buf *error)
 {
     if (p->n_instances < p->config.instances_max)

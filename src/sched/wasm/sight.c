@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What hangs at a pod or node once a guest has asked for it; goes with it. */
+/* Attached to a pod or node once a guest has asked for it; freed with the object. */
 struct shown {
     struct sched_encoded head;
     struct wobject *object;
@@ -40,7 +40,7 @@ static void shown_end(struct sched_encoded *encoded)
     free(shown);
 }
 
-/* node: what spec.nodeName shows where the text has none, of an assumed pod; or NULL. */
+/* node: the value of spec.nodeName if the text has none (an assumed pod), or NULL. */
 static int encode(enum wobject_kind kind, struct str text, const struct intern *node,
                   struct wobject **ret, struct err *err)
 {
@@ -67,7 +67,7 @@ static int show(enum wobject_kind kind, struct sched_encoded *const *at, struct 
             return r;
         struct shown *shown = xnew(struct shown);
         *shown = (struct shown){ .head.end = shown_end, .object = o };
-        *(struct sched_encoded **)at = &shown->head; /* objects never change, but for this */
+        *(struct sched_encoded **)at = &shown->head; /* the only field of an object that changes */
     }
     *ret = container_of(*at, struct shown, head)->object;
     return 0;
@@ -92,7 +92,7 @@ int wsight_object(const struct sched_object *o, struct wobject **ret, struct err
     return r;
 }
 
-/* "": it cannot be encoded, which is logged. */
+/* "": it cannot be encoded; the error is logged. */
 static struct str bytes_of(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
                            const struct intern *node, struct str name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the modules of plugins come from: files, HTTP and HTTPS, and registries. Texts of the first
- * are upstream's, whose HTTP client is Go's: ten redirects are followed, and only status 200 will
- * do.
+ * Loads the modules of plugins: from files, HTTP and HTTPS, and registries. Error texts for files
+ * and HTTP are upstream's, which uses Go's HTTP client: it follows ten redirects and accepts only
+ * status 200.
  */
 #include "sched/wasm/internal.h"
 
@@ -19,7 +19,7 @@
 enum {
     FILE_SCHEME_BYTES = 7, /* "file://" */
     REDIRECTS_MAX = 10,
-    FETCH_MS = 60000, /* until the head of the response; for each redirect */
+    FETCH_MS = 60000, /* until the head of the response; per redirect */
     URL_MAX_BYTES = 4096
 };
 
@@ -30,8 +30,8 @@ struct wasm_source {
     wsource_cb cb;
     void *arg;
     struct buf wasm, error;
-    /* Of HTTP. */
-    char *url; /* the one under way */
+    /* For HTTP. */
+    char *url; /* the current one */
     unsigned n_redirects;
     struct http_client *client;
     struct tls_ctx *tls;
@@ -53,7 +53,7 @@ static void close_client(struct wasm_source *s)
     s->tls = NULL;
 }
 
-/* pin: of a registry; NULL. */
+/* pin: for a registry, else NULL. */
 static void tell(struct wasm_source *s, struct str wasm, const struct module_pin *pin)
 {
     list_remove(&s->node);
@@ -100,7 +100,7 @@ static void get_reference(struct wasm_source *s)
 
 /* ---- files ---- */
 
-/* As Go says it: "no such file or directory". */
+/* Go's text: "no such file or directory". */
 static void add_os_error(struct buf *to, const char *what, const char *path, int e)
 {
     scoped(free_scoped) char *text = xstrdup(err_strerror(e));
@@ -201,7 +201,7 @@ static int read_url(struct wasm_source *s, struct arena *a, const char *url, str
     return 0;
 }
 
-/* Where a redirect leads; NULL: nowhere that we go. */
+/* The target of a redirect; NULL: not followed. */
 static char *resolve(const char *base, const char *location)
 {
     struct str scheme, rest;
@@ -259,7 +259,7 @@ static bool is_redirect(const struct wasm_source *s)
            s->location[0];
 }
 
-/* On a turn of its own: the client that just answered goes. */
+/* On a later turn: frees the client that has just answered. */
 static void on_answer(struct defer *d)
 {
     struct wasm_source *s = container_of(d, struct wasm_source, defer);
@@ -374,7 +374,7 @@ void wsource_end_all(struct wplugin_host *host)
     list_each (node, &host->sources) {
         struct wasm_source *s = list_entry(node, struct wasm_source, node);
         if (s->call) {
-            http_call_cancel(s->call); /* leads to its end */
+            http_call_cancel(s->call); /* its callback ends the source */
         } else if (s->reference) {
             module_reference_cancel(take_ptr(&s->reference));
             (void)buf_add_cstr(&s->error, "cancelled");

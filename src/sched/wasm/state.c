@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instances made from the state of another one: memory and mutable globals. The memory lies in a
- * file in memory, of which each instance maps a private copy, so that pages nobody writes to exist
+ * Instances made from the state of another one: memory and mutable globals. The memory is in a
+ * memfd, of which each instance maps a private copy, so that pages that are never written exist
  * once.
  */
 #include "sched/wasm/internal.h"
@@ -26,7 +26,7 @@ static int save_memory(struct wstate *image, struct winstance *in)
 {
     const uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
     int r = 0;
-    /* Zeros where the module has data have to be mapped, too. */
+    /* Zeros in place of the module's data have to be mapped, too. */
     if (in->plugin->module->info->image_hi)
         image->fd = r = sys_memfd("dormouse-plugin");
     for (uint64_t at = 0, end; at < image->bytes && r >= 0; at = end) {
@@ -88,7 +88,7 @@ int wstate_apply(const struct wstate *image, struct winstance *in, struct err *e
     if (e)
         return engine_err(err, E_LIMIT, e, "grow the memory");
     uint8_t *memory = wasmtime_memory_data(in->wasi.cx, &in->wasi.memory);
-    /* Without a file all is zeros, and so the module has no data either. */
+    /* Without a file the memory is all zeros, and the module has no data. */
     int r = image->fd < 0 ? 0
                           : sys_mmap(memory, image->bytes, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, image->fd, 0, &at);

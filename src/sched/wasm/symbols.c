@@ -17,7 +17,7 @@ struct symbols {
     struct arena arena;
     const char **types;
     uint32_t n_types;
-    VEC(uint32_t) functions; /* their types, imports first */
+    VEC(uint32_t) functions; /* types of functions, imports first */
 };
 
 static const char *value_type(uint8_t byte)
@@ -122,7 +122,7 @@ struct symbols *symbols_new(struct str wasm)
     struct symbols *t = xnew(struct symbols);
     struct rd r = rd_init(wasm.p, wasm.n);
     bool ok = true;
-    (void)rd_le64(&r); /* magic and version, which the compiler has checked */
+    (void)rd_le64(&r); /* magic and version, checked by the compiler */
     while (rd_ok(&r) && r.n && ok) {
         uint8_t id = rd_u8(&r);
         struct str body = rd_name(&r);
