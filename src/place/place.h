@@ -59,8 +59,7 @@ struct place_request {
     const struct place_tally *image; /* borrowed; nodes that hold its image; NULL: none */
     uint64_t image_bytes;
     const struct place_tally *warm; /* borrowed; nodes with a kept sandbox of it; NULL: none */
-    const uint32_t
-        *avoid; /* nodes where this creation just failed: used only if nothing else fits */
+    const uint32_t *avoid;          /* nodes where this creation just failed: a last resort */
     uint32_t n_avoid;
 };
 

@@ -36,8 +36,8 @@ struct sched_used_port {
  * One node with its pods. Plugins may read all of it. The cache changes it; dry runs change a copy.
  */
 struct sched_node_info {
-    uint32_t
-        index; /* stable while the node exists, then reused; UINT32_MAX: the node does not exist */
+    /* stable while the node exists, then reused; UINT32_MAX: the node does not exist */
+    uint32_t index;
     const struct sched_node *node; /* NULL: pods name the node, but it does not exist (any more) */
     const struct sched_pod **pods;
     uint32_t n_pods, cap_pods;
@@ -117,8 +117,9 @@ size_t sched_cache_n_assumed(const struct sched_cache *c);
  * early sees all zones. Borrowed until nodes are added, removed or change their zone.
  */
 const struct sched_node_info *const *sched_cache_nodes(const struct sched_cache *c, size_t *ret_n);
-const struct sched_node_info *sched_cache_node(
-    const struct sched_cache *c, const struct intern *name); /* NULL: it does not exist */
+/* NULL: it does not exist */
+const struct sched_node_info *sched_cache_node(const struct sched_cache *c,
+                                               const struct intern *name);
 /* All indices are less than this. */
 uint32_t sched_cache_nodes_end(const struct sched_cache *c);
 /*

@@ -40,8 +40,8 @@ enum {
     IMAGES_NAME_MAX_BYTES = 1024, /* longer names are ignored */
     RECORDER_QUEUE_MAX = 4096,    /* Events waiting to be sent; more are dropped */
     RECORDER_IN_FLIGHT_MAX = 32,
-    RECORDER_SERIES_MAX =
-        4096, /* warnings whose repeats are counted; the oldest is dropped first */
+    /* warnings whose repeats are counted; the oldest is dropped first */
+    RECORDER_SERIES_MAX = 4096,
     RECORDER_FINISH_MS = 360000,   /* a series without a repeat for this long has ended */
     RECORDER_REFRESH_MS = 1800000, /* interval at which a running series is written */
 };
@@ -98,13 +98,13 @@ struct sched_pending {
     /* Its PodScheduled condition, as reported or as we have written it since. */
     bool has_condition, is_false;
     char *reason, *message; /* NULL: "" */
-    char *nominated;        /* status.nominatedNodeName, likewise */
+    char *nominated;        /* status.nominatedNodeName, with the same meaning */
     uint32_t n_patches;     /* patches of its status that were sent */
 };
 
 enum attempt_at { AT_PERMIT, AT_PRE_BIND, AT_BIND };
 
-struct permit_wait { /* of one plugin that said Wait */
+struct permit_wait { /* the wait of one plugin that returned Wait */
     uint64_t due_ms, wait_ms;
     const struct sched_plugin *plugin; /* NULL: the plugin has allowed the pod */
 };
@@ -183,8 +183,8 @@ struct known_images {
     struct map by_key;
     struct list by_use; /* struct known_image, the last used at the end */
     size_t bytes, n_asked;
-    const struct known_image
-        *told; /* the image whose event is being delivered to the queue; NULL: none */
+    /* the image whose event is being delivered to the queue; NULL: none */
+    const struct known_image *told;
     struct log_rate complaints;
 };
 

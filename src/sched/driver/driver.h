@@ -56,8 +56,8 @@ struct sched_driver_opts {
     struct transport *transport;
     struct watch_hub *hub;
     struct module_cache *modules; /* for Wasm plugins; NULL: no Wasm plugins */
-    struct module_references
-        *references; /* for Wasm plugins from registries; NULL: none of these */
+    /* for Wasm plugins from registries; NULL: none of these */
+    struct module_references *references;
     const struct sched_registries *registries; /* kept; NULL: no registry is asked */
     const struct kube_identity *identity;      /* kept; NULL: the transport's own */
     const struct sched_config *config;         /* kept until the next sched_driver_reload() */

@@ -46,7 +46,8 @@ static void on_end(void *arg, int r, const struct err *err)
     list_remove(&c->node);
     d->n_running--;
     driver_answer(c);
-    driver_start_calls(d); /* also while it ends: bindings that wait here are awaited there */
+    /* also during shutdown: the thread waits for bindings whose calls wait here */
+    driver_start_calls(d);
     driver_continue_stop(d);
 }
 
@@ -81,11 +82,12 @@ static void on_refill(struct timer *t)
     driver_start_calls(container_of(t, struct sched_driver, refill));
 }
 
-/* clientConnection.qps and burst, where they were configured. */
+/* Applies clientConnection.qps and burst, if configured. */
 static bool take_token(struct sched_driver *d)
 {
     const struct sched_config *c = d->opts.config;
-    if (!c->limits_requests || c->qps < 0 || d->stopping) /* at the end there is no time for it */
+    /* during shutdown there is no time to wait */
+    if (!c->limits_requests || c->qps < 0 || d->stopping)
         return true;
     uint64_t now_us = clock_mono_ms() * 1000;
     uint64_t token_us = (uint64_t)MIN(1e6 / c->qps, (double)TOKEN_MAX_US);

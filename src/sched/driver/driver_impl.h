@@ -178,7 +178,7 @@ struct sched_driver {
 /* ---- driver_thread.c ---- */
 int driver_thread_start(struct sched_driver *d, struct err *err);
 void driver_thread_join(struct sched_driver *d);
-/* Loop thread. Takes the message. */
+/* Sends a message to the thread. Loop thread. Takes the message. */
 void driver_send(struct sched_driver *d, struct driver_message *m);
 /*
  * Called with the lock held, after something was added to the outbox: releases the lock and makes

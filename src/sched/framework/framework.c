@@ -186,7 +186,7 @@ void sched_cycle_fork_free(struct sched_cycle *fork)
     free(f);
 }
 
-/* AddPod or RemovePod of all plugins whose PreFilter did not say Skip. */
+/* Calls AddPod or RemovePod of all plugins whose PreFilter did not return Skip. */
 static const struct sched_status *run_with_pod(struct sched_cycle *cycle, bool adds,
                                                const struct sched_pod *other,
                                                const struct sched_node_info *node)

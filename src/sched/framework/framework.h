@@ -59,8 +59,8 @@ struct sched_framework {
      * called: a profile with its own thread has a copy, which is updated between calls.
      */
     struct sched_cache *cache;
-    const struct sched_cache
-        *live; /* the newest state; the same cache if the profile has no copy; NULL: `cache` is */
+    /* the newest state; the same cache if the profile has no copy; NULL: `cache` is */
+    const struct sched_cache *live;
     const struct sched_nominator *nominator; /* NULL: no pod is nominated */
     struct sched_queue *queue; /* plugins use it to activate pods and withdraw nominations */
     struct sched_api *api;

@@ -40,8 +40,8 @@ struct sched_profile {
     int32_t weight[SCHED_PLUGINS_MAX]; /* of scores, by position */
     uint32_t percentage;               /* percentageOfNodesToScore; 0: adaptive */
     bool is_apart; /* has its own thread (core/lane.c) and its own order in the queue */
-    const struct sched_plugin
-        *claims; /* refuses pods with resource claims; no event makes them schedulable */
+    /* refuses pods with resource claims; no event makes them schedulable */
+    const struct sched_plugin *claims;
     struct sched_framework framework;
     char *strings; /* names */
 };

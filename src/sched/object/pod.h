@@ -104,8 +104,8 @@ struct sched_pod {
     /* Sum of containers, or the largest init container, with sidecars and overhead (upstream's
      * PodRequests), with pod-level resources where given. */
     struct sched_amounts requests;
-    int64_t nonzero_milli_cpu,
-        nonzero_memory; /* 100m and 200 MiB for a container that requests none */
+    /* 100m and 200 MiB for a container that requests none */
+    int64_t nonzero_milli_cpu, nonzero_memory;
     /* These two without the pod-level resources, which upstream's NodeResourcesFit leaves out when
      * it scores a pending pod; NULL: the pod has no pod-level resources. */
     int64_t *container_nonzero;

@@ -27,8 +27,8 @@ struct limits_state {
     struct new_volume *volumes; /* without duplicates */
     uint32_t n;
     const struct sched_status *failed; /* a claim is invalid */
-    const struct sched_status
-        *not_moved; /* a volume of the pod cannot be converted to a CSI volume */
+    /* a volume of the pod cannot be converted to a CSI volume */
+    const struct sched_status *not_moved;
 };
 
 static int create(const struct sched_plugin_env *env, struct sched_plugin **ret, struct err *err)

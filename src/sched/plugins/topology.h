@@ -25,17 +25,17 @@ struct topology {
 /* Which nodes count? All borrowed. */
 struct topology_node_question {
     const struct sched_pod *pod;
-    struct intern *const *keys; /* nodes with all of these labels, */
+    struct intern *const *keys; /* only nodes with all of these labels */
     uint32_t n_keys;
-    bool honors_affinity,
-        honors_taints; /* and that the pod's affinity selects, and whose taints it tolerates */
+    /* only nodes that the pod's affinity selects, and whose taints it tolerates */
+    bool honors_affinity, honors_taints;
 };
 struct node_filter {
     uint32_t refs;
     struct node_filter *next;
     uint64_t hash;
-    const struct sched_pod
-        *pod; /* the pod with the node affinity and tolerations; a reference; NULL: none */
+    /* the pod with the node affinity and tolerations; a reference; NULL: none */
+    const struct sched_pod *pod;
     bool honors_affinity, honors_taints;
     struct intern **keys; /* labels that a node must have; references */
     uint32_t n_keys;

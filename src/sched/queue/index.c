@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which plugins want which events, and unschedulable pods by the plugins that refused them. */
+/*
+ * Which plugins want which events; and the groups of unschedulable pods by the plugins that refused
+ * them.
+ */
 #include "sched/queue/internal.h"
 
 static void want(struct profile_index *x, struct sched_plugin *p, const struct sched_event_reg *reg)

@@ -409,7 +409,7 @@ static bool has_profile(const struct sched_config *config, struct str name)
     return false;
 }
 
-/* Drops an object that the API server would have refused. */
+/* Notes an object that the API server would have refused. */
 static void refuse(struct simulation *s, struct simulation_object *o, const struct err *err)
 {
     note(s, "%s: %s", o->key, err_text(err));

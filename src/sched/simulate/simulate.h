@@ -15,16 +15,16 @@
 enum {
     SIMULATION_OBJECTS_MAX = 1000000,
     SIMULATION_ERRORS_MAX = 5, /* in a row; then the pod stays without a node */
-    SIMULATION_ATTEMPTS_PER_POD =
-        100, /* on average; then the simulation fails: it does not come to rest */
-    SIMULATION_VIRTUAL_MS_MAX = 86400000, /* a day of back-offs and time-outs */
+    /* on average; then the simulation fails: it does not come to rest */
+    SIMULATION_ATTEMPTS_PER_POD = 100,
+    SIMULATION_VIRTUAL_MS_MAX = 86400000, /* one day */
     SIMULATION_NOTES_MAX = 100, /* lines of simulation_notes(); further ones are only counted */
 };
 
 struct simulation;
 struct simulation_opts {
     const struct sched_config *config;   /* kept */
-    const struct sched_foreign *foreign; /* kept; NULL: native plugins alone */
+    const struct sched_foreign *foreign; /* kept; NULL: native plugins only */
     const struct sched_extender_ops *extenders;
     void *extenders_arg;
     uint64_t seed;
@@ -55,14 +55,14 @@ struct simulation_pod {
     struct str node;      /* "": none */
     struct str reason;    /* why it has no node, else "" */
     struct str nominated; /* the pod waits for this node, where it has evicted pods */
-    struct str
-        evicted_for; /* the pod that it was evicted for, as NAMESPACE/NAME; "": not evicted */
+    /* the pod that it was evicted for, as NAMESPACE/NAME; "": not evicted */
+    struct str evicted_for;
     unsigned attempts, errors; /* errors: how many attempts in a row ended in one, up to the last */
     bool has_score;
     int64_t score;             /* score of its node when it was chosen */
-    const struct json *scores; /* {PLUGIN: POINTS}; NULL: there was no choice */
-    const struct json
-        *explain; /* the last attempt without a node, as explain.h writes it, or NULL */
+    const struct json *scores; /* {PLUGIN: SCORE}; NULL: there was no choice */
+    /* the last attempt without a node, as explain.h writes it, or NULL */
+    const struct json *explain;
 };
 /* In the order of the files; pods that had a node and were evicted come last. */
 size_t simulation_pods(const struct simulation *s, const struct simulation_pod **ret);

@@ -169,8 +169,8 @@ struct wplugin {
     unsigned points;  /* in effect */
     uint32_t exports; /* bits by hook */
 
-    pthread_mutex_t
-        lock; /* protects the fields below, and the fields of instances that belong to the pool */
+    /* protects the fields below, and the fields of instances that belong to the pool */
+    pthread_mutex_t lock;
     pthread_cond_t freed;
     struct list instances;
     unsigned n_instances, n_created;

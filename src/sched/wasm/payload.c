@@ -259,7 +259,7 @@ int payload_read_event(struct arena *a, struct str json, struct wplugin_event *r
 
 /* ---- klog ---- */
 
-/* The length of the well-formed UTF-8 sequence at p, 0 if there is none. */
+/* The length of the well-formed UTF-8 sequence at p, or 0. */
 static size_t sequence(struct str s)
 {
     uint8_t c = (uint8_t)s.p[0];

@@ -11,8 +11,8 @@
 
 struct wsight {
     struct sched_framework *framework; /* kept; NULL: no cluster yet */
-    const struct sched_node
-        *at; /* the node of the hook under way, which it asks for most; or NULL */
+    /* the node of the hook under way, which it asks for most; or NULL */
+    const struct sched_node *at;
     struct buf node_list, answer; /* answer: the last result of the functions below */
     uint64_t node_list_at;        /* generation of the nodes in node_list; 0: none */
     uint16_t n_nodes_gone; /* removed nodes, modulo 65,536: a guest with another count gets the full
