@@ -101,8 +101,8 @@ void sched_synced(struct sched *s);
 void sched_unsynced(struct sched *s);
 bool sched_keeps_json(const struct sched *s);
 /*
- * Sets whether this scheduler leads. One that does not keeps its view of the cluster up to date and
- * places no pods.
+ * Sets whether this scheduler leads. A scheduler that does not lead still keeps its view of the
+ * cluster up to date, but places no pods.
  */
 void sched_lead(struct sched *s, bool leads);
 

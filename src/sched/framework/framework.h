@@ -95,7 +95,7 @@ struct sched_framework {
      * Called around a call that may take long (a guest): between leave() and enter() other profiles
      * run, so the caller touches nothing except what the call owns and the plugin's own fields.
      * leave() returns false if no other thread can run; the caller then skips enter(). Both NULL:
-     * the same.
+     * as if leave() returned false.
      */
     bool (*leave)(void *arg);
     void (*enter)(void *arg);

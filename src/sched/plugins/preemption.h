@@ -2,8 +2,8 @@
 /*
  * The parts of DefaultPreemption (default_preemption.c decides which pods may preempt at all):
  *
- *     preemption_search.c   dry runs: which pods would have to be removed from which nodes; the
- * best preemption_acts.c     what follows: evicts victims, withdraws lower nominations
+ *     preemption_search.c   dry runs: the victims on each node; the best node
+ *     preemption_acts.c     what follows: evicts victims, withdraws lower nominations
  */
 #pragma once
 
@@ -55,8 +55,9 @@ void preemption_find(struct preemption_search *s, struct sched_cycle *cycle,
                      size_t wanted, struct preemption_result *ret);
 /*
  * Chooses the best candidate: fewest violations; then lowest priority of the most important victim;
- * then the smallest sum of priorities; then the fewest victims; then the latest start of the most
- * important victim; then the first. n > 0, each candidate has victims.
+ * then the smallest sum of priorities; then the fewest victims; then the latest start time (the
+ * earliest one among a candidate's victims of highest priority); then the first. n > 0, each
+ * candidate has victims.
  */
 size_t preemption_choose(const struct sched_candidate *candidates, size_t n, int64_t wall_ms);
 

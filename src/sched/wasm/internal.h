@@ -40,7 +40,7 @@ struct wplugin_host {
     unsigned n_plugins; /* plugins, and loads that need the engine */
     unsigned n_loads;
     struct list compiling; /* loads (plugin.c) */
-    struct list starts;    /* loads that wait for a thread to start */
+    struct list starts;    /* loads that wait for a free start thread */
     unsigned n_starts;     /* threads */
     /* The thread that advances epochs; it blocks when no guest has run for a while. */
     pthread_t ticker;
