@@ -2,7 +2,7 @@
 /*
  * What the files of the queue share.
  *
- *     queue.c the interface: put, delete, pop, back
+ *     queue.c      the interface: put, delete, pop, back
  *     moves.c      which pods an event moves, and where to; PreEnqueue; time
  *     index.c      which plugins want which events; unschedulable pods by the plugins that refused
  *     heaps.c      the four orders: active, back-off, error back-off, unschedulable by time
