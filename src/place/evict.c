@@ -60,7 +60,7 @@ static void evict_idlest(const struct place_books *b, const struct place_victim 
     }
 }
 
-/* Reservoir sampling, then a shuffle of the result. */
+/* An inside-out shuffle (Fisher-Yates) that keeps only the first k positions. */
 static void evict_random(size_t n, size_t k, struct rng *rng, size_t *at)
 {
     for (size_t i = 0; i < n; i++) {

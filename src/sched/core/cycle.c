@@ -130,7 +130,7 @@ static uint64_t all_filters(const struct sched_profile *profile)
     return mask;
 }
 
-/* The chosen node; NULL: f and *o say why, except for the text in *o. */
+/* The chosen node; NULL: f and *o say why (the text of *o may be unset). */
 static const struct sched_node_info *choose(struct search *f, struct sched_outcome *o)
 {
     size_t n;

@@ -40,7 +40,10 @@ static struct winstance *find(struct wplugin *p, struct str key)
     return NULL;
 }
 
-/* The least recently used instance that is not bound; is_unused: one that no pod has used. */
+/*
+ * The least recently used instance that is neither in a call nor bound; is_unused: one that no pod
+ * has used.
+ */
 static struct winstance *find_free(struct wplugin *p, bool is_unused)
 {
     list_each (node, &p->instances) {
@@ -51,7 +54,7 @@ static struct winstance *find_free(struct wplugin *p, bool is_unused)
     return NULL;
 }
 
-/* The least recently used instance, bound or not. */
+/* The least recently used instance that is not in a call, bound or not. */
 static struct winstance *find_resting(struct wplugin *p)
 {
     list_each (node, &p->instances) {
