@@ -54,7 +54,8 @@ static void start_leader(struct sched_driver *d)
     const struct sched_config *c = d->opts.config;
     if (!c->leader.on)
         return;
-    struct driver_message *m = driver_message(MESSAGE_LEAD, STR("")); /* after the message */
+    struct driver_message *m =
+        driver_message(MESSAGE_LEAD, STR("")); /* does not lead before on_leads() */
     driver_send(d, m);
     scoped(free_scoped) char *name = str_dup(c->leader.name);
     scoped(free_scoped) char *namespace = str_dup(c->leader.namespace);
@@ -378,7 +379,7 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
     }
     if (d->has_thread) {
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
-        return; /* its callback reports the end */
+        return; /* the thread reports its end */
     }
     d->joined = true;
     defer_start(d->loop, &d->deferred_stop, on_deferred_stop);

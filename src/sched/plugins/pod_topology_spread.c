@@ -46,9 +46,9 @@ struct pod_topology_spread_change { /* a change of a dry run */
 };
 struct spread_state {
     struct pod_topology_spread_rules hard, soft;
-    bool refuses_all;  /* no node has one of the labels of hard constraints */
+    bool refuses_all;  /* a label of the hard constraints is on no node */
     bool requires_all; /* soft: nodes without one of the labels are not scored */
-    bool ignores_all;  /* soft: that applies to all nodes */
+    bool ignores_all;  /* soft: all nodes lack one, so none is scored */
     struct pod_topology_spread_change *changes;
     uint32_t n_changes, cap_changes;
 };
@@ -158,7 +158,7 @@ static void count_rules(struct spread_plugin *p, struct arena *a, const struct s
     }
 }
 
-/* Does no node have one of the labels? */
+/* Is there a label that no node has? */
 static bool lacks_label(const struct census *c, const struct pod_topology_spread_rules *rules)
 {
     for (uint32_t i = 0; i < rules->n; i++)
@@ -232,7 +232,7 @@ static const struct sched_status *spread_filter(struct sched_plugin *sp, struct 
 {
     const struct spread_state *s = sched_cycle_state(cycle, sp);
 
-    /* If no node has a label, no node counts, and no constraint before this one refuses. */
+    /* If a label is on no node, no node counts, and no constraint before this one refuses. */
     if (s->refuses_all)
         return &no_label;
     for (uint32_t i = 0; i < s->hard.n; i++) {
