@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BreakDeployTime: the node where a pod's images would arrive first, predicted by assigning layers
- * to sources for each node (place_break_deploy_s()), without storing the plan.
+ * to sources for each node (place_break_deploy_s()), without sending a plan.
  *
  * It scores the most promising nodes (those that hold most, then those that are fastest from the
  * registry) between the slowest and the fastest of them; all others get 0. Of nodes with equal
