@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What operators and functions log, kept on disk for `dormouse operator logs` and `dormouse fn
- * logs`: one file of JSON lines for each, and the file before it, so that nothing of it is in
+ * Log lines of operators and functions, kept on disk for `dormouse operator logs` and `dormouse fn
+ * logs`: each has one file of JSON lines and the previous file, and nothing of them is held in
  * memory.
  *
  *     DIR/NAMESPACE/NAME.log, NAME.log.1      ("_" for operators without a namespace)
  *
  * A line is {"time", "level", "message"} and what the host adds (operators: "controller", "key",
  * "reconcile"; functions: "revision", "sandbox", "call", "stream"), then the guest's own keys as
- * "fields". A full disk loses lines and nothing else;
- * they are counted and told with the next line that goes through.
+ * "fields". A full disk loses lines and nothing else: they are counted, and the next line that is
+ * written reports the count.
  *
  * Loop thread only. Writing blocks on the page cache alone.
  */
@@ -25,30 +25,30 @@ enum {
 
 struct guest_logs;
 
-/* dir: made with mode 0700 when the first line comes; copied. Never fails. */
+/* dir: created with mode 0700 when the first line is written; copied. Never fails. */
 struct guest_logs *guest_logs_new(const char *dir);
 void guest_logs_free(struct guest_logs *logs);
 
 struct guest_log_line {
     enum log_level level;
-    struct str message;    /* any bytes; what is not UTF-8 is replaced */
-    struct str controller; /* "": left out, as the next two */
+    struct str message;    /* any bytes; invalid UTF-8 is replaced */
+    struct str controller; /* "": omitted, as the next two */
     struct str key;        /* "namespace/name" */
     struct str reconcile;  /* id of the activation, as in the host's log */
     struct str fields;     /* a JSON object, or "" */
     struct str call;       /* id of a function's call */
     struct str stream;     /* "stdout", "stderr" */
-    uint64_t sandbox;      /* 0: left out, as the next one */
+    uint64_t sandbox;      /* 0: omitted, as the next one */
     uint32_t revision;
 };
-/* logs NULL: nothing. A fields member that is no JSON object is kept as text. */
+/* logs NULL: does nothing. `fields` that is not a JSON object is stored as text. */
 void guest_log_add(struct guest_logs *logs, const char *namespace, const char *name,
                    const struct guest_log_line *line);
-/* The operator is gone, and its files with it. */
+/* The operator was deleted: remove its files. */
 void guest_log_remove(struct guest_logs *logs, const char *namespace, const char *name);
 
 /*
- * The file of an operator below dir; old: the one before it. Bytes of the names that are not
+ * Path of an operator's file below dir; old: of the previous file. Bytes of the names that are not
  * [A-Za-z0-9._-], and a leading dot, are written as %XX. Given, free().
  */
 char *guest_log_path(const char *dir, const char *namespace, const char *name, bool old);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits for one guest: a FIFO per operation id, round robin over the ids: between two
- * deliveries to one id come those of others, where there are any.
+ * Deliveries that wait for one guest: a FIFO per operation id, served round robin: between two
+ * deliveries to one id, those of the other ids get a turn.
  */
 #pragma once
 
@@ -17,19 +17,19 @@ struct delivery {
 };
 
 struct guest_queue {
-    struct list ids; /* struct id_queue: those with something to deliver, next one first */
+    struct list ids; /* struct id_queue: ids with deliveries, the next one first */
     size_t n, bytes;
     uint64_t last; /* the id popped last, UINT64_MAX at first */
 };
 
 void guest_queue_init(struct guest_queue *q);
 void guest_queue_fini(struct guest_queue *q);
-/* token: of an activation, 0 otherwise. -ENOMEM */
+/* token: of an activation; 0 for others. Errors: -ENOMEM. */
 int guest_queue_add(struct guest_queue *q, uint64_t id, uint64_t token, uint32_t flags,
                     struct str payload);
-/* The next one without taking it; NULL when empty. */
+/* The next delivery, which stays queued; NULL when empty. */
 const struct delivery *guest_queue_peek(const struct guest_queue *q);
-/* The next one, given (free()); NULL when empty. */
+/* Remove the next delivery: given (free()); NULL when empty. */
 struct delivery *guest_queue_pop(struct guest_queue *q);
 /* Undo pops: `taken` holds deliveries in the order in which they were popped, and is empty
  * afterwards. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A histogram of latencies in 88 bytes: four buckets for each power of two, up to 4 s. The past
- * fades: when a bucket is full, all are halved.
+ * A histogram of latencies in 88 bytes: four buckets for each power of two, up to 4 s. Old samples
+ * fade: when a bucket is full, all are halved.
  *
- * Beside base/histogram because each guest has one: there the same buckets take 368 bytes and a
- * search among 88 bounds, here a count costs 4 ns, and percentiles are of late.
+ * Each guest has one, so base/histogram does not fit: with the same buckets it takes 368 bytes and
+ * searches 88 bounds for each sample. Here a sample costs 4 ns, and percentiles reflect recent
+ * samples.
  */
 #pragma once
 
@@ -12,7 +13,10 @@
 
 struct latency;
 
-/* *l NULL: none yet; it is made (free()). */
+/* Allocates *l if it is NULL (free()). */
 void latency_add(struct latency **l, uint64_t us);
-/* The lower bound of the bucket that holds it, at most a fifth below; 0 without samples. */
+/*
+ * The lower bound of the bucket that holds the percentile, at most a fifth too low; 0 without
+ * samples.
+ */
 uint64_t latency_percentile(const struct latency *l, unsigned percent);

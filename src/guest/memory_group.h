@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control group of memory that runners and compilers share: beside their own limits, which
- * bound each of them, it bounds what all take together, page cache and memory of the kernel
- * included. When it is full, the kernel ends one of them and nothing else.
+ * The memory cgroup that runners and compilers share. Each of them has a limit of its own; the
+ * cgroup limits their sum, including page cache and kernel memory. When it is full, the kernel
+ * kills one of them and no other process.
  *
  *     OWN GROUP/dormouse-guests-PID    runners and compilers
  *     OWN GROUP/dormouse-main-PID      v2, where OWN GROUP may have no processes then: this process
  *
- * v2 where the group of this process is delegated to it (as systemd does it with Delegate=yes, or
- * as the root of a container's own namespace of groups); else v1's memory controller; else nothing,
- * which is logged once. One group for the process, made for the first child, removed with the last
- * reference. Children move there themselves (confine_join_memory()): the kernel may take
- * milliseconds for that, which main's loop has not. Loop thread only.
+ * cgroup v2 is used where the cgroup of this process is delegated to it (as systemd does with
+ * Delegate=yes, or as the root of a container's own cgroup namespace); else v1's memory controller;
+ * else no cgroup, which is logged once. The process has one such cgroup, created for the first
+ * child and removed with the last reference. Children join it themselves (confine_join_memory()):
+ * the kernel may take milliseconds for that, which would block the main loop. Loop thread only.
  */
 #pragma once
 
@@ -19,24 +19,28 @@
 #include "base/str.h"
 
 struct memory_group {
-    int procs_fd; /* cgroup.procs of dormouse-guests-PID; -1: there is none */
+    int procs_fd; /* cgroup.procs of dormouse-guests-PID; -1: no cgroup */
     char *parent;
-    bool is_v2, has_moved; /* this process, into dormouse-main-PID */
-    bool is_final;         /* there is none, and the log says why */
+    bool is_v2, has_moved; /* has_moved: this process is in dormouse-main-PID */
+    bool is_final;         /* creating the cgroup failed, and the reason was logged */
 };
 
-/* Who may start such processes holds a reference. */
+/* Code that starts such processes holds a reference. */
 void memory_group_ref(void);
 void memory_group_unref(void);
-/* What such a process gets as its standard input, so that it can move there; borrowed until the
- * next call or the last reference. -1: there is no group. */
+/*
+ * The descriptor to pass to a child as its standard input, by which it joins the cgroup; borrowed
+ * until the next call or the last unref. -1: no cgroup.
+ */
 int memory_group_stdin(void);
 
 /* ---- for tests ---- */
 
 /*
- * root: where control groups are mounted; proc: text of /proc/self/cgroup; max_bytes: 0: what is
- * left of the limit that binds us, or of the machine's memory, without a sixteenth for ourselves.
+ * root: mount point of the cgroup file systems.
+ * proc: the text of /proc/self/cgroup.
+ * max_bytes: the limit; 0: what is left of the limit that applies to us, or of the machine's
+ * memory, less a sixteenth for this process.
  */
 int memory_group_open(struct memory_group *g, const char *root, struct str proc, uint64_t max_bytes,
                       struct err *err);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory pressure as the kernel sees it. Three sources, each where it exists:
+ * Memory pressure as the kernel reports it. Three sources, each used where it exists:
  *
- *   PSI             somebody had to wait for memory: of our control group, else of the machine
- *   cgroup v2       memory.events of the group whose limit (memory.high, memory.max) binds us
+ *   PSI             a task had to wait for memory: in our control group, else on the machine
+ *   cgroup v2       memory.events of the group whose limit (memory.high, memory.max) applies to us
  *   cgroup v1       a threshold below memory.limit_in_bytes, by eventfd
  *
- * The kernel wakes us; until then this costs nothing. Beside that pressure_times() says how dear
- * memory is, from what the group uses of its limit.
+ * The kernel wakes us; until then this costs nothing. In addition pressure_times() returns the
+ * price of memory, computed from the group's usage and limit.
  *
  * Loop thread only.
  */
@@ -17,16 +17,15 @@
 #include "io/loop.h"
 
 enum {
-    PRESSURE_STALL_MS = 100, /* somebody waited for so long, */
-    PRESSURE_WINDOW_MS =
-        2000, /* within this time; the kernel wants multiples of 2 s from ordinary users */
-    PRESSURE_LOOK_MS = 250,      /* usage is read this often at most */
-    PRESSURE_TIGHT_PERCENT = 70, /* of the limit: memory is 4 times as dear, */
-    PRESSURE_SHORT_PERCENT = 85, /* 16 times, and the threshold of v1 */
+    PRESSURE_STALL_MS = 100,   /* tasks waited for this long */
+    PRESSURE_WINDOW_MS = 2000, /* within this time; unprivileged users must pass multiples of 2 s */
+    PRESSURE_LOOK_MS = 250,    /* least time between two reads of the usage */
+    PRESSURE_TIGHT_PERCENT = 70, /* of the limit: memory costs 4 times as much */
+    PRESSURE_SHORT_PERCENT = 85, /* 16 times as much; also the threshold of v1 */
     PRESSURE_GROUP_DEPTH_MAX = 32
 };
 
-/* The control group that binds us. */
+/* The control group whose limit applies to us. */
 struct pressure_group {
     int dir_fd; /* -1: none */
     bool is_v2;
@@ -45,7 +44,7 @@ struct pressure {
     int threshold_fd; /* v1: keeps the threshold registered */
     struct loop *loop;
     unsigned n_open;
-    struct defer closing; /* pressure_close() with no source open */
+    struct defer closing; /* for pressure_close() without an open source */
     uint64_t looked_ms;
     uint32_t times;
     void (*on_pressure)(void *arg);
@@ -53,27 +52,31 @@ struct pressure {
     void *arg;
 };
 
-/* Without any source nothing is ever called; that is no error. */
+/* Start watching. Without any source on_pressure never runs; that is not an error. */
 void pressure_start(struct pressure *p, struct loop *loop, void (*on_pressure)(void *arg),
                     void *arg);
-/* `cb` runs once, from the loop, when the struct may be freed; never before pressure_close() has
- * returned. */
+/*
+ * `cb` runs once, from the loop, when the struct may be freed; never before pressure_close() has
+ * returned.
+ */
 void pressure_close(struct pressure *p, void (*cb)(void *arg));
-/* How dear memory is: 1, 4 or 16. */
+/* The price of memory as a factor: 1, 4 or 16. */
 uint32_t pressure_times(struct pressure *p);
 
-/* In text of /proc/self/cgroup: the path behind "0::" (unified hierarchy), or behind a list of
- * controllers that has `memory`; "" without one. */
+/*
+ * Find a path in the text of /proc/self/cgroup: the one after "0::" (unified hierarchy), or after a
+ * list of controllers that contains `memory`; "" without one.
+ */
 struct str pressure_own_path(struct str proc, bool is_v2);
 
 /* ---- for tests, and memory_group.h ---- */
 
 /*
- * The group of ours, or of those above it, with the least limit. proc: text of /proc/self/cgroup;
- * root: where control groups are mounted. dir_fd -1 when no limit binds us. ret: given,
+ * Find the group, ours or an ancestor, with the lowest limit. proc: text of /proc/self/cgroup;
+ * root: mount point of the control groups. dir_fd is -1 when no limit applies. ret: given,
  * pressure_group_fini().
  */
 void pressure_group_find(const char *root, struct str proc, struct pressure_group *ret);
 void pressure_group_fini(struct pressure_group *g);
-/* What cannot be reclaimed at once, in percent of the limit; 0 without a limit. */
+/* Memory that cannot be reclaimed at once, in percent of the limit; 0 without a limit. */
 unsigned pressure_group_percent(const struct pressure_group *g);
