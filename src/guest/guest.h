@@ -43,12 +43,10 @@ enum {
     GUEST_MESSAGE_MAX_BYTES = 64 << 10, /* larger payloads travel in sealed memfds */
     GUEST_PAYLOAD_MAX_BYTES = 16 << 20, /* one request or delivery */
     GUEST_CALL_MS_MAX = 310000, /* a parked call times out after this long without guest_reply() */
-    GUEST_ACTIVATION_WALL_MS_MAX =
-        600000,                    /* an activation fails after this long, its waits included */
-    GUEST_BACKOFF_FIRST_MS = 1000, /* before the restart after a failure; doubles */
+    GUEST_ACTIVATION_WALL_MS_MAX = 600000, /* an activation fails after this, waits included */
+    GUEST_BACKOFF_FIRST_MS = 1000,         /* before the restart after a failure; doubles */
     GUEST_BACKOFF_MAX_MS = 300000,
-    GUEST_BACKOFF_RESET_MS =
-        600000 /* after this long without a failure the back-off starts at the first again */
+    GUEST_BACKOFF_RESET_MS = 600000 /* without failure for this long: first back-off again */
 };
 
 struct guest_host_opts {

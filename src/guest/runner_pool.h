@@ -29,9 +29,8 @@
 #include "wasm/proto.h"
 
 enum {
-    RUNNER_COMMANDS_MAX = 32, /* unanswered commands of one runner; further ones wait here */
-    RUNNER_PARKED_MAX =
-        64, /* commands of one runner that are parked or may park: each needs a thread there */
+    RUNNER_COMMANDS_MAX = 32,      /* unanswered commands of one runner; further ones wait here */
+    RUNNER_PARKED_MAX = 64,        /* commands of one runner that may park; each needs a thread */
     RUNNER_COMMANDS_DEEP = 8,      /* when this many commands wait */
     RUNNER_DEEP_MS = 20,           /* for this long, a further runner pays off */
     RUNNER_TENANTS_MAX = 4096,     /* each takes 4 mappings of the 65,530 that a process may have */

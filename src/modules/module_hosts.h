@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From where modules may be fetched. Whoever may create an Operator names a URL, and the host goes
- * there: without bounds it would be asked to look at its own neighbours.
+ * The hosts from which modules may be fetched. A user who may create an Operator names a URL, and
+ * the host connects to it: without restrictions the user could make it send requests to its own
+ * network.
  *
- *     no entries        any host, at public addresses alone (io/address.h), by any of its names
- *     entries           those hosts and no others, wherever they are: "name", "name:port",
- *                       ".suffix" (names below it), an address; "*" is any host at public addresses
+ *     no entries        any host, under any name, but only at public addresses (io/address.h)
+ *     entries           only these hosts, at any address: "name", "name:port", ".suffix" (names
+ *                       below it), an address; "*" is any host at public addresses
  *
- * Checked for each hop of a redirect, and after the name was resolved for each address before a
- * connection is made. Through a proxy only names can be checked: it resolves them.
+ * The name is checked for each hop of a redirect, and after name resolution each address is checked
+ * before a connection is made. With a proxy only names can be checked, because the proxy resolves
+ * them.
  */
 #pragma once
 
@@ -24,23 +26,23 @@ struct module_hosts {
     size_t n;
 };
 
-/* How a process reaches the places of modules. Texts are kept. */
+/* How a process reaches hosts of modules. Texts are kept. */
 struct module_site {
     struct module_hosts hosts;
-    bool is_any_host;    /* `hosts` does not count: references are of who runs this process */
-    const char *ca_file; /* PEM, which registries' certificates may be signed with besides
-                          * the system's; NULL: none */
-    const char *const *plain_hosts; /* registries that are spoken to without TLS, as references
-                                     * name them; loopback ones are without being named */
+    bool is_any_host;    /* ignore `hosts`: the user who runs this process chose the references */
+    const char *ca_file; /* PEM of CAs for registries' certificates, in addition to the system's;
+                            NULL: none */
+    const char *const *plain_hosts; /* registries to contact without TLS, named as in references;
+                                       loopback registries need no entry */
     size_t n_plain_hosts;
 };
 
-/* Are they entries? E_INVALID names the first that is none. */
+/* Check the syntax of the entries. E_INVALID names the first invalid one. */
 int module_hosts_check(const struct module_hosts *hosts, struct err *err);
 
 enum module_host {
     MODULE_HOST_DENIED,
-    MODULE_HOST_PUBLIC, /* if its address is */
+    MODULE_HOST_PUBLIC, /* only if its address is public */
     MODULE_HOST_NAMED   /* at any address */
 };
 /* host: as in a URL, without brackets. */

@@ -5,7 +5,7 @@
  *     GET /metrics   Prometheus text
  *     GET /guests    JSON list, as `dormouse guests -o json`
  *     GET /status    JSON: process ids (runners included) and counts
- *     GET /functions JSON list of what the gateway of this process has done
+ *     GET /functions JSON list of the functions and counts of this process's gateway
  *     GET /operator?namespace=NS&name=NAME   JSON: operator/host/describe.h
  *     GET /trace?namespace=NS&name=NAME      JSON lines as they happen: operator/v1/trace.h
  *     GET /scheduler/explain?namespace=NS&name=POD   JSON: sched/explain/explain.h
@@ -24,19 +24,26 @@ struct url_target;
 
 struct admin_page {
     const char *path, *content_type;
-    /* One of both. render: the answer into `to`, and its status; text that says why, if not 200. */
+    /*
+     * A page sets one of render, serve and stream. render: appends the response to `to` and returns
+     * its status; `to` is an error text if that is not 200.
+     */
     int (*render)(void *arg, const struct url_target *target, struct buf *to);
-    /* Instead, whatever path and method: true if the request is its own, and has been taken. */
+    /*
+     * Handles any path and method. Returns true if the request belongs to this page and was taken.
+     */
     bool (*serve)(void *arg, struct http_exchange *x, const struct http_request *req);
-    /* Answers by itself, now or over time. */
+    /* Responds itself, at once or over time. */
     void (*stream)(void *arg, const struct url_target *target, struct http_exchange *x);
 };
 
 enum { ADMIN_PAGE_MAX_BYTES = 64 << 20 };
 
-/* pages: kept, ends with one that has no path and no serve(). Replaces a socket that a dead process
- * left behind. */
+/*
+ * pages: kept, ended by an entry without path and serve(). Replaces a socket that a dead process
+ * left behind.
+ */
 int admin_start(struct loop *loop, const char *data_dir, const struct admin_page *pages, void *arg,
                 struct admin **ret, struct err *err);
-/* done() on a later turn. */
+/* done() runs on a later turn. */
 void admin_close(struct admin *a, void (*done)(void *arg), void *arg);

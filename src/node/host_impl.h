@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of an operator host, for host.c and what it tells of itself (host_metrics.c). */
+/*
+ * The parts of an operator host, shared by host.c and what reports on it (host_metrics.c,
+ * host_rest.c).
+ */
 #pragma once
 
 #include "client/object_cache.h"
@@ -11,7 +14,7 @@ struct host {
     struct discovery *discovery;
     struct guest_logs *logs;
     struct identities *identities;             /* NULL: operators act as the host */
-    struct identity_transport *in_their_names; /* where that takes a token of theirs */
+    struct identity_transport *in_their_names; /* set if that takes their tokens */
     struct object_cache *cache;
     struct v1_host *v1;
     struct module_sources *sources;

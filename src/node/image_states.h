@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the nodes of a cluster tell about their images (NodeImageState), kept by name, and put
- * together with an image for planning where its layers come from (image/orchestrate.h). Pure. One
+ * The nodes' reports about their images (NodeImageState), kept by name. Combined with an image they
+ * are the input for planning from where its layers are fetched (image/orchestrate.h). Pure. One
  * thread.
  */
 #pragma once
@@ -10,10 +10,10 @@
 #include "oci/lookup.h"
 
 enum {
-    IMAGE_STATES_ARRIVALS_MAX = 16, /* of a layer: nodes that fetch it, and may be followed */
+    IMAGE_STATES_ARRIVALS_MAX = 16, /* nodes that fetch a layer and can serve as its source */
 };
 
-/* Of a node that has measured nothing yet; BreakDeployTime assumes it of registries, too. */
+/* Rate of a node that has measured none yet; BreakDeployTime assumes the same of registries. */
 #define IMAGE_STATES_BPS_DEFAULT ((int64_t)100000000)
 
 struct image_states;
@@ -21,43 +21,49 @@ struct image_states *image_states_new(void);
 void image_states_free(struct image_states *s);
 DEFINE_SCOPED(image_states, image_states_free)
 
-/* A NodeImageState; borrowed. Errors: those of sched_object_read(), after which what was known of
- * the node stays; E_LIMIT, more than IMAGE_CLUSTER_NODES_MAX. */
+/*
+ * Store a NodeImageState; borrowed. Errors: those of sched_object_read(), and the node's previous
+ * report stays; E_LIMIT, more than IMAGE_CLUSTER_NODES_MAX nodes.
+ */
 int image_states_put(struct image_states *s, const struct json *object, struct err *err);
 void image_states_del(struct image_states *s, struct str name);
 size_t image_states_count(const struct image_states *s);
 
 /*
- * Of what the node tells nothing counts for others until it names another url: it is no place to
- * send anything to. true: for the first time, so that it can be told once.
+ * Ignore the node's reports until it names another url: nothing may be sent to this one. Returns
+ * true the first time, so that the caller reports it once.
  */
 bool image_states_refuse(struct image_states *s, struct str name);
 
 bool image_states_is_refused(const struct image_states *s, struct str name);
 
-/* Told in the last IMAGE_ORCHESTRATE_FRESH_MS, or by a clock that is not far ahead
- * (SCHED_NODE_STATE_SKEW_MS). */
+/*
+ * Whether the report is at most IMAGE_ORCHESTRATE_FRESH_MS old, and at most
+ * SCHED_NODE_STATE_SKEW_MS in the future.
+ */
 bool image_states_is_fresh(int64_t reported_ms, int64_t wall_ms);
 
-/* When the node told something last, by the wall clock; 0: never. *ret_url: borrowed, empty: it
- * does not say where it is, or is refused. */
+/*
+ * Wall-clock time of the node's last report; 0: none. *ret_url: borrowed; empty: the node names no
+ * url, or is refused.
+ */
 int64_t image_states_reported_ms(const struct image_states *s, struct str name,
                                  struct str *ret_url);
 
 struct sched_node_image_state;
-/* NULL: it tells nothing. Borrowed until it tells something else. */
+/* NULL: no report. Borrowed until the node's next report. */
 const struct sched_node_image_state *image_states_get(const struct image_states *s,
                                                       struct str name);
-/* Those whose report is fresh and who are not refused, in any order. */
+/* Visit the nodes with a fresh report that are not refused, in any order. */
 void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
                              void (*visit)(void *arg, const struct sched_node_image_state *s),
                              void *arg);
 
 /*
- * The image and all nodes, by name; all of it in the arena. `o.node` is 0: choose one with
- * image_cluster_file_deploy_on(). Under way is what nodes fetch from registries as they tell
- * (`is_told`), for as long as the whole layer takes from their last report on. Errors: E_LIMIT, too
- * many layers; E_INVALID, it has none.
+ * Describe the image and all nodes, by name, in the arena. `o.node` is 0: choose one with
+ * image_cluster_file_deploy_on(). A layer counts as under way if a node reports that it fetches it
+ * from a registry (`is_told`), for the time that the whole layer takes, from the node's last report
+ * on. Errors: E_LIMIT, too many layers; E_INVALID, no layers.
  */
 int image_states_describe(const struct image_states *s, struct str reference,
                           const struct oci_lookup_image *image, int64_t wall_ms, struct arena *a,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user reads when a listener of this process cannot have its address. */
+/* Error text for the user when a listener of this process cannot bind its address. */
 #pragma once
 
 #include "base/err.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 
 /*
- * Adds to `err`, and returns `r` (negative), what listens and which option gives it its address.
+ * Prepend to `err` which listener failed and which option sets its address; returns `r` (negative).
  * whose: "the gateway's"; option: "--listen". Both are borrowed.
  */
 static inline int listener_failed(struct err *err, int r, const char *whose, const char *option)

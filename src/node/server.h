@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One server process: which parts run in it, started in order and stopped in the reverse order.
+ * One server process. Its parts start in order and stop in the reverse order.
  *
  *     dormouse api            cluster
  *     dormouse up             cluster + operator host + roles of functions + admin socket
@@ -18,23 +18,26 @@
 #include "node/scheduling.h"
 
 enum {
-    SERVER_STOP_GRACE_MS = 2000, /* running requests and activations */
-    SERVER_STOP_MAX_MS = 9000    /* then the process ends whatever hangs */
+    SERVER_STOP_GRACE_MS = 2000, /* for running requests and activations */
+    SERVER_STOP_MAX_MS = 9000    /* then the process ends even if a part hangs */
 };
 
 struct server_opts {
     const char *data_dir;
-    /* with_cluster: listen here and write the kubeconfig; otherwise `kubeconfig` names the cluster
-     * to join */
+    /*
+     * with_cluster: listen here and write the kubeconfig; otherwise `kubeconfig` names the cluster
+     * to connect to
+     */
     bool with_cluster;
     const char *host;
     uint16_t port;
-    const char *kubeconfig;         /* NULL: the default place for either meaning */
-    uint64_t event_ttl_ms;          /* with_cluster: Events go after this; 0: an hour */
+    const char *kubeconfig;         /* NULL: the default path for either use */
+    uint64_t event_ttl_ms;          /* with_cluster: Events are deleted after this; 0: an hour */
     struct str commit, commit_date; /* of this program, for /version */
     bool warn_unattended;           /* with_cluster: see api/server.h */
     bool no_anonymous;              /* with_cluster: see cluster.h */
-    const char *context;    /* of the kubeconfig of a cluster to join; NULL: its current one */
+    const char
+        *context; /* in the kubeconfig of the cluster to connect to; NULL: its current context */
     const char *token_file; /* with_cluster: see cluster.h */
     const char *const *tls_names;
     size_t n_tls_names;
@@ -44,21 +47,27 @@ struct server_opts {
     const char *const *module_dirs;
     size_t n_module_dirs;
     struct module_site module_site; /* as in host.h */
-    const char *namespace;          /* Operator objects of this one alone; NULL: of all */
+    const char *namespace;          /* only Operator objects of this namespace; NULL: all */
     /* without with_cluster: run operators only while the process holds this Lease */
     bool leader_elect;
-    const char *lease_namespace, *lease_name; /* NULL: the kubeconfig's or pod's; "dormouse" */
-    const char *health_host;                  /* probes and metrics here; NULL: nowhere */
+    const char *lease_namespace,
+        *lease_name;         /* NULL: the namespace of the kubeconfig or pod; "dormouse" */
+    const char *health_host; /* serves probes and metrics; NULL: not served */
     uint16_t health_port;
     enum host_identity identity;
     struct guest_host_opts guests;
-    /* roles 0: none. loop, data_dir, transport, embedded and on_ready are filled in. */
+    /* roles 0: none. server_run() fills in loop, data_dir, transport, embedded and on_ready. */
     struct functions_opts functions;
-    /* SIGHUP has it read its file again, if there is one. The same are filled in. */
+    /*
+     * server_run() fills in the same members. SIGHUP makes it read its file again, if there is one.
+     */
     bool with_scheduler;
     struct scheduling_opts scheduler;
-    bool without_cluster; /* no transport at all: gateways and workers can do without */
+    bool without_cluster; /* no transport: gateways and workers can run without */
 };
 
-/* 0 after an orderly end; the error of what could not start. Prints the "ready " line on stdout. */
+/*
+ * 0 after an orderly shutdown; else the error of the part that failed to start. Prints the "ready "
+ * line on stdout.
+ */
 int server_run(const struct server_opts *opts, struct err *err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nodes that are none: thousands of Node objects of one process, with Leases and the condition
- * Ready, whose pods "run" as soon as they are bound and are gone as soon as they are deleted. For
- * schedulers and controllers at scale, against any cluster.
+ * Simulated nodes: thousands of Node objects of one process, with Leases and the condition Ready,
+ * whose pods "run" as soon as they are bound and are deleted as soon as they are to end. For tests
+ * of schedulers and controllers at scale, against any cluster.
  *
- *     nodes known -> those missing created -> a Lease each -> on_ready
- *     a pod is bound -> (start_ms) -> status Running;  it is to end -> (stop_ms) -> deleted
+ *     nodes listed -> missing ones created -> a Lease each -> on_ready
+ *     pod bound -> (start_ms) -> status Running;  deletion requested -> (stop_ms) -> deleted
  *
- * A Node that is there already is taken over if its label says that it is simulated by the same
- * prefix. One that somebody deletes is not made again. A pod costs memory only while something is
- * to be written about it. Loop thread only.
+ * An existing Node is taken over if its label says that it is simulated with the same prefix. A
+ * Node that is deleted meanwhile is not created again. A pod costs memory only while a write about
+ * it is pending. Loop thread only.
  */
 #pragma once
 
@@ -20,21 +20,24 @@
 struct simulated_nodes;
 
 enum {
-    SIMULATED_HEARTBEAT_MS = 300000, /* each node's conditions, as a kubelet without news */
-    SIMULATED_RETRY_MS = 500,        /* what the API did not take */
-    SIMULATED_REMOVE_MS = 60000,     /* to remove nodes on the way out */
+    SIMULATED_HEARTBEAT_MS = 300000, /* interval of status writes, as a kubelet without changes */
+    SIMULATED_RETRY_MS = 500,        /* before a failed write is retried */
+    SIMULATED_REMOVE_MS = 60000,     /* to remove nodes at the end */
 };
 
 struct simulated_nodes_opts {
     struct loop *loop;
     struct transport *transport;       /* kept */
-    const struct simulated_spec *spec; /* kept, and checked */
+    const struct simulated_spec *spec; /* kept; already checked */
     uint64_t start_ms, stop_ms;
-    uint64_t lease_ms;    /* between renewals; 0: no Leases */
-    unsigned concurrency; /* requests at once */
-    bool untaints;        /* takes off what admission puts on new nodes until they are ready */
-    bool removes;         /* nodes and Leases, when it stops */
-    /* Once. r < 0: a node could not be made; then only simulated_nodes_stop() is left. */
+    uint64_t lease_ms;    /* renewal interval; 0: no Leases */
+    unsigned concurrency; /* concurrent requests */
+    bool untaints; /* remove the taint that admission adds to new nodes until they are ready */
+    bool removes;  /* delete nodes and Leases when it stops */
+    /*
+     * Runs once. r < 0: a node could not be created, and the only call allowed is
+     * simulated_nodes_stop().
+     */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;
 };
@@ -44,8 +47,8 @@ int simulated_nodes_start(const struct simulated_nodes_opts *opts, struct simula
 void simulated_nodes_stop(struct simulated_nodes *s, void (*done)(void *arg), void *arg);
 
 struct simulated_counts {
-    size_t nodes;                                        /* there now */
+    size_t nodes;                                        /* that exist now */
     uint64_t started, ended, renewals, retries, refused; /* pods, pods, Leases, requests */
-    size_t waiting; /* pods about which something is to be written */
+    size_t waiting;                                      /* pods with a pending write */
 };
 void simulated_nodes_count(const struct simulated_nodes *s, struct simulated_counts *ret);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of the admin socket that tells what an operator's activations do, as it happens. */
+/* The page of the admin socket that streams the steps of an operator's activations. */
 #pragma once
 
 #include "operator/v1/trace.h"
@@ -7,8 +7,8 @@
 struct http_exchange;
 
 enum {
-    TRACE_PAGE_BEHIND_MAX = 1 << 20 /* bytes that a slow reader may owe; then it is cut off */
+    TRACE_PAGE_BEHIND_MAX = 1 << 20 /* unsent bytes; beyond them a slow reader is disconnected */
 };
 
-/* Answer with the steps of `count` activations (0: without end), one JSON object a line. */
+/* Respond with the steps of `count` activations (0: without end), one JSON object per line. */
 void trace_page_start(struct http_exchange *x, struct v1_trace *trace, uint64_t count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A transport for those who only know names: a request whose identity is a ServiceAccount that an
- * operator acts as goes out as that account (gate.h), by its token as it is now. What the object
- * cache asks in the name of others travels here. Other requests pass as they are.
+ * A transport for callers that only know user names. A request whose identity is a ServiceAccount
+ * that an operator acts as (gate.h) is sent with that account's current token. The object cache
+ * uses it for requests in the name of other identities. Other requests pass unchanged.
  */
 #pragma once
 
@@ -14,5 +14,5 @@ struct identity_transport;
 struct identity_transport *identity_transport_new(struct loop *loop, struct transport *under,
                                                   struct identities *ids);
 struct transport *identity_transport_base(struct identity_transport *t);
-/* Memory goes when the last call has ended. NULL is fine. */
+/* Memory is freed when the last call has ended. NULL is fine. */
 void identity_transport_close(struct identity_transport *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The work queue of one controller, with client-go's semantics: a key that is added while it waits
- * is one piece of work, a key that is being worked on is handed to nobody else, and one that is
- * added meanwhile comes once more afterwards.
+ * The work queue of one controller, with client-go's semantics: a key that is added several times
+ * while it waits is processed once, a key has at most one worker at a time, and a key that is added
+ * while it is processed is processed once more afterwards.
  *
  *                  add                 take                    finish DONE, nothing new
  *     (nothing) --------> READY ----------------> RUNNING ---------------------------> (nothing)
@@ -10,14 +10,13 @@
  *         | add_after       | its time             |  | finish AGAIN, FAILED
  *         `------------> WAITING <-----------------'--'    added meanwhile, or BACK: READY
  *
- * Three priorities, strictly in order; within one, first in, first out. A later add may raise a
- * key's priority. What is added with a time waits in one timer per key, the earliest. Failures of a
- * key delay it by base * 2^n up to a maximum; all failures together go through a token bucket; the
- * larger delay counts (client-go's MaxOf limiter).
+ * Three priorities, strictly in order, FIFO within each. A later add may raise a key's priority.
+ * Delayed adds of a key share one timer, which is set to the earliest. Failures of a key delay it
+ * by base * 2^n up to a maximum; all failures together pass a token bucket; the longer delay
+ * applies (client-go's MaxOf limiter).
  *
  * Pure: no loop, no clock. Times are microseconds of one monotonic clock, passed in. A key costs
- * about 60 bytes and its name while it waits or runs; a queue at rest has no memory but its
- * struct.
+ * about 60 bytes and its name while it waits or runs; a queue at rest has no memory but its struct.
  */
 #pragma once
 
@@ -26,19 +25,19 @@
 #include "operator/work_timer.h"
 
 enum {
-    WORK_SLACK_MAX_MS = 60000,      /* a percentage of sixty days would be days */
+    WORK_SLACK_MAX_MS = 60000,      /* since a percentage of sixty days would be days */
     WORK_QUEUE_MAX_KEYS = 1 << 18,  /* one controller; E_LIMIT beyond */
-    WORK_QUEUES_MAX_KEYS = 1 << 21, /* all together */
+    WORK_QUEUES_MAX_KEYS = 1 << 21, /* of all queues together */
     /*
-     * Beyond either, for deleted objects alone: nobody could list them anew. As many as a
-     * collection of the cache may have.
+     * Additional keys for deleted objects, over either limit, since a list would not return them.
+     * As many as a collection of the cache may have.
      */
     WORK_QUEUE_MAX_DELETED = 1 << 20,
     WORK_NAME_MAX = 253,        /* bytes of a name or of a namespace (DNS subdomain) */
     WORK_DELAY_MAX_MS_LOG2 = 40 /* longer waits are cut to 2^40 ms */
 };
 
-/* Why a key is worked on: bit, text of the guest ABI (docs/guest-abi.md, section 4). */
+/* Why a key is reconciled: bit, text in the guest ABI (docs/guest-abi.md, section 4). */
 #define WORK_REASONS(X)                                                                            \
     X(WORK_INITIAL, "initial")                                                                     \
     X(WORK_CREATE, "create")                                                                       \
@@ -66,12 +65,12 @@ struct work_key {
     struct str namespace, name; /* namespace "" for cluster-scoped objects */
 };
 
-/* What all queues of a process share: timers, names of namespaces, the bound on keys. */
+/* State shared by all queues of a process: timers, names of namespaces, the limit on keys. */
 struct work_queues;
 struct work_queues *work_queues_new(void);
 /* Every queue must have been freed. */
 void work_queues_free(struct work_queues *qs);
-/* Also for timers of others who want to share the wake-up. */
+/* Other timers may use it to share the wake-up. */
 struct work_timers *work_queues_timers(struct work_queues *qs);
 size_t work_queues_n_keys(const struct work_queues *qs);
 
@@ -79,14 +78,14 @@ struct work_queue;
 struct work_item; /* a key that was taken, until it is finished */
 
 struct work_queue_opts {
-    const char *name;                         /* of the controller: for errors; kept */
+    const char *name;                         /* of the controller, for error messages; kept */
     uint64_t backoff_base_us, backoff_max_us; /* 0: 5 ms, 1,000 s */
     double rate_per_second;                   /* of failures; 0: 10 */
     uint32_t rate_burst;                      /* 0: 100 */
-    uint32_t slack_percent;                   /* of a wait, at most 100 and WORK_SLACK_MAX_MS */
+    uint32_t slack_percent; /* of a delay, at most 100 and at most WORK_SLACK_MAX_MS */
     /*
-     * An event (any add of normal or low priority) is held back this long for others of its key to
-     * join it; the first one starts the time. 0: not.
+     * An event (any add of normal or low priority) is delayed by this time so that further events
+     * of its key are merged with it; the first event starts the time. 0: no delay.
      */
     uint64_t debounce_us;
     size_t max_keys; /* 0: WORK_QUEUE_MAX_KEYS */
@@ -97,43 +96,43 @@ struct work_queue_opts {
 };
 
 struct work_queue *work_queue_new(struct work_queues *qs, const struct work_queue_opts *opts);
-/* From now on; waits that have begun stay as they are. */
+/* Applies from now on; waits that have begun are unchanged. */
 void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts);
-/* Keys waiting or running are dropped; items are dead. NULL is fine. */
+/* Drops waiting and running keys; their items become invalid. NULL is fine. */
 void work_queue_free(struct work_queue *q);
 
 /*
- * Work for a key. Errors: -EINVAL (no name, or longer than WORK_NAME_MAX), E_LIMIT (too many keys,
- * for WORK_DELETE by WORK_QUEUE_MAX_DELETED more: the key is lost to the queue, and whoever added
- * it must list again).
+ * Add work for a key. Errors: -EINVAL (no name, or longer than WORK_NAME_MAX), E_LIMIT (too many
+ * keys; for WORK_DELETE the limit is higher by WORK_QUEUE_MAX_DELETED: the key is dropped, and the
+ * caller must list again).
  */
 int work_queue_add(struct work_queue *q, struct work_key key, enum work_reason reason,
                    enum work_priority priority, uint64_t now_us, struct err *err);
 /*
- * The same after a time; it may come later by the queue's slack. Of two waits for one key the
- * earlier stays. An add that comes before does not end the wait. delay_us 0: as work_queue_add().
+ * Add after a delay, which the queue's slack may extend. Of two delays for one key the earlier is
+ * kept. An add without delay meanwhile does not cancel it. delay_us 0: as work_queue_add().
  */
 int work_queue_add_after(struct work_queue *q, struct work_key key, enum work_reason reason,
                          enum work_priority priority, uint64_t delay_us, uint64_t now_us,
                          struct err *err);
 
 /*
- * The next key; NULL: none is ready. It ends a wait that an earlier finish (AGAIN, FAILED) began,
- * as this run's own result takes its place. The item is valid until work_queue_finish().
- * ret_waited_us: since it became ready, or was to. May be NULL.
+ * Take the next key; NULL: none is ready. This cancels a wait that an earlier finish (AGAIN,
+ * FAILED) began, since this run's result replaces it. The item is valid until work_queue_finish().
+ * ret_waited_us: time since it became ready, or was due. May be NULL.
  */
 struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_t *ret_waited_us);
 
 enum work_end {
-    WORK_DONE,    /* forget its failures */
-    WORK_AGAIN,   /* forget its failures, and again after delay_us */
-    WORK_FAILED,  /* again, after back-off */
-    WORK_REFUSED, /* failed for good: not again until something is added */
-    WORK_BACK     /* it was not worked on: as it was before it was taken, at the front */
+    WORK_DONE,    /* reset its failures */
+    WORK_AGAIN,   /* reset its failures, and process again after delay_us */
+    WORK_FAILED,  /* process again after the back-off */
+    WORK_REFUSED, /* permanent failure: not again until it is added */
+    WORK_BACK     /* not processed: returned to the front of the queue, as before take */
 };
 /* "done", "again", "failed", "refused", "back" */
 const char *work_end_name(enum work_end end);
-/* Returns after how long it comes again by itself (AGAIN, FAILED), else 0. */
+/* Returns the delay after which the key is processed again (AGAIN, FAILED), else 0. */
 uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
                            uint64_t delay_us, uint64_t now_us);
 
@@ -144,18 +143,20 @@ struct work_task {
 };
 void work_item_get(const struct work_item *item, struct work_task *ret);
 
-/* Forget all keys that are not running. */
+/* Drop all keys that are not running. */
 void work_queue_clear(struct work_queue *q);
-size_t work_queue_depth(const struct work_queue *q); /* ready */
-/* Ready with at least this priority. */
+size_t work_queue_depth(const struct work_queue *q); /* ready keys */
+/* Ready keys with at least this priority. */
 size_t work_queue_depth_of(const struct work_queue *q, enum work_priority least);
 size_t work_queue_waiting(const struct work_queue *q); /* keys with a timer */
 size_t work_queue_running(const struct work_queue *q);
 bool work_queue_has(const struct work_queue *q, struct work_key key);
-/* When its earliest wait ends, without slack; WORK_NEVER: none waits. */
+/* The earliest end of a wait, without slack; WORK_NEVER: none. */
 uint64_t work_queue_next_due_us(const struct work_queue *q);
 
-/* Keys that wait, the earliest first in no order beyond that; for `describe`. false from fn ends.
+/*
+ * Visit waiting keys for `describe`: the earliest first, otherwise unordered. fn returns false to
+ * stop.
  */
 struct work_wait {
     struct work_key key; /* borrowed for the call */
@@ -168,9 +169,9 @@ void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wa
                      void *arg);
 
 struct work_queue_stats {
-    uint64_t adds;    /* as client-go counts: not those that were merged */
-    uint64_t retries; /* client-go's: adds with a time or after a failure */
-    uint64_t dropped; /* E_LIMIT */
+    uint64_t adds;    /* counted as client-go does: merged adds are excluded */
+    uint64_t retries; /* as in client-go: delayed adds and adds after a failure */
+    uint64_t dropped; /* refused with E_LIMIT */
     size_t depth, waiting, running;
     uint64_t unfinished_us, longest_running_us;
 };

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outer half of ABIs G1 and G2 for one guest: performs the operations that it started and
- * delivers their completions.
+ * The outer half of ABIs G1 and G2 for one guest: performs the operations that the guest started
+ * and delivers their completions.
  *
  *     request, watch=true with a version   -> shared watch, one delivery per event, never renewed
- * by the guest request, stream                      -> head, then pieces as they come (watches: one
- * line a piece) request                              -> head and whole body together, so that a
- * failure after the head can still become a proper 5xx delay                                ->
- * timer of the loop watch (G1)                           -> kind to plural by the cluster's
- * discovery, then as above
+ *                                             by the guest
+ *     request, stream                      -> head, then pieces as they arrive (watches: one line
+ *                                             a piece)
+ *     request                              -> head and whole body together, so that a failure after
+ *                                             the head can still become a proper 5xx
+ *     delay                                -> timer of the loop
+ *     watch (G1)                           -> kind to plural by the cluster's discovery, then as
+ *     above
  *
  * The ABIs cannot express transport errors: they become a 503 or 504 response with a Status body,
- * or the end of a stream. When the guest's queue is full, the source is paused and one piece waits
+ * or the end of a stream. While the guest's queue is full, the source is paused and one piece waits
  * here.
  */
 #pragma once
@@ -24,8 +27,8 @@
 #include "operator/gate.h"
 
 enum {
-    CALLS_REQUESTS_MAX = 16,         /* exchanges in flight for one guest; more wait in order */
-    CALLS_REQUEST_TIMEOUT_MS = 60000 /* to the response head; then 504 */
+    CALLS_REQUESTS_MAX = 16, /* concurrent exchanges of one guest; further ones wait in order */
+    CALLS_REQUEST_TIMEOUT_MS = 60000 /* until the response head arrives; then 504 */
 };
 
 struct discovery;
@@ -33,28 +36,30 @@ struct discovery;
 /* Shared by all operators; kept. */
 struct calls_env {
     struct loop *loop;
-    struct transport *transport; /* of the host */
-    struct watch_hub *hub;       /* under the host's identity, as is discovery */
+    struct transport *transport; /* with the host's identity */
+    struct watch_hub *hub;       /* under the host's identity, like discovery */
     struct discovery *discovery;
 };
 
 struct calls;
 
 /*
- * gate, allow: borrowed for the life of the result. gate NULL: requests go out as the host's own.
- * allow NULL allows all. A shared watch is joined only after the API has said that the gate's
- * identity may watch; where the host itself may not, the watch is the identity's own.
+ * gate, allow: borrowed for the life of the result. gate NULL: requests use the host's own
+ * identity. allow NULL: everything is allowed.
+ *
+ * A shared watch is joined only after the API has said that the gate's identity may watch. Where
+ * the host itself may not watch, the watch runs under that identity.
  */
 struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
                         const struct allow *allow);
-/* The guest that operations come from; once, before the first. */
+/* Set the guest that starts the operations; once, before the first. */
 void calls_set_guest(struct calls *c, struct guest *g);
-/* For guest_ops.on_op and on_room. */
+/* For guest_ops.on_op and guest_ops.on_room. */
 void calls_on_op(struct calls *c, const struct guest_op *op);
 void calls_on_room(struct calls *c);
-/* The incarnation ended: every operation is dropped; requests already sent may take effect. */
+/* The incarnation ended: drop every operation. Requests that were already sent may take effect. */
 void calls_reset(struct calls *c);
-/* calls_reset() and release; exchanges still running end by themselves. */
+/* calls_reset() and free; running exchanges end on their own. */
 void calls_free(struct calls *c);
 
 struct calls_stats {

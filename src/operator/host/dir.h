@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators from a directory: its wasm_config.yaml in the form of the wasm-operator paper,
- * YAML documents each with
+ * Operators from a directory with a wasm_config.yaml, as in the wasm-operator paper: YAML documents
+ * that each have
  *
  *     name: ring-0               required
  *     wasm: ring.wasm            required; below the directory, else below the working directory
  *                                or a URL, http(s)://... or oci://REFERENCE, with sha256; a
- *                                registry gets the credentials of who runs the process
+ *                                registry gets the credentials of the process's user
  *     sha256: 64 hexadecimal digits of the module; optional with files, like all that follow
  *     env: [{name: A, value: b}]
  *     args: [a, b]
@@ -19,10 +19,9 @@
  * A directory without wasm_config.yaml has the layout of the first host: each NAME.yaml beside a
  * NAME.wasm is an operator, with the same keys, 'wasm' being that module.
  *
- * A key that is none of these is an error that names key and line. The directory is watched:
- * operators come, change and go with the file and with the modules that lie directly in it (others
- * are looked at again with the next change there); a file with an error changes nothing and is
- * logged.
+ * Any other key is an error that names key and line. The directory is watched: operators are added,
+ * changed and removed with the file and with the modules directly in the directory (other modules
+ * are checked again at the next change there). A file with an error changes nothing and is logged.
  */
 #pragma once
 
@@ -39,7 +38,7 @@ struct dir_opts {
     void *arg;
 };
 
-/* Errors: the config's; nothing has been applied then. operators: kept. */
+/* Errors: the config's; then nothing has been applied. operators: kept. */
 int dir_start(const struct dir_opts *opts, struct operators *operators, struct dir **ret,
               struct err *err);
 /* NULL is fine. Operators stay. */

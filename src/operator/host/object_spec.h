@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an Operator object asks for, read and checked beyond what its schema says. */
+/* Reads the spec of an Operator object, with checks beyond its schema. */
 #pragma once
 
 #include "codec/json.h"
@@ -12,7 +12,7 @@ struct object_spec_opts {
 
 /*
  * Strings of ret live in the arena or in the object; ret->allow is given, allow_free().
- * Errors: E_INVALID, E_DENIED, -ENOENT, E_LIMIT, with the field and the figure.
+ * Errors: E_INVALID, E_DENIED, -ENOENT, E_LIMIT; the text names the field and the value.
  */
 int object_spec_read(struct arena *a, const struct json *object,
                      const struct object_spec_opts *opts, struct operator_spec *ret,

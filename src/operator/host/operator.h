@@ -9,13 +9,12 @@
  *              does not compile, no ABI        v
  *              that is known               PAUSED, or another host leads: no guest; v1 keeps keys
  *
- * A replacement is prepared while the old generation runs; the old one ends when the new module is
- * compiled and accepted, so that a module that is refused changes nothing: that it was is told
- * beside phase, reason and message, which are those of what runs. With nothing running it is the
- * phase.
+ * A replacement is prepared while the old generation runs. The old one ends when the new module is
+ * compiled and accepted, so a refused module changes nothing. The refusal is reported in addition
+ * to phase, reason and message, which describe the running generation; if none runs, the refusal is
+ * the phase.
  *
- * Where specs come from (Operator objects, a directory) is the business of objects.h and dir.h.
- * Loop thread only.
+ * Specs are supplied by objects.h (Operator objects) and dir.h (a directory). Loop thread only.
  */
 #pragma once
 
@@ -37,19 +36,20 @@ enum {
     OPERATOR_RATE_MAX = 100000, /* requests per second */
     OPERATOR_BURST_MAX = 1000000,
     OPERATOR_LOG_RATE_MAX = 10000,
-    OPERATOR_CRASHES_MAX = 3,       /* in a row, in the first */
-    OPERATOR_PROBATION_MS = 300000, /* of a new generation: back to the one before it */
-    OPERATOR_LIMIT_REST_MS = 60000, /* a limit that was hit is told again after such a rest */
-    OPERATOR_DISK_MS = 10000        /* compiled code that found no room on the disk is made again */
+    OPERATOR_CRASHES_MAX = 3,       /* failures in a row, in the first */
+    OPERATOR_PROBATION_MS = 300000, /* period of a new generation: return to the previous one */
+    OPERATOR_LIMIT_REST_MS = 60000, /* least time between two reports of a limit */
+    OPERATOR_DISK_MS = 10000 /* before compiled code that found no disk space is built again */
 };
 
 enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2, OPERATOR_ABI_V1 };
 
 struct operator_spec {
     const char *namespace, *name;
-    const char *uid; /* "" outside of a cluster: the swap file is then named by the name */
+    const char *
+        uid; /* "" outside of a cluster: then the operator's name is part of the swap file's name */
     uint64_t generation;
-    struct module_origin origin; /* sha256 may be there for any source, and is checked */
+    struct module_origin origin; /* sha256 is optional for any source, and is checked */
     enum operator_abi abi;
     struct guest_env *env;
     size_t n_env;
@@ -57,13 +57,13 @@ struct operator_spec {
     size_t n_args;
     const char *account;           /* ServiceAccount; NULL: the host's own identity */
     const char *account_namespace; /* NULL: the operator's */
-    bool create_account;           /* when it is missing */
+    bool create_account;           /* if it is missing */
     uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms; /* 0: defaults */
     uint64_t cpu_share;                                                /* weight; 0: default */
-    uint64_t requests_per_second, request_burst, log_lines_per_second; /* 0: not bounded */
-    struct allow *allow; /* taken by operators_apply() on success; NULL: everything */
+    uint64_t requests_per_second, request_burst, log_lines_per_second; /* 0: not limited */
+    struct allow *allow; /* operators_apply() takes it on success; NULL: everything */
     bool paused;
-    bool log_debug; /* ABI v1: lines of that level are wanted */
+    bool log_debug; /* ABI v1: log lines of debug level too */
 };
 
 enum operator_phase { OPERATOR_PREPARING, OPERATOR_RUNNING, OPERATOR_PAUSED, OPERATOR_REFUSED };
@@ -75,50 +75,51 @@ struct operators_opts {
     struct guest_host *guests;      /* kept */
     struct module_cache *modules;   /* kept */
     struct module_sources *sources; /* kept */
-    struct guest_logs *logs; /* kept; NULL: what operators log goes to the host's log alone */
-    struct v1_host *v1;      /* kept; NULL: guests of ABI v1 are refused */
-    bool standby;            /* begin so; see operators_set_standby() */
+    struct guest_logs *logs;        /* kept; NULL: operators' log lines only go to the host's log */
+    struct v1_host *v1;             /* kept; NULL: guests of ABI v1 are refused */
+    bool standby;                   /* start in standby; see operators_set_standby() */
     /*
-     * Something that status shows has changed: phase, reason, restarts. Not for activations, sleep
-     * and wake. Runs on a later turn than the change, coalesced; o is valid during the call.
+     * A value that status shows has changed: phase, reason, restarts. Not for activations, sleep
+     * and wake. Runs on a later turn than the change; changes are coalesced. o is valid during the
+     * call.
      */
     void (*on_change)(struct operator* o, void *arg);
     void *arg;
 };
 
 int operators_new(const struct operators_opts *opts, struct operators **ret, struct err *err);
-/* Removes all; done() when nothing of it is left running. */
+/* Remove all operators; done() runs when all of them have ended. */
 void operators_close(struct operators *os, void (*done)(void *arg), void *arg);
 
 /*
- * Standby: everything is made ready, modules compiled, and no guest runs. Guests that run end at
- * once, without a last word; they start again when it is over.
+ * In standby operators are prepared and modules compiled, but no guest runs. Running guests end at
+ * once without a chance to clean up; they start again when standby ends.
  */
 void operators_set_standby(struct operators *os, bool standby);
 
-/* Nothing new is begun by guests of ABI v1; before guest_host_drain(). */
+/* Start nothing new in guests of ABI v1; call before guest_host_drain(). */
 void operators_hold(struct operators *os);
 
-/* What operators_apply() checks. Errors: E_LIMIT, E_INVALID (bounds above). */
+/* The checks of operators_apply(). Errors: E_LIMIT, E_INVALID (bounds above). */
 int operator_spec_check(const struct operator_spec *spec, struct err *err);
 /*
- * Add, or replace when it exists; whether anything differs is the caller's to know. Copies the
- * spec. Errors: as operator_spec_check(), E_LIMIT with OPERATORS_MAX operators; then nothing has
- * changed.
+ * Add an operator, or replace it if it exists; the caller checks whether anything differs. Copies
+ * the spec. Errors: as operator_spec_check(), E_LIMIT with OPERATORS_MAX operators; then nothing
+ * has changed.
  */
 int operators_apply(struct operators *os, struct operator_spec *spec, struct err *err);
-/* Nothing if it does not exist. */
+/* Does nothing if it does not exist. */
 void operators_remove(struct operators *os, const char *namespace, const char *name);
 struct operator*
     operators_find(const struct operators *os, const char *namespace, const char *name);
 size_t operators_count(const struct operators *os);
 void operators_each(struct operators *os, void (*fn)(struct operator* o, void *arg), void *arg);
 
-/* The limit that was hit last. */
+/* The limit that was hit most recently. */
 struct operator_limit {
     const char *name; /* "requestsPerSecond"; NULL: none was */
     char message[120];
-    uint64_t count, at_ms; /* how often, and when last (loop time) */
+    uint64_t count, at_ms; /* how often, and the latest time (loop time) */
 };
 
 struct operator_view {
@@ -127,22 +128,23 @@ struct operator_view {
     uint64_t running_generation; /* 0: none */
     enum operator_phase phase;
     const char *reason;   /* CamelCase for conditions: "ModuleInvalid", ... */
-    const char *message;  /* "" when all is well */
-    const char *returned; /* why an older generation or module runs again; NULL: it does not */
-    /* What was to replace what runs, and why it does not; reason NULL: nothing. */
+    const char *message;  /* "" if there is no problem */
+    const char *returned; /* why an older generation or module runs again; NULL: none does */
+    /* Why the replacement for the running generation does not run; reason NULL: there is none. */
     const char *refused_reason, *refused_message;
-    const struct module *module; /* that runs */
-    const char *user;            /* as whom it acts; NULL: as the host */
+    const struct module *module; /* the running one */
+    const char *user;            /* the user it acts as; NULL: the host's identity */
     const char *trouble;         /* why it cannot act as that user; "" when it can */
-    const char *denied;          /* what that user was last refused; "": nothing */
+    const char *denied;          /* the request that the user was last denied; "": none */
     struct operator_limit limit;
-    const struct err *kept_awake; /* why it cannot sleep, as of guest_ops; NULL: it can */
-    struct guest *guest;          /* NULL unless running */
-    const struct calls *calls;    /* beside guest */
-    const struct gate *gate;      /* the same */
-    const struct v1 *v1;          /* NULL: of another ABI, or it never ran */
+    const struct err
+        *kept_awake;           /* why it cannot sleep, as passed to on_kept_awake; NULL: it can */
+    struct guest *guest;       /* NULL unless running */
+    const struct calls *calls; /* set with guest */
+    const struct gate *gate;   /* as above */
+    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
-/* To listen to; NULL: it is of another ABI, or never ran. */
+/* To attach tracers; NULL: another ABI, or it never ran. */
 struct v1_trace *operator_trace(struct operator* o);
 const char *operator_phase_name(enum operator_phase phase);

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an operator's spec asks for, kept as long as something runs by it or may return to it: one
- * block of memory, counted, as small as it can be: thousands of them rest. Used by operator.c
- * alone.
+ * An operator's spec in compact form, kept while a generation runs by it or may be returned to: one
+ * block of memory, counted, as small as possible, since thousands are held. Only for operator.c.
  */
 #pragma once
 
 #include "operator/host/operator.h"
 
-/* A text of the spec; those that were not given are NULL. */
+/* A text of the spec; absent ones are NULL. */
 enum operator_plan_text {
     PLAN_UID,
     PLAN_ACCOUNT,           /* NULL: the host's own identity */
     PLAN_ACCOUNT_NAMESPACE, /* NULL: the operator's */
-    PLAN_PATH,              /* these are the origin's */
+    PLAN_PATH,              /* from here on: of the origin */
     PLAN_MAP_NAMESPACE,
     PLAN_MAP_NAME,
     PLAN_MAP_KEY,
@@ -31,7 +30,7 @@ struct operator_plan {
     uint64_t memory_max_bytes, swap_max_bytes, activation_ms, idle_ms;
     uint32_t cpu_share, requests_per_second, request_burst, log_lines_per_second;
     bool create_account, paused, log_debug;
-    bool uses_login; /* the origin does */
+    bool uses_login; /* of the origin */
     uint8_t n_args;
     uint16_t n_env;
     uint32_t lists_at, lists_n; /* environment and arguments in text */
@@ -39,7 +38,7 @@ struct operator_plan {
     char text[]; /* texts with a NUL each; then a length and the bytes for each of the lists */
 };
 
-/* Borrowed; found by looking through the texts. */
+/* Borrowed; found by a scan of the texts. */
 const char *operator_plan_text(const struct operator_plan *p, enum operator_plan_text which);
 struct module_origin operator_plan_origin(const struct operator_plan *p);
 /* In the arena; their texts are borrowed. */

@@ -3,8 +3,9 @@
  * What a guest of ABI v1 declares (docs/guest-abi.md section 3), parsed and checked.
  *
  * A declaration is immutable and counted: operators of one module declare the same bytes and share
- * one struct. All watches stand in one table, each controller's in a row, those of `caches` last.
- * It takes no more memory than it needs: operators differ in the namespace at least.
+ * one struct. All watches are in one table: each controller's are contiguous, those of `caches` are
+ * last. Memory is allocated to size, since in practice declarations differ at least in the
+ * namespace.
  */
 #pragma once
 
@@ -22,16 +23,16 @@ enum {
     DECLARATION_MAX_LABELS = 8, /* per metric */
     DECLARATION_MAX_BUCKETS = 64,
     DECLARATION_MAX_INSTANCES = 64,
-    DECLARATION_MAX_NAMESPACES = 64, /* per watch; more are better served by all of them */
+    DECLARATION_MAX_NAMESPACES = 64, /* per watch; for more, watching all namespaces is cheaper */
     DECLARATION_MAX_STRIP = 32,
     DECLARATION_MAX_NAME_BYTES = 63, /* of controllers, watches, indexes, configurations */
     DECLARATION_MAX_DEPTH = 32       /* of the JSON */
 };
 
-/* A field: its text for whoever keeps an index, and ready to be looked up. */
+/* A field: its text, for code that keeps an index, and its parsed path. */
 struct declaration_field {
     struct str text;
-    const struct field_path *path; /* NULL: not given */
+    const struct field_path *path; /* NULL: absent */
 };
 
 struct declaration_index {
@@ -61,7 +62,7 @@ struct declaration_watch {
     bool metadata_only, any_owner;
     struct str *namespaces; /* sorted; n 0: all */
     size_t n_namespaces;
-    struct str name; /* "": every */
+    struct str name; /* "": any */
     struct str label_selector, field_selector;
     struct str *strip;
     size_t n_strip;
@@ -75,7 +76,7 @@ struct declaration_controller {
     struct str name;
     uint32_t first_watch, n_watches; /* the first one is `for` */
     uint32_t concurrency;
-    uint64_t resync_ms; /* 0: never */
+    uint64_t resync_ms; /* 0: no resync */
     uint64_t backoff_base_ms, backoff_max_ms;
     double rate_per_s;
     uint32_t rate_burst;
@@ -87,7 +88,7 @@ struct declaration_config {
     struct str name;
     bool secret;
     struct str object;    /* name of the ConfigMap or Secret */
-    struct str namespace; /* "": the operator's */
+    struct str namespace; /* "": the operator's own */
     bool optional;
     enum { CONFIG_CHANGE_NONE, CONFIG_CHANGE_ACTIVATE, CONFIG_CHANGE_RECONCILE } on_change;
 };
@@ -97,7 +98,7 @@ struct declaration_metric {
     enum { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM } type;
     struct str *labels;
     size_t n_labels;
-    double *buckets; /* HISTOGRAM: upper bounds, rising, without +Inf */
+    double *buckets; /* HISTOGRAM: upper bounds, ascending, without +Inf */
     size_t n_buckets;
 };
 
@@ -114,25 +115,25 @@ struct declaration {
     struct declaration_metric *metrics;
     size_t n_metrics;
 
-    struct arena arena; /* all of the above */
-    uint8_t digest[32]; /* SHA-256 of the bytes */
+    struct arena arena; /* memory of all of the above */
+    uint8_t digest[32]; /* SHA-256 of the declaration's bytes */
     unsigned refs;
     struct declarations *owner;
 };
 
-/* Those that are in use, by their bytes. */
+/* Declarations in use, by their bytes. */
 struct declarations {
     struct map map; /* bytes' digest -> struct declaration * */
 };
 
 void declarations_init(struct declarations *ds);
-/* None may be in use. */
+/* No declaration may be in use. */
 void declarations_fini(struct declarations *ds);
 
 /*
- * Parse, or find the one with the same bytes. ret: given, declaration_unref().
- * Errors: E_LIMIT larger than section 9 permits, E_INVALID and E_PARSE else; the text names the
- * path.
+ * Parse a declaration, or find the one with the same bytes. ret: given, declaration_unref().
+ * Errors: E_LIMIT: larger than section 9 permits; otherwise E_INVALID and E_PARSE; the text names
+ * the path.
  */
 int declaration_get(struct declarations *ds, struct str bytes, struct declaration **ret,
                     struct err *err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics that a guest has declared and their values, one registry per operator.
+ * The metrics that a guest has declared, and their values: one registry per operator.
  *
- * A label set exists from its first value on; all of an operator together are bounded, what is over
- * that is counted and left out. Values go when the operator's declaration changes.
+ * A label set exists from its first value on. The number of label sets of an operator is limited;
+ * values beyond it are counted and dropped. All values are discarded when the operator's
+ * declaration changes.
  */
 #pragma once
 
@@ -19,15 +20,15 @@ struct guest_metrics *guest_metrics_new(const struct declaration *declaration);
 void guest_metrics_free(struct guest_metrics *m); /* NULL is fine */
 
 /*
- * One value. labels: a JSON array of strings, "" for none. Errors: E_INVALID, E_PARSE, with the
- * reason (the guest broke a rule); E_LIMIT: too many label sets, left out.
+ * Record one value. labels: a JSON array of strings, "" for none. Errors: E_INVALID, E_PARSE, with
+ * the reason (the guest broke a rule); E_LIMIT: too many label sets, value dropped.
  */
 int guest_metrics_observe(struct guest_metrics *m, uint32_t index, struct str labels, double value,
                           struct err *err);
 
 /*
- * Prometheus text of several operators: all values of a metric must stand together, below one HELP
- * and TYPE, although several operators may have declared it.
+ * Input for Prometheus text of several operators. Several may declare the same metric, whose values
+ * must be printed together below one HELP and TYPE.
  */
 struct guest_metrics_source {
     const struct guest_metrics *metrics;

@@ -13,13 +13,13 @@
  *                                                        v         |
  *                                   FORBIDDEN, LIMITED, UNAVAILABLE: as the cache says
  *
- * A controller is held back until each of its watches has been synced. One whose kind vanishes
- * later is not: its objects are gone, and their keys are worked off. One that is forbidden later
- * is: what is not seen must not be taken for deleted.
+ * A controller is held until each of its watches has been synced. A watch whose kind is removed
+ * later does not hold it: the objects are deleted, and their keys are processed. A watch that is
+ * forbidden later does hold it: objects that are no longer visible must not be taken for deleted.
  *
- * First lists and resyncs are walks: in the order of keys, some at a time as the queue empties, so
- * that a hundred operators on 50,000 objects do not queue five million keys. They take along what
- * the predicate lets pass as if it had just been made.
+ * First lists and resyncs are walks in the order of keys, a few at a time as the queue empties, so
+ * that a hundred operators on 50,000 objects do not queue five million keys. They add the objects
+ * that the predicate passes as if they had just been created.
  */
 #pragma once
 
@@ -41,16 +41,18 @@ struct interests_opts {
     const struct interests_env *env;
     const struct declaration *declaration; /* kept */
     /*
-     * As whom to watch: asked for each subscription, some of which come late. *ret stays NULL: as
-     * the host; else it lies in *space, its texts borrowed until the loop runs on. An error: not
-     * now.
+     * The identity of watches: called for each subscription, some of which are made late. *ret
+     * stays NULL: the host's identity; else it points to *space, its texts borrowed until control
+     * returns to the loop. An error: not available now.
      */
     int (*who)(void *arg, struct identity_who *space, const struct kube_identity **ret,
                struct err *err);
-    /* May it list and watch `path`, a collection? E_DENIED: no; else as for who(). */
+    /*
+     * Whether it may list and watch `path`, a collection. E_DENIED: no; other errors as of who().
+     */
     int (*may)(void *arg, struct str path, struct err *err);
-    struct dispatch_operator *dispatch; /* kept; has been told of the controllers */
-    /* The state of a watch has changed; on a later turn than interests_start(). */
+    struct dispatch_operator *dispatch; /* kept; already knows the controllers */
+    /* The state of a watch has changed; never runs inside interests_start(). */
     void (*on_change)(void *arg);
     void *arg;
 };
@@ -63,11 +65,11 @@ void interests_free(struct interests *cs);
 /* For dispatch_ops.refill. */
 bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room);
 /*
- * Every key that is known, at once, with low priority: before these watches end and others take
- * their place, so that what is deleted in between is not missed.
+ * Queue every known key at once, with low priority: called before these watches end and others
+ * replace them, so that deletions in between are not missed.
  */
 void interests_queue_all(struct interests *cs);
-/* All primaries of all controllers, whatever their predicates say. */
+/* Queue all primaries of all controllers, regardless of predicates. */
 void interests_reconcile_all(struct interests *cs, enum work_reason reason);
 
 enum watch_state {
@@ -84,17 +86,20 @@ const char *v1_watch_state_name(enum watch_state state); /* "Synced", "WaitingFo
 struct watch_view {
     enum watch_state state;
     bool was_synced;
-    const char *why; /* "" unless something is wrong */
+    const char *why; /* "" unless there is a problem */
 };
-/* i: its place in the declaration. */
+/* i: index in the declaration. */
 void interests_watch_view(const struct interests *cs, size_t i, struct watch_view *ret);
-/* Are the watches of `caches` as far as they will come without others' help? */
+/* Whether the watches of `caches` have reached a state that only others can change. */
 bool interests_caches_settled(const struct interests *cs);
-/* Can every controller work? */
+/* Whether every controller can work. */
 bool interests_synced(const struct interests *cs);
 
-/* Where a watch is read: a subscription for each of its namespaces, in their order; 0: none yet. */
+/*
+ * The subscriptions in which a watch is read: one for each of its namespaces, in their order; 0:
+ * none yet.
+ */
 size_t interests_subs(const struct interests *cs, size_t watch, struct object_sub **ret,
                       size_t max);
-/* The one that has objects of `namespace`; NULL: none. */
+/* The subscription that contains objects of `namespace`; NULL: none. */
 struct object_sub *interests_sub(const struct interests *cs, size_t watch, struct str namespace);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding the resources of kinds, those included that come later: one for the whole host.
+ * Finds the resources of kinds, including kinds that are defined later: one instance for the whole
+ * host.
  *
- * A kind is looked up by discovery. While somebody waits for one that is not there, the cluster's
- * CustomResourceDefinitions are watched (their facts alone), and each change makes those that wait
- * ask again; so does a timer, seldom, for kinds of aggregated APIs and where definitions may not be
- * watched. At rest, with nobody waiting, there is neither watch nor timer.
+ * A kind is looked up by discovery. While a query waits for a missing kind, the cluster's
+ * CustomResourceDefinitions are watched (only their facts), and each change repeats the waiting
+ * queries. A slow timer repeats them too, for kinds of aggregated APIs and where definitions may
+ * not be watched. While no query waits there is neither watch nor timer.
  *
  *     ask --> ASKING --> found: on_found(), once
  *               |  ^
@@ -20,14 +21,14 @@
 #include "operator/discovery.h"
 
 enum {
-    KINDS_SETTLE_MS = 50, /* after a change of definitions: the first of a burst waits so long */
-    KINDS_RETRY_FIRST_MS = 1000, /* after a change, and at first: discovery may lag; doubles to */
+    KINDS_SETTLE_MS = 50,        /* delay after the first of a burst of changed definitions */
+    KINDS_RETRY_FIRST_MS = 1000, /* first retry, since discovery may lag; doubles to */
     KINDS_RETRY_MAX_MS = 300000
 };
 
 struct kinds;
 struct kinds *kinds_new(struct loop *loop, struct discovery *discovery, struct object_cache *cache);
-/* Nobody may be waiting. NULL is fine. */
+/* No query may be waiting. NULL is fine. */
 void kinds_free(struct kinds *k);
 
 struct kind_lookup;
@@ -42,8 +43,8 @@ struct kind_query {
 /* q: kept until on_found() is called or kinds_cancel(). */
 void kinds_ask(struct kinds *k, struct kind_query *q);
 /*
- * The same for a kind that was found and whose resource is gone: not to be asked for at once, since
- * discovery may not have noticed.
+ * As kinds_ask(), for a kind whose resource has disappeared: not asked at once, since discovery may
+ * not have noticed yet.
  */
 void kinds_ask_later(struct kinds *k, struct kind_query *q);
 void kinds_cancel(struct kinds *k, struct kind_query *q);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether an event of a watch makes work: pure functions of the facts of an object before and
- * after.
+ * Decides whether an event of a watch makes work: pure functions of an object's facts before and
+ * after the event.
  *
- * Nothing here allocates or needs an object's body, so that an event that concerns nobody costs
- * some comparisons.
+ * Nothing here allocates or needs the object's body, so an irrelevant event costs a few
+ * comparisons.
  */
 #pragma once
 
 #include "client/object_cache.h"
 
 enum predicate_kind {
-    PREDICATE_GENERATION, /* these four: an update must have changed it */
+    PREDICATE_GENERATION, /* the first four: the update must have changed it */
     PREDICATE_LABELS,
     PREDICATE_ANNOTATIONS,
     PREDICATE_RESOURCE_VERSION,
@@ -19,7 +19,7 @@ enum predicate_kind {
     PREDICATE_MATCHES, /* the object has labels that `selector` matches */
     PREDICATE_AND,
     PREDICATE_OR,
-    PREDICATE_NOT /* of the only child */
+    PREDICATE_NOT /* NOT has a single child */
 };
 
 enum { PREDICATE_MAX_DEPTH = 8, PREDICATE_MAX_NODES = 64 };
@@ -39,5 +39,5 @@ struct change {
     const struct cached_object *now, *before;
 };
 
-/* p NULL: every event passes, but an update that leaves the content as it was. */
+/* p NULL: every event passes except an update that leaves the content unchanged. */
 bool predicate_passes(const struct predicate *p, const struct change *c);

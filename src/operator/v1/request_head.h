@@ -18,15 +18,15 @@ enum {
 struct request_head {
     struct str method;
     struct target target;
-    struct str origin; /* path and query as they are to be sent: with a fieldManager */
-    /* Those that are passed on; "" (p NULL): not given. */
+    struct str origin; /* path and query to send: with a fieldManager */
+    /* Headers that are passed on; "" (p NULL): absent. */
     struct str accept, content_type, if_match, if_none_match;
     uint64_t timeout_ms;
 };
 
 /*
  * field_manager: for writes that name none. Strings are borrowed from `text` or live in `a`.
- * Errors: E_LIMIT, E_INVALID, or what target_parse() says, with the reason.
+ * Errors: E_LIMIT, E_INVALID, those of target_parse(), with the reason.
  */
 int request_head_parse(struct arena *a, struct str text, struct str field_manager,
                        struct request_head *ret, struct err *err);

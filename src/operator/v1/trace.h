@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the activations of one operator do, as it happens, for `dormouse trace`: one JSON object for
- * each step, told to whoever listens. While nobody does, a step costs the look at an empty list.
+ * Traces the activations of one operator live, for `dormouse trace`: each step is passed to every
+ * tracer as one JSON object. Without a tracer, a step costs the check of an empty list.
  *
  *     {"event":"activation","instance":0,"controller":"c","key":"ns/name","reasons":["update"],
  *      "attempt":0,"state":"Asleep","payloadBytes":n}
@@ -9,9 +9,9 @@
  *     {"event":"post","atUs":n,"call":"log","what":"..."}
  *     {"event":"end","atUs":n,"result":"done","delayMs":n,"message":"...","workUs":n,"busyUs":n}
  *
- * atUs counts from the moment in which the activation was handed to the guest host: up to the first
- * step it contains the wake. Posted calls are told of when they arrive, with the next call that
- * parks or at the end. Loop thread only.
+ * atUs counts from the moment at which the activation was passed to the guest host, so the first
+ * step's value includes the wake. Posted calls are reported when they arrive: with the next call
+ * that parks, or at the end. Loop thread only.
  */
 #pragma once
 
@@ -21,11 +21,11 @@
 
 enum { TRACE_WHAT_MAX = 256 }; /* bytes of a text in a step; cut */
 
-/* Embedded by who listens. The functions are called from the loop. */
+/* Embedded by the listener. Its functions are called from the loop. */
 struct tracer {
     struct list node;
     void (*on_step)(struct tracer *t, struct str json, bool is_end); /* borrowed */
-    void (*on_gone)(struct tracer *t); /* the operator is gone; the tracer is no longer linked */
+    void (*on_gone)(struct tracer *t); /* the operator is removed; the tracer is unlinked */
 };
 
 /* Per operator. */
@@ -33,16 +33,16 @@ struct v1_trace {
     struct list tracers;
 };
 void trace_init(struct v1_trace *t);
-/* Tells every tracer. */
+/* Calls on_gone of every tracer. */
 void trace_fini(struct v1_trace *t);
 void trace_listen(struct v1_trace *t, struct tracer *tracer);
 void trace_unlisten(struct tracer *tracer);
 size_t trace_listeners(const struct v1_trace *t);
 
-/* Per instance: when its activation began (0: nobody saw that), and its last call. */
+/* Per instance: when its activation began (0: it is not traced), and its last call. */
 struct trace_clock {
     uint64_t began_us, call_us;
-    char *call; /* its name while it is under way and traced; trace_clock_fini() */
+    char *call; /* name of the call while it is under way and traced; trace_clock_fini() */
 };
 void trace_clock_fini(struct trace_clock *clock);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of v1.h share: v1.c acts, v1_post.c takes what guests post, v1_view.c tells.
+ * Internals shared by the files of v1.h: v1.c acts, v1_post.c handles what guests post, v1_view.c
+ * describes.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ struct v1_host {
     size_t n_operators;
 };
 
-/* An activation whose object is being read. */
+/* An activation that waits for a read of its object. */
 struct v1_start {
     struct v1_instance *in;
     uint64_t token;
@@ -31,7 +32,7 @@ struct v1_instance {
     struct guest *guest; /* NULL: none */
     unsigned number;
     bool is_ready;
-    struct declaration *declared; /* by this start of the guest; NULL: nothing yet */
+    struct declaration *declared; /* by this start of the guest; NULL: not yet */
     struct v1_start *start;
     struct host_call *call; /* the guest is parked in it */
     uint64_t call_id;
@@ -39,7 +40,7 @@ struct v1_instance {
     struct trace_clock clock;
 };
 
-/* How a controller's last activation ended; made at its first one. */
+/* Result of a controller's last activation; allocated at its first one. */
 struct v1_last {
     char *key, *message;
     uint32_t reasons, attempt;
@@ -54,27 +55,28 @@ struct v1 {
     const struct v1_ops *ops;
     void *arg;
     struct dispatch_operator *dispatch;
-    struct host_calls calls;   /* what calls need: rights and the parts below */
-    struct identity *identity; /* of the last guest, also while there is none: watches go on */
+    struct host_calls calls; /* what host calls need: rights and the parts below */
+    struct identity
+        *identity; /* of the last guest; kept without a guest, because watches continue */
     struct identity_wait identity_wait;
     struct identity_listener identity_listener;
-    struct identity *watching_as;    /* as whom the watches were begun */
-    struct declaration *declaration; /* what is in force; NULL: none yet */
-    bool has_new_guest;              /* attached, and not started since */
-    bool is_watching;                /* controllers and configs stand for it, */
-    bool is_bounded;                 /* begun under an allow list */
+    struct identity *watching_as;    /* the user under which the watches were started */
+    struct declaration *declaration; /* the one in force; NULL: none yet */
+    bool has_new_guest;              /* attached, and not started yet */
+    bool is_watching;                /* the watches and configs were started */
+    bool is_bounded;                 /* started under an allow list */
     struct guest_metrics *metrics;
     struct events *events;
-    struct v1_last *last; /* of each controller; NULL: never ran */
+    struct v1_last *last; /* one per controller; NULL: never ran */
     uint64_t reconciles, failures;
-    char *trouble; /* why there are no watches; NULL: nothing is wrong */
+    char *trouble; /* why the watches could not be started; NULL: no problem */
     struct v1_trace trace;
     struct v1_instance first;
-    struct v1_instance **more; /* of declaration->instances, by number - 1; NULL: there are none */
+    struct v1_instance **more; /* declaration->instances - 1 of them, by number - 1; NULL: none */
     char full_name[];          /* "namespace/name" */
 };
 
-/* End the guest for a rule that it broke, "CALL: RULE: what was wrong". */
+/* End the guest because it broke a rule; the reason is "CALL: RULE: what was wrong". */
 void v1_broken(struct v1_instance *in, const char *call, const char *rule, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* guest_ops.on_post */
