@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guests as services see them; see guest.h and guest_impl.h. */
+/* The interface of guests for services; see guest.h and guest_impl.h. */
 #include "guest/guest_impl.h"
 
 #include "base/clock.h"
@@ -113,7 +113,7 @@ int guest_new_instance(const struct guest *of, unsigned number, const struct gue
     return 0;
 }
 
-/* The memory goes in the next turn: callbacks of this guest may be on the stack. */
+/* The memory is freed on the next turn, since callbacks of this guest may be on the stack. */
 void guest_free(struct guest *g)
 {
     if (!g)
@@ -143,7 +143,7 @@ int guest_start(struct guest *g, struct err *err)
     return 0;
 }
 
-/* Activates it. */
+/* The caller must then activate it. */
 static int has_room(struct guest *g, size_t n, struct err *err)
 {
     struct active *a = guest_get_active(g);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What comes back from runners: results, failures, their end; see guest_impl.h. */
+/* Handles messages from runners: results, failures, the end of a runner; see guest_impl.h. */
 #include "guest/guest_impl.h"
 
 #include "base/backoff.h"
@@ -9,11 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-enum {
-    TRUST_ACTIVATIONS = 16
-}; /* of a guest that took a runner down, before it has company again */
+enum { TRUST_ACTIVATIONS = 16 }; /* activations alone for a guest that took a runner down */
 
-/* The numbers of guest_op.kind travel in messages. */
+/* The values of guest_op.kind are part of the protocol. */
 _Static_assert(GUEST_OP_REQUEST == 0 && GUEST_OP_DELAY == 1 && GUEST_OP_WATCH == 2,
                "proto_op.kind");
 
@@ -29,7 +27,7 @@ static void on_backoff(struct timer *timer)
         guest_make_ready(g);
 }
 
-/* Its current life is over: operations, queue, snapshot. */
+/* End the current incarnation: operations, queue, snapshot. */
 static void end_incarnation(struct guest *g)
 {
     struct active *a = guest_get_active(g);
@@ -55,7 +53,7 @@ static void end_incarnation(struct guest *g)
     g->memory_pages = 0;
 }
 
-/* is_strike: its own fault; otherwise it starts again at once. */
+/* is_strike: the failure is the guest's own fault; otherwise it restarts at once. */
 void guest_end(struct guest *g, const struct err *why, bool is_strike)
 {
     struct guest_host *h = g->host;
@@ -109,7 +107,7 @@ static size_t globals_size(const struct guest *g)
     return n;
 }
 
-/* Is this how the command in flight, or what is left of it, can end? */
+/* Whether the command in flight, or the rest of it, can end like this. */
 static bool is_expected(const struct active *act, const struct proto_answer *a)
 {
     bool may_suspend_now = (act->sent_flags & RUN_SUSPEND) != 0;
@@ -131,7 +129,7 @@ static bool is_expected(const struct active *act, const struct proto_answer *a)
     }
 }
 
-/* Nothing that a runner says is believed without need. */
+/* Check every field of the answer that could be wrong: runners are not trusted. */
 static int check_answer(const struct guest *g, const struct proto_answer *a, struct err *err)
 {
     bool suspended = (a->flags & ANSWER_SUSPENDED) != 0;
@@ -268,7 +266,7 @@ void guest_note_wake(struct guest *g)
     uint64_t took_us = (clock_mono_ns() - a->sent_ns) / 1000;
     a->has_woken = true;
     g->wakes++;
-    if (a->is_early) { /* nobody waited */
+    if (a->is_early) { /* no event was waiting */
         g->host->wake_us.n++;
         g->wakes_ahead = (uint16_t)MIN(g->wakes_ahead + 1, UINT16_MAX);
         return;
@@ -279,7 +277,7 @@ void guest_note_wake(struct guest *g)
     histogram_add(&guest_wake_kind, &g->host->wake_us, took_us);
 }
 
-/* What the activations of a command did. */
+/* Account for the activations of a command. */
 static void take_done(struct guest *g, const struct proto_answer *a)
 {
     struct active *act = g->active;
@@ -289,7 +287,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
     if (act->sent_flags & RUN_WAKE)
         g->resume_us = sleep_average(g->resume_us, a->resume_us);
     guest_note_wake(g);
-    if (g->abi != GUEST_ABI_V1) /* its notes say which */
+    if (g->abi != GUEST_ABI_V1) /* with V1 the notes say which activations */
         guest_free_sent(act);
     note_activation(g, a);
     guest_note_cost(g, a->cpu_us, a->activations);
@@ -304,7 +302,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
         g->rest = GUEST_REST_NONE;
 }
 
-/* The end of a command. */
+/* Handle the end of a command. */
 static void take_end(struct guest *g, const struct proto_answer *a)
 {
     struct active *act = g->active;
@@ -321,7 +319,7 @@ static void take_end(struct guest *g, const struct proto_answer *a)
     }
 }
 
-/* The answer has been taken in: what now? */
+/* The answer has been processed: choose what the guest does next. */
 static void settle(struct guest *g, const struct proto_answer *a)
 {
     bool asleep = (a->flags & ANSWER_SUSPENDED) != 0;
@@ -374,7 +372,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         take_end(g, a);
     hand_out_logs(g, a);
     guest_hand_out_notes(g, a->n_notes, a->notes);
-    say_room(g); /* before a guest that sleeps without work forgets who waits for room */
+    say_room(g); /* before guest_deactivate() of a sleeping guest discards room_wanted */
     if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
     hand_out_ops(g, a);
@@ -382,7 +380,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
     return 0;
 }
 
-/* Back to before the command was sent: nothing of it had begun. */
+/* Return to the state before the command was sent: nothing of it had begun. */
 static void take_back(struct guest *g)
 {
     struct active *a = g->active;
@@ -409,7 +407,7 @@ void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why
     a->calling = GUEST_CALLING_NONE;
     timer_stop(g->host->loop, &a->parked);
     if (how == LOST_AT_START && (a->sent_flags & RUN_START)) {
-        guest_end(g, &err, true); /* there is nothing to lose, and somebody should know */
+        guest_end(g, &err, true); /* there is nothing to lose, and the service must be notified */
         return;
     }
     if (!begun && (a->sent_flags & (RUN_START | RUN_WAKE))) {

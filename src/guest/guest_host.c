@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host of guests: its turn of the loop, memory pressure, its life; see guest_impl.h. */
+/*
+ * The guest host: its work per turn of the loop, memory pressure, start and end; see guest_impl.h.
+ */
 #include "guest/guest_impl.h"
 
 #include <assert.h>
@@ -9,9 +11,9 @@ enum {
     PUMP_MAX = 64, /* commands sent in one turn */
     SWAP_QUOTA_DEFAULT = 1 << 30,
     IDLE_MS_DEFAULT = 1000,
-    AWAKE_MAX = 4000, /* beyond, the longest idle one goes to sleep */
-    CLOSE_MS = 2000,  /* for running activations */
-    LEFT_MS = 600000  /* guests of an earlier process are claimed by then, or never */
+    AWAKE_MAX = 4000, /* beyond it the longest idle guest is put to sleep */
+    CLOSE_MS = 2000,  /* time for running activations */
+    LEFT_MS = 600000  /* guests of an earlier process are claimed within this time */
 };
 _Static_assert((int)AWAKE_MAX < (int)RUNNER_TENANTS_MAX, "a full runner makes room by itself");
 
@@ -29,7 +31,7 @@ static void sleep_longest_idle(struct guest_host *h)
     guest_make_ready(a->guest);
 }
 
-/* Too many are awake: those that have been idle for longest make room. */
+/* Too many guests are awake: put those that have been idle longest to sleep. */
 static void make_room(struct guest_host *h)
 {
     if (h->n_awake > AWAKE_MAX && !list_is_empty(&h->idle))
@@ -52,7 +54,7 @@ static void on_pressure(void *arg)
         log_info("memory is short, putting idle guests to sleep", "guests=%u", n);
 }
 
-/* The next command of one guest. -EAGAIN: its runner, or every runner, is full. */
+/* Send the next command of one guest. -EAGAIN: its runner, or every runner, is full. */
 static int act(struct guest *g)
 {
     struct err err = { 0 };
@@ -92,11 +94,13 @@ void host_pump(struct defer *d)
         else
             progress = true;
     }
-    /* Behind those that nobody has looked at yet: one full runner does not hold up the others. */
+    /*
+     * After those that were not looked at yet, so that one full runner does not delay the others.
+     */
     while (!list_is_empty(&blocked))
         list_push_back(&h->ready, list_pop_front(&blocked));
     if (progress && !list_is_empty(&h->ready))
-        defer_start(h->loop, &h->pump, host_pump); /* otherwise pool_on_room() goes on */
+        defer_start(h->loop, &h->pump, host_pump); /* otherwise pool_on_room() continues */
 }
 
 static void pool_on_room(void *arg)
@@ -185,7 +189,7 @@ static void on_closing(struct timer *timer)
     pool_close_class(h->runners, on_pool_closed, h);
 }
 
-/* ---- falling asleep for the next process ---- */
+/* ---- sleep before the next process ---- */
 
 static void on_drained(struct timer *timer)
 {
@@ -225,7 +229,7 @@ void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg)
     drain_if_quiet(h);
 }
 
-/* Called after every answer: the sooner the last activation ends, the sooner we do. */
+/* Called after every answer, so that closing ends as soon as the last activation has ended. */
 void host_close_if_quiet(struct guest_host *h)
 {
     if (timer_is_armed(&h->drain))

@@ -35,9 +35,9 @@ enum {
     SLOW_START_SLICES = 25,      /* slices of one that trapped, start included; then it is slow */
     SLOW_US = 5000,              /* CPU time of a slow activation */
     SLOW_IN_A_ROW = 3,           /* slow activations in a row that make a guest slow */
-    SLOW_QUICK = 64,             /* a guest that in this window uses */
-    SLOW_BUSY_MS = 250,          /* more of a shared runner is slow as well */
-    SLOW_BUSY_PERCENT = 50,      /* uses more of a shared runner is slow as well */
+    SLOW_QUICK = 64,             /* quick activations in a row that make it quick again */
+    SLOW_BUSY_MS = 250,          /* a guest that in this window uses */
+    SLOW_BUSY_PERCENT = 50,      /* more of a shared runner than this is slow as well */
     SLOW_SAVE_PAGES = 2048,      /* with more memory than this it is not saved for a move */
     LOG_LINES_PER_S = 200,       /* lines of one guest */
     LOG_LINES_BURST = 1000,      /* burst */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log files of operators; see guest_log.h. */
+/* Log files of operators and functions; see guest_log.h. */
 #include "guest/guest_log.h"
 
 #include "base/buf.h"
@@ -14,13 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One descriptor: lines come in runs from the same operator. */
+/* One open descriptor: consecutive lines mostly belong to the same operator. */
 struct guest_logs {
     char *dir;
     char *open_path; /* NULL: none */
     int fd;
     uint64_t size; /* of the open file */
-    uint64_t lost; /* lines since the last one that was written */
+    uint64_t lost; /* lines lost since the last successful write */
 };
 
 struct guest_logs *guest_logs_new(const char *dir)
@@ -87,10 +87,10 @@ static void make_parent(const char *path)
     scoped(free_scoped) char *dir = xstrdup(path);
     struct err ignored;
     *strrchr(dir, '/') = '\0';
-    (void)sys_mkdir_all(dir, 0700, &ignored); /* opening the file says what is wrong */
+    (void)sys_mkdir_all(dir, 0700, &ignored); /* opening the file will return the error */
 }
 
-/* A write that failed half-way, or a killed process, may have left the beginning of a line. */
+/* A failed write or a killed process may have left an incomplete line at the end. */
 static int end_torn_line(struct guest_logs *logs)
 {
     char last = '\n';
@@ -206,7 +206,7 @@ void guest_log_add(struct guest_logs *logs, const char *namespace, const char *n
         if (log_rate_ok(&rate, 60000, &skipped))
             log_warn("lines of operators are lost", "dir=%s error=\"%s\"", logs->dir,
                      err_strerror(r));
-        close_file(logs); /* a part of the line may be there: end_torn_line() */
+        close_file(logs); /* an incomplete line may be in the file: end_torn_line() */
         return;
     }
     logs->size += text.n;

@@ -24,7 +24,7 @@ void guest_queue_fini(struct guest_queue *q)
         free(d);
 }
 
-/* As many ids wait as one guest has operations, and mostly one or two. */
+/* A linear search: at most as many ids wait as one guest has operations, and mostly one or two. */
 static struct id_queue *find(const struct guest_queue *q, uint64_t id)
 {
     list_each (node, &q->ids) {
@@ -63,7 +63,7 @@ int guest_queue_add(struct guest_queue *q, uint64_t id, uint64_t token, uint32_t
     return 0;
 }
 
-/* Whose turn it is: the first one's, unless it had the last one as well and somebody else waits. */
+/* The id whose turn it is: the first, unless it also had the last turn and another id waits. */
 static struct id_queue *turn(const struct guest_queue *q)
 {
     struct id_queue *iq = list_first(&q->ids, struct id_queue, node);
@@ -111,5 +111,5 @@ void guest_queue_put_back(struct guest_queue *q, struct list *taken)
         q->n++;
         q->bytes += d->n;
     }
-    q->last = UINT64_MAX; /* nothing was delivered after all */
+    q->last = UINT64_MAX; /* the delivery was undone */
 }

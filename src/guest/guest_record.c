@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-enum { INSTANCE_BYTES = 14 << 10 }; /* an awake guest beside its memory */
+enum { INSTANCE_BYTES = 14 << 10 }; /* memory of an awake guest in addition to its linear memory */
 
 static const struct sm_state guest_table[] = {
     [GUEST_COLD] = { "Cold", EDGE(GUEST_RUNNING) | EDGE(GUEST_FAILED) | EDGE(GUEST_ASLEEP) },
@@ -75,7 +75,7 @@ void guest_free_sent(struct active *a)
         free(list_entry(list_pop_front(&a->sent), struct delivery, node));
 }
 
-/* A guest at rest keeps its record only. */
+/* Keep only the record of a guest at rest. */
 void guest_deactivate(struct guest *g)
 {
     struct active *a = g->active;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a guest does next, and when it falls asleep; see guest_impl.h. */
+/* Chooses and sends a guest's next command, and decides when it sleeps; see guest_impl.h. */
 #include "guest/guest_impl.h"
 
 #include "base/clock.h"
@@ -18,7 +18,7 @@ _Static_assert((int)GUEST_OPS_MAX <= (int)PROTO_OPS_MAX &&
 
 /* ---- commands ---- */
 
-/* The file that goes with this command; -1: none is needed. */
+/* The swap file to send with this command; -1: none is needed. */
 static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
 {
     char name[SWAP_NAME_MAX];
@@ -27,7 +27,7 @@ static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
         guest_swap_name(g, name);
         int fd = swap_open(&g->host->swap, name, err);
         if (fd >= 0 && swap_mtime_ns(fd) != g->swap_mtime_ns) {
-            (void)close(fd); /* not by us */
+            (void)close(fd); /* created by an earlier process */
             return err_set(err, E_CORRUPT, "its swap file was changed while it slept");
         }
         return fd;
@@ -96,17 +96,17 @@ static int place(struct guest *g, struct err *err)
     return r;
 }
 
-/* Work has come before it was to be woken for it. */
+/* Work has arrived before the planned wake. */
 static void timer_stop_ahead(struct active *a)
 {
     if (a->wake_at_ms)
         timer_stop(a->guest->host->loop, &a->timer);
 }
 
-/* Send what this guest should do next. -EAGAIN: no runner has room. */
+/* Send the guest's next command. -EAGAIN: no runner has room. */
 int guest_send_next(struct guest *g, struct err *err)
 {
-    static struct proto_run run; /* large, and filled anew each time */
+    static struct proto_run run; /* static because it is large; filled for each command */
     struct active *a = g->active;
     const struct guest_host *h = g->host;
     uint64_t decided_ns = clock_mono_ns();
@@ -123,7 +123,7 @@ int guest_send_next(struct guest *g, struct err *err)
         if (dissolve)
             guest_dissolve(g);
         else
-            guest_rest_awake(g); /* it may not sleep now */
+            guest_rest_awake(g); /* it must not sleep now */
         return 0;
     }
     int r = place(g, err);
@@ -137,10 +137,10 @@ int guest_send_next(struct guest *g, struct err *err)
     if (fd < 0 && (run.flags & RUN_WAKE)) {
         pool_drop(&a->tenant);
         guest_release_swap(g);
-        g->has_file = fd != -ENOENT; /* without it there is nothing to wake */
+        g->has_file = fd != -ENOENT; /* without the file there is nothing to wake */
         return fd;
     }
-    if (fd < 0 && fd != -1) { /* it cannot sleep, but it can work */
+    if (fd < 0 && fd != -1) { /* the guest cannot sleep, but it can work */
         uint64_t skipped;
         if (log_rate_ok(&g->host->disk_rate, 60000, &skipped))
             log_warn("cannot make a swap file", "guest=%s/%s reason=\"%s\"", g->name,
@@ -190,7 +190,7 @@ int guest_send_next(struct guest *g, struct err *err)
     return 0;
 }
 
-/* Without a runner a sleeping guest goes on sleeping, one that was never started has failed. */
+/* If there is still no runner, a sleeping guest keeps sleeping; one that never started fails. */
 static void on_retry(struct timer *timer)
 {
     guest_make_ready(container_of(timer, struct active, timer)->guest);
@@ -215,7 +215,7 @@ bool guest_wants_to_act(const struct guest *g)
     const struct active *a = g->active;
     if (a->tenant.sent || g->state == GUEST_FAILED || g->state == GUEST_RUNNING)
         return false;
-    if (g->host->keeps) /* nothing begins any more */
+    if (g->host->keeps) /* nothing new is started */
         return a->sleep_wanted && g->state == GUEST_AWAKE;
     if (g->state == GUEST_COLD)
         return g->start_wanted;
@@ -238,18 +238,18 @@ static struct sleep_plan plan_of(const struct guest *g, uint64_t now)
                                        .default_ms = h->opts.idle_ms,
                                        .is_asleep = g->state == GUEST_ASLEEP,
                                        .rate_times = pressure_times(&h->pressure) };
-    /* A rhythm that has been missed is none. */
+    /* A missed rhythm is no longer a rhythm. */
     uint64_t latest = g->history.gap_ms + (uint64_t)g->history.dev_ms * SLEEP_WINDOW_TIMES;
     static const struct sleep_history none;
     const struct sleep_history *history = now - g->last_ms > latest ? &none : &g->history;
     return sleep_make_plan(&costs, history, g->expected_ms > now ? g->expected_ms - now : 0);
 }
 
-/* The next time of rest, from now on. */
+/* Plan the coming idle time. */
 static void make_plan(struct guest *g, uint64_t now)
 {
     struct active *a = g->active;
-    if (a->is_early) { /* goes on as planned when it fell asleep */
+    if (a->is_early) { /* keep the plan made when it fell asleep */
         a->sleep_at_ms = MAX(a->give_up_ms, now + SLEEP_MIN_MS);
         a->wake_at_ms = 0;
         return;
@@ -260,14 +260,16 @@ static void make_plan(struct guest *g, uint64_t now)
     a->give_up_ms = now + p.give_up_ms;
 }
 
-/* Left alone while events come, unless it would come too late: it looks again when it fires. */
+/*
+ * The timer is not rearmed for each event unless it would fire too late: it checks when it fires.
+ */
 static void on_idle(struct timer *timer)
 {
     struct active *a = container_of(timer, struct active, timer);
     struct guest *g = a->guest;
     uint64_t now = clock_mono_ms(), due = MAX(a->sleep_at_ms, a->no_sleep_until_ms);
     if (g->state != GUEST_AWAKE || a->tenant.sent)
-        return; /* armed again when that ends */
+        return; /* armed again when the command ends */
     if (now < due) {
         a->timer_at_ms = due;
         timer_start(g->host->loop, timer, due - now, on_idle);
@@ -305,7 +307,7 @@ void guest_expect(struct guest *g, uint64_t loop_ms)
     g->expected_ms = loop_ms;
     if (g->state != GUEST_ASLEEP || g->rest == GUEST_REST_KEPT ||
         (g->active && g->active->tenant.sent))
-        return; /* looked at when it rests */
+        return; /* handled when the guest is idle */
     uint64_t now = clock_mono_ms();
     struct sleep_plan p = plan_of(g, now);
     if (!p.wake_ms || g->is_stateless)
@@ -327,7 +329,7 @@ void guest_rest_awake(struct guest *g)
     list_push_back(&h->idle, &a->idle);
     bool may_sleep = !h->opts.sleep_never && a->idle_since_ms >= a->no_sleep_until_ms;
     bool last_sleep = h->keeps && guest_has_record(g) && may_sleep;
-    /* A guest that is never idle for long also has to change to the better code. */
+    /* A guest that is never idle for long also has to switch to the better code. */
     bool leaves_code = may_sleep && !g->is_stateless && g->module->info->is_dissolvable &&
                        pool_is_outdated(&a->tenant);
     if (last_sleep || leaves_code || (h->opts.sleep_always && g->is_stateless)) {

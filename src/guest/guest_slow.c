@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests of ABI v1 that take long; see guest_impl.h.
+ * Slow guests of ABI v1; see guest_impl.h.
  *
- * A runner takes turns, so one guest that computes holds up all others in it. After a slice of CPU
- * time it lets those that wait go first, and after some slices, or some long activations in a row,
- * it has to go to a runner for the slow, which the kernel preempts. Its key counts as failed if it
- * was at work; its memory is saved unless that alone would hold up the others.
+ * Guests take turns in a runner, so one guest that computes delays all others in it. After a slice
+ * of CPU time it lets those that wait go first, and after some slices, or some long activations in
+ * a row, it must move to a runner for slow guests, which the kernel preempts. The key that it is
+ * working on counts as failed; its memory is saved unless that alone would delay the others.
  *
  *                SLOW_SLICES in one activation: ended, starts anew there
  *                SLOW_IN_A_ROW slow ones, or half of a runner's time that others share, in however
@@ -20,7 +20,7 @@
 
 #include <errno.h>
 
-/* Short activations, one right after the other: everybody else finds it at work. */
+/* Detects many short activations in a row, which keep the runner busy for the others. */
 static bool is_busy(struct active *a, uint64_t cpu_us)
 {
     uint64_t now = clock_mono_ms(), passed_ms = now - a->busy_since_ms;
@@ -72,7 +72,7 @@ void guest_note_trap(struct guest *g, uint32_t cpu_us)
     g->active->n_slices = 0;
 }
 
-/* A start may take long, and would take as long anywhere else. */
+/* A start may take long, and would take as long in any other runner. */
 void guest_on_slice(struct guest *g, bool is_start)
 {
     struct active *a = g->active;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests of V1 that go on where an earlier process left them: which snapshot is whose, and how a
- * start becomes the end of a sleep; see snapshot.h and guest_impl.h.
+ * Guests of V1 that resume from an earlier process: which snapshot belongs to which guest, and how
+ * a start becomes the end of a sleep; see snapshot.h and guest_impl.h.
  *
- * The service is asked first, by a DECLARE with what the guest had declared then, as if it had
- * started: 0 makes it ASLEEP, anything else lets it start anew.
+ * The service is asked first, by a DECLARE with the declaration of that time, as if the guest had
+ * started: 0 makes it ASLEEP, any other value starts it from the beginning.
  */
 #include "guest/guest_impl.h"
 
@@ -31,7 +31,7 @@ int guest_read_boot(char ret[BOOT_ID_BYTES], struct err *err)
     struct err why = { 0 };
     int r = boot_id_read(ret, &why);
     if (r == -ENOENT)
-        sys_uuid(ret); /* it never matches: what an earlier process left may be of another boot */
+        sys_uuid(ret); /* a random id never matches: the snapshots may be of another boot */
     else if (r < 0)
         return err_set(err, r, "%s", err_text(&why));
     return 0;
@@ -68,9 +68,12 @@ uint64_t swap_mtime_ns(int fd)
     return (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
-/* Its record and what it had declared (given). false: it has none, or none that is its own. */
+/*
+ * Find the guest's record and its declaration (given). false: none, or the record is of another
+ * guest.
+ */
 static bool find(struct guest *g, struct snapshot *s, char **ret_declaration, size_t *ret_n)
 {
     char name[SWAP_NAME_MAX];
@@ -138,7 +141,7 @@ bool guest_adopt(struct guest *g)
     return true;
 }
 
-/* The answer to its declaration; takes effect in the next turn. */
+/* The service has answered the declaration; takes effect on the next turn. */
 void guest_adopted(struct guest *g, bool is_accepted)
 {
     struct active *a = g->active;

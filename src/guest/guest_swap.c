@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The account of swap: what the files hold, those of awake guests included, and what suspends under
- * way may add to them. It never passes the quota: each suspend gets room beforehand, its runner
- * writes nothing if that does not do, and what was not used is given back with the answer.
+ * Accounting of swap space: the size of all files, including those of awake guests, plus what
+ * suspends under way may add. The sum never exceeds the quota. Each suspend reserves space
+ * beforehand; if that is too little, its runner writes nothing; unused space is released with the
+ * answer.
  *
- * A guest that finds no room waits on host->short_of_swap until some is given back, and tries again
- * by itself after SUSPEND_RETRY_MS. See guest_impl.h.
+ * A guest that gets no space waits on host->short_of_swap until some is released, and also retries
+ * after SUSPEND_RETRY_MS. See guest_impl.h.
  */
 #include "guest/guest_impl.h"
 
@@ -25,9 +26,9 @@ static uint64_t left_bytes(const struct guest_host *h)
     return quota > used ? quota - used : 0;
 }
 
-/* ---- giving back ---- */
+/* ---- releasing ---- */
 
-/* Could it sleep now? How much of `left` that takes goes to *ret. */
+/* Whether the guest could sleep now. *ret: the part of `left` that it would take. */
 static bool fits(const struct active *a, uint64_t left, uint64_t *ret)
 {
     const struct guest_host *h = a->guest->host;
@@ -50,7 +51,7 @@ static void on_room(struct defer *d)
         list_remove(&a->short_of_swap);
         a->no_sleep_until_ms = 0;
         if (!is_idle)
-            continue; /* plans anew when it comes to rest */
+            continue; /* it makes a new plan when it is idle again */
         left -= takes;
         a->sleep_wanted = true;
         guest_make_ready(g);
@@ -101,13 +102,13 @@ bool guest_reserve_swap(struct guest *g)
     bool is_at_rest = g->state == GUEST_AWAKE && a->queue.n == 0;
     uint64_t memory =
         (uint64_t)MAX(g->memory_pages, g->module->info->memory_min_pages) * MODULE_PAGE_BYTES;
-    if (!is_at_rest) /* a guess, which its runner checks */
+    if (!is_at_rest) /* an estimate, which its runner checks */
         memory = MIN(2 * memory + (1 << 20), g->memory_max);
     uint64_t most = snapshot_growth_max(memory, g->memory_max, guest_has_record(g));
     uint64_t own = g->swap_max > g->swap_bytes ? g->swap_max - g->swap_bytes : 0;
     uint64_t room = left_bytes(h);
     most = g->swap_max ? MIN(most, own) : most;
-    /* Others will give back most of what they hold: what it is worth is known then. */
+    /* Other suspends will release most of their reservation: wait until they have ended. */
     if (most > room && h->swap_reserved) {
         wait_for_room(g, most, false);
         return false;
@@ -130,7 +131,7 @@ void guest_note_kept_awake(struct guest *g, const struct err *why)
         g->ops->on_kept_awake(g, why, g->arg);
 }
 
-/* Its runner wrote nothing, or could not write. */
+/* The runner wrote nothing, or could not write. */
 void guest_suspend_failed(struct guest *g, const struct proto_answer *a)
 {
     struct guest_host *h = g->host;
@@ -145,7 +146,8 @@ void guest_suspend_failed(struct guest *g, const struct proto_answer *a)
     }
     if (a->code == E_LIMIT) {
         wait_for_room(g, a->swap_needs_bytes, true);
-        if (a->swap_needs_bytes <= left_bytes(h)) { /* it was given too little, or some came */
+        if (a->swap_needs_bytes <=
+            left_bytes(h)) { /* space was released meanwhile, or too little was reserved */
             guest_swap_has_room(h);
             return;
         }

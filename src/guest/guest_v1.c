@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What only guests of ABI v1 do: calls that park, posted calls, results; see guest_impl.h.
+ * The part of guests of ABI v1: parked calls, posted calls, results; see guest_impl.h.
  *
- * Activations of the command in flight stay on active->sent until their result has come, so the
- * first one there is the one that runs.
+ * Activations of the command in flight stay on active->sent until their result has arrived, so the
+ * first one on the list is the one that is running.
  */
 #include "guest/guest_impl.h"
 
@@ -29,7 +29,7 @@ int guest_check_notes(const struct guest *g, uint32_t n, struct rd notes, bool i
     const struct active *a = g->active;
     if (g->abi != GUEST_ABI_V1)
         return 0;
-    const struct list *at = a->sent.next; /* activations end in their order */
+    const struct list *at = a->sent.next; /* activations end in the order of sending */
     bool starts = (a->sent_flags & RUN_START) != 0;
     int results = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ static void hand_out_post(struct guest *g, const struct proto_note *note)
         g->ops->on_post(g, &p, g->arg);
 }
 
-/* Each callback may free or fail the guest; what comes after a failure was not asked for. */
+/* Each callback may free or fail the guest; notes after a failure are discarded. */
 void guest_hand_out_notes(struct guest *g, uint32_t n, struct rd notes)
 {
     uint32_t left_out = 0;
@@ -126,7 +126,7 @@ static int check_call(const struct guest *g, const struct proto_call *c, bool is
     return 0;
 }
 
-/* The service had its own deadline; this one is for a service that forgets. */
+/* The service has its own deadline; this one covers a service that never replies. */
 static void on_parked_late(struct timer *timer)
 {
     struct active *a = container_of(timer, struct active, parked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control group of runners and compilers; see memory_group.h. */
+/* The memory cgroup of runners and compilers; see memory_group.h. */
 #include "guest/memory_group.h"
 
 #include "base/buf.h"
@@ -24,7 +24,10 @@
 #define MAIN        "dormouse-main-"
 
 enum { NAME_SIZE = 48 };
-enum { KEEP_PART = 16, KEEP_BYTES_MIN = 64 << 20 }; /* of the memory, for main and others */
+enum {
+    KEEP_PART = 16,
+    KEEP_BYTES_MIN = 64 << 20
+}; /* of the memory, left for the main process and others */
 
 static int write_text(int dir_fd, const char *name, const char *text)
 {
@@ -39,20 +42,20 @@ static int write_number(int dir_fd, const char *name, uint64_t n)
     return write_text(dir_fd, name, text);
 }
 
-/* ---- where we are ---- */
+/* ---- the process's own cgroup ---- */
 
 static char *join_path(const char *root, struct str path)
 {
     return xasprintf("%s" STR_FMT, root, STR_ARG(str_is(path, "/") ? STR("") : path));
 }
 
-/* Others manage groups that are not: a service manager may undo what we do there. */
+/* In a cgroup that is not delegated to us, a service manager may undo our changes. */
 static bool is_delegated(const char *dir, struct str path)
 {
     struct stat st;
     char value[4] = "";
     if (str_is(path, "/"))
-        return true; /* of the namespace */
+        return true; /* the root of the cgroup namespace */
     if (geteuid() != 0)
         return stat(dir, &st) == 0 && st.st_uid == geteuid();
     return getxattr(dir, "trusted.delegate", value, sizeof value - 1) == 1 && value[0] == '1';
@@ -70,14 +73,14 @@ static uint64_t default_max(const char *root, struct str proc)
     return all - MIN(keep, all / 4);
 }
 
-/* ---- making it ---- */
+/* ---- creating it ---- */
 
 static int open_dir(const char *path)
 {
     return sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* "dormouse-guests-PID" or "dormouse-main-PID" of a process that is gone. */
+/* "dormouse-guests-PID" or "dormouse-main-PID" of a process that has ended. */
 static bool is_left(struct str name)
 {
     static const char *const kinds[] = { GUESTS, MAIN };
@@ -89,7 +92,7 @@ static bool is_left(struct str name)
     return false;
 }
 
-/* Groups of processes that were killed. One with processes in it cannot be removed. */
+/* Remove the cgroups of killed processes. One that still has processes cannot be removed. */
 static void remove_left(int parent_fd)
 {
     int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -174,7 +177,7 @@ void memory_group_close(struct memory_group *g)
     free(take_ptr(&g->parent));
 }
 
-/* ---- that of this process ---- */
+/* ---- the one of this process ---- */
 
 static struct memory_group shared = { .procs_fd = -1 };
 static unsigned n_refs;

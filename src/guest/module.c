@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The module cache: requests, builds, and the modules that are in use.
+ * The module cache: requests, builds, and the modules in use.
  *
  * A request (struct module_get) goes through the states below. HASH and CHECK are jobs on a worker
  * thread. The same module may be requested many times at once: a request whose module is found in
  * use is done, and all other requests with one key wait for one build.
  *
  *   QUEUED -> HASH ----> CHECK -----> WAIT
- *               | in use   | on disk    | the build came to an end
+ *               | in use   | on disk    | the build has ended
  *               `----------`------------`--------> DONE (the callback runs from a deferred call)
  *
  * A build makes code for one key, first the quick code if the module is large, then the optimized:
  *
  *   QUEUED -> PREPARE -> COMPILE -> STORE -> DONE
- *     ^          (jobs, but COMPILE)  |
- *     `-------------------------------'  quick code is there, or the quick compiler crashed
+ *     ^          (jobs, except COMPILE) |
+ *     `-------------------------------'  quick code exists, or the quick compiler crashed
  *
  * A build is in the foreground while a request waits for it: as many run as there are slots, and
  * the one with the smallest tag is next (module_tenant.h). In the background one build runs at a
- * time, also by tags, and is stopped while there is a build in the foreground, but for no longer
- * than MODULE_BACKGROUND_AGE_MS: then it has a slot until it ends. A build that crashes in the
+ * time, also in the order of tags. It is paused while there is a build in the foreground, but for
+ * at most MODULE_BACKGROUND_AGE_MS; then it has a slot until it ends. A build that crashes in the
  * foreground, or exceeds the time limit of a slot, is tried once more in the background.
  */
 #include "guest/module.h"
@@ -42,10 +42,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of libuv's four worker threads, which DNS and files share. */
+/* Of the four threads of libuv's pool, which DNS and file operations share. */
 #define LOOKS_MAX 2u
 
-#define TOUCH_MS         3600000u /* an entry is marked as used that often at most */
+#define TOUCH_MS         3600000u /* least time between two marks of an entry as used */
 #define BACKGROUND_TIMES 6u       /* factor of the time limit in the background */
 #define SLOW_MS          1000u
 
@@ -72,31 +72,31 @@ struct module_build {
     struct module_cache *cache;
     struct list node; /* in cache->foreground, ->background or ->running */
     struct sm sm;
-    struct job job; /* PREPARE, STORE; it owns what follows while it runs */
+    struct job job; /* PREPARE, STORE; while it runs, it owns the members below */
     struct err err;
     int status;
     struct module_key key;
-    int fd;                                /* of the first request, -1 when it was copied */
-    int wasm_fd, code_fd, info_fd;         /* of a compilation, else -1 */
-    char temp_name[MODULE_TEMP_NAME_SIZE]; /* empty: there is no temporary file */
+    int fd;                                /* of the first request; -1 once it was copied */
+    int wasm_fd, code_fd, info_fd;         /* of a compilation; otherwise -1 */
+    char temp_name[MODULE_TEMP_NAME_SIZE]; /* empty: no temporary file */
     struct module_entry entry;
     struct module_compile *compile;
     struct list waiters; /* requests in GET_WAIT */
     struct module_tenant *tenant;
-    uint64_t tag, asked_ms, started_ms; /* tag: of the queue that it is in */
+    uint64_t tag, asked_ms, started_ms; /* tag: in its current queue */
     struct timer slow;
-    bool is_quick; /* what is made now */
+    bool is_quick; /* the current attempt makes quick code */
     bool is_background;
-    bool has_quick;   /* there is quick code already */
-    bool is_unwanted; /* it ends as soon as it can */
-    bool is_retry;    /* after room was made on the disk */
+    bool has_quick;   /* quick code exists */
+    bool is_unwanted; /* it should end as soon as it can */
+    bool is_retry;    /* retried after making room on the disk */
 };
 
 struct module_get {
     struct module_cache *cache;
     struct list node; /* in a queue of the cache or of a build */
     struct sm sm;
-    struct job job; /* HASH, CHECK; it owns what follows while it runs */
+    struct job job; /* HASH, CHECK; while it runs, it owns the members below */
     struct err err;
     int status;
     int fd; /* the caller's file */
@@ -115,18 +115,20 @@ struct module_get {
     uint64_t tag;
 };
 
-/* Modules that differ in their code only, as those of many operators built from one source do,
- * share their description. */
+/*
+ * Modules that differ only in their code, as those of many operators built from one source, share
+ * their description.
+ */
 struct description {
     unsigned refs;
-    uint8_t sha256[SHA256_BYTES]; /* of its file form; its key in cache->descriptions */
+    uint8_t sha256[SHA256_BYTES]; /* of its encoded form; its key in cache->descriptions */
     struct module_info *info;
 };
 
 struct live {
     struct module pub;
     struct list node;           /* in cache->modules */
-    struct module_cache *cache; /* NULL: it was closed */
+    struct module_cache *cache; /* NULL: the cache was closed */
     unsigned refs;
     uint8_t flags;
     struct file_id code;
@@ -134,7 +136,7 @@ struct live {
     struct description *description;
 };
 
-/* Of the request's flags, those that select the store's entry and the struct live. */
+/* The flags of a request that are part of the key of the store's entry and of the struct live. */
 static unsigned id_flags(unsigned get_flags)
 {
     return get_flags & MODULE_KEEP_NAMES ? MODULE_ID_NAMES : 0;
@@ -147,10 +149,10 @@ struct module_cache {
     bool shares_processes;
     uint64_t max_bytes, timeout_ms;
     struct list modules; /* every struct live */
-    struct map live;     /* those that requests find, by struct module_id */
+    struct map live;     /* those that new requests find, by struct module_id */
     struct map descriptions;
     struct list queued; /* GET_QUEUED */
-    struct list busy;   /* requests in other states, but WAIT */
+    struct list busy;   /* requests in other states, except WAIT */
     unsigned n_gets, n_looks, n_waiting;
     struct map builds; /* by struct module_id */
     struct module_tenants tenants;
@@ -159,7 +161,7 @@ struct module_cache {
     struct module_build *running_background;
     unsigned n_background; /* in either state */
     uint64_t background_bytes;
-    uint64_t starved_ms; /* the background has been standing still since then; 0: it has not */
+    uint64_t starved_ms; /* since when the background has been paused; 0: it is not */
     bool has_quick, no_background;
     struct job sweep;
     struct module_files files; /* owned by the sweep while it runs */
@@ -215,7 +217,7 @@ static struct description *description_get(struct module_cache *cache, struct mo
     return d;
 }
 
-/* cache: NULL when it is gone. */
+/* cache: NULL after it was closed. */
 static void description_put(struct module_cache *cache, struct description *d)
 {
     if (--d->refs > 0)
@@ -227,7 +229,7 @@ static void description_put(struct module_cache *cache, struct description *d)
     free(d);
 }
 
-/* Requests no longer find it; who has it, keeps it. */
+/* Requests no longer find it; holders of a reference keep it. */
 static void live_forget(struct live *live)
 {
     struct module_id id = id_of(live);
@@ -275,11 +277,14 @@ static struct live *live_new(struct module_cache *cache, const struct module_key
     return live;
 }
 
-/* The module of `entry`; takes entry->info. The reference is the caller's. */
+/* The module of `entry`; takes entry->info. The caller owns the reference. */
 static struct module *live_get(struct module_cache *cache, const struct module_key *key,
                                struct module_entry *entry, bool is_quick)
 {
-    /* Another request may find the new file on disk before the build that made it is done here. */
+    /*
+     * Another request may find the new file on disk before the build that made it has finished
+     * here.
+     */
     struct live *live = find_live(cache, &key->id);
     bool is_better = live && (live->pub.is_lost || (live->pub.is_quick && !is_quick));
     if (live && !is_better && (is_quick || file_id_eq(&live->code, &entry->code)))
@@ -342,7 +347,9 @@ static void on_done(struct defer *d)
     maybe_closed(cache);
 }
 
-/* The only way to the end. `module` is NULL on failure, else this request's own reference. */
+/*
+ * The only way to finish a request. `module` is NULL on failure, else this request's own reference.
+ */
 static void finish(struct module_get *get, struct module *module, int status)
 {
     struct module_cache *cache = get->cache;
@@ -374,7 +381,7 @@ static void fail_cancelled(struct module_get *get)
     fail(get, err_sys(&get->err, -ECANCELED, "get the module"));
 }
 
-/* true: the module is in use already, and the request is done. */
+/* If the module is already in use, finish the request and return true. */
 static bool finish_live(struct module_get *get)
 {
     struct live *live = find_live(get->cache, &get->key.id);
@@ -387,8 +394,7 @@ static bool finish_live(struct module_get *get)
 
 /* ---- jobs of requests ---- */
 
-/* `done` comes even if the job could not be started, since libuv cannot fail here for another
- * reason than a wrong argument. */
+/* `done` also runs if the job could not be started: libuv only fails here for a wrong argument. */
 static void start_job(struct module_cache *cache, struct job *job, void (*work)(struct job *),
                       void (*done)(struct job *, int))
 {
@@ -430,7 +436,7 @@ static void check_work(struct job *j)
     get->is_quick_entry = get->status == 0;
 }
 
-/* Enough of the hash to find it in logs. */
+/* Enough of the hash to find the module in logs. */
 struct short_hash {
     char text[13];
 };
@@ -455,7 +461,7 @@ static bool is_small(const struct module_build *b)
     return b->key.wasm_bytes <= MODULE_SMALL_BYTES;
 }
 
-/* Move it to the end of its tenant's share of this queue. */
+/* Put the build at the end of its tenant's share of this queue. */
 static void set_tag(struct module_build *b, enum module_queue queue)
 {
     b->tag = module_tenant_tag(&b->cache->tenants, b->tenant, queue, b->key.wasm_bytes);
@@ -471,7 +477,7 @@ static void on_slow(struct timer *timer)
              b->is_quick ? "quick" : "optimized", b->cache->n_waiting);
 }
 
-/* For the first request of its key; takes its descriptor. */
+/* Create a build for the first request of its key; takes the request's descriptor. */
 static struct module_build *build_new(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
@@ -535,8 +541,10 @@ static void build_free(struct module_build *b)
     maybe_closed(cache);
 }
 
-/* A build that no request waits for and that has not begun, of the tenant that has most of them in
- * the background. */
+/*
+ * Among builds that no request waits for and that have not begun: the last one of the tenant with
+ * most background builds.
+ */
 static struct module_build *last_of_most(struct module_cache *cache)
 {
     struct module_build *found = NULL;
@@ -549,7 +557,7 @@ static struct module_build *last_of_most(struct module_cache *cache)
     return found;
 }
 
-/* When the background is full, a tenant with less in it takes the place of one with more. */
+/* When the background is full, a tenant with fewer builds there displaces one with more. */
 static bool has_background_room(struct module_build *b)
 {
     struct module_cache *cache = b->cache;
@@ -586,7 +594,7 @@ static void put_in_foreground(struct module_build *b)
     list_push_back(&b->cache->foreground, &b->node);
 }
 
-/* Let the request wait for the build of its key, which is made if there is none. */
+/* Let the request wait for the build of its key, which is created if necessary. */
 static void join_build(struct module_get *get)
 {
     struct module_cache *cache = get->cache;
@@ -633,7 +641,7 @@ static void on_checked(struct job *j, int r)
     if (r < 0 || get->is_cancelled) {
         fail_cancelled(get);
     } else if (finish_live(get)) {
-        /* Somebody else's request was faster. */
+        /* Another request was faster. */
     } else if (get->status == 0) {
         cache->stats.hits++;
         if (get->is_quick_entry)
@@ -673,7 +681,7 @@ static void on_hashed(struct job *j, int r)
 
 /* ---- compiling ---- */
 
-/* Finish all requests that wait, except those that want optimized code when this is quick code. */
+/* Finish all waiting requests; if this is quick code, except those that want optimized code. */
 static void settle(struct module_build *b, struct module *module)
 {
     list_each_safe (node, &b->waiters) {
@@ -693,7 +701,7 @@ static void refuse(struct module_build *b, int status)
     build_free(b);
 }
 
-/* The next attempt of the same build. */
+/* Start the next attempt of the same build. */
 static void requeue(struct module_build *b, bool is_quick, bool in_background)
 {
     struct module_cache *cache = b->cache;
@@ -708,7 +716,7 @@ static void requeue(struct module_build *b, bool is_quick, bool in_background)
         list_push_back(&cache->foreground, &b->node);
 }
 
-/* An attempt was cancelled. Another request may wait for the build by now. */
+/* An attempt was cancelled. Meanwhile another request may be waiting for the build. */
 static void cancelled(struct module_build *b)
 {
     if (list_is_empty(&b->waiters))
@@ -717,7 +725,9 @@ static void cancelled(struct module_build *b)
         requeue(b, b->is_quick, b->is_background);
 }
 
-/* The disk is full. true: entries not in use are removed, then the attempt is repeated. */
+/*
+ * If the disk is full, remove entries that are not in use and return true: the attempt is repeated.
+ */
 static bool make_room(struct module_build *b, int status)
 {
     struct module_cache *cache = b->cache;
@@ -791,7 +801,7 @@ static void store_work(struct job *j)
                                  b->temp_name, b->info_fd, &b->entry, &b->err);
 }
 
-/* Optimizing failed: the quick code, which is in use, stays. */
+/* Optimizing failed: the quick code, which is in use, is kept. */
 static void give_up_optimizing(struct module_build *b, int status, const struct err *err,
                                bool crashed)
 {
@@ -801,7 +811,7 @@ static void give_up_optimizing(struct module_build *b, int status, const struct 
     cache->stats.unoptimized++;
     log_warn("a module stays unoptimized", "module=%s reason=\"%s\"", short_hash(&b->key).text,
              err_text(err));
-    /* -ENOMEM: of the machine, another time there may be enough. */
+    /* -ENOMEM concerns the machine: a later attempt may have enough memory. */
     bool is_verdict = (crashed && status != -ENOMEM) || status == E_INVALID || status == E_LIMIT;
     if (is_verdict && module_store_keep_quick(&cache->store, &quick, &why) < 0)
         log_warn("that a module stays unoptimized will be forgotten", "module=%s reason=\"%s\"",
@@ -941,7 +951,7 @@ static uint64_t now_ms(const struct module_cache *cache)
     return loop_now_ms(cache->loop);
 }
 
-/* The background has stood still for so long that it takes a slot until one of its builds ends. */
+/* Background work was paused for so long that it gets a slot until one of its builds has ended. */
 static bool is_starved(const struct module_cache *cache)
 {
     return cache->starved_ms && now_ms(cache) - cache->starved_ms >= MODULE_BACKGROUND_AGE_MS;
@@ -958,7 +968,7 @@ static struct module_build *smallest_tag(const struct list *list, bool only_smal
     return best;
 }
 
-/* NULL: none may be started. The last slot is for small ones. */
+/* NULL: none may be started. The last slot is reserved for small modules. */
 static struct module_build *next_build(const struct module_cache *cache)
 {
     unsigned n_slots = cache->n_slots - is_starved(cache);
@@ -983,7 +993,10 @@ static void advance_background(struct module_cache *cache)
         start_build(smallest_tag(&cache->background, false));
 }
 
-/* Start what can be started. Nothing else takes requests from the queues, but their end. */
+/*
+ * Start everything that may start. Only this function takes requests from the queues, except when
+ * they end.
+ */
 static void advance(struct module_cache *cache)
 {
     while (cache->n_looks < LOOKS_MAX && !list_is_empty(&cache->queued))
@@ -1068,7 +1081,7 @@ int module_get_bytes(struct module_cache *cache, struct str wasm, const struct m
     return take_request(cache, &own, want, cb, arg, ret);
 }
 
-/* No request waits for the build any more and it has no result yet, or the cache is closing. */
+/* No request waits for the build any longer and it has no result yet, or the cache is closing. */
 static void build_cancel(struct module_build *b)
 {
     b->is_unwanted = true;
@@ -1166,7 +1179,7 @@ static void sweep_start(struct module_cache *cache)
 
 /* ---- the cache ---- */
 
-/* Beside this program, unless the configuration or the environment says otherwise. */
+/* In the directory of this program, unless the configuration or the environment names another. */
 static char *find_compiler(const char *configured)
 {
     const char *env = getenv("DORMOUSE_COMPILE");
@@ -1190,7 +1203,7 @@ static unsigned count_slots(void)
     return MIN(MAX(n, MODULE_SLOTS_MIN), MODULE_SLOTS_MAX);
 }
 
-/* An administrator can exclude the second compiler, which also reads hostile modules. */
+/* An administrator can disable the quick compiler, since it also processes hostile modules. */
 static bool wants_quick(void)
 {
     const char *env = getenv("DORMOUSE_QUICK_CODE");
@@ -1234,7 +1247,7 @@ static void on_closed(struct defer *d)
     map_fini(&cache->live);
     map_fini(&cache->builds);
     module_tenants_fini(&cache->tenants);
-    map_fini(&cache->descriptions); /* modules that are still in use own what it lists */
+    map_fini(&cache->descriptions); /* the modules still in use own the descriptions in it */
     memory_group_unref();
     module_store_fini(&cache->store);
     free(cache->compile_path);

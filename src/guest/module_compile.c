@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The child process; see module_compile.h. Two handles: the process and the pipe from its stderr.
- * The result is known when the child has ended and the pipe has; memory goes when both have closed.
+ * The compiler's child process; see module_compile.h. Two handles: the process and the pipe from
+ * its stderr. The result is known when the child and the pipe have both ended; memory is freed when
+ * both handles have closed.
  */
 #include "guest/module_compile.h"
 
@@ -26,7 +27,7 @@ struct module_compile {
     uv_poll_t pid_poll;
     uv_pipe_t stderr_pipe;
     struct timer timeout;
-    uint64_t left_ms; /* of its time limit, while it is paused */
+    uint64_t left_ms; /* rest of its time limit, while it is paused */
     unsigned n_handles;
     char text[200]; /* the first line of stderr */
     size_t text_n;
@@ -34,18 +35,18 @@ struct module_compile {
     bool has_exited, has_eof, is_paused;
     int64_t exit_status;
     int term_signal;
-    int killed_as;        /* why we ended it; 0: we did not */
-    module_compile_cb cb; /* NULL: it never started */
+    int killed_as;        /* the error for which we ended it; 0: we did not */
+    module_compile_cb cb; /* NULL: the start failed */
     void *arg;
 };
 
-/* As if there had been no handler. */
+/* Map an exit status from a handler to the signal, as if there had been no handler. */
 static int signal_of_exit(int64_t status)
 {
     return status == COMPILE_GAVE_UP ? SIGABRT : status == COMPILE_CPU_TIME ? SIGXCPU : 0;
 }
 
-/* The child has seen hostile input: what it says is cut to one line of printable characters. */
+/* The child has processed hostile input: its message is cut to one line of printable characters. */
 static void clean_text(struct module_compile *c)
 {
     size_t n = 0;
@@ -80,7 +81,7 @@ static int judge(const struct module_compile *c, struct err *err)
         return err_sys(err, c->killed_as, "compile the module");
     if (c->term_signal == SIGXCPU)
         return err_set(err, E_LIMIT, "compiling the module took more processor time than allowed");
-    if (c->term_signal == SIGKILL) /* by the kernel, as a rule: it is the first to go */
+    if (c->term_signal == SIGKILL) /* usually by the kernel, short of memory */
         return err_set(err, -ENOMEM, "the compiler was killed, perhaps for want of memory");
     if (c->term_signal == SIGABRT)
         return err_set(err, E_LIMIT, "the compiler gave up on the module%s%s",
@@ -126,7 +127,7 @@ static void on_process_end(uv_poll_t *poll, int r, int events)
     (void)events;
     pid_t pid = waitpid(c->pid, &status, WNOHANG);
     if (pid == 0 || (pid < 0 && errno == EINTR))
-        return; /* it is called again */
+        return; /* the callback is called again */
     assert(pid == c->pid);
     c->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     c->term_signal = WIFSIGNALED(status) ? WTERMSIG(status) : signal_of_exit(c->exit_status);
@@ -159,7 +160,7 @@ static void on_text(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
         close_both(c);
 }
 
-/* One that was reaped has no number any more; another process may have it. */
+/* After the child was reaped its pid may belong to another process. */
 static void send_signal(struct module_compile *c, int signal)
 {
     if (!c->has_exited)
@@ -176,7 +177,7 @@ static void on_timeout(struct timer *t)
 void module_compile_kill(struct module_compile *c)
 {
     if (!c->killed_as)
-        c->killed_as = -ECANCELED; /* also the result of one that has just ended */
+        c->killed_as = -ECANCELED; /* also for a child that has just ended */
     send_signal(c, SIGKILL);
 }
 
@@ -200,7 +201,7 @@ bool module_compile_has_crashed(const struct module_compile *c)
     return c->killed_as != -ECANCELED && (c->term_signal || c->killed_as);
 }
 
-/* With both ends in hand; taken is the one that is read. */
+/* Both pipe ends are open; the read end is taken. */
 static int start_child(struct module_compile *c, const struct confine_child *child, int *err_pipe,
                        struct err *err)
 {
@@ -209,7 +210,7 @@ static int start_child(struct module_compile *c, const struct confine_child *chi
         return c->pid;
     c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
     int r = c->pidfd < 0 ? -errno : uv_poll_init(&c->loop->uv, &c->pid_poll, c->pidfd);
-    if (r < 0) { /* out of descriptors, for instance */
+    if (r < 0) { /* for example, out of descriptors */
         (void)confine_signal(c->pid, SIGKILL);
         while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
@@ -217,7 +218,7 @@ static int start_child(struct module_compile *c, const struct confine_child *chi
     }
     c->n_handles++;
     r = uv_pipe_open(&c->stderr_pipe, *err_pipe);
-    assert(r == 0); /* an open pipe, and the only handle of it */
+    assert(r == 0); /* an open pipe with no other handle */
     *err_pipe = -1;
     r = uv_poll_start(&c->pid_poll, UV_READABLE, on_process_end);
     assert(r == 0);

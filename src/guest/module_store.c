@@ -21,13 +21,17 @@
 #define RECORD_VERSION   2u
 #define RECORD_BYTES_MAX ((size_t)4 << 20)
 #define READ_BYTES       ((size_t)256 << 10)
-/* Temporary files of a crashed process go when they are older than a compilation lasts, also one
- * that stands still for hours while others are in the foreground. */
+/*
+ * Temporary files of crashed processes are removed after this time. It is longer than any
+ * compilation, even one that is paused for hours by foreground work.
+ */
 #define TEMP_AGE_NS ((int64_t)86400 * 1000000000)
 
 /* ---- opening ---- */
 
-/* What instructions the machine has, as the kernel says it: code is compiled for exactly these. */
+/*
+ * Hash the machine's instruction set as the kernel reports it: code is compiled for exactly these.
+ */
 static void add_cpu(struct sha256 *h)
 {
     char text[16384];
@@ -64,7 +68,7 @@ int module_store_open(struct module_store *s, const char *dir, struct err *err)
     struct stat st;
     if (fstat(fd, &st) < 0)
         return err_sys(err, -errno, "stat the module cache '%s'", dir);
-    /* What lies there is executed. */
+    /* Files in the directory are executed. */
     if (st.st_uid != geteuid() || (st.st_mode & 022))
         return err_set(err, -EACCES, "module cache '%s' can be written by others", dir);
     *s = (struct module_store){ .dir_fd = take_fd(&fd) };
@@ -80,7 +84,7 @@ void module_store_fini(struct module_store *s)
 
 /* ---- hashing ---- */
 
-/* Feed the file to `h`, and to `copy_fd` unless that is -1. Returns how many bytes there were. */
+/* Feed the file to `h`, and to `copy_fd` unless that is -1. Returns the number of bytes. */
 static int64_t hash_file(int fd, uint64_t max, struct sha256 *h, int copy_fd, struct err *err)
 {
     scoped(free_scoped) char *chunk = mem_try(READ_BYTES);
@@ -122,7 +126,7 @@ int module_key_of(int fd, unsigned flags, struct module_key *ret, struct err *er
     return 0;
 }
 
-/* Not in memory: many modules may wait for their turn. */
+/* On disk and not in memory: many modules may be queued. */
 static int unnamed_file(const struct module_store *s, int *ret_reader, struct err *err)
 {
     char name[MODULE_TEMP_NAME_SIZE];
@@ -328,7 +332,7 @@ void module_store_touch(const struct module_store *s, const struct module_id *id
     (void)utimensat(s->dir_fd, path_of(s, id, SUFFIX_INFO).text, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Quick code need not outlive a crash of the machine: what is damaged is made again. */
+/* Quick code need not survive a crash of the machine: a damaged file is compiled again. */
 static bool is_lasting(const struct module_key *key)
 {
     return !(key->id.flags & MODULE_ID_QUICK);
@@ -397,7 +401,7 @@ static int read_info(int fd, struct buf *to, struct err *err)
     return 0;
 }
 
-/* Everything but the rename: *ret describes what was written, and the record goes to `b`. */
+/* Everything except the rename. *ret describes the written file; the record is appended to `b`. */
 static int prepare_entry(const struct module_store *s, const struct module_key *key, int code_fd,
                          int info_fd, struct buf *b, struct module_entry *ret, struct err *err)
 {
@@ -477,7 +481,9 @@ static int64_t ns_of(struct timespec t)
 
 enum file_kind { FILE_UNKNOWN, FILE_ENTRY, FILE_OTHER_BUILD, FILE_TEMP };
 
-/* Files that we did not make are left alone. *ret: what an entry's file is called after. */
+/*
+ * Files that this module did not create are left alone. *ret: the id that the file is named after.
+ */
 static enum file_kind kind_of(const struct module_store *s, struct str file, struct module_id *ret)
 {
     uint8_t environment_bytes[8];
@@ -505,7 +511,7 @@ static enum file_kind kind_of(const struct module_store *s, struct str file, str
 static void add_file(struct module_files *files, struct map *by_id, const struct module_id *id,
                      bool is_info, const struct stat *st)
 {
-    /* Values of the map are positions + 1: the vector moves while it grows. */
+    /* Values of the map are index + 1, since the vector moves while it grows. */
     struct str key = str_n(id, sizeof *id);
     size_t at = (size_t)(uintptr_t)map_get(by_id, key);
     if (at == 0) {
@@ -580,7 +586,7 @@ int module_store_sweep(const struct module_store *s, struct module_files *ret, s
 
 void module_store_remove(const struct module_store *s, const struct module_id *id)
 {
-    /* The record first: without it the entry does not exist. */
+    /* Remove the record first: without it the entry does not exist. */
     (void)unlinkat(s->dir_fd, path_of(s, id, SUFFIX_INFO).text, 0);
     (void)unlinkat(s->dir_fd, path_of(s, id, SUFFIX_CODE).text, 0);
 }

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What an item costs beside its bytes. */
+/* Fixed cost of an item in addition to its bytes. */
 enum { BASE_BYTES = 64 << 10 };
 
 void module_tenants_fini(struct module_tenants *ts)
@@ -16,7 +16,7 @@ void module_tenants_fini(struct module_tenants *ts)
     map_fini(&ts->map);
 }
 
-/* With the NUL, because the empty name is a tenant too. */
+/* Includes the NUL, because the empty name is a tenant too. */
 static struct str key_of(const char *name)
 {
     return str_n(name, strlen(name) + 1);

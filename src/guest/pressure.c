@@ -43,7 +43,7 @@ static bool read_text(int dir_fd, const char *name, struct buf *b)
     return sys_read_file(dir_fd, name, b, NULL) >= 0;
 }
 
-/* UINT64_MAX: "max", or it cannot be read. */
+/* UINT64_MAX: the value is "max", or cannot be read. */
 static uint64_t read_number(int dir_fd, const char *name)
 {
     uint64_t v;
@@ -58,10 +58,11 @@ static uint64_t read_limit(int dir_fd, bool is_v2)
     if (is_v2)
         return MIN(read_number(dir_fd, "memory.high"), read_number(dir_fd, "memory.max"));
     uint64_t limit = read_number(dir_fd, "memory.limit_in_bytes");
-    return limit > INT64_MAX / 2 ? UINT64_MAX : limit; /* v1 says none by a very large number */
+    return limit > INT64_MAX / 2 ? UINT64_MAX
+                                 : limit; /* v1 expresses "no limit" as a very large number */
 }
 
-/* From our group up: a group above may have the tighter limit. */
+/* Search from our group upwards: an ancestor may have the tighter limit. */
 static void search(const char *root, struct str path, bool is_v2, struct pressure_group *best)
 {
     char dir[512];
@@ -106,7 +107,9 @@ void pressure_group_fini(struct pressure_group *g)
     g->dir_fd = -1;
 }
 
-/* Files that nobody has used lately go before anybody waits: they are no need of ours. */
+/*
+ * The kernel reclaims files that were not used lately before any task waits, so they do not count.
+ */
 static uint64_t read_inactive_file(const struct pressure_group *g)
 {
     struct str line, rest, name, value;
@@ -145,7 +148,7 @@ uint32_t pressure_times(struct pressure *p)
     return p->times;
 }
 
-/* ---- what the kernel wakes us for ---- */
+/* ---- kernel notifications ---- */
 
 /* A descriptor that polls as urgent under pressure, or -1. */
 static int open_trigger(int dir_fd, const char *path)
@@ -203,13 +206,13 @@ static int open_limit(struct pressure *p)
 static void on_stall(uv_poll_t *poll, int status, int events)
 {
     struct pressure_source *s = poll->data;
-    if (status < 0) /* the group is gone */
+    if (status < 0) /* the group was removed */
         (void)uv_poll_stop(poll);
     else
         s->owner->on_pressure(s->owner->arg);
 }
 
-/* Usage counts files too, and a limit may be touched in passing: look before acting. */
+/* Usage includes files, and a limit may be hit briefly: check before acting. */
 static void on_limit(uv_poll_t *poll, int status, int events)
 {
     struct pressure_source *s = poll->data;
@@ -219,8 +222,8 @@ static void on_limit(uv_poll_t *poll, int status, int events)
         (void)uv_poll_stop(poll);
         return;
     }
-    (void)!pread(s->fd, text, sizeof text, 0); /* v2: seen */
-    (void)!read(s->fd, text, sizeof text);     /* v1: counted */
+    (void)!pread(s->fd, text, sizeof text, 0); /* v2: acknowledges the event */
+    (void)!read(s->fd, text, sizeof text);     /* v1: resets the counter */
     p->times = 0;
     if (pressure_times(p) > 1)
         p->on_pressure(p->arg);
@@ -240,7 +243,7 @@ static void start_source(struct pressure *p, struct pressure_source *s, struct l
     }
     p->n_open++;
     (void)uv_poll_start(&s->poll, events, cb);
-    uv_unref((uv_handle_t *)&s->poll); /* does not keep the loop going */
+    uv_unref((uv_handle_t *)&s->poll); /* does not keep the loop alive */
 }
 
 void pressure_start(struct pressure *p, struct loop *loop, void (*on_pressure)(void *arg),

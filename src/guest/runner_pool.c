@@ -26,7 +26,7 @@ enum {
     RUNNER_SOCKET_FD = 3,
     SOCKET_BUFFER = 1 << 20,
     MESSAGES_PER_TURN = 64,
-    HEAR_OUT_MAX = 1024 /* messages: two answers to each command, HELLO, and NOTES */
+    HEAR_OUT_MAX = 1024 /* messages: two answers per command, HELLO, and NOTES */
 };
 
 enum runner_state { RUNNER_STARTING, RUNNER_SERVING, RUNNER_CLOSING };
@@ -38,31 +38,31 @@ static const struct sm_state runner_table[] = {
 
 /* Compiled code that a runner has loaded. */
 struct pool_module {
-    struct module *module; /* referenced */
+    struct module *module; /* a reference */
     uint32_t id, generation;
     unsigned n_tenants;
-    bool is_old;      /* there is better code: unload this with its last tenant */
-    struct list idle; /* on the runner's list while there is no tenant, longest first */
+    bool is_old;      /* better code exists: unload this with its last tenant */
+    struct list idle; /* on the runner's list while it has no tenant, longest idle first */
 };
 
 /*
- * A command without an answer yet: on the runner's list of turns, oldest first, or parked. tenant
- * NULL: it was dropped meanwhile. If it was not parked then, it may yet park before the runner
- * reads of the drop, which becomes its last turn: `marker`, behind it on the list, keeps that
- * place.
+ * A command without an answer: on the runner's list of turns, oldest first, or parked. tenant NULL:
+ * the command was dropped. If it was not parked at that time, it may still park before the runner
+ * reads the drop message, which then is its last turn: `marker`, later on the list, holds the place
+ * of that turn.
  */
 struct pool_command {
     struct list node;
     struct tenant *tenant;
     uint64_t seq, guest;
     uint32_t slot;
-    bool has_more; /* the first of two answers has come */
+    bool has_more; /* the first of two answers has arrived */
     bool is_parked, has_parked;
     uint64_t limit_ms;
-    struct pool_command *marker; /* never first on the list: it stands behind its command */
+    struct pool_command *marker; /* never first on the list: it follows its command */
 };
 
-/* A message that the socket did not take yet. */
+/* A message that the socket has not accepted yet. */
 struct pool_unsent {
     struct list node;
     struct buf message;
@@ -85,12 +85,12 @@ struct pool_runner {
     struct map modules;                                       /* sha256 -> pool_module */
     VEC(uint32_t) free_slots, free_module_ids;
     uint32_t n_slots, n_module_ids;
-    uint64_t seq, progress_ms; /* progress: when the oldest command became that */
-    uint64_t deep_since_ms;    /* RUNNER_COMMANDS_DEEP are waiting since; 0: fewer are */
+    uint64_t seq, progress_ms; /* progress_ms: when the oldest command became the oldest */
+    uint64_t deep_since_ms;    /* since when RUNNER_COMMANDS_DEEP commands wait; 0: fewer do */
     struct timer linger;
 };
 
-/* What has tenants of one kind: runners of its own, limits, counts. */
+/* The runners, limits and counts of one kind of tenants. */
 struct runner_class {
     struct runner_pool *pool;
     struct list node; /* of the pool */
@@ -101,7 +101,7 @@ struct runner_class {
     uint64_t starts, losses;
     struct timer backoff; /* armed while no runner may be started */
     struct defer room;
-    struct defer closing; /* pool_close_class() without any runner */
+    struct defer closing; /* for pool_close_class() without any runner */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -114,8 +114,8 @@ struct runner_pool {
     uint32_t confined; /* struct confine_report, of the runners */
     bool is_confined_known;
     struct timer watchdog; /* armed while commands are in flight */
-    struct buf message;    /* being encoded */
-    struct proto_in in;    /* being received */
+    struct buf message;    /* the message being encoded */
+    struct proto_in in;    /* the message being received */
 };
 
 static void runner_lost(struct pool_runner *r, const struct err *why);
@@ -123,7 +123,7 @@ static void hear_out(struct pool_runner *r);
 
 /* ---- process ---- */
 
-/* The n-th core that this process may use, beginning with the one it runs on. */
+/* The n-th core that this process may use, counted from the one on which it runs. */
 static unsigned core_for(unsigned n)
 {
     cpu_set_t set;
@@ -161,7 +161,7 @@ static void on_room(struct defer *d)
     c->ops->on_room(c->arg);
 }
 
-/* pool_place() or pool_can_send() may have another answer now. */
+/* pool_place() or pool_can_send() may now give another result. */
 static void tell_room(struct runner_class *c)
 {
     if (!c->done)
@@ -194,7 +194,7 @@ static void on_process_end(uv_poll_t *poll, int status, int events)
     if (pid == 0)
         return;
     if (pid != r->pid)
-        wait_status = 0; /* somebody else reaped it */
+        wait_status = 0; /* another part of the process reaped it */
     if (WIFSIGNALED(wait_status) && WTERMSIG(wait_status) != SIGKILL)
         log_error("runner crashed", "pid=%d signal=%d", r->pid, WTERMSIG(wait_status));
     else
@@ -209,7 +209,7 @@ static void on_process_end(uv_poll_t *poll, int status, int events)
     uv_close((uv_handle_t *)&r->pid_poll, on_handle_closed);
 }
 
-/* how: "shared" with main, or the runner's "own" core, or "slow". */
+/* how: "shared" with the main process, the runner's "own" core, or "slow". */
 static int spawn(const char *path, unsigned core, const char *how, int sock, struct err *err)
 {
     char core_text[16] = "any";
@@ -219,10 +219,12 @@ static int spawn(const char *path, unsigned core, const char *how, int sock, str
     (void)snprintf(how_text, sizeof how_text, "%s", how);
     char program[] = "dormouse-runner";
     char *argv[] = { program, core_text, how_text, NULL };
-    /* Else the C library keeps 40 MiB of the stacks of ended threads. */
+    /* Otherwise the C library keeps 40 MiB of stacks of ended threads. */
     char tunables[] = "GLIBC_TUNABLES=glibc.pthread.stack_cache_size=4194304";
     char *envp[] = { tunables, NULL };
-    /* Its messages go to our stderr; whoever reads our stdout does not wait for it. */
+    /*
+     * Its output goes to our stderr, so that a reader of our stdout does not wait for the runner.
+     */
     const int fds[] = { memory_group_stdin(), STDERR_FILENO, STDERR_FILENO, sock };
     _Static_assert(RUNNER_SOCKET_FD == 3, "its place in fds");
     const struct confine_child child = {
@@ -275,7 +277,9 @@ static unsigned count_of(const struct runner_class *c, enum runner_share share)
     return n;
 }
 
-/* One where no runner for the quick is, if there is one: main may have moved since it started it.
+/*
+ * A core without a runner for quick guests, if there is one: the main process may have moved since
+ * it started that runner.
  */
 static unsigned core_for_slow(const struct runner_pool *p)
 {
@@ -306,12 +310,13 @@ static int runner_start(struct runner_class *c, enum runner_share share, struct 
     unsigned core = share == RUNNER_SLOW ? core_for_slow(p) : core_for(n);
     const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
     int pid = spawn(p->runner_path, core, how, theirs, err);
-    if (pid == -EAGAIN) /* to callers: all runners are full, wait for one; here it has no end */
+    if (pid == -EAGAIN) /* for callers it means: all runners are full, wait for one; here no runner
+                           would ever become free */
         return err_set(err, -ENOMEM, "start a runner: no more processes are allowed");
     if (pid < 0)
         return pid;
     scoped(fd_scoped) int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (pidfd < 0) { /* out of descriptors, for instance */
+    if (pidfd < 0) { /* for example, out of descriptors */
         status = err_sys(err, -errno, "watch a runner");
         (void)confine_signal(pid, SIGKILL);
         (void)waitpid(pid, NULL, 0);
@@ -351,7 +356,8 @@ static void set_events(struct pool_runner *r, bool is_writing)
     (void)uv_poll_start(&r->sock_poll, UV_READABLE | (is_writing ? UV_WRITABLE : 0), on_socket);
 }
 
-/* The pool's message buffer, with `fd` (taken). A send that fails shows as the end of the socket.
+/*
+ * Send the pool's message buffer with `fd` (taken). A failed send shows as the end of the socket.
  */
 static void send_message(struct pool_runner *r, int fd)
 {
@@ -431,7 +437,9 @@ static void rest_module(struct pool_runner *r, struct pool_module *pm)
     r->n_idle_modules++;
 }
 
-/* Unload idle modules above the limit, and all with old code, which is never requested again. */
+/*
+ * Unload idle modules above the limit, and all idle ones with old code, which are never requested.
+ */
 static void trim_modules(struct pool_runner *r)
 {
     while (r->n_idle_modules > 0) {
@@ -442,7 +450,7 @@ static void trim_modules(struct pool_runner *r)
     }
 }
 
-/* Its tenants keep the code that they began with. */
+/* Its tenants keep the code with which they started. */
 static void retire_module(struct pool_runner *r, struct pool_module *pm)
 {
     (void)map_del(&r->modules, module_key(pm->module));
@@ -488,7 +496,7 @@ static int load_module(struct pool_runner *r, struct module *m, struct pool_modu
 
 /* ---- tenants ---- */
 
-/* For one more command. */
+/* Whether there is room for one more command. */
 static bool has_turns(const struct pool_runner *r, bool may_park)
 {
     return r->n_commands < RUNNER_COMMANDS_MAX &&
@@ -501,13 +509,13 @@ static bool has_room(const struct pool_runner *r, bool may_park)
            r->n_tenants < RUNNER_TENANTS_MAX;
 }
 
-/* More work than it keeps up with, and not only for a moment. */
+/* More work than it keeps up with, for longer than a moment. */
 static bool is_deep(const struct pool_runner *r)
 {
     return r->deep_since_ms && clock_mono_ms() - r->deep_since_ms >= RUNNER_DEEP_MS;
 }
 
-/* The first runner as long as it keeps up; later ones live from what queues there. */
+/* Use the first runner while it keeps up; later runners take the work that queues there. */
 static struct pool_runner *choose(struct runner_class *c, enum runner_share share, bool may_park)
 {
     struct pool_runner *best = NULL;
@@ -618,7 +626,7 @@ static void on_linger(struct timer *timer)
     struct pool_runner *r = container_of(timer, struct pool_runner, linger);
     if (r->n_tenants == 0 && r->n_commands == 0) {
         struct err why = { 0 };
-        runner_lost(r, &why); /* an ordinary end: nobody is in it */
+        runner_lost(r, &why); /* an ordinary end, without tenants */
     }
 }
 
@@ -646,7 +654,7 @@ static void rest(struct pool_runner *r)
 
 static void on_watchdog(struct timer *timer);
 
-/* n: of its turns have ended, or are lost. The watchdog does not outlive what it watches. */
+/* n: turns that have ended or are lost. The watchdog is stopped with the last command. */
 static void remove_commands(struct pool_runner *r, unsigned n)
 {
     struct runner_pool *p = r->pool;
@@ -660,7 +668,7 @@ static void remove_commands(struct pool_runner *r, unsigned n)
         timer_stop(p->loop, &p->watchdog);
 }
 
-/* At the end of the turns. */
+/* Append a turn. */
 static void add_turn(struct pool_runner *r, struct pool_command *c)
 {
     struct runner_pool *p = r->pool;
@@ -683,8 +691,10 @@ static void unpark(struct pool_runner *r, struct pool_command *c)
     add_turn(r, c);
 }
 
-/* Its message has been sent: of a parked command it is the last turn, of another one only if that
- * parks before. */
+/*
+ * The drop message was sent. For a parked command it is the last turn; for another command only if
+ * the command parks before the runner reads it.
+ */
 static void drop_command(struct pool_runner *r, struct pool_command *c)
 {
     c->tenant = NULL;
@@ -745,7 +755,7 @@ void pool_drop(struct tenant *t)
         send_message(r, -1);
     }
     if (t->sent)
-        drop_command(r, t->sent); /* the slot is free when the answer has come */
+        drop_command(r, t->sent); /* the slot is free when the answer has arrived */
     else
         vec_push(&r->free_slots, t->slot);
     leave(t);
@@ -797,7 +807,7 @@ void pool_send(struct tenant *t, struct proto_run *run, int fd, uint64_t limit_m
 
 /* ---- answers ---- */
 
-/* The command whose turn it is; NULL: a message about another one. */
+/* The command whose turn it is; NULL: the message is about another one. */
 static struct pool_command *turn_of(const struct pool_runner *r, uint64_t seq, uint32_t slot,
                                     uint64_t guest)
 {
@@ -807,7 +817,7 @@ static struct pool_command *turn_of(const struct pool_runner *r, uint64_t seq, u
     return c->seq == seq && c->slot == slot && c->guest == guest ? c : NULL;
 }
 
-/* A message that its user rejects: the command counts as the one that was running. */
+/* The user rejected the message: the command counts as the running one. */
 static void put_back(struct pool_runner *r, struct pool_command *c)
 {
     list_remove(&c->node);
@@ -831,7 +841,7 @@ static int on_call(struct pool_runner *r, struct str body, bool is_call, struct 
     if (!is_call)
         return t ? r->class->ops->on_call(t, &call, false, err) : 0;
     list_remove(&c->node);
-    if (!t) { /* the drop that is under way is its next turn */
+    if (!t) { /* the pending drop is its next turn */
         assert(c->marker);
         list_insert_before(&c->marker->node, &c->node);
         remove_marker(c);
@@ -887,7 +897,7 @@ static int on_answer(struct pool_runner *r, struct str body, struct err *err)
     return 0;
 }
 
-/* The same for all runners of a process, so it is said once. */
+/* The same for all runners of a process, so it is logged once. */
 static void note_confinement(struct runner_pool *p, const struct proto_hello *hello)
 {
     const uint32_t all = (1u << CONFINE_PART_COUNT) - 1;
@@ -944,7 +954,7 @@ static int dispatch(struct pool_runner *r, const struct proto_in *in, struct err
     return err_set(err, E_INVALID, "an order from a runner");
 }
 
-/* Take up to `max` messages that have come. Returns how many; it may end the runner. */
+/* Process up to `max` received messages. Returns how many; may end the runner. */
 static int receive(struct pool_runner *r, int max)
 {
     struct runner_pool *p = r->pool;
@@ -958,12 +968,12 @@ static int receive(struct pool_runner *r, int max)
             status = dispatch(r, &p->in, &err);
         if (status >= 0 && r->n_commands == 0) {
             n++;
-            break; /* it has nothing more to say */
+            break; /* nothing more to read */
         }
     }
     if (status >= 0)
         return n;
-    n--; /* the last one was none */
+    n--; /* the last read was not a message */
     if (status != -EAGAIN && r->sm.at != RUNNER_CLOSING) {
         if (status != E_EOF)
             log_error("runner sends nonsense, ending it", "pid=%d reason=\"%s\"", r->pid,
@@ -983,9 +993,9 @@ static void on_socket(uv_poll_t *poll, int status, int events)
 }
 
 /*
- * Before a runner is given up: what it has answered counts, and so does which command it was at.
- * One that it had begun must not pass for one that it had not, since its swap file may be half
- * written.
+ * Before a runner is given up, process what it has already sent: its answers count, and they show
+ * which command it was executing. A command that had begun must not be taken for one that had not,
+ * since its swap file may be half written.
  */
 static void hear_out(struct pool_runner *r)
 {
@@ -1001,7 +1011,7 @@ static void on_backoff(struct timer *timer)
     c->ops->on_room(c->arg);
 }
 
-/* One that did not even say HELLO will hardly do better at once. */
+/* A runner that ended before HELLO would probably fail again at once. */
 static void count_start_failure(struct runner_class *c)
 {
     unsigned n = c->start_failures++;
@@ -1031,7 +1041,9 @@ static void tell_tenants(struct pool_runner *r, bool was_starting, const struct 
     }
 }
 
-/* The end of a runner, however it came. Its tenants are told; the memory goes when it is reaped. */
+/*
+ * A runner has ended, for any reason. Notifies its tenants; the memory is freed when it is reaped.
+ */
 static void runner_lost(struct pool_runner *r, const struct err *why)
 {
     struct runner_pool *p = r->pool;
@@ -1041,7 +1053,7 @@ static void runner_lost(struct pool_runner *r, const struct err *why)
     sm_move(&r->sm, RUNNER_CLOSING);
     timer_stop(p->loop, &r->linger);
     if (r->pid > 0)
-        (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that is not ours to give up */
+        (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that must be closed first */
     if (had_tenants || r->n_commands)
         c->losses++;
     if (was_starting && why->code && !c->done)
@@ -1059,12 +1071,12 @@ static void runner_lost(struct pool_runner *r, const struct err *why)
     r->n_parked = 0;
     remove_commands(r, r->n_commands);
     uv_close((uv_handle_t *)&r->sock_poll, on_handle_closed);
-    (void)close(r->sock); /* its end, if it is still there */
+    (void)close(r->sock); /* the runner's end, if still open */
     r->sock = -1;
     tell_room(c);
 }
 
-/* A runner that is silent for longer than its command may take hangs. */
+/* A runner that is silent for longer than its command may take is hanging. */
 static bool is_late(const struct pool_runner *r, uint64_t now)
 {
     if (r->n_commands == 0)
@@ -1081,7 +1093,7 @@ static void on_watchdog(struct timer *timer)
     list_each_safe (node, &p->runners) {
         struct pool_runner *r = list_entry(node, struct pool_runner, node);
         if (is_late(r, now))
-            hear_out(r); /* we may be the late ones */
+            hear_out(r); /* our own process may be the late one */
         if (r->n_commands == 0)
             continue;
         if (is_late(r, now)) {
@@ -1099,7 +1111,7 @@ static void on_watchdog(struct timer *timer)
 
 /* ---- the pool ---- */
 
-/* $DORMOUSE_RUNNER, else the program of that name beside ours. */
+/* $DORMOUSE_RUNNER, else the program of that name in our own program's directory. */
 static char *find_runner_path(const char *given)
 {
     const char *env = getenv("DORMOUSE_RUNNER");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When guests fall asleep, and when they are woken ahead; see sleep_policy.h. */
+/* When guests sleep, and when they are woken ahead of work; see sleep_policy.h. */
 #include "guest/sleep_policy.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@ uint32_t sleep_average(uint32_t average, uint64_t sample)
     return (uint32_t)MAX(next, (int64_t)1);
 }
 
-/* Jacobson's estimator: the deviation is against the average before the sample. */
+/* Jacobson's estimator: the deviation is taken from the average before the sample. */
 void sleep_note_gap(struct sleep_history *h, uint64_t gap_ms)
 {
     uint64_t gap = MIN(gap_ms, (uint64_t)UINT32_MAX), before = h->gap_ms;
@@ -32,7 +32,7 @@ bool sleep_is_regular(const struct sleep_history *h)
            (uint64_t)h->dev_ms * SLEEP_REGULAR_PARTS <= h->gap_ms;
 }
 
-/* What holding it for so long costs. */
+/* The cost of holding the memory for this long. */
 static uint64_t hold_us(const struct sleep_costs *c, uint64_t ms)
 {
     uint64_t kib = c->resident_bytes / 1024 + 1;
@@ -40,7 +40,7 @@ static uint64_t hold_us(const struct sleep_costs *c, uint64_t ms)
     return MIN(ms, (uint64_t)UINT32_MAX) * kib * rate / 1024 / 1000;
 }
 
-/* How long holding it costs as much as a cycle. */
+/* The time for which holding costs as much as a cycle. */
 static uint64_t even_ms(const struct sleep_costs *c)
 {
     uint64_t kib = c->resident_bytes / 1024 + 1;
@@ -53,14 +53,14 @@ static uint64_t bounded(const struct sleep_costs *c, uint64_t ms)
     return MAX((uint64_t)SLEEP_MIN_MS, MIN(ms, c->default_ms * SLEEP_MAX_TIMES));
 }
 
-/* Work is expected at due_ms, give or take dev_ms. */
+/* Work is expected at due_ms, plus or minus dev_ms. */
 static struct sleep_plan plan_for(const struct sleep_costs *c, uint64_t due_ms, uint64_t dev_ms)
 {
     uint64_t slack = dev_ms * SLEEP_WINDOW_TIMES, lead = SLEEP_AHEAD_LEAD_MS + c->wake_us / 1000;
     if (!c->is_asleep && due_ms <= even_ms(c) && due_ms + slack <= c->default_ms * SLEEP_MAX_TIMES)
         return (struct sleep_plan){ .sleep_ms = bounded(c, due_ms + slack + SLEEP_MIN_MS) };
     struct sleep_plan p = { .sleep_ms = SLEEP_MIN_MS };
-    uint64_t early = dev_ms * 2 + lead; /* most of the window before the expected time */
+    uint64_t early = dev_ms * 2 + lead; /* start of most of the window */
     bool pays = c->wake_us >= SLEEP_AHEAD_MIN_US &&
                 hold_us(c, early + dev_ms) < (uint64_t)c->wake_us * SLEEP_REACTION_WORTH;
     if (pays && due_ms > early + SLEEP_MIN_MS) {
@@ -77,7 +77,7 @@ struct sleep_plan sleep_make_plan(const struct sleep_costs *c, const struct slee
         return (struct sleep_plan){ .sleep_ms = c->default_ms };
     bool regular = sleep_is_regular(h);
     uint64_t latest = h->gap_ms + (uint64_t)h->dev_ms * SLEEP_WINDOW_TIMES;
-    if (due_ms && (!regular || due_ms <= latest)) /* else something regular comes before */
+    if (due_ms && (!regular || due_ms <= latest)) /* otherwise the regular event is earlier */
         return plan_for(c, due_ms, 0);
     if (regular)
         return plan_for(c, h->gap_ms, h->dev_ms);

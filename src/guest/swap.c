@@ -47,7 +47,7 @@ static void sweep(struct sweeper *w)
     (void)closedir(dir);
 }
 
-/* Until nothing came while it was at it. */
+/* Empty the directory until no new file has been added meanwhile. */
 static void *sweep_all(void *arg)
 {
     struct sweeper *w = arg;
@@ -70,7 +70,7 @@ static void join_sweeper(struct sweeper *w)
     w->has_thread = false;
 }
 
-/* Without a thread (no memory for one) the files wait for the next call or the next process. */
+/* Without a thread (no memory for one) the files stay until the next call or the next process. */
 static void start_sweeper(struct sweeper *w)
 {
     pthread_attr_t attr;
@@ -103,7 +103,7 @@ static void remove_from(struct swap *s, int dir_fd, const char *name)
         (void)unlinkat(dir_fd, name, 0);
 }
 
-/* Its name without the serial number of the process before. */
+/* The file's name without the serial number of the previous process. */
 static bool left_name(const char *name, char out[SWAP_NAME_MAX])
 {
     const char *end = strrchr(name, '-');
@@ -127,7 +127,7 @@ static uint64_t blocks_of(int dir_fd, const char *name)
     return is_file ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
-/* Of a directory of files. */
+/* Disk blocks used by the files of a directory. */
 static uint64_t blocks_in(int dir_fd)
 {
     uint64_t bytes = 0;
@@ -156,10 +156,10 @@ static bool is_empty(int dir_fd)
     return !found;
 }
 
-/* Swap files of an earlier process go the way of removed ones, unless somebody may claim them. */
+/* Move swap files of an earlier process to DIR/left if they have a record, else to DIR/removed. */
 static void sort_old(struct swap *s)
 {
-    bool found = !is_empty(s->sweeper->fd); /* which it had not got to */
+    bool found = !is_empty(s->sweeper->fd); /* files that the previous process did not get to */
     int fd = openat(s->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {

@@ -14,23 +14,23 @@
 
 enum { HTTPS_PORT = 443, CA_MAX_BYTES = 4 << 20 };
 
-/* What layers that are modules have been called; the first by the specification. */
+/* Media types in use for layers that are modules; the first is the specification's. */
 static const char *const module_types[] = {
     "application/wasm",
     "application/vnd.wasm.content.layer.v1+wasm",
     "application/vnd.module.wasm.content.layer.v1+wasm",
 };
 
-/* One request is under way from start to end: the manifest, then the blob. */
+/* One request runs at a time: the manifest, then the blob. */
 struct module_artifact {
     struct module_artifact_opts opts;
     struct oci_reference ref;
     struct oci_digest module;
-    bool knows_module; /* else the media type tells which layer it is */
+    bool knows_module; /* otherwise the media type identifies the layer */
     struct oci_registry *registry;
     struct oci_request *request;
     char *scope;
-    struct defer turn; /* the end: no registry is closed within its callback */
+    struct defer turn; /* for the end, since a registry must not be closed within its callback */
     struct err err;
     bool is_cancelled;
 };
@@ -221,7 +221,7 @@ static int begin(struct module_artifact *f, struct err *err)
         .host = f->ref.host,
         .plain_http = is_plain(site, f->ref.host),
         .stall_ms = f->opts.idle_ms,
-        .attempts = 1, /* the caller tries again */
+        .attempts = 1, /* the caller retries */
         .may_connect = host == MODULE_HOST_PUBLIC ? is_public : NULL,
     };
     if (f->opts.login)
@@ -263,5 +263,5 @@ void module_artifact_cancel(struct module_artifact *f)
 {
     f->is_cancelled = true;
     if (f->request)
-        oci_request_cancel(f->request); /* its callback leads to the end */
+        oci_request_cancel(f->request); /* its callback ends the fetch */
 }

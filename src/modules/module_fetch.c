@@ -32,12 +32,12 @@ struct module_fetch {
     struct http_client *client;
     struct tls_ctx *tls;
     struct http_call *call;
-    struct module_artifact *artifact; /* of a registry; NULL: over, or HTTP(S) */
+    struct module_artifact *artifact; /* from a registry; NULL: ended, or HTTP(S) */
     struct timer idle;
     struct defer next; /* the next hop, or the end */
     struct sha256 *hash;
     char *location;   /* of a redirect */
-    bool is_by_proxy; /* what answers is a proxy that gets the whole URL */
+    bool is_by_proxy; /* the responding server is a proxy, which gets the whole URL */
     unsigned redirects;
     uint64_t n;
     int fd, status;
@@ -85,7 +85,7 @@ static void finish(struct module_fetch *f, int r)
     defer_start(f->opts.loop, &f->next, on_finish);
 }
 
-/* All bytes are here: are they the right ones, and on disk? */
+/* All bytes have arrived: check the digest and sync the file. */
 static void complete(struct module_fetch *f)
 {
     uint8_t digest[SHA256_BYTES];
@@ -202,7 +202,7 @@ static void on_end(void *arg, int r, const struct err *err)
         follow(f);
     } else if (f->status == 200) {
         complete(f);
-    } else if (f->status == 407 && f->is_by_proxy) { /* as a proxy that refuses CONNECT */
+    } else if (f->status == 407 && f->is_by_proxy) { /* for example, a proxy that refuses CONNECT */
         finish(f, err_set(&f->err, -ECONNREFUSED,
                           "the proxy answers 407: it wants a login, "
                           "http://USER:PASSWORD@HOST:PORT"));
@@ -221,7 +221,10 @@ static bool is_public(void *arg, const struct sockaddr *addr)
     return address_is_public(addr);
 }
 
-/* A proxy resolves names, and is itself wherever it is; an address is what it is. */
+/*
+ * With a proxy, a name passes here: the proxy resolves it, and may be at any address. Only an
+ * address in the URL can be checked.
+ */
 static bool is_other_address(const char *host)
 {
     struct sockaddr_in v4 = { .sin_family = AF_INET };

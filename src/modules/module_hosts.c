@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts that modules come from; see module_hosts.h. */
+/* Hosts from which modules may be fetched; see module_hosts.h. */
 #include "modules/module_hosts.h"
 
 #include "base/mem.h"
@@ -67,7 +67,7 @@ enum module_host module_hosts_find(const struct module_hosts *hosts, const char 
 {
     enum module_host found = hosts->n ? MODULE_HOST_DENIED : MODULE_HOST_PUBLIC;
     struct str wanted = str_of(host), name;
-    if (wanted.n && wanted.p[wanted.n - 1] == '.') /* the same name, said in full */
+    if (wanted.n && wanted.p[wanted.n - 1] == '.') /* the fully qualified form of the same name */
         wanted.n--;
     for (size_t i = 0; i < hosts->n; i++) {
         uint16_t its_port;

@@ -27,7 +27,7 @@ struct module_references {
     struct module_references_opts opts;
     char *dir;
     size_t n_running;
-    struct list background; /* struct module_reference whose callers have had their answer */
+    struct list background; /* struct module_reference that were already answered */
 };
 
 /*
@@ -36,16 +36,17 @@ struct module_references {
  *     copy of a digest ----------------------------------------------------------> end
  *     credentials -> what it names now -> module, unless it is here -> record ---> end
  *                         |                   |
- *                         +-------------------+--> the registry is away: copy ---> end
+ *                         +-------------------+--> registry unreachable: copy ---> end
  *
- * and, MODULE_REFERENCE_PATIENCE_MS after its beginning, copy ---> answer; it goes on without one.
+ * MODULE_REFERENCE_PATIENCE_MS after its beginning the copy, if there is one, is returned; the
+ * request continues without a caller.
  */
 struct module_reference {
     struct list node; /* of all->background */
     struct module_references *all;
     struct timer patience;
     struct oci_reference ref;
-    bool looks; /* no module is wanted */
+    bool looks; /* only look up, without the module */
     struct module_login *finding;
     struct module_artifact *artifact;
     struct module_fetch *fetch;
@@ -106,7 +107,7 @@ static char *module_path(const struct module_reference *q)
     return xasprintf("%s/%s" MODULE_SUFFIX, q->all->dir, q->pin.sha256);
 }
 
-/* Its bytes, if they are what the digest says; a damaged file goes. */
+/* Load the module's bytes if they match the digest; a damaged file is removed. */
 static bool load(struct module_reference *q)
 {
     uint8_t digest[SHA256_BYTES];
@@ -142,7 +143,7 @@ static char *record_path(const struct module_reference *q)
     return xasprintf("%s/%s" RECORD_SUFFIX, q->all->dir, hex);
 }
 
-/* false: it is no record. */
+/* false: not a valid record. */
 static bool parse_record(struct str text, struct str *ret_name, struct module_pin *ret)
 {
     struct str manifest, sha256;
@@ -165,7 +166,7 @@ static bool read_record(const char *path, struct buf *text, struct str *ret_name
            parse_record(buf_str(text), ret_name, ret);
 }
 
-/* The module that the reference named last. */
+/* Use the module that the reference named last. */
 static bool use_copy(struct module_reference *q)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SLAB_MAX_BYTES);
@@ -197,13 +198,13 @@ static int write_record(const struct module_reference *q, struct err *err)
     return sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
 }
 
-/* ---- what is on disk and not needed ---- */
+/* ---- unneeded files on disk ---- */
 
 struct records {
     size_t n;
     char oldest[NAME_MAX + 1];
     struct timespec oldest_at;
-    struct buf modules; /* digests that are named, a line each */
+    struct buf modules; /* the digests that records name, one per line */
 };
 
 static bool is_older(struct timespec a, struct timespec b)
@@ -251,8 +252,10 @@ static void remove_unnamed(const char *dir, const char *file, struct records *na
     }
 }
 
-/* Records beyond the limit, modules that no record names, and what killed processes left. Only
- * while nothing else is under way: a module is on disk before its record. */
+/*
+ * Remove records beyond the limit, modules that no record names, and files that killed processes
+ * left. Only while nothing else is in progress, since a module is written before its record.
+ */
 static void tidy(const struct module_references *all)
 {
     struct records r = { .modules = BUF_INIT(1 << 20) };
@@ -270,7 +273,7 @@ static void tidy(const struct module_references *all)
 
 /* ---- the registry ---- */
 
-/* The registry did not say that this is not to be had. */
+/* Whether the registry could not be asked, as opposed to having refused. */
 static bool is_away(int r)
 {
     switch (r) {
@@ -308,7 +311,7 @@ static void failed(struct module_reference *q, int r)
     end(q, r);
 }
 
-/* The answer is the copy; what is under way stays under way, and keeps its pin and module. */
+/* Answer with the copy; the running request continues, and keeps its own pin and module. */
 static void on_patience(struct timer *t)
 {
     struct module_reference *q = container_of(t, struct module_reference, patience);
@@ -351,7 +354,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
         finish(q);
 }
 
-/* By the manifest's digest: the tag may move meanwhile. */
+/* By the manifest's digest, since the tag may move meanwhile. */
 static int fetch(struct module_reference *q, struct err *err)
 {
     struct oci_reference pinned = q->ref;

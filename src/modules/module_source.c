@@ -45,12 +45,12 @@ struct module_dir_watch {
 
 struct module_source_followed {
     struct reflector *reflector;
-    uint64_t seen; /* hash of the entry that was told last; 0: none */
-    bool is_told;  /* of its absence */
+    uint64_t seen; /* hash of the entry that was last reported; 0: none */
+    bool is_told;  /* its absence was reported */
     struct watch_key key;
 };
 
-/* One attempt: perhaps Secrets or the user's credentials, then the module. */
+/* One attempt: reads Secrets or the user's credentials if needed, then the module. */
 struct download {
     struct module_source *src;
     struct pull_secrets *secrets;
@@ -59,12 +59,12 @@ struct download {
     struct timer retry;
     unsigned failures;
     bool is_running;                /* on sources->running, and counted in sources->fetching */
-    char holder[HOLDER_DIGITS + 1]; /* of the attempt's credentials; "": it has none */
+    char holder[HOLDER_DIGITS + 1]; /* of the attempt's credentials; "": none */
     bool uses_login;
-    const char *told;   /* the reason that was told last; NULL: none since it could be had */
-    char *namespace;    /* NULL: who runs the process */
+    const char *told;   /* the reason last reported; NULL: none since the last success */
+    char *namespace;    /* NULL: the user who runs the process */
     char *pull_secrets; /* NULL: none */
-    struct str *auths;  /* each given, free() */
+    struct str *auths;  /* each is given, free() */
     size_t n_auths;
     char sha256[SHA256_HEX_SIZE];
 };
@@ -86,14 +86,14 @@ struct module_source {
 struct module_sources {
     struct module_sources_opts opts;
     char *dir;
-    uint8_t secret[SECRET_BYTES]; /* that is in the names of private modules */
+    uint8_t secret[SECRET_BYTES]; /* part of the names of private modules */
     bool has_secret;
     uv_poll_t poll;
     int fd;          /* inotify */
     struct map dirs; /* path -> struct watched_dir */
     struct list changed, changed_dirs;
     struct timer rest;
-    struct list queue, running; /* downloads that wait; attempts */
+    struct list queue, running; /* queue: waiting downloads; running: attempts */
     unsigned fetching;
     size_t n_files;
     uint64_t fetched, failures;
@@ -143,7 +143,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Of a file; to be freed. */
+/* Path of a source's file; the caller frees it. */
 static char *path_of(const struct module_source *src)
 {
     return src->dir ? xasprintf("%s/%s", src->dir->path, src->text) : xstrdup(src->text);
@@ -155,7 +155,7 @@ static int open_module(const char *path, struct err *err)
     return fd < 0 ? err_sys(err, fd, "open module '%s'", path) : fd;
 }
 
-/* What changed has come to rest. */
+/* The changes have settled: process them. */
 static void on_rest(struct timer *t)
 {
     struct module_sources *s = container_of(t, struct module_sources, rest);
@@ -197,7 +197,7 @@ static void take_event(struct module_sources *s, const struct inotify_event *ev)
 {
     if (ev->mask & IN_IGNORED)
         return;
-    bool lost = ev->mask & IN_Q_OVERFLOW; /* then anything may have changed */
+    bool lost = ev->mask & IN_Q_OVERFLOW; /* after an overflow anything may have changed */
     map_each (e, &s->dirs) {
         struct watched_dir *d = e->value;
         if (lost || d->wd == ev->wd)
@@ -316,7 +316,7 @@ static void on_config_map(void *arg, const struct json *object)
         src->ops->on_module(src->arg, take_fd(&fd));
 }
 
-/* One that is deleted takes nothing with it: what runs, runs on. */
+/* A deleted ConfigMap does not end the module that is running. */
 static void on_config_map_gone(void *arg, struct str namespace, struct str name)
 {
     struct module_source *src = arg;
@@ -357,7 +357,9 @@ static int follow_config_map(struct module_source *src, const struct module_orig
 
 /* ---------------------------------------------------------------- downloads */
 
-/* Of the directory. One that cannot be kept is good until the end of the process. */
+/*
+ * Read or create the directory's secret. If it cannot be stored, it is used until the process ends.
+ */
 static void find_secret(struct module_sources *s)
 {
     scoped(free_scoped) char *path = xasprintf("%s/.secret", s->dir);
@@ -377,7 +379,7 @@ static void find_secret(struct module_sources *s)
                  err_text(&err));
 }
 
-/* Who has these credentials in its namespace; "" with an empty login. */
+/* The name for the holders of these credentials in the namespace; "" for an empty login. */
 static void name_holder(const struct module_source *src, const struct oci_login *login,
                         char ret[HOLDER_DIGITS + 1])
 {
@@ -396,7 +398,7 @@ static void name_holder(const struct module_source *src, const struct oci_login 
     hex_format(hash, HOLDER_DIGITS / 2, ret);
 }
 
-/* holder: "": of all. Given, free(). */
+/* holder "": shared by all. Given, free(). */
 static char *download_path(const struct module_source *src, const char *holder)
 {
     return xasprintf("%s/%s%s%s.wasm", src->s->dir, src->url->sha256, holder[0] ? "." : "", holder);
@@ -408,7 +410,7 @@ static int open_download(const struct module_source *src, const char *holder)
     return sys_openat(AT_FDCWD, path, O_RDONLY, 0);
 }
 
-/* The oldest go until what is left fits; what runs is compiled already. */
+/* Remove the oldest files until the rest fits; running modules are already compiled. */
 static void evict(struct module_sources *s)
 {
     for (unsigned round = 0; round < 1000; round++) {
@@ -444,7 +446,7 @@ static void on_retry(struct timer *t)
     fetch_next(src->s);
 }
 
-/* Why a registry did not give it, for whoever reads the status. NULL: that is for the log alone. */
+/* Why a registry failed, for readers of the status. NULL: only for the log. */
 static const char *registry_trouble(const struct download *d, int r, const struct err *err,
                                     struct err *public)
 {
@@ -461,7 +463,7 @@ static const char *registry_trouble(const struct download *d, int r, const struc
         (void)err_set(public, r, "the registry has no '%.200s'", url);
         return "ModuleNotFound";
     case E_DIGEST:
-        *public = *err; /* these are our words */
+        *public = *err; /* our own words, which reveal nothing */
         return "ModuleDigestWrong";
     case E_UNSUPPORTED:
     case E_PARSE:
@@ -473,8 +475,7 @@ static const char *registry_trouble(const struct download *d, int r, const struc
     }
 }
 
-/* What the answer of a server was is for the log: whoever reads the status may be looking for
- * servers. */
+/* The server's response is only logged: a reader of the status might be probing for servers. */
 static const char *fetch_trouble(const struct download *d, int r, const struct err *err,
                                  struct err *public)
 {
@@ -496,7 +497,7 @@ static const char *fetch_trouble(const struct download *d, int r, const struct e
     return "ModuleUnavailable";
 }
 
-/* reason: static. */
+/* reason: a static string. */
 static void retry_later(struct module_source *src, const char *reason, const struct err *err)
 {
     struct download *d = src->url;
@@ -523,7 +524,7 @@ static void fetch_failed(struct module_source *src, int r, const struct err *err
     struct str url = str_of(src->text), query;
     struct err public = { 0 };
     const char *reason = fetch_trouble(src->url, r, err, &public);
-    (void)str_cut(url, '?', &url, &query); /* which may hold secrets */
+    (void)str_cut(url, '?', &url, &query); /* the query may contain secrets */
     if (!src->url->told || strcmp(src->url->told, reason) != 0)
         log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url),
                  err_text(err));
@@ -554,7 +555,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
     fetch_next(s);
 }
 
-/* login: NULL: none. d->holder is that of the login. */
+/* login NULL: none. d->holder belongs to the login. */
 static int start_fetch(struct module_source *src, const struct oci_login *login, struct err *err)
 {
     const struct module_sources *s = src->s;
@@ -572,7 +573,7 @@ static int start_fetch(struct module_source *src, const struct oci_login *login,
     return module_fetch_start(&opts, on_fetched, src, &d->fetch, err);
 }
 
-/* What the first of these configurations has that knows the registry. */
+/* Read the login from the first of these configurations that has one for the registry. */
 static int read_login(const struct module_source *src, const struct str *auths, size_t n,
                       struct oci_login *ret, struct err *err)
 {
@@ -592,7 +593,7 @@ static int fetch_by(struct module_source *src, const struct str *auths, size_t n
     return r;
 }
 
-/* Whoever has these credentials may have had it before. */
+/* The module may already have been fetched with these credentials. */
 static int use_or_fetch(struct module_source *src, const struct oci_login *login, struct err *err)
 {
     struct module_sources *s = src->s;
@@ -609,7 +610,7 @@ static int use_or_fetch(struct module_source *src, const struct oci_login *login
     return 0;
 }
 
-/* Before a request was made. E_INVALID: credentials that cannot be read. */
+/* The attempt failed before a request was made. E_INVALID: unreadable credentials. */
 static void attempt_failed(struct module_source *src, int r, const struct err *err)
 {
     end_attempt(src);
@@ -683,10 +684,11 @@ static bool has_turn(const struct module_sources *s, const char *namespace)
     return n < MODULE_SOURCE_TENANT_MAX;
 }
 
-/* NULL: none waits whose namespace has a turn. */
+/* NULL: no waiting download belongs to a namespace that may start one. */
 static struct module_source *first_in_turn(const struct module_sources *s)
 {
-    const char *passed = NULL; /* the last namespace that has none: often the next one's too */
+    const char *passed = NULL; /* the last namespace that may not start one: the next download often
+                                  belongs to it too */
     list_each (node, &s->queue) {
         struct module_source *src = list_entry(node, struct module_source, node);
         const char *namespace = src->url->namespace;
@@ -714,7 +716,7 @@ static void fetch_next(struct module_sources *s)
     }
 }
 
-/* With credentials that are known now; others are asked for first. */
+/* Look in the cache if the credentials are already known; otherwise they are read first. */
 static int open_private(const struct module_source *src)
 {
     const struct download *d = src->url;
@@ -727,7 +729,7 @@ static int open_private(const struct module_source *src)
     return holder[0] ? open_download(src, holder) : -ENOENT;
 }
 
-/* By a timer, so that nothing is told inside module_source_open(). */
+/* Starts by a timer, so that no callback runs inside module_source_open(). */
 static int open_url(struct module_source *src, struct err *err)
 {
     int fd = open_download(src, "");
@@ -770,7 +772,7 @@ static struct module_source *new_source(struct module_sources *s, const struct m
     return src;
 }
 
-/* Its directory's path is kept with the directory: there may be thousands of files in it. */
+/* The directory's path is stored with the directory: it may contain thousands of files. */
 static struct module_source *new_file(struct module_sources *s, const struct module_origin *o)
 {
     struct err why = { 0 };

@@ -44,7 +44,7 @@ struct pull_secrets {
     struct pull_secret at[PULL_SECRETS_MAX];
     struct str texts[PULL_SECRETS_MAX];
     size_t n, n_left;
-    int r; /* of the first one that cannot be had */
+    int r; /* of the first Secret that could not be read */
     struct err err;
     pull_secrets_cb cb;
     void *arg;
