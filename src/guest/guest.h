@@ -142,7 +142,7 @@ enum guest_limit { GUEST_LIMIT_SWAP, GUEST_LIMIT_LOG };
 
 struct guest_ops {
     /*
-     * Runs when the activation that started the operation has ended, before the change of state.
+     * Runs when the activation that started the operation has ended, after on_state().
      * The id stays outstanding until a delivery with last = true.
      */
     void (*on_op)(struct guest *g, const struct guest_op *op, void *arg);

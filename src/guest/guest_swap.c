@@ -146,8 +146,7 @@ void guest_suspend_failed(struct guest *g, const struct proto_answer *a)
     }
     if (a->code == E_LIMIT) {
         wait_for_room(g, a->swap_needs_bytes, true);
-        if (a->swap_needs_bytes <=
-            left_bytes(h)) { /* space was released meanwhile, or too little was reserved */
+        if (a->swap_needs_bytes <= left_bytes(h)) { /* the reservation was too small */
             guest_swap_has_room(h);
             return;
         }

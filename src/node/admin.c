@@ -74,7 +74,7 @@ int admin_start(struct loop *loop, const char *data_dir, const struct admin_page
     a->pages = pages;
     a->arg = arg;
     a->path = xasprintf("%s/admin.sock", data_dir);
-    /* The data directory is locked by us: whoever made this socket is gone. */
+    /* We hold the lock of the data directory, so the process that made this socket has ended. */
     (void)unlink(a->path);
     struct http_server_opts opts = { .unix_path = a->path, .on_request = on_request, .arg = a };
     int r = http_server_start(loop, &opts, &a->server, err);

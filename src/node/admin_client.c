@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ask a running server; see admin_client.h. */
+/* A client of a running server's admin socket; see admin_client.h. */
 #include "node/admin_client.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@ struct admin_client_ask {
     struct loop loop;
     void (*on_data)(void *arg, struct str chunk);
     void *arg;
-    struct buf refusal; /* what the server says instead */
+    struct buf refusal; /* the body of a response other than 200 */
     int status, r;
     struct err err;
 };

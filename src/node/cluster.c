@@ -35,7 +35,7 @@ static struct datadir_names names_of(const struct cluster *c)
     return (struct datadir_names){ c->host, c->opts.tls_names, c->opts.n_tls_names };
 }
 
-/* Called on a request once the certificate nears its end; returns when to ask again. */
+/* Called on requests once the certificate is close to its expiry; returns when to call again. */
 static int64_t renew(void *arg)
 {
     struct cluster *c = arg;
@@ -80,7 +80,7 @@ static void on_published(void *arg, int r, const struct err *cause)
     c->opts.on_ready(c->opts.arg, r, &err);
 }
 
-/* Servers that extend this one read there whose client certificates they may believe. */
+/* API servers that extend this one read there which CA signs client certificates. */
 static int publish_client_ca(struct cluster *c, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(TOKEN_FILE_MAX_BYTES);
@@ -101,7 +101,9 @@ static void on_lease_released(void *arg)
         c->opts.on_ready(c->opts.arg, r, &err);
 }
 
-/* The data directory is ours alone: a process that led while it served from it has ended. */
+/*
+ * The data directory is locked by us: a process that was leader while it served from it has ended.
+ */
 static void on_api_ready(void *arg, int r, const struct err *cause)
 {
     struct cluster *c = arg;

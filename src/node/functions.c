@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Roles of functions in one process; see functions.h. Read from functions_start() at the end. */
+/* The function roles of a process; see functions.h. Read from functions_start() at the end. */
 #include "node/functions.h"
 
 #include "base/log.h"
@@ -51,7 +51,7 @@ struct functions {
     struct triggers *triggers;
     struct tls_ctx *tls;                     /* of the gateway */
     struct tls_ctx *server_tls, *client_tls; /* between roles */
-    struct tls_ctx *public_tls;              /* to other gateways, without those */
+    struct tls_ctx *public_tls;              /* to other gateways, without peer certificates */
     struct worker *worker;
     struct worker_http *worker_http;
     struct fn_simulation *simulation;
@@ -60,7 +60,7 @@ struct functions {
     struct module_sources *sources;
     char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
     size_t n_module_dirs;
-    struct catalog_modules seen; /* of them, by the control plane */
+    struct catalog_modules seen; /* modules seen in these directories, for the control plane */
     struct guest_logs *logs;
     char *gateway_address, *control_address, *worker_address;
     bool gateway_synced, worker_synced, told, stopping;
@@ -96,7 +96,7 @@ static void check_ready(struct functions *f)
     f->opts.on_ready(f->opts.arg);
 }
 
-/* Object watches need an API; schedules and events do not. */
+/* Watches of objects need an API; schedules and events do not. */
 static void start_triggers(struct functions *f)
 {
     struct err err = { 0 };
@@ -128,9 +128,9 @@ static void on_worker_synced(void *arg)
     check_ready(f);
 }
 
-/* ---------------------------------------------------------------- small things */
+/* ---------------------------------------------------------------- helpers */
 
-/* Made at the first start that needs one. */
+/* Creates the token at the first start that needs one. */
 static int make_token(const char *path, struct err *err)
 {
     uint8_t secret[TOKEN_MADE_BYTES];
@@ -144,8 +144,8 @@ static int make_token(const char *path, struct err *err)
 }
 
 /*
- * A client of the control plane's listener can make functions and act as a worker or gateway, so it
- * needs a token, also on loopback, where every user of the machine could connect. Without
+ * Clients of the control plane's listener can create functions and act as a worker or gateway, so
+ * they need a token, even on loopback, where every user of the machine can connect. Without
  * --token-file the token is in the data directory.
  */
 static int read_token(struct functions *f, struct err *err)
@@ -173,7 +173,7 @@ static int read_token(struct functions *f, struct err *err)
     return r;
 }
 
-/* Where anybody could reach it, whoever calls shows a token. */
+/* A listener that other machines can reach requires a token of its clients. */
 static int check_open(const struct functions *f, const char *what, const char *host,
                       struct err *err)
 {
@@ -203,7 +203,7 @@ static int read_pem(const char *path, struct buf *to, struct err *err)
     return sys_read_file(AT_FDCWD, path, to, err);
 }
 
-/* Clients show tokens, not certificates. */
+/* Clients authenticate by tokens, not by certificates. */
 static int new_server_tls(const char *cert_file, const char *key_file, struct tls_ctx **ret,
                           struct err *err)
 {
@@ -252,7 +252,7 @@ static void add_module_dir(struct functions *f, const char *dir)
     f->module_dirs[f->n_module_dirs++] = real ? real : xstrdup(dir);
 }
 
-/* The places of modules, for the worker and for the control plane of this process. */
+/* Open the module sources for the worker and the control plane of this process. */
 static int open_sources(struct functions *f, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
@@ -275,7 +275,7 @@ static int open_sources(struct functions *f, struct err *err)
         add_module_dir(f, o->module_dirs[i]);
     f->seen = (struct catalog_modules){ .sources = f->sources,
                                         .dirs = f->module_dirs,
-                                        /* workers elsewhere may have other files */
+                                        /* workers in other processes may have other files */
                                         .n_dirs = o->control.host ? 0 : f->n_module_dirs };
     return 0;
 }
@@ -313,7 +313,7 @@ static bool shows_token(const struct functions *f, const struct http_request *re
                                    str_is_secret(str_slice(shown, 7, shown.n), f->token));
 }
 
-/* Streams of gateways, workers and followers; and REST. */
+/* Handle streams of gateways, workers and followers, and REST requests. */
 static void on_control_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     struct functions *f = arg;
@@ -353,7 +353,7 @@ static int listen_control(struct functions *f, struct err *err)
     return 0;
 }
 
-/* An address that a socket can have here. */
+/* Whether a socket on this machine can bind the address. */
 static bool is_this_machine(struct str host)
 {
     struct address at;
@@ -374,7 +374,10 @@ static bool is_this_machine(struct str host)
     return fd >= 0 && bind(fd, &to.any, is_v4 ? sizeof to.v4 : sizeof to.v6) == 0;
 }
 
-/* Of this process or of its API: what a worker names, gateways send requests to. */
+/*
+ * Whether the address belongs to this process or its API. Gateways send requests to the address
+ * that a worker names, so it must not be one of ours.
+ */
 static bool is_ours(void *arg, struct str host, uint16_t port)
 {
     const struct functions *f = arg;
@@ -510,7 +513,7 @@ static int start_images(struct functions *f, struct err *err)
     f->image_store = realpath(dir, NULL);
     if (!f->image_store)
         return err_sys(err, -errno, "'%s'", dir);
-    static const char *const none[] = { "none.invalid" }; /* files alone */
+    static const char *const none[] = { "none.invalid" }; /* only files */
     const struct images_opts opts = { .loop = o->loop,
                                       .store = f->image_store,
                                       .owner = o->data_dir,
@@ -541,7 +544,10 @@ static int start_oci(struct functions *f, struct runtime **ret, struct err *err)
     return oci_runtime_new(&opts, ret, err);
 }
 
-/* Gateways elsewhere come by our listener: addresses of containers are of this machine alone. */
+/*
+ * Gateways of other processes must use our listener, since containers' addresses only exist on this
+ * machine.
+ */
 static bool is_proxy(const struct functions_opts *o)
 {
     const char *host = o->worker.host;
@@ -593,7 +599,9 @@ static int start_worker(struct functions *f, struct err *err)
 
 /* ---------------------------------------------------------------- gateway */
 
-/* How other gateways are spoken to: as this one is, for they have certificates alike. */
+/*
+ * TLS towards other gateways: like our own, since all gateways have the same kind of certificate.
+ */
 static struct tls_ctx *peer_tls(const struct functions *f)
 {
     return !f->tls ? NULL : f->client_tls ? f->client_tls : f->public_tls;
@@ -655,7 +663,7 @@ static int start_gateway(struct functions *f, struct err *err)
     return 0;
 }
 
-/* ---------------------------------------------------------------- stopping, one after the other */
+/* ---------------------------------------------------------------- stopping, step by step */
 
 static void free_functions(struct functions *f)
 {
@@ -721,7 +729,7 @@ static void stop_worker(void *arg)
 {
     struct functions *f = arg;
     if (f->worker)
-        /* Without gateways in other processes nobody can still be asking for anything. */
+        /* Without gateways in other processes no request can be outstanding. */
         worker_stop(take_ptr(&f->worker),
                     has(f, FUNCTIONS_CONTROL) && !f->control_http ? 0 : FUNCTIONS_DRAIN_MS / 2,
                     stop_images, f);
@@ -772,7 +780,7 @@ void functions_stop(struct functions *f, void (*done)(void *arg), void *arg)
         stop_async(f);
 }
 
-/* ---------------------------------------------------------------- what it tells */
+/* ---------------------------------------------------------------- status and metrics */
 
 const char *functions_gateway(const struct functions *f)
 {
@@ -828,7 +836,7 @@ static int start_roles(struct functions *f, struct err *err)
                                        .token = f->token };
     int r = link_dialer_new(&dialer, &f->dialer, err);
     if (r >= 0 && has(f, FUNCTIONS_WORKER) && !o->simulate)
-        (void)open_sources(f, NULL); /* start_wasm() says what is wrong */
+        (void)open_sources(f, NULL); /* start_wasm() reports the error */
     if (r >= 0 && has(f, FUNCTIONS_CONTROL))
         r = start_control(f, err);
     if (r >= 0 && has(f, FUNCTIONS_WORKER))

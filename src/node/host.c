@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator host put together; see host.h. */
+/* Assembles the operator host; see host.h. */
 #include "node/host_impl.h"
 
 #include "base/sys.h"
@@ -98,7 +98,7 @@ static void start_identities(struct host *h)
         h->in_their_names = identity_transport_new(o->loop, o->transport, h->identities);
 }
 
-/* What guests of ABI v1 read from, and where modules come from. */
+/* Start what guests of ABI v1 read from, and the module sources. */
 static int start_cache(struct host *h, const char *downloads_dir, struct err *err)
 {
     const struct host_opts *o = &h->opts;
@@ -187,7 +187,7 @@ bool host_is_synced(const struct host *h)
     return h->synced;
 }
 
-/* ---------------------------------------------------------------- stopping, one after the other */
+/* ---------------------------------------------------------------- stopping, step by step */
 
 static void on_cache_closed(void *arg)
 {
@@ -223,7 +223,7 @@ static void on_operators_closed(void *arg)
         on_guests_closed(h);
 }
 
-/* Guests are asleep, for the next process to go on with them. */
+/* The guests are asleep, and the next process can resume them. */
 static void on_drained(void *arg)
 {
     struct host *h = arg;
@@ -244,7 +244,7 @@ void host_stop(struct host *h, void (*done)(void *arg), void *arg)
         on_operators_closed(h);
 }
 
-/* ---------------------------------------------------------------- what it tells */
+/* ---------------------------------------------------------------- counts and views */
 
 void host_get_counts(const struct host *h, struct host_counts *ret)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prometheus text about the operator host. Controllers' metrics have controller-runtime's names
- * and come from v1_host_metrics(); what only we have begins with dormouse_.
+ * Prometheus text about the operator host. Controllers' metrics have controller-runtime's names and
+ * come from v1_host_metrics(); metrics of dormouse alone begin with dormouse_.
  */
 #include "node/host_impl.h"
 
@@ -17,7 +17,7 @@ static void gauge(struct buf *to, const char *name, const char *type, const char
     (void)buf_printf(to, "%s %" PRIu64 "\n", name, value);
 }
 
-/* ---- of all guests together ---- */
+/* ---- totals of all guests ---- */
 
 struct sums {
     uint64_t resident, swap, restarts, queued;
@@ -43,7 +43,7 @@ static void wake_histogram(struct buf *to, const struct guest_host_stats *g)
                     histogram_view(&g->wake_us));
 }
 
-/* ---- of each operator ---- */
+/* ---- per operator ---- */
 
 struct host_metrics_column {
     const char *name, *type, *help;
@@ -113,7 +113,7 @@ static void add_wake_rows(struct guest *g, void *arg)
     }
 }
 
-/* client-go's name; its codes are summed by class here, and 429 of our own limit stands apart. */
+/* client-go's metric, but with codes grouped by class; 429 of our own limit is separate. */
 static void add_requests(struct operator* o, void *arg)
 {
     static const char *const codes[] = { "limited", "1xx", "2xx", "3xx", "4xx", "5xx" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an operator host has anything to do; for testbeds (testbed.h). */
+/* Whether an operator host is at rest; for testbeds (testbed.h). */
 #include "node/host_impl.h"
 
 #include "base/sys.h"
@@ -65,7 +65,7 @@ struct telling {
     struct buf *why;
 };
 
-/* A line of its log for people: the message, and what it is about. */
+/* Format a line of the operator's log for people: the message and its subject. */
 static void add_complaint(struct buf *to, struct str line)
 {
     static const char *const about[] = { "controller", "key" };
@@ -90,7 +90,7 @@ static void add_complaint(struct buf *to, struct str line)
     arena_fini(&a);
 }
 
-/* The last complaint in its log. */
+/* Report the last complaint in the operator's log. */
 static void tell_complaint(const struct telling *t, const struct operator_view *v)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT((size_t)2 * GUEST_LOG_FILE_MAX);

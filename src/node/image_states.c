@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nodes tell about their images; see image_states.h. */
+/* The nodes' reports about their images; see image_states.h. */
 #include "node/image_states.h"
 
 #include "base/intern.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEFT_MAX_MS 86400e3 /* of a layer of which the manifest says no matter what */
+#define LEFT_MAX_MS 86400e3 /* bounds the rest of a transfer, whatever size the manifest gives */
 
 _Static_assert((int)NODE_STATE_LAYERS_MAX == (int)SCHED_NODE_LAYERS_MAX, "one limit");
 _Static_assert((int)NODE_STATE_PREFIX_BYTES == (int)SCHED_LAYER_PREFIX_BYTES, "one prefix");
@@ -18,8 +18,8 @@ _Static_assert((int)NODE_STATE_PREFIX_BYTES == (int)SCHED_LAYER_PREFIX_BYTES, "o
 struct image_state {
     struct sched_object *o;
     char *url;
-    bool is_refused;  /* at this url */
-    bool was_refused; /* at any */
+    bool is_refused;  /* at the current url */
+    bool was_refused; /* at any url */
 };
 
 struct image_states {
@@ -158,7 +158,7 @@ static int describe_layers(const struct oci_lookup_image *image, struct arena *a
         size_t k = 0;
         while (k < n && !oci_digest_equal(&blobs[k].diff, &l->diff_id))
             k++;
-        if (k < n) /* the same layer twice */
+        if (k < n) /* the layer occurs twice */
             continue;
         oci_digest_format(&l->diff_id, text);
         int r = sched_layer_prefix(str_of(text), &prefixes[n], err);
@@ -221,7 +221,7 @@ static void describe_node(const struct sched_node_image_state *s, const uint64_t
     }
 }
 
-/* Another node may have it from there when it is there. */
+/* Whether another node may fetch it from there once it has arrived. */
 static bool may_be_followed(const struct image_state *e, int64_t wall_ms)
 {
     return url_of(e).n > 0 &&

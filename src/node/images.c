@@ -18,26 +18,26 @@
 enum {
     READ_BYTES = 64 << 10,
     HEX_DIGITS = 64,
-    AROUND_BYTES = 64 /* of a question, around what is asked for */
+    AROUND_BYTES = 64 /* of a request, in addition to its text */
 };
 
-extern char **environ; /* the child takes proxies from it */
+extern char **environ; /* the child inherits proxy settings from it */
 
-/* An image that is used here, or was until its lease is dropped. */
+/* An image that is in use here, or whose lease is about to be dropped. */
 struct images_held {
     struct fn_image pub;
     struct node_images *s;
     uint32_t refs;
 };
 
-/* One question to the child; equal ones share it. */
+/* One request to the child; equal requests are merged. */
 struct images_request {
     struct node_images *s;
     struct list node; /* in `waiting` or `asked` */
     uint64_t id;
-    char *text;   /* JSON of "get"; NULL: a lease is dropped */
-    char *tenant; /* likewise */
-    char *lease;  /* of a drop */
+    char *text;   /* JSON of "get"; NULL: the request drops a lease */
+    char *tenant; /* as above */
+    char *lease;  /* the lease to drop */
     bool is_pulling;
     struct list calls; /* struct waiter */
 };
@@ -45,34 +45,34 @@ struct images_request {
 struct waiter {
     struct list node;
     struct fn_image_call *call;
-    bool is_told; /* that it is being pulled */
+    bool is_told; /* the start of the pull was reported */
 };
 
-/* It belongs to itself once its input is closed. */
+/* After its input is closed, the struct frees itself. */
 struct images_child {
     struct node_images *s;
     struct list node;        /* in `children` */
     struct process *process; /* NULL: it has ended */
     uv_pipe_t in, out;
     struct buf lines;
-    int handles; /* not closed yet */
+    int handles; /* that are not closed yet */
     bool is_ending;
 };
 
 struct node_images {
     struct images_opts opts;
-    char *lease;        /* prefix of ids */
+    char *lease;        /* prefix of the leases' ids */
     struct map held;    /* dir -> struct images_held */
     struct map by_text; /* text -> struct images_request */
     struct list waiting, asked;
-    size_t n_gets, n_drops; /* of asked: never both, since a drop must not meet a new lease */
-    size_t n_unused;        /* held without a reference */
+    size_t n_gets, n_drops; /* in `asked`; one is 0, since a drop must not meet a new lease */
+    size_t n_unused;        /* held images without a reference */
     uint64_t last_id;
-    struct images_child *child; /* takes questions; NULL: none */
-    struct list children;       /* that are still there */
+    struct images_child *child; /* the child that accepts requests; NULL: none */
+    struct list children;       /* children that have not ended */
     struct defer turn;
     struct timer late;
-    bool is_late; /* nothing is asked for any more */
+    bool is_late; /* closing: no further requests are sent */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -92,7 +92,7 @@ static void free_request(struct images_request *q)
     free(q);
 }
 
-/* It was asked, and nothing more comes. */
+/* The request has ended: no further answer follows. */
 static void end_request(struct images_request *q)
 {
     if (q->text)
@@ -181,7 +181,7 @@ static bool is_hex(struct str s, size_t n)
     return ok;
 }
 
-/* The end of the path of an image in the store, "<manifest>/<tenant>"; "": it is none. */
+/* The last part of an image's path in the store, "<manifest>/<tenant>"; "": not such a path. */
 static struct str place_of(const struct node_images *s, struct str dir)
 {
     scoped(free_scoped) char *prefix = xasprintf("%s/images/", s->opts.store);
@@ -207,7 +207,7 @@ static void take_image(struct images_request *q, const struct json *m)
         fail_request(q, -EIO, "the process that pulls images named a wrong directory");
         return;
     }
-    struct images_held *h = hold(s, dir); /* until all have theirs */
+    struct images_held *h = hold(s, dir); /* until every caller has a reference */
     if (!h->pub.config.p) {
         h->pub.config = str_n(str_dup(config), config.n);
         h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
@@ -229,7 +229,7 @@ static void take_image(struct images_request *q, const struct json *m)
     put(s, &h->pub);
 }
 
-/* Also those that came after it had begun. */
+/* Also notifies callers that joined after the pull had begun. */
 static void tell_pulling(struct images_request *q)
 {
     list_each (node, &q->calls) {
@@ -291,7 +291,7 @@ static void check_closed(struct node_images *s)
     done(arg);
 }
 
-/* What it was asked and has not answered. */
+/* Fail the requests that the child has not answered. */
 static void fail_asked(struct node_images *s, const char *why)
 {
     while (!list_is_empty(&s->asked))
@@ -322,7 +322,7 @@ static void close_pipe(uv_pipe_t *p)
         uv_close((uv_handle_t *)p, on_pipe_closed);
 }
 
-/* It takes no more questions, answers what it has, and ends. */
+/* The child gets no more requests, answers those it has, and ends. */
 static void end_child(struct images_child *c)
 {
     c->is_ending = true;
@@ -355,7 +355,7 @@ static void on_read(uv_stream_t *h, ssize_t n, const uv_buf_t *b)
     struct images_child *c = h->data;
     struct node_images *s = c->s;
     (void)b;
-    if (n < 0) { /* it has ended, or says too much */
+    if (n < 0) { /* it has ended, or its output is too long */
         bool was_asked = !c->is_ending;
         end_child(c);
         close_pipe(&c->out);
@@ -380,7 +380,7 @@ struct images_sending {
 static void on_sent(uv_write_t *req, int status)
 {
     struct images_sending *w = container_of(req, struct images_sending, req);
-    (void)status; /* on_read() learns that it has ended */
+    (void)status; /* on_read() notices the end */
     free(w->text);
     free(w);
 }
@@ -426,7 +426,7 @@ static void send_site(struct images_child *c)
     arena_fini(&a);
 }
 
-/* Descriptors above 2, as process_spawn() wants them. */
+/* The descriptors are above 2, as process_spawn() requires. */
 static int make_pipe(int ends[2], struct err *err)
 {
     int low[2];
@@ -494,7 +494,7 @@ static int start_child(struct node_images *s, struct err *err)
     return 0;
 }
 
-/* ---------------------------------------------------------------- what is asked next */
+/* ---------------------------------------------------------------- the next request */
 
 static void send_request(struct node_images *s, struct images_request *q)
 {
@@ -547,11 +547,13 @@ static void drop_unused(struct node_images *s)
         s->n_unused--;
         free_held(h);
         ask(s, q);
-        e = map_next(&s->held, NULL); /* it has changed */
+        e = map_next(&s->held, NULL); /* the map has changed */
     }
 }
 
-/* A tenant whose registry is slow leaves threads of the child to the others. */
+/*
+ * Limits the requests of one tenant, so that a slow registry leaves threads of the child to others.
+ */
 static bool has_turn(const struct node_images *s, const struct images_request *wanted)
 {
     unsigned n = 0;
@@ -571,13 +573,15 @@ static void ask_waiting(struct node_images *s)
     }
 }
 
-/* The end, and what could still be asked might wait for another process that writes the store: the
- * leases end with the boot. */
+/*
+ * Closing, and the remaining requests could wait for another process that writes the store: the
+ * leases end with the boot instead.
+ */
 static void give_up_all(struct node_images *s)
 {
     while (!list_is_empty(&s->waiting)) {
         struct images_request *q = list_first(&s->waiting, struct images_request, node);
-        assert(list_is_empty(&q->calls)); /* the worker is gone */
+        assert(list_is_empty(&q->calls)); /* the worker has ended */
         free_request(q);
     }
     struct map_entry *e = map_next(&s->held, NULL);
@@ -614,7 +618,7 @@ static void pump_later(struct node_images *s)
 
 /* ---------------------------------------------------------------- the interface */
 
-/* NULL: it is too long. */
+/* NULL: the text is too long. */
 static char *get_text(const struct node_images *s, const struct fn_image_want *want)
 {
     static const char *const policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
@@ -662,7 +666,7 @@ static int get(void *arg, const struct fn_image_want *want, struct fn_image_call
     return 0;
 }
 
-/* The pull goes on: what it brings stays in the store. */
+/* The pull continues: its result stays in the store. */
 static void cancel(void *arg, struct fn_image_call *call)
 {
     struct waiter *w = take_ptr(&call->data);
@@ -693,7 +697,7 @@ struct node_images *images_new(const struct images_opts *opts)
     return s;
 }
 
-/* Whatever is being pulled is not wanted any more. */
+/* Running pulls are no longer needed. */
 static void on_late(struct timer *t)
 {
     struct node_images *s = container_of(t, struct node_images, late);

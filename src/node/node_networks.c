@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where nodes may be; see node_networks.h. */
+/* The networks of nodes; see node_networks.h. */
 #include "node/node_networks.h"
 
 #include "base/mem.h"

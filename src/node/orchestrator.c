@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans for pods that were bound, to their nodes; see orchestrator.h. */
+/* Sends plans for bound pods to their nodes; see orchestrator.h. */
 #include "node/orchestrator.h"
 
 #include "base/clock.h"
@@ -20,59 +20,59 @@
 enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024, URL_SHOWN_BYTES = 200 };
 
 enum plan_at {
-    PLAN_ASK,   /* for what the image is made of */
-    PLAN_WAIT,  /* for its turn, and the nodes' states */
-    PLAN_SEND,  /* the node is told, or works */
-    PLAN_PAUSE, /* until the node is told again */
-    PLAN_DONE,  /* it has the image; remembered for a while */
+    PLAN_ASK,   /* waits for the layers of the image */
+    PLAN_WAIT,  /* waits for its turn, and for the nodes' states */
+    PLAN_SEND,  /* sent to the node, which is working on it */
+    PLAN_PAUSE, /* waits before the next attempt */
+    PLAN_DONE,  /* the node has the image; remembered for a while */
 };
 
-/* A transfer of a plan that is under way. */
+/* A transfer of a plan under way. */
 struct planned_task {
     struct oci_digest diff;
     int64_t size;
-    char *from; /* node; NULL: the registry */
+    char *from; /* source node; NULL: the registry */
     uint64_t begin_ms, end_ms;
 };
 
-/* An image to a node. */
+/* A plan to deploy an image to a node. */
 struct orchestrator_image_plan {
     struct list node; /* of o->plans[at] */
     struct orchestrator *o;
     enum plan_at at;
-    char *key;                                /* node, image */
-    char *to, *image, *namespace, *pod, *uid; /* pod: of the first one; "" with is_prefetch */
+    char *key;                                /* node and image */
+    char *to, *image, *namespace, *pod, *uid; /* to: node; pod: the first, "" with is_prefetch */
     char *zone;
     size_t n_zone;
     bool is_prefetch;
-    bool may_be_private; /* all its pods have pull secrets */
-    unsigned n_pods;     /* that ask for it, and were not counted yet */
+    bool may_be_private; /* every pod so far has pull secrets */
+    unsigned n_pods;     /* pods that wait for it and were not counted yet */
     struct arena arena;  /* of `made_of` */
     struct oci_lookup_image made_of;
     struct image_bdm_send *send;
-    char *url; /* of the node, when it was sent */
+    char *url; /* of the node, at the time of sending */
     struct planned_task *tasks;
     size_t n_tasks;
     unsigned tries;
-    uint64_t since_ms; /* it is `at` */
+    uint64_t since_ms; /* when it entered the state `at` */
     struct timer timer;
 };
 
 struct orchestrator {
     struct orchestrator_opts opts;
     char *key, *ca;
-    struct tls_ctx *tls; /* NULL: no node with https was told anything yet */
+    struct tls_ctx *tls; /* NULL: nothing was sent to a node with https yet */
     struct reflector *reflector;
     struct image_states *states;
     bool is_synced;
-    struct list plans[PLAN_DONE + 1]; /* by state */
+    struct list plans[PLAN_DONE + 1]; /* by enum plan_at */
     size_t n[PLAN_DONE + 1];
-    size_t n_prefetches; /* of those that nodes are told */
+    size_t n_prefetches; /* of those that were sent */
     struct map by_key;
     struct prefetcher *prefetcher; /* NULL: none */
-    struct timer prefetch;         /* armed while pods ask for something often */
-    char *last;                    /* node that was sent something; NULL: none was */
-    struct client_ask *event;      /* that is being written; NULL: none */
+    struct timer prefetch;         /* armed while pods often need some layer */
+    char *last;                    /* the node that last got a prefetch; NULL: none */
+    struct client_ask *event;      /* the Event being written; NULL: none */
     struct log_rate unreadable, full;
     struct orchestrator_stats stats;
 };
@@ -135,7 +135,7 @@ static void on_event(void *arg, int status, struct str body, const struct json *
                   log_quote(why, str_of(err_text(err))));
 }
 
-/* One at a time: the log has the others. */
+/* One Event at a time: the log has the others. */
 static void write_event(struct orchestrator_image_plan *p, const struct err *err)
 {
     struct orchestrator *o = p->o;
@@ -175,7 +175,7 @@ static void write_event(struct orchestrator_image_plan *p, const struct err *err
     arena_fini(&a);
 }
 
-/* The node pulls the image as it would without a plan. */
+/* The node pulls the image as without a plan. */
 static void plan_failed(struct orchestrator_image_plan *p, const struct err *err)
 {
     char why[LOG_QUOTE_MAX], image[LOG_QUOTE_MAX];
@@ -191,7 +191,7 @@ static void plan_failed(struct orchestrator_image_plan *p, const struct err *err
 
 static int find_node(const struct image_cluster_file *f, struct str name)
 {
-    size_t from = 0, to = f->o.n_nodes; /* by name */
+    size_t from = 0, to = f->o.n_nodes; /* sorted by name */
     while (from < to) {
         size_t middle = from + (to - from) / 2;
         int c = str_cmp(f->node_names[middle], name);
@@ -224,7 +224,7 @@ static void add_flights_of(const struct orchestrator_image_plan *p,
                            struct flights *to)
 {
     int at = find_node(f, str_of(p->to));
-    bool is_source = at >= 0 && f->node_urls[at].n > 0; /* else it is refused since */
+    bool is_source = at >= 0 && f->node_urls[at].n > 0; /* otherwise it was refused meanwhile */
     for (size_t i = 0; i < p->n_tasks && is_source; i++) {
         const struct planned_task *t = &p->tasks[i];
         int layer = find_layer(f, &t->diff);
@@ -252,9 +252,10 @@ static bool has_flight(const struct flights *f, const struct image_orchestrate_f
 }
 
 /*
- * What other plans have under way: flights of this image's layers, and bytes that nodes owe. What
- * has just come to a node is one that takes no more time, since the node may not have told yet.
- * And what nodes fetch for the plans of others (image_states_describe()).
+ * Add what other plans have under way: transfers of this image's layers, and bytes that nodes have
+ * to send. A layer that has just arrived at a node counts as a transfer that takes no more time,
+ * since the node may not have reported it yet. Transfers of plans of other schedulers come from the
+ * reports (image_states_describe()).
  */
 static void add_flights(const struct orchestrator *o, struct arena *a, struct image_cluster_file *f)
 {
@@ -296,7 +297,7 @@ static void keep_tasks(struct orchestrator_image_plan *p, const struct image_clu
     p->tasks = xnew_n(struct planned_task, tasks->all.n);
     for (size_t i = 0; i < tasks->all.n; i++) {
         const struct image_task *t = &tasks->all.p[i];
-        if (t->kind == IMAGE_TASK_JOIN) /* the plan that it joins has it */
+        if (t->kind == IMAGE_TASK_JOIN) /* counted for the plan whose transfer it joins */
             continue;
         p->tasks[p->n_tasks++] = (struct planned_task){
             .diff = f->blobs[t->layer].diff,
@@ -318,7 +319,7 @@ static void on_pause_over(struct timer *t)
     run_waiting(o);
 }
 
-/* What it holds does not count either: a plan would send other nodes there. */
+/* The layers that the node holds do not count either: a plan would send other nodes there. */
 static void refuse(struct orchestrator *o, struct str node, struct str url)
 {
     char quoted[LOG_QUOTE_MAX];
@@ -328,7 +329,7 @@ static void refuse(struct orchestrator *o, struct str node, struct str url)
                  log_quote(quoted, str_slice(url, 0, URL_SHOWN_BYTES)));
 }
 
-/* The node pulls the image as it would without a plan; its pod says why. */
+/* The node pulls the image as without a plan; an Event of the pod says why. */
 static void plan_skipped(struct orchestrator_image_plan *p)
 {
     struct err why = { 0 };
@@ -341,7 +342,7 @@ static void plan_skipped(struct orchestrator_image_plan *p)
     plan_free(p);
 }
 
-/* The address of a name is known when it is connected to. */
+/* The address of a host name is only known when connecting. */
 static void refuse_sent(struct orchestrator_image_plan *p)
 {
     struct str url;
@@ -355,7 +356,7 @@ static bool is_worth_another_try(int r)
     return r != E_DENIED && r != E_INVALID && r != E_LIMIT && r != -EPROTO;
 }
 
-/* A node that has something else to do, or none of it, says so. */
+/* A node that is busy, or accepts no prefetches, says so. */
 static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const struct err *err)
 {
     struct orchestrator_image_plan *p = arg;
@@ -369,7 +370,7 @@ static void on_prefetch_sent(void *arg, int r, const struct json *outcome, const
     log_debug("layers sent ahead", "node=%s image=%s r=%d reason=\"%s\"", p->to, p->image, r,
               log_quote(why, outcome ? json_get_str(outcome, "error") : str_of(err_text(err))));
     plan_free(p);
-    run_waiting(o); /* pods' plans may have waited for its place */
+    run_waiting(o); /* plans of pods may have waited for its place */
 }
 
 static void on_sent(void *arg, int r, const struct json *outcome, const struct err *err)
@@ -432,7 +433,7 @@ static int send_tasks(struct orchestrator_image_plan *p, const struct image_clus
     return image_bdm_send_start(&so, &p->send, err);
 }
 
-/* The node tells what it holds, lately, and where it can be told something. */
+/* Whether the node has reported recently, and with a url to which a plan can be sent. */
 static bool can_be_told(const struct orchestrator *o, struct str node, int64_t wall_ms)
 {
     struct str url;
@@ -440,7 +441,7 @@ static bool can_be_told(const struct orchestrator *o, struct str node, int64_t w
     return told_ms && url.n && image_states_is_fresh(told_ms, wall_ms);
 }
 
-/* p may be gone afterwards. */
+/* May free p. */
 static void plan_send(struct orchestrator_image_plan *p)
 {
     struct orchestrator *o = p->o;
@@ -485,7 +486,7 @@ static bool has_room(const struct orchestrator *o, const char *to)
     return n < ORCHESTRATOR_NODE_MAX;
 }
 
-/* The first that waits and may be sent; NULL: none. */
+/* The first waiting plan that may be sent; NULL: none. */
 static struct orchestrator_image_plan *next_waiting(const struct orchestrator *o)
 {
     if (!o->is_synced || o->n[PLAN_SEND] >= ORCHESTRATOR_RUNNING_MAX)
@@ -505,7 +506,7 @@ static void run_waiting(struct orchestrator *o)
         plan_send(p);
 }
 
-/* ---- what is asked for often, ahead ---- */
+/* ---- prefetches ---- */
 
 static void on_prefetch(struct timer *t);
 
@@ -538,7 +539,7 @@ static struct orchestrator_image_plan *plan_new(struct orchestrator *o, char *ke
     return p;
 }
 
-/* true: it was told. */
+/* true: a prefetch was sent. */
 static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms)
 {
     struct arena a = { 0 };
@@ -548,7 +549,7 @@ static bool prefetch_to(struct orchestrator *o, struct str node, int64_t wall_ms
     struct image_tasks tasks = { 0 };
     struct err err = { 0 };
     struct orchestrator_image_plan *p = NULL;
-    scoped(free_scoped) char *key = xasprintf(STR_FMT "\n", STR_ARG(node)); /* of no image */
+    scoped(free_scoped) char *key = xasprintf(STR_FMT "\n", STR_ARG(node)); /* no image */
     bool ok = !map_get(&o->by_key, str_of(key)) &&
               prefetcher_choose(o->prefetcher, o->states, node, &a, &reference, &image) &&
               image_states_describe(o->states, reference, &image, wall_ms, &a, &f, &err) >= 0;
@@ -608,7 +609,7 @@ static bool has_room_for_prefetch(const struct orchestrator *o)
            o->n_prefetches < ORCHESTRATOR_PREFETCHES_MAX;
 }
 
-/* Nodes that have nothing else to do, after the one that was last. */
+/* Send to idle nodes, starting after the last one that got a prefetch. */
 static void prefetch_round(struct orchestrator *o, int64_t wall_ms)
 {
     struct idle idle = { .o = o };
@@ -641,12 +642,12 @@ static void on_prefetch(struct timer *t)
         return;
     }
     if (!prefetcher_look(o->prefetcher, o->states, loop_now_ms(o->opts.loop), wall_ms))
-        return; /* until the next pod */
+        return; /* wait for the next pod */
     prefetch_round(o, wall_ms);
     arm_prefetch(o);
 }
 
-/* ---- what an image is made of ---- */
+/* ---- layers of images ---- */
 
 static void on_image(void *arg, int r, const struct oci_lookup_image *image, const struct err *err)
 {
@@ -710,7 +711,7 @@ static void on_synced(void *arg)
     run_waiting(o);
 }
 
-/* From the first pod on, so that a process without pods watches nothing. */
+/* Watch from the first pod on, so that a process without pods has no watch. */
 static void start_watching(struct orchestrator *o)
 {
     static const struct reflector_ops ops = { .on_object = on_state,
@@ -791,7 +792,7 @@ void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b)
     struct str rest = b->images, image;
     struct oci_platform here = oci_platform_here();
     drop_old(o);
-    /* Registries are asked about the images of this machine's platform. */
+    /* Registries are asked for the images of this machine's platform. */
     if (b->architecture.n && !str_eq(b->architecture, here.architecture)) {
         o->stats.skipped++;
         return;
@@ -808,7 +809,7 @@ void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b)
     }
 }
 
-/* ---- beginning and end ---- */
+/* ---- start and end ---- */
 
 struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What idle nodes should have; see prefetcher.h. */
+/* Chooses layers for idle nodes; see prefetcher.h. */
 #include "node/prefetcher.h"
 
 #include "base/list.h"
@@ -9,30 +9,30 @@
 
 #include <stdlib.h>
 
-/* A layer of an image that was asked for; `at` is its number in the demand. */
+/* A layer of a requested image; `at` is its index in the demand. */
 struct demanded {
-    struct list node; /* of by_use, the last asked for at the end */
+    struct list node; /* on by_use, the most recently needed last */
     uint32_t at;
     struct oci_lookup_layer layer;
     struct oci_digest manifest, config;
-    char *reference; /* of the last image that had it */
+    char *reference; /* of the last image that contained it */
     uint64_t prefix;
 };
 
 struct prefetcher_candidate {
     const struct demanded *d;
-    double rate;        /* in the zone that asks most, per hour */
-    int64_t uplink_bps; /* of the best node that can send it; 0: none can */
+    double rate;        /* in the zone with the highest rate, per hour */
+    int64_t uplink_bps; /* of the fastest node that can send it; 0: none can */
 };
 
 struct prefetcher {
     struct image_demand *demand;
     struct map by_diff; /* struct demanded */
     struct list by_use;
-    struct demanded *all[PREFETCHER_LAYERS_MAX]; /* by number */
+    struct demanded *all[PREFETCHER_LAYERS_MAX]; /* by index */
     uint32_t n;
-    struct map zones; /* name -> number + 1 */
-    struct map nodes; /* name -> number of its zone + 1 */
+    struct map zones; /* name -> index + 1 */
+    struct map nodes; /* name -> index of its zone + 1 */
     struct prefetcher_candidate candidates[PREFETCHER_CANDIDATES];
     size_t n_candidates;
     uint64_t looked_ms;
@@ -62,7 +62,7 @@ void prefetcher_free(struct prefetcher *p)
     free(p);
 }
 
-/* ---- what is asked for ---- */
+/* ---- demand ---- */
 
 static uint32_t zone_of(struct prefetcher *p, struct str zone)
 {
@@ -133,7 +133,7 @@ void prefetcher_note(struct prefetcher *p, struct str zone, struct str node, str
     }
 }
 
-/* ---- what is worth it ---- */
+/* ---- choice ---- */
 
 static int by_rate(const void *a, const void *b)
 {
@@ -177,7 +177,7 @@ bool prefetcher_look(struct prefetcher *p, const struct image_states *states, ui
     return p->n_candidates > 0;
 }
 
-/* Of these layers, those of the first one's image: a BDM is about one. */
+/* Keep only the layers of the first one's image, since a BDM is for one image. */
 static size_t keep_one_image(const struct prefetcher *p, const struct image_prefetch_layer *chosen,
                              size_t n, const struct demanded **ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scheduler of one process; see scheduling.h. */
+/* The scheduler of a process; see scheduling.h. */
 #include "node/scheduling.h"
 
 #include "base/log.h"
@@ -22,41 +22,42 @@
 #include <unistd.h>
 
 enum {
-    FILE_REST_MS = 200, /* after its last change the file is read */
+    FILE_REST_MS = 200, /* delay after the last change before the file is read */
     CA_MAX_BYTES = 1 << 20,
 };
 
-/* A configuration, as long as the driver has it. */
+/* A configuration, kept while the driver uses it. */
 struct scheduling_version {
     struct arena arena;
     struct sched_config config;
     struct buf text;
 };
 
-/* A plugin of a registry, by a tag. */
+/* A plugin that a tag in a registry names. */
 struct followed_tag {
     struct scheduling *s;
     char *url;
-    char manifest[OCI_DIGEST_TEXT_SIZE]; /* that was loaded, or found since and refused */
+    char manifest[OCI_DIGEST_TEXT_SIZE]; /* the loaded manifest, or one found since and refused */
     struct module_reference *look;
-    bool is_away; /* it could not be asked for last; the log has it */
+    bool is_away; /* the last lookup failed, and was logged */
 };
 
 struct scheduling {
     struct scheduling_opts opts;
     struct module_references *references;
-    VEC(struct followed_tag *) tags; /* that are looked for */
+    VEC(struct followed_tag *) tags; /* tags to look up */
     struct timer check;
     size_t n_looking;
-    bool has_moved; /* one of them */
-    bool must_try;  /* what was refused names registries: it may work the next time */
+    bool has_moved; /* one of the tags has moved */
+    bool must_try;  /* the refused configuration names registries: a retry may succeed */
     struct sched_driver *driver;
     struct sched_registries image_registries;
     struct buf ca;
     struct orchestrator *orchestrator;     /* NULL: no plans are sent */
-    struct scheduling_version *now, *next; /* next: is being loaded */
-    uint64_t refused; /* print_of() what was refused last; 0: nothing since the last success */
-    bool again;       /* it changed meanwhile */
+    struct scheduling_version *now, *next; /* next: being loaded */
+    uint64_t
+        refused; /* print_of() of the last refused configuration; 0: none since the last success */
+    bool again;  /* the file has changed during the reload */
     bool is_ready, leads, is_stopping;
     struct err failed;
     uv_fs_event_t events;
@@ -107,11 +108,13 @@ static void override(const struct scheduling_leader *l, bool embedded, struct sc
 static int read_file(const char *path, struct buf *to, struct err *err)
 {
     int r = path ? sys_read_file(AT_FDCWD, path, to, err) : 0;
-    /* A file without anything is not "no file". */
+    /* An empty file is not the same as no file. */
     return r < 0 || !path || to->n ? r : buf_add_char(to, '\n');
 }
 
-/* Of a configuration's text and of the plugins' files that it names, as they are now. Never 0. */
+/*
+ * Hash of a configuration's text and of the plugin files that it names, as they are now. Never 0.
+ */
 static uint64_t print_of(struct str text)
 {
     static const char mark[] = "file://";
@@ -211,7 +214,7 @@ static void begin_reload(struct scheduling *s)
     struct err err = { 0 };
     char why[LOG_QUOTE_MAX];
     s->again = s->next != NULL;
-    if (s->again || !s->driver || !s->now) /* not even the first was read yet */
+    if (s->again || !s->driver || !s->now) /* the first configuration was not read yet */
         return;
     if (read_version(s, &s->next, &err) < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
@@ -255,7 +258,7 @@ static void on_file_event(uv_fs_event_t *h, const char *name, int events, int st
         timer_start(s->opts.loop, &s->rest, FILE_REST_MS, on_rest);
 }
 
-/* The directory that the file is in: editors and kubelets rename another one over it. */
+/* Watch the directory of the file: editors and kubelets replace the file by a rename. */
 static int watch_file(struct scheduling *s, struct err *err)
 {
     const char *path = s->opts.config_file, *slash = path ? strrchr(path, '/') : NULL;
@@ -319,7 +322,7 @@ static void on_check(struct timer *t)
 {
     struct scheduling *s = container_of(t, struct scheduling, check);
     struct err err = { 0 };
-    s->n_looking = 1; /* until all have begun */
+    s->n_looking = 1; /* a guard until all lookups have been started */
     vec_each (tag, &s->tags) {
         if (module_reference_look(s->references, (*tag)->url, on_looked, *tag, &(*tag)->look,
                                   &err) >= 0)
@@ -332,7 +335,7 @@ static void on_check(struct timer *t)
         on_all_looked(s);
 }
 
-/* Nothing is asked, and no timer runs, unless a plugin is named by a tag. */
+/* Without a plugin named by a tag, there are no lookups and no timer. */
 static void start_check(struct scheduling *s)
 {
     if (s->opts.check_ms && (s->tags.n || s->must_try) && !s->is_stopping && !s->n_looking)
@@ -347,7 +350,7 @@ static bool is_followed(struct scheduling *s, struct str url)
     return false;
 }
 
-/* Of the plugins that have just been loaded. */
+/* Collect the tags of the plugins that were just loaded. */
 static void follow_tags(struct scheduling *s)
 {
     const struct wplugins *plugins = sched_driver_plugins(s->driver);
@@ -406,7 +409,7 @@ static void on_failed(void *arg, const struct err *err)
                   log_quote(why, str_of(err_text(err))));
 }
 
-/* The defaults: they are not in the way of anybody who has no pods. */
+/* The defaults: they do not disturb users without pods. */
 static const struct sched_config *config_later(void *arg)
 {
     struct scheduling *s = arg;
@@ -416,7 +419,7 @@ static const struct sched_config *config_later(void *arg)
     return &s->now->config;
 }
 
-/* In process, where no kubeconfig says who asks. */
+/* In process, where no kubeconfig provides an identity. */
 static const struct kube_identity embedded_identity = {
     .user = { "system:kube-scheduler", sizeof("system:kube-scheduler") - 1 },
 };
@@ -581,7 +584,7 @@ void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
         close_orchestrator(s);
 }
 
-/* ---- what it tells ---- */
+/* ---- status and metrics ---- */
 
 const char *scheduling_not_ready(const struct scheduling *s)
 {
@@ -601,7 +604,10 @@ static struct str profile_of(const struct scheduling *s, size_t i)
                                                    : STR("");
 }
 
-/* JSON quotes what Prometheus does, and in the same way; names and references have nothing else. */
+/*
+ * JSON escapes the same characters as Prometheus, in the same way; names and references contain no
+ * others.
+ */
 static void add_plugin_metrics(const struct scheduling *s, const struct wplugins *plugins,
                                struct buf *to)
 {
@@ -670,9 +676,9 @@ void scheduling_status(struct scheduling *s, struct buf *to)
     (void)buf_add_char(to, '}');
 }
 
-/* A question that waits for the scheduler's thread; who asked may go meanwhile. */
+/* A query that waits for the scheduler's thread; the client may disconnect meanwhile. */
 struct scheduling_question {
-    struct http_exchange *x; /* NULL: gone */
+    struct http_exchange *x; /* NULL: disconnected */
     bool is_answered;
 };
 

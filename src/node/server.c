@@ -35,7 +35,7 @@
 enum {
     STATUS_LINE_MS = 1000,
     LOCKS_MAX_BYTES = 1 << 20,
-    /* Of another cluster, where each watch holds a connection; requests need some, too. */
+    /* For another cluster, where each watch holds a connection; other requests need some too. */
     UPSTREAMS_MAX = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
 };
 
@@ -46,9 +46,9 @@ struct server {
     bool made_dir;
     struct cluster *cluster;
     struct http_transport *remote;
-    struct watch_hub *hub;        /* of all services; NULL: none needs an API */
-    uint16_t api_port;            /* of the remote API; 0: not known */
-    struct module_cache *modules; /* NULL: no service has guests; as the next one */
+    struct watch_hub *hub;        /* of all services; NULL: no service needs an API */
+    uint16_t api_port;            /* of the remote API; 0: unknown */
+    struct module_cache *modules; /* NULL: no service has guests; same for the next member */
     struct runner_pool *runners;
     struct host *host;
     struct functions *functions;
@@ -96,7 +96,7 @@ static void *const *service_slot(const struct server *s, const struct service *r
 
 /* ---------------------------------------------------------------- stopping */
 
-/* Without a file to read again, a terminal that goes ends the process as ever. */
+/* Without a file to read again, SIGHUP from a closed terminal ends the process as usual. */
 static bool hears_hangup(const struct server_opts *o)
 {
     return o->with_scheduler && o->scheduler.config_file;
@@ -223,7 +223,7 @@ static void on_hangup(struct sig_watch *w, int signum)
         scheduling_reload(s->scheduling);
 }
 
-/* ---------------------------------------------------------------- what it tells */
+/* ---------------------------------------------------------------- status and metrics */
 
 static int render_metrics(void *arg, const struct url_target *target, struct buf *to)
 {
@@ -278,7 +278,7 @@ static int render_functions(void *arg, const struct url_target *target, struct b
     return 200;
 }
 
-/* Whoever may use the admin socket may use functions over it. */
+/* A client that may use the admin socket may also use functions through it. */
 static bool serve_functions(void *arg, struct http_exchange *x, const struct http_request *req)
 {
     struct server *s = arg;
@@ -339,8 +339,7 @@ static const struct admin_page pages[] = {
     { .path = NULL }
 };
 
-/* One line that is rewritten in place; only on a terminal, and only while it is one does a timer
- * run. */
+/* A status line that is rewritten in place. Only on a terminal; the timer runs only there. */
 static void on_status_line(struct timer *t)
 {
     struct server *s = container_of(t, struct server, status_line);
@@ -409,7 +408,7 @@ static int start_leader(struct server *s, struct transport *transport, struct er
     return 0;
 }
 
-/* One that waits to lead is ready to. */
+/* A process that waits to become leader is ready. */
 static const char *not_ready(void *arg)
 {
     struct server *s = arg;
@@ -547,7 +546,7 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
 }
 
-/* One for the process: what two services watch is watched once. */
+/* Start the watch hub. There is one per process, so that services share watches. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
@@ -704,7 +703,7 @@ static void on_kinds(void *arg, int r, const struct err *err)
         ensure_kinds(s);
 }
 
-/* Our kinds one after the other: operators, what nodes tell of their images, functions. */
+/* Apply our kinds one after the other: operators, NodeImageStates, functions. */
 static void ensure_kinds(struct server *s)
 {
     struct err err = { 0 };
@@ -757,7 +756,7 @@ static int start_cluster(struct server *s, struct err *err)
     return cluster_start(&opts, &s->cluster, err);
 }
 
-/* The process that holds a flock() on the same file, from /proc/locks; 0: unknown. */
+/* Pid of the process that holds a flock() on the same file, from /proc/locks; 0: unknown. */
 static int64_t holder_of(int fd)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(LOCKS_MAX_BYTES);
@@ -780,9 +779,8 @@ static int64_t holder_of(int fd)
 }
 
 /*
- * One process a data directory, whatever the process does: swap files and the admin socket have no
- * lock of their own. The directory itself is locked, so that no file of ours makes it look like
- * somebody's.
+ * Only one process may use a data directory: swap files and the admin socket have no locks of their
+ * own. The lock is on the directory itself: a lock file would make an empty directory look used.
  */
 static int lock_data_dir(struct server *s, struct err *err)
 {
@@ -857,12 +855,12 @@ int server_run(const struct server_opts *opts, struct err *err)
             begin_stop(&s, r, &cause);
     }
     loop_run(&s.loop);
-    while (loop_turn(&s.loop, false)) /* handles that are closing */
+    while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
         ;
     loop_fini(&s.loop);
     fd_scoped(&s.lock_fd);
     if (s.r < 0 && s.made_dir)
-        (void)rmdir(opts->data_dir); /* a first start that failed has left nothing in it */
+        (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
     free(s.lease_namespace);
     if (s.r < 0 && err)
         *err = s.err;

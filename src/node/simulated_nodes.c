@@ -2,10 +2,9 @@
 /*
  * Simulated nodes; see simulated_nodes.h.
  *
- * Whatever is to be written is a struct simulated_nodes_work in one of two queues, of which so many
- * requests are under way at once: Leases and nodes go before pods, so that a burst of pods does not
- * make the nodes look dead. One timer beats once a second and renews the part of the Leases whose
- * turn it is.
+ * Each pending write is a struct simulated_nodes_work in one of two queues, with a limit on
+ * concurrent requests. Leases and nodes have priority over pods, so that a burst of pods does not
+ * make the nodes look dead. One timer runs once a second and renews the Leases that are due.
  */
 #include "node/simulated_nodes.h"
 
@@ -38,24 +37,24 @@ struct simulated_nodes_work {
     enum simulated_nodes_work_kind kind;
     uint32_t node;
     struct pod *pod;
-    unsigned taint;   /* of UNTAINT_NODE: its place */
-    bool was_retried; /* so what it asks for may have been done */
+    unsigned taint;   /* UNTAINT_NODE: index of the taint */
+    bool was_retried; /* so an earlier attempt may have taken effect */
     int status;
-    struct buf answer; /* its beginning */
+    struct buf answer; /* the beginning of the response */
 };
 
-/* Something is to be written about it. */
+/* A pod with a pending write. */
 struct pod {
     struct simulated_nodes_work work;
     struct simulated_pod *facts;
     struct list link; /* delayed */
     uint64_t due_ms;
-    bool is_asked;   /* a request is under way */
-    bool ends_later; /* and when that is over it is to end */
+    bool is_asked;   /* a request is running */
+    bool ends_later; /* and the pod is to end after it */
 };
 
 struct node {
-    char *name, *uid; /* uid NULL: not there */
+    char *name, *uid; /* uid NULL: the Node does not exist */
     uint32_t next_ip;
     bool has_lease, lease_is_asked, report_is_asked, untaint_is_asked, was_there;
 };
@@ -71,7 +70,7 @@ struct simulated_nodes {
     struct list starting, ending; /* struct pod.link, by due_ms */
     struct timer beat, delay, again, deadline;
     size_t n_asked;
-    size_t lease_at, report_at;       /* whose turn it is */
+    size_t lease_at, report_at;       /* index of the next node */
     uint64_t lease_owed, report_owed; /* in nodes times milliseconds */
     uint64_t beat_ms;
     bool is_ready, is_stopping, is_failed, gave_up, namespace_is_asked;
@@ -105,7 +104,7 @@ static uint32_t index_of(const struct simulated_nodes *s, const struct node *n)
     return (uint32_t)(n - s->nodes);
 }
 
-/* ---- what to write ---- */
+/* ---- requests ---- */
 
 struct simulated_request {
     const char *method, *type;
@@ -272,7 +271,7 @@ static void answer_message(const struct simulated_nodes_work *w, struct err *err
     arena_fini(&a);
 }
 
-/* The API is away, or has too much to do: what was asked is asked again. */
+/* The API is unavailable or overloaded: send the request again. */
 static bool is_to_retry(int r, int status)
 {
     return r < 0 || status == 429 || status >= 500;
@@ -306,7 +305,7 @@ static void node_was_asked(struct simulated_nodes *s, struct simulated_nodes_wor
     struct err err = { 0 };
     bool is_ours = s->nodes[w->node].uid || w->was_retried;
     if (w->status < 300 || (w->status == 409 && is_ours))
-        return; /* the watch tells of it */
+        return; /* the watch will report it */
     answer_message(w, &err);
     (void)err_ctx(&err, err.code, "node '%s'", s->nodes[w->node].name);
     fail(s, &err);
@@ -348,7 +347,7 @@ static void lease_was_asked(struct simulated_nodes *s, struct simulated_nodes_wo
 
 static void begin_end(struct simulated_nodes *s, struct pod *p);
 
-/* 404 and 409: it is gone, or another pod has its name. */
+/* 404 and 409: the pod was deleted, or another pod has its name. */
 static void pod_was_asked(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
     struct pod *p = w->pod;
@@ -380,7 +379,7 @@ static void take_answer(struct simulated_nodes *s, struct simulated_nodes_work *
     case REPORT_NODE:
         s->nodes[w->node].report_is_asked = false;
         break;
-    case UNTAINT_NODE: /* another was faster: then it is told again */
+    case UNTAINT_NODE: /* another client was faster: the watch reports the node again */
         s->nodes[w->node].untaint_is_asked = false;
         break;
     case CREATE_LEASE:
@@ -393,7 +392,7 @@ static void take_answer(struct simulated_nodes *s, struct simulated_nodes_work *
     case RUN_POD:
     case END_POD:
         pod_was_asked(s, w);
-        return; /* the pod's own, and maybe gone */
+        return; /* it belonged to the pod, which may be freed */
     case REMOVE_NODE:
         s->n_there -= w->status < 300 || w->status == 404;
         break;
@@ -491,7 +490,7 @@ static void report(struct simulated_nodes *s, struct node *n)
     ask(s, REPORT_NODE, n);
 }
 
-/* Where no controller does it. */
+/* Remove the taint, for clusters without a controller that does so. */
 static void untaint(struct simulated_nodes *s, struct node *n, const struct json *object)
 {
     unsigned at = 0;
@@ -554,7 +553,7 @@ static void on_nodes_synced(void *arg)
     check_ready(s);
 }
 
-/* How many of n are due after `ms` where each is once in every_ms. */
+/* How many of n nodes are due after `ms` if each is due once every every_ms. */
 static size_t share(uint64_t *owed, size_t n, uint64_t ms, uint64_t every_ms)
 {
     *owed += n * ms;
@@ -673,7 +672,7 @@ static void on_pod(void *arg, const struct json *object)
     }
 }
 
-/* If something was still to be written, its request is answered 404, and it is forgotten then. */
+/* If a write is pending, its request gets a 404, and the pod is freed then. */
 static void on_pod_deleted(void *arg, struct str namespace, struct str name)
 {
 }
@@ -799,7 +798,7 @@ static void check_stopped(struct simulated_nodes *s)
         defer_start(s->opts.loop, &s->end, finish);
 }
 
-/* What is under way ends by itself, as every request does. */
+/* Running requests end on their own. */
 static void on_deadline(struct timer *t)
 {
     struct simulated_nodes *s = container_of(t, struct simulated_nodes, deadline);

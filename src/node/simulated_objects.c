@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of simulated nodes; see simulated_objects.h. */
+/* JSON of simulated nodes; see simulated_objects.h. */
 #include "node/simulated_objects.h"
 
 #include "base/mem.h"

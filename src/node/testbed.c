@@ -35,11 +35,11 @@ struct testbed {
     struct watch_hub *hub;
     struct host *host;
     struct discovery *discovery;
-    struct transport recorder; /* what the host asks goes through it */
+    struct transport recorder; /* the transport of the operator host */
     struct list faults;
     struct buf writes;
-    size_t in_flight; /* requests but watches */
-    uv_timer_t tick;  /* real time, so that waiting ends */
+    size_t in_flight; /* requests except watches */
+    uv_timer_t tick;  /* on real time, so that waits end */
     bool started, stopped;
     int r;
     struct err err;
@@ -52,10 +52,10 @@ struct recorded {
     const struct kube_call_ops *ops;
     void *arg;
     struct kube_call *under;
-    bool counts; /* in in_flight */
-    int refuse;  /* a fault: the status to answer with; 0: none */
+    bool counts; /* counted in in_flight */
+    int refuse;  /* an injected fault: the status to respond with; 0: none */
     struct defer refusal;
-    struct buf line; /* of what is recorded, without its status; empty: not recorded */
+    struct buf line; /* the recorded line, without its status; empty: not recorded */
 };
 
 static void end_recorded(struct recorded *c, int r, const struct err *err)
@@ -133,7 +133,7 @@ static void record(struct recorded *c, const struct kube_request *req)
     arena_fini(&a);
 }
 
-/* Operators act as ServiceAccounts; everybody else here is the host. */
+/* Operators act as ServiceAccounts; all other requests come from the host. */
 static bool is_operators(const struct kube_request *req)
 {
     return req->identity && str_has_prefix(req->identity->user, STR("system:serviceaccount:"));
@@ -200,7 +200,7 @@ static void recorder_resume(struct transport *t, struct kube_call *call)
         transport_resume(api_transport(cluster_api(c->t->cluster)), c->under);
 }
 
-/* A call that a fault answers ends by itself on this turn. */
+/* A call that an injected fault answers ends on its own on this turn. */
 static void recorder_cancel(struct transport *t, struct kube_call *call)
 {
     struct recorded *c = (struct recorded *)call;
@@ -228,14 +228,14 @@ const char *testbed_data_dir(const struct testbed *t)
     return t->data_dir;
 }
 
-/* ---------------------------------------------------------------- turning the loop */
+/* ---------------------------------------------------------------- running the loop */
 
 static void on_tick(uv_timer_t *uv)
 {
     (void)uv; /* it only ends a wait */
 }
 
-/* One turn that ends after TICK_MS of real time at the latest. */
+/* One turn, which ends after TICK_MS of real time at the latest. */
 static void turn(struct testbed *t)
 {
     (void)uv_timer_start(&t->tick, on_tick, TICK_MS, 0);
@@ -248,7 +248,7 @@ static uint64_t real_ms(void)
     return clock_mono_ms() - clock_skipped_ms();
 }
 
-/* Until *done, or the time is over. */
+/* Run until *done, or until the time limit. */
 static int turn_until(struct testbed *t, const bool *done, const char *what, struct err *err)
 {
     uint64_t end = real_ms() + TESTBED_REAL_MS_MAX;
@@ -418,7 +418,7 @@ int testbed_path(struct testbed *t, struct str api_version, struct str kind, str
     struct testbed_sought s = {
         .path = ret_path, .api_version = api_version, .namespace = namespace, .name = name
     };
-    discovery_forget(t->discovery, api_version); /* the test may just have made the definition */
+    discovery_forget(t->discovery, api_version); /* the test may just have created the definition */
     discovery_ask(t->discovery, api_version, kind, on_kind, &s);
     int r = turn_until(t, &s.done, "discovery", err);
     if (r >= 0 && s.r < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of activations as a response that does not end; see trace_page.h. */
+/* A response without end that streams the steps of activations; see trace_page.h. */
 #include "node/trace_page.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Path and verb allow-list of one operator; see allow.h. */
+/* The allow list of one operator: verbs and paths; see allow.h. */
 #include "operator/allow.h"
 
 #include "base/mem.h"

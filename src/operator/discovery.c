@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kinds are called, by discovery; see discovery.h. */
+/* Maps kinds to resource names by discovery; see discovery.h. */
 #include "operator/discovery.h"
 
 #include "base/buf.h"
@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* What is remembered of a kind. */
+/* The cached result for a kind. */
 struct discovery_entry {
     bool namespaced;
     size_t n;
@@ -18,7 +18,7 @@ struct discovery_entry {
 struct discovery_question {
     struct list node; /* in group->questions, or discovery->answered */
     char *kind;
-    struct discovery_entry *entry; /* the answer; a copy, NULL for none */
+    struct discovery_entry *entry; /* a copy of the answer; NULL: none */
     int r;
     struct err err;
     discovery_cb cb;
@@ -156,7 +156,8 @@ static void on_end(void *arg, int r, const struct err *cause)
         answer(g->d, q, r < 0 ? r : entry ? 0 : -ENOENT, entry, &err);
     }
     buf_fini(&g->body);
-    if (g->kinds.n == 0) { /* guests may ask for groups that do not exist as often as they like */
+    if (g->kinds.n == 0) { /* do not cache empty groups: guests may ask for any number of groups
+                              that do not exist */
         (void)map_del(&g->d->groups, str_of(g->group_version));
         free_group(g);
     }
@@ -201,7 +202,7 @@ void discovery_free(struct discovery *d)
         while (!list_is_empty(&g->questions))
             answer(d, list_first(&g->questions, struct discovery_question, node), -ECANCELED, NULL,
                    &err);
-        g->d = NULL; /* with a call under way on_end() frees it */
+        g->d = NULL; /* while a call is under way, on_end() frees it */
         if (g->call)
             transport_cancel(d->transport, g->call);
         else
@@ -213,8 +214,10 @@ void discovery_free(struct discovery *d)
     free(d);
 }
 
-/* "v1" or "group/version". It becomes a path, asked for with the host's rights and before any
- * allow-list. */
+/*
+ * "v1" or "group/version". It becomes part of a path that is requested with the host's rights,
+ * before any allow list is checked.
+ */
 static bool is_group_version(struct str s)
 {
     struct str part, rest = s;
@@ -239,7 +242,7 @@ void discovery_forget(struct discovery *d, struct str group_version)
         return;
     forget_kinds(g);
     if (g->call)
-        return; /* what it brings is new */
+        return; /* the cached answer is recent */
     (void)map_del(&d->groups, group_version);
     free_group(g);
 }

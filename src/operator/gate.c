@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of an operator to the API; see gate.h.
+ * An operator's access to the API; see gate.h.
  *
- *     DELAYED -> WAITING -> RUNNING -> on_end   its turn, the identity came, the transport took it
+ *     DELAYED -> WAITING -> RUNNING -> on_end   rate allows it, identity is ready, transport runs
+ *     it
  *        \----------\----> ANSWERED -> on_end   refused, failed or cancelled before it was sent
  */
 #include "operator/gate.h"
@@ -25,12 +26,12 @@ struct gate_call {
     void *arg;
     struct kube_call *under; /* RUNNING */
     bool paused;
-    struct identity_wait wait; /* WAITING, with what is to be sent */
+    struct identity_wait wait; /* WAITING, with the request to send */
     char *method, *target, *body;
     size_t body_n;
     struct headers headers;
     uint64_t timeout_ms;
-    struct defer answer; /* ANSWERED: 429, or the end with err */
+    struct defer answer; /* ANSWERED: 429, or on_end() with err */
     bool limited;
     struct err err;
     char what[GATE_WHAT_MAX];
@@ -53,13 +54,13 @@ struct gate_query {
     int status;
     struct buf in;
     char *key;
-    struct defer at_once; /* without asking: */
+    struct defer at_once; /* answered without a request: */
     bool allowed;
-    bool cancelled; /* on_query_end() frees */
+    bool cancelled; /* on_query_end() frees it */
     char what[GATE_WHAT_MAX];
 };
 
-/* Requests that wait for their turn, in order; made by the first. */
+/* Requests that wait because of the rate, in order; allocated by the first. */
 struct drip {
     struct gate *gate;
     struct list calls; /* call.delayed */
@@ -73,11 +74,11 @@ struct gate {
     struct list calls, queries, known;
     uint32_t n_waiting, n_known;
     struct token_bucket rate; /* of requests, in ns */
-    struct gate_stats *stats; /* NULL: nothing to count so far */
-    char *denied;             /* NULL: nothing was */
-    struct drip *drip;        /* NULL: nothing had to wait so far */
-    unsigned ending;          /* on_end() of so many calls run */
-    bool closed;              /* freed with its last call */
+    struct gate_stats *stats; /* NULL: nothing counted yet */
+    char *denied;             /* NULL: no request was */
+    struct drip *drip;        /* NULL: no request has waited yet */
+    unsigned ending;          /* number of on_end() callbacks that are running */
+    bool closed;              /* freed when its last call ends */
 };
 
 static struct gate_stats *stats_of(struct gate *g)
@@ -127,11 +128,11 @@ static void free_if_done(struct gate *g)
     slab_free(g);
 }
 
-/* The end of a call, and of a gate whose last one it was. */
+/* End a call, and free a closed gate whose last call it was. */
 static void end_call(struct gate_call *c, int r, const struct err *err)
 {
     struct gate *g = c->gate;
-    list_remove(&c->node); /* on_end() may free the gate, which cancels what runs */
+    list_remove(&c->node); /* on_end() may free the gate, which cancels running calls */
     g->ending++;
     c->ops->on_end(c->arg, r, err);
     g->ending--;
@@ -228,7 +229,7 @@ static int run_call(struct gate_call *c, const struct kube_request *req,
     return transport_start(c->gate->opts.transport, &as, &under_ops, c, &c->under, err);
 }
 
-/* WAITING, and that is over: well, or (r) because of `why`. */
+/* The wait for the identity has ended: send the request, or (r < 0) end it with `why`. */
 static void send_kept(struct gate_call *c, int r, const struct err *why)
 {
     struct gate *g = c->gate;
@@ -284,14 +285,14 @@ static uint64_t now_ns(const struct gate *g)
     return loop_now_ms(g->opts.loop) * NS_PER_MS;
 }
 
-/* A bucket that holds `burst` requests and gains `per_second`. */
+/* A token bucket that holds `burst` requests and gains `per_second`. */
 static bool take_token(struct gate *g)
 {
     return g->opts.per_second == 0 ||
            token_bucket_take(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
 }
 
-/* Until there is a token for one more, behind `ahead` others. */
+/* Time until a token is available for a request with `ahead` others before it. */
 static uint64_t delay_ms(const struct gate *g, size_t ahead)
 {
     uint64_t ns = token_bucket_wait(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
@@ -317,7 +318,7 @@ static void on_drip(struct timer *t)
         timer_start(g->opts.loop, t, delay_ms(g, 0), on_drip);
 }
 
-/* false: it would have to wait too long, or too many do. */
+/* Delay the request. false: the wait would be too long, or too many requests wait. */
 static bool delay(struct gate_call *c, const struct kube_request *req)
 {
     struct gate *g = c->gate;
@@ -460,7 +461,7 @@ static const struct transport_ops transport_ops = {
     .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
 };
 
-/* ---------------------------------------------------------------- may it? */
+/* ---------------------------------------------------------------- access queries */
 
 static char *write_key(const struct access_query *q)
 {
@@ -521,7 +522,7 @@ static void on_query_head(void *arg, int status, const struct headers *headers)
 static void on_query_data(void *arg, struct str chunk)
 {
     struct gate_query *q = arg;
-    (void)buf_add_str(&q->in, chunk); /* too much reads as malformed */
+    (void)buf_add_str(&q->in, chunk); /* an overlong response fails to parse */
 }
 
 static void on_query_end(void *arg, int r, const struct err *cause)

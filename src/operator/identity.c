@@ -2,8 +2,8 @@
 /*
  * Identities of operators; see identity.h.
  *
- * At most one call to the API is under way for an identity. Whoever let go of the last reference
- * while one is leaves the record to it (gone), so that on_end() has somewhere to write.
+ * An identity has at most one call to the API under way. If its last reference is released
+ * meanwhile, the struct stays (`gone`) until on_end() has run, which writes to it.
  */
 #include "operator/identity.h"
 
@@ -19,39 +19,41 @@
 
 enum identity_at { AT_UNKNOWN, AT_ASKING, AT_CREATING, AT_FETCHING, AT_READY, AT_FAILED };
 
-/* A token of the account, while there is one. */
+/* The current token of the account. */
 struct identity_token {
-    /* Loop time to renew at and of its end; wall time of its end, for clocks that stood still while
-     * the machine slept. */
+    /*
+     * Loop times at which to renew it and at which it expires; and the wall-clock time of its
+     * expiry, for clocks that stop while the machine is suspended.
+     */
     uint64_t renew_ms, ends_ms;
     int64_t ends_wall_ms;
-    bool used; /* since it came */
+    bool used; /* used since it was fetched */
     char text[];
 };
 
-/* The API is being asked. */
+/* The request to the API that is under way. */
 struct identity_asking {
     struct kube_call *call;
-    int status; /* of the answer */
+    int status; /* of the response */
     struct buf in;
 };
 
-/* A small record: thousands of them rest. What requests say is put together for each of them. */
+/* Kept small, since there are thousands. The texts of requests are composed for each request. */
 struct identity {
     struct identities *ids;
     unsigned refs, failures;
-    struct identity_asking *asking; /* NULL: nothing is under way */
-    struct err *err;                /* why it failed; NULL: it has not */
-    char *uid;                      /* of the account; NULL: not known yet */
+    struct identity_asking *asking; /* NULL: no request is under way */
+    struct err *err;                /* the reason of the failure; NULL: none */
+    char *uid;                      /* of the account; NULL: unknown */
     struct identity_token *token;   /* TOKEN; NULL: none */
     struct list due;                /* on ids->due, until due_ms */
     uint64_t due_ms;
-    struct list waits, listeners, told; /* told: on ids->told, or on nothing */
+    struct list waits, listeners, told; /* told: on ids->told while a notification is due */
     uint32_t group_at, owner_at, owner_uid_at;
     uint8_t at; /* enum identity_at */
     bool create;
-    bool gone;   /* no references; a call is under way */
-    char text[]; /* its user, its namespace's group, its owner, its owner's uid: each with a NUL */
+    bool gone;   /* no references; a request is under way */
+    char text[]; /* user, its namespace's group, owner, owner's uid: each ends with a NUL */
 };
 
 struct identities {
@@ -68,7 +70,7 @@ struct identities {
 static void step(struct identity *id);
 static void arm(struct identities *ids);
 
-/* ---------------------------------------------------------------- ends of things */
+/* ---------------------------------------------------------------- freeing */
 
 static void free_identities(struct identities *ids)
 {
@@ -130,7 +132,7 @@ static void free_identity(struct identity *id)
     slab_free(id);
 }
 
-/* ---------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------- notifications */
 
 static void on_tell(struct defer *d)
 {
@@ -143,7 +145,7 @@ static void on_tell(struct defer *d)
         struct err why = id->err ? *id->err : (struct err){ 0 };
         int r = id->at == AT_FAILED ? why.code : 0;
         struct list waits;
-        identity_ref(id); /* its users may let go of it meanwhile */
+        identity_ref(id); /* callbacks may release it */
         list_move_all(&id->waits, &waits);
         while ((waiting = list_pop_front(&waits))) {
             struct identity_wait *w = list_entry(waiting, struct identity_wait, node);
@@ -190,7 +192,7 @@ static void on_timer(struct timer *t)
             continue;
         list_remove(&id->due);
         if (id->at == AT_READY &&
-            !(id->token && id->token->used)) { /* nobody needs it: let it end */
+            !(id->token && id->token->used)) { /* the token was not used: let it expire */
             forget_token(id);
             id->at = AT_UNKNOWN;
         } else {
@@ -201,7 +203,7 @@ static void on_timer(struct timer *t)
     arm(ids);
 }
 
-/* Many identities come due together after a start: a second is no matter to any of them. */
+/* After a start many identities are due together: each may be up to a second late. */
 static void arm(struct identities *ids)
 {
     enum { SLACK_MS = 1000 };
@@ -246,7 +248,7 @@ static void fail(struct identity *id, int code, const char *doing, const char *w
     tell(id);
 }
 
-/* The text of a Status answer, else its number. */
+/* Fail with the message of a Status response, else with the HTTP status. */
 static void fail_by_answer(struct identity *id, int status, const struct json *answer,
                            const char *doing)
 {
@@ -274,7 +276,7 @@ static void take_account(struct identity *id, const struct json *account)
 
 static void take_token(struct identity *id, const struct json *request)
 {
-    enum { LEAST_LIFE_S = 60 }; /* whatever is said: not a request for each request */
+    enum { LEAST_LIFE_S = 60 }; /* of any token: avoids fetching one for each request */
     struct str token = json_get_str(json_getc(request, "status"), "token");
     int64_t life_s =
         json_int_or(json_path(request, "spec", "expirationSeconds", NULL), IDENTITY_TOKEN_SECONDS);
@@ -315,7 +317,7 @@ static void on_answer(struct identity *id, int status, const struct json *answer
             id->ids->created++;
             log_info("service account made", "account=%s/%s", namespace_of(id), account_of(id));
             take_account(id, answer);
-        } else if (status == 409) { /* somebody else was first */
+        } else if (status == 409) { /* another client has created it */
             id->at = AT_ASKING;
             step(id);
         } else {
@@ -326,7 +328,8 @@ static void on_answer(struct identity *id, int status, const struct json *answer
         if (good) {
             take_token(id, answer);
         } else if (status == 404 && id->create && id->failures == 0) {
-            id->failures++; /* the account was deleted; once, then by back-off */
+            id->failures++; /* the account was deleted: create it once at once, later after the
+                               back-off */
             id->at = AT_ASKING;
             step(id);
         } else {
@@ -399,7 +402,7 @@ static void write_account(struct buf *to, const struct identity *id)
     buf_add_cstr(to, "}}");
 }
 
-/* Make the request that the state asks for. */
+/* Send the request of the current state. */
 static void step(struct identity *id)
 {
     struct identities *ids = id->ids;
@@ -470,7 +473,7 @@ static struct identity *new_identity(struct identities *ids, const struct identi
     (void)buf_printf(&text, "%s%s%c", group_prefix, spec->namespace, 0);
     size_t owner_at = text.n;
     (void)buf_printf(&text, "%s%c%s%c", owner, 0, owner_uid, 0);
-    assert(buf_ok(&text)); /* they stood in one object */
+    assert(buf_ok(&text)); /* they are copies of texts in one object, so they fit */
     struct identity *id = slab_alloc(sizeof *id + text.n);
     memcpy(id->text, text.p, text.n);
     id->ids = ids;
@@ -522,7 +525,7 @@ void identity_unref(struct identity *id)
     clear_due(id);
     list_remove(&id->told);
     id->gone = true;
-    if (id->asking) /* on_end() frees */
+    if (id->asking) /* on_end() frees it */
         transport_cancel(id->ids->opts.transport, id->asking->call);
     else
         free_identity(id);
@@ -532,7 +535,7 @@ static bool is_usable(struct identity *id)
 {
     if (id->ids->opts.mode != IDENTITY_TOKEN)
         return id->at == AT_READY;
-    return id->token && /* also while it is being renewed, and when that fails */
+    return id->token && /* also while it is being renewed, and after a failed renewal */
            loop_now_ms(id->ids->opts.loop) < id->token->ends_ms &&
            clock_wall_ms() < id->token->ends_wall_ms;
 }
@@ -593,7 +596,7 @@ void identity_reject(struct identity *id)
         return;
     forget_token(id);
     if (id->at != AT_READY)
-        return; /* another one is being fetched, or will be */
+        return; /* a new one is being fetched, or will be */
     id->at = AT_UNKNOWN;
     clear_due(id);
 }

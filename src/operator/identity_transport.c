@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests in the name of accounts; see identity_transport.h. A gate for each of them: they are
- * few. */
+/*
+ * Requests in the name of accounts; see identity_transport.h. One gate per account, of which there
+ * are few.
+ */
 #include "operator/identity_transport.h"
 
 #include "operator/gate.h"
@@ -16,7 +18,7 @@ struct identity_transport {
 
 struct identity_transport_call {
     struct identity_transport *t;
-    struct gate *gate; /* NULL: passes as it is */
+    struct gate *gate; /* NULL: passes unchanged */
     struct kube_call *under;
     const struct kube_call_ops *ops;
     void *arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Request targets taken apart; see target.h. */
+/* Parser of request targets; see target.h. */
 #include "operator/target.h"
 
 #include "base/buf.h"
@@ -25,8 +25,8 @@ static int verb_of_method(struct str method, struct target *t)
 }
 
 /*
- * segments behind the group and version: [watch/][namespaces/NS/]resource[/name[/subresource]]. The
- * prefix is upstream's old way to ask for a watch, and still means one to servers that know it.
+ * Segments after the group and version: [watch/][namespaces/NS/]resource[/name[/subresource]]. The
+ * prefix is upstream's deprecated form of a watch, which servers still accept.
  */
 static void parse_resource(struct target *t, const struct str *seg, size_t n)
 {
@@ -72,7 +72,7 @@ int target_parse(struct arena *a, struct str method, struct str text, struct tar
     if (r < 0)
         return r;
     t.origin = str_n(u->raw_path.p ? u->raw_path.p : "/", u->raw_path.n ? u->raw_path.n : 1);
-    if (u->raw_query.n) /* they lie beside each other in `text` */
+    if (u->raw_query.n) /* path and query are adjacent in `text` */
         t.origin.n = (size_t)(u->raw_query.p + u->raw_query.n - t.origin.p);
     struct buf path = BUF_INIT(PATH_MAX_BYTES);
     for (size_t i = 0; i < u->n_segments; i++)
@@ -102,7 +102,7 @@ int target_parse(struct arena *a, struct str method, struct str text, struct tar
         t.watch = true;
     }
     if (t.verb != KUBE_WATCH)
-        t.watch = false; /* upstream ignores it on a name and on what is no GET */
+        t.watch = false; /* upstream ignores it with a name and for methods other than GET */
     if (t.is_resource && t.verb == KUBE_DELETE && t.name.n == 0)
         t.verb = KUBE_DELETECOLLECTION;
     *ret = t;

@@ -2,10 +2,10 @@
 /*
  * Work queues; see work_queue.h.
  *
- * A key is one allocation, found through a table of pointers with linear probing, and on at most
- * one list: of its priority while it is ready, of the running ones while it runs. Its wait, if any,
- * is an entry of the queue's heap, ordered by the hard end; the queue's timer is armed for the
- * first one.
+ * A key is one allocation. It is found in a table of pointers with linear probing, and is on at
+ * most one list: of its priority while it is ready, of the running keys while it runs. A wait is an
+ * entry of the queue's heap, ordered by the hard end; the queue's timer is armed for the first
+ * entry.
  */
 #include "operator/work_queue.h"
 
@@ -29,9 +29,9 @@ enum {
     FAILURES_MAX = UINT16_MAX
 };
 
-/* A namespace's name, once for all keys in it. */
+/* A namespace's name, shared by all keys in it. */
 struct work_queue_space {
-    struct str name; /* the map's */
+    struct str name; /* owned by the map */
     uint64_t hash;
     size_t n_refs;
 };
@@ -45,17 +45,17 @@ struct work_queues {
 struct work_item {
     struct list node;
     struct work_queue_space *space;
-    uint64_t added_us; /* when it became ready, or was added while it runs */
+    uint64_t added_us; /* when it became ready, or was added while running */
     uint64_t began_us;
     uint32_t hash;
-    uint32_t wait_at;      /* in the heap; 0: does not wait */
+    uint32_t wait_at;      /* index in the heap; 0: not waiting */
     uint16_t reasons;      /* for the next run */
-    uint16_t wait_reasons; /* that its wait will add */
-    uint16_t taken;        /* reasons of the present run */
+    uint16_t wait_reasons; /* added when its wait ends */
+    uint16_t taken;        /* reasons of the current run */
     uint16_t failures;
     unsigned is_ready : 1, is_running : 1;
-    unsigned is_again : 1;       /* added while it runs */
-    unsigned is_result_wait : 1; /* the wait is nothing but the result of an earlier run */
+    unsigned is_again : 1;       /* added while running */
+    unsigned is_result_wait : 1; /* the wait was set only by the result of an earlier run */
     unsigned priority : 2, wait_priority : 2, taken_priority : 2;
     unsigned n_name : 8;
     char name[];
@@ -68,28 +68,28 @@ struct wait {
     struct work_item *item;
 };
 
-/* What a queue with keys has beside it. */
+/* The parts of a queue that has keys. */
 struct keys {
     struct work_queue *queue;
     struct work_timer timer;
     struct work_item **table; /* NULL: free; cap is a power of two */
     uint32_t n_keys, cap;
-    VEC(struct wait) waits; /* a heap, the earliest hard end first */
+    VEC(struct wait) waits; /* a heap ordered by hard end */
     uint32_t n_ready[WORK_PRIORITY_COUNT], n_running, n_again;
     struct list ready[WORK_PRIORITY_COUNT], running;
 };
 static const struct keys no_keys;
-#define AT_REST ((struct keys *)&no_keys) /* never written to */
+#define AT_REST ((struct keys *)&no_keys) /* never written */
 
 struct work_queue {
     struct work_queues *qs;
-    struct keys *keys; /* AT_REST, or its own */
+    struct keys *keys; /* AT_REST, or allocated */
     const char *name;
     void (*on_ready)(struct work_queue *q, void *arg);
     void *arg;
     uint64_t backoff_base_us, backoff_max_us, debounce_us;
-    struct token_bucket rate;               /* of failures */
-    uint64_t rate_period_us, rate_burst_us; /* a token's time, the burst's */
+    struct token_bucket rate;               /* rate of failures */
+    uint64_t rate_period_us, rate_burst_us; /* time for one token, for the whole burst */
     uint32_t slack_percent, max_keys;
     uint32_t n_adds, n_retries, n_dropped;
 };
@@ -248,7 +248,7 @@ static void wait_placed(void *entry, size_t place)
 
 static const struct heap_kind by_hard_end = { sizeof(struct wait), wait_before, wait_placed };
 
-/* Arm the queue's timer for what its heap begins with. */
+/* Arm the queue's timer for the first entry of its heap. */
 static void wait_arm(struct work_queue *q)
 {
     struct keys *k = q->keys;
@@ -269,7 +269,7 @@ static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft
         k->waits.p[item->wait_at - 1] = w;
         heap_fix(&by_hard_end, NULL, &k->waits, item->wait_at);
     } else {
-        if (k->waits.cap == 0) { /* one key is what most queues have */
+        if (k->waits.cap == 0) { /* most queues have one key */
             k->waits.cap = WAITS_MIN;
             k->waits.p = xnew_n(struct wait, WAITS_MIN);
         }
@@ -278,7 +278,7 @@ static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft
     wait_arm(q);
 }
 
-/* wait_arm() must follow. */
+/* The caller must call wait_arm() afterwards. */
 static void wait_remove(struct work_queue *q, struct work_item *item)
 {
     struct keys *k = q->keys;
@@ -322,7 +322,7 @@ static void keys_drop(struct work_queue *q)
     q->keys = AT_REST;
 }
 
-/* Find or make it. A new one is in no state: the caller gives it one. */
+/* Find or create the item of a key. A new one has no state: the caller sets it. */
 static int item_of(struct work_queue *q, struct work_key key, enum work_reason reason,
                    struct work_item **ret, struct err *err)
 {
@@ -389,7 +389,7 @@ static void leave_ready(struct work_queue *q, struct work_item *item)
     list_remove(&item->node);
 }
 
-/* There is work for the item now. */
+/* Make the item ready, or mark it if it is running. */
 static void item_add(struct work_queue *q, struct work_item *item, uint32_t reasons,
                      enum work_priority priority, uint64_t now_us)
 {
@@ -418,8 +418,7 @@ static void item_add(struct work_queue *q, struct work_item *item, uint32_t reas
     make_ready(q, item, false);
 }
 
-/* The earlier of two waits stays; a wait that only a result asked for leaves no reasons to another.
- */
+/* The earlier of two waits is kept. A wait that only a result has set passes no reasons on. */
 static void item_wait(struct work_queue *q, struct work_item *item, uint32_t reasons,
                       enum work_priority priority, uint64_t soft_us, uint64_t hard_us,
                       bool is_result)
@@ -459,7 +458,7 @@ static void on_timer(struct work_timer *t, uint64_t now_us)
 void work_queue_set(struct work_queue *q, const struct work_queue_opts *opts)
 {
     double rate = opts->rate_per_second > 0 ? opts->rate_per_second : RATE_PER_SECOND;
-    /* A token in a day at the slowest, in a microsecond at the fastest. */
+    /* Between one token a day and one token a microsecond. */
     double period_us = MAX(MIN(1e6 / rate, 86400e6), 1);
     q->name = opts->name;
     q->on_ready = opts->on_ready;
@@ -597,7 +596,7 @@ struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_
     return item;
 }
 
-/* client-go's MaxOf: the key's own back-off, or the wait for a token, whichever is longer. */
+/* client-go's MaxOf: the longer of the key's own back-off and the wait for a token. */
 static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, uint64_t now_us)
 {
     uint64_t own_us = backoff_wait(q->backoff_base_us, q->backoff_max_us, item->failures);
@@ -608,7 +607,7 @@ static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, u
     return MAX(own_us, shared_us);
 }
 
-/* It was added while it ran: ready, or held back for others to join. */
+/* The item was added while it ran: make it ready, or delay it so that other events are merged. */
 static void run_again(struct work_queue *q, struct work_item *item, bool at_front, uint64_t now_us)
 {
     item->is_again = false;

@@ -52,7 +52,7 @@ uint64_t work_timers_due_us(const struct work_timers *ts)
 size_t work_timers_run(struct work_timers *ts, uint64_t now_us)
 {
     size_t n = 0;
-    /* The bound: nodes that arm themselves for the past wait for the next call. */
+    /* The bound ensures that nodes that arm themselves for the past wait for the next call. */
     for (size_t max = ts->heap.n; n < max && ts->heap.n > 0 && ts->heap.p[0]->soft_us <= now_us;
          n++) {
         struct work_timer *t = ts->heap.p[0];

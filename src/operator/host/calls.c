@@ -2,9 +2,9 @@
 /*
  * Operations of a G1 or G2 guest; see calls.h.
  *
- * Each operation is one struct calls_op from its import to its last delivery. An op whose guest is
- * gone while its exchange still runs is an orphan (calls == NULL) and frees itself at the
- * exchange's end.
+ * Each operation is one struct calls_op from its import to its last delivery. An op whose guest was
+ * freed while its exchange is still running is an orphan (calls == NULL) and frees itself when the
+ * exchange ends.
  */
 #include "operator/host/calls.h"
 
@@ -23,7 +23,7 @@
 
 enum op_kind { OP_DELAY, OP_UNARY, OP_STREAM, OP_WATCH };
 
-/* A delivery that the guest's queue had no room for. */
+/* A delivery for which the guest's queue had no room. */
 struct calls_waiting {
     struct list node;
     bool finished, last, null;
@@ -40,29 +40,31 @@ struct calls_op {
     bool paused;
     bool ended; /* the last delivery is queued or waits */
     struct list waiting;
-    struct shared *shared;    /* OP_WATCH of an identity: what it watches */
-    struct gate_query *query; /* OP_WATCH: may it? */
+    struct shared *shared;    /* OP_WATCH under an identity: what it watches */
+    struct gate_query *query; /* OP_WATCH: the pending access query */
     union {
         struct timer timer;        /* OP_DELAY */
-        struct watch_sub *sub;     /* OP_WATCH; NULL until subscribed, after its end */
+        struct watch_sub *sub;     /* OP_WATCH; NULL before it subscribes and after its end */
         struct exchange *exchange; /* OP_UNARY, OP_STREAM */
     };
 };
 
-/* A shared watch under an identity; kept to ask again, and to watch without sharing. */
+/*
+ * A shared watch under an identity; kept to repeat the access query, and to watch without sharing.
+ */
 struct shared {
     uint64_t asked_ms;
     size_t n;
-    char origin[]; /* path and query of the guest's request, which has been parsed once */
+    char origin[]; /* path and query of the guest's request, already parsed once */
 };
 
 struct exchange {
-    struct kube_call *call; /* NULL before the start, after the end */
+    struct kube_call *call; /* NULL before its start and after its end */
     char *method, *target;
     struct headers headers;
     char *body;
     size_t body_n;
-    bool split_lines; /* a watch that cannot be shared: one line a delivery */
+    bool split_lines; /* a watch that cannot be shared: each line is a delivery */
     int status;
     struct headers head;
     struct buf in; /* OP_UNARY: the body so far; split_lines: an incomplete line */
@@ -121,13 +123,13 @@ static void free_op(struct calls_op *op)
     slab_free(op);
 }
 
-/* Has its last delivery gone to the guest, and its source ended? */
+/* Free the op if its last delivery was passed to the guest and its source has ended. */
 static void free_if_done(struct calls_op *op)
 {
     if (!op->ended || !list_is_empty(&op->waiting))
         return;
     if ((op->kind == OP_UNARY || op->kind == OP_STREAM) && op->exchange && op->exchange->call)
-        return; /* on_end comes */
+        return; /* freed in on_end() */
     free_op(op);
 }
 
@@ -166,7 +168,7 @@ static int try_deliver(struct calls_op *op, bool finished, bool last, bool null,
     return guest_deliver(op->calls->guest, &d, NULL);
 }
 
-/* To the guest, or to wait in order behind what already waits. */
+/* Deliver to the guest, or queue after the deliveries that already wait. */
 static void deliver(struct calls_op *op, bool finished, bool last, bool null, struct str payload)
 {
     if (!op->calls || op->ended)
@@ -209,7 +211,7 @@ void calls_on_room(struct calls *c)
     }
 }
 
-/* A Status body as upstream writes it. */
+/* A Status body in upstream's format. */
 static void write_status(struct buf *b, int code, const char *reason, struct str message)
 {
     buf_add_cstr(b, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
@@ -218,13 +220,13 @@ static void write_status(struct buf *b, int code, const char *reason, struct str
     buf_printf(b, ",\"reason\":\"%s\",\"code\":%d}", reason, code);
 }
 
-/* A watch of G1 knows events and its end, no responses. */
+/* A watch of G1 has events and an end, but no responses. */
 static bool is_g1_watch(const struct calls_op *op)
 {
     return op->calls->abi == GUEST_ABI_G1 && (op->kind == OP_WATCH || op->kind == OP_STREAM);
 }
 
-/* A refused watch as an event; `status` is the server's Status object, or empty. */
+/* Deliver the refusal of a watch as an event; `status` is the server's Status object, or empty. */
 static void deliver_error_event(struct calls_op *op, struct str status)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
@@ -248,7 +250,7 @@ static void end_stream(struct calls_op *op)
 static void deliver_meta(struct calls_op *op, int status, const struct headers *headers)
 {
     scoped(buf_fini_scoped) struct buf meta = BUF_INIT(GUEST_PAYLOAD_MAX_BYTES);
-    /* The views of `headers` are only read. */
+    /* `headers` are only read. */
     struct bincode_response res = { .status = (unsigned)status };
     if (headers)
         res.headers = *headers;
@@ -256,7 +258,7 @@ static void deliver_meta(struct calls_op *op, int status, const struct headers *
     deliver(op, false, false, false, buf_str(&meta));
 }
 
-/* Head and body together, in the form of the guest's ABI; the op's last delivery. */
+/* Deliver head and body together, in the form of the guest's ABI, as the op's last delivery. */
 static void deliver_response(struct calls_op *op, int status, const struct headers *headers,
                              struct str body)
 {
@@ -273,7 +275,7 @@ static void deliver_response(struct calls_op *op, int status, const struct heade
     deliver(op, true, true, false, buf_str(&b));
 }
 
-/* A response that the host makes because the exchange could not. */
+/* Deliver a response made by the host because the exchange failed. */
 static void deliver_failure(struct calls_op *op, int code, const char *reason, struct str message)
 {
     struct headers h = { 0 };
@@ -403,7 +405,7 @@ static void start_exchange(struct calls_op *op)
         free_if_done(op);
         return;
     }
-    /* What was sent is not needed again. */
+    /* The request body is not needed again. */
     free(take_ptr(&x->body));
     headers_fini(&x->headers);
 }
@@ -417,7 +419,7 @@ static void start_next(struct calls *c)
     }
 }
 
-/* Headers that are the host's business, not the guest's. */
+/* Headers that only the host sets or sees. */
 static bool is_hosts(struct str name)
 {
     static const char *const hosts[] = { "authorization",
@@ -450,7 +452,7 @@ static void begin_exchange(struct calls_op *op, const struct bincode_request *re
     x->method = str_dup(req->method);
     x->target = str_dup(t->origin);
     x->split_lines = t->watch;
-    buf_init(&x->in, GUEST_PAYLOAD_MAX_BYTES - (64 << 10)); /* leaves room for the head */
+    buf_init(&x->in, GUEST_PAYLOAD_MAX_BYTES - (64 << 10)); /* leaves space for the head */
     for (size_t i = 0; i < req->headers.n; i++)
         if (!is_hosts(headers_name(&req->headers, i)))
             (void)headers_add(&x->headers, headers_name(&req->headers, i),
@@ -488,7 +490,7 @@ static void deliver_open(struct calls_op *op, int status, struct str body)
     headers_fini(&h);
 }
 
-/* A watch that the host refuses before it stands. */
+/* End a watch that the host refuses before it begins. */
 static void refuse_watch(struct calls_op *op, int code, const char *reason, struct str message)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(8192);
@@ -498,7 +500,7 @@ static void refuse_watch(struct calls_op *op, int code, const char *reason, stru
     free_if_done(op);
 }
 
-/* The host itself may not watch this, so that nothing can be shared: as the operator, alone. */
+/* The host itself may not watch this, so the watch cannot be shared: run it as the operator. */
 static void watch_alone(struct calls_op *op)
 {
     struct shared *s = take_ptr(&op->shared);
@@ -527,7 +529,7 @@ static void parse_shared(struct arena *a, const struct shared *s, struct target 
     assert(r >= 0);
 }
 
-/* As upstream's RequestInfo: a watch of one name is judged by that name. */
+/* As in upstream's RequestInfo, a watch of one name is checked with that name. */
 static struct gate_query *ask(struct calls_op *op, const struct target *t, gate_cb cb)
 {
     struct str one = STR("metadata.name="), name = STR("");
@@ -541,7 +543,7 @@ static struct gate_query *ask(struct calls_op *op, const struct target *t, gate_
     return gate_ask(op->calls->gate, &q, cb, op);
 }
 
-/* In the words of the API server. */
+/* The API server's wording. */
 static char *forbidden_text(const struct calls_op *op, const struct target *t)
 {
     struct str group = STR(""), version;
@@ -555,7 +557,7 @@ static char *forbidden_text(const struct calls_op *op, const struct target *t)
                      STR_ARG(t->namespace), t->namespace.n ? "\"" : "");
 }
 
-/* A right that was taken away ends the watch, as a server ends one when it renews it. */
+/* A revoked right ends the watch, as a server does when the client renews the watch. */
 static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
 {
     struct calls_op *op = arg;
@@ -564,7 +566,7 @@ static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
     op->query = NULL;
     op->shared->asked_ms = loop_now_ms(op->calls->env->loop);
     if (r < 0 || allowed || op->ended)
-        return; /* an API that does not answer has not said no */
+        return; /* an API server that does not respond has not refused */
     parse_shared(&a, op->shared, &t);
     scoped(free_scoped) char *text = forbidden_text(op, &t);
     scoped(buf_fini_scoped) struct buf status = BUF_INIT(8192);
@@ -706,7 +708,7 @@ struct g1_watch {
     struct arena arena;
 };
 
-/* The request that a G1 watch stands for, with its selectors. */
+/* The request of a G1 watch, with its selectors. */
 static int write_g1_target(struct buf *to, const struct bincode_watch *w, struct str plural)
 {
     bool core = str_find_char(w->api_version, '/') < 0;
@@ -729,8 +731,8 @@ static int write_g1_target(struct buf *to, const struct bincode_watch *w, struct
 }
 
 /*
- * What the guest put into version and namespace becomes part of a path: it must still be the path
- * of a watch of this resource, so that the allow-list judges what will be asked.
+ * The guest's version and namespace become part of a path. Check that it is still the path of a
+ * watch of this resource, so that the allow list is applied to the actual request.
  */
 static int parse_g1_target(struct arena *a, struct str text, const struct bincode_watch *w,
                            struct str plural, struct target *ret, struct err *err)
@@ -744,7 +746,7 @@ static int parse_g1_target(struct arena *a, struct str text, const struct bincod
     return 0;
 }
 
-/* From a version: shared. From none: a stream of its own. */
+/* With a version: a shared watch. Without: a stream of its own. */
 static void begin_g1_stream(struct calls_op *op, const struct bincode_watch *w, struct str plural)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
@@ -791,7 +793,7 @@ static void begin_g1_watch(struct calls *c, const struct guest_op *from)
 {
     struct g1_watch *w = xnew(struct g1_watch);
     struct err err = { 0 };
-    /* The views point into the payload, which lives only for this call. */
+    /* The views point into the payload, which is only valid during this call. */
     struct str payload = str_copy_arena(&w->arena, from->payload);
     if (bincode_watch_decode(payload, &w->watch, &err) < 0) {
         violation(c, &err);
@@ -865,7 +867,7 @@ static void drop_op(struct calls_op *op)
         } else if (op->ended || op->query) {
             free_op(op);
         } else {
-            op->calls = NULL; /* discovery answers yet */
+            op->calls = NULL; /* the pending callback of discovery frees it */
         }
         return;
     case OP_UNARY:

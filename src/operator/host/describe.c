@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `dormouse operator describe` and `dormouse guests` show; see describe.h. */
+/* Output of `dormouse operator describe` and `dormouse guests`; see describe.h. */
 #include "operator/host/describe.h"
 
 #include "codec/json.h"
@@ -49,7 +49,7 @@ void operator_describe_guest(const struct operator_view *v, struct buf *to)
     (void)json_write_str(to, str_of(v->message[0] ? v->message : s.last_error));
 }
 
-/* G1 and G2: what is under way for the guest. */
+/* G1 and G2: the operations under way. */
 static void add_operations(const struct operator_view *v, uint64_t now_ms, struct buf *to)
 {
     struct calls_stats s;

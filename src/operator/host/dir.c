@@ -2,12 +2,11 @@
 /*
  * Operators from a directory; see dir.h.
  *
- * A change of the directory is noticed by inotify (through libuv) and read after a short rest,
- * since editors and copies write in several steps. What an operator is made of is compared by a
- * fingerprint (its document and its module file's identity), so only those that changed are
- * applied. Once the operators come from the configuration file, only that file replaces them: while
- * an editor or a checkout has it away for a moment, the pairs of files beside it are not read in
- * its place.
+ * inotify (through libuv) reports a change of the directory; the directory is read after a short
+ * delay, since editors and copies write in several steps. Each operator has a fingerprint (of its
+ * document and its module file's identity), so only changed operators are applied. Once operators
+ * have come from the configuration file, only that file replaces them: while an editor or a
+ * checkout has removed it for a moment, the pairs of files are not read in its place.
  */
 #include "operator/host/dir.h"
 
@@ -46,11 +45,11 @@ struct dir {
     struct defer synced;
     struct map members; /* name -> struct dir_member */
     uint64_t round;
-    bool has_config; /* CONFIG_NAME is where the operators are from */
+    bool has_config; /* the operators are those of CONFIG_NAME */
     bool closed;
 };
 
-/* The result of reading the directory; applied as a whole, or not at all. */
+/* The result of reading the directory; applied completely or not at all. */
 struct dir_found {
     VEC(struct operator_spec) specs;
     VEC(struct json *) docs;
@@ -58,14 +57,14 @@ struct dir_found {
     struct arena arena;
 };
 
-/* One parse of a file, and what its errors need. */
+/* One parse of a file, with the data for its error messages. */
 struct dir_reading {
     struct dir *d;
     struct dir_found *to;
-    const char *module; /* of a file beside its module; NULL: 'wasm' says where it is */
+    const char *module; /* of a file beside its module; NULL: 'wasm' names the module */
     struct yaml_marks marks;
     struct json *docs;
-    char *repeated; /* path of a key that stands there twice */
+    char *repeated; /* path of a repeated key */
 };
 
 static void on_duplicate(void *arg, struct str path)
@@ -97,8 +96,10 @@ static int need_type(struct dir_reading *in, const struct json *v, enum json_typ
     return yaml_err(err, E_INVALID, &in->marks, v, "%s", what);
 }
 
-/* The module's path: absolute, or below the directory, or below the working directory as in the
- * paper's host. */
+/*
+ * The module's path: absolute, or below the directory, or below the working directory as in the
+ * paper's host.
+ */
 static char *find_module(struct dir *d, struct str name)
 {
     if (name.p[0] == '/')
@@ -179,7 +180,7 @@ static int read_allow(struct dir_reading *in, const struct json *list, struct op
 static int read_abi_and_memory(struct dir_reading *in, const struct json *doc,
                                struct operator_spec *spec, struct err *err)
 {
-    /* rust_v1alpha1: what the first host of this ABI called it. */
+    /* rust_v1alpha1: the name of this ABI in its first host. */
     static const struct {
         const char *name;
         enum operator_abi abi;
@@ -241,7 +242,10 @@ static int read_digest(struct dir_reading *in, const struct json *v, struct oper
     return 0;
 }
 
-/* A file, or a URL with its digest; a registry gets the credentials of who runs this process. */
+/*
+ * A file, or a URL with its digest; registries get the credentials of the user who runs this
+ * process.
+ */
 static int read_module(struct dir_reading *in, const struct json *doc, struct operator_spec *spec,
                        struct err *err)
 {
@@ -284,7 +288,10 @@ static int read_spec(struct dir_reading *in, const struct json *doc, struct oper
                         "'wasm' is required and a file name or a URL");
     spec->namespace = "";
     spec->name = str_dup_arena(&in->to->arena, json_str(name));
-    /* It names the swap file, for which "a/b" and "a_b" are the same; the hash keeps them apart. */
+    /*
+     * The uid names the swap file, where "a/b" and "a_b" give the same name; the hash makes it
+     * unique.
+     */
     spec->uid =
         arena_printf(&in->to->arena, "%.100s-%016" PRIx64, spec->name, str_hash(json_str(name), 1));
     r = read_module(in, doc, spec, err);
@@ -305,7 +312,7 @@ static int read_spec(struct dir_reading *in, const struct json *doc, struct oper
     return r < 0 ? yaml_err(err, r, &in->marks, doc, "%s", err_text(&why)) : 0;
 }
 
-/* Of the document and of the module file as it is now; NULL: it is no file. */
+/* Of the document and of the module file as it is now; NULL: the module is not a file. */
 static uint64_t fingerprint(const struct json *doc, const char *module_path)
 {
     struct stat st = { 0 };
@@ -335,7 +342,7 @@ static int apply_changed(struct dir *d, struct dir_found *all, struct err *err)
         spec->generation = ++m->generation;
         int r = operators_apply(d->operators, spec, err);
         if (r < 0)
-            return r; /* not after read_documents(), which checked everything */
+            return r; /* cannot fail after read_documents(), which has checked everything */
         m->fingerprint = print;
     }
     for (bool again = true; again;) {
@@ -364,7 +371,7 @@ static int read_documents(struct dir_reading *in, struct err *err)
         if (to->specs.n == OPERATORS_MAX)
             return yaml_err(err, E_LIMIT, &in->marks, doc, "more than %d operators", OPERATORS_MAX);
         int r = read_spec(in, doc, &spec, err);
-        vec_push(&to->specs, spec); /* also after an error: its allow list may exist */
+        vec_push(&to->specs, spec); /* also after an error, since its allow list may be allocated */
         vec_push(&to->docs, doc);
         if (r < 0)
             return r;
@@ -397,7 +404,10 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first host's layout: each NAME.yaml beside a NAME.wasm is an operator. -ENOENT: none is. */
+/*
+ * The first host's layout: each NAME.yaml beside a NAME.wasm is an operator. -ENOENT: there is
+ * none.
+ */
 static int read_pairs(struct dir *d, struct dir_found *to, struct err *err)
 {
     VEC(char *) stems = { 0 };

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SIZE_MIN = 64 << 10, SECRET_NAME_MAX = 254 /* with a blank */ };
+enum { SIZE_MIN = 64 << 10, SECRET_NAME_MAX = 254 /* SECRET_NAME_MAX includes a blank */ };
 #define SIZE_LIMIT (INT64_C(4) << 30)
 
 static int read_allow(struct arena *a, const struct json *list, struct allow **ret, struct err *err)
@@ -33,7 +33,9 @@ static int read_allow(struct arena *a, const struct json *list, struct allow **r
     return 0;
 }
 
-/* The schema has these bounds; they are checked again, since a cluster may have an older one. */
+/*
+ * The schema has the same bounds; they are checked again, since a cluster may have an older schema.
+ */
 #define SPEC struct operator_spec
 static const struct bind_field limit_fields[] = {
     BIND_CUSTOM("memory", SPEC, memory_max_bytes, quantity_bind, .min = SIZE_MIN,
@@ -101,7 +103,7 @@ static int read_module(struct arena *a, const struct json *module,
     return r;
 }
 
-/* Names separated by blanks, as struct module_origin has them; NULL: none. */
+/* Join names with blanks, as in struct module_origin; NULL: none. */
 static int read_pull_secrets(struct arena *a, const struct json *list, const char **ret,
                              struct err *err)
 {

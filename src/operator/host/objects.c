@@ -39,38 +39,38 @@ static const char *const cond_names[] = {
     [COND_FORBIDDEN] = "Forbidden", [COND_KEPT_AWAKE] = "KeptAwake"
 };
 
-/* A spec that could not even be applied. */
+/* A spec that could not be applied. */
 struct bad_spec {
     uint64_t generation;
-    bool is_file;        /* because its module file is missing, */
-    struct again *again; /* so that it is read again when the module directories change */
+    bool is_file;        /* because its module file is missing */
+    struct again *again; /* to read the object again when the module directories change */
     char text[];
 };
 
 struct again {
     struct objects *s;
-    struct bad_spec *bad; /* NULL: nobody wants to know any more */
+    struct bad_spec *bad; /* NULL: the result is no longer needed */
     struct kube_call *call;
     struct buf object;
 };
 
-/* Per operator: what the status writer knows. A small record: thousands of them rest. */
+/* Per operator: the state of the status writer. Kept small, since there are thousands. */
 struct host_objects_entry {
     struct objects *s;
     char *uid;
-    struct kube_call *call; /* a write under way */
+    struct kube_call *call; /* the running write */
     struct timer pace;
     uint64_t written_ms, event_window_ms;
     struct bad_spec *bad;        /* NULL: the spec was applied */
-    int64_t since_s[COND_COUNT]; /* of conditions, as they were written last */
+    int64_t since_s[COND_COUNT]; /* of conditions, as last written */
     uint8_t conds[COND_COUNT];   /* enum is */
     bool dirty, gone;
-    uint8_t failures;     /* of writes, one after the other; up to its largest value */
-    uint16_t http_status; /* of the write under way */
+    uint8_t failures;     /* of consecutive writes; saturates */
+    uint16_t http_status; /* of the running write */
     uint16_t name_at;
     unsigned events;
-    uint32_t last_reason; /* its hash */
-    char text[];          /* namespace, NUL, name, NUL; without the last one its key */
+    uint32_t last_reason; /* hash of the last reason */
+    char text[];          /* namespace, NUL, name, NUL; without the last NUL it is the key */
 };
 
 enum is { COND_ABSENT, COND_FALSE, COND_TRUE };
@@ -80,9 +80,10 @@ struct objects {
     struct operators *operators;
     struct reflector *reflector;
     char **module_dirs;
-    struct module_dir_watch **dir_watches; /* of module_dirs; NULL where there is none */
-    struct map entries;                    /* "namespace\0name" */
-    size_t calls;                          /* writes under way */
+    struct module_dir_watch *
+        *dir_watches;   /* of module_dirs; NULL if the directory does not exist */
+    struct map entries; /* "namespace\0name" */
+    size_t calls;       /* running writes */
     bool closed;
 };
 
@@ -174,7 +175,7 @@ static void drop_bad(struct host_objects_entry *e)
     if (!again)
         return;
     again->bad = NULL;
-    transport_cancel(e->s->opts.transport, again->call); /* its end frees */
+    transport_cancel(e->s->opts.transport, again->call); /* freed at its end */
 }
 
 static void free_entry(struct host_objects_entry *e)
@@ -183,7 +184,7 @@ static void free_entry(struct host_objects_entry *e)
     slab_free(e);
 }
 
-/* Off the map; with a write under way on_written() frees it. */
+/* Remove it from the map; if a write is running, on_written() frees it. */
 static void drop_entry(struct host_objects_entry *e)
 {
     (void)map_del(&e->s->entries, key_of(e));
@@ -196,7 +197,7 @@ static void drop_entry(struct host_objects_entry *e)
         free_entry(e);
 }
 
-/* An event that is refused is not worth another try; the bodies of answers tell nothing. */
+/* A refused Event is not retried; response bodies are ignored. */
 static void ignore_head(void *arg, int status, const struct headers *headers)
 {
 }
@@ -207,8 +208,10 @@ static void ignore_data(void *arg, struct str chunk)
 
 /* ---------------------------------------------------------------- events */
 
-/* Kubernetes Events in the same namespace; a source that repeats itself is cut off (10 minutes, 5
- * events). */
+/*
+ * Kubernetes Events in the same namespace; repeated Events of a source are limited (5 in 10
+ * minutes).
+ */
 static void on_event_written(void *arg, int r, const struct err *err)
 {
     struct objects *s = arg;
@@ -283,13 +286,13 @@ static void write_event(struct host_objects_entry *e, const char *type, const ch
 
 /* ---------------------------------------------------------------- status */
 
-/* What one condition says; reason NULL: it is not there. */
+/* The content of one condition; reason NULL: the condition is absent. */
 struct cond_value {
     bool is;
     const char *reason, *message;
 };
 
-/* forbidden: room for a message. */
+/* forbidden: buffer for a message. */
 static void judge(const struct operator_view *v, const struct v1_summary *v1,
                   char forbidden[FORBIDDEN_MAX], struct cond_value ret[COND_COUNT])
 {
@@ -315,7 +318,7 @@ static void judge(const struct operator_view *v, const struct v1_summary *v1,
         (void)snprintf(forbidden, FORBIDDEN_MAX, "%s may not: %s",
                        v->user ? v->user : "the host's own user", v->denied);
     ret[COND_READY] = (struct cond_value){ running && !failing && !waits, reason, message };
-    if (is_denied && ret[COND_READY].is) /* it runs, but its requests are denied */
+    if (is_denied && ret[COND_READY].is) /* it is running, but its requests are denied */
         ret[COND_READY] = (struct cond_value){ false, "AccessDenied", forbidden };
     ret[COND_PROGRESSING] =
         (struct cond_value){ preparing || waits, preparing || waits ? reason : "Settled",
@@ -359,7 +362,7 @@ static void add_condition(struct arena *a, struct json *list, struct host_object
     json_add(list, c);
 }
 
-/* As they are now; what changes them is not written for their own sake. */
+/* Current values; a change of these alone does not cause a write. */
 static void add_statistics(struct arena *a, struct json *status, const struct operator_view *v)
 {
     struct guest_stats guest = { 0 };
@@ -391,8 +394,7 @@ static void on_status_head(void *arg, int status, const struct headers *headers)
     e->http_status = (uint16_t)status;
 }
 
-/* To the next write: longer after each that failed, since then it is the cluster that has troubles.
- */
+/* Delay before the next write: longer after each failure, as the cluster then has problems. */
 static uint64_t pause_ms(const struct host_objects_entry *e)
 {
     uint64_t wait = OBJECTS_STATUS_MIN_INTERVAL_MS;
@@ -410,7 +412,7 @@ static void on_written(void *arg, int r, const struct err *err)
 {
     struct host_objects_entry *e = arg;
     struct objects *s = e->s;
-    /* 401: our token was replaced a moment ago; 409: somebody wrote in the same moment. */
+    /* 401: our token was just replaced; 409: a concurrent write of another client. */
     bool again = r < 0 || e->http_status >= 500 || e->http_status == 429 || e->http_status == 401 ||
                  e->http_status == 409;
     e->call = NULL;
@@ -564,13 +566,13 @@ bool objects_describe_refused(struct objects *s, struct str namespace, struct st
 
 /* ---------------------------------------------------------------- following */
 
-/* Its identity, and since when it has been as it is: an earlier process may have written that. */
+/* Read its identity and the times of its conditions, which an earlier process may have written. */
 static void know_object(struct host_objects_entry *e, const struct json *object)
 {
     struct str uid = json_get_str(json_getc(object, "metadata"), "uid");
     if (e->uid && str_eq(str_of(e->uid), uid))
         return;
-    if (e->uid) { /* another object of this name: nothing of the one before goes on under it */
+    if (e->uid) { /* another object of the same name: discard the state of the previous one */
         operators_remove(e->s->operators, namespace_of(e), name_of(e));
         memset(e->conds, 0, sizeof e->conds);
         drop_bad(e);
@@ -603,7 +605,7 @@ static void on_object(void *arg, const struct json *object)
         operator_view(o, &v);
     bool same = o && v.generation == generation && str_eq(str_of(v.uid), json_get_str(meta, "uid"));
     if (e->bad ? e->bad->generation == generation : same)
-        return; /* our own status, or metadata */
+        return; /* the change was our own status write, or metadata */
     struct arena a = { 0 };
     struct err err = { 0 };
     drop_bad(e);
@@ -620,12 +622,14 @@ static void on_object(void *arg, const struct json *object)
     arena_fini(&a);
 }
 
-/* ---------------------------------------------------------------- module files that come late */
+/*
+ * ---------------------------------------------------------------- module files that appear later
+ */
 
 static void on_again_data(void *arg, struct str chunk)
 {
     struct again *again = arg;
-    (void)buf_add_str(&again->object, chunk); /* too much reads as malformed */
+    (void)buf_add_str(&again->object, chunk); /* an overlong response fails to parse */
 }
 
 static void on_again_end(void *arg, int r, const struct err *err)
@@ -639,7 +643,7 @@ static void on_again_end(void *arg, int r, const struct err *err)
         again->bad->again = NULL;
     if (r >= 0 && again->bad && json_parse(&a, buf_str(&again->object), NULL, &object, NULL) >= 0 &&
         json_is(json_getc(object, "spec"), JSON_OBJECT)) {
-        again->bad->generation = 0; /* whatever its generation is */
+        again->bad->generation = 0; /* for any generation */
         on_object(s, object);
     }
     buf_fini(&again->object);
@@ -653,7 +657,7 @@ static const struct kube_call_ops again_ops = { .on_head = ignore_head,
                                                 .on_data = on_again_data,
                                                 .on_end = on_again_end };
 
-/* Objects are not kept: those whose file was missing are read once more. */
+/* Objects are not kept in memory: those whose file was missing are read again. */
 static void on_module_dir(void *arg)
 {
     struct objects *s = arg;

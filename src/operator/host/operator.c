@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators: specs made into running guests; see operator.h and operator_plan.h. */
+/* Runs operators: makes guests from specs; see operator.h and operator_plan.h. */
 #include "operator/host/operator.h"
 
 #include "base/log.h"
@@ -17,7 +17,7 @@
 
 enum { KEY_MAX_BYTES = 600 };
 
-/* A guest and what belongs to it. */
+/* A guest and the objects that belong to it. */
 struct operator_instance {
     struct guest *guest;
     struct gate *gate;
@@ -25,10 +25,10 @@ struct operator_instance {
     struct operator_plan *plan;
     struct module *module;
     uint64_t started_ms;
-    uint64_t tried_at; /* its count of activations when it last failed */
-    unsigned failures; /* since it last did something well */
+    uint64_t tried_at; /* the guest's activations at its last failure */
+    unsigned failures; /* since its last success */
     uint8_t abi;       /* enum guest_abi */
-    bool settled;      /* it has been awake or asleep */
+    bool settled;      /* it has been awake or asleep at least once */
 };
 
 struct operator_refusal {
@@ -39,33 +39,33 @@ struct operator_refusal {
 struct operator
 {
     struct operators *os;
-    struct operator_plan *spec;   /* the newest */
-    struct module_source *source; /* of spec; tells of its first module and of later ones */
+    struct operator_plan *spec;   /* the latest */
+    struct module_source *source; /* of spec; reports its first module and later ones */
     struct module_get *get;       /* compiling */
-    struct module *module;        /* compiled; takes over when nothing runs an activation */
+    struct module *module;        /* compiled; takes over when no activation is running */
     struct operator_instance run; /* guest NULL: none */
-    struct v1 *v1;                /* what outlives guests of ABI v1; NULL: never was one */
-    /* What ran well before `run`, to return to. */
+    struct v1 *v1;                /* outlives guests of ABI v1; NULL: there was none */
+    /* The generation that ran well before `run`, to return to. */
     struct operator_plan *good;
     struct module *good_module;
-    char *returned;                   /* why it was returned to; NULL: it was not */
-    struct operator_refusal *refusal; /* of what was to replace `run`; NULL: nothing was refused */
+    char *returned;                   /* why it was returned to; NULL: there was no return */
+    struct operator_refusal *refusal; /* of the replacement for `run`; NULL: none was refused */
     struct identity *identity;        /* of run; NULL: the host's own */
     struct identity_listener trouble;
-    struct operator_limit *limit; /* that was hit; NULL: none was */
-    struct err *kept_awake;       /* NULL: nothing keeps its guest awake */
+    struct operator_limit *limit; /* the limit that was hit; NULL: none */
+    struct err *kept_awake;       /* NULL: the guest can sleep */
     const char *reason;
     char *message;
     struct list change; /* on os->changes */
-    struct list wait;   /* on os->waiting: the cache took no more at once */
-    struct list ready;  /* on os->ready: look at it in the next turn */
-    int fd;             /* a module that is to be compiled, waiting for its turn; -1 */
+    struct list wait;   /* on os->waiting: the module cache accepts no more requests at once */
+    struct list ready;  /* on os->ready: look at it on the next turn */
+    int fd;             /* a module that waits for its turn to be compiled; -1: none */
     uint16_t name_at;
     uint8_t phase; /* enum operator_phase */
-    bool restart;  /* a newer spec came while one was compiled */
+    bool restart;  /* a newer spec arrived during compilation */
     bool removed;
-    bool must_return; /* it crashes again and again */
-    char text[];      /* namespace, NUL, name, NUL; without the last one its key */
+    bool must_return; /* it fails repeatedly */
+    char text[];      /* namespace, NUL, name, NUL; without the last NUL it is the key */
 };
 
 struct operators {
@@ -73,9 +73,9 @@ struct operators {
     struct map map; /* "namespace\0name" */
     struct list changes, waiting, ready;
     struct defer work;
-    size_t n_getting;  /* module_get() calls whose callback has not come */
-    struct timer disk; /* armed while there was no room on the disk for the code of one */
-    bool standby;      /* no guests */
+    size_t n_getting;  /* module_get() calls whose callback has not run */
+    struct timer disk; /* armed after a module's code found no space on the disk */
+    bool standby;      /* no guest may run */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -140,7 +140,9 @@ static void forget_refusal(struct operator* o)
     notify(o);
 }
 
-/* Whatever runs goes on; what was to replace it is given up until the spec or the module changes.
+/*
+ * The running generation continues; the replacement is dropped until the spec or the module
+ * changes.
  */
 static void refuse(struct operator* o, const char *reason, const struct err *err)
 {
@@ -190,7 +192,10 @@ static void end_instance(struct operator* o)
 
 /* ---------------------------------------------------------------- limits */
 
-/* One more time; the status tells it, and an Event when it is another limit than the last. */
+/*
+ * Count a limit that was hit: status shows it, and an Event is written if the previous one was
+ * another limit.
+ */
 __attribute__((format(printf, 3, 4))) static void limit_hit(struct operator* o, const char *name,
                                                             const char *fmt, ...)
 {
@@ -223,7 +228,7 @@ static void on_denied(void *arg)
     notify(arg);
 }
 
-/* Was it a limit of its own that the guest failed by? */
+/* Whether the guest failed because of one of its own limits. */
 static void blame_limit(struct operator* o, const struct err *why)
 {
     const struct operator_plan *p = o->run.plan;
@@ -246,7 +251,7 @@ static void on_trouble(struct identity_listener *l)
     notify(container_of(l, struct operator, trouble));
 }
 
-/* ---------------------------------------------------------------- what guests tell */
+/* ---------------------------------------------------------------- guests' callbacks */
 
 static void on_op(struct guest *g, const struct guest_op *op, void *arg)
 {
@@ -265,7 +270,9 @@ static bool is_reason(const struct operator* o, const char *reason)
     return strcmp(o->reason, reason) == 0;
 }
 
-/* Three failures in a row, soon after it took over from one that ran well: back to that one. */
+/*
+ * Three failures in a row, soon after it replaced a generation that ran well: return to that one.
+ */
 static void count_failure(struct operator* o)
 {
     struct operator_instance *run = &o->run;
@@ -281,8 +288,8 @@ static void count_failure(struct operator* o)
 }
 
 /*
- * To have started is no success: one activation beyond the start is. Who has done well for long is
- * not returned from.
+ * A start alone is not a success: an activation after the start is. A generation that has run well
+ * for long is not returned from.
  */
 static void count_success(struct operator* o)
 {
@@ -298,7 +305,7 @@ static void count_success(struct operator* o)
         forget_good(o);
 }
 
-/* Nothing runs an activation, so that its guest can be replaced. */
+/* No activation is running, so its guest can be replaced. */
 static bool is_idle(const struct operator* o)
 {
     struct dispatch_view view;
@@ -326,10 +333,10 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
                 .level = LOG_ERROR, .message = str_of(why ? err_text(why) : "the guest failed") });
         changed(o, OPERATOR_RUNNING, "GuestFailed", why ? err_text(why) : "unknown");
         if (o->run.module && o->run.module->is_lost && !o->get && !o->removed)
-            begin(o); /* compile the module again, for the guest's next attempt */
+            begin(o); /* compile the module again for the guest's next attempt */
     } else if (state == GUEST_AWAKE || state == GUEST_ASLEEP) {
         count_success(o);
-        if (is_reason(o, "GuestFailed")) /* it survived an activation */
+        if (is_reason(o, "GuestFailed")) /* it completed an activation */
             changed(o, OPERATOR_RUNNING, "Running", NULL);
     }
     if (o->module && state != GUEST_RUNNING)
@@ -396,7 +403,7 @@ static const struct v1_ops v1_ops = {
     .on_change = on_v1_change,
 };
 
-/* By what the module exports; each ABI has its own wake-up functions. */
+/* By the module's exports: each ABI has its own wake-up functions. */
 static int detect_abi(const struct module_info *info, int wanted, enum guest_abi *ret,
                       struct err *err)
 {
@@ -405,7 +412,7 @@ static int detect_abi(const struct module_info *info, int wanted, enum guest_abi
     bool g1 = module_info_has_func(info, "wakeup_future", "Iii:") &&
               module_info_has_func(info, "wakeup_stream", "Iii:") &&
               module_info_has_func(info, "run", ":");
-    bool v1 = module_info_export(info, "dormouse_v1_activate"); /* guest_new() knows its type */
+    bool v1 = module_info_export(info, "dormouse_v1_activate"); /* guest_new() checks its type */
     if (v1 && (wanted == OPERATOR_ABI_AUTO || wanted == OPERATOR_ABI_V1)) {
         *ret = GUEST_ABI_V1;
         return 0;
@@ -488,7 +495,7 @@ static int make_guest(struct operator* o, const struct operator_plan *p, struct 
     return r;
 }
 
-/* Connect the guest with the world, as the operator. */
+/* Attach the guest to the API, with the operator's identity. */
 static void attach(struct operator* o, struct operator_instance *run)
 {
     const struct operator_plan *p = run->plan;
@@ -520,7 +527,7 @@ static void attach(struct operator* o, struct operator_instance *run)
     }
 }
 
-/* What runs, if it has shown that it can, is kept to return to. */
+/* Keep the running generation to return to, if it has run well. */
 static void keep_good(struct operator* o)
 {
     struct operator_instance *run = &o->run;
@@ -531,7 +538,7 @@ static void keep_good(struct operator* o)
     o->good_module = module_ref(run->module);
 }
 
-/* The old guest goes when the new one is made, so that a refusal changes nothing. */
+/* The old guest is freed after the new one is made, so that a refusal changes nothing. */
 static int start_instance(struct operator* o, struct operator_plan *p, struct module *m,
                           const char **reason, struct err *err)
 {
@@ -570,7 +577,7 @@ static int start_instance(struct operator* o, struct operator_plan *p, struct mo
     return 0;
 }
 
-/* The spec's module is compiled and nothing runs an activation: the new generation takes over. */
+/* The spec's module is compiled and no activation is running: the new generation takes over. */
 static void take_over(struct operator* o)
 {
     struct err err = { 0 };
@@ -578,7 +585,7 @@ static void take_over(struct operator* o)
     scoped(module_unref_scoped) struct module *m = take_ptr(&o->module);
     keep_good(o);
     if (start_instance(o, o->spec, m, &reason, &err) < 0) {
-        refuse(o, reason, &err); /* the old generation goes on, if it is still there */
+        refuse(o, reason, &err); /* the old generation continues, if there is one */
         return;
     }
     o->must_return = false;
@@ -598,7 +605,7 @@ static void take_over_when_idle(struct operator* o)
         changed(o, OPERATOR_PREPARING, "Standby", "another host leads");
     } else if (is_idle(o)) {
         take_over(o);
-    } else if (o->run.abi == GUEST_ABI_V1) { /* others look again in on_state() */
+    } else if (o->run.abi == GUEST_ABI_V1) { /* other ABIs are looked at again in on_state() */
         dispatch_hold(v1_dispatch(o->v1), DISPATCH_HOLD_REPLACE);
         dispatch_on_drained(v1_dispatch(o->v1), on_drained, o);
     }
@@ -650,7 +657,10 @@ static void free_operator(struct operator* o)
 
 static void get_module(struct operator* o);
 
-/* A file that was touched, or a ConfigMap whose other entries changed. */
+/*
+ * Whether this module is already running, as after a touch of the file or a change of other entries
+ * of the ConfigMap.
+ */
 static bool is_running(const struct operator* o, const struct module *m)
 {
     return o->run.guest && o->run.plan == o->spec && strcmp(o->run.module->hash, m->hash) == 0;
@@ -682,7 +692,7 @@ static void on_disk(struct timer *timer)
     }
 }
 
-/* It is no verdict on the module when its code has no room. */
+/* A lack of disk space for its code does not mean that the module is bad. */
 static void refuse_module(struct operator* o, int r, const struct err *err)
 {
     bool is_full = r == -ENOSPC || r == -EDQUOT;
@@ -698,7 +708,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
     struct err err = cause ? *cause : (struct err){ 0 };
     o->get = NULL;
     os->n_getting--;
-    schedule(os); /* room for one that waits, or the end of closing */
+    schedule(os); /* a waiting operator can compile now, or closing can end */
     if (o->removed) {
         module_unref(m);
         free_operator(o);
@@ -735,9 +745,9 @@ static void get_module(struct operator* o)
     struct module_want want = { .tenant = str_of(namespace_of(o)) };
     int r = o->fd < 0 ? o->fd
                       : module_get(o->os->opts.modules, o->fd, &want, on_module, o, &o->get, &err);
-    if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) { /* until one of them ends */
+    if (r == E_LIMIT || (r == -EMFILE && o->os->n_getting)) { /* until one of them has ended */
         if (is_file)
-            drop_fd(o); /* thousands may wait */
+            drop_fd(o); /* thousands may be waiting */
         list_push_back(&o->os->waiting, &o->wait);
         return;
     }
@@ -756,7 +766,7 @@ static void take_fd_of_source(struct operator* o, int fd)
         get_module(o);
 }
 
-/* Another version of the module, or the first where it had to be fetched. */
+/* Another version of the module, or the first one if it had to be fetched. */
 static void on_source_module(void *arg, int fd)
 {
     struct operator* o = arg;
@@ -781,7 +791,7 @@ static void pause_operator(struct operator* o)
     changed(o, OPERATOR_PAUSED, "Paused", NULL);
 }
 
-/* Make the spec true. */
+/* Begin to apply the current spec. */
 static void begin(struct operator* o)
 {
     struct err err = { 0 };
@@ -897,7 +907,7 @@ static void remove_operator(struct operator* o)
     module_source_close(take_ptr(&o->source));
     drop_fd(o);
     if (o->get)
-        module_get_cancel(o->get); /* on_module() frees */
+        module_get_cancel(o->get); /* on_module() frees it */
     else
         free_operator(o);
 }
@@ -914,7 +924,7 @@ void operators_close(struct operators *os, void (*done)(void *arg), void *arg)
     schedule(os);
 }
 
-/* Its guest ends at once; what it would start with again is kept. */
+/* End its guest at once; what is needed to start it again is kept. */
 static void stand_by(struct operator* o)
 {
     if (o->v1)
@@ -940,7 +950,7 @@ void operators_set_standby(struct operators *os, bool standby)
         else if (o->module)
             look_again(o);
         else if (!o->get && !o->run.guest && !o->spec->paused && o->phase != OPERATOR_REFUSED)
-            begin(o); /* a returned one, whose newest module is not at hand */
+            begin(o); /* after a return, when the newest module is not at hand */
         else
             notify(o);
     }
@@ -982,7 +992,7 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
     forget_refusal(o);
     if (o->get) {
         o->restart = true;
-        module_get_cancel(o->get); /* its callback makes the new spec true */
+        module_get_cancel(o->get); /* its callback applies the new spec */
     } else {
         list_remove(&o->wait);
         begin(o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of operators; see operator_plan.h. */
+/* Compact specs of operators; see operator_plan.h. */
 #include "operator/host/operator_plan.h"
 
 #include "base/buf.h"
@@ -46,7 +46,7 @@ struct operator_plan *operator_plan_new(struct operator_spec *spec)
     }
     for (size_t i = 0; i < spec->n_args; i++)
         add_item(&text, spec->args[i]);
-    assert(buf_ok(&text)); /* the spec was checked */
+    assert(buf_ok(&text)); /* the spec was checked, so the texts fit */
     struct operator_plan *p = slab_alloc(sizeof *p + text.n);
     memcpy(p->text, text.p, text.n);
     p->refs = 1;
@@ -101,7 +101,7 @@ struct module_origin operator_plan_origin(const struct operator_plan *p)
                                    .uses_login = p->uses_login };
 }
 
-/* The items of both lists, one after the other. */
+/* The items of both lists, environment first. */
 static struct rd items_of(const struct operator_plan *p)
 {
     return rd_init(p->text + p->lists_at, p->lists_n);

@@ -13,8 +13,8 @@ struct v1_config {
     struct object_sub *sub;
     bool synced, is_there, is_forbidden;
     bool was_synced;
-    uint64_t hash; /* of the content; 0: absent */
-    uint64_t told; /* what on_change has been called for, or the first one */
+    uint64_t hash; /* of the values; 0: absent */
+    uint64_t told; /* the hash at the last on_change, or the first hash */
 };
 
 struct config_read {
@@ -30,7 +30,7 @@ struct configs {
     struct v1_config configs[];
 };
 
-/* ---------------------------------------------------------------- following */
+/* ---------------------------------------------------------------- changes */
 
 static void state_changed(struct v1_config *c)
 {
@@ -117,12 +117,12 @@ int configs_start(const struct configs_opts *opts, struct configs **ret, struct 
         c->declared = &opts->declaration->configs[i];
         int r = follow(c, err);
         if (r < 0) {
-            struct str name = c->declared->name; /* of the declaration, which stays */
+            struct str name = c->declared->name; /* owned by the declaration, which stays */
             configs_free(cs);
             return err_ctx(err, r, "configuration '" STR_FMT "'", STR_ARG(name));
         }
     }
-    cs->opts.identity = NULL; /* borrowed */
+    cs->opts.identity = NULL; /* it was borrowed */
     cs->opts.allow = NULL;
     *ret = cs;
     return 0;
@@ -168,7 +168,7 @@ static void add_entry(struct buf *to, bool *first, struct str key, struct str va
     (void)json_write_str(to, value);
 }
 
-/* Is the base64 text of a Secret that of something readable? It is in `text` then. */
+/* Whether the base64 text of a Secret decodes to readable text, which is then in `text`. */
 static bool decodes_to_text(struct buf *text, struct str base64)
 {
     buf_reset(text);

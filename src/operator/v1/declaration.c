@@ -2,8 +2,8 @@
 /*
  * Declarations; see declaration.h.
  *
- * Each kind of object is a table for codec/bind. Order: strings, tables from the leaves up with the
- * checks across objects.
+ * Each kind of JSON object has a table for codec/bind. Order: strings, then tables from the leaves
+ * up, with the checks across objects.
  */
 #include "operator/v1/declaration.h"
 
@@ -17,10 +17,10 @@
 struct declaration_reader {
     struct bind b;
     struct declaration *d;
-    enum watch_role role;  /* of the watch that is read */
-    uint8_t controller;    /* of that watch */
-    unsigned n_predicates; /* of that watch */
-    unsigned depth;        /* of the predicate that is read */
+    enum watch_role role;  /* of the current watch */
+    uint8_t controller;    /* of the current watch */
+    unsigned n_predicates; /* of the current watch */
+    unsigned depth;        /* of the current predicate */
 };
 
 static struct declaration_reader *reader_of(struct bind *b)
@@ -48,7 +48,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The guest's own names are in labels of metrics, log lines and file names. */
+/* Names chosen by the guest: they appear in labels of metrics, log lines and file names. */
 static int check_name(struct bind *b, const struct json *v, void *at)
 {
     struct str s = *(struct str *)at;
@@ -63,7 +63,7 @@ static int check_subdomain(struct bind *b, const struct json *v, void *at)
     return check_rule(b, *(struct str *)at, meta_check_dns1123_subdomain);
 }
 
-/* Of an object: some kinds (RBAC) take more than a DNS name. */
+/* A name of an object: some kinds (RBAC) allow more than a DNS name. */
 static int check_object_name(struct bind *b, const struct json *v, void *at)
 {
     return check_rule(b, *(struct str *)at, meta_check_path_segment);
@@ -96,7 +96,7 @@ static int check_field(struct bind *b, const struct json *v, void *at)
 #define LABEL_KEY   .min = 1, .max = 317, .check = check_label_key
 #define FIELD       .min = 1, .max = FIELD_PATH_MAX_BYTES, .check = check_field
 
-/* Lists are short: the pairs are compared. Returns one that is there twice, NULL: none. */
+/* Lists are short, so pairs are compared. Returns an element that occurs twice; NULL: none. */
 static const struct str *repeated(const void *list, size_t n, size_t stride, size_t name_at)
 {
     const char *names = (const char *)list + name_at;
@@ -262,7 +262,7 @@ static const struct bind_field by_all[] = {
 };
 static const struct bind_field by_key[] = { BIND_INLINE("key", &map_key) };
 
-/* Which table, the member of its first field says. */
+/* The member of its first field selects the table. */
 static const struct bind_table maps[] = {
     [MAP_OWNER] = BIND_TABLE(by_owner), [MAP_FIELD] = BIND_TABLE(by_field),
     [MAP_LABEL] = BIND_TABLE(by_label), [MAP_ANNOTATION] = BIND_TABLE(by_annotation),
@@ -393,7 +393,7 @@ static int check_any_owner(struct bind *b, const struct json *v, void *at)
     return reader_of(b)->role == WATCH_OWNS ? 0 : BIND_FAIL(b, "only entries of 'owns' have it");
 }
 
-/* metadataOnly leaves nothing else to be found. */
+/* With metadataOnly only metadata fields are available. */
 static int check_metadata_fields(struct bind *b, const struct declaration_watch *w)
 {
     for (size_t i = 0; w->metadata_only && i < w->n_indexes; i++) {
@@ -420,7 +420,7 @@ static int check_watch(struct bind *b, const struct json *v, void *at)
     return check_metadata_fields(b, w);
 }
 
-enum { WATCH_SELECTOR_MAX_BYTES = 2048 }; /* what a shared watch takes (client/watch_hub.h) */
+enum { WATCH_SELECTOR_MAX_BYTES = 2048 }; /* the limit of a shared watch (client/watch_hub.h) */
 
 static const struct bind_field one_namespace = { .kind = BIND_KIND_STR, NAMESPACE };
 static const struct bind_field one_strip = {
@@ -449,7 +449,7 @@ static const struct bind_field watch_fields[] = {
 };
 static const struct bind_table watch_table = BIND_TABLE(watch_fields, .check = check_watch);
 
-/* Append to the table of watches, whose room was made beforehand. */
+/* Append to the table of watches, which was allocated with enough room. */
 static int read_watch(struct bind *b, const struct json *v, enum watch_role role)
 {
     struct declaration_reader *rd = reader_of(b);
@@ -488,7 +488,7 @@ static int read_watches(struct bind *b, const struct bind_field *f, const struct
 
 /* ---------------------------------------------------------------- controllers */
 
-/* The first of its watches, whatever the order in the text. */
+/* The first of the controller's watches, regardless of its position in the text. */
 static int read_for(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
     struct declaration_reader *rd = reader_of(b);
@@ -514,7 +514,7 @@ static int read_rate(struct bind *b, const struct bind_field *f, const struct js
     return 0;
 }
 
-/* Of seconds. */
+/* In seconds. */
 static int check_resync(struct bind *b, const struct json *v, void *at)
 {
     *(uint64_t *)at *= 1000;
@@ -533,7 +533,7 @@ static const struct bind_field rate_fields[] = {
 };
 static const struct bind_table rate_table = BIND_TABLE(rate_fields);
 
-/* A map by index needs that index at the primary. */
+/* A map by index requires that index on the primary. */
 static int resolve_maps(struct bind *b, const struct declaration_controller *c)
 {
     struct declaration_watch *primary = &reader_of(b)->d->watches[c->first_watch];
@@ -674,7 +674,7 @@ static int check_metric_name(struct bind *b, const struct json *v, void *at)
     return 0;
 }
 
-/* Prometheus' own. */
+/* Prometheus' defaults. */
 static const double default_buckets[] = { .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10 };
 
 static int check_metric(struct bind *b, const struct json *v, void *at)
@@ -714,7 +714,7 @@ static const struct bind_field metric_fields[] = {
 static const struct bind_table metric_table =
     BIND_TABLE(metric_fields, .size = sizeof(METRIC), .check = check_metric);
 
-/* ---------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------- the declaration */
 
 static int read_version(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
@@ -738,7 +738,7 @@ static const struct bind_field declaration_fields[] = {
 };
 static const struct bind_table declaration_table = BIND_TABLE(declaration_fields);
 
-/* Room for all watches, so that the table does not move while it grows. */
+/* Allocate room for all watches, so that the table does not move while it grows. */
 static void make_watches(struct declaration *d, const struct json *v)
 {
     size_t n = json_getc(v, "caches") ? json_getc(v, "caches")->n : 0;
@@ -813,7 +813,7 @@ int declaration_get(struct declarations *ds, struct str bytes, struct declaratio
     if (r < 0)
         return r;
     scoped(free_declaration_scoped) struct declaration *d = slab_new(struct declaration);
-    d->arena.block_bytes = size; /* all of it in one block */
+    d->arena.block_bytes = size; /* everything in one block */
     r = parse(d, bytes, err);
     assert(r >= 0 && d->arena.total_bytes == size);
     memcpy(d->digest, digest, sizeof digest);

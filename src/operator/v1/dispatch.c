@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators and their controllers: declared, fed, held, looked at; see dispatch.h. What follows
- * from that is in dispatch_turn.c and dispatch_activation.c.
+ * Operators and their controllers: declaration, adds, holds, views; see dispatch.h. Scheduling and
+ * activations are in dispatch_turn.c and dispatch_activation.c.
  */
 #include "operator/v1/dispatch.h"
 
@@ -95,7 +95,7 @@ void dispatch_operator_free(struct dispatch_operator *o)
     slab_free(o->controllers);
     slab_free(o->instances);
     slab_free(o);
-    dispatch_pump_later(d); /* there may be room for others, or nothing to be armed for */
+    dispatch_pump_later(d); /* others may have room now, or the timer may be unnecessary */
 }
 
 void dispatch_set_weight(struct dispatch_operator *o, unsigned weight)
@@ -172,7 +172,7 @@ static int added(struct dispatch_operator *o, unsigned controller, int r)
 {
     if (r == E_LIMIT)
         o->controllers[controller].is_overflowed = true;
-    dispatch_pump_later(o->d); /* for what it began to wait for */
+    dispatch_pump_later(o->d); /* to arm the timer for a wait that began */
     return r;
 }
 
@@ -221,7 +221,7 @@ void dispatch_config(struct dispatch_operator *o, unsigned index, const char *na
     dispatch_update(o);
 }
 
-/* ---- when not to ---- */
+/* ---- holds ---- */
 
 void dispatch_hold(struct dispatch_operator *o, enum dispatch_hold why)
 {
@@ -249,7 +249,7 @@ void dispatch_on_drained(struct dispatch_operator *o, void (*done)(void *arg), v
     dispatch_update(o);
 }
 
-/* ---- looking at it ---- */
+/* ---- views ---- */
 
 uint64_t dispatch_next_due_ms(const struct dispatch_operator *o)
 {

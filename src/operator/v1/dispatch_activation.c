@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One activation: from a key to a payload, and from a result to what becomes of the key; see
+ * One activation: from a key to a payload, and from a result to the key's next state; see
  * dispatch_impl.h.
  *
  *     NONE --instance_start--> COMING --ready--> IDLE --activate--> ACTIVE --activated--> IDLE
@@ -16,10 +16,10 @@
 #include <errno.h>
 
 enum {
-    CONFIG_BACKOFF_US = 100000, /* doubles, 2^10 times at most */
+    CONFIG_BACKOFF_US = 100000, /* doubles, up to 2^10 times this */
     CONFIG_BACKOFF_MAX = 10,
     ACTIVATE_RETRY_US = 1000000,
-    PAYLOAD_KEEP_BYTES = 16 << 10 /* a larger buffer is given back after use */
+    PAYLOAD_KEEP_BYTES = 16 << 10 /* a larger buffer is freed after use */
 };
 
 static unsigned instance_number(const struct dispatch_operator *o,
@@ -28,7 +28,7 @@ static unsigned instance_number(const struct dispatch_operator *o,
     return (unsigned)(in - o->instances);
 }
 
-/* Returns whether it takes a read. */
+/* Returns whether the object has to be read first. */
 static bool add_object(struct dispatch_operator *o, unsigned controller, struct work_key key,
                        struct buf *to)
 {
@@ -57,7 +57,7 @@ void dispatch_add_object(struct str payload, struct str object, struct buf *to)
     (void)buf_add_char(to, '}');
 }
 
-/* Returns whether its object takes a read. */
+/* Returns whether the object has to be read first. */
 static bool build_reconcile(struct dispatch_operator *o, unsigned controller,
                             const struct work_task *task, struct buf *to)
 {
@@ -122,7 +122,7 @@ void dispatch_set_inactive(struct dispatch_operator *o, struct dispatch_instance
     in->item = NULL;
 }
 
-/* It could not be given to the guest: as if it had never been taken. */
+/* The activation could not be passed to the guest: restore the state before it was taken. */
 static void give_back(struct dispatch_operator *o, struct dispatch_instance *in, uint64_t now)
 {
     if (in->item)
@@ -235,7 +235,10 @@ static void count(struct dispatch_operator *o, const struct dispatch_result *res
     }
 }
 
-/* A configuration is told again later if that failed, unless the guest starts anew and reads it. */
+/*
+ * If a configuration could not be delivered, deliver it again later, unless the guest restarts and
+ * reads it then.
+ */
 static void end_config(struct dispatch_operator *o, struct dispatch_instance *in,
                        struct dispatch_result *result, uint64_t now)
 {
@@ -256,7 +259,7 @@ static void end_config(struct dispatch_operator *o, struct dispatch_instance *in
     result->delay_ms = delay_us / 1000;
 }
 
-/* The activation of an instance has ended. */
+/* End the activation of an instance. */
 static void end(struct dispatch_operator *o, struct dispatch_instance *in,
                 struct dispatch_result *result, uint64_t delay_us, enum instance_state next)
 {
@@ -284,7 +287,9 @@ static void end(struct dispatch_operator *o, struct dispatch_instance *in,
         end_config(o, in, result, now);
     }
     dispatch_set_inactive(o, in, next, now);
-    /* A key that failed waits, and its name stays; another's may go when it is finished. */
+    /*
+     * A failed key waits, so its name stays valid; otherwise the name may be freed by the finish.
+     */
     if (item && result->end == WORK_FAILED)
         result->delay_ms = work_queue_finish(c->queue, item, WORK_FAILED, 0, now) / 1000;
     if (o->ops->on_result && result->end != WORK_BACK)
@@ -340,7 +345,7 @@ void dispatch_instance_gone(struct dispatch_operator *o, unsigned instance, cons
         return;
     struct dispatch_instance *in = &o->instances[instance];
     enum instance_state next = why ? INSTANCE_COMING : INSTANCE_NONE;
-    in->configs = 0; /* it reads them anew */
+    in->configs = 0; /* the guest reads them when it restarts */
     in->config_failures = 0;
     in->retry_us = 0;
     if (in->state == INSTANCE_ACTIVE) {

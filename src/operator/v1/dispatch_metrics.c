@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics of work queues and controllers under the names that client-go and controller-runtime gave
- * them, so that their dashboards and alerts serve here.
+ * Metrics of work queues and controllers under the names of client-go and controller-runtime, so
+ * that their dashboards and alerts can be used.
  *
- * One array of bounds serves both histograms of a duration: client-go's powers of ten are among
- * controller-runtime's.
+ * One array of bounds serves both histograms of a duration: client-go's powers of ten are a subset
+ * of controller-runtime's bounds.
  */
 #include "operator/v1/dispatch_impl.h"
 
@@ -49,7 +49,7 @@ struct dispatch_metrics_series {
     bool is_brief; /* histograms without buckets */
 };
 
-/* client-go's metrics have the queue's name as well. more: after these, with its comma. */
+/* client-go's metrics also have the queue's name. more: further labels, with their comma. */
 static char *labels(const struct dispatch_metrics_series *s, const char *more)
 {
     if (strncmp(s->metric, "workqueue", 9) == 0)

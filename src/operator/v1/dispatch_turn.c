@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose turn it is; see dispatch_impl.h.
+ * Chooses the operator that starts the next activation; see dispatch_impl.h.
  *
- * Everything that can make an operator startable ends in dispatch_update(): it stands in the heap
- * exactly while it could begin an activation. The pump, a deferred call, takes the first one of the
- * heap, begins one activation of it, and puts it back behind; so begins and bookkeeping never
- * happen inside a caller's call.
+ * Every change that can make an operator startable calls dispatch_update(): an operator is in the
+ * heap exactly while it could begin an activation. The pump, a deferred call, takes the first
+ * operator of the heap, begins one activation, and puts the operator back. So activations never
+ * begin inside a caller's call.
  *
  * Virtual time is CPU time times DISPATCH_WEIGHT_DEFAULT by weight. An activation is charged what
  * its operator's activations cost lately when it begins, and the difference when it ends, since
@@ -17,10 +17,10 @@
 
 enum {
     STARTS_PER_TURN = 64,
-    SCALE_DEPTH = 4,           /* ready keys per instance that call for another one */
+    SCALE_DEPTH = 4,           /* ready keys per instance above which another one is started */
     SCALE_RETRY_US = 10000000, /* after an instance could not be started */
-    IDLE_SLACK_US = 10000000,  /* ending an instance can share a wake-up */
-    CREDIT_US = 10000          /* of virtual time */
+    IDLE_SLACK_US = 10000000,  /* slack, so that ending an instance shares a wake-up */
+    CREDIT_US = 10000          /* of virtual time, for an operator that was idle */
 };
 
 static void on_pump(struct defer *defer);
@@ -47,7 +47,7 @@ static void operator_placed(void *entry, size_t place)
 static const struct heap_kind by_vtime = { sizeof(struct dispatch_operator *), operator_before,
                                            operator_placed };
 
-/* Whoever had nothing to do, or waited for its instance, has saved up a little time, no more. */
+/* An operator that was idle, or waited for its instance, keeps a small credit of time, no more. */
 static void startable_add(struct dispatch_operator *o)
 {
     struct dispatch *d = o->d;
@@ -71,7 +71,7 @@ void dispatch_charge(struct dispatch_operator *o, int64_t us)
         heap_fix(&by_vtime, NULL, &o->d->startable, o->heap_at);
 }
 
-/* ---- what could be started ---- */
+/* ---- startable operators ---- */
 
 bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now)
 {
@@ -121,8 +121,8 @@ static bool can_start(struct dispatch_operator *o, uint64_t now)
 }
 
 /*
- * The instance to start when all are busy and slow (they wait for host calls, or many keys wait for
- * them); 0: none.
+ * The instance to start when all instances are busy and slow (they wait for host calls, or many
+ * keys wait for them); 0: none.
  */
 static unsigned missing_instance(const struct dispatch_operator *o, uint64_t now)
 {
@@ -208,7 +208,7 @@ void dispatch_update(struct dispatch_operator *o)
 void dispatch_on_ready(struct work_queue *q, void *arg)
 {
     struct dispatch_operator *o = arg;
-    /* While it can start something already, nothing changes; the pump is on its way. */
+    /* An operator that is already startable stays so, and the pump will run. */
     if (!o->heap_at)
         dispatch_update(o);
 }
@@ -222,7 +222,7 @@ static void on_loop_timer(struct timer *t)
     dispatch_pump_later(d);
 }
 
-/* Only the pump arms the loop's timer: whatever changes a wait leads there. */
+/* Only the pump arms the loop's timer: every change of a wait runs the pump. */
 static void arm(struct dispatch *d, uint64_t now)
 {
     uint64_t due_us = work_timers_due_us(work_queues_timers(d->queues));
@@ -312,7 +312,7 @@ static void refill(struct dispatch_operator *o)
         bool anew = c->is_list_new;
         c->is_list_new = false;
         bool has_more = o->ops->refill(o->arg, i, anew, DISPATCH_REFILL - low_depth(c));
-        /* It may have been asked to begin anew meanwhile. */
+        /* The callback may have requested a new list meanwhile. */
         c->has_list = has_more || c->is_list_new;
     }
 }
@@ -349,7 +349,7 @@ static void on_pump(struct defer *defer)
     struct dispatch *d = container_of(defer, struct dispatch, pump);
     uint64_t now = d->now_us();
     d->in_pump = true;
-    /* What may run by now goes along with whatever woke us. */
+    /* Run all timers that may run by now, since we are awake. */
     (void)work_timers_run(work_queues_timers(d->queues), now);
     run_drained(d);
     run_growths(d, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of guests; see events.h. */
+/* Events reported by guests; see events.h. */
 #include "operator/v1/events.h"
 
 #include "base/buf.h"
@@ -15,13 +15,13 @@
 
 enum { WORD_MAX = 128, PATH_PREFIX_MAX = 512 };
 
-/* One Event object and how often it was reported. */
+/* One Event object and its count. */
 struct v1_events_series {
-    struct list node; /* in ev->series, the latest last */
+    struct list node; /* in ev->series, the most recent last */
     uint64_t hash;
     char *namespace, *name;
-    uint64_t count, written; /* reported; as the object says */
-    bool is_busy;            /* a write of it is under way */
+    uint64_t count, written; /* reported; as last written */
+    bool is_busy;            /* a write of it is running */
     uint64_t first_ms, last_ms, written_ms;
     int64_t last_wall_us;
 };
@@ -30,7 +30,7 @@ struct events {
     struct events_opts opts;
     struct list series;
     size_t n_series;
-    struct timer timer;       /* for series that have grown; armed only then */
+    struct timer timer;       /* for series whose count has grown; armed only then */
     struct token_bucket rate; /* of writes */
     struct list writes;
     size_t n_writes;
@@ -39,7 +39,7 @@ struct events {
 
 struct v1_events_write {
     struct list node;  /* in ev->writes */
-    struct events *ev; /* NULL: gone */
+    struct events *ev; /* NULL: freed */
     struct kube_call *call;
     uint64_t hash; /* of its series */
     int status;
@@ -85,7 +85,7 @@ static int check_reference(const struct json *ref, const char *what, struct err 
     return 0;
 }
 
-/* At most EVENTS_NOTE_MAX bytes, and no half character. */
+/* Cut to EVENTS_NOTE_MAX bytes, never inside a character. */
 static struct str cut_note(struct str note)
 {
     if (note.n <= EVENTS_NOTE_MAX)
@@ -204,11 +204,11 @@ static void on_end(void *arg, int r, const struct err *err)
         s->is_busy = false;
     if (r >= 0 && w->status >= 200 && w->status < 300) {
         ev->stats.written++;
-        flush(ev); /* what came meanwhile */
+        flush(ev); /* write what arrived meanwhile */
         return;
     }
     ev->stats.failed++;
-    /* It never came to be, or is gone: the next one is made anew. */
+    /* The object could not be created, or was deleted: the next Event creates a new one. */
     if (s)
         free_series(ev, s);
 }
@@ -262,7 +262,7 @@ static void write_times(struct buf *b, const struct v1_events_series *s)
                      (unsigned long long)s->count, time);
 }
 
-/* "namespace/name" with at most 63 bytes of name: a qualified name, as upstream wants it. */
+/* "namespace/name" with at most 63 bytes of name: a qualified name, as upstream requires. */
 static struct str reporter(const struct events *ev)
 {
     struct str all = str_of(ev->opts.operator_name);
@@ -311,7 +311,7 @@ static bool count(struct events *ev, struct v1_events_series *s)
 
 static void on_timer(struct timer *t);
 
-/* Series that have grown and may be written again; the timer goes on for the others. */
+/* Write series that have grown and are due; the timer is armed for the others. */
 static void flush(struct events *ev)
 {
     uint64_t now_ms = loop_now_ms(ev->opts.loop), next_ms = UINT64_MAX;
@@ -348,7 +348,7 @@ static struct v1_events_series *new_series(struct events *ev, const struct v1_ev
     struct str name = str_slice(json_get_str(rep->regarding, "name"), 0, 200);
     s->hash = hash;
     s->namespace = namespace.n ? str_dup(namespace) : xstrdup(ev->opts.default_namespace);
-    /* Some kinds have names that no Event may have; a cut one may end with a dot. */
+    /* Names of some kinds are not valid in an Event's name; a cut name may end with a dot. */
     if (meta_check_dns1123_subdomain(name).n)
         name = STR("event");
     s->name = xasprintf(STR_FMT ".%016llx", STR_ARG(name),

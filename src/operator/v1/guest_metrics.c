@@ -11,7 +11,7 @@ struct guest_metrics_sample {
     struct guest_metrics_sample *next; /* of the same metric */
     double value;                      /* COUNTER, GAUGE; HISTOGRAM: the sum */
     uint64_t count;                    /* HISTOGRAM: observations */
-    uint64_t *buckets;                 /* HISTOGRAM: those up to each bound, not summed up */
+    uint64_t *buckets;                 /* HISTOGRAM: count per bucket, not cumulative */
     char labels[];                     /* `a="x",b="y"`, or "" */
 };
 
@@ -19,7 +19,7 @@ struct guest_metrics {
     const struct declaration *declaration;
     struct map samples;
     uint64_t left_out;
-    struct guest_metrics_sample *first[]; /* for each metric; the newest first */
+    struct guest_metrics_sample *first[]; /* one per metric, the newest first */
 };
 
 struct guest_metrics *guest_metrics_new(const struct declaration *declaration)
@@ -50,7 +50,7 @@ uint64_t guest_metrics_left_out(const struct guest_metrics *m)
 
 /* ---------------------------------------------------------------- values */
 
-/* Backslash, quote and line end, as the text format wants it. */
+/* Escape backslash, quote and line end for the text format. */
 static void add_escaped(struct buf *b, struct str s, bool quotes)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -188,7 +188,7 @@ static void write_sample(struct buf *to, const struct declaration_metric *d,
     (void)buf_add_char(to, '\n');
 }
 
-/* A metric that another operator has declared under the same name, with the same type. */
+/* The metric that another operator has declared with the same name and type. */
 static const struct declaration_metric *find_metric(const struct guest_metrics *m,
                                                     const struct declaration_metric *like,
                                                     size_t *ret_at)
@@ -226,7 +226,7 @@ void guest_metrics_write(const struct guest_metrics_source *sources, size_t n, s
         const struct guest_metrics *m = sources[i].metrics;
         for (size_t at = 0; at < m->declaration->n_metrics; at++) {
             const struct declaration_metric *d = &m->declaration->metrics[at];
-            /* Of two types under one name the first one stays. */
+            /* If a name has two types, the first one is written. */
             if (!m->first[at] || map_has(&seen, d->name))
                 continue;
             (void)map_put(&seen, d->name, &seen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that park; see host_calls.h. */
+/* Parked calls; see host_calls.h. */
 #include "operator/v1/host_calls.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@ struct host_call {
     enum guest_call_kind kind;
     host_call_done_fn done;
     void *arg;
-    /* An answer known while the call is begun, for the next turn of the loop. */
+    /* A result that is known when the call begins; delivered on the next turn of the loop. */
     bool is_begun;
     struct defer turn;
     int64_t early_value;
@@ -80,7 +80,7 @@ enum guest_error host_call_error(int r)
 
 static void free_call(struct host_call *c)
 {
-    if (timer_is_armed(&c->timeout)) /* whose exchange ends later may have lost its env */
+    if (timer_is_armed(&c->timeout)) /* a call whose exchange ends later may have lost its env */
         timer_stop(c->env->loop, &c->timeout);
     defer_cancel(&c->turn);
     headers_fini(&c->headers);
@@ -96,7 +96,7 @@ static void free_call(struct host_call *c)
 
 static void on_turn(struct defer *d);
 
-/* The only place that answers. */
+/* The only place that calls done(). */
 static void finish(struct host_call *c, int64_t value, struct str bytes)
 {
     if (!c->is_begun) {
@@ -106,7 +106,7 @@ static void finish(struct host_call *c, int64_t value, struct str bytes)
         defer_start(c->env->loop, &c->turn, on_turn);
         return;
     }
-    if (timer_is_armed(&c->timeout)) /* done() may free what the call stands on */
+    if (timer_is_armed(&c->timeout)) /* done() may free what the call uses */
         timer_stop(c->env->loop, &c->timeout);
     c->done(c->arg, value, bytes);
     free_call(c);
@@ -158,7 +158,7 @@ static void finish_answer(struct host_call *c, int status, const struct headers 
     finish_bytes(c, &b);
 }
 
-/* What went wrong on the way, as Kubernetes would say it. */
+/* Report a failure of the exchange in the form of a Kubernetes Status. */
 static void finish_failure(struct host_call *c, int status, const char *reason,
                            const char *dormouse_error, struct str message)
 {
@@ -212,7 +212,7 @@ static void on_timeout(struct timer *t)
 {
     struct host_call *c = container_of(t, struct host_call, timeout);
     c->timed_out = true;
-    transport_cancel(c->env->transport, c->exchange); /* on_end() answers */
+    transport_cancel(c->env->transport, c->exchange); /* on_end() finishes the call */
 }
 
 static void add_header(struct headers *h, const char *name, struct str value, const char *otherwise)
@@ -272,7 +272,7 @@ static void begin_request(struct host_call *c, struct str text, struct str body)
 
 /* ---------------------------------------------------------------- queries of the cache */
 
-/* A member of a query; the tables of the two calls differ. */
+/* A member of a query; the two calls have different tables. */
 struct host_calls_query {
     struct str watch, namespace, name, label_selector, index, value, view, continue_from;
     uint64_t limit;
@@ -333,14 +333,14 @@ static int read_query(struct arena *a, struct str text, bool list, struct host_c
     return 0;
 }
 
-/* Not to be read now: why, as a guest may know it. 0: it can be read. */
+/* Why a watch cannot be read now, as the guest may know it. 0: it can be read. */
 static int watch_trouble(const struct host_call *c, size_t watch, struct err *err)
 {
     struct watch_view view;
     interests_watch_view(c->env->interests, watch, &view);
     switch (view.state) {
     case WATCH_SYNCED:
-    case WATCH_SYNCING: /* the cache says how far it is */
+    case WATCH_SYNCING: /* the cache reports its progress */
     case WATCH_UNAVAILABLE:
         return 0;
     case WATCH_FINDING:
@@ -422,7 +422,7 @@ static void finish_list(struct host_call *c, struct str continue_from)
     (void)buf_add_str(&b, buf_str(&l->items));
     (void)buf_add_char(&b, ']');
     if (continue_from.n || l->at < l->n_subs) {
-        /* Which subscription, and what it said. */
+        /* The index of the subscription, and its own token. */
         scoped(buf_fini_scoped) struct buf token = BUF_INIT(64 << 10);
         (void)buf_printf(&token, "%zu:" STR_FMT, l->at, STR_ARG(continue_from));
         (void)buf_add_cstr(&b, ",\"continue\":");
@@ -450,7 +450,7 @@ static void on_listed(void *arg, int r, const struct object_result *res, const s
     }
     l->n_items += res->n;
     l->n_left = res->n_left;
-    /* All of it is at least as new as the oldest part. */
+    /* The whole list is at least as new as its oldest part. */
     l->rv = l->rv ? MIN(l->rv, res->rv) : res->rv;
     l->query.continue_from = STR("");
     if (res->continue_from.n) {
@@ -553,7 +553,7 @@ static void begin_list(struct host_call *c, struct str text)
     c->list = xnew(struct list_read);
     c->list->arena.max_bytes = 1 << 20;
     buf_init(&c->list->items, HOST_CALL_BODY_MAX_BYTES);
-    /* The query's strings are needed until the last page. */
+    /* The query's strings must live until the last page. */
     int r = read_query(&c->list->arena, str_copy_arena(&c->list->arena, text), true, &q, &err);
     if (r >= 0)
         r = prepare_list(c, &q, &err);
@@ -606,7 +606,7 @@ struct host_call *host_call_begin(const struct host_calls *env, const struct gue
     c->arg = arg;
     switch (call->kind) {
     case GUEST_CALL_DECLARE:
-        assert(false); /* the caller's */
+        assert(false); /* handled by the caller */
         break;
     case GUEST_CALL_API_REQUEST:
         begin_request(c, call->head, call->body);
@@ -632,7 +632,7 @@ void host_call_cancel(struct host_call *c)
     c->done = NULL;
     timer_stop(c->env->loop, &c->timeout);
     if (c->exchange) {
-        transport_cancel(c->env->transport, c->exchange); /* on_end() frees */
+        transport_cancel(c->env->transport, c->exchange); /* on_end() frees it */
         return;
     }
     if (c->read)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watches of a declaration, and the keys that come from them; see interests.h. */
+/* Watches of a declaration, and the keys that their events make; see interests.h. */
 #include "operator/v1/interests.h"
 
 #include "base/buf.h"
@@ -27,19 +27,19 @@ struct interests_watch {
     char *why;
 };
 
-/* A walk over the primaries, up to where it has come. */
+/* A walk over the primaries, and its position. */
 struct interests_walk {
     enum work_reason reason;
-    bool is_for_all;            /* do not ask the predicate */
+    bool is_for_all;            /* ignore the predicate */
     struct object_order *order; /* of feeds[feed]; NULL: not begun */
-    size_t feed, at;            /* the next one */
+    size_t feed, at;            /* of the next key */
 };
 
 struct controller {
     struct interests *cs;
     const struct declaration_controller *declared;
     struct timer resync;
-    struct interests_walk *walk; /* NULL: none under way */
+    struct interests_walk *walk; /* NULL: none is running */
     bool held;
 };
 
@@ -71,10 +71,10 @@ const char *v1_watch_state_name(enum watch_state state)
 static void on_tell(struct defer *d)
 {
     struct interests *cs = container_of(d, struct interests, tell);
-    cs->on_change(cs->arg); /* may free it: nothing after this line */
+    cs->on_change(cs->arg); /* may free cs: nothing after this line */
 }
 
-/* May the controller go on with this watch as it is? */
+/* Whether the controller can work while the watch is in this state. */
 static bool is_usable(const struct interests_watch *w)
 {
     switch (w->state) {
@@ -146,7 +146,7 @@ static void free_walk(struct interests_walk *walk)
     free(walk);
 }
 
-/* From the beginning, also where one is under way: its reason was weaker or is the same. */
+/* Start from the beginning, even if a walk is running: its reason was weaker or the same. */
 static void begin_walk(struct controller *c, enum work_reason reason, bool is_for_all)
 {
     is_for_all |= c->walk && c->walk->is_for_all;
@@ -164,14 +164,14 @@ static void on_resync(struct timer *t)
     timer_start(c->cs->env->loop, &c->resync, c->declared->resync_ms, on_resync);
 }
 
-/* From the beginning, when it goes on. */
+/* Restart from the beginning when the walk continues. */
 static void rewind_walk(struct interests_walk *walk)
 {
     object_order_free(take_ptr(&walk->order));
     walk->feed = walk->at = 0;
 }
 
-/* What is there now of the next key of an order, if the walk wants it. */
+/* Look up the next key of an order; returns whether the walk adds it. */
 static bool is_wanted(const struct interests_walk *walk, const struct predicate *predicate,
                       const struct object_sub *sub, struct work_key key)
 {
@@ -180,7 +180,7 @@ static bool is_wanted(const struct interests_walk *walk, const struct predicate 
     return as_if_made.now && (walk->is_for_all || predicate_passes(predicate, &as_if_made));
 }
 
-/* Of one namespace, or all; as many as there is room for. */
+/* Walk the primaries of one namespace, or of all, as far as there is room. */
 static void walk_feed(struct controller *c, const struct interests_watch *primary,
                       const struct object_sub *sub, size_t *room)
 {
@@ -204,10 +204,10 @@ bool interests_refill(struct interests *cs, unsigned controller, bool anew, size
     room = MIN(room, (size_t)DISPATCH_REFILL);
     if (room == 0)
         return true;
-    if (!c->walk) { /* the queue was full and has lost keys */
+    if (!c->walk) { /* the queue was full and has dropped keys */
         c->walk = xnew(struct interests_walk);
         c->walk->reason = WORK_RESYNC;
-        c->walk->is_for_all = true; /* among them may be what owned and mapped objects asked for */
+        c->walk->is_for_all = true; /* some may have been added for owned and mapped objects */
     }
     struct interests_walk *walk = c->walk;
     if (anew)
@@ -240,7 +240,7 @@ struct interests_adding {
 static void add_key(void *arg, struct work_key key)
 {
     struct interests_adding *a = arg;
-    /* A key that the queue will not take (no name, too long) is no object's. */
+    /* A key that the queue refuses (no name, too long) cannot be an object's. */
     (void)dispatch_add(a->controller->cs->dispatch, number_of(a->controller), key, a->reason,
                        a->priority, NULL);
 }
@@ -251,7 +251,7 @@ static bool add_object(void *arg, const struct cached_object *o)
     return true;
 }
 
-/* All keys of a primary that are known now. */
+/* Queue all known keys of a primary. */
 static void queue_feed(const struct interests_feed *f)
 {
     struct interests_adding a = { &f->watch->cs->controllers[f->watch->declared->controller],
@@ -291,8 +291,10 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     const struct declaration_watch *declared = w->declared;
     if (declared->role == WATCH_CACHE || !predicate_passes(declared->predicate, &change))
         return;
-    /* A walk follows the first list of primaries. What concerns all primaries at once needs none
-     * for each object of its own first list. */
+    /*
+     * A walk follows the first list of primaries. A watch that maps to all primaries at once needs
+     * no event for each object of its own first list.
+     */
     if (initial && (declared->role == WATCH_FOR || mapping_is_constant(declared)))
         return;
     struct controller *c = &w->cs->controllers[declared->controller];
@@ -315,7 +317,7 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
         mapping_keys(&m, now, add_key, &adding);
 }
 
-/* Everybody's first list is here. */
+/* The first lists of all feeds have arrived. */
 static void finish_sync(struct interests_watch *w)
 {
     for (size_t i = 0; i < w->n_feeds; i++)
@@ -326,7 +328,7 @@ static void finish_sync(struct interests_watch *w)
     move(w, WATCH_SYNCED, "");
     if (declared->role == WATCH_FOR)
         begin_walk(&w->cs->controllers[declared->controller], WORK_INITIAL, false);
-    else if (again && declared->role != WATCH_CACHE) /* whose objects went meanwhile is not known */
+    else if (again && declared->role != WATCH_CACHE) /* missed deletions are unknown */
         begin_walk(&w->cs->controllers[declared->controller], WORK_RESYNC, false);
     if (declared->role == WATCH_MAPPED && mapping_is_constant(declared)) {
         struct controller *c = &w->cs->controllers[declared->controller];
@@ -354,8 +356,10 @@ static void on_error(void *arg, int r, const struct err *err)
     struct interests_watch *w = f->watch;
     bool stands = r != E_DENIED && r != -ENOENT && r != E_LIMIT;
     if (stands && f->synced)
-        return; /* the cache goes on when the API is back; nothing is lost */
-    /* What is deleted until it can be seen again would not be told: those keys wait for that. */
+        return; /* the cache continues when the API is available again; nothing is lost */
+    /*
+     * Deletions are not reported until the objects are visible again: queue the keys for that time.
+     */
     if (f->synced && w->declared->role == WATCH_FOR)
         queue_feed(f);
     f->synced = false;
@@ -380,7 +384,7 @@ static void unsubscribe(struct interests_watch *w)
     w->n_feeds = 0;
 }
 
-/* An operator's own bound goes for what the host reads for it as well. */
+/* An operator's allow list also applies to what the host reads on its behalf. */
 static int check_path(const struct interests_watch *w, const struct discovery_kind *kind,
                       struct str namespace, struct err *err)
 {
@@ -466,8 +470,8 @@ static struct kind_query *new_query(struct interests_watch *w)
 }
 
 /*
- * Give up what is there, and begin anew when things have changed. Whoever reads through it is told;
- * what that leads to may free the watch.
+ * Unsubscribe, and start over when the cause may have been resolved. Readers are notified; their
+ * reaction may free the watch.
  */
 static void find_later(struct interests_watch *w, enum watch_state state, const char *why)
 {
@@ -500,12 +504,12 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
     int r = subscribe(w, kind, &err);
     if (r >= 0) {
         move(w, WATCH_SYNCING, "");
-    } else if (r == E_DENIED) { /* until another spec takes over */
+    } else if (r == E_DENIED) { /* until another spec is applied */
         move(w, WATCH_FORBIDDEN, err_text(&err));
         unsubscribe(w);
     } else if (r != E_INVALID) {
         find_later(w, r == E_LIMIT ? WATCH_LIMITED : WATCH_UNAVAILABLE, err_text(&err));
-    } else { /* the declaration is at fault, in a way that only the cache could see */
+    } else { /* an error of the declaration that only the cache could detect */
         move(w, WATCH_UNAVAILABLE, err_text(&err));
         unsubscribe(w);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds that may come later; see kinds.h. */
+/* Kinds that may be defined later; see kinds.h. */
 #include "operator/v1/kinds.h"
 
 #include "base/backoff.h"
 
 #include <errno.h>
 
-/* One question to discovery, which answers even those who do not want to know any more. */
+/* One query to discovery; its callback also runs for a cancelled query. */
 struct kind_lookup {
     struct kinds *kinds;
     struct kind_query *q; /* NULL: cancelled */
@@ -18,14 +18,14 @@ struct kinds {
     struct object_cache *cache;
     struct list waiting;
     size_t n_waiting;
-    struct object_sub *definitions; /* NULL: nobody waits, or they cannot be watched */
+    struct object_sub *definitions; /* NULL: no query waits, or they cannot be watched */
     struct timer retry;
     uint64_t retry_ms;
 };
 
 static void look_up(struct kinds *k, struct kind_query *q);
 
-/* ---------------------------------------------------------------- asking again */
+/* ---------------------------------------------------------------- retries */
 
 static void ask_all(struct kinds *k)
 {
@@ -63,13 +63,13 @@ static void on_definition(void *arg, enum object_event type, const struct cached
         retry_soon(arg);
 }
 
-/* From here on nothing is missed; what came before may have been. */
+/* From now on every definition is seen; earlier ones may have been missed. */
 static void on_definitions_synced(void *arg, uint64_t rv)
 {
     retry_soon(arg);
 }
 
-/* Without them there is the timer. */
+/* Without the watch, the timer repeats the queries. */
 static void on_definitions_error(void *arg, int r, const struct err *err)
 {
 }
@@ -111,7 +111,7 @@ static void end_waiting(struct kinds *k, struct kind_query *q)
     object_sub_cancel(take_ptr(&k->definitions));
 }
 
-/* ---------------------------------------------------------------- one question */
+/* ---------------------------------------------------------------- one query */
 
 static void on_answer(void *arg, int r, const struct discovery_kind *kind, const struct err *err)
 {

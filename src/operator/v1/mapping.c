@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From objects to keys; see mapping.h. */
+/* Maps objects to keys; see mapping.h. */
 #include "operator/v1/mapping.h"
 
 size_t mapping_fields(const struct declaration_watch *w,
@@ -54,7 +54,7 @@ static struct str own_namespace(const struct mapping *m, const struct cached_obj
     return m->primary_namespaced ? cached_object_namespace(o) : STR("");
 }
 
-/* An owner is cluster-scoped or in the namespace of what it owns. */
+/* An owner is cluster-scoped or in the namespace of its dependent. */
 static void add_owners(const struct mapping *m, const struct cached_object *o, bool any,
                        mapping_add_fn add, void *arg)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of activations, told to who listens; see trace.h. */
+/* Traces of activations; see trace.h. */
 #include "operator/v1/trace.h"
 
 #include "base/clock.h"
@@ -107,7 +107,7 @@ void trace_begin(struct v1_trace *t, struct trace_clock *clock, const struct tra
     tell(t, &step, false);
 }
 
-/* "GET /api/v1/...", or the call's name and what it asks for. */
+/* "GET /api/v1/...", or the call's name and its target. */
 static char *name_call(const struct guest_call *call)
 {
     static const char *const names[] = { [GUEST_CALL_DECLARE] = "declare ",
@@ -129,7 +129,7 @@ void trace_call_begin(struct v1_trace *t, struct trace_clock *clock, const struc
     clock->call = name_call(call);
 }
 
-/* A tracer that came in the middle of an activation has not seen its beginning. */
+/* A tracer that was attached during an activation has not seen its beginning. */
 static bool has_begun(const struct v1_trace *t, const struct trace_clock *clock)
 {
     return is_on(t) && clock->began_us;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One operator of ABI v1; see v1.h and v1_impl.h. Reading order: watches, the guest's start
- * (declare, ready), activations, calls that park, results, life.
+ * (declare, ready), activations, parked calls, results, life.
  */
 #include "operator/v1/v1_impl.h"
 
@@ -97,7 +97,7 @@ static void on_identity(struct identity_wait *w, int r, const struct err *err)
     v->ops->on_change(v->arg);
 }
 
-/* It failed, or works again. */
+/* The identity failed, or works again. */
 static void on_identity_change(struct identity_listener *l)
 {
     struct v1 *v = container_of(l, struct v1, identity_listener);
@@ -105,7 +105,7 @@ static void on_identity_change(struct identity_listener *l)
         begin_watches(v);
 }
 
-/* For a watch that begins later: its kind's timer tries again where the answer is not there. */
+/* For a watch that begins later: if the identity is not ready, the timer of its kind retries. */
 static int who_now(void *arg, struct identity_who *space, const struct kube_identity **ret,
                    struct err *err)
 {
@@ -119,7 +119,7 @@ static int who_now(void *arg, struct identity_who *space, const struct kube_iden
     return r == -EAGAIN ? err_set(err, r, "the operator's identity is being fetched") : r;
 }
 
-/* The allow list is the guest's: without one it is not known what the next may. */
+/* The allow list belongs to the guest: without a guest, the next one's rules are unknown. */
 static int may_watch(void *arg, struct str path, struct err *err)
 {
     const struct v1 *v = arg;
@@ -165,7 +165,9 @@ static int start_watches(struct v1 *v, const struct kube_identity *who, struct e
     return 0;
 }
 
-/* For the declaration in force, as the operator's identity, as soon as there is one. */
+/*
+ * Start the watches of the declaration in force, under the operator's identity, once it is ready.
+ */
 static void begin_watches(struct v1 *v)
 {
     struct identity_who who;
@@ -177,7 +179,7 @@ static void begin_watches(struct v1 *v)
         r = identity_get(v->identity, &who, &v->identity_wait, &err);
     }
     if (r == -EAGAIN)
-        return; /* on_identity() */
+        return; /* on_identity() continues */
     if (r >= 0)
         r = start_watches(v, v->identity ? &who.who : NULL, &err);
     set_trouble(v, r < 0 ? err_text(&err) : NULL);
@@ -203,25 +205,26 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
     struct dispatch_controller_opts opts[DECLARATION_MAX_CONTROLLERS];
     for (size_t i = 0; i < d->n_controllers; i++) {
         const struct declaration_controller *c = &d->controllers[i];
-        opts[i] =
-            (struct dispatch_controller_opts){ .name = c->name.p, /* with a NUL: of an arena */
-                                               .concurrency = c->concurrency,
-                                               .backoff_base_ms = (uint32_t)c->backoff_base_ms,
-                                               .backoff_max_ms = (uint32_t)c->backoff_max_ms,
-                                               .rate_per_second = c->rate_per_s,
-                                               .rate_burst = c->rate_burst,
-                                               .slack_percent = c->slack_percent,
-                                               .debounce_ms = c->debounce_ms };
+        opts[i] = (struct dispatch_controller_opts){
+            .name = c->name.p, /* ends with a NUL: it is from an arena */
+            .concurrency = c->concurrency,
+            .backoff_base_ms = (uint32_t)c->backoff_base_ms,
+            .backoff_max_ms = (uint32_t)c->backoff_max_ms,
+            .rate_per_second = c->rate_per_s,
+            .rate_burst = c->rate_burst,
+            .slack_percent = c->slack_percent,
+            .debounce_ms = c->debounce_ms
+        };
     }
     return dispatch_declare(v->dispatch, opts, d->n_controllers, d->instances, err);
 }
 
-/* What an instance has declared becomes what is in force. */
+/* Put the declaration of an instance in force. */
 static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
 {
     bool other_bounds = v->has_new_guest && (v->is_bounded || v->calls.allow);
     if (d == v->declaration && v->is_watching && v->watching_as == v->identity && !other_bounds) {
-        if (v->has_new_guest) /* it may want something else of the objects that are there */
+        if (v->has_new_guest) /* it may treat the existing objects differently */
             interests_reconcile_all(v->calls.interests, WORK_INITIAL);
         return 0;
     }
@@ -258,7 +261,7 @@ static void on_declare(struct v1_instance *in, const struct guest_call *call)
                           str_of(err_text(&err)), NULL);
         return;
     }
-    /* Of one generation all declare the same. */
+    /* All instances of one generation must declare the same. */
     const struct declaration *before = in->number ? v->declaration : in->declared;
     if (before && before != d) {
         declaration_unref(d);
@@ -272,7 +275,7 @@ static void on_declare(struct v1_instance *in, const struct guest_call *call)
     (void)guest_reply(in->guest, call->id, call->incarnation, 0, STR(""), NULL);
 }
 
-/* Its start has ended well. */
+/* The guest has started successfully. */
 static void on_started(struct v1_instance *in)
 {
     struct err err = { 0 };
@@ -303,7 +306,7 @@ static void drop_work(struct v1_instance *in)
     trace_clock_fini(&in->clock);
 }
 
-/* This incarnation is over, with what it was at. */
+/* This incarnation has ended; its activation and call are lost. */
 static void lose(struct v1_instance *in, const struct err *why)
 {
     drop_work(in);
@@ -322,7 +325,7 @@ static void on_state(struct guest *g, enum guest_state state, const struct err *
     case GUEST_FAILED:
         lose(in, why);
         break;
-    case GUEST_COLD: /* with a reason: its runner or its memory is lost, and it starts at once */
+    case GUEST_COLD: /* with a reason: its runner or its memory was lost, and it restarts at once */
         if (why)
             lose(in, why);
         break;
@@ -357,7 +360,7 @@ static void on_log(struct guest *g, int fd, struct str line, void *arg)
 
 /* ---------------------------------------------------------------- activations */
 
-/* Where the primaries of a controller's keys are; NULL: nowhere. */
+/* The subscription with the primaries of a controller's keys; NULL: none. */
 static struct object_sub *primaries(struct v1 *v, unsigned controller, struct str namespace)
 {
     size_t watch = v->declaration->controllers[controller].first_watch;
@@ -365,8 +368,9 @@ static struct object_sub *primaries(struct v1 *v, unsigned controller, struct st
 }
 
 /*
- * The body that the cache holds goes with the key. Beside the embedded API it holds those of the
- * last events only: others take a read of the store, which on_activate() begins.
+ * If the cache holds the object's body, it is part of the payload. Beside the embedded API the
+ * cache only holds the bodies of recent events: others are read from the store, which on_activate()
+ * begins.
  */
 static int on_object(void *arg, unsigned controller, struct work_key key, struct buf *to)
 {
@@ -398,7 +402,7 @@ static void on_object_read(void *arg, int r, const struct object_result *res,
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf payload =
         BUF_INIT(GUEST_V1_QUERY_MAX + DISPATCH_OBJECT_MAX_BYTES);
-    struct str whole = str_n(s->payload, s->n); /* after other errors the guest reads it */
+    struct str whole = str_n(s->payload, s->n); /* after other errors the guest reads it itself */
     in->start = NULL;
     if (r >= 0 || r == -ENOENT)
         dispatch_add_object(whole, r >= 0 && res->n ? res->items[0] : STR(""), &payload);
@@ -432,13 +436,13 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     memcpy(s->payload, payload.p, payload.n);
     if (object_sub_get(sub, &query, on_object_read, s, &s->read, NULL) < 0) {
         free(s);
-        return hand_over(in, token, payload, err); /* it may read it itself */
+        return hand_over(in, token, payload, err); /* the guest can read it itself */
     }
     in->start = s;
     return 0;
 }
 
-/* Beside the first one, when there is work for it. */
+/* In addition to the first instance, when there is work for it. */
 static int on_instance_start(void *arg, unsigned number, struct err *err)
 {
     struct v1 *v = arg;
@@ -483,7 +487,7 @@ static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, 
 {
     struct v1_instance *in = arg;
     dispatch_activated(in->v->dispatch, in->number, token, result, message);
-    /* Its timers are ours: it sleeps meanwhile, and is awake in time if its wakes take long. */
+    /* The host has its timers: it sleeps meanwhile, and is woken in time if its wakes take long. */
     uint64_t due_ms = dispatch_next_due_ms(in->v->dispatch);
     guest_expect(g, due_ms == WORK_NEVER ? 0 : due_ms);
 }
@@ -494,7 +498,7 @@ static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
     return v->is_watching && interests_refill(v->calls.interests, controller, anew, room);
 }
 
-/* ---------------------------------------------------------------- calls that park */
+/* ---------------------------------------------------------------- parked calls */
 
 static void on_call_done(void *arg, int64_t value, struct str bytes)
 {

@@ -64,7 +64,7 @@ static int on_enqueue(struct v1 *v, struct str text, struct err *err)
         r = dispatch_add_after(v->dispatch, controller, key, WORK_ENQUEUE, priority,
                                (uint64_t)after_ms, err);
         if (r == E_LIMIT)
-            r = 0; /* the queue's business: it will list anew */
+            r = 0; /* handled by the queue, which lists again */
     }
     arena_fini(&a);
     return r;
@@ -83,7 +83,7 @@ static int on_event(struct v1 *v, struct str text, struct err *err)
     return events_report(v->events, text, err);
 }
 
-/* Letters, digits and '_' of a key of a guest's, so that the line can be taken apart. */
+/* Only letters, digits and '_' of a guest's key are kept, so that the line can be parsed. */
 static void add_pair(struct buf *to, struct str key, struct str value)
 {
     char text[LOG_QUOTE_MAX];
@@ -115,7 +115,7 @@ static int add_pairs(struct buf *to, struct str json, struct err *err)
     return r;
 }
 
-/* Key-values that were cut at their limit are no JSON any more: then they stand there as text. */
+/* Key-values that were cut at their limit are no longer valid JSON: they are logged as text. */
 static int on_log_line(struct v1_instance *in, const struct guest_post *p, struct err *err)
 {
     static const enum log_level levels[] = { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
@@ -146,7 +146,7 @@ static int on_log_line(struct v1_instance *in, const struct guest_post *p, struc
         add_pair(&pairs, STR("cut"), p->body);
     }
     guest_log_add(v->host->opts.logs, v->calls.namespace, v->calls.name, &line);
-    /* The guest's debug lines were asked for by its operator's level, whatever the host's is. */
+    /* The operator's level enables the guest's debug lines, regardless of the host's level. */
     log_write(p->number == 0 ? LOG_INFO : levels[MIN(p->number, 3u)], "guest", "%s%s",
               p->number == 0 ? "level=debug " : "", buf_cstr(&pairs));
     return 0;
@@ -157,7 +157,7 @@ static int on_metric(struct v1 *v, const struct guest_post *p, struct err *err)
     if (!v->metrics)
         return err_set(err, E_INVALID, "no metrics are declared");
     int r = guest_metrics_observe(v->metrics, p->number, p->head, p->value, err);
-    return r == E_LIMIT ? 0 : r; /* it is counted */
+    return r == E_LIMIT ? 0 : r; /* the drop is counted */
 }
 
 void v1_on_post(struct guest *g, const struct guest_post *p, void *arg)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What status and `describe` show of an operator of ABI v1; see v1.h. */
+/* Status and `describe` output of an operator of ABI v1; see v1.h. */
 #include "operator/v1/v1_impl.h"
 
 #include "base/clock.h"
 
 #include <stdio.h>
 
-/* The first thing that is missing. */
+/* Describe the first thing that is missing. */
 static void say_what_waits(const struct v1 *v, char text[V1_SUMMARY_MAX])
 {
     char config[CONFIG_TEXT_MAX];
@@ -143,7 +143,7 @@ struct v1_trace *v1_trace(struct v1 *v)
     return &v->trace;
 }
 
-/* What instances wait for. */
+/* Describe the calls in which instances are parked. */
 static void write_calls(const struct v1 *v, struct buf *to)
 {
     const char *comma = "";
