@@ -41,7 +41,7 @@ void module_tenants_fini(struct module_tenants *ts);
 struct module_tenant *module_tenant_ref(struct module_tenants *ts, struct str name);
 /* NULL is fine. */
 void module_tenant_unref(struct module_tenants *ts, struct module_tenant *t);
-/* The tag of the tenant's next item in this queue. cost: in bytes. */
+/* The tag of the tenant's next item in this queue. bytes: the cost of the item. */
 uint64_t module_tenant_tag(const struct module_tenants *ts, struct module_tenant *t,
                            enum module_queue queue, uint64_t bytes);
 /* Record that the item with this tag is now served. */
