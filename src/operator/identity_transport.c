@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests in the name of accounts; see identity_transport.h. One gate per account, of which there
- * are few.
+ * Requests in the name of accounts; see identity_transport.h. Each such request gets
+ * a gate of its own, since they are few.
  */
 #include "operator/identity_transport.h"
 
