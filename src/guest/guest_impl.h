@@ -64,8 +64,7 @@ enum guest_rest {
 enum guest_calling {
     GUEST_CALLING_NONE,
     GUEST_CALLING_PARKED,  /* waits for guest_reply() */
-    GUEST_CALLING_ADOPT,   /* the main process makes the call itself to ask whether the snapshot is
-                              good: guest_snapshot.c */
+    GUEST_CALLING_ADOPT,   /* main itself asks whether the snapshot is good: guest_snapshot.c */
     GUEST_CALLING_ADOPTED, /* answered; takes effect on the next turn */
 };
 
@@ -92,9 +91,8 @@ struct active {
     bool wake_wanted;
     struct list short_of_swap; /* on host->short_of_swap */
     uint64_t swap_needs;       /* room that it lacks */
-    bool swap_needs_exactly; /* swap_needs was counted by its runner and is not just the upper bound
-                              */
-    uint64_t swap_reserved;  /* room reserved for the suspend under way */
+    bool swap_needs_exactly;   /* swap_needs was counted by the runner; else an upper bound */
+    uint64_t swap_reserved;    /* room reserved for the suspend under way */
     uint32_t dirty_pages;
     bool has_swap_fd; /* the runner holds the swap file */
     bool sleep_wanted;

@@ -13,7 +13,7 @@
  * A build makes code for one key, first the quick code if the module is large, then the optimized:
  *
  *   QUEUED -> PREPARE -> COMPILE -> STORE -> DONE
- *     ^          (jobs, except COMPILE) |
+ *     ^          (jobs, not COMPILE)  |
  *     `-------------------------------'  quick code exists, or the quick compiler crashed
  *
  * A build is in the foreground while a request waits for it: as many run as there are slots, and

@@ -97,8 +97,7 @@ int module_open(struct module *m, struct err *err);
 struct module_cache_config {
     const char *dir;          /* created with mode 0700 if missing; its parent must exist */
     const char *compile_path; /* the compiler; NULL: $DORMOUSE_COMPILE, else beside this program */
-    bool shares_processes;    /* no PID namespace for the compiler, so a script may end by signals;
-                                 tests */
+    bool shares_processes;    /* for tests: no PID namespace, so a script may end by signals */
     uint64_t max_bytes;       /* 0: MODULE_CACHE_BYTES */
     uint64_t timeout_ms;      /* for one compilation; 0: MODULE_COMPILE_TIMEOUT_MS */
     bool no_background;       /* this process is short-lived: leave optimizing to other processes */

@@ -310,8 +310,7 @@ static int runner_start(struct runner_class *c, enum runner_share share, struct 
     unsigned core = share == RUNNER_SLOW ? core_for_slow(p) : core_for(n);
     const char *how = share == RUNNER_SLOW ? "slow" : n == 0 ? "shared" : "own";
     int pid = spawn(p->runner_path, core, how, theirs, err);
-    if (pid == -EAGAIN) /* for callers it means: all runners are full, wait for one; here no runner
-                           would ever become free */
+    if (pid == -EAGAIN) /* callers take this for "wait for a runner": none would come */
         return err_set(err, -ENOMEM, "start a runner: no more processes are allowed");
     if (pid < 0)
         return pid;
@@ -1042,7 +1041,7 @@ static void tell_tenants(struct pool_runner *r, bool was_starting, const struct 
 }
 
 /*
- * A runner has ended, for any reason. Notifies its tenants; the memory is freed when it is reaped.
+ * End a runner, for any reason: kill it and notify its tenants. Freed when it is reaped.
  */
 static void runner_lost(struct pool_runner *r, const struct err *why)
 {
@@ -1053,7 +1052,7 @@ static void runner_lost(struct pool_runner *r, const struct err *why)
     sm_move(&r->sm, RUNNER_CLOSING);
     timer_stop(p->loop, &r->linger);
     if (r->pid > 0)
-        (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that must be closed first */
+        (void)confine_signal(r->pid, SIGKILL); /* it holds nothing that could be lost */
     if (had_tenants || r->n_commands)
         c->losses++;
     if (was_starting && why->code && !c->done)

@@ -46,8 +46,7 @@ struct sleep_costs {
     uint32_t cycle_us; /* measured: suspend and wake together; 0: unknown */
     uint32_t wake_us;  /* latency of an event for a sleeping guest; 0: unknown */
     uint64_t resident_bytes;
-    uint64_t default_ms; /* the user's choice: applies until something was measured, and bounds the
-                            rest */
+    uint64_t default_ms; /* the user's choice, until something is measured; bounds the rest */
     bool is_asleep;      /* decide only whether to wake it ahead of work */
     uint32_t rate_times; /* price of memory as a factor of SLEEP_RATE_US; 0: 1 */
 };

@@ -30,8 +30,7 @@ struct module_hosts {
 struct module_site {
     struct module_hosts hosts;
     bool is_any_host;    /* ignore `hosts`: the user who runs this process chose the references */
-    const char *ca_file; /* PEM of CAs for registries' certificates, in addition to the system's;
-                            NULL: none */
+    const char *ca_file; /* PEM: CAs of registries besides the system's; NULL: none */
     const char *const *plain_hosts; /* registries to contact without TLS, named as in references;
                                        loopback registries need no entry */
     size_t n_plain_hosts;

@@ -687,8 +687,7 @@ static bool has_turn(const struct module_sources *s, const char *namespace)
 /* NULL: no waiting download belongs to a namespace that may start one. */
 static struct module_source *first_in_turn(const struct module_sources *s)
 {
-    const char *passed = NULL; /* the last namespace that may not start one: the next download often
-                                  belongs to it too */
+    const char *passed = NULL; /* had no turn; the next source often has the same one */
     list_each (node, &s->queue) {
         struct module_source *src = list_entry(node, struct module_source, node);
         const char *namespace = src->url->namespace;

@@ -52,12 +52,11 @@ enum {
 
 struct module_origin {
     enum { MODULE_FROM_FILE, MODULE_FROM_CONFIG_MAP, MODULE_FROM_URL } from;
-    const char *path; /* FILE */
-    const char *namespace, *name,
-        *key; /* CONFIG_MAP. namespace is also used for URLs, as the owner of the credentials; NULL
-                 there: the user who runs the process */
-    const char *url;    /* URL */
-    const char *sha256; /* URL: 64 lower-case digits */
+    const char *path;                   /* FILE */
+    const char *namespace, *name, *key; /* CONFIG_MAP; namespace: for URLs too, as the owner of the
+                                           credentials; NULL there: the user who runs the process */
+    const char *url;                    /* URL */
+    const char *sha256;                 /* URL: 64 lower-case digits */
     /*
      * Credentials for the registry of an artifact, from one of these; none: anonymous.
      * pull_secrets: names of Secrets of the namespace, separated by blanks (pull_secrets.h), read

@@ -2,8 +2,8 @@
 /*
  * A cluster of our own in this process: data directory, store and embedded API, put together.
  *
- *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written ->
- * on_ready
+ *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written
+ *                     -> on_ready
  */
 #pragma once
 

@@ -2,8 +2,7 @@
 /*
  * An operator's access to the API; see gate.h.
  *
- *     DELAYED -> WAITING -> RUNNING -> on_end   rate allows it, identity is ready, transport runs
- *     it
+ *     DELAYED -> WAITING -> RUNNING -> on_end   rate allows it, identity is ready, it is sent
  *        \----------\----> ANSWERED -> on_end   refused, failed or cancelled before it was sent
  */
 #include "operator/gate.h"
@@ -75,7 +74,7 @@ struct gate {
     uint32_t n_waiting, n_known;
     struct token_bucket rate; /* of requests, in ns */
     struct gate_stats *stats; /* NULL: nothing counted yet */
-    char *denied;             /* NULL: no request was */
+    char *denied;             /* NULL: none */
     struct drip *drip;        /* NULL: no request has waited yet */
     unsigned ending;          /* number of on_end() callbacks that are running */
     bool closed;              /* freed when its last call ends */

@@ -23,7 +23,7 @@ enum identity_at { AT_UNKNOWN, AT_ASKING, AT_CREATING, AT_FETCHING, AT_READY, AT
 struct identity_token {
     /*
      * Loop times at which to renew it and at which it expires; and the wall-clock time of its
-     * expiry, for clocks that stop while the machine is suspended.
+     * expiry, since the loop's clock may stop while the machine is suspended.
      */
     uint64_t renew_ms, ends_ms;
     int64_t ends_wall_ms;
@@ -328,8 +328,7 @@ static void on_answer(struct identity *id, int status, const struct json *answer
         if (good) {
             take_token(id, answer);
         } else if (status == 404 && id->create && id->failures == 0) {
-            id->failures++; /* the account was deleted: create it once at once, later after the
-                               back-off */
+            id->failures++; /* the account was deleted: create it at once the first time */
             id->at = AT_ASKING;
             step(id);
         } else {

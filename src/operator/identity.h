@@ -22,8 +22,7 @@
 #include "io/loop.h"
 
 struct identities;
-struct identity; /* the identity of one ServiceAccount; counted, shared by the operators that name
-                    it */
+struct identity; /* of one ServiceAccount; counted, shared by the operators that use it */
 
 enum identity_mode { IDENTITY_IN_PROCESS, IDENTITY_TOKEN, IDENTITY_IMPERSONATE };
 

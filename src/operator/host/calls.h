@@ -10,8 +10,7 @@
  *     request                              -> head and whole body together, so that a failure after
  *                                             the head can still become a proper 5xx
  *     delay                                -> timer of the loop
- *     watch (G1)                           -> kind to plural by the cluster's discovery, then as
- *     above
+ *     watch (G1)                           -> kind to plural by discovery, then as above
  *
  * The ABIs cannot express transport errors: they become a 503 or 504 response with a Status body,
  * or the end of a stream. While the guest's queue is full, the source is paused and one piece waits

@@ -10,7 +10,7 @@
  *
  * An operator's queues outlive its guests: keys wait here while there is no guest. A key is never
  * active twice; an instance has one activation at a time. A held operator (enum dispatch_hold)
- * starts no activation, and `drained` runs when the running ones have ended.
+ * starts no activation, and dispatch_on_drained() reports when the running ones have ended.
  *
  * Fairness: activations start in the order of the CPU time that operators have used, divided by
  * their weight, and at most `max_busy` are on their way to runners or in them at once. So an

@@ -207,7 +207,7 @@ bool interests_refill(struct interests *cs, unsigned controller, bool anew, size
     if (!c->walk) { /* the queue was full and has dropped keys */
         c->walk = xnew(struct interests_walk);
         c->walk->reason = WORK_RESYNC;
-        c->walk->is_for_all = true; /* some may have been added for owned and mapped objects */
+        c->walk->is_for_all = true; /* these include keys of mapped objects */
     }
     struct interests_walk *walk = c->walk;
     if (anew)
@@ -292,8 +292,8 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     if (declared->role == WATCH_CACHE || !predicate_passes(declared->predicate, &change))
         return;
     /*
-     * A walk follows the first list of primaries. A watch that maps to all primaries at once needs
-     * no event for each object of its own first list.
+     * A walk follows the first list of primaries. A watch with a constant mapping needs no event
+     * for each object of its own first list.
      */
     if (initial && (declared->role == WATCH_FOR || mapping_is_constant(declared)))
         return;
@@ -358,7 +358,8 @@ static void on_error(void *arg, int r, const struct err *err)
     if (stands && f->synced)
         return; /* the cache continues when the API is available again; nothing is lost */
     /*
-     * Deletions are not reported until the objects are visible again: queue the keys for that time.
+     * Deletions are not reported while the objects are not visible: queue the keys, which wait
+     * until then.
      */
     if (f->synced && w->declared->role == WATCH_FOR)
         queue_feed(f);
