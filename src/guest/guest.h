@@ -95,10 +95,9 @@ struct guest_spec {
     uint64_t memory_max_bytes; /* 0: GUEST_MEMORY_MAX_DEFAULT */
     uint64_t activation_ms;    /* 0: GUEST_ACTIVATION_MS_DEFAULT */
     uint64_t idle_ms;          /* 0: the host's idle_ms */
-    uint64_t
-        swap_max_bytes; /* of its swap file; a guest that needs more stays awake. 0: no limit */
-    uint32_t log_lines_per_s; /* 0: 200, with a burst of 1,000 */
-    bool log_debug;           /* V1: log lines of level 0 too */
+    uint64_t swap_max_bytes;   /* of its swap file: beyond it the guest stays awake; 0: no limit */
+    uint32_t log_lines_per_s;  /* 0: 200, with a burst of 1,000 */
+    bool log_debug;            /* V1: log lines of level 0 too */
 };
 
 /* One operation that the guest started during an activation. Reported in the order of the ids. */
@@ -206,10 +205,9 @@ int guest_start(struct guest *g, struct err *err);
 struct guest_delivery {
     uint64_t id;
     uint32_t incarnation;
-    bool finished; /* G2: the `finished` argument; G1: ignored */
-    bool last;     /* the id is dead after this delivery */
-    bool
-        null; /* pass ptr == 0 (no value); otherwise even an empty payload has a non-null pointer */
+    bool finished;      /* G2: the `finished` argument; G1: ignored */
+    bool last;          /* the id is dead after this delivery */
+    bool null;          /* pass ptr == 0 (no value); an empty payload has a non-null one */
     struct str payload; /* copied */
 };
 /*
@@ -299,8 +297,7 @@ extern const struct histogram_kind guest_wake_kind;
 struct guest_host_stats {
     unsigned runners, guests, awake, asleep, failed;
     unsigned commands; /* sent to runners and not yet answered */
-    uint32_t
-        confined; /* confinement of the runners, as in struct confine_report (wasm/confine.h) */
+    uint32_t confined; /* of runners, as in struct confine_report (wasm/confine.h) */
     uint64_t runner_starts, runner_losses, wakes, suspends, activations;
     struct guest_wake_times wake_us;
 };

@@ -24,10 +24,7 @@
 #define MAIN        "dormouse-main-"
 
 enum { NAME_SIZE = 48 };
-enum {
-    KEEP_PART = 16,
-    KEEP_BYTES_MIN = 64 << 20
-}; /* of the memory, left for the main process and others */
+enum { KEEP_PART = 16, KEEP_BYTES_MIN = 64 << 20 }; /* of the memory, for main and others */
 
 static int write_text(int dir_fd, const char *name, const char *text)
 {

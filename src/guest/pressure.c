@@ -58,8 +58,7 @@ static uint64_t read_limit(int dir_fd, bool is_v2)
     if (is_v2)
         return MIN(read_number(dir_fd, "memory.high"), read_number(dir_fd, "memory.max"));
     uint64_t limit = read_number(dir_fd, "memory.limit_in_bytes");
-    return limit > INT64_MAX / 2 ? UINT64_MAX
-                                 : limit; /* v1 expresses "no limit" as a very large number */
+    return limit > INT64_MAX / 2 ? UINT64_MAX : limit; /* v1: a large number means no limit */
 }
 
 /* Search from our group upwards: an ancestor may have the tighter limit. */

@@ -71,12 +71,11 @@ struct module_origin {
 };
 
 struct module_sources_opts {
-    struct loop *loop; /* kept */
-    struct transport
-        *transport; /* kept; ConfigMaps are read with the host's identity; NULL: no ConfigMaps */
-    struct watch_hub *hub;   /* kept */
-    const char *dir;         /* of downloads; must exist; copied */
-    struct module_site site; /* which URLs are allowed; its texts are kept */
+    struct loop *loop;           /* kept */
+    struct transport *transport; /* kept; reads ConfigMaps as the host; NULL: no ConfigMaps */
+    struct watch_hub *hub;       /* kept */
+    const char *dir;             /* of downloads; must exist; copied */
+    struct module_site site;     /* which URLs are allowed; its texts are kept */
 };
 
 struct module_source_ops {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cluster of our own; see cluster.h. */
+/* An embedded cluster; see cluster.h. */
 #include "node/cluster.h"
 
 #include "api/datadir.h"

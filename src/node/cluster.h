@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cluster of our own in this process: data directory, store and embedded API, put together.
+ * An embedded cluster of this process: data directory, store and embedded API, put together.
  *
  *     cluster_start() -> store opens, API reads its definitions -> listening, kubeconfig written
  *                     -> on_ready

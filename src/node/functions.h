@@ -33,12 +33,11 @@ enum {
 };
 
 struct functions_address {
-    const char *host;   /* NULL: does not listen */
-    const char *option; /* the command-line option, "--listen"; for error messages */
-    uint16_t port;      /* 0: any free one */
-    bool or_any;        /* if the port is taken, use any other */
-    const char
-        *advertise; /* "host:port" under which others reach it; NULL: the listening address */
+    const char *host;      /* NULL: does not listen */
+    const char *option;    /* the command-line option, "--listen"; for error messages */
+    uint16_t port;         /* 0: any free one */
+    bool or_any;           /* if the port is taken, use any other */
+    const char *advertise; /* "host:port" for others; NULL: the listening address */
 };
 
 struct functions_opts { /* strings are kept */
@@ -62,9 +61,8 @@ struct functions_opts { /* strings are kept */
     enum place_policy placement;
     enum place_eviction eviction;
     bool persist_sandboxes; /* persist sandboxes before they are used; for measurements */
-    const char *const
-        *worker_networks;     /* networks of the addresses that workers and gateways elsewhere */
-    size_t n_worker_networks; /* may announce: plane_opts */
+    const char *const *worker_networks;          /* networks whose addresses workers and gateways */
+    size_t n_worker_networks;                    /* elsewhere may announce: plane_opts */
     uint16_t listeners[FUNCTIONS_LISTENERS_MAX]; /* further ports of this machine that they may not
                                                     announce; 0: none */
 
@@ -82,9 +80,8 @@ struct functions_opts { /* strings are kept */
     const char *image_store; /* directory; NULL: $DORMOUSE_IMAGE_STORE, or images in data_dir */
     const char *const *image_hosts; /* registries of images (image/provide.h); none: no images */
     size_t n_image_hosts;           /* except files below bundle_dirs */
-    struct module_site
-        module_site; /* which module URLs are allowed; its plain hosts and CA apply to images too */
-    const char *subnet;        /* of containers, /16; NULL: default */
+    struct module_site module_site; /* allowed module URLs; plain hosts and CA also for images */
+    const char *subnet;             /* of containers, /16; NULL: default */
     bool unlimited_containers; /* run containers even where the machine has no control groups */
     uint32_t simulate; /* number of workers with fake sandboxes to run instead of a real one */
 

@@ -41,10 +41,9 @@ struct host_opts {
     const char *const *module_dirs; /* in addition to data_dir/operators; for Operator objects */
     size_t n_module_dirs;
     struct module_site module_site; /* which module URLs are allowed; its texts are kept */
-    const char
-        *operators_dir; /* NULL: follow Operator objects; else a directory with wasm_config.yaml */
-    const char *namespace; /* only Operator objects of this namespace; NULL: all */
-    bool standby;          /* start in standby; see host_set_standby() */
+    const char *operators_dir; /* NULL: Operator objects; else a directory with wasm_config.yaml */
+    const char *namespace;     /* only Operator objects of this namespace; NULL: all */
+    bool standby;              /* start in standby; see host_set_standby() */
     enum host_identity identity;
     struct guest_host_opts guests; /* swap_dir and runners are filled in */
     /* Runs when every operator known at start has been applied. */

@@ -55,9 +55,8 @@ struct scheduling {
     struct buf ca;
     struct orchestrator *orchestrator;     /* NULL: no plans are sent */
     struct scheduling_version *now, *next; /* next: being loaded */
-    uint64_t
-        refused; /* print_of() of the last refused configuration; 0: none since the last success */
-    bool again;  /* the file has changed during the reload */
+    uint64_t refused; /* print_of() what was last refused; 0: none since the last success */
+    bool again;       /* the file has changed during the reload */
     bool is_ready, leads, is_stopping;
     struct err failed;
     uv_fs_event_t events;

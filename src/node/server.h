@@ -36,8 +36,7 @@ struct server_opts {
     struct str commit, commit_date; /* of this program, for /version */
     bool warn_unattended;           /* with_cluster: see api/server.h */
     bool no_anonymous;              /* with_cluster: see cluster.h */
-    const char
-        *context; /* in the kubeconfig of the cluster to connect to; NULL: its current context */
+    const char *context;    /* of the kubeconfig of the cluster to connect to; NULL: its current */
     const char *token_file; /* with_cluster: see cluster.h */
     const char *const *tls_names;
     size_t n_tls_names;
@@ -50,9 +49,8 @@ struct server_opts {
     const char *namespace;          /* only Operator objects of this namespace; NULL: all */
     /* without with_cluster: run operators only while the process holds this Lease */
     bool leader_elect;
-    const char *lease_namespace,
-        *lease_name;         /* NULL: the namespace of the kubeconfig or pod; "dormouse" */
-    const char *health_host; /* serves probes and metrics; NULL: not served */
+    const char *lease_namespace, *lease_name; /* NULL: of the kubeconfig or pod; "dormouse" */
+    const char *health_host;                  /* serves probes and metrics; NULL: not served */
     uint16_t health_port;
     enum host_identity identity;
     struct guest_host_opts guests;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What simulated nodes write: Nodes, their Leases, and statuses as a kubelet reports them. Pure;
+ * The objects of simulated nodes: Nodes, their Leases, and statuses as a kubelet reports them. Pure;
  * times are RFC 3339 texts.
  */
 #pragma once

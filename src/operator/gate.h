@@ -30,9 +30,8 @@ enum {
 struct gate_opts {
     struct loop *loop;
     struct transport *transport; /* kept */
-    struct identity
-        *identity; /* the gate takes a reference of its own; NULL: the host's own identity */
-    uint32_t per_second, burst; /* requests; 0: not limited */
+    struct identity *identity;   /* the gate takes a reference; NULL: the host's identity */
+    uint32_t per_second, burst;  /* requests; 0: not limited */
     /* A request has to wait, or was refused, because of the rate. May be NULL. */
     void (*on_limited)(void *arg);
     /* The result of gate_denied() has changed. May be NULL. */
@@ -73,10 +72,9 @@ void gate_ask_cancel(struct gate_query *q);
 int gate_known(struct gate *g, const struct access_query *q);
 
 struct gate_stats {
-    uint64_t requests, limited,
-        failed;       /* limited: answered by the gate's own 429; failed: without any response */
-    uint64_t delayed; /* waited because of the rate */
-    uint64_t by_class[6]; /* responses with 1xx to 5xx; 0: the gate's own 429 */
+    uint64_t requests, limited, failed; /* limited: 429 of the gate; failed: without any response */
+    uint64_t delayed;                   /* waited because of the rate */
+    uint64_t by_class[6];               /* responses with 1xx to 5xx; 0: the gate's own 429 */
 };
 void gate_get_stats(const struct gate *g, struct gate_stats *ret);
 /*

@@ -80,10 +80,9 @@ struct objects {
     struct operators *operators;
     struct reflector *reflector;
     char **module_dirs;
-    struct module_dir_watch *
-        *dir_watches;   /* of module_dirs; NULL if the directory does not exist */
-    struct map entries; /* "namespace\0name" */
-    size_t calls;       /* running writes */
+    struct module_dir_watch **dir_watches; /* of module_dirs; NULL: the directory is missing */
+    struct map entries;                    /* "namespace\0name" */
+    size_t calls;                          /* running writes */
     bool closed;
 };
 

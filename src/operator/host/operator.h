@@ -36,8 +36,8 @@ enum {
     OPERATOR_RATE_MAX = 100000, /* requests per second */
     OPERATOR_BURST_MAX = 1000000,
     OPERATOR_LOG_RATE_MAX = 10000,
-    OPERATOR_CRASHES_MAX = 3,       /* failures in a row, in the first */
-    OPERATOR_PROBATION_MS = 300000, /* period of a new generation: return to the previous one */
+    OPERATOR_CRASHES_MAX = 3,       /* failures in a row of a new generation */
+    OPERATOR_PROBATION_MS = 300000, /* within this time: the previous one returns */
     OPERATOR_LIMIT_REST_MS = 60000, /* least time between two reports of a limit */
     OPERATOR_DISK_MS = 10000 /* before compiled code that found no disk space is built again */
 };
@@ -46,8 +46,7 @@ enum operator_abi { OPERATOR_ABI_AUTO, OPERATOR_ABI_G1, OPERATOR_ABI_G2, OPERATO
 
 struct operator_spec {
     const char *namespace, *name;
-    const char *
-        uid; /* "" outside of a cluster: then the operator's name is part of the swap file's name */
+    const char *uid; /* "" outside of a cluster: then the name is in the swap file's name */
     uint64_t generation;
     struct module_origin origin; /* sha256 is optional for any source, and is checked */
     enum operator_abi abi;
@@ -137,12 +136,11 @@ struct operator_view {
     const char *trouble;         /* why it cannot act as that user; "" when it can */
     const char *denied;          /* the request that the user was last denied; "": none */
     struct operator_limit limit;
-    const struct err
-        *kept_awake;           /* why it cannot sleep, as passed to on_kept_awake; NULL: it can */
-    struct guest *guest;       /* NULL unless running */
-    const struct calls *calls; /* set with guest */
-    const struct gate *gate;   /* as above */
-    const struct v1 *v1;       /* NULL: of another ABI, or it never ran */
+    const struct err *kept_awake; /* why it cannot sleep (on_kept_awake); NULL: it can */
+    struct guest *guest;          /* NULL unless running */
+    const struct calls *calls;    /* set with guest */
+    const struct gate *gate;      /* as above */
+    const struct v1 *v1;          /* NULL: of another ABI, or it never ran */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 /* To attach tracers; NULL: another ABI, or it never ran. */

@@ -205,16 +205,15 @@ static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *
     struct dispatch_controller_opts opts[DECLARATION_MAX_CONTROLLERS];
     for (size_t i = 0; i < d->n_controllers; i++) {
         const struct declaration_controller *c = &d->controllers[i];
-        opts[i] = (struct dispatch_controller_opts){
-            .name = c->name.p, /* ends with a NUL: it is from an arena */
-            .concurrency = c->concurrency,
-            .backoff_base_ms = (uint32_t)c->backoff_base_ms,
-            .backoff_max_ms = (uint32_t)c->backoff_max_ms,
-            .rate_per_second = c->rate_per_s,
-            .rate_burst = c->rate_burst,
-            .slack_percent = c->slack_percent,
-            .debounce_ms = c->debounce_ms
-        };
+        opts[i] =
+            (struct dispatch_controller_opts){ .name = c->name.p, /* ends with a NUL: of an arena */
+                                               .concurrency = c->concurrency,
+                                               .backoff_base_ms = (uint32_t)c->backoff_base_ms,
+                                               .backoff_max_ms = (uint32_t)c->backoff_max_ms,
+                                               .rate_per_second = c->rate_per_s,
+                                               .rate_burst = c->rate_burst,
+                                               .slack_percent = c->slack_percent,
+                                               .debounce_ms = c->debounce_ms };
     }
     return dispatch_declare(v->dispatch, opts, d->n_controllers, d->instances, err);
 }

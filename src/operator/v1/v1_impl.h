@@ -55,9 +55,8 @@ struct v1 {
     const struct v1_ops *ops;
     void *arg;
     struct dispatch_operator *dispatch;
-    struct host_calls calls; /* what host calls need: rights and the parts below */
-    struct identity
-        *identity; /* of the last guest; kept without a guest, because watches continue */
+    struct host_calls calls;   /* what host calls need: rights and the parts below */
+    struct identity *identity; /* of the last guest; kept without one, since watches continue */
     struct identity_wait identity_wait;
     struct identity_listener identity_listener;
     struct identity *watching_as;    /* the user under which the watches were started */
