@@ -143,7 +143,7 @@ int guest_start(struct guest *g, struct err *err)
     return 0;
 }
 
-/* The caller must then activate it. */
+/* Allocates the guest's struct active if it has none. */
 static int has_room(struct guest *g, size_t n, struct err *err)
 {
     struct active *a = guest_get_active(g);

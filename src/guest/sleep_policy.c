@@ -60,7 +60,7 @@ static struct sleep_plan plan_for(const struct sleep_costs *c, uint64_t due_ms, 
     if (!c->is_asleep && due_ms <= even_ms(c) && due_ms + slack <= c->default_ms * SLEEP_MAX_TIMES)
         return (struct sleep_plan){ .sleep_ms = bounded(c, due_ms + slack + SLEEP_MIN_MS) };
     struct sleep_plan p = { .sleep_ms = SLEEP_MIN_MS };
-    uint64_t early = dev_ms * 2 + lead; /* start of most of the window */
+    uint64_t early = dev_ms * 2 + lead; /* most of the window before due_ms */
     bool pays = c->wake_us >= SLEEP_AHEAD_MIN_US &&
                 hold_us(c, early + dev_ms) < (uint64_t)c->wake_us * SLEEP_REACTION_WORTH;
     if (pays && due_ms > early + SLEEP_MIN_MS) {

@@ -379,7 +379,7 @@ static void take_answer(struct simulated_nodes *s, struct simulated_nodes_work *
     case REPORT_NODE:
         s->nodes[w->node].report_is_asked = false;
         break;
-    case UNTAINT_NODE: /* another client was faster: the watch reports the node again */
+    case UNTAINT_NODE: /* if another client was faster, the watch reports it */
         s->nodes[w->node].untaint_is_asked = false;
         break;
     case CREATE_LEASE:
