@@ -51,7 +51,7 @@ struct functions {
     struct triggers *triggers;
     struct tls_ctx *tls;                     /* of the gateway */
     struct tls_ctx *server_tls, *client_tls; /* between roles */
-    struct tls_ctx *public_tls;              /* to other gateways, without peer certificates */
+    struct tls_ctx *public_tls;              /* to other gateways, without TLS between roles */
     struct worker *worker;
     struct worker_http *worker_http;
     struct fn_simulation *simulation;

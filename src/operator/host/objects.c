@@ -621,9 +621,7 @@ static void on_object(void *arg, const struct json *object)
     arena_fini(&a);
 }
 
-/*
- * ---------------------------------------------------------------- module files that appear later
- */
+/* ---------------------------------------------------------------- missing module files */
 
 static void on_again_data(void *arg, struct str chunk)
 {
