@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of simulated nodes: Nodes, their Leases, and statuses as a kubelet reports them. Pure;
- * times are RFC 3339 texts.
+ * The objects of simulated nodes: Nodes, their Leases, and statuses as a kubelet reports them.
+ * Pure; times are RFC 3339 texts.
  */
 #pragma once
 
