@@ -55,7 +55,8 @@ int bind_say(struct bind *b, const struct bind_problem *p)
                    p->text);
 }
 
-static int say(struct bind *b, struct bind_problem p, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int say(struct bind *b, struct bind_problem p,
+                                                     const char *fmt, va_list ap)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEXT_MAX_BYTES);
     (void)buf_vprintf(&text, fmt, ap);
