@@ -2,7 +2,7 @@
 /* Traces of requests for images; what was read can be replayed. */
 #include "fuzz.h"
 
-#include "image/replay.h"
+#include "lab/image/replay.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -2,7 +2,7 @@
 /* Traces; the first byte says of which kind. What was read can be drawn. */
 #include "fuzz.h"
 
-#include "fn/trace/trace.h"
+#include "lab/fn/trace.h"
 
 enum { CALLS_DRAWN = 100000 };
 

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "image/prefetch.h"
-#include "image/replay.h"
+#include "lab/image/replay.h"
 #include "test.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The replay: tiny traces worked out by hand, totals of a public one, the same seed twice. */
 #include "base/buf.h"
-#include "fn/sim/sim.h"
+#include "lab/fn/sim.h"
 #include "test.h"
 
 #include <math.h>

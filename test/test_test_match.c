@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd/test_match: what tests of operators expect of objects. */
-#include "cmd/test_match.h"
+#include "lab/cmd/test_match.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Recorded load: totals of the public traces, the draw of arrivals, and malformed files. */
 #include "codec/csv.h"
-#include "fn/trace/trace.h"
+#include "lab/fn/trace.h"
 #include "test.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * functions there are.
  */
 #include "base/mem.h"
-#include "fn/trace/trace.h"
+#include "lab/fn/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "docs/architecture.md", "docs/glossary.md"]
-FILE = re.compile(r"`((?:bench|docs|engine|fuzz|guests|sdk|src|test|tools)/[\w./-]+|\.ci/run|[A-Z]{4,}(?:\.md)?)`")
+FILE = re.compile(r"`((?:bench|docs|engine|fuzz|guests|lab|sdk|src|test|tools)/[\w./-]+|\.ci/run|[A-Z]{4,}(?:\.md)?)`")
 LINK = re.compile(r"\]\(([^)#:]*)(?:#([^)]*))?\)")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 
-LAYERS = "base\n# services\napi fn\nnode\n"
+LAYERS = "base\n# services\napi fn\nnode\nlab\n"
 
 
 def check_layers(tree, includes, known=()):
@@ -18,7 +18,7 @@ def check_layers(tree, includes, known=()):
     (tree / "layers.txt").write_text(LAYERS)
     (tree / "tools/known-circles.txt").write_text("# exceptions\n" + "".join(f"{line}\n" for line in known))
     for path, targets in includes.items():
-        file = tree / "src" / path
+        file = tree / ("" if path.startswith("lab/") else "src") / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("#include <stdio.h>\n" + "".join(f'#include "{target}"\n' for target in targets))
     done = subprocess.run([ROOT / "tools/check-layers", tree], capture_output=True, text=True)
@@ -28,7 +28,8 @@ def check_layers(tree, includes, known=()):
 
 def test_what_points_down_is_right(tmp_path):
     includes = {"base/list.c": ["base/list.h", "version.h"], "api/core.c": ["base/list.h", "api/auth/authn.h"],
-                "api/auth/authn.c": ["base/list.h"], "node/server.c": ["api/core.h", "api/auth/authn.h", "fn/fn.h"]}
+                "api/auth/authn.c": ["base/list.h"], "node/server.c": ["api/core.h", "api/auth/authn.h", "fn/fn.h"],
+                "lab/cmd/main.c": ["node/server.h", "lab/fn/sim.h"], "lab/fn/sim.c": ["lab/fn/sim.h", "fn/fn.h"]}
     assert check_layers(tmp_path, includes) == []
 
 
@@ -37,6 +38,8 @@ def test_what_points_down_is_right(tmp_path):
     ("api/core.c", "fn/fn.h", "src/api/core.c:2: api may not include fn"),
     ("api/core.c", "lib/fn.h", "src/api/core.c:2: includes unknown directory lib"),
     ("lib/core.c", "base/list.h", "src/lib/core.c: directory lib is not in layers.txt"),
+    ("node/server.c", "lab/fn/sim.h", "src/node/server.c:2: node may not include lab"),
+    ("lab/fn/sim.c", "lib/fn.h", "lab/fn/sim.c:2: includes unknown directory lib"),
 ])
 def test_what_points_up_or_aside_is_found(tmp_path, path, target, says):
     assert check_layers(tmp_path, {path: [target]}) == [says]
@@ -53,6 +56,12 @@ def test_a_circle_of_directories_is_found(tmp_path):
         f"src/api/core.c:2: includes api/auth/authn.h: api -> api/auth {rooms}",
         f"src/api/admit/admit.h:2: includes api/core.h: api/admit -> api {rooms}",
         f"src/api/auth/authn.c:2: includes api/admit/admit.h: api/auth -> api/admit {rooms}"]
+
+
+def test_a_circle_in_the_lab_is_found(tmp_path):
+    assert check_layers(tmp_path, {"lab/fn/sim.c": ["lab/cmd/cmd.h"], "lab/cmd/cmd.c": ["lab/fn/sim.h"]}) == [
+        "lab/cmd/cmd.c:2: includes lab/fn/sim.h: lab/cmd -> lab/fn makes a circle of lab/cmd, lab/fn",
+        "lab/fn/sim.c:2: includes lab/cmd/cmd.h: lab/fn -> lab/cmd makes a circle of lab/cmd, lab/fn"]
 
 
 def test_a_known_circle_is_an_exception_and_may_not_grow(tmp_path):
@@ -114,6 +123,7 @@ def test_names_with_the_prefix_of_file_or_directory_are_right(tmp_path):
         void guests_stop(void) { hidden(); }""", LIBRARY)
     names.add("src/guest/identity.c", "void identities_new(void) {} int IDENTITY_ALL;", LIBRARY)
     names.add("src/cmd/main.c", "int main(void) { return 0; }", "dormouse").add("src/runner/main.c", "int main(void) { return 0; }", "dormouse-runner")
+    names.add("lab/node/testbed.c", "void testbed_start(void) {}", "lab/node/libdm_lab_node.a")
     assert names.check() == []
 
 
@@ -123,6 +133,8 @@ def test_a_name_without_prefix_is_found(tmp_path):
     assert names.check(prefixes="src/guest pool\n", known="prefix runnerstop\n") == []
     assert names.check(prefixes="src/guest/runner_pool.c pool runnerstop\n", known="") == []
     assert names.check(prefixes="src/guest pool runnerstop\nsrc/no x\n") == ["tools/name-prefixes.txt: there is no src/no"]
+    names.add("lab/fn/sim.c", "void run(void) {}", "lab/fn/libdm_lab_fn.a")
+    assert names.check(prefixes="src/guest pool runnerstop\n") == ["lab/fn/sim.c: run has no prefix of its file or directory"]
 
 
 def test_a_symbol_with_two_definitions_is_found(tmp_path):
