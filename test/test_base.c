@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/sibling.h"
 #include "base/slab.h"
 #include "base/sum.h"
 #include "base/sys.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 TEST(err_context_goes_in_front)
 {
@@ -523,6 +525,22 @@ TEST(a_boot_that_cannot_be_read_is_told_from_one_that_is_not_there)
     }
     CHECK_OK(boot_id_read(again, NULL));
     CHECK(strcmp(boot, again) == 0);
+}
+
+TEST(a_program_is_found_beside_this_one_unless_the_environment_names_it)
+{
+    CHECK_INT(unsetenv("TEST_PROGRAM"), 0);
+    scoped(free_scoped) char *dir = sibling_dir();
+    scoped(free_scoped) char *here = sibling_find("test_base", "TEST_PROGRAM");
+    CHECK(access(here, X_OK) == 0);
+    CHECK(str_has_prefix(str_of(here), str_of(dir)) && here[strlen(dir)] == '/');
+    CHECK_INT(setenv("TEST_PROGRAM", "", 1), 0);
+    scoped(free_scoped) char *empty = sibling_find("x", "TEST_PROGRAM");
+    CHECK(str_has_prefix(str_of(empty), str_of(dir)));
+    CHECK_INT(setenv("TEST_PROGRAM", "/a/b", 1), 0);
+    scoped(free_scoped) char *named = sibling_find("x", "TEST_PROGRAM");
+    CHECK_STR(str_of(named), "/a/b");
+    CHECK_INT(unsetenv("TEST_PROGRAM"), 0);
 }
 
 static uint64_t ms_of(struct timespec ts)

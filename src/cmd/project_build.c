@@ -3,11 +3,11 @@
 #include "cmd/project.h"
 
 #include "base/mem.h"
+#include "base/sibling.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,17 +22,6 @@ extern char **environ;
 const struct project_kind project_operator = { "operator", "template", OPERATOR_MODULE };
 const struct project_kind project_function = { "fn", "template-function", FUNCTION_MODULE };
 const struct project_kind project_scheduler = { "scheduler", "template-scheduler", PLUGIN_MODULE };
-
-static char *own_directory(void)
-{
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n <= 0)
-        return xstrdup(".");
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    return xstrndup(self, slash ? (size_t)(slash - self) : 0);
-}
 
 /* Given; NULL when it is not an SDK. */
 static char *sdk_in(const char *base, const char *below, const char *language)
@@ -54,7 +43,7 @@ char *project_sdk_find(const char *chosen, const char *language, struct err *err
             (void)err_set(err, -ENOENT, "no '%s/build' in '%s'", language, chosen);
         return dir;
     }
-    scoped(free_scoped) char *self = own_directory();
+    scoped(free_scoped) char *self = sibling_dir();
     for (size_t i = 0; i < ARRAY_LEN(places); i++) {
         char *dir = sdk_in(self, places[i], language);
         if (dir)

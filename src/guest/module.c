@@ -28,6 +28,7 @@
 #include "base/map.h"
 #include "base/slab.h"
 #include "base/sm.h"
+#include "base/sibling.h"
 #include "base/sys.h"
 #include "guest/memory_group.h"
 #include "guest/module_compile.h"
@@ -1182,18 +1183,8 @@ static void sweep_start(struct module_cache *cache)
 /* In the directory of this program, unless the configuration or the environment names another. */
 static char *find_compiler(const char *configured)
 {
-    const char *env = getenv("DORMOUSE_COMPILE");
-    if (configured)
-        return xstrdup(configured);
-    if (env && *env)
-        return xstrdup(env);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (n <= 0)
-        return xstrdup("dormouse-compile");
-    self[n] = 0;
-    char *slash = strrchr(self, '/');
-    return xasprintf("%.*s/dormouse-compile", (int)(slash ? slash - self : 0), self);
+    return configured ? xstrdup(configured)
+                      : sibling_find("dormouse-compile", "DORMOUSE_COMPILE");
 }
 
 static unsigned count_slots(void)

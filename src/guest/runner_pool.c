@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/sibling.h"
 #include "base/sm.h"
 #include "base/vec.h"
 #include "guest/memory_group.h"
@@ -1110,25 +1111,13 @@ static void on_watchdog(struct timer *timer)
 
 /* ---- the pool ---- */
 
-/* $DORMOUSE_RUNNER, else the program of that name in our own program's directory. */
-static char *find_runner_path(const char *given)
-{
-    const char *env = getenv("DORMOUSE_RUNNER");
-    if (given || env)
-        return xstrdup(given ? given : env);
-    char self[4096];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
-    while (n > 0 && self[n - 1] != '/')
-        n--;
-    return xasprintf("%.*sdormouse-runner", n > 0 ? (int)n : 0, self);
-}
-
 struct runner_pool *pool_new(struct loop *loop, const char *runner_path)
 {
     struct runner_pool *p = xnew(struct runner_pool);
     memory_group_ref();
     p->loop = loop;
-    p->runner_path = find_runner_path(runner_path);
+    p->runner_path = runner_path ? xstrdup(runner_path)
+                                 : sibling_find("dormouse-runner", "DORMOUSE_RUNNER");
     list_init(&p->classes);
     list_init(&p->runners);
     buf_init(&p->message, PROTO_FRAME_BYTES + PROTO_BODY_MAX);
