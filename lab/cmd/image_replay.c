@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse image replay: requests for images against layer caches, in virtual time. */
+#include "lab/cmd/commands.h"
+
 #include "base/buf.h"
-#include "cmd/cmd.h"
+#include "cmd/lab.h"
 #include "cmd/text_table.h"
 #include "codec/json.h"
 #include "lab/image/replay.h"
@@ -381,7 +383,7 @@ static int run(int argc, char **argv)
     struct image_replay_plan p = { 0 };
     struct arena a = { 0 };
     size_t n;
-    int r = cmd_parse(&cmd_image_replay, opts, argc, argv, 1, &n);
+    int r = cmd_parse(&image_replay_command, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
     scoped(image_trace_fini_scoped) struct image_trace t = { 0 };
@@ -398,10 +400,8 @@ static int run(int argc, char **argv)
     return r;
 }
 
-const struct cmd cmd_image_replay = {
-    .name = "image replay",
-    .args = "[TRACE.csv]",
-    .doc = "requests for images against layer caches, in virtual time",
+const struct cmd image_replay_command = {
+    LAB_IMAGE_REPLAY,
     .help =
         "Replacement and prefetch are decided by the code that nodes run; requests and time are\n"
         "simulated. Same trace, options and seed: same result.\n"

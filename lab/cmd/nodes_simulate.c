@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse nodes simulate: nodes that are none, for schedulers and controllers at scale. */
-#include "lab/node/simulated_nodes.h"
+#include "lab/cmd/commands.h"
 
 #include "base/sys.h"
 #include "client/http_transport.h"
-#include "cmd/cmd.h"
 #include "cmd/kube_client.h"
+#include "cmd/lab.h"
 #include "codec/yaml.h"
+#include "lab/node/simulated_nodes.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -236,7 +237,7 @@ static int run_command(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     struct arena a = { 0 };
-    int r = cmd_parse(&cmd_nodes_simulate, opts, argc, argv, 0, &n);
+    int r = cmd_parse(&nodes_simulate_command, opts, argc, argv, 0, &n);
     if (r || (r = cmd_setup_log()))
         return r > 0 ? r - 1 : r;
     if (lease_ms < 1000)
@@ -260,9 +261,8 @@ static int run_command(int argc, char **argv)
     return r < 0 ? cmd_fail(status, &err) : CMD_OK;
 }
 
-const struct cmd cmd_nodes_simulate = {
-    .name = "nodes simulate",
-    .doc = "add simulated nodes, whose pods run as soon as they are bound",
+const struct cmd nodes_simulate_command = {
+    LAB_NODES_SIMULATE,
     .help =
         "For schedulers and controllers at scale: Node objects with Leases and the condition "
         "Ready.\n"

@@ -3,12 +3,14 @@
  * dormouse operator test: the tests of an operator's project, each against a cluster of its own
  * under a virtual clock. Each file runs in a process of its own, so that none can spoil the next.
  */
+#include "lab/cmd/commands.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cmd/cmd.h"
-#include "lab/cmd/operator_test_file.h"
+#include "cmd/lab.h"
 #include "cmd/project.h"
+#include "lab/cmd/operator_test_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -129,7 +131,7 @@ static int run(int argc, char **argv)
 {
     size_t n;
     struct err err = { 0 };
-    int r = cmd_parse(&cmd_operator_test, opts, argc, argv, (size_t)argc, &n);
+    int r = cmd_parse(&operator_test_command, opts, argc, argv, (size_t)argc, &n);
     if (r)
         return r - 1;
     log_setup(verbose ? LOG_INFO : LOG_ERROR, LOG_TEXT);
@@ -150,10 +152,8 @@ static int run(int argc, char **argv)
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : r ? CMD_FAILED : CMD_OK;
 }
 
-const struct cmd cmd_operator_test = {
-    .name = "operator test",
-    .args = "[DIR [FILE...]]",
-    .doc = "run an operator's tests: each with a cluster and a clock of its own",
+const struct cmd operator_test_command = {
+    LAB_OPERATOR_TEST,
     .help = "Builds the project and runs DIR/tests/*.yaml, or the files named. Each gets an API "
             "server of "
             "its own, with the project's crd.yaml, crds/, rbac.yaml and operator.yaml; time stands "

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "cmd/cmd.h"
-#include "lab/cmd/test_match.h"
 #include "codec/yaml.h"
+#include "lab/cmd/test_match.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse replay: recorded load against policies of functions, in virtual time. */
+#include "lab/cmd/commands.h"
+
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cmd/cmd.h"
+#include "cmd/lab.h"
 #include "codec/json.h"
 #include "lab/fn/sim.h"
 
@@ -263,7 +265,7 @@ static int run(int argc, char **argv)
     size_t n, n_scales, n_spots;
     sim_options_default(&o);
     set_defaults(&o);
-    int r = cmd_parse(&cmd_replay, opts, argc, argv, 1, &n);
+    int r = cmd_parse(&replay_command, opts, argc, argv, 1, &n);
     if (r)
         return r - 1;
     if (n != 1)
@@ -280,10 +282,8 @@ static int run(int argc, char **argv)
     return run_all(t, &o, scales, n_scales, spots, n_spots);
 }
 
-const struct cmd cmd_replay = {
-    .name = "replay",
-    .args = "TRACE_DIR",
-    .doc = "replay recorded load of functions against policies, in virtual time",
+const struct cmd replay_command = {
+    LAB_REPLAY,
     .help =
         "Autoscaling and placement are decided by the code that the control plane runs; requests,\n"
         "sandboxes and time are simulated. Same trace, options and seed: same result.\n"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse scheduler simulate: where pods would go, without a cluster. */
+#include "lab/cmd/commands.h"
+
 #include "base/sys.h"
 #include "cmd/host_opts.h"
+#include "cmd/lab.h"
 #include "cmd/plugin_home.h"
 #include "cmd/scheduler_args.h"
 #include "cmd/text_table.h"
 #include "codec/yaml.h"
-#include "sched/extender/extender.h"
 #include "lab/sched/simulate.h"
+#include "sched/extender/extender.h"
 #include "sched/wasm/plugins.h"
 
 #include <fcntl.h>
@@ -283,7 +286,7 @@ static int run(int argc, char **argv)
     struct arena a = { 0 };
     struct others others = { 0 };
     struct sched_config config = { 0 };
-    int r = cmd_parse(&cmd_scheduler_simulate, opts, argc, argv, 0, &n);
+    int r = cmd_parse(&scheduler_simulate_command, opts, argc, argv, 0, &n);
     if (r)
         return r - 1;
     while (format < ARRAY_LEN(formats) && strcmp(output, formats[format]) != 0)
@@ -300,9 +303,8 @@ static int run(int argc, char **argv)
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : r;
 }
 
-const struct cmd cmd_scheduler_simulate = {
-    .name = "scheduler simulate",
-    .doc = "place pods on nodes without a cluster",
+const struct cmd scheduler_simulate_command = {
+    LAB_SCHEDULER_SIMULATE,
     .help =
         "Reads objects from files, places the pods that have no node as the scheduler would, and\n"
         "prints where they go; time is virtual, and the same files, configuration and seed give\n"

@@ -122,7 +122,7 @@ int cmd_setup_log(void);
  * unknown. */
 void cmd_commit(struct str *ret_commit, struct str *ret_date);
 
-/* One declaration for each file in src/cmd/; the table stands in main.c. */
+/* The commands; the table is in main.c. */
 extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
     cmd_operator_test, cmd_trace, cmd_manifest_operator, cmd_replay;

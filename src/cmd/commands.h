@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands in the order in which --help shows them; each is defined in the file named after it.
+/*
+ * The commands in the order in which --help shows them. Each is defined in the file named after it,
+ * those that dormouse-lab runs in lab.c.
  */
 #pragma once
 

@@ -107,10 +107,53 @@ def test_version_is_told_to_people_and_programs():
         assert re.match(r"dormouse \d+\.\d+\.\d+(-dev\.\d+)?(\+[\w.]+)? \(commit ", dormouse(*words).stdout)
     told = json.loads(dormouse("version", "-o", "json").stdout)
     assert set(told) == {"version", "commit", "date"}
-    for program in ("dormouse-compile", "dormouse-runner"):
+    for program in ("dormouse-compile", "dormouse-lab", "dormouse-runner"):
         done = subprocess.run([BUILD / program, "--version"], capture_output=True, text=True, timeout=DEADLINE_S)
         assert done.returncode == 0 and done.stdout == f"{program} {told['version']}\n", done
     assert re.fullmatch(r"[0-9a-f]{12}|unknown", told["commit"].removesuffix("+"))
+
+
+LAB_COMMANDS = ["operator test", "scheduler simulate", "nodes simulate", "replay", "image replay"]
+
+
+@pytest.mark.parametrize("command", LAB_COMMANDS)
+def test_a_command_of_the_lab_needs_the_program_beside_dormouse(tmp_path, command):
+    """dormouse names the program that is missing, and takes another one from the environment."""
+    alone = tmp_path / "dormouse"
+    os.symlink(DORMOUSE, tmp_path / "link")  # the program is found beside the file, not beside a link to it
+    shutil.copy(DORMOUSE, alone)
+    done = subprocess.run([alone, *command.split(), "--help"], capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 1 and done.stdout == "", done
+    assert done.stderr == (f"error: 'dormouse {command}' needs the program dormouse-lab, which is installed beside dormouse: "
+                           f"start '{tmp_path}/dormouse-lab': No such file or directory\n")
+    for program, env in ((tmp_path / "link", {}), (alone, {"DORMOUSE_LAB": str(BUILD / "dormouse-lab")})):
+        done = subprocess.run([program, *command.split(), "--help"], capture_output=True, text=True, timeout=DEADLINE_S,
+                              env={**os.environ, **env})
+        assert done.returncode == 0 and f"Usage: dormouse {command} [OPTION...]" in done.stdout, done
+
+
+@pytest.mark.parametrize("words, status, says", [
+    (["replay"], 2, "error: name the directory of a trace"), (["replay", "--policy", "x y", "dir"], 2, "'x y'"),
+    (["image", "replay", "/nonexistent"], 1, "/nonexistent"), (["scheduler", "simulate"], 2, "--nodes FILE"),
+    (["nodes", "simulate", "--nodes", "0"], 2, "--nodes does not take '0'"), (["operator", "test", "/nonexistent"], 1, "there is no directory '/nonexistent'"),
+    (["replay", "--polic"], 2, "did you mean '--policy'?"),
+])
+def test_arguments_and_status_of_the_lab_pass_through(words, status, says):
+    done = dormouse(*words)
+    assert done.returncode == status and done.stdout == "" and done.stderr.startswith("error: ") and says in done.stderr, done
+
+
+def test_the_lab_lists_its_commands():
+    def lab(*words):
+        return subprocess.run([BUILD / "dormouse-lab", *words], capture_output=True, text=True, timeout=DEADLINE_S)
+    row = rf"^  (?:{'|'.join(LAB_COMMANDS)}) .*$"
+    rows = re.findall(row, dormouse("--help").stdout, re.M)
+    assert len(rows) == len(LAB_COMMANDS)
+    assert sorted(rows) == sorted(re.findall(r"^  [a-z].*$", lab("--help").stdout, re.M))
+    assert lab().returncode == 2 and "Usage: dormouse-lab COMMAND" in lab().stderr
+    assert lab("reply").stderr == "error: unknown command 'reply'; did you mean 'replay'? 'dormouse-lab --help' lists them\n"
+    assert "Usage: dormouse-lab image COMMAND" in lab("image", "--help").stdout
+    assert "Usage: dormouse replay " in lab("help", "replay").stdout
 
 
 def test_commands_find_their_server_by_the_environment(up):

@@ -49,7 +49,7 @@ def test_an_image_has_what_its_programs_need(tmp_path, image):
     (tmp_path / "layer.tar").write_bytes(layer)
     with tarfile.open(tmp_path / "layer.tar") as tar:
         tar.extractall(root)
-    for program, says in (("dormouse", "Usage: dormouse"), ("dormouse-compile", "usage"), ("dormouse-runner", "")):
+    for program, says in (("dormouse", "Usage: dormouse"), ("dormouse-compile", "usage"), ("dormouse-runner", ""), ("dormouse-lab", "Usage: dormouse-lab")):
         done = subprocess.run(["chroot", root, f"/usr/bin/{program}", "--help"], capture_output=True, text=True, timeout=60)
         assert says.lower() in (done.stdout + done.stderr).lower(), done
         assert "shared librar" not in done.stderr, done.stderr
@@ -70,7 +70,7 @@ def test_an_installation_works_from_where_it_is(tmp_path):
                           env={**os.environ, "DESTDIR": str(tmp_path / "dest")})
     assert done.returncode == 0, done.stdout + done.stderr
     prefix = tmp_path / "dest/usr/local"
-    assert sorted(f.name for f in (prefix / "bin").iterdir()) == ["dormouse", "dormouse-compile", "dormouse-runner"]
+    assert sorted(f.name for f in (prefix / "bin").iterdir()) == ["dormouse", "dormouse-compile", "dormouse-lab", "dormouse-runner"]
     assert os.access(prefix / "share/dormouse/sdk/c/dm-cc", os.X_OK)
     assert sorted(f.name for f in (prefix / "share/doc/dormouse").iterdir()) == ["LICENSE", "NOTICE"]
     made = subprocess.run([prefix / "bin/dormouse", "operator", "init", "--lang", "c", "hello"], cwd=tmp_path, capture_output=True, text=True)
