@@ -93,7 +93,7 @@ static const struct cmd_opt *image_replay_opts(void)
     return opts;
 }
 
-/* ---- what was asked for ---- */
+/* ---- options ---- */
 
 struct image_replay_plan {
     enum image_cache_policy policies[IMAGE_CACHE_POLICIES];
@@ -120,7 +120,7 @@ static int read_policies(struct image_replay_plan *p)
     return 0;
 }
 
-/* Values of an option that may be repeated, read as the parser reads a single one. */
+/* Parse the values of a repeatable option as the parser parses a single value. */
 static int read_list(const struct cmd_list *words, bool are_sizes, const char *name, uint64_t most,
                      uint64_t otherwise, uint64_t *ret, size_t *ret_n)
 {
@@ -214,7 +214,7 @@ static int read_plan(struct image_replay_plan *p)
     return r;
 }
 
-/* A trace from a file or drawn. Returns a cmd_exit. */
+/* Load the trace from a file, or draw it. Returns a cmd_exit. */
 static int get_trace(const char *path, struct image_trace *ret)
 {
     struct err err = { 0 };

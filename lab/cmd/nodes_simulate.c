@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dormouse nodes simulate: nodes that are none, for schedulers and controllers at scale. */
+/* dormouse nodes simulate: simulated nodes, for schedulers and controllers at scale. */
 #include "lab/cmd/commands.h"
 
 #include "base/sys.h"
@@ -92,7 +92,7 @@ static int read_lists(struct simulated_spec *spec, struct err *err)
 }
 _Static_assert(SIMULATED_LIST_MAX >= ARRAY_LEN(((struct cmd_list *)0)->at), "as many as options");
 
-/* Documents, and the items of Lists among them. */
+/* Read the documents of the file, and the items of its Lists. */
 static int read_file(struct arena *a, struct simulated_spec *spec, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(YAML_MAX_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dormouse operator test: the tests of an operator's project, each against a cluster of its own
- * under a virtual clock. Each file runs in a process of its own, so that none can spoil the next.
+ * under a virtual clock. Each file runs in its own process, so that it cannot affect the next one.
  */
 #include "lab/cmd/commands.h"
 
@@ -48,7 +48,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
     return remove(path);
 }
 
-/* In the child: exits. */
+/* In the child process. Does not return. */
 __attribute__((noreturn)) static void run_child(const struct test_project *project,
                                                 const char *path, const char *data_dir)
 {
@@ -88,7 +88,7 @@ static int run_file(const struct test_project *project, const char *path, struct
     return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 static int is_test(const struct dirent *e)
 {

@@ -39,7 +39,7 @@ struct ref {
     struct str api_version, kind, namespace, name;
 };
 
-/* Of a whole object, or of what names one. */
+/* The reference of an object, or of a value that names one. */
 static struct ref ref_of(const struct json *o)
 {
     const struct json *meta = json_getc(o, "metadata");
@@ -68,7 +68,7 @@ static int path_of(struct operator_test_file_run *run, const struct ref *ref, co
     return r < 0 ? wrong(run, "%s", err_text(&err)) : 0;
 }
 
-/* Of a Status, or the bytes. */
+/* The message of a Status, or the bytes. */
 static struct str message_of(struct arena *a, const struct buf *answer)
 {
     struct json *o;
@@ -94,7 +94,7 @@ static int change(struct operator_test_file_run *run, const char *method, const 
     return r;
 }
 
-/* Server-side apply; status and other subresources that the object brings go after it. */
+/* Server-side apply; then the status and other subresources of the object. */
 static int apply(struct operator_test_file_run *run, const struct json *o)
 {
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(TEST_FILE_MAX_BYTES);
@@ -112,13 +112,13 @@ static int apply(struct operator_test_file_run *run, const struct json *o)
     scoped(buf_fini_scoped) struct buf answer = BUF_INIT(TESTBED_ANSWER_MAX_BYTES);
     int status;
     r = path_of(run, &ref, "/status?fieldManager=test", &path);
-    if (r == 0) /* 404: a kind without it took it with the object */
+    if (r == 0) /* 404: the kind has no such subresource, and the object was applied with it */
         r = ask(run, "PATCH", buf_str(&path), "application/merge-patch+json", buf_str(&body),
                 &status, &answer);
     return r;
 }
 
-/* The object, or the list of what is there when it is not named; 404 leaves *ret NULL. */
+/* Get the object, or the list if `ref` has no name. After a 404, *ret is NULL. */
 static int read_back(struct operator_test_file_run *run, const struct ref *ref, struct json **ret)
 {
     scoped(buf_fini_scoped) struct buf path = BUF_INIT(16 << 10);
@@ -138,7 +138,7 @@ static int read_back(struct operator_test_file_run *run, const struct ref *ref, 
     return r;
 }
 
-/* What an expected item says of itself is not said by the items of lists. */
+/* The items of lists have no apiVersion and kind, which an expected item may have. */
 static bool matches(struct operator_test_file_run *run, const struct json *wanted,
                     const struct json *item, struct buf *why)
 {
@@ -188,7 +188,7 @@ static int step_delete(struct operator_test_file_run *run, const struct json *o)
     return change(run, "DELETE", &ref, "", NULL, STR(""));
 }
 
-/* Go's: 90s, 1h30m, 2h45m10s, 500ms; and days: 3d. */
+/* Durations as in Go: 90s, 1h30m, 2h45m10s, 500ms; also days: 3d. */
 static int parse_span(struct str text, uint64_t *ret_ms)
 {
     static const struct {
@@ -243,7 +243,7 @@ static int step_fail(struct operator_test_file_run *run, const struct json *o)
     return 0;
 }
 
-/* ---------------------------------------------------------------- steps that look */
+/* ---------------------------------------------------------------- steps that check */
 
 static int expect_one(struct operator_test_file_run *run, const struct json *wanted)
 {
@@ -310,7 +310,7 @@ static size_t count_lines(struct str text)
     return n;
 }
 
-/* Requests that the operator has made because of the last step that acted. */
+/* Writes of the operator since the last step that acted. */
 static int step_writes(struct operator_test_file_run *run, const struct json *o)
 {
     struct str new = str_slice(testbed_writes(run->bed), run->seen, SIZE_MAX);
@@ -370,7 +370,7 @@ static int make_namespace(struct operator_test_file_run *run, struct str name)
     return apply(run, o);
 }
 
-/* Whatever module the manifest names: what was built is tested. */
+/* Set the module of the manifest to the built one. */
 static void name_module(struct operator_test_file_run *run, struct json *o)
 {
     struct json *spec = json_obj(&run->arena, o, "spec");
@@ -379,7 +379,7 @@ static void name_module(struct operator_test_file_run *run, struct json *o)
     json_setc(&run->arena, spec, "module", module);
 }
 
-/* An object's namespace is made when it is not there. */
+/* Apply all documents. A missing namespace of an object is created first. */
 static int apply_all(struct operator_test_file_run *run, const struct json *documents,
                      const char *from)
 {
@@ -447,7 +447,7 @@ static int apply_directory(struct operator_test_file_run *run, const char *name)
     return r;
 }
 
-/* For a project that has no manifests of its own: an operator that may do everything. */
+/* For a project without manifests: an operator with all rights. */
 static const char plain_operator[] = "apiVersion: dormouse.dev/v1alpha1\n"
                                      "kind: Operator\n"
                                      "metadata: {name: tested, namespace: default}\n"
@@ -468,7 +468,7 @@ static int apply_text(struct operator_test_file_run *run, const char *text)
     return r < 0 ? r : apply_all(run, documents, "built in");
 }
 
-/* The definitions first, since the rest may need them; the operator last. */
+/* Definitions come first, since the other objects may need them; the operator comes last. */
 static int set_up(struct operator_test_file_run *run, const struct json *objects)
 {
     bool there, has_operator = false;
@@ -491,7 +491,7 @@ static int set_up(struct operator_test_file_run *run, const struct json *objects
     return r == 0 && testbed_settle(run->bed, &err) < 0 ? wrong(run, "%s", err_text(&err)) : r;
 }
 
-/* ---------------------------------------------------------------- what is recorded */
+/* ---------------------------------------------------------------- recorded files */
 
 static int normalized_writes(struct operator_test_file_run *run, struct buf *to)
 {
@@ -508,7 +508,7 @@ static int normalized_writes(struct operator_test_file_run *run, struct buf *to)
     return 0;
 }
 
-/* The first line that differs. */
+/* Report the first line that differs. */
 static int compare(struct operator_test_file_run *run, const char *path, struct str wanted,
                    struct str got)
 {

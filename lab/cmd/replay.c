@@ -79,7 +79,7 @@ static void set_defaults(const struct sim_options *o)
     stable = 60000;
 }
 
-/* ---- what was asked for ---- */
+/* ---- options ---- */
 
 static int read_arrivals(enum trace_arrivals *ret)
 {
@@ -149,7 +149,7 @@ static void policy_config(enum scale_policy policy, struct scale_config *c)
         c->max = (uint32_t)max_scale;
 }
 
-/* The policies of a list of words, "all" for each of n. Returns a cmd_exit. */
+/* Parse a list of policy names; "all" means each of the n. Returns a cmd_exit. */
 static int read_list(const struct cmd_list *words, const char *option, int n,
                      int (*find)(struct str word), int *ret, size_t *ret_n)
 {

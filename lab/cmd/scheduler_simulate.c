@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dormouse scheduler simulate: where pods would go, without a cluster. */
+/* dormouse scheduler simulate: placing pods without a cluster. */
 #include "lab/cmd/commands.h"
 
 #include "base/sys.h"
@@ -83,7 +83,7 @@ static int add_files(struct simulation *s, const struct cmd_list *files, struct 
     return r;
 }
 
-/* ---- what comes out ---- */
+/* ---- output ---- */
 
 static void print_notes(struct str text)
 {
@@ -96,7 +96,7 @@ static void print_notes(struct str text)
     }
 }
 
-/* "Fit 87, Image 100" of the plugins that gave points. */
+/* The points of the plugins: "Fit=87,Image=100". */
 static struct str points_of(struct arena *a, const struct simulation_pod *p)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 << 10);
@@ -219,7 +219,7 @@ static void on_loaded(struct wplugins *ret, const struct err *err, void *arg)
         o->err = *err;
 }
 
-/* Is anything named that is not native? Then there is an engine to start. */
+/* True if a profile names a plugin that is not native, which needs the Wasm engine. */
 static bool needs_plugins(const struct sched_config *c)
 {
     for (size_t i = 0; i < c->n_profiles; i++) {
@@ -257,7 +257,7 @@ static void end_others(struct others *o)
         plugin_home_fini(&o->home);
 }
 
-/* ---- */
+/* ---- the command ---- */
 
 static int simulate(const struct sched_config *config, struct others *others, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing with what a test expects; see test_match.h. */
+/* Comparing objects with the expectations of a test; see test_match.h. */
 #include "lab/cmd/test_match.h"
 
 #include "base/clock.h"

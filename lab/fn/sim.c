@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Discrete events; see sim.h. Arrivals come from the trace, one minute at a time; everything else
- * is in a heap by time. Times are microseconds of the trace; policies get them as milliseconds.
+ * Discrete events; see sim.h. Arrivals come from the trace, one minute at a time; all other events
+ * are in a heap by time. Times are microseconds of the trace; policies get milliseconds.
  */
 #include "lab/fn/sim.h"
 
@@ -10,8 +10,8 @@
 #include <math.h>
 
 enum {
-    CLOCK_BEGINS_MS = 3600000, /* policies take 0 for "never" */
-    LOADS_EVERY_MS = 5000,     /* nodes tell their load, and functions are told apart by it */
+    CLOCK_BEGINS_MS = 3600000, /* for policies, 0 means "never" */
+    LOADS_EVERY_MS = 5000,     /* nodes report their load, and functions are classified by it */
     LEVEL_EVERY_MS = 15 * 60000,
     POPULAR_PERCENT = 15,
     NODES = 93, /* the paper's cluster */
@@ -53,9 +53,9 @@ struct ids {
 
 struct sim_function {
     struct scale scale;
-    uint64_t tick_ms; /* the event that counts; older ones are passed over */
+    uint64_t tick_ms; /* time of the valid event; older events are ignored */
     struct ids ready; /* not draining */
-    struct ids free;  /* of those, with a free slot, the one used last at the end */
+    struct ids free;  /* of those, with a free slot; the last used one is at the end */
     uint32_t creating, running;
     struct {
         struct sim_waiting *p;
@@ -88,7 +88,7 @@ struct sim {
     VEC(struct sim_event) events; /* a heap by time */
     uint64_t seq, now_us;
     uint32_t *node_running; /* calls */
-    uint64_t open;          /* calls that are not answered */
+    uint64_t open;          /* calls without a response */
     uint64_t counted_from_us, counted_to_us;
     int64_t memory_mib, idle_mib; /* now */
     uint32_t present;
@@ -131,7 +131,7 @@ static bool counts_now(const struct sim *s)
     return s->now_us >= s->counted_from_us && s->now_us < s->counted_to_us;
 }
 
-/* Everything that is integrated over time, up to the next event. */
+/* Advance all integrals over time to the next event. */
 static void advance(struct sim *s, uint64_t to_us)
 {
     uint64_t from = MAX(s->now_us, s->counted_from_us), to = MIN(to_us, s->counted_to_us);
@@ -190,7 +190,7 @@ static struct scale_counts counts_of(const struct sim_function *f)
     return (struct scale_counts){ .ready = (uint32_t)f->ready.n, .creating = f->creating };
 }
 
-/* Before the number of its requests changes. */
+/* Call this before the number of the function's requests changes. */
 static void touch(struct sim *s, struct sim_function *f)
 {
     f->area_us += (double)(s->now_us - f->changed_us) * (f->running + (double)queued(f));
@@ -309,7 +309,7 @@ static void obey(struct sim *s, uint32_t function, const struct scale_decision *
                                       .of = function });
 }
 
-/* What the gateway says, and the policy's answer; `always`: obey also if nothing has to be done. */
+/* Pass the gateway's report to the policy, and carry out its decision. */
 static void report(struct sim *s, uint32_t function)
 {
     struct sim_function *f = &s->functions[function];
@@ -338,7 +338,7 @@ static void on_tick(struct sim *s, uint32_t function)
 {
     struct sim_function *f = &s->functions[function];
     if (us_of(f->tick_ms) > s->now_us)
-        return; /* another one is coming */
+        return; /* a later event replaces this one */
     f->tick_ms = 0;
     if (scale_is_awake(&f->scale))
         report(s, function);
@@ -365,7 +365,7 @@ static void count_call(struct sim *s, struct sim_function *f, const struct sim_w
     s->result.queued += s->now_us > w->arrived_us;
 }
 
-/* Hand a call to a sandbox with a free slot. */
+/* Start a call in a sandbox with a free slot. */
 static void call_begin(struct sim *s, uint32_t id, const struct sim_waiting *w)
 {
     struct sim_sandbox *b = &s->sandboxes.p[id];
@@ -381,7 +381,7 @@ static void call_begin(struct sim *s, uint32_t id, const struct sim_waiting *w)
                .at_us = s->now_us + w->run_us, .kind = EVENT_DONE, .of = id, .run_us = w->run_us });
 }
 
-/* Oldest first, as many as there are slots. */
+/* Start queued calls, the oldest first, until the sandbox has no free slot. */
 static void queue_serve(struct sim *s, uint32_t id)
 {
     struct sim_function *f = &s->functions[s->sandboxes.p[id].function];
@@ -410,7 +410,7 @@ static void on_ready(struct sim *s, uint32_t id)
     struct scale_counts n = counts_of(f);
     struct scale_decision d;
     scale_recount(&f->scale, &s->o->scale, now_ms(s), &n, &d);
-    sandboxes_remove(s, f, d.remove); /* nobody wants it any more */
+    sandboxes_remove(s, f, d.remove); /* the policy no longer wants the sandbox */
 }
 
 static void on_done(struct sim *s, uint32_t id, uint32_t run_us)
@@ -466,7 +466,7 @@ static void on_arrival(struct sim *s, const struct trace_call *c)
     report(s, c->function);
 }
 
-/* ---- what the cluster does now and then ---- */
+/* ---- periodic work of the cluster ---- */
 
 static void on_loads(struct sim *s)
 {
@@ -538,7 +538,7 @@ static int by_float(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Element floor(p * n), from 0. */
+/* Index of the element floor(p * n). */
 static size_t rank(double p, size_t n)
 {
     size_t at = (size_t)(p * (double)n);

@@ -33,7 +33,7 @@ void trace_free(struct trace *t)
     free(t);
 }
 
-/* ---- a table: its head, and one row at a time ---- */
+/* ---- a table: the header, and one row at a time ---- */
 
 struct trace_table {
     const char *name;
@@ -80,7 +80,7 @@ static int table_init(struct trace_table *t, const char *name, struct str text, 
     return n;
 }
 
-/* 1, or 0 at the end. Each row has a field for each column. */
+/* Returns 1, or 0 at the end. Each row has a field for each column. */
 static int table_next(struct trace_table *t)
 {
     int n = table_read(t, t->row);
@@ -90,7 +90,7 @@ static int table_next(struct trace_table *t)
     return n > 0 ? 1 : n;
 }
 
-/* Where a column stands. */
+/* Index of a column. */
 static int table_column(const struct trace_table *t, const char *name)
 {
     for (size_t i = 0; i < t->n; i++)
@@ -99,7 +99,7 @@ static int table_column(const struct trace_table *t, const char *name)
     return err_set(t->err, E_PARSE, "%s has no column '%s'", t->name, name);
 }
 
-/* Digits with a fraction and an exponent, as spreadsheets and pandas write them. */
+/* Parse digits with a fraction and an exponent, as spreadsheets and pandas write them. */
 static bool is_number(struct str s)
 {
     size_t i = s.n && s.p[0] == '-', digits = 0;
@@ -141,7 +141,7 @@ static uintptr_t function_find(const struct trace *t, struct str key)
     return (uintptr_t)map_get(&t->by_key, key);
 }
 
-/* Its index. */
+/* Returns the index of the function. */
 static int function_add(struct trace *t, const struct trace_table *in, struct str key,
                         struct str name)
 {
@@ -185,7 +185,7 @@ static int key_of(const struct trace_table *in, const struct key_columns *k, str
 
 /* ---- invocations.csv ---- */
 
-/* Minutes are the columns whose names are numbers; they stand together, in order. */
+/* Minutes are the columns whose names are numbers; they are adjacent and in order. */
 static int minute_columns(const struct trace_table *in, size_t *ret_first, size_t *ret_n)
 {
     size_t first = in->n, n = 0;
@@ -213,7 +213,7 @@ static int minute_columns(const struct trace_table *in, size_t *ret_first, size_
     return 0;
 }
 
-/* Counts of the row into counts[0..n), added to what is there. */
+/* Add the counts of the row to counts[0..n). */
 static int read_counts(const struct trace_table *in, size_t first, size_t n, uint32_t *counts)
 {
     for (size_t m = 0; m < n; m++) {
@@ -303,7 +303,7 @@ static const struct points memory_points = { "AverageAllocatedMb",
                                                { "AverageAllocatedMb_pct100", 1 } },
                                              8 };
 
-/* Percentiles that fall are taken for equal. */
+/* A percentile below its predecessor is taken as equal to it. */
 static int read_distribution(const struct trace_table *in, const struct points *p,
                              const int *columns, int average, struct trace_distribution *ret)
 {
@@ -482,7 +482,7 @@ static int load_file(struct trace *t, int dir, const char *name, parse_fn parse,
     return r < 0 ? r : parse(t, name, buf_str(&text), err);
 }
 
-/* The name of the first file, by name, that begins and ends so; given, NULL without one. */
+/* The first file, by name, with this prefix and suffix; given. NULL: there is none. */
 static char *find_file(const char *path, const char *prefix)
 {
     DIR *d = opendir(path);

@@ -12,7 +12,7 @@ void trace_calls_fini(struct trace_calls *c)
     vec_fini(c);
 }
 
-/* A value between two known quantiles is as likely as any other between them. */
+/* Values between two known quantiles are uniformly distributed. */
 static double draw_value(const struct trace_distribution *d, struct rng *rng)
 {
     double q = rng_unit(rng), within = rng_unit(rng);
@@ -30,9 +30,9 @@ static double draw_value(const struct trace_distribution *d, struct rng *rng)
 }
 
 /*
- * n times between calls that sum up to a minute, as their running sums from 0 on: the first call is
- * at the minute's beginning, the last time leads into the next minute. `shift` turns all of them by
- * one draw.
+ * Draw n times between calls with the sum of one minute, and store their running sums from 0 on:
+ * the first call is at the beginning of the minute, and the last time ends at the next minute.
+ * `shift` rotates all of them by one drawn offset.
  */
 static void draw_times(const struct trace_draw *d, uint32_t n, struct rng *rng, double *at_us)
 {
@@ -58,7 +58,7 @@ static void draw_times(const struct trace_draw *d, uint32_t n, struct rng *rng, 
     }
 }
 
-/* A count times the scale; the fraction that is left comes true with its own probability. */
+/* A count times the scale; its fraction is the probability of one more call. */
 static uint32_t scaled(uint32_t count, double scale, struct rng *rng)
 {
     double want = count * scale;
@@ -101,7 +101,7 @@ static int by_time(const void *a, const void *b)
     return x->run_us < y->run_us ? -1 : x->run_us > y->run_us;
 }
 
-/* Single calls are kept, doubled or left out as the scale says. */
+/* Single calls are kept, repeated or left out according to the scale. */
 static void draw_single(const struct trace *t, const struct trace_draw *d, uint32_t minute,
                         struct trace_calls *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace against the caches of a cluster; see replay.h. */
+/* Replaying a trace of requests for images; see replay.h. */
 #include "lab/image/replay_impl.h"
 
 void image_replay_options_default(struct image_replay_options *o)
@@ -26,10 +26,10 @@ static unsigned holders(void *arg, const uint8_t *key)
     unsigned n = 0;
     for (uint32_t i = 0; i < r->o->n_nodes; i++)
         n += image_cache_has(r->nodes[i].cache, key);
-    return n - 1; /* the node that asks has it */
+    return n - 1; /* the requesting node has it */
 }
 
-/* Capacities with the sum of equal ones: pairs of nodes give and take the same. */
+/* In each pair of nodes, one gets what the other lacks, so the sum is that of equal capacities. */
 static uint64_t draw_capacity(struct image_replay *r, uint32_t node, uint64_t *owed)
 {
     uint64_t mean = r->o->cache.capacity, half = mean / 2;
@@ -65,7 +65,7 @@ static void hold(struct image_replay_holds *h, uint64_t until_ms, uint32_t node,
     vec_push(&h->all, at);
 }
 
-/* The next that is over, or NULL; valid until the next call. */
+/* The next expired element, or NULL; valid until the next call. */
 static const struct image_replay_hold *next_over(struct image_replay_holds *h, uint64_t now_ms)
 {
     if (h->n_over < h->all.n && h->all.p[h->n_over].until_ms <= now_ms)
@@ -133,7 +133,7 @@ static void deploy(struct image_replay *r, const struct image_trace_request *q)
 
 /* ---- prefetch ---- */
 
-struct replay_visit { /* what a candidate is compared with */
+struct replay_visit { /* for comparing a candidate */
     const struct image_replay *r;
     uint32_t node;
     double density;
@@ -221,7 +221,7 @@ static void prefetch_init(struct image_replay *r)
     r->prefetch_at_ms = r->t->requests.p[0].at_ms + IMAGE_PREFETCH_PERIOD_MS;
 }
 
-/* ---- all of it ---- */
+/* ---- a run ---- */
 
 static void add_count(struct image_cache_count *to, struct image_cache_count c)
 {

@@ -30,10 +30,10 @@ static uint64_t part_of(double part, uint64_t bytes)
 }
 
 /*
- * Layers of a trace of files, for n layers and m images of the other:
+ * Layers of a trace of files, made of a trace with n layers and m images:
  *
- *     0 .. n     what starts read of a layer, and its other version has not
- *     n .. 2n    what the layer, a version of another, has in common with that one
+ *     0 .. n     files that starts read and that are not in the other version of the layer
+ *     n .. 2n    files that a layer has in common with its other version
  *     2n .. 2n+m indexes of images
  */
 static void add_layer(struct image_trace *to, uint64_t size)
@@ -44,7 +44,7 @@ static void add_layer(struct image_trace *to, uint64_t size)
     vec_push(&to->layers, l);
 }
 
-/* Bytes that each layer has in common, by layer; of[]: number in the new trace, 0: none. */
+/* By layer: its common bytes, and the number of its common layer in the new trace (0: none). */
 static void find_common(const struct image_trace *t, const struct image_replay_files *f,
                         uint64_t *bytes, uint32_t *of)
 {
@@ -97,7 +97,7 @@ static void make_trace(const struct image_trace *t, const struct image_replay_fi
     to->n_sites = t->n_sites;
 }
 
-/* ---- what deployments wait for ---- */
+/* ---- parts that deployments wait for ---- */
 
 struct image_replay_part *image_replay_parts(const struct image_trace *t,
                                              const struct image_replay_options *o,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Links of nodes, how long a deployment waits, and which node it gets; see replay.h. */
+/* Links of nodes, the time that a deployment waits, and its node; see replay.h. */
 #include "lab/image/replay_impl.h"
 
 const char *image_replay_place_name(enum image_replay_place p)
@@ -25,8 +25,10 @@ const uint8_t *image_replay_key(const struct image_replay *r, uint32_t layer)
 
 /* ---- links ---- */
 
-/* Pairs of nodes give and take the same. A sequence of its own: the same nodes are drawn as
- * without. */
+/*
+ * In each pair of nodes, one link gets what the other lacks. The rates have a random sequence of
+ * their own, so the nodes of requests are the same with and without them.
+ */
 void image_replay_draw_rates(struct image_replay *r)
 {
     enum { PART_RATES = 1 };
@@ -81,7 +83,7 @@ static uint64_t batches(const struct image_replay *r, uint64_t n_files)
     return batch == 0 ? n_files > 0 : n_files / batch + (n_files % batch != 0);
 }
 
-/* Each source is connected to; the index is a request of its own. */
+/* Each source takes a connection, and the index one more request. */
 static double files_ms(const struct image_replay *r, const struct image_replay_wait *w)
 {
     uint64_t registry = w->of_registry + w->of_index + batches(r, w->files_of_registry);
@@ -143,7 +145,7 @@ static double predicted_s(const struct image_replay *r, uint32_t node,
     return image_replay_wait_s(r, &w);
 }
 
-/* The node with the most is chosen. */
+/* The node with the highest score is chosen. */
 static double score_of(const struct image_replay *r, uint32_t node,
                        const struct image_trace_image *image)
 {
@@ -162,7 +164,7 @@ static double score_of(const struct image_replay *r, uint32_t node,
     return 0;
 }
 
-/* The best of a site, -1: no node has a slot. `all`: those without a slot as well. */
+/* The best node of a site; -1: no node has a slot. all: include nodes without a slot. */
 static int64_t best_of(const struct image_replay *r, const struct image_trace_request *q,
                        uint32_t first, uint32_t n, bool all)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for images from a file; see trace.h. */
+/* Reading requests for images from a file; see trace.h. */
 #include "lab/image/trace.h"
 
 #include "base/buf.h"
@@ -45,7 +45,7 @@ void image_trace_sort(struct image_trace *t)
 
 /* ---- reading ---- */
 
-struct image_rows { /* an image while its rows are read */
+struct image_rows { /* an image during reading */
     VEC(uint32_t) layers;
 };
 
@@ -62,7 +62,7 @@ static int bad(struct trace_reader *r, int code, const char *what)
     return err_set(r->err, code, "line %u: %s", r->csv.line, what);
 }
 
-/* The number of a name; -1: it is new and would be one too many. */
+/* The number of a name; -1: it is new and exceeds the limit. */
 static int64_t number_of(struct map *ids, struct str name, size_t max)
 {
     uintptr_t id = (uintptr_t)map_get(ids, name);

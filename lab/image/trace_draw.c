@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests for images that are drawn; see trace.h. */
+/* Drawing requests for images; see trace.h. */
 #include "lab/image/trace.h"
 
 #include "base/random.h"
@@ -38,14 +38,14 @@ static void add_layer(struct image_trace *t, double bytes)
     vec_push(&t->layers, l);
 }
 
-/* The minimum of two draws: some bases and runtimes are used more than others. */
+/* The minimum of two draws, so that some bases and runtimes are used more than others. */
 static uint32_t draw_shared(struct rng *rng, uint32_t n)
 {
     uint32_t a = rng_below(rng, n), b = rng_below(rng, n);
     return MIN(a, b);
 }
 
-/* Two versions of a family share base and runtime and nothing else, as official images do. */
+/* Two versions of a family share base and runtime only, as official images do. */
 static void draw_images(const struct image_trace_draw *d, struct image_trace *t)
 {
     struct rng rng = rng_fork(d->seed, PART_IMAGES, 0);
@@ -78,10 +78,10 @@ static void draw_images(const struct image_trace_draw *d, struct image_trace *t)
 /* ---- favourites ---- */
 
 struct ranks {
-    uint32_t *of_all;  /* rank -> image, as seen everywhere */
-    bool *is_common;   /* the rank belongs to the same image at all sites */
+    uint32_t *of_all;  /* rank -> image, over all sites */
+    bool *is_common;   /* the rank has the same image at all sites */
     uint32_t *of_site; /* site * images + rank -> image */
-    double *sum;       /* cumulated weights of ranks */
+    double *sum;       /* cumulative weights of ranks */
 };
 
 static void shuffle(struct rng *rng, uint32_t *at, uint32_t n)
@@ -93,7 +93,7 @@ static void shuffle(struct rng *rng, uint32_t *at, uint32_t n)
     }
 }
 
-/* Common ranks as everywhere; the images of the others in an order of the site's own. */
+/* Common ranks have the same image at all sites; each site shuffles the images of the others. */
 static void rank_site(const struct image_trace_draw *d, struct ranks *r, uint32_t site)
 {
     uint32_t n = 0, *own = xnew_n(uint32_t, d->images), *to = r->of_site + site * d->images;
@@ -117,7 +117,7 @@ static void ranks_init(const struct image_trace_draw *d, struct ranks *r)
     r->sum = xnew_n(double, d->images);
     for (uint32_t i = 0; i < d->images; i++) {
         r->of_all[i] = i;
-        /* Evenly spread, so that the first few favourites overlap as well. */
+        /* Evenly spread, so that the first favourites overlap, too. */
         r->is_common[i] = floor((i + 1) * d->overlap) > floor(i * d->overlap);
         r->sum[i] = (i ? r->sum[i - 1] : 0) + pow(i + 1, -d->zipf);
     }
@@ -132,7 +132,7 @@ static void ranks_fini(struct ranks *r)
     free(r->sum);
 }
 
-/* A part of the images changes its rank with another one. */
+/* A part of the images swaps ranks with other images. */
 static void drift(const struct image_trace_draw *d, struct ranks *r, uint32_t day)
 {
     struct rng rng = rng_fork(d->seed, PART_DAYS, day);

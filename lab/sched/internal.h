@@ -8,8 +8,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "kube/model/resource.h"
-#include "sched/explain/explain.h"
 #include "lab/sched/simulate.h"
+#include "sched/explain/explain.h"
 
 struct simulation_object {
     enum sched_kind kind;
