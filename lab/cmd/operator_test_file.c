@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct operator_test_file_run {
     const struct test_project *project;
@@ -583,12 +585,30 @@ static int check_file(struct operator_test_file_run *run, const struct json *tes
     return json_is(json_getc(test, "steps"), JSON_ARRAY) ? 0 : wrong(run, "it has no 'steps'");
 }
 
+/*
+ * The directory for compiled modules: the one of servers with the default data directory. Given,
+ * free(); NULL: it does not belong to this user.
+ */
+static char *find_code_dir(void)
+{
+    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    scoped(free_scoped) char *dir = xasprintf("%s/modules", data);
+    struct err err = { 0 };
+    struct stat st;
+    /* Files in this directory are executed. The cache makes the same check and fails; a test also
+     * works without the directory. */
+    if (sys_mkdir_all(dir, 0700, &err) < 0 || lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) ||
+        st.st_uid != geteuid() || (st.st_mode & 022) || access(dir, W_OK) < 0)
+        return NULL;
+    return take_ptr(&dir);
+}
+
 static int run_test(struct operator_test_file_run *run, const char *path, const struct json *test,
                     const struct yaml_marks *marks, const char *data_dir, unsigned *ret_steps)
 {
     struct err err = { 0 };
     int r = check_file(run, test);
-    scoped(free_scoped) char *code_dir = cmd_code_dir();
+    scoped(free_scoped) char *code_dir = find_code_dir();
     if (r == 0 && testbed_start(data_dir, run->project->dir, code_dir, &run->bed, &err) < 0)
         r = wrong(run, "%s", err_text(&err));
     if (r == 0)

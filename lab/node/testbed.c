@@ -10,6 +10,7 @@
 #include "codec/url.h"
 #include "guest/module.h"
 #include "guest/runner_pool.h"
+#include "lab/node/host_rest.h"
 #include "node/cluster.h"
 #include "node/host.h"
 #include "operator/discovery.h"

@@ -90,9 +90,6 @@ char *cmd_server_data_dir(const char *given);
 
 /* The name among `names` that was probably meant; NULL: none is near. */
 const char *cmd_nearest(const char *word, const char *const *names, size_t n);
-/* Compiled modules of commands without a data directory of their own: where servers with the
- * default data directory keep theirs. Given, free(); NULL: it cannot be ours. */
-char *cmd_code_dir(void);
 /* A value as of CMD_SIZE, for a CMD_LIST of them. -EINVAL, -ERANGE. */
 int cmd_parse_size(const char *text, uint64_t *ret);
 /* "HOST:PORT", "[::1]:PORT", ":PORT"; host copied into buf. */

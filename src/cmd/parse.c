@@ -3,7 +3,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/sys.h"
 #include "cmd/cmd.h"
 
 #include "base/buf.h"
@@ -13,7 +12,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 const char *cmd_log_level = "info", *cmd_log_format = "text";
@@ -394,20 +392,6 @@ char *cmd_server_data_dir(const char *given)
     scoped(free_scoped) char *dir = xstrndup(config, (size_t)(slash - config));
     scoped(free_scoped) char *admin_socket = xasprintf("%s/admin.sock", dir);
     return access(admin_socket, F_OK) == 0 ? absolute(dir) : cmd_data_dir(NULL);
-}
-
-char *cmd_code_dir(void)
-{
-    scoped(free_scoped) char *data = cmd_data_dir(NULL);
-    scoped(free_scoped) char *dir = xasprintf("%s/modules", data);
-    struct err err = { 0 };
-    struct stat st;
-    /* Files in this directory are executed. The cache makes the same check and fails; this command
-     * works without the directory. */
-    if (sys_mkdir_all(dir, 0700, &err) < 0 || lstat(dir, &st) < 0 || !S_ISDIR(st.st_mode) ||
-        st.st_uid != geteuid() || (st.st_mode & 022) || access(dir, W_OK) < 0)
-        return NULL;
-    return take_ptr(&dir);
 }
 
 int cmd_parse_listen(const char *text, char *host, size_t host_size, uint16_t *ret_port,

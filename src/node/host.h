@@ -87,13 +87,3 @@ void host_metrics(const struct host *h, struct buf *to);
 /* Append Prometheus text of the process's module cache. */
 void host_modules_metrics(const struct module_cache *modules, struct buf *to);
 void host_guests_json(const struct host *h, struct buf *to);
-
-/* For testbeds. false: an operation is in progress, and `why` names it; timers do not count. */
-bool host_is_at_rest(const struct host *h, struct buf *why);
-bool host_is_compiling(const struct host *h); /* compiling a module, which has a limit of its own */
-/* Put every idle guest to sleep. */
-void host_sleep(struct host *h);
-/*
- * Append lines about operators that cannot work or have reported problems; false: there are none.
- */
-bool host_trouble(const struct host *h, struct buf *why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of an operator host, shared by host.c and what reports on it (host_metrics.c,
- * host_rest.c).
+ * The parts of an operator host, shared by host.c, host_metrics.c and the testbed of dormouse-lab
+ * (host_rest.c).
  */
 #pragma once
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an operator host is at rest; for testbeds (testbed.h). */
-#include "node/host_impl.h"
+/* The state of an operator host between two steps of a test; see host_rest.h. */
+#include "lab/node/host_rest.h"
 
 #include "base/sys.h"
 #include "codec/json.h"
 #include "guest/guest_log.h"
+#include "node/host_impl.h"
 
 #include <fcntl.h>
 
