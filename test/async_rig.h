@@ -359,9 +359,9 @@ static inline void answer_on_end(void *arg, int r, const struct err *err)
     a->r = r;
     a->done = true;
 }
-static const struct http_call_ops answer_ops = { .on_head = answer_on_head,
-                                                 .on_data = answer_on_data,
-                                                 .on_end = answer_on_end };
+static const struct exchange_events answer_events = { .on_head = answer_on_head,
+                                                      .on_data = answer_on_data,
+                                                      .on_end = answer_on_end };
 
 static inline void answer_fini(struct answer *a)
 {
@@ -385,9 +385,9 @@ static inline void rig_ask(struct rig *g, struct answer *a, const char *method, 
                                    .target = str_of(target),
                                    .headers = &h,
                                    .body = body,
-                                   .ops = &answer_ops,
+                                   .events = &answer_events,
                                    .arg = a };
-    struct http_call *call;
+    struct exchange *call;
     CHECK_OK(http_call_start(g->client, &opts, &call, NULL));
     rig_until(g, a->done);
     headers_fini(&h);

@@ -426,7 +426,7 @@ static __attribute__((unused)) struct invocation *running(size_t i)
 /* ---------------------------------------------------------------- clients */
 
 struct answer {
-    struct http_call *call;
+    struct exchange *call;
     int status, r;
     struct headers headers, trailers;
     struct buf body;
@@ -465,11 +465,11 @@ static void client_on_end(void *arg, int r, const struct err *err)
     a->call = NULL;
 }
 
-static const struct http_call_ops client_ops = { .on_head = client_on_head,
-                                                 .on_data = client_on_data,
-                                                 .on_trailers = client_on_trailers,
-                                                 .on_writable = client_on_writable,
-                                                 .on_end = client_on_end };
+static const struct exchange_events client_events = { .on_head = client_on_head,
+                                                      .on_data = client_on_data,
+                                                      .on_trailers = client_on_trailers,
+                                                      .on_writable = client_on_writable,
+                                                      .on_end = client_on_end };
 
 static void answer_reset(struct answer *a)
 {
@@ -489,7 +489,7 @@ static __attribute__((unused)) void request(struct http_client *client, struct a
     for (; fields && *fields; fields += 2)
         CHECK_OK(headers_addc(&h, fields[0], fields[1]));
     opts.headers = &h;
-    opts.ops = &client_ops;
+    opts.events = &client_events;
     opts.arg = a;
     if (!opts.method.p)
         opts.method = STR("GET");

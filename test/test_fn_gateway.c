@@ -485,9 +485,9 @@ TEST(a_client_that_leaves_cancels_wherever_its_request_is)
     WAIT_FOR(sandboxes.starts == 1);
     request(client, &b, (struct http_call_opts){ 0 }, FIELDS("host", "f"));
     WAIT_FOR(plane.load[1].queued == 1);
-    http_call_cancel(b.call);
+    exchange_cancel(b.call);
     WAIT_FOR(plane.load[1].queued == 0);
-    http_call_cancel(a.call);
+    exchange_cancel(a.call);
     WAIT_FOR(sandboxes.cancels == 1);
     WAIT_FOR(plane.load[1].running == 0);
     CHECK_INT(sandboxes.starts, 1);
@@ -645,9 +645,9 @@ TEST(a_body_over_the_limit_is_413_with_or_without_a_length)
         (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = HTTP_CHUNKED },
         FIELDS("host", "f"));
     WAIT_FOR(sandboxes.starts == 1);
-    (void)http_call_write(a.call, str_n(big, 99));
+    (void)exchange_write(a.call, str_n(big, 99));
     WAIT_FOR(running(0)->body.n == 99);
-    (void)http_call_write(a.call, str_n(big, 2));
+    (void)exchange_write(a.call, str_n(big, 2));
     WAIT_FOR(a.ends);
     check_refused(&a, 413, "BodyTooLarge");
     WAIT_FOR(sandboxes.cancels == 1);
@@ -668,26 +668,26 @@ TEST(bodies_stream_both_ways_with_back_pressure)
     x->full = true;
     size_t sent = 0;
     for (bool room = true; room && sent < (32 << 20); sent += sizeof block)
-        room = http_call_write(a.call, str_n(block, sizeof block));
+        room = exchange_write(a.call, str_n(block, sizeof block));
     turns(50);
     CHECK(x->body.n < (2 << 20)); /* what is full stays so, until it says otherwise */
     head(x, 200, NULL, NULL);
     size_t answered = 0;
-    http_call_pause(a.call);
+    exchange_pause(a.call);
     while (!x->paused && answered < (64 << 20)) {
         x->ops->on_data(x->arg, str_n(block, sizeof block));
         answered += sizeof block;
         turns(1);
     }
     CHECK(x->paused);
-    http_call_resume(a.call);
+    exchange_resume(a.call);
     WAIT_FOR(!x->paused && a.body.n > 0);
     x->full = false;
     while (!x->body_ended) {
         size_t before = x->body.n;
         x->ops->on_writable(x->arg);
         if (a.call && http_call_pending(a.call) == 0)
-            http_call_end_body(a.call, NULL);
+            exchange_end_body(a.call, NULL);
         WAIT_FOR(x->body.n > before || x->body_ended);
     }
     CHECK_INT(x->body.n, sent);
@@ -711,8 +711,8 @@ TEST(trailers_go_both_ways)
     CHECK_STR(headers_get(&x->headers, "te"), "trailers");
     struct headers t = { 0 };
     CHECK_OK(headers_addc(&t, "x-sum", "7"));
-    (void)http_call_write(a.call, STR("ping"));
-    http_call_end_body(a.call, &t);
+    (void)exchange_write(a.call, STR("ping"));
+    exchange_end_body(a.call, &t);
     WAIT_FOR(x->body_ended);
     CHECK_INT(x->n_trailers, 1);
     head(x, 200, "content-type", "application/grpc");
@@ -1011,7 +1011,7 @@ TEST(a_body_that_comes_after_its_function_has_gone_is_answered)
     request(client, &a,
             (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = 4 },
             FIELDS("host", "f"));
-    (void)http_call_write(a.call, STR("da"));
+    (void)exchange_write(a.call, STR("da"));
     turns(10);
     CHECK_INT(sandboxes.starts, 0); /* small bodies are waited for */
     struct order *o = order_new();
@@ -1019,8 +1019,8 @@ TEST(a_body_that_comes_after_its_function_has_gone_is_answered)
     o->o.functions_gone = &gone;
     o->o.n_functions_gone = 1;
     order_send(o, &plane);
-    (void)http_call_write(a.call, STR("ta"));
-    http_call_end_body(a.call, NULL);
+    (void)exchange_write(a.call, STR("ta"));
+    exchange_end_body(a.call, NULL);
     WAIT_FOR(a.ends);
     check_refused(&a, 404, "UnknownFunction");
     finish();

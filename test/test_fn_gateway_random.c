@@ -212,22 +212,22 @@ static void act_as_client(void)
     }
     switch (random_below(6)) {
     case 0:
-        http_call_cancel(at->call);
+        exchange_cancel(at->call);
         break;
     case 1:
-        http_call_pause(at->call);
+        exchange_pause(at->call);
         break;
     case 2:
-        http_call_resume(at->call);
+        exchange_resume(at->call);
         break;
     case 3:
         if (is_open[at - answers])
-            http_call_end_body(at->call, NULL);
+            exchange_end_body(at->call, NULL);
         is_open[at - answers] = false;
         break;
     default:
         if (is_open[at - answers])
-            (void)http_call_write(at->call, str_n(block, random_below(sizeof block)));
+            (void)exchange_write(at->call, str_n(block, random_below(sizeof block)));
     }
 }
 
@@ -313,9 +313,9 @@ TEST(every_request_ends_and_no_limit_is_passed)
         step();
     for (int i = 0; i < CLIENTS; i++)
         if (answers[i].call) {
-            http_call_resume(answers[i].call);
+            exchange_resume(answers[i].call);
             if (is_open[i])
-                http_call_end_body(answers[i].call, NULL);
+                exchange_end_body(answers[i].call, NULL);
         }
     gateway_stop(gateway, 2000, on_stopped, NULL);
     timer_start(&loop, &rig_guard, 60000, rig_on_guard);

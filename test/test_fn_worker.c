@@ -884,17 +884,17 @@ static void on_http_end(void *arg, int r, const struct err *err)
     a->r = r;
 }
 
-static const struct http_call_ops http_ops = { .on_head = on_http_head,
-                                               .on_data = on_http_data,
-                                               .on_trailers = on_http_trailers,
-                                               .on_end = on_http_end };
+static const struct exchange_events http_events = { .on_head = on_http_head,
+                                                    .on_data = on_http_data,
+                                                    .on_trailers = on_http_trailers,
+                                                    .on_end = on_http_end };
 
 /* fields: pairs, NULL at the end */
-static struct http_call *http_start(struct http_rig *r, const char *const *fields, const char *body,
-                                    bool streams, struct http_answer *a)
+static struct exchange *http_start(struct http_rig *r, const char *const *fields, const char *body,
+                                   bool streams, struct http_answer *a)
 {
     struct headers h = { 0 };
-    struct http_call *c;
+    struct exchange *c;
     *a = (struct http_answer){ .body = BUF_INIT(4 << 20) };
     for (; *fields; fields += 2)
         CHECK_OK(headers_addc(&h, fields[0], fields[1]));
@@ -902,7 +902,7 @@ static struct http_call *http_start(struct http_rig *r, const char *const *field
                                 .target = STR("/a?b"),
                                 .headers = &h,
                                 .body = str_of(body),
-                                .ops = &http_ops,
+                                .events = &http_events,
                                 .arg = a,
                                 .streams = streams,
                                 .body_n = HTTP_CHUNKED };
@@ -931,13 +931,13 @@ TEST(a_request_by_http_reaches_the_sandbox_and_its_bodies_stream)
     struct http_rig r;
     struct http_answer a;
     http_rig_init(&r);
-    struct http_call *c = http_start(&r, fields, "one ", true, &a);
+    struct exchange *c = http_start(&r, fields, "one ", true, &a);
     while (a.body.n < 4)
         (void)loop_turn(&r.r.loop, true);
     CHECK_INT(a.status, 200);
     CHECK_INT(a.ends, 0); /* the answer has begun before the request has ended */
-    (void)http_call_write(c, STR("two"));
-    http_call_end_body(c, NULL);
+    (void)exchange_write(c, STR("two"));
+    exchange_end_body(c, NULL);
     http_finish(&r, &a);
     CHECK_INT(a.r, 0);
     CHECK_STR(buf_str(&a.body), "one two");
@@ -1066,12 +1066,12 @@ TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
     struct http_answer a;
     struct worker_counts n;
     http_rig_init(&r);
-    struct http_call *c = http_start(&r, big, "", false, &a);
+    struct exchange *c = http_start(&r, big, "", false, &a);
     while (!a.body.n)
         (void)loop_turn(&r.r.loop, true);
-    http_call_pause(c);
+    exchange_pause(c);
     turns(&r.r);
-    http_call_resume(c);
+    exchange_resume(c);
     http_finish(&r, &a);
     CHECK_INT(a.body.n, 3000000);
     buf_fini(&a.body);
@@ -1080,7 +1080,7 @@ TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
         (void)loop_turn(&r.r.loop, true);
         worker_count(r.r.w, &n);
     } while (!n.running);
-    http_call_cancel(c);
+    exchange_cancel(c);
     http_finish(&r, &a);
     CHECK_INT(a.r, -ECANCELED);
     do {

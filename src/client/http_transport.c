@@ -42,7 +42,7 @@ struct http_transport {
 /* The kube_call of this transport. */
 struct http_transport_call {
     struct http_transport *t;
-    struct http_call *http;
+    struct exchange *http;
     const struct kube_call_ops *ops;
     void *arg;
     bool is_own; /* uses the transport's own credentials */
@@ -104,9 +104,9 @@ static void on_end(void *arg, int r, const struct err *err)
         defer_start(t->loop, &t->close_defer, finish_close);
 }
 
-static const struct http_call_ops http_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events http_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 /* Service account tokens are replaced on disk before they expire. */
 static void refresh_token(struct http_transport *t)
@@ -212,7 +212,7 @@ static int start(struct transport *base, const struct kube_request *req,
                                    .headers = &h,
                                    .body = req->body,
                                    .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
-                                   .ops = &http_ops,
+                                   .events = &http_events,
                                    .arg = c };
     r = http_call_start(client, &opts, &c->http, err);
     headers_fini(&h);
@@ -227,17 +227,17 @@ static int start(struct transport *base, const struct kube_request *req,
 
 static void pause_call(struct transport *base, struct kube_call *call)
 {
-    http_call_pause(((struct http_transport_call *)call)->http);
+    exchange_pause(((struct http_transport_call *)call)->http);
 }
 
 static void resume_call(struct transport *base, struct kube_call *call)
 {
-    http_call_resume(((struct http_transport_call *)call)->http);
+    exchange_resume(((struct http_transport_call *)call)->http);
 }
 
 static void cancel_call(struct transport *base, struct kube_call *call)
 {
-    http_call_cancel(((struct http_transport_call *)call)->http);
+    exchange_cancel(((struct http_transport_call *)call)->http);
 }
 
 static const struct transport_ops ops = {

@@ -167,15 +167,14 @@ static void go_on(struct http_call *call)
         struct buf b = h->held;
         h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
         (void)nghttp2_session_consume(l->h2->ng, h->id, b.n);
-        if (call->ops->on_data)
-            call->ops->on_data(call->arg, buf_str(&b));
+        exchange_report_data(&call->x, buf_str(&b));
         buf_fini(&b);
     }
     if (call->sm.at == CALL_ENDED || call->paused || !(h->closed || h->ended))
         return;
     if (call->sm.at == CALL_HEAD && h->ended) {
-        if (h->got_trailers.n && call->ops->on_trailers)
-            call->ops->on_trailers(call->arg, &h->got_trailers);
+        if (h->got_trailers.n)
+            exchange_report_trailers(&call->x, &h->got_trailers);
         http_call_finish(call, 0);
         return;
     }
@@ -300,8 +299,8 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
     if (call && (call->paused || call->h2->held.n))
         return buf_add(&call->h2->held, p, n) < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
     (void)nghttp2_session_consume(ng, id, n);
-    if (call && call->ops->on_data)
-        call->ops->on_data(call->arg, str_n((const char *)p, n));
+    if (call)
+        exchange_report_data(&call->x, str_n((const char *)p, n));
     return 0;
 }
 
@@ -515,8 +514,7 @@ static void step(struct http_call *call)
 {
     if (call->writable_owed && h2_call_pending(call) <= OUT_LOW_BYTES) {
         call->writable_owed = false;
-        if (call->ops->on_writable)
-            call->ops->on_writable(call->arg);
+        exchange_report_writable(&call->x);
     }
     call->resumed = false;
     if (call->sm.at != CALL_ENDED && !call->paused)

@@ -32,9 +32,15 @@ static const struct sm_state call_table[] = {
     [CALL_ENDED] = { "ended", 0 },
 };
 
+static const struct exchange_ops call_ops;
 static void client_check_free(struct http_client *c);
 static void link_abort(struct link *l);
-static bool is_receiving(const struct http_call *call);
+
+static struct http_call *call_of(const struct exchange *x)
+{
+    assert(x->ops == &call_ops);
+    return container_of(x, struct http_call, x);
+}
 
 /* ------------------------------------------------------------------ calls */
 
@@ -105,8 +111,7 @@ static void on_call_end(struct defer *d)
 {
     struct http_call *call = container_of(d, struct http_call, end);
     struct http_client *c = call->client;
-    if (call->ops->on_end)
-        call->ops->on_end(call->arg, call->err.code, &call->err);
+    exchange_report_end(&call->x, call->err.code, &call->err);
     list_remove(&call->node);
     call_free(call);
     c->n_calls--;
@@ -119,8 +124,8 @@ void http_call_finish(struct http_call *call, int r)
     if (call->sm.at == CALL_ENDED)
         return;
     assert(r == call->err.code);
-    call->sent = http_call_was_sent(call);
-    call->body_sent = http_call_body_was_sent(call);
+    call->sent = http_call_was_sent(&call->x);
+    call->body_sent = http_call_body_was_sent(&call->x);
     sm_move(&call->sm, CALL_ENDED);
     if (call->link && call->link->h2)
         h2_call_leave(call);
@@ -156,9 +161,9 @@ static void call_cancel(struct http_call *call)
         link_abort(l);
 }
 
-void http_call_cancel(struct http_call *call)
+static void cancel_call(struct exchange *x)
 {
-    call_cancel(call);
+    call_cancel(call_of(x));
 }
 
 static bool is_receiving(const struct http_call *call)
@@ -174,23 +179,26 @@ static uint64_t taken(const struct http_call *call)
     return own ? l->s.sent_bytes - l->sent_before : 0;
 }
 
-bool http_call_was_sent(const struct http_call *call)
+bool http_call_was_sent(const struct exchange *x)
 {
+    const struct http_call *call = call_of(x);
     return call->sent || taken(call) > 0;
 }
 
-bool http_call_body_was_sent(const struct http_call *call)
+bool http_call_body_was_sent(const struct exchange *x)
 {
+    const struct http_call *call = call_of(x);
     return call->body_sent || taken(call) > call->head_n;
 }
 
-int64_t http_call_reset_code(const struct http_call *call)
+int64_t http_call_reset_code(const struct exchange *x)
 {
-    return call->reset_code;
+    return call_of(x)->reset_code;
 }
 
-void http_call_pause(struct http_call *call)
+static void pause_call(struct exchange *x)
 {
+    struct http_call *call = call_of(x);
     call->paused = true;
     if (call->link && call->link->h2)
         return;             /* only its stream is paused */
@@ -198,8 +206,9 @@ void http_call_pause(struct http_call *call)
         stream_pause(&call->link->s);
 }
 
-void http_call_resume(struct http_call *call)
+static void resume_call(struct exchange *x)
 {
+    struct http_call *call = call_of(x);
     if (!call->paused)
         return;
     call->paused = false;
@@ -420,8 +429,8 @@ static void response_done(struct link *l, bool left)
     struct http_call *call = l->call;
     bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
                     call->body_done && !l->s.muted && !l->client->closing;
-    if (l->parse.trailers.n && call->ops->on_trailers) {
-        call->ops->on_trailers(call->arg, &l->parse.trailers);
+    if (l->parse.trailers.n) {
+        exchange_report_trailers(&call->x, &l->parse.trailers);
         if (l->call != call) /* cancelled: the link was closed with it */
             return;
     }
@@ -438,8 +447,7 @@ void http_call_got_head(struct http_call *call, int status, const struct headers
 {
     sm_move(&call->sm, CALL_HEAD);
     timer_stop(call->client->loop, &call->head_timer);
-    if (call->ops->on_head)
-        call->ops->on_head(call->arg, status, headers);
+    exchange_report_head(&call->x, status, headers);
 }
 
 bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
@@ -447,8 +455,8 @@ bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
 {
     if (++*n > HTTP_INTERIMS_MAX)
         return false;
-    if (call->ops->on_interim)
-        call->ops->on_interim(call->arg, status, headers);
+    if (call->on_interim)
+        call->on_interim(call->x.arg, status, headers);
     return true;
 }
 
@@ -476,8 +484,7 @@ static bool step(struct link *l, int event, size_t left)
             link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
         return true;
     case HTTP_EVENT_BODY:
-        if (call->ops->on_data)
-            call->ops->on_data(call->arg, l->parse.chunk);
+        exchange_report_data(&call->x, l->parse.chunk);
         return true;
     case HTTP_EVENT_END:
         if (!is_interim(l)) {
@@ -502,8 +509,8 @@ static size_t advance(struct link *l, const char *p, size_t n)
         if (call->tunnel) {
             if (call->paused)
                 return used;
-            if (used < n && call->ops->on_data)
-                call->ops->on_data(call->arg, str_n(p + used, n - used));
+            if (used < n)
+                exchange_report_data(&call->x, str_n(p + used, n - used));
             return n;
         }
         size_t took;
@@ -586,8 +593,7 @@ static void on_settled(struct stream *s)
         return;
     if (call->writable_owed && stream_pending(s) <= HTTP_WRITE_HIGH_BYTES / 4) {
         call->writable_owed = false;
-        if (call->ops->on_writable)
-            call->ops->on_writable(call->arg);
+        exchange_report_writable(&call->x);
         if (l->call != call)
             return;
     }
@@ -649,13 +655,18 @@ static bool owns_link(const struct http_call *call)
     return call->link && !call->link->h2 && is_receiving(call);
 }
 
-size_t http_call_pending(const struct http_call *call)
+static size_t pending(const struct http_call *call)
 {
     if (call->sm.at == CALL_ENDED)
         return 0;
     if (owns_link(call))
         return stream_pending(&call->link->s);
     return call->link && call->link->h2 ? h2_call_pending(call) : call->request.n - call->head_n;
+}
+
+size_t http_call_pending(const struct exchange *x)
+{
+    return pending(call_of(x));
 }
 
 static void body_complete(struct http_call *call)
@@ -665,8 +676,9 @@ static void body_complete(struct http_call *call)
         http_call_start_timer(call);
 }
 
-bool http_call_write(struct http_call *call, struct str chunk)
+static bool write_body(struct exchange *x, struct str chunk)
 {
+    struct http_call *call = call_of(x);
     if (call->sm.at == CALL_ENDED || !chunk.n)
         return true;
     assert(!call->body_done || call->tunnel);
@@ -692,12 +704,13 @@ bool http_call_write(struct http_call *call, struct str chunk)
     } else if (call->link && call->link->h2) {
         h2_call_more(call);
     }
-    call->writable_owed |= http_call_pending(call) > HTTP_WRITE_HIGH_BYTES;
+    call->writable_owed |= pending(call) > HTTP_WRITE_HIGH_BYTES;
     return !call->writable_owed;
 }
 
-void http_call_end_body(struct http_call *call, const struct headers *trailers)
+static void end_body(struct exchange *x, const struct headers *trailers)
 {
+    struct http_call *call = call_of(x);
     struct link *l = call->link;
     if (call->sm.at == CALL_ENDED)
         return;
@@ -724,6 +737,12 @@ void http_call_end_body(struct http_call *call, const struct headers *trailers)
         h2_call_more(call);
     }
 }
+
+static const struct exchange_ops call_ops = { .write = write_body,
+                                              .end_body = end_body,
+                                              .pause = pause_call,
+                                              .resume = resume_call,
+                                              .cancel = cancel_call };
 
 /* With TLS by the result of ALPN, in clear text by prior knowledge. */
 static bool speaks_http2(const struct link *l)
@@ -1199,8 +1218,8 @@ static bool is_target(struct str t)
     return has_form && t.n <= HTTP_URI_MAX_BYTES;
 }
 
-int http_call_start(struct http_client *c, const struct http_call_opts *opts,
-                    struct http_call **ret, struct err *err)
+int http_call_start(struct http_client *c, const struct http_call_opts *opts, struct exchange **ret,
+                    struct err *err)
 {
     if (c->closing)
         return err_set(err, -ESHUTDOWN, "client is closed");
@@ -1215,12 +1234,12 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     buf_reset(&room);
     room.max = STREAM_OUT_MAX_BYTES / 2;
     *call = (struct http_call){
+        .x = { .ops = &call_ops, .events = opts->events, .arg = opts->arg },
+        .on_interim = opts->on_interim,
         .client = c,
         .request = room,
         .is_head = str_is(opts->method, "HEAD"),
         .head_timeout_ms = opts->head_timeout_ms,
-        .ops = opts->ops,
-        .arg = opts->arg,
         .chunked = opts->streams && opts->body_n == HTTP_CHUNKED,
         .upgrade = opts->upgrade,
         .reset_code = -1,
@@ -1236,7 +1255,7 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     }
     list_push_back(&c->queue, &call->node);
     c->n_calls++;
-    *ret = call;
+    *ret = &call->x;
     http_call_start_timer(call); /* other calls may hold the connections for ever */
     serve(c);                    /* does not call back */
     return 0;

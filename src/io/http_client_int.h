@@ -61,6 +61,7 @@ struct lookup {
 };
 
 struct http_call {
+    struct exchange x;
     struct http_client *client;
     struct list node; /* client->queue or client->calls */
     struct sm sm;
@@ -81,8 +82,7 @@ struct http_call {
     int64_t reset_code;
     uint64_t head_timeout_ms;
     struct timer head_timer;
-    const struct http_call_ops *ops;
-    void *arg;
+    void (*on_interim)(void *arg, int status, const struct headers *headers);
     struct defer end;
     struct err err;
 };

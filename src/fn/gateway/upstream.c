@@ -30,7 +30,7 @@ struct upstream {
 
 struct invocation {
     struct upstream *up;
-    struct http_call *call;
+    struct exchange *call;
     const struct invoke_ops *ops;
     void *arg;
     int refused;     /* a worker's listener says how the invocation ended */
@@ -133,11 +133,11 @@ static void on_end(void *arg, int r, const struct err *err)
     free(x);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_trailers = on_trailers,
+                                                    .on_writable = on_writable,
+                                                    .on_end = on_end };
 
 /* ---------------------------------------------------------------- requests */
 
@@ -185,7 +185,7 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
                                          .target = req->target,
                                          .headers = h,
                                          .body = req->body,
-                                         .ops = &call_ops,
+                                         .events = &call_events,
                                          .streams = streams,
                                          .body_n = req->body_bytes == UINT64_MAX ? HTTP_CHUNKED
                                                                                  : req->body_bytes,
@@ -206,27 +206,27 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
 
 static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
 {
-    return http_call_write(x->call, chunk);
+    return exchange_write(x->call, chunk);
 }
 
 static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
 {
-    http_call_end_body(x->call, trailers);
+    exchange_end_body(x->call, trailers);
 }
 
 static void pause_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_pause(x->call);
+    exchange_pause(x->call);
 }
 
 static void resume_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_resume(x->call);
+    exchange_resume(x->call);
 }
 
 static void cancel(struct invoker *v, struct invocation *x)
 {
-    http_call_cancel(x->call);
+    exchange_cancel(x->call);
 }
 
 static const struct invoker_ops invoker_ops = { .start = start,

@@ -19,7 +19,7 @@ struct http_invoker {
 
 struct carried { /* a struct invocation */
     struct http_invoker *v;
-    struct http_call *call;
+    struct exchange *call;
     const struct invoke_ops *ops;
     void *arg;
     struct timer deadline;
@@ -92,11 +92,11 @@ static void on_end(void *arg, int r, const struct err *err)
     free_if_over(v);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end,
+                                                    .on_trailers = on_trailers,
+                                                    .on_writable = on_writable };
 
 /* ---------------------------------------------------------------- from the caller */
 
@@ -104,7 +104,7 @@ static void on_deadline(struct timer *t)
 {
     struct carried *c = container_of(t, struct carried, deadline);
     c->is_late = true;
-    http_call_cancel(c->call);
+    exchange_cancel(c->call);
 }
 
 static int start(struct invoker *i, const struct invoke_request *req, const struct invoke_ops *ops,
@@ -121,7 +121,7 @@ static int start(struct invoker *i, const struct invoke_request *req, const stru
                                 .target = req->target,
                                 .headers = &h,
                                 .body = req->body,
-                                .ops = &call_ops,
+                                .events = &call_events,
                                 .arg = c,
                                 .streams = req->has_body && !req->body_is_whole,
                                 .body_n = req->body_bytes };
@@ -143,29 +143,29 @@ static int start(struct invoker *i, const struct invoke_request *req, const stru
 
 static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
 {
-    return http_call_write(((struct carried *)x)->call, chunk);
+    return exchange_write(((struct carried *)x)->call, chunk);
 }
 
 static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
 {
-    http_call_end_body(((struct carried *)x)->call, trailers);
+    exchange_end_body(((struct carried *)x)->call, trailers);
 }
 
 static void pause_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_pause(((struct carried *)x)->call);
+    exchange_pause(((struct carried *)x)->call);
 }
 
 static void resume_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_resume(((struct carried *)x)->call);
+    exchange_resume(((struct carried *)x)->call);
 }
 
 static void cancel(struct invoker *v, struct invocation *x)
 {
     struct carried *c = (struct carried *)x;
     c->is_cancelled = true;
-    http_call_cancel(c->call);
+    exchange_cancel(c->call);
 }
 
 static const struct invoker_ops invoker_ops = { .start = start,
