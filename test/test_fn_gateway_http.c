@@ -38,7 +38,7 @@ static void begin_with(size_t n, struct gateway_opts opts)
     CHECK_OK(loop_init(&loop, &err));
     n_gateways = n;
     stops = 0;
-    sandboxes = (struct rig_invoker){ .invoker = { &rig_invoker_ops } };
+    sandboxes = (struct rig_invoker){ .invoker = { rig_start } };
     for (size_t i = 0; i < n; i++) {
         planes[i] = (struct plane){ .dialer = { &plane_dialer_ops } };
         opts.loop = &loop;

@@ -40,13 +40,12 @@ struct fake_sandbox {
 
 enum fake_end { END_WELL, END_TRAP, END_RESET, END_REFUSE, END_BUSY, END_DIE };
 
-struct fake_call { /* a struct invocation */
+struct fake_call {
+    struct exchange x;
     struct list node;
     struct fake *f;
     struct fake_sandbox *s; /* NULL: it is gone */
-    const struct invoke_ops *ops;
-    void *arg;
-    struct timer timer; /* sleeps */
+    struct timer timer;     /* sleeps */
     struct defer turn;
     int status;
     enum fake_end end;
@@ -146,7 +145,8 @@ static void end_call(struct fake_call *c)
     if (c->failed)
         (void)err_set(&err, c->failed, "fake sandbox: %s", c->reason);
     list_remove(&c->node);
-    c->ops->on_end(c->arg, c->failed, c->failed ? c->reason : "", &err);
+    c->x.reason = c->failed ? c->reason : "";
+    exchange_report_end(&c->x, c->failed, &err);
     timer_stop(f->loop, &c->timer);
     defer_cancel(&c->turn);
     give_back_call(f, c);
@@ -203,7 +203,7 @@ static bool send_made_up(struct fake_call *c)
     for (int i = 0; i < PIECES_PER_TURN && c->n_bytes && !c->is_paused && !c->failed; i++) {
         size_t n = (size_t)MIN(c->n_bytes, (uint64_t)sizeof piece);
         c->n_bytes -= n;
-        c->ops->on_data(c->arg, str_n(piece, n));
+        exchange_report_data(&c->x, str_n(piece, n));
         if (c->n_bytes && c->chunk_ms) {
             timer_start(c->f->loop, &c->timer, c->chunk_ms, on_timer);
             return false;
@@ -218,7 +218,7 @@ static bool send_echo(struct fake_call *c)
         struct buf next = c->out; /* what comes meanwhile */
         c->out = c->echo;
         c->echo = next;
-        c->ops->on_data(c->arg, buf_str(&c->out));
+        exchange_report_data(&c->x, buf_str(&c->out));
         buf_reset(&c->out);
     }
     return c->is_body_whole && c->echo.n == 0;
@@ -227,10 +227,10 @@ static bool send_echo(struct fake_call *c)
 static void send_trailer(struct fake_call *c)
 {
     struct headers h = { 0 };
-    if (!c->trailer || !c->ops->on_trailers)
+    if (!c->trailer)
         return;
     if (headers_addc(&h, "x-fake-trailer", c->trailer) == 0)
-        c->ops->on_trailers(c->arg, &h);
+        exchange_report_trailers(&c->x, &h);
     headers_fini(&h);
 }
 
@@ -243,13 +243,12 @@ static void on_turn(struct defer *d)
     }
     if (!c->is_past_head) {
         c->is_past_head = true;
-        c->ops->on_head(c->arg, c->status, &c->head);
+        exchange_report_head(&c->x, c->status, &c->head);
     }
     bool whole = c->failed || c->is_paused ? false : c->is_made_up ? send_made_up(c) : send_echo(c);
     if (!c->failed && c->is_full && c->echo.n < FAKE_BODY_HIGH) {
         c->is_full = false;
-        if (c->ops->on_writable)
-            c->ops->on_writable(c->arg);
+        exchange_report_writable(&c->x);
     }
     if (!c->failed && whole && !c->is_paused) {
         send_trailer(c);
@@ -298,8 +297,63 @@ static void read_wishes(struct fake_call *c, const struct headers *h)
     (void)headers_addc(&c->head, "x-fake-sandbox", id);
 }
 
-static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
-                 void *arg, struct invocation **ret, struct err *err)
+static struct fake_call *call_of(struct exchange *x)
+{
+    return container_of(x, struct fake_call, x);
+}
+
+static bool write_body(struct exchange *x, struct str chunk)
+{
+    struct fake_call *c = call_of(x);
+    if (c->is_made_up || c->failed)
+        return true; /* nobody reads it */
+    (void)buf_add_str(&c->echo, chunk);
+    wake(c);
+    c->is_full = c->echo.n >= FAKE_BODY_HIGH;
+    return !c->is_full;
+}
+
+static void end_body(struct exchange *x, const struct headers *trailers)
+{
+    struct fake_call *c = call_of(x);
+    c->is_body_whole = true;
+    wake(c);
+}
+
+static void pause_answer(struct exchange *x)
+{
+    call_of(x)->is_paused = true;
+}
+
+static void resume_answer(struct exchange *x)
+{
+    struct fake_call *c = call_of(x);
+    c->is_paused = false;
+    wake(c);
+}
+
+static void fail_call(struct fake_call *c, int r, const char *reason)
+{
+    c->failed = r;
+    c->reason = reason;
+    timer_stop(c->f->loop, &c->timer);
+    wake(c);
+}
+
+static void cancel(struct exchange *x)
+{
+    fail_call(call_of(x), -ECANCELED, "Canceled");
+}
+
+static const struct exchange_ops call_ops = { .write = write_body,
+                                              .end_body = end_body,
+                                              .pause = pause_answer,
+                                              .resume = resume_answer,
+                                              .cancel = cancel };
+
+static int start(struct invoker *v, const struct invoke_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
 {
     struct fake *f = container_of(v, struct fake, invoker);
     struct fake_sandbox *s = map_get(&f->sandboxes, str_n(&req->sandbox, sizeof req->sandbox));
@@ -307,10 +361,9 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
         return err_set(err, -ECONNREFUSED, "there is no fake sandbox %llu",
                        (unsigned long long)req->sandbox);
     struct fake_call *c = take_call(f);
+    c->x = (struct exchange){ &call_ops, events, arg, NULL };
     c->f = f;
     c->s = s;
-    c->ops = ops;
-    c->arg = arg;
     read_wishes(c, req->headers);
     if (!c->is_made_up)
         (void)buf_add_str(&c->echo, req->body);
@@ -329,59 +382,9 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
         timer_start(f->loop, &c->timer, sleep_ms, on_timer);
     else
         wake(c);
-    *ret = (struct invocation *)c;
+    *ret = &c->x;
     return 0;
 }
-
-static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    struct fake_call *c = (struct fake_call *)x;
-    if (c->is_made_up || c->failed)
-        return true; /* nobody reads it */
-    (void)buf_add_str(&c->echo, chunk);
-    wake(c);
-    c->is_full = c->echo.n >= FAKE_BODY_HIGH;
-    return !c->is_full;
-}
-
-static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    struct fake_call *c = (struct fake_call *)x;
-    c->is_body_whole = true;
-    wake(c);
-}
-
-static void pause_answer(struct invoker *v, struct invocation *x)
-{
-    ((struct fake_call *)x)->is_paused = true;
-}
-
-static void resume_answer(struct invoker *v, struct invocation *x)
-{
-    struct fake_call *c = (struct fake_call *)x;
-    c->is_paused = false;
-    wake(c);
-}
-
-static void fail_call(struct fake_call *c, int r, const char *reason)
-{
-    c->failed = r;
-    c->reason = reason;
-    timer_stop(c->f->loop, &c->timer);
-    wake(c);
-}
-
-static void cancel(struct invoker *v, struct invocation *x)
-{
-    fail_call((struct fake_call *)x, -ECANCELED, "Canceled");
-}
-
-static const struct invoker_ops invoker_ops = { .start = start,
-                                                .write = write_body,
-                                                .end_body = end_body,
-                                                .pause = pause_answer,
-                                                .resume = resume_answer,
-                                                .cancel = cancel };
 
 /* ---------------------------------------------------------------- sandboxes */
 
@@ -492,7 +495,7 @@ struct runtime *fake_runtime_new(struct loop *loop, uint32_t fail_permille, uint
     struct fake *f = xnew(struct fake);
     f->base.ops = &fake_ops;
     f->base.invoker = &f->invoker;
-    f->invoker.ops = &invoker_ops;
+    f->invoker.start = start;
     f->loop = loop;
     f->fail_permille = fail_permille;
     f->rng.state = seed;
