@@ -3,8 +3,9 @@
  * HTTP client: pool, calls, HTTP/1.1; see http.h. Connections that speak HTTP/2 are in
  * http2_client.c. How to read it: a call is QUEUED, gets a link (a connection) and is SENT, its
  * response arrives as HEAD and BODY events, and it is ENDED: http_call_finish() detaches it from
- * its link and schedules on_end() on a later turn. A link serves one call at a time; between calls
- * it is in `idle`.
+ * its link and schedules on_end() on a later turn. Beside that each call has four small states: of
+ * its body, of its reading, of its retry, and of what the server may have seen. A link serves one
+ * call at a time; between calls it is in `idle`.
  */
 #include "io/http_client_int.h"
 #include "io/http_text.h"
@@ -22,14 +23,39 @@ enum {
     LAST_BYTES_MS = 2000             /* to send the last bytes of a tunnel that the server ended */
 };
 
+/*
+ *     QUEUED -> LINKED -> SENT -> HEAD      each -> ENDED
+ *        ^------------------| `-> TUNNEL
+ */
 static const struct sm_state call_table[] = {
     [CALL_QUEUED] = { "queued", EDGE(CALL_LINKED) | EDGE(CALL_ENDED) },
     /* has a connection that is still being opened */
-    [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_ENDED) },
     /* QUEUED again: a kept connection was dead */
-    [CALL_SENT] = { "sent", EDGE(CALL_HEAD) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
-    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) }, /* the response's head has arrived */
+    [CALL_SENT] = { "sent",
+                    EDGE(CALL_HEAD) | EDGE(CALL_TUNNEL) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) },     /* the response's head has arrived */
+    [CALL_TUNNEL] = { "tunnel", EDGE(CALL_ENDED) }, /* a 101: raw bytes in both directions */
     [CALL_ENDED] = { "ended", 0 },
+};
+static const struct sm_state body_table[] = {
+    [BODY_OPEN] = { "open", EDGE(BODY_WHOLE) },
+    [BODY_WHOLE] = { "whole", 0 },
+};
+static const struct sm_state reading_table[] = {
+    [READING_ON] = { "on", EDGE(READING_PAUSED) },
+    [READING_PAUSED] = { "paused", EDGE(READING_RESUMED) },
+    [READING_RESUMED] = { "resumed", EDGE(READING_ON) | EDGE(READING_PAUSED) },
+};
+static const struct sm_state retry_table[] = {
+    [RETRY_LEFT] = { "left", EDGE(RETRY_TAKEN) | EDGE(RETRY_BARRED) },
+    [RETRY_TAKEN] = { "taken", EDGE(RETRY_BARRED) },
+    [RETRY_BARRED] = { "barred", 0 },
+};
+static const struct sm_state seen_table[] = {
+    [SEEN_NOTHING] = { "nothing", EDGE(SEEN_REQUEST) | EDGE(SEEN_BODY) },
+    [SEEN_REQUEST] = { "request", EDGE(SEEN_BODY) | EDGE(SEEN_NOTHING) },
+    [SEEN_BODY] = { "body", EDGE(SEEN_NOTHING) },
 };
 
 static const struct exchange_ops call_ops;
@@ -118,21 +144,70 @@ static void on_call_end(struct defer *d)
     client_check_free(c);
 }
 
+/* What holds once a call has moved. */
+static bool is_sound(const struct http_call *call)
+{
+    const struct link *l = call->link;
+    bool is_timed = timer_is_armed(&call->head_timer);
+    if (call->body_left && (call->chunked || call->body.at == BODY_WHOLE))
+        return false;
+    switch ((enum call_state)call->sm.at) {
+    case CALL_QUEUED:
+        return !l && call->seen.at == SEEN_NOTHING && call->retry.at != RETRY_BARRED;
+    case CALL_LINKED:
+    case CALL_SENT:
+        return l && (l->h2 || l->call == call);
+    case CALL_HEAD:
+        return l && (l->h2 || l->call == call) && !is_timed;
+    case CALL_TUNNEL:
+        return l && l->call == call && call->upgrade && !is_timed;
+    case CALL_ENDED:
+        return !l && !is_timed;
+    }
+    return false;
+}
+
+void http_call_move(struct http_call *call, enum call_state to)
+{
+    sm_move(&call->sm, to);
+    assert(is_sound(call));
+}
+
+void http_call_note_seen(struct http_call *call, enum http_call_seen what)
+{
+    if (what > call->seen.at || (what == SEEN_NOTHING && call->seen.at != SEEN_NOTHING))
+        sm_move(&call->seen, what);
+}
+
+void http_call_bar_retry(struct http_call *call)
+{
+    if (call->retry.at != RETRY_BARRED)
+        sm_move(&call->retry, RETRY_BARRED);
+}
+
+void http_call_caught_up(struct http_call *call)
+{
+    if (call->reading.at == READING_RESUMED)
+        sm_move(&call->reading, READING_ON);
+}
+
 /* r: 0, or a code, with call->err set. The caller deals with the link, if there is one. */
 void http_call_finish(struct http_call *call, int r)
 {
     if (call->sm.at == CALL_ENDED)
         return;
     assert(r == call->err.code);
-    call->sent = http_call_was_sent(&call->x);
-    call->body_sent = http_call_body_was_sent(&call->x);
-    sm_move(&call->sm, CALL_ENDED);
+    if (http_call_body_was_sent(&call->x))
+        http_call_note_seen(call, SEEN_BODY);
+    else if (http_call_was_sent(&call->x))
+        http_call_note_seen(call, SEEN_REQUEST);
     if (call->link && call->link->h2)
         h2_call_leave(call);
     else if (call->link)
         call->link->call = NULL;
     call->link = NULL;
     timer_stop(call->client->loop, &call->head_timer);
+    http_call_move(call, CALL_ENDED);
     if (call->request.cap > SPARE_REQUEST_BYTES)
         buf_fini(&call->request);
     list_remove(&call->node);
@@ -168,7 +243,7 @@ static void cancel_call(struct exchange *x)
 
 static bool is_receiving(const struct http_call *call)
 {
-    return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD;
+    return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD || call->sm.at == CALL_TUNNEL;
 }
 
 /* Bytes of the call that the kernel took; with TLS a few more. */
@@ -182,13 +257,13 @@ static uint64_t taken(const struct http_call *call)
 bool http_call_was_sent(const struct exchange *x)
 {
     const struct http_call *call = call_of(x);
-    return call->sent || taken(call) > 0;
+    return call->seen.at >= SEEN_REQUEST || taken(call) > 0;
 }
 
 bool http_call_body_was_sent(const struct exchange *x)
 {
     const struct http_call *call = call_of(x);
-    return call->body_sent || taken(call) > call->head_n;
+    return call->seen.at >= SEEN_BODY || taken(call) > call->head_n;
 }
 
 int64_t http_call_reset_code(const struct exchange *x)
@@ -199,7 +274,9 @@ int64_t http_call_reset_code(const struct exchange *x)
 static void pause_call(struct exchange *x)
 {
     struct http_call *call = call_of(x);
-    call->paused = true;
+    if (http_call_is_paused(call))
+        return;
+    sm_move(&call->reading, READING_PAUSED);
     if (call->link && call->link->h2)
         return;             /* only its stream is paused */
     if (is_receiving(call)) /* before that the connection itself must read */
@@ -209,10 +286,9 @@ static void pause_call(struct exchange *x)
 static void resume_call(struct exchange *x)
 {
     struct http_call *call = call_of(x);
-    if (!call->paused)
+    if (!http_call_is_paused(call))
         return;
-    call->paused = false;
-    call->resumed = true;
+    sm_move(&call->reading, READING_RESUMED);
     if (call->link && call->link->h2)
         h2_call_resume(call);
     else if (is_receiving(call))
@@ -239,13 +315,13 @@ void http_call_start_timer(struct http_call *call)
 bool http_call_again(struct http_call *call)
 {
     struct http_client *c = call->client;
-    if (call->sm.at != CALL_SENT || call->retried || call->added || c->closing)
+    if (call->sm.at != CALL_SENT || call->retry.at != RETRY_LEFT || c->closing)
         return false;
-    call->retried = true;
-    call->sent = call->body_sent = false;
+    sm_move(&call->retry, RETRY_TAKEN);
+    http_call_note_seen(call, SEEN_NOTHING);
     call->link = NULL;
     http_call_start_timer(call);
-    sm_move(&call->sm, CALL_QUEUED);
+    http_call_move(call, CALL_QUEUED);
     list_remove(&call->node);
     list_push_front(&c->queue, &call->node);
     http_client_kick(c);
@@ -259,7 +335,7 @@ bool http_call_again(struct http_call *call)
 static bool call_retry(struct http_call *call, const struct link *l)
 {
     bool harmless = call->repeatable || l->s.sent_bytes == l->sent_before;
-    if (call->sm.at != CALL_SENT || call->retried || call->added || !l->used || l->got_byte ||
+    if (call->sm.at != CALL_SENT || call->retry.at != RETRY_LEFT || !l->used || l->got_byte ||
         !harmless || call->client->closing)
         return false;
     call->link->call = NULL;
@@ -376,14 +452,14 @@ static void send_chunked(struct link *l, struct http_call *call)
     struct str request = buf_str(&call->request);
     stream_write(&l->s, str_slice(request, 0, call->head_n));
     add_chunk(&l->s, str_slice(request, call->head_n, request.n));
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         add_last_chunk(&l->s, &call->trailers);
 }
 
 static void link_send(struct link *l)
 {
     struct http_call *call = l->call;
-    sm_move(&call->sm, CALL_SENT);
+    http_call_move(call, CALL_SENT);
     l->got_byte = false;
     l->interim = 0;
     http_parse_reset(&l->parse, HTTP_RESPONSE);
@@ -398,11 +474,11 @@ static void link_send(struct link *l)
     }
     if (!l->used && call->request.cap > SPARE_REQUEST_BYTES)
         buf_fini(&call->request); /* never repeated */
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         http_call_start_timer(call);
     else
         timer_stop(call->client->loop, &call->head_timer);
-    if (call->paused)
+    if (http_call_is_paused(call))
         stream_pause(&l->s);
 }
 
@@ -428,7 +504,7 @@ static void response_done(struct link *l, bool left)
 {
     struct http_call *call = l->call;
     bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
-                    call->body_done && !l->s.muted && !l->client->closing;
+                    call->body.at == BODY_WHOLE && !l->s.muted && !l->client->closing;
     if (l->parse.trailers.n) {
         exchange_report_trailers(&call->x, &l->parse.trailers);
         if (l->call != call) /* cancelled: the link was closed with it */
@@ -443,10 +519,11 @@ static void response_done(struct link *l, bool left)
     on_call_end(&call->end);
 }
 
-void http_call_got_head(struct http_call *call, int status, const struct headers *headers)
+void http_call_got_head(struct http_call *call, enum call_state to, int status,
+                        const struct headers *headers)
 {
-    sm_move(&call->sm, CALL_HEAD);
     timer_stop(call->client->loop, &call->head_timer);
+    http_call_move(call, to);
     exchange_report_head(&call->x, status, headers);
 }
 
@@ -477,9 +554,9 @@ static bool step(struct link *l, int event, size_t left)
     case HTTP_EVENT_MORE:
         return false;
     case HTTP_EVENT_HEAD:
-        call->tunnel = l->parse.upgrade;
         if (!is_interim(l))
-            http_call_got_head(call, l->parse.status, &l->parse.headers);
+            http_call_got_head(call, l->parse.upgrade ? CALL_TUNNEL : CALL_HEAD, l->parse.status,
+                               &l->parse.headers);
         else if (!http_call_got_interim(call, &l->interim, l->parse.status, &l->parse.headers))
             link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
         return true;
@@ -506,8 +583,8 @@ static size_t advance(struct link *l, const char *p, size_t n)
     struct http_call *call = l->call;
     size_t used = 0;
     for (;;) {
-        if (call->tunnel) {
-            if (call->paused)
+        if (call->sm.at == CALL_TUNNEL) {
+            if (http_call_is_paused(call))
                 return used;
             if (used < n)
                 exchange_report_data(&call->x, str_n(p + used, n - used));
@@ -520,7 +597,7 @@ static size_t advance(struct link *l, const char *p, size_t n)
         bool more = step(l, event, n - used);
         if (over || l->s.closing || l->call != call) /* the link may have another call already */
             return n;
-        if (!more || call->paused)
+        if (!more || http_call_is_paused(call))
             return used;
     }
 }
@@ -597,9 +674,9 @@ static void on_settled(struct stream *s)
         if (l->call != call)
             return;
     }
-    if (!call->resumed || call->paused)
+    if (call->reading.at != READING_RESUMED)
         return;
-    call->resumed = false;
+    http_call_caught_up(call);
     if (call->sm.at == CALL_HEAD && !stream_has_held(s))
         (void)advance(l, "", 0);
 }
@@ -632,7 +709,7 @@ static void on_eof(struct stream *s)
         http_link_close(l);
         return;
     }
-    if (l->call->tunnel && s->eof_is_clean) {
+    if (l->call->sm.at == CALL_TUNNEL && s->eof_is_clean) {
         tunnel_done(l);
         return;
     }
@@ -671,7 +748,7 @@ size_t http_call_pending(const struct exchange *x)
 
 static void body_complete(struct http_call *call)
 {
-    call->body_done = true;
+    sm_move(&call->body, BODY_WHOLE);
     if (call->sm.at == CALL_SENT) /* now the server must answer */
         http_call_start_timer(call);
 }
@@ -681,15 +758,15 @@ static bool write_body(struct exchange *x, struct str chunk)
     struct http_call *call = call_of(x);
     if (call->sm.at == CALL_ENDED || !chunk.n)
         return true;
-    assert(!call->body_done || call->tunnel);
-    if (!call->tunnel && !call->chunked) {
+    assert(call->body.at == BODY_OPEN || call->sm.at == CALL_TUNNEL);
+    if (call->sm.at != CALL_TUNNEL && !call->chunked) {
         assert(chunk.n <= call->body_left);
         call->body_left -= chunk.n;
         if (call->body_left == 0)
             body_complete(call);
     }
     if (owns_link(call)) {
-        call->added = true;
+        http_call_bar_retry(call);
         if (call->chunked)
             add_chunk(&call->link->s, chunk);
         else
@@ -714,11 +791,11 @@ static void end_body(struct exchange *x, const struct headers *trailers)
     struct link *l = call->link;
     if (call->sm.at == CALL_ENDED)
         return;
-    if (call->tunnel) {
+    if (call->sm.at == CALL_TUNNEL) {
         stream_finish(&l->s);
         return;
     }
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         return;
     if (call->body_left) {
         http_call_finish(call, err_set(&call->err, -EINVAL, "the body is %llu bytes short",
@@ -731,7 +808,7 @@ static void end_body(struct exchange *x, const struct headers *trailers)
     if (call->chunked && trailers)
         (void)headers_copy(&call->trailers, trailers);
     if (owns_link(call) && call->chunked) {
-        call->added = true;
+        http_call_bar_retry(call);
         add_last_chunk(&l->s, &call->trailers);
     } else if (l && l->h2) {
         h2_call_more(call);
@@ -944,7 +1021,7 @@ static void link_new(struct http_client *c, struct http_call *call)
     l->client = c;
     l->call = call;
     call->link = l;
-    sm_move(&call->sm, CALL_LINKED);
+    http_call_move(call, CALL_LINKED);
     list_remove(&call->node);
     list_push_back(&c->calls, &call->node);
     list_push_back(&c->busy, &l->node);
@@ -985,7 +1062,7 @@ static bool is_dead(struct link *l)
 /* The link used last is the most likely to be alive. A call that met a dead link gets a new one. */
 static struct link *idle_link(struct http_client *c, const struct http_call *call)
 {
-    while (!call->retried && !list_is_empty(&c->idle)) {
+    while (call->retry.at != RETRY_TAKEN && !list_is_empty(&c->idle)) {
         struct link *l = list_entry(c->idle.prev, struct link, node);
         bool fresh = l->idle_since == loop_now_ms(c->loop);
         if (call->repeatable || fresh || !is_dead(l))
@@ -1014,7 +1091,8 @@ static bool serve_shared(struct http_client *c, struct http_call *call)
             continue;
         list_remove(&call->node);
         list_push_back(&c->calls, &call->node);
-        sm_move(&call->sm, CALL_LINKED);
+        call->link = l;
+        http_call_move(call, CALL_LINKED);
         h2_link_send(l, call);
         return true;
     }
@@ -1036,7 +1114,7 @@ static bool serve_one(struct http_client *c)
         list_push_back(&c->calls, &call->node);
         l->call = call;
         call->link = l;
-        sm_move(&call->sm, CALL_LINKED);
+        http_call_move(call, CALL_LINKED);
         link_send(l);
         return true;
     }
@@ -1246,9 +1324,12 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts, st
     };
     if (opts->streams && !call->chunked)
         call->body_left = opts->body_n - opts->body.n;
-    call->body_done = !call->chunked && call->body_left == 0;
     call->repeatable = call->is_head || str_is(opts->method, "GET");
     sm_init(&call->sm, call_table, CALL_QUEUED);
+    sm_init(&call->body, body_table, call->chunked || call->body_left ? BODY_OPEN : BODY_WHOLE);
+    sm_init(&call->reading, reading_table, READING_ON);
+    sm_init(&call->retry, retry_table, RETRY_LEFT);
+    sm_init(&call->seen, seen_table, SEEN_NOTHING);
     if (add_head(call, opts) < 0) {
         call_free(call);
         return err_set(err, -EMSGSIZE, "request too large");
