@@ -21,6 +21,8 @@ struct fake_call {
     struct exchange x;
     char *method, *target, *body;
     char *user, *token; /* of its identity; "" without one */
+    void (*on_event)(void *arg, const struct watch_event *ev);
+    void *event_arg;
     bool ended, cancelled, paused;
 };
 
@@ -73,7 +75,9 @@ static int fake_start(struct transport *t, const struct kube_request *req,
                              .target = str_dup(req->target),
                              .body = str_dup(req->body),
                              .user = str_dup(req->identity ? req->identity->user : STR("")),
-                             .token = str_dup(req->identity ? req->identity->token : STR("")) };
+                             .token = str_dup(req->identity ? req->identity->token : STR("")),
+                             .on_event = req->on_event,
+                             .event_arg = req->event_arg };
     *ret = &c->x;
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "codec/json.h"
 #include "fake_transport.h"
+#include "operator/identity_transport.h"
 #include "test.h"
 
 struct rig {
@@ -328,6 +329,70 @@ TEST(a_cancelled_request_ends_once_whether_it_waits_or_runs)
     ask(&r, &b);
     exchange_cancel(b.call);
     fake_settle(&r.fake);
+    CHECK_INT(b.ends, 1);
+    rig_fini(&r);
+}
+
+TEST(a_pause_before_a_request_is_sent_holds_once_it_is_sent)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    ask(&r, &a);
+    exchange_pause(a.call);
+    answer(&r, 0, 200, account);
+    CHECK_INT(r.fake.n, 2);
+    CHECK(r.fake.call[1].paused);
+    exchange_resume(a.call);
+    CHECK(!r.fake.call[1].paused);
+    answer(&r, 1, 200, "{}");
+    CHECK_INT(a.status, 200);
+    rig_fini(&r);
+}
+
+static void on_watch_event(void *arg, const struct watch_event *ev)
+{
+}
+
+TEST(events_of_a_watch_need_no_forwarding)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    ask(&r, &a);
+    answer(&r, 0, 200, account);
+    answer(&r, 1, 200, "{}");
+    struct kube_request req = { .method = STR("GET"),
+                                .target = STR("/api/v1/pods?watch=true"),
+                                .on_event = on_watch_event,
+                                .event_arg = &a };
+    CHECK_OK(transport_start(gate_transport(r.gate), &req, &events, &a, &a.call, NULL));
+    CHECK(r.fake.call[2].on_event == on_watch_event && r.fake.call[2].event_arg == &a);
+    answer(&r, 2, 200, "");
+    rig_fini(&r);
+}
+
+TEST(only_requests_in_the_name_of_an_account_pass_a_gate)
+{
+    struct rig r;
+    struct asked a = { 0 }, b = { 0 };
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    struct identity_transport *t = identity_transport_new(&r.loop, &r.fake.base, r.ids);
+    struct kube_identity other = { .user = STR("alice") };
+    struct kube_identity ours = { .user = str_of(gate_user(r.gate)) };
+    struct kube_request req = { .identity = &other, .method = STR("GET"), .target = STR("/api") };
+    CHECK_OK(transport_start(identity_transport_base(t), &req, &events, &a, &a.call, NULL));
+    CHECK(a.call == &r.fake.call[0].x);
+    CHECK_STR(str_of(r.fake.call[0].user), "alice");
+    answer(&r, 0, 200, "{}");
+    CHECK_INT(a.ends, 1);
+    req.identity = &ours;
+    CHECK_OK(transport_start(identity_transport_base(t), &req, &events, &b, &b.call, NULL));
+    answer(&r, 1, 200, account);
+    CHECK_STR(str_of(r.fake.call[2].user), "system:serviceaccount:ns:a");
+    identity_transport_close(t); /* the request goes on */
+    answer(&r, 2, 200, "{}");
+    CHECK_INT(b.status, 200);
     CHECK_INT(b.ends, 1);
     rig_fini(&r);
 }
