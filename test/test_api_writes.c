@@ -68,12 +68,6 @@ static void on_head(void *arg, int status, const struct headers *headers)
     p->status = status;
 }
 
-static void on_data(void *arg, struct str chunk)
-{
-    (void)arg;
-    (void)chunk;
-}
-
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct patching *p = arg;
@@ -84,9 +78,7 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void patch(struct patching *p, const char *type, const char *target, const char *body)
 {
-    static const struct exchange_events events = { .on_head = on_head,
-                                                   .on_data = on_data,
-                                                   .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
     struct headers h = { 0 };
     struct exchange *call;
     CHECK_OK(headers_addc(&h, "content-type", type));

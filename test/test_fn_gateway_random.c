@@ -231,11 +231,6 @@ static void act_as_client(void)
     }
 }
 
-/* What callers inside hear of. */
-static void inner_on_head(void *arg, int status, const struct headers *h)
-{
-}
-
 static void inner_on_end(void *arg, int r, const struct err *err)
 {
     size_t i = (size_t)(uintptr_t)arg;
@@ -243,8 +238,7 @@ static void inner_on_end(void *arg, int r, const struct err *err)
     inner_ends[i]++;
 }
 
-static const struct exchange_events inner_events = { .on_head = inner_on_head,
-                                                     .on_end = inner_on_end };
+static const struct exchange_events inner_events = { .on_end = inner_on_end };
 
 static void act_inside(void)
 {

@@ -1137,8 +1137,8 @@ TEST(requests_of_a_sandbox_that_goes_may_end_first)
     fn_start(&f, &c, &q);
     rig.runtime->ops->destroy(rig.runtime, f.sandbox, 60000);
     (void)loop_turn(&rig.loop, false);
-    late.v = rig.runtime->invoker;
-    CHECK_ERR(invoke_start(late.v, &q, &fn_call_events, &late, &late.x, NULL), -ECONNREFUSED);
+    CHECK_ERR(invoke_start(rig.runtime->invoker, &q, &fn_call_events, &late, &late.x, NULL),
+              -ECONNREFUSED);
     exchange_write(c.x, STR("the end"));
     exchange_end_body(c.x, NULL);
     FN_WAIT(&rig, c.is_over);

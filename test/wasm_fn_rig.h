@@ -45,7 +45,6 @@ struct fn_under_test {
 
 struct fn_call {
     struct exchange *x;
-    struct invoker *v;
     int status; /* 0: no head yet */
     struct headers headers, trailers;
     struct buf body;
@@ -279,9 +278,8 @@ static inline void fn_start(struct fn_under_test *f, struct fn_call *c,
                             const struct invoke_request *q)
 {
     struct err err = { 0 };
-    c->v = f->rig->runtime->invoker;
     c->body = BUF_INIT((size_t)256 << 20);
-    if (invoke_start(c->v, q, &fn_call_events, c, &c->x, &err) < 0)
+    if (invoke_start(f->rig->runtime->invoker, q, &fn_call_events, c, &c->x, &err) < 0)
         TEST_FAIL("%s", err.text);
     CHECK(!c->status && !c->is_over);
 }

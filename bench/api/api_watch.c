@@ -113,10 +113,6 @@ static void on_write_head(void *arg, int status, const struct headers *headers)
         run.write_errors++;
 }
 
-static void ignore_data(void *arg, struct str chunk)
-{
-}
-
 static void stop_if_drained(void)
 {
     if (run.phase == PHASE_DRAINING && run.answered == run.writes &&
@@ -133,7 +129,6 @@ static void on_write_end(void *arg, int r, const struct err *err)
 }
 
 static const struct exchange_events write_events = { .on_head = on_write_head,
-                                                     .on_data = ignore_data,
                                                      .on_end = on_write_end };
 
 static void write_next(uint64_t intended_ns)
@@ -283,9 +278,7 @@ static void on_made_head(void *arg, int status, const struct headers *headers)
     }
 }
 
-static const struct exchange_events make_events = { .on_head = on_made_head,
-                                                    .on_data = ignore_data,
-                                                    .on_end = on_made };
+static const struct exchange_events make_events = { .on_head = on_made_head, .on_end = on_made };
 
 static void on_setup_late(struct timer *t)
 {

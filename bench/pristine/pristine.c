@@ -40,10 +40,6 @@ static void on_head(void *arg, int status, const struct headers *headers)
     CHECK_INT(status, 200);
 }
 
-static void on_data(void *arg, struct str chunk)
-{
-}
-
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct slot *s = arg;
@@ -57,9 +53,7 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void start(struct slot *s)
 {
-    static const struct exchange_events events = { .on_head = on_head,
-                                                   .on_data = on_data,
-                                                   .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
     if (clock_mono_ns() > *s->left)
         return;
     struct invoke_request q = fn_request(s->f, s->path);

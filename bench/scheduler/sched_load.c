@@ -80,10 +80,6 @@ static void on_created_head(void *arg, int status, const struct headers *headers
         (void)fprintf(stderr, "sched-load: a pod was refused with status %d\n", status);
 }
 
-static void on_created_data(void *arg, struct str chunk)
-{
-}
-
 static void on_created(void *arg, int r, const struct err *err)
 {
     if (r < 0)
@@ -94,7 +90,6 @@ static void on_created(void *arg, int r, const struct err *err)
 }
 
 static const struct exchange_events create_events = { .on_head = on_created_head,
-                                                      .on_data = on_created_data,
                                                       .on_end = on_created };
 
 static void put_numbered(struct buf *b, struct str pattern, uint64_t i)

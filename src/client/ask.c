@@ -5,7 +5,6 @@
 #include <errno.h>
 
 struct client_ask {
-    struct transport *transport;
     struct exchange *call;
     struct buf in;
     int status;
@@ -54,7 +53,7 @@ int ask_start(struct transport *t, const struct kube_identity *identity,
 {
     struct client_ask *a = xnew(struct client_ask);
     struct headers h = { 0 };
-    *a = (struct client_ask){ .transport = t, .cb = cb, .arg = arg };
+    *a = (struct client_ask){ .cb = cb, .arg = arg };
     buf_init(&a->in, ASK_ANSWER_MAX_BYTES);
     if (rq->content_type)
         (void)headers_addc(&h, "content-type", rq->content_type);

@@ -196,20 +196,11 @@ static void drop_entry(struct host_objects_entry *e)
         free_entry(e);
 }
 
-/* A refused Event is not retried; response bodies are ignored. */
-static void ignore_head(void *arg, int status, const struct headers *headers)
-{
-}
-
-static void ignore_data(void *arg, struct str chunk)
-{
-}
-
 /* ---------------------------------------------------------------- events */
 
 /*
  * Kubernetes Events in the same namespace; repeated Events of a source are limited (5 in 10
- * minutes).
+ * minutes). A refused Event is not retried.
  */
 static void on_event_written(void *arg, int r, const struct err *err)
 {
@@ -219,9 +210,7 @@ static void on_event_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct exchange_events event_events = { .on_head = ignore_head,
-                                                     .on_data = ignore_data,
-                                                     .on_end = on_event_written };
+static const struct exchange_events event_events = { .on_end = on_event_written };
 
 static bool may_tell(struct host_objects_entry *e, const char *reason)
 {
@@ -432,7 +421,6 @@ static void on_written(void *arg, int r, const struct err *err)
 }
 
 static const struct exchange_events status_events = { .on_head = on_status_head,
-                                                      .on_data = ignore_data,
                                                       .on_end = on_written };
 
 static void write_status(struct host_objects_entry *e)
@@ -650,8 +638,7 @@ static void on_again_end(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct exchange_events again_events = { .on_head = ignore_head,
-                                                     .on_data = on_again_data,
+static const struct exchange_events again_events = { .on_data = on_again_data,
                                                      .on_end = on_again_end };
 
 /* Objects are not kept in memory: those whose file was missing are read again. */
