@@ -21,13 +21,14 @@ struct invoke_request {
     bool is_tls;                          /* the client came by https */
     bool has_body;
     uint64_t body_bytes;  /* UINT64_MAX: not known */
-    struct str body;      /* its beginning, if it is here already; has_body: more may follow */
+    struct str body;      /* the bytes that have arrived; has_body: more may follow */
     bool body_is_whole;   /* nothing follows `body` */
     struct str call_id;   /* for logs and traces; unique */
     uint64_t deadline_ms; /* of the loop's clock; 0: none */
-    /* Bytes of the answer's body, 0: any. For runtimes in this process, which tell their guest. */
+    /* Limit of the answer's body, 0: none. For runtimes in this process, which pass it to the
+     * guest. */
     uint64_t response_max;
-    struct str script_name; /* what stood before the target and was taken away, "/fn/NS/NAME"; "" */
+    struct str script_name; /* the prefix that was removed from the target, "/fn/NS/NAME"; "" */
 };
 
 struct invoker {

@@ -48,7 +48,7 @@ static int judge(const struct carried *c, int r, const char **ret_reason)
         return -ECONNREFUSED;
     }
     *ret_reason = "SandboxBroke";
-    return r == -ECANCELED ? -ECONNRESET : r; /* the client was closed under it */
+    return r == -ECANCELED ? -ECONNRESET : r; /* http_invoker_close() */
 }
 
 static void on_end(void *arg, int r, const struct err *err)

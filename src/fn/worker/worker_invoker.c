@@ -43,7 +43,7 @@ static struct worker_invoker_call *take_call(struct worker *w)
     return c;
 }
 
-/* NULL: it cannot be called here. */
+/* NULL: the sandbox cannot be called here. */
 static struct invoker *invoker_of(struct worker *w, struct sandbox *s, struct err *err)
 {
     if (!s || s->sm.at == SANDBOX_CREATING)
