@@ -21,7 +21,7 @@ static struct {
     struct api *api;
     bool done, watching;
     int r, status;
-    struct kube_call *call;
+    struct exchange *call;
 } f;
 
 static void on_ready(void *arg, int r, const struct err *err)
@@ -57,7 +57,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     FUZZ_CHECK(f.status == 0 && status >= 200 && status < 600);
     f.status = status;
     if (f.watching && status == 200)
-        transport_cancel(api_transport(f.api), f.call);
+        exchange_cancel(f.call);
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -77,9 +77,9 @@ static void on_end(void *arg, int r, const struct err *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct str rest = str_n(data, n), line[4];
     struct headers h = { 0 };
     if (!f.api)
@@ -97,7 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const struct kube_request req = {
         .method = line[0], .target = line[1], .headers = &h, .body = rest
     };
-    if (transport_start(api_transport(f.api), &req, &ops, NULL, &f.call, NULL) >= 0)
+    if (transport_start(api_transport(f.api), &req, &events, NULL, &f.call, NULL) >= 0)
         while (!f.done)
             (void)loop_turn(&f.loop, true);
     headers_fini(&h);

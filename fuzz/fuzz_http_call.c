@@ -28,7 +28,7 @@ static struct {
 } f = { .listener = -1 };
 
 static struct {
-    struct http_call *http;
+    struct exchange *http;
     struct grpc_call *grpc;
     uint8_t mode;
     unsigned heads, trailers, ends;
@@ -40,7 +40,7 @@ static void on_again(struct defer *d)
     if (call.grpc)
         grpc_call_resume(call.grpc);
     else if (call.http)
-        http_call_resume(call.http);
+        exchange_resume(call.http);
 }
 
 static void pause_a_while(void)
@@ -50,7 +50,7 @@ static void pause_a_while(void)
     if (call.grpc)
         grpc_call_pause(call.grpc);
     else
-        http_call_pause(call.http);
+        exchange_pause(call.http);
     defer_start(&f.loop, &call.again, on_again);
 }
 
@@ -60,8 +60,8 @@ static void on_head(void *arg, int status, const struct headers *headers)
     FUZZ_CHECK(status == 101 ? (call.mode & UPGRADE) : status >= 200);
     FUZZ_CHECK(headers->n <= HEADERS_MAX);
     if (status == 101) {
-        (void)http_call_write(call.http, STR("raw"));
-        http_call_end_body(call.http, NULL);
+        (void)exchange_write(call.http, STR("raw"));
+        exchange_end_body(call.http, NULL);
     }
     pause_a_while();
 }
@@ -70,7 +70,7 @@ static void on_data(void *arg, struct str chunk)
 {
     FUZZ_CHECK(call.heads == 1 && !call.ends && !call.trailers && chunk.n);
     if (call.mode & STREAMS)
-        (void)http_call_write(call.http, chunk);
+        (void)exchange_write(call.http, chunk);
     pause_a_while();
 }
 
@@ -124,11 +124,9 @@ static void leave(void)
 
 static void begin(struct http_client *c)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end,
-                                              .on_interim = on_interim,
-                                              .on_trailers = on_trailers };
+    static const struct exchange_events events = {
+        .on_head = on_head, .on_data = on_data, .on_end = on_end, .on_trailers = on_trailers
+    };
     static const struct grpc_call_ops grpc_ops = { .on_message = on_message, .on_end = on_result };
     struct err err = { 0 };
     struct headers h = { 0 };
@@ -143,7 +141,8 @@ static void begin(struct http_client *c)
     const struct http_call_opts opts = { .method = STR("GET"),
                                          .target = STR("/"),
                                          .headers = &h,
-                                         .ops = &ops,
+                                         .events = &events,
+                                         .on_interim = on_interim,
                                          .streams = call.mode & STREAMS,
                                          .body_n = HTTP_CHUNKED,
                                          .upgrade = call.mode & UPGRADE };

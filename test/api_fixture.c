@@ -121,16 +121,16 @@ static void answer_end(void *arg, int r, const struct err *err)
     a->f->done = true;
 }
 
-static const struct kube_call_ops answer_ops = { .on_head = answer_head,
-                                                 .on_data = answer_data,
-                                                 .on_end = answer_end };
+static const struct exchange_events answer_events = { .on_head = answer_head,
+                                                      .on_data = answer_data,
+                                                      .on_end = answer_end };
 
 struct answer ask_bytes(struct fixture *f, const char *method, const char *target, const char *type,
                         const char *accept, struct str body)
 {
     struct answer a = { .f = f, .body = BUF_INIT(64 << 20) };
     struct headers h = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     if (type)
         CHECK_OK(headers_addc(&h, "content-type", type));
@@ -141,7 +141,7 @@ struct answer ask_bytes(struct fixture *f, const char *method, const char *targe
                                       .target = str_of(target),
                                       .headers = &h,
                                       .body = body };
-    CHECK_OK(transport_start(api_transport(f->api), &req, &answer_ops, &a, &call, &err));
+    CHECK_OK(transport_start(api_transport(f->api), &req, &answer_events, &a, &call, &err));
     CHECK(a.status == 0);
     wait_done(f);
     CHECK_OK(a.r);
@@ -222,9 +222,9 @@ static void watching_end(void *arg, int r, const struct err *err)
     w->ended = true;
 }
 
-const struct kube_call_ops watching_ops = { .on_head = watching_head,
-                                            .on_data = watching_data,
-                                            .on_end = watching_end };
+const struct exchange_events watching_events = { .on_head = watching_head,
+                                                 .on_data = watching_data,
+                                                 .on_end = watching_end };
 
 void watch_through(struct fixture *f, struct transport *t, struct watching *w, const char *target,
                    const char *accept)
@@ -237,7 +237,7 @@ void watch_through(struct fixture *f, struct transport *t, struct watching *w, c
     const struct kube_request req = {
         .identity = f->identity, .method = STR("GET"), .target = str_of(target), .headers = &h
     };
-    CHECK_OK(transport_start(t, &req, &watching_ops, w, &w->call, &err));
+    CHECK_OK(transport_start(t, &req, &watching_events, w, &w->call, &err));
     headers_fini(&h);
     while (w->status == 0 && !w->ended)
         (void)loop_turn(&f->loop, true);
@@ -288,7 +288,7 @@ void wait_end(struct watching *w)
 
 void unwatch(struct watching *w)
 {
-    transport_cancel(api_transport(w->f->api), w->call);
+    exchange_cancel(w->call);
     wait_end(w);
     CHECK_ERR(w->end, -ECANCELED);
 }

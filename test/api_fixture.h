@@ -77,13 +77,13 @@ struct json *make_map(struct fixture *f, const char *name, const char *value);
 
 struct watching {
     struct fixture *f;
-    struct kube_call *call;
+    struct exchange *call;
     struct buf text;
     int status, end;
     bool ended;
 };
 
-extern const struct kube_call_ops watching_ops; /* arg: a struct watching */
+extern const struct exchange_events watching_events; /* arg: a struct watching */
 void watch(struct fixture *f, struct watching *w, const char *target);
 /* t: of the same loop. unwatch() is for watches of the in-process transport only. */
 void watch_through(struct fixture *f, struct transport *t, struct watching *w, const char *target,

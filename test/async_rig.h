@@ -20,10 +20,9 @@
 #include <sys/stat.h>
 
 struct played_call {
+    struct exchange x;
     struct list node; /* in rig.calls: runs */
     struct defer turn;
-    const struct invoke_ops *ops;
-    void *arg;
     char *function, *method, *target, *id;
     struct headers headers;
     struct buf body;
@@ -97,17 +96,15 @@ static inline void played_end(struct rig *g, struct played_call *c, const struct
             CHECK_OK(headers_addc(&h, f[0], f[1]));
         if (a->id)
             CHECK_OK(headers_addc(&h, "ce-id", a->id));
-        c->ops->on_head(c->arg, a->status, &h);
+        exchange_report_head(&c->x, a->status, &h);
         headers_fini(&h);
         struct str body = a->body.p ? a->body : buf_str(&c->body);
         for (size_t at = 0; at < body.n; at += 65536)
-            c->ops->on_data(c->arg, str_slice(body, at, at + 65536));
+            exchange_report_data(&c->x, str_slice(body, at, at + 65536));
     }
     struct err err = { 0 };
-    if (c->canceled)
-        c->ops->on_end(c->arg, -ECANCELED, "Canceled", &err);
-    else
-        c->ops->on_end(c->arg, a->r, a->reason ? a->reason : "", &err);
+    c->x.reason = c->canceled ? "Canceled" : a->reason ? a->reason : "";
+    exchange_report_end(&c->x, c->canceled ? -ECANCELED : a->r, &err);
     played_free(c);
 }
 
@@ -132,9 +129,19 @@ static inline void on_played_turn(struct defer *d)
         played_end(the_rig, c, &a);
 }
 
+static inline void played_cancel(struct exchange *x)
+{
+    struct played_call *c = container_of(x, struct played_call, x);
+    c->canceled = 1;
+    defer_start(&the_rig->loop, &c->turn, on_played_turn);
+}
+
+static const struct exchange_ops played_ops = { .cancel = played_cancel };
+
 static inline int played_submit(void *arg, struct str namespace, struct str name,
-                                const struct invoke_request *req, const struct invoke_ops *ops,
-                                void *op_arg, void **ret, struct err *err)
+                                const struct invoke_request *req,
+                                const struct exchange_events *events, void *events_arg,
+                                struct exchange **ret, struct err *err)
 {
     struct rig *g = arg;
     if (g->unknown)
@@ -149,8 +156,7 @@ static inline int played_submit(void *arg, struct str namespace, struct str name
         return err_set(err, g->answers[at].refuse, "refused");
     }
     struct played_call *c = xnew(struct played_call);
-    c->ops = ops;
-    c->arg = op_arg;
+    c->x = (struct exchange){ &played_ops, events, events_arg, NULL };
     c->function = xasprintf(STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
     c->method = str_dup(req->method);
     c->target = str_dup(req->target);
@@ -166,16 +172,8 @@ static inline int played_submit(void *arg, struct str namespace, struct str name
     if (!g->decide)
         vec_push(&g->order, xstrdup(c->function));
     defer_start(&g->loop, &c->turn, on_played_turn);
-    *ret = c;
+    *ret = &c->x;
     return 0;
-}
-
-static inline void played_cancel(void *arg, void *call)
-{
-    struct rig *g = arg;
-    struct played_call *c = call;
-    c->canceled = 1;
-    defer_start(&g->loop, &c->turn, on_played_turn);
 }
 
 static inline const struct fn_spec *played_spec(void *arg, struct str namespace, struct str name)
@@ -194,9 +192,8 @@ static inline const char *played_peer(void *arg, uint32_t owner)
     return ((struct rig *)arg)->peer;
 }
 
-static const struct async_functions_ops played_functions = { played_submit, played_cancel,
-                                                             played_spec, played_is_open,
-                                                             played_peer };
+static const struct async_functions_ops played_functions = { played_submit, played_spec,
+                                                             played_is_open, played_peer };
 
 /* The oldest call that is held. */
 static inline struct played_call *rig_held(struct rig *g)
@@ -359,9 +356,9 @@ static inline void answer_on_end(void *arg, int r, const struct err *err)
     a->r = r;
     a->done = true;
 }
-static const struct http_call_ops answer_ops = { .on_head = answer_on_head,
-                                                 .on_data = answer_on_data,
-                                                 .on_end = answer_on_end };
+static const struct exchange_events answer_events = { .on_head = answer_on_head,
+                                                      .on_data = answer_on_data,
+                                                      .on_end = answer_on_end };
 
 static inline void answer_fini(struct answer *a)
 {
@@ -385,9 +382,9 @@ static inline void rig_ask(struct rig *g, struct answer *a, const char *method, 
                                    .target = str_of(target),
                                    .headers = &h,
                                    .body = body,
-                                   .ops = &answer_ops,
+                                   .events = &answer_events,
                                    .arg = a };
-    struct http_call *call;
+    struct exchange *call;
     CHECK_OK(http_call_start(g->client, &opts, &call, NULL));
     rig_until(g, a->done);
     headers_fini(&h);

@@ -18,10 +18,11 @@
 enum { FAKE_CALLS_MAX = 256 };
 
 struct fake_call {
+    struct exchange x;
     char *method, *target, *body;
     char *user, *token; /* of its identity; "" without one */
-    const struct kube_call_ops *ops;
-    void *arg;
+    void (*on_event)(void *arg, const struct watch_event *ev);
+    void *event_arg;
     bool ended, cancelled, paused;
 };
 
@@ -32,8 +33,32 @@ struct fake {
     int refuse; /* a negative code: the next start fails with it */
 };
 
+static struct fake_call *fake_of(struct exchange *x)
+{
+    return container_of(x, struct fake_call, x);
+}
+
+static void fake_pause(struct exchange *x)
+{
+    fake_of(x)->paused = true;
+}
+
+static void fake_resume(struct exchange *x)
+{
+    fake_of(x)->paused = false;
+}
+
+static void fake_cancel(struct exchange *x)
+{
+    fake_of(x)->cancelled = true;
+}
+
+static const struct exchange_ops fake_ops = { .pause = fake_pause,
+                                              .resume = fake_resume,
+                                              .cancel = fake_cancel };
+
 static int fake_start(struct transport *t, const struct kube_request *req,
-                      const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                      const struct exchange_events *events, void *arg, struct exchange **ret,
                       struct err *err)
 {
     struct fake *f = container_of(t, struct fake, base);
@@ -45,39 +70,21 @@ static int fake_start(struct transport *t, const struct kube_request *req,
     if (f->n == FAKE_CALLS_MAX)
         abort();
     struct fake_call *c = &f->call[f->n++];
-    *c = (struct fake_call){ .method = str_dup(req->method),
+    *c = (struct fake_call){ .x = { &fake_ops, events, arg, NULL },
+                             .method = str_dup(req->method),
                              .target = str_dup(req->target),
                              .body = str_dup(req->body),
                              .user = str_dup(req->identity ? req->identity->user : STR("")),
                              .token = str_dup(req->identity ? req->identity->token : STR("")),
-                             .ops = ops,
-                             .arg = arg };
-    *ret = (struct kube_call *)c;
+                             .on_event = req->on_event,
+                             .event_arg = req->event_arg };
+    *ret = &c->x;
     return 0;
 }
 
-static void fake_pause(struct transport *t, struct kube_call *call)
-{
-    ((struct fake_call *)call)->paused = true;
-}
-
-static void fake_resume(struct transport *t, struct kube_call *call)
-{
-    ((struct fake_call *)call)->paused = false;
-}
-
-static void fake_cancel(struct transport *t, struct kube_call *call)
-{
-    ((struct fake_call *)call)->cancelled = true;
-}
-
-static const struct transport_ops fake_ops = {
-    .start = fake_start, .pause = fake_pause, .resume = fake_resume, .cancel = fake_cancel
-};
-
 static inline void fake_init(struct fake *f)
 {
-    *f = (struct fake){ .base = { &fake_ops } };
+    *f = (struct fake){ .base = { fake_start } };
 }
 
 static inline void fake_fini(struct fake *f)
@@ -94,15 +101,13 @@ static inline void fake_fini(struct fake *f)
 static inline void fake_head(struct fake_call *c, int status)
 {
     struct headers h = { 0 };
-    if (c->ops->on_head)
-        c->ops->on_head(c->arg, status, &h);
+    exchange_report_head(&c->x, status, &h);
     headers_fini(&h);
 }
 
 static inline void fake_data(struct fake_call *c, const char *text)
 {
-    if (c->ops->on_data)
-        c->ops->on_data(c->arg, str_of(text));
+    exchange_report_data(&c->x, str_of(text));
 }
 
 static inline void fake_end(struct fake_call *c, int r)
@@ -111,7 +116,7 @@ static inline void fake_end(struct fake_call *c, int r)
     if (r < 0)
         (void)err_set(&err, r, "fake failure");
     c->ended = true;
-    c->ops->on_end(c->arg, r, &err);
+    exchange_report_end(&c->x, r, &err);
 }
 
 /* End what was cancelled. */

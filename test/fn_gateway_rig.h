@@ -274,8 +274,7 @@ static void order_send(struct order *o, struct plane *p)
 /* ---------------------------------------------------------------- sandboxes in this process */
 
 struct invocation {
-    const struct invoke_ops *ops;
-    void *arg;
+    struct exchange x;
     uint64_t sandbox;
     char *method, *target, *call_id, *script_name;
     struct headers headers;
@@ -317,7 +316,8 @@ static void end(struct invocation *x, int r, const char *reason)
 {
     struct err err = { 0 };
     err_set(&err, r < 0 ? r : -1, "as the test said");
-    x->ops->on_end(x->arg, r, reason, &err);
+    x->x.reason = reason;
+    exchange_report_end(&x->x, r, &err);
     invocation_free(x);
 }
 
@@ -327,7 +327,7 @@ static void head(struct invocation *x, int status, const char *name, const char 
     if (name)
         CHECK_OK(headers_addc(&h, name, value));
     x->begun = true;
-    x->ops->on_head(x->arg, status, &h);
+    exchange_report_head(&x->x, status, &h);
     headers_fini(&h);
 }
 
@@ -337,7 +337,7 @@ static __attribute__((unused)) void answer(struct invocation *x, int status, con
     (void)snprintf(n, sizeof n, "%zu", strlen(body));
     head(x, status, "content-length", n);
     if (*body)
-        x->ops->on_data(x->arg, str_of(body));
+        exchange_report_data(&x->x, str_of(body));
     end(x, 0, NULL);
 }
 
@@ -355,13 +355,57 @@ static void rig_on_later(struct defer *d)
     }
 }
 
-static int rig_start(struct invoker *v, const struct invoke_request *req,
-                     const struct invoke_ops *ops, void *arg, struct invocation **ret,
-                     struct err *err)
+static struct invocation *invocation_of(struct exchange *e)
+{
+    return container_of(e, struct invocation, x);
+}
+
+static bool rig_write(struct exchange *e, struct str chunk)
+{
+    struct invocation *x = invocation_of(e);
+    CHECK_OK(buf_add_str(&x->body, chunk));
+    return !x->full;
+}
+
+static void rig_end_body(struct exchange *e, const struct headers *trailers)
+{
+    struct invocation *x = invocation_of(e);
+    x->body_ended = true;
+    x->n_trailers = trailers ? (unsigned)trailers->n : 0;
+}
+
+static void rig_pause(struct exchange *e)
+{
+    struct invocation *x = invocation_of(e);
+    x->paused = true;
+}
+
+static void rig_resume(struct exchange *e)
+{
+    struct invocation *x = invocation_of(e);
+    x->paused = false;
+}
+
+static void rig_cancel(struct exchange *e)
+{
+    struct invocation *x = invocation_of(e);
+    x->canceled = true;
+    sandboxes.cancels++;
+    defer_start(&loop, &x->later, rig_on_later);
+}
+
+static const struct exchange_ops rig_ops = { .write = rig_write,
+                                             .end_body = rig_end_body,
+                                             .pause = rig_pause,
+                                             .resume = rig_resume,
+                                             .cancel = rig_cancel };
+
+static __attribute__((unused)) int rig_start(struct invoker *v, const struct invoke_request *req,
+                                             const struct exchange_events *events, void *arg,
+                                             struct exchange **ret, struct err *err)
 {
     struct invocation *x = xnew(struct invocation);
-    *x = (struct invocation){ .ops = ops,
-                              .arg = arg,
+    *x = (struct invocation){ .x = { &rig_ops, events, arg, NULL },
                               .sandbox = req->sandbox,
                               .method = str_dup(req->method),
                               .target = str_dup(req->target),
@@ -376,45 +420,9 @@ static int rig_start(struct invoker *v, const struct invoke_request *req,
     sandboxes.starts++;
     if (sandboxes.answers || sandboxes.fails)
         defer_start(&loop, &x->later, rig_on_later);
-    *ret = x;
+    *ret = &x->x;
     return 0;
 }
-
-static bool rig_write(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    CHECK_OK(buf_add_str(&x->body, chunk));
-    return !x->full;
-}
-
-static void rig_end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    x->body_ended = true;
-    x->n_trailers = trailers ? (unsigned)trailers->n : 0;
-}
-
-static void rig_pause(struct invoker *v, struct invocation *x)
-{
-    x->paused = true;
-}
-
-static void rig_resume(struct invoker *v, struct invocation *x)
-{
-    x->paused = false;
-}
-
-static void rig_cancel(struct invoker *v, struct invocation *x)
-{
-    x->canceled = true;
-    sandboxes.cancels++;
-    defer_start(&loop, &x->later, rig_on_later);
-}
-
-static const struct invoker_ops rig_invoker_ops = { .start = rig_start,
-                                                    .write = rig_write,
-                                                    .end_body = rig_end_body,
-                                                    .pause = rig_pause,
-                                                    .resume = rig_resume,
-                                                    .cancel = rig_cancel };
 
 /* The i-th that runs. */
 static __attribute__((unused)) struct invocation *running(size_t i)
@@ -426,7 +434,7 @@ static __attribute__((unused)) struct invocation *running(size_t i)
 /* ---------------------------------------------------------------- clients */
 
 struct answer {
-    struct http_call *call;
+    struct exchange *call;
     int status, r;
     struct headers headers, trailers;
     struct buf body;
@@ -465,11 +473,11 @@ static void client_on_end(void *arg, int r, const struct err *err)
     a->call = NULL;
 }
 
-static const struct http_call_ops client_ops = { .on_head = client_on_head,
-                                                 .on_data = client_on_data,
-                                                 .on_trailers = client_on_trailers,
-                                                 .on_writable = client_on_writable,
-                                                 .on_end = client_on_end };
+static const struct exchange_events client_events = { .on_head = client_on_head,
+                                                      .on_data = client_on_data,
+                                                      .on_trailers = client_on_trailers,
+                                                      .on_writable = client_on_writable,
+                                                      .on_end = client_on_end };
 
 static void answer_reset(struct answer *a)
 {
@@ -489,7 +497,7 @@ static __attribute__((unused)) void request(struct http_client *client, struct a
     for (; fields && *fields; fields += 2)
         CHECK_OK(headers_addc(&h, fields[0], fields[1]));
     opts.headers = &h;
-    opts.ops = &client_ops;
+    opts.events = &client_events;
     opts.arg = a;
     if (!opts.method.p)
         opts.method = STR("GET");

@@ -349,14 +349,14 @@ static void on_left_end(void *arg, int r, const struct err *err)
     (void)err;
 }
 
-static const struct kube_call_ops left_ops = { .on_end = on_left_end };
+static const struct exchange_events left_events = { .on_end = on_left_end };
 
 TEST(a_client_that_goes_while_a_stage_waits_writes_nothing)
 {
     struct fixture f;
     fixture_init(&f);
     struct hook h = { .f = &f };
-    struct kube_call *call;
+    struct exchange *call;
     struct headers headers = { 0 };
     admission_register(f.api->chain, &mutating, &h);
     (void)headers_addc(&headers, "content-type", "application/json");
@@ -364,10 +364,10 @@ TEST(a_client_that_goes_while_a_stage_waits_writes_nothing)
                                       .target = STR(MAPS),
                                       .headers = &headers,
                                       .body = STR("{\"metadata\":{\"name\":\"gone\"}}") };
-    CHECK_OK(transport_start(api_transport(f.api), &req, &left_ops, NULL, &call, NULL));
+    CHECK_OK(transport_start(api_transport(f.api), &req, &left_events, NULL, &call, NULL));
     while (!h.n_waiting)
         loop_turn(&f.loop, true);
-    transport_cancel(api_transport(f.api), call);
+    exchange_cancel(call);
     while (h.n_waiting)
         loop_turn(&f.loop, true);
     CHECK_INT(h.n_left, 1);

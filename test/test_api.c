@@ -557,7 +557,7 @@ TEST(a_paused_watcher_costs_bounded_memory_and_misses_nothing)
     enum { N = 60, VALUE_BYTES = 30000 };
     fixture_init(&f);
     watch(&f, &w, MAPS "?watch=1&resourceVersion=0");
-    transport_pause(api_transport(f.api), w.call);
+    exchange_pause(w.call);
     char *value = xalloc(VALUE_BYTES + 1);
     memset(value, 'v', VALUE_BYTES);
     for (int i = 0; i < N; i++) {
@@ -566,7 +566,7 @@ TEST(a_paused_watcher_costs_bounded_memory_and_misses_nothing)
         (void)make_map(&f, name, value);
     }
     CHECK(w.text.n == 0);
-    transport_resume(api_transport(f.api), w.call);
+    exchange_resume(w.call);
     for (int i = 0; i < N; i++) {
         char name[8];
         (void)snprintf(name, sizeof name, "m%02d", i);
@@ -917,9 +917,9 @@ TEST(a_server_that_closes_ends_its_watches)
     fixture_init(&f);
     watch(&f, &w, MAPS "?watch=1&resourceVersion=0");
     api_close(f.api, 1000, on_done, &f);
-    struct kube_call *call;
+    struct exchange *call;
     const struct kube_request late = { .method = STR("GET"), .target = STR("/version") };
-    CHECK_ERR(transport_start(api_transport(f.api), &late, &watching_ops, &w, &call, &err),
+    CHECK_ERR(transport_start(api_transport(f.api), &late, &watching_events, &w, &call, &err),
               -ECANCELED);
     wait_done(&f);
     CHECK(w.ended);
@@ -993,7 +993,7 @@ TEST(an_authorizer_is_asked)
     const struct kube_request req = { .identity = &somebody,
                                       .method = STR("GET"),
                                       .target = STR(MAPS) };
-    CHECK_OK(transport_start(api_transport(f.api), &req, &watching_ops, &w, &w.call, &err));
+    CHECK_OK(transport_start(api_transport(f.api), &req, &watching_events, &w, &w.call, &err));
     while (!w.ended)
         (void)loop_turn(&f.loop, true);
     CHECK_INT(w.status, 403);

@@ -462,12 +462,6 @@ static void late_head(void *arg, int status, const struct headers *headers)
     l->tag = str_copy_arena(l->a, headers_get(headers, "etag"));
 }
 
-static void late_data(void *arg, struct str chunk)
-{
-    (void)arg;
-    (void)chunk;
-}
-
 static void late_end(void *arg, int r, const struct err *err)
 {
     struct late *l = arg;
@@ -478,16 +472,14 @@ static void late_end(void *arg, int r, const struct err *err)
 
 TEST(a_document_is_tagged_as_what_it_was_made_of)
 {
-    static const struct kube_call_ops ops = { .on_head = late_head,
-                                              .on_data = late_data,
-                                              .on_end = late_end };
+    static const struct exchange_events events = { .on_head = late_head, .on_end = late_end };
     struct fixture f;
     fixture_init(&f);
     struct late l = { .a = &f.arena };
-    struct kube_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     const struct kube_request req = { .method = STR("GET"), .target = STR("/openapi/v3/api/v1") };
-    CHECK_OK(transport_start(api_transport(f.api), &req, &ops, &l, &call, &err));
+    CHECK_OK(transport_start(api_transport(f.api), &req, &events, &l, &call, &err));
     while (list_is_empty(&f.api->documents.all))
         (void)loop_turn(&f.loop, false);
     CHECK_INT(l.status, 0); /* it waits for its turn */

@@ -68,12 +68,6 @@ static void on_head(void *arg, int status, const struct headers *headers)
     p->status = status;
 }
 
-static void on_data(void *arg, struct str chunk)
-{
-    (void)arg;
-    (void)chunk;
-}
-
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct patching *p = arg;
@@ -84,16 +78,14 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void patch(struct patching *p, const char *type, const char *target, const char *body)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
     struct headers h = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     CHECK_OK(headers_addc(&h, "content-type", type));
     const struct kube_request req = {
         .method = STR("PATCH"), .target = str_of(target), .headers = &h, .body = str_of(body)
     };
-    CHECK_OK(transport_start(api_transport(p->f->api), &req, &ops, p, &call, NULL));
+    CHECK_OK(transport_start(api_transport(p->f->api), &req, &events, p, &call, NULL));
     headers_fini(&h);
 }
 

@@ -36,7 +36,7 @@ static void begin_with(struct gateway_opts opts)
     struct err err = { 0 };
     CHECK_OK(loop_init(&loop, &err));
     plane = (struct plane){ .dialer = { &plane_dialer_ops } };
-    sandboxes = (struct rig_invoker){ .invoker = { &rig_invoker_ops } };
+    sandboxes = (struct rig_invoker){ .invoker = { rig_start } };
     synced = stopped = false;
     opts.loop = &loop;
     opts.name = "g1";
@@ -485,9 +485,9 @@ TEST(a_client_that_leaves_cancels_wherever_its_request_is)
     WAIT_FOR(sandboxes.starts == 1);
     request(client, &b, (struct http_call_opts){ 0 }, FIELDS("host", "f"));
     WAIT_FOR(plane.load[1].queued == 1);
-    http_call_cancel(b.call);
+    exchange_cancel(b.call);
     WAIT_FOR(plane.load[1].queued == 0);
-    http_call_cancel(a.call);
+    exchange_cancel(a.call);
     WAIT_FOR(sandboxes.cancels == 1);
     WAIT_FOR(plane.load[1].running == 0);
     CHECK_INT(sandboxes.starts, 1);
@@ -588,7 +588,7 @@ TEST(an_answer_that_breaks_is_cut)
     get("f");
     WAIT_FOR(sandboxes.starts == 1);
     head(running(0), 200, "content-length", "10");
-    running(0)->ops->on_data(running(0)->arg, STR("12345"));
+    exchange_report_data(&running(0)->x, STR("12345"));
     WAIT_FOR(a.status == 200);
     end(running(0), 0, NULL); /* shorter than it said */
     WAIT_FOR(a.ends);
@@ -596,7 +596,7 @@ TEST(an_answer_that_breaks_is_cut)
     get("f");
     WAIT_FOR(sandboxes.starts == 2);
     head(running(0), 200, NULL, NULL);
-    running(0)->ops->on_data(running(0)->arg, STR("12345"));
+    exchange_report_data(&running(0)->x, STR("12345"));
     WAIT_FOR(a.body.n == 5);
     end(running(0), E_TRAP, "GuestTrapped");
     WAIT_FOR(a.ends);
@@ -604,7 +604,7 @@ TEST(an_answer_that_breaks_is_cut)
     get("f");
     WAIT_FOR(sandboxes.starts == 3);
     head(running(0), 200, "content-length", "2");
-    running(0)->ops->on_data(running(0)->arg, STR("12345")); /* longer */
+    exchange_report_data(&running(0)->x, STR("12345")); /* longer */
     WAIT_FOR(a.ends);
     CHECK(a.r < 0);
     WAIT_FOR(sandboxes.cancels == 1 && sandboxes.running.n == 0);
@@ -645,9 +645,9 @@ TEST(a_body_over_the_limit_is_413_with_or_without_a_length)
         (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = HTTP_CHUNKED },
         FIELDS("host", "f"));
     WAIT_FOR(sandboxes.starts == 1);
-    (void)http_call_write(a.call, str_n(big, 99));
+    (void)exchange_write(a.call, str_n(big, 99));
     WAIT_FOR(running(0)->body.n == 99);
-    (void)http_call_write(a.call, str_n(big, 2));
+    (void)exchange_write(a.call, str_n(big, 2));
     WAIT_FOR(a.ends);
     check_refused(&a, 413, "BodyTooLarge");
     WAIT_FOR(sandboxes.cancels == 1);
@@ -668,26 +668,26 @@ TEST(bodies_stream_both_ways_with_back_pressure)
     x->full = true;
     size_t sent = 0;
     for (bool room = true; room && sent < (32 << 20); sent += sizeof block)
-        room = http_call_write(a.call, str_n(block, sizeof block));
+        room = exchange_write(a.call, str_n(block, sizeof block));
     turns(50);
     CHECK(x->body.n < (2 << 20)); /* what is full stays so, until it says otherwise */
     head(x, 200, NULL, NULL);
     size_t answered = 0;
-    http_call_pause(a.call);
+    exchange_pause(a.call);
     while (!x->paused && answered < (64 << 20)) {
-        x->ops->on_data(x->arg, str_n(block, sizeof block));
+        exchange_report_data(&x->x, str_n(block, sizeof block));
         answered += sizeof block;
         turns(1);
     }
     CHECK(x->paused);
-    http_call_resume(a.call);
+    exchange_resume(a.call);
     WAIT_FOR(!x->paused && a.body.n > 0);
     x->full = false;
     while (!x->body_ended) {
         size_t before = x->body.n;
-        x->ops->on_writable(x->arg);
+        exchange_report_writable(&x->x);
         if (a.call && http_call_pending(a.call) == 0)
-            http_call_end_body(a.call, NULL);
+            exchange_end_body(a.call, NULL);
         WAIT_FOR(x->body.n > before || x->body_ended);
     }
     CHECK_INT(x->body.n, sent);
@@ -711,15 +711,15 @@ TEST(trailers_go_both_ways)
     CHECK_STR(headers_get(&x->headers, "te"), "trailers");
     struct headers t = { 0 };
     CHECK_OK(headers_addc(&t, "x-sum", "7"));
-    (void)http_call_write(a.call, STR("ping"));
-    http_call_end_body(a.call, &t);
+    (void)exchange_write(a.call, STR("ping"));
+    exchange_end_body(a.call, &t);
     WAIT_FOR(x->body_ended);
     CHECK_INT(x->n_trailers, 1);
     head(x, 200, "content-type", "application/grpc");
-    x->ops->on_data(x->arg, STR("pong"));
+    exchange_report_data(&x->x, STR("pong"));
     headers_reset(&t);
     CHECK_OK(headers_addc(&t, "grpc-status", "0"));
-    x->ops->on_trailers(x->arg, &t);
+    exchange_report_trailers(&x->x, &t);
     end(x, 0, NULL);
     WAIT_FOR(a.ends);
     CHECK_STR(headers_get(&a.trailers, "grpc-status"), "0");
@@ -1011,7 +1011,7 @@ TEST(a_body_that_comes_after_its_function_has_gone_is_answered)
     request(client, &a,
             (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = 4 },
             FIELDS("host", "f"));
-    (void)http_call_write(a.call, STR("da"));
+    (void)exchange_write(a.call, STR("da"));
     turns(10);
     CHECK_INT(sandboxes.starts, 0); /* small bodies are waited for */
     struct order *o = order_new();
@@ -1019,8 +1019,8 @@ TEST(a_body_that_comes_after_its_function_has_gone_is_answered)
     o->o.functions_gone = &gone;
     o->o.n_functions_gone = 1;
     order_send(o, &plane);
-    (void)http_call_write(a.call, STR("ta"));
-    http_call_end_body(a.call, NULL);
+    (void)exchange_write(a.call, STR("ta"));
+    exchange_end_body(a.call, NULL);
     WAIT_FOR(a.ends);
     check_refused(&a, 404, "UnknownFunction");
     finish();
@@ -1136,18 +1136,20 @@ static void inner_on_data(void *arg, struct str chunk)
     CHECK_OK(buf_add_str(&inner.body, chunk));
 }
 
-static void inner_on_end(void *arg, int r, const char *reason, const struct err *err)
+static void inner_on_end(void *arg, int r, const struct err *err)
 {
+    struct exchange *const *x = arg; /* or NULL */
+    const char *reason = x ? exchange_reason(*x) : NULL;
     inner.ends++;
     inner.r = r;
     (void)snprintf(inner.reason, sizeof inner.reason, "%s", reason ? reason : "");
 }
 
-static const struct invoke_ops inner_ops = { .on_head = inner_on_head,
-                                             .on_data = inner_on_data,
-                                             .on_end = inner_on_end };
+static const struct exchange_events inner_events = { .on_head = inner_on_head,
+                                                     .on_data = inner_on_data,
+                                                     .on_end = inner_on_end };
 
-static void submit(struct gateway_call **ret)
+static void submit(struct exchange **ret)
 {
     struct err err = { 0 };
     const struct invoke_request req = { .method = STR("POST"),
@@ -1161,7 +1163,8 @@ static void submit(struct gateway_call **ret)
     buf_fini(&inner.body);
     memset(&inner, 0, sizeof inner);
     inner.body = BUF_INIT(1 << 20);
-    CHECK_OK(gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_ops, NULL, ret, &err));
+    CHECK_OK(
+        gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_events, ret, ret, &err));
     CHECK_INT(inner.ends, 0);
 }
 
@@ -1169,29 +1172,31 @@ TEST(requests_from_inside_take_the_same_way)
 {
     begin();
     welcome("\"queue\":{\"max\":1},\"timeouts\":{\"queueMilliseconds\":1000}", 0);
-    struct gateway_call *c, *d;
+    struct exchange *c, *d;
     struct err err = { 0 };
     const struct invoke_request req = { .method = STR("GET"), .target = STR("/") };
-    CHECK_ERR(gateway_submit(gateway, STR("default"), STR("g"), &req, &inner_ops, NULL, &c, &err),
-              -ENOENT);
+    CHECK_ERR(
+        gateway_submit(gateway, STR("default"), STR("g"), &req, &inner_events, NULL, &c, &err),
+        -ENOENT);
     struct headers tagged = { 0 };
     struct invoke_request to_tag = req;
     CHECK_OK(headers_addc(&tagged, "x-dormouse-tag", "no"));
     to_tag.headers = &tagged;
     CHECK_ERR(
-        gateway_submit(gateway, STR("default"), STR("f"), &to_tag, &inner_ops, NULL, &c, &err),
+        gateway_submit(gateway, STR("default"), STR("f"), &to_tag, &inner_events, NULL, &c, &err),
         -ENOENT);
     headers_fini(&tagged);
     submit(&c);
-    CHECK_ERR(gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_ops, NULL, &d, &err),
-              -EBUSY);
+    CHECK_ERR(
+        gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_events, NULL, &d, &err),
+        -EBUSY);
     WAIT_FOR(plane.load[1].queued == 1);
     pass(1100);
     WAIT_FOR(inner.ends);
     CHECK_INT(inner.r, -EBUSY);
     CHECK_STR(str_of(inner.reason), "QueueTimeout");
     submit(&c);
-    gateway_cancel(c);
+    exchange_cancel(c);
     WAIT_FOR(inner.ends);
     CHECK_INT(inner.r, -ECANCELED);
     submit(&c);
@@ -1216,7 +1221,7 @@ TEST(requests_from_inside_take_the_same_way)
     end(x, 0, NULL);
     submit(&c);
     WAIT_FOR(sandboxes.running.n == 1);
-    gateway_cancel(c);
+    exchange_cancel(c);
     WAIT_FOR(inner.ends);
     buf_fini(&inner.body);
     finish();
@@ -1225,7 +1230,7 @@ TEST(requests_from_inside_take_the_same_way)
 TEST(all_that_are_in_use_are_told_also_when_a_message_has_no_room_for_them)
 {
     enum { N = 4200, ALL_MS = 401 }; /* 4096 fit */
-    static struct gateway_call *calls[N];
+    static struct exchange *calls[N];
     const struct invoke_request req = { .method = STR("GET"), .target = STR("/") };
     struct err err = { 0 };
     char names[8][8];
@@ -1245,7 +1250,7 @@ TEST(all_that_are_in_use_are_told_also_when_a_message_has_no_room_for_them)
     for (unsigned i = 0; i < N; i++) {
         char name[8];
         (void)snprintf(name, sizeof name, "f%u", i);
-        CHECK_OK(gateway_submit(gateway, STR("default"), str_of(name), &req, &inner_ops, NULL,
+        CHECK_OK(gateway_submit(gateway, STR("default"), str_of(name), &req, &inner_events, NULL,
                                 &calls[i], &err));
     }
     WAIT_FOR(plane.load[1].queued == 1);
@@ -1259,7 +1264,7 @@ TEST(all_that_are_in_use_are_told_also_when_a_message_has_no_room_for_them)
         CHECK(plane.load[1].told > told);
     }
     for (unsigned i = 0; i < N; i++)
-        gateway_cancel(calls[i]);
+        exchange_cancel(calls[i]);
     WAIT_FOR(inner.ends == N);
     finish();
 }

@@ -38,7 +38,7 @@ static void begin_with(size_t n, struct gateway_opts opts)
     CHECK_OK(loop_init(&loop, &err));
     n_gateways = n;
     stops = 0;
-    sandboxes = (struct rig_invoker){ .invoker = { &rig_invoker_ops } };
+    sandboxes = (struct rig_invoker){ .invoker = { rig_start } };
     for (size_t i = 0; i < n; i++) {
         planes[i] = (struct plane){ .dialer = { &plane_dialer_ops } };
         opts.loop = &loop;
@@ -335,8 +335,8 @@ TEST(a_request_in_http2_reaches_a_sandbox_of_http2_with_trailers)
         client2, &a,
         (struct http_call_opts){ .method = STR("POST"), .streams = true, .body_n = HTTP_CHUNKED },
         FIELDS("host", "f", "content-type", "application/grpc", "te", "trailers"));
-    (void)http_call_write(a.call, STR("message"));
-    http_call_end_body(a.call, &t);
+    (void)exchange_write(a.call, STR("message"));
+    exchange_end_body(a.call, &t);
     WAIT_FOR(a.ends);
     CHECK_INT(a.r, 0);
     CHECK_STR(buf_str(&a.body), "message");
@@ -355,12 +355,12 @@ TEST(a_websocket_is_a_tunnel)
     WAIT_FOR(a.status == 101);
     CHECK_STR(headers_get(&a.headers, "upgrade"), "websocket");
     CHECK_STR(headers_get(&a.headers, "sec-websocket-accept"), "yes");
-    (void)http_call_write(a.call, STR("hello"));
+    (void)exchange_write(a.call, STR("hello"));
     WAIT_FOR(a.body.n == 5);
     pass(10000); /* a tunnel may last longer than a request */
-    (void)http_call_write(a.call, STR(" again"));
+    (void)exchange_write(a.call, STR(" again"));
     WAIT_FOR(a.body.n == 11);
-    http_call_end_body(a.call, NULL);
+    exchange_end_body(a.call, NULL);
     WAIT_FOR(a.ends);
     CHECK_INT(a.r, 0);
     CHECK_STR(buf_str(&a.body), "hello again");
@@ -758,9 +758,9 @@ TEST(a_websocket_is_forwarded_too)
     request(client, &a, (struct http_call_opts){ .upgrade = true },
             FIELDS("host", name, "upgrade", "websocket"));
     WAIT_FOR(a.status == 101);
-    (void)http_call_write(a.call, STR("hello"));
+    (void)exchange_write(a.call, STR("hello"));
     WAIT_FOR(a.body.n == 5);
-    http_call_end_body(a.call, NULL);
+    exchange_end_body(a.call, NULL);
     WAIT_FOR(a.ends);
     CHECK_INT(a.r, 0);
     finish();
@@ -827,7 +827,7 @@ TEST(every_request_ends_whatever_the_gateways_think_of_each_other)
             break;
         case 3:
             if (at->call)
-                http_call_cancel(at->call);
+                exchange_cancel(at->call);
             break;
         default:
             if (at->call)

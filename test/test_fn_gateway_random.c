@@ -14,7 +14,7 @@ static struct plane plane;
 static struct http_client *http[2];
 static struct answer answers[CLIENTS];
 static bool is_open[CLIENTS]; /* its body has not ended */
-static struct gateway_call *inner[4];
+static struct exchange *inner[4];
 static unsigned inner_ends[4], inner_starts[4];
 static bool stopped;
 static uint64_t term, version;
@@ -166,12 +166,12 @@ static void act_as_sandbox(void)
         break;
     case 3:
         if (begun && !x->paused)
-            x->ops->on_data(x->arg, str_n(block, random_below(sizeof block)));
+            exchange_report_data(&x->x, str_n(block, random_below(sizeof block)));
         break;
     case 4:
         x->full = !x->full;
         if (!x->full)
-            x->ops->on_writable(x->arg);
+            exchange_report_writable(&x->x);
         break;
     default:
         if (begun)
@@ -212,45 +212,40 @@ static void act_as_client(void)
     }
     switch (random_below(6)) {
     case 0:
-        http_call_cancel(at->call);
+        exchange_cancel(at->call);
         break;
     case 1:
-        http_call_pause(at->call);
+        exchange_pause(at->call);
         break;
     case 2:
-        http_call_resume(at->call);
+        exchange_resume(at->call);
         break;
     case 3:
         if (is_open[at - answers])
-            http_call_end_body(at->call, NULL);
+            exchange_end_body(at->call, NULL);
         is_open[at - answers] = false;
         break;
     default:
         if (is_open[at - answers])
-            (void)http_call_write(at->call, str_n(block, random_below(sizeof block)));
+            (void)exchange_write(at->call, str_n(block, random_below(sizeof block)));
     }
 }
 
-/* What callers inside hear of. */
-static void inner_on_head(void *arg, int status, const struct headers *h)
-{
-}
-
-static void inner_on_end(void *arg, int r, const char *reason, const struct err *err)
+static void inner_on_end(void *arg, int r, const struct err *err)
 {
     size_t i = (size_t)(uintptr_t)arg;
     inner[i] = NULL;
     inner_ends[i]++;
 }
 
-static const struct invoke_ops inner_ops = { .on_head = inner_on_head, .on_end = inner_on_end };
+static const struct exchange_events inner_events = { .on_end = inner_on_end };
 
 static void act_inside(void)
 {
     size_t i = random_below(4);
     struct err err = { 0 };
     if (inner[i]) {
-        gateway_cancel(inner[i]);
+        exchange_cancel(inner[i]);
         return;
     }
     const struct invoke_request req = { .method = STR("POST"),
@@ -259,7 +254,7 @@ static void act_inside(void)
                                         .body = STR("x"),
                                         .body_bytes = 1,
                                         .body_is_whole = true };
-    if (gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_ops, (void *)(uintptr_t)i,
+    if (gateway_submit(gateway, STR("default"), STR("f"), &req, &inner_events, (void *)(uintptr_t)i,
                        &inner[i], &err) == 0)
         inner_starts[i]++;
     else
@@ -295,7 +290,7 @@ TEST(every_request_ends_and_no_limit_is_passed)
     struct err err = { 0 };
     CHECK_OK(loop_init(&loop, &err));
     plane = (struct plane){ .dialer = { &plane_dialer_ops } };
-    sandboxes = (struct rig_invoker){ .invoker = { &rig_invoker_ops } };
+    sandboxes = (struct rig_invoker){ .invoker = { rig_start } };
     const struct gateway_opts opts = { .loop = &loop,
                                        .name = "g1",
                                        .dialer = &plane.dialer,
@@ -313,9 +308,9 @@ TEST(every_request_ends_and_no_limit_is_passed)
         step();
     for (int i = 0; i < CLIENTS; i++)
         if (answers[i].call) {
-            http_call_resume(answers[i].call);
+            exchange_resume(answers[i].call);
             if (is_open[i])
-                http_call_end_body(answers[i].call, NULL);
+                exchange_end_body(answers[i].call, NULL);
         }
     gateway_stop(gateway, 2000, on_stopped, NULL);
     timer_start(&loop, &rig_guard, 60000, rig_on_guard);

@@ -632,6 +632,7 @@ TEST(a_lease_is_kept_by_reports_four_times_as_often_and_rests_without_one)
 /* ---------------------------------------------------------------- calls */
 
 struct answer {
+    struct exchange *x;
     int status, ends, r;
     char reason[40];
     struct buf body;
@@ -653,23 +654,22 @@ static void on_trailers(void *arg, const struct headers *trailers)
     ((struct answer *)arg)->trailer = str_is(headers_get(trailers, "x-fake-trailer"), "t");
 }
 
-static void on_call_end(void *arg, int r, const char *reason, const struct err *err)
+static void on_call_end(void *arg, int r, const struct err *err)
 {
     struct answer *a = arg;
     a->ends++;
     a->r = r;
-    (void)snprintf(a->reason, sizeof a->reason, "%s", reason);
+    (void)snprintf(a->reason, sizeof a->reason, "%s", exchange_reason(a->x));
 }
 
-static const struct invoke_ops call_ops = {
+static const struct exchange_events call_events = {
     .on_head = on_head, .on_data = on_data, .on_trailers = on_trailers, .on_end = on_call_end
 };
 
-static struct invocation *call(struct rig *r, uint64_t id, const char *name, const char *value,
-                               const char *body, struct answer *a)
+static struct exchange *call(struct rig *r, uint64_t id, const char *name, const char *value,
+                             const char *body, struct answer *a)
 {
     struct headers h = { 0 };
-    struct invocation *x;
     *a = (struct answer){ 0 };
     buf_init(&a->body, 1 << 20);
     if (name)
@@ -681,10 +681,10 @@ static struct invocation *call(struct rig *r, uint64_t id, const char *name, con
                                   .has_body = body[0] != 0,
                                   .body = str_of(body),
                                   .body_is_whole = true };
-    CHECK_OK(invoke_start(worker_invoker(r->w), &req, &call_ops, a, &x, NULL));
+    CHECK_OK(invoke_start(worker_invoker(r->w), &req, &call_events, a, &a->x, NULL));
     headers_fini(&h);
     CHECK_INT(a->ends, 0);
-    return x;
+    return a->x;
 }
 
 TEST(a_fake_sandbox_echoes_and_does_as_it_is_asked)
@@ -730,21 +730,20 @@ TEST(a_call_can_be_cancelled_paused_and_fed_later)
 {
     struct rig r;
     struct answer a;
-    struct invocation *x;
     rig_init(&r);
     make_ready(&r, 1);
-    x = call(&r, 1, "x-fake-sleep-ms", "100000", "", &a);
+    (void)call(&r, 1, "x-fake-sleep-ms", "100000", "", &a);
     turns(&r);
-    invoke_cancel(worker_invoker(r.w), x);
+    exchange_cancel(a.x);
     CHECK_INT(a.ends, 0);
     turns(&r);
     CHECK_INT(a.r, -ECANCELED);
     buf_fini(&a.body);
-    x = call(&r, 1, "x-fake-bytes", "900000", "", &a);
-    invoke_pause(worker_invoker(r.w), x);
+    (void)call(&r, 1, "x-fake-bytes", "900000", "", &a);
+    exchange_pause(a.x);
     turns(&r);
     CHECK_INT(a.body.n, 0);
-    invoke_resume(worker_invoker(r.w), x);
+    exchange_resume(a.x);
     turns(&r);
     CHECK_INT(a.body.n, 900000);
     CHECK_INT(a.ends, 1);
@@ -756,12 +755,12 @@ TEST(a_call_can_be_cancelled_paused_and_fed_later)
                                   .body_bytes = UINT64_MAX,
                                   .body = STR("one ") };
     a = (struct answer){ .body = BUF_INIT(1 << 20) };
-    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_events, &a, &a.x, NULL));
     turns(&r);
     CHECK_STR(buf_str(&a.body), "one ");
-    CHECK(invoke_write(worker_invoker(r.w), x, STR("two")));
+    CHECK(exchange_write(a.x, STR("two")));
     turns(&r);
-    invoke_end_body(worker_invoker(r.w), x, NULL);
+    exchange_end_body(a.x, NULL);
     turns(&r);
     CHECK_STR(buf_str(&a.body), "one two");
     CHECK_INT(a.ends, 1);
@@ -782,8 +781,7 @@ TEST(a_sandbox_that_dies_is_reported_and_its_calls_end)
     CHECK_INT(b.r, -ECONNRESET);
     CHECK(find_gone(&r, 1) && find_gone(&r, 1)->reason[0]);
     struct invoke_request req = { .sandbox = 1, .method = STR("GET"), .target = STR("/") };
-    struct invocation *x;
-    CHECK_ERR(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL), -ECONNREFUSED);
+    CHECK_ERR(invoke_start(worker_invoker(r.w), &req, &call_events, &a, &a.x, NULL), -ECONNREFUSED);
     buf_fini(&a.body);
     buf_fini(&b.body);
     rig_fini(&r);
@@ -884,17 +882,17 @@ static void on_http_end(void *arg, int r, const struct err *err)
     a->r = r;
 }
 
-static const struct http_call_ops http_ops = { .on_head = on_http_head,
-                                               .on_data = on_http_data,
-                                               .on_trailers = on_http_trailers,
-                                               .on_end = on_http_end };
+static const struct exchange_events http_events = { .on_head = on_http_head,
+                                                    .on_data = on_http_data,
+                                                    .on_trailers = on_http_trailers,
+                                                    .on_end = on_http_end };
 
 /* fields: pairs, NULL at the end */
-static struct http_call *http_start(struct http_rig *r, const char *const *fields, const char *body,
-                                    bool streams, struct http_answer *a)
+static struct exchange *http_start(struct http_rig *r, const char *const *fields, const char *body,
+                                   bool streams, struct http_answer *a)
 {
     struct headers h = { 0 };
-    struct http_call *c;
+    struct exchange *c;
     *a = (struct http_answer){ .body = BUF_INIT(4 << 20) };
     for (; *fields; fields += 2)
         CHECK_OK(headers_addc(&h, fields[0], fields[1]));
@@ -902,7 +900,7 @@ static struct http_call *http_start(struct http_rig *r, const char *const *field
                                 .target = STR("/a?b"),
                                 .headers = &h,
                                 .body = str_of(body),
-                                .ops = &http_ops,
+                                .events = &http_events,
                                 .arg = a,
                                 .streams = streams,
                                 .body_n = HTTP_CHUNKED };
@@ -931,13 +929,13 @@ TEST(a_request_by_http_reaches_the_sandbox_and_its_bodies_stream)
     struct http_rig r;
     struct http_answer a;
     http_rig_init(&r);
-    struct http_call *c = http_start(&r, fields, "one ", true, &a);
+    struct exchange *c = http_start(&r, fields, "one ", true, &a);
     while (a.body.n < 4)
         (void)loop_turn(&r.r.loop, true);
     CHECK_INT(a.status, 200);
     CHECK_INT(a.ends, 0); /* the answer has begun before the request has ended */
-    (void)http_call_write(c, STR("two"));
-    http_call_end_body(c, NULL);
+    (void)exchange_write(c, STR("two"));
+    exchange_end_body(c, NULL);
     http_finish(&r, &a);
     CHECK_INT(a.r, 0);
     CHECK_STR(buf_str(&a.body), "one two");
@@ -1066,12 +1064,12 @@ TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
     struct http_answer a;
     struct worker_counts n;
     http_rig_init(&r);
-    struct http_call *c = http_start(&r, big, "", false, &a);
+    struct exchange *c = http_start(&r, big, "", false, &a);
     while (!a.body.n)
         (void)loop_turn(&r.r.loop, true);
-    http_call_pause(c);
+    exchange_pause(c);
     turns(&r.r);
-    http_call_resume(c);
+    exchange_resume(c);
     http_finish(&r, &a);
     CHECK_INT(a.body.n, 3000000);
     buf_fini(&a.body);
@@ -1080,7 +1078,7 @@ TEST(a_client_that_reads_slowly_or_leaves_holds_nothing_up)
         (void)loop_turn(&r.r.loop, true);
         worker_count(r.r.w, &n);
     } while (!n.running);
-    http_call_cancel(c);
+    exchange_cancel(c);
     http_finish(&r, &a);
     CHECK_INT(a.r, -ECANCELED);
     do {
@@ -1229,7 +1227,6 @@ TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)
     struct rig r = { .dialer.ops = &dialer_ops, .term = 5 };
     struct http_server *server;
     struct answer a;
-    struct invocation *x;
     int n;
     CHECK_OK(loop_init(&r.loop, NULL));
     struct http_server_opts so = { .host = "127.0.0.1", .on_request = on_echo_request };
@@ -1258,12 +1255,12 @@ TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)
                                   .body_bytes = UINT64_MAX,
                                   .body = STR("one ") };
     a = (struct answer){ .body = BUF_INIT(1 << 20) };
-    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_events, &a, &a.x, NULL));
     while (a.body.n < 4)
         (void)loop_turn(&r.loop, true);
     CHECK_INT(a.status, 201);
-    (void)invoke_write(worker_invoker(r.w), x, STR("two"));
-    invoke_end_body(worker_invoker(r.w), x, NULL);
+    (void)exchange_write(a.x, STR("two"));
+    exchange_end_body(a.x, NULL);
     while (!a.ends)
         (void)loop_turn(&r.loop, true);
     CHECK_INT(a.r, 0);
@@ -1274,7 +1271,7 @@ TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)
                                    .target = STR("/never"),
                                    .deadline_ms = loop_now_ms(&r.loop) + 20 };
     a = (struct answer){ 0 };
-    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_events, &a, &a.x, NULL));
     while (!a.ends)
         (void)loop_turn(&r.loop, true);
     CHECK_INT(a.r, -ETIMEDOUT);
@@ -1285,7 +1282,7 @@ TEST(a_worker_carries_requests_to_sandboxes_with_an_address_of_their_own)
         (void)loop_turn(&r.loop, true);
     req.deadline_ms = 0;
     a = (struct answer){ 0 };
-    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_ops, &a, &x, NULL));
+    CHECK_OK(invoke_start(worker_invoker(r.w), &req, &call_events, &a, &a.x, NULL));
     while (!a.ends)
         (void)loop_turn(&r.loop, true);
     CHECK_INT(a.r, -ECONNREFUSED);

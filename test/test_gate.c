@@ -7,6 +7,7 @@
 
 #include "codec/json.h"
 #include "fake_transport.h"
+#include "operator/identity_transport.h"
 #include "test.h"
 
 struct rig {
@@ -56,7 +57,7 @@ static void rig_fini(struct rig *r)
 
 /* One request through the gate, and what became of it. */
 struct asked {
-    struct kube_call *call;
+    struct exchange *call;
     int status, ends, r;
     struct err err;
 };
@@ -75,13 +76,13 @@ static void on_end(void *arg, int r, const struct err *err)
         a->err = *err;
 }
 
-static const struct kube_call_ops ops = { .on_head = on_head, .on_end = on_end };
+static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
 
 static void ask(struct rig *r, struct asked *a)
 {
     struct kube_request req = { .method = STR("GET"), .target = STR("/api/v1/pods") };
     *a = (struct asked){ 0 };
-    CHECK_OK(transport_start(gate_transport(r->gate), &req, &ops, a, &a->call, NULL));
+    CHECK_OK(transport_start(gate_transport(r->gate), &req, &events, a, &a->call, NULL));
 }
 
 static void answer(struct rig *r, size_t i, int status, const char *body)
@@ -146,8 +147,8 @@ TEST(an_account_that_cannot_be_had_fails_requests_with_the_reason)
     CHECK_INT(a.r, E_DENIED);
     CHECK(strstr(a.err.text, "make service account 'ns/a': you may not"));
     CHECK_INT(r.fake.n, 2);
-    struct kube_call *call; /* not a request for each request */
-    CHECK_INT(transport_start(gate_transport(r.gate), &req, &ops, &a, &call, NULL), E_DENIED);
+    struct exchange *call; /* not a request for each request */
+    CHECK_INT(transport_start(gate_transport(r.gate), &req, &events, &a, &call, NULL), E_DENIED);
     CHECK_INT(r.fake.n, 2);
     rig_fini(&r);
 }
@@ -233,7 +234,7 @@ TEST(operators_of_one_account_share_its_identity)
     answer(&r, 0, 200, account);
     answer(&r, 1, 200, "{}");
     struct kube_request req = { .method = STR("GET"), .target = STR("/api") };
-    CHECK_OK(transport_start(gate_transport(other), &req, &ops, &a, &a.call, NULL));
+    CHECK_OK(transport_start(gate_transport(other), &req, &events, &a, &a.call, NULL));
     CHECK_STR(str_of(r.fake.call[2].target), "/api");
     answer(&r, 2, 200, "{}");
     gate_free(other);
@@ -250,7 +251,7 @@ TEST(requests_beyond_the_rate_wait_for_their_turn)
         ask(&r, &a[i]);
     answer(&r, 0, 200, account);
     CHECK_INT(r.fake.n, 3); /* the account and two of them */
-    transport_cancel(gate_transport(r.gate), a[3].call);
+    exchange_cancel(a[3].call);
     turn(&r);
     CHECK_INT(a[3].ends, 1);
     CHECK_INT(a[3].r, -ECANCELED);
@@ -319,15 +320,79 @@ TEST(a_cancelled_request_ends_once_whether_it_waits_or_runs)
     struct asked a, b;
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
     ask(&r, &a);
-    transport_cancel(gate_transport(r.gate), a.call);
+    exchange_cancel(a.call);
     turn(&r);
     CHECK_INT(a.ends, 1);
     CHECK_INT(a.r, -ECANCELED);
     answer(&r, 0, 200, account);
     CHECK_INT(r.fake.n, 1); /* nobody waits for it any more */
     ask(&r, &b);
-    transport_cancel(gate_transport(r.gate), b.call);
+    exchange_cancel(b.call);
     fake_settle(&r.fake);
+    CHECK_INT(b.ends, 1);
+    rig_fini(&r);
+}
+
+TEST(a_pause_before_a_request_is_sent_holds_once_it_is_sent)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    ask(&r, &a);
+    exchange_pause(a.call);
+    answer(&r, 0, 200, account);
+    CHECK_INT(r.fake.n, 2);
+    CHECK(r.fake.call[1].paused);
+    exchange_resume(a.call);
+    CHECK(!r.fake.call[1].paused);
+    answer(&r, 1, 200, "{}");
+    CHECK_INT(a.status, 200);
+    rig_fini(&r);
+}
+
+static void on_watch_event(void *arg, const struct watch_event *ev)
+{
+}
+
+TEST(events_of_a_watch_need_no_forwarding)
+{
+    struct rig r;
+    struct asked a;
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    ask(&r, &a);
+    answer(&r, 0, 200, account);
+    answer(&r, 1, 200, "{}");
+    struct kube_request req = { .method = STR("GET"),
+                                .target = STR("/api/v1/pods?watch=true"),
+                                .on_event = on_watch_event,
+                                .event_arg = &a };
+    CHECK_OK(transport_start(gate_transport(r.gate), &req, &events, &a, &a.call, NULL));
+    CHECK(r.fake.call[2].on_event == on_watch_event && r.fake.call[2].event_arg == &a);
+    answer(&r, 2, 200, "");
+    rig_fini(&r);
+}
+
+TEST(only_requests_in_the_name_of_an_account_pass_a_gate)
+{
+    struct rig r;
+    struct asked a = { 0 }, b = { 0 };
+    rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
+    struct identity_transport *t = identity_transport_new(&r.loop, &r.fake.base, r.ids);
+    struct kube_identity other = { .user = STR("alice") };
+    struct kube_identity ours = { .user = str_of(gate_user(r.gate)) };
+    struct kube_request req = { .identity = &other, .method = STR("GET"), .target = STR("/api") };
+    CHECK_OK(transport_start(identity_transport_base(t), &req, &events, &a, &a.call, NULL));
+    CHECK(a.call == &r.fake.call[0].x);
+    CHECK_STR(str_of(r.fake.call[0].user), "alice");
+    answer(&r, 0, 200, "{}");
+    CHECK_INT(a.ends, 1);
+    req.identity = &ours;
+    CHECK_OK(transport_start(identity_transport_base(t), &req, &events, &b, &b.call, NULL));
+    answer(&r, 1, 200, account);
+    CHECK_STR(str_of(r.fake.call[2].user), "system:serviceaccount:ns:a");
+    identity_transport_close(t); /* the request goes on */
+    answer(&r, 2, 200, "{}");
+    CHECK_INT(b.status, 200);
     CHECK_INT(b.ends, 1);
     rig_fini(&r);
 }

@@ -656,10 +656,10 @@ static void plain_end(void *arg, int r, const struct err *err)
 
 static void post(const char *timeout, struct str body)
 {
-    static const struct http_call_ops plain_ops = { .on_head = plain_head,
-                                                    .on_trailers = plain_trailers,
-                                                    .on_end = plain_end };
-    struct http_call *call;
+    static const struct exchange_events plain_events = { .on_head = plain_head,
+                                                         .on_trailers = plain_trailers,
+                                                         .on_end = plain_end };
+    struct exchange *call;
     struct headers h = { 0 };
     struct err err = { 0 };
     plain = (struct plain){ 0 };
@@ -672,7 +672,7 @@ static void post(const char *timeout, struct str body)
                                          .target = STR("/t.T/Echo"),
                                          .headers = &h,
                                          .body = body,
-                                         .ops = &plain_ops };
+                                         .events = &plain_events };
     CHECK_OK(http_call_start(client, &opts, &call, &err));
     headers_fini(&h);
     WAIT_FOR(plain.ends);

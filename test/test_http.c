@@ -1195,7 +1195,7 @@ TEST(an_unusable_address_is_a_clear_error)
 static struct http_client *client;
 
 struct reply {
-    struct http_call *call;
+    struct exchange *call;
     int status;
     struct buf body;
     struct headers headers;
@@ -1220,9 +1220,9 @@ static void on_head(void *arg, int status, const struct headers *headers)
     if (r->keep_headers)
         CHECK_OK(headers_copy(&r->headers, headers));
     if (r->pause_each)
-        http_call_pause(r->call);
+        exchange_pause(r->call);
     if (r->cancel_on_head)
-        http_call_cancel(r->call);
+        exchange_cancel(r->call);
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -1232,9 +1232,9 @@ static void on_data(void *arg, struct str chunk)
     CHECK_INT(r->ends, 0);
     CHECK_OK(buf_add_str(&r->body, chunk));
     if (r->pause_each)
-        http_call_pause(r->call);
+        exchange_pause(r->call);
     if (r->cancel_on_data)
-        http_call_cancel(r->call);
+        exchange_cancel(r->call);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -1253,9 +1253,9 @@ static void on_end(void *arg, int r, const struct err *err)
     }
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void call(struct reply *r, const char *method, const char *target, struct str body,
                  uint64_t timeout_ms)
@@ -1267,7 +1267,7 @@ static void call(struct reply *r, const char *method, const char *target, struct
         .target = str_of(target),
         .body = body,
         .head_timeout_ms = timeout_ms,
-        .ops = &call_ops,
+        .events = &call_events,
         .arg = r,
     };
     if (http_call_start(client, &opts, &r->call, &err) < 0)
@@ -1373,7 +1373,7 @@ TEST(a_paused_call_gets_nothing_and_loses_nothing)
         CHECK_INT(r.body.n + r.ends, 0);
         timer_start(&loop, &guard, 60000, on_guard);
         while (!r.ends) {
-            http_call_resume(r.call);
+            exchange_resume(r.call);
             (void)loop_turn(&loop, true);
         }
         timer_stop(&loop, &guard);
@@ -1411,14 +1411,14 @@ TEST(a_call_can_be_cancelled_at_any_time)
     struct reply queued = { 0 }, running = { 0 }, fresh = { 0 },
                  at_head = { .cancel_on_head = true }, at_data = { .cancel_on_data = true };
     get(&fresh, "/hello"); /* before anything is connected */
-    http_call_cancel(fresh.call);
+    exchange_cancel(fresh.call);
     CHECK_INT(fresh.ends, 0);
     get(&running, "/hold");
     get(&queued, "/hello");
     WAIT_FOR(requests == 1);
-    http_call_cancel(queued.call);
+    exchange_cancel(queued.call);
     WAIT_FOR(queued.ends);
-    http_call_cancel(running.call);
+    exchange_cancel(running.call);
     WAIT_FOR(running.ends && seen.gones);
     get(&at_head, "/hello");
     WAIT_FOR(at_head.ends);
@@ -1487,7 +1487,7 @@ TEST(a_call_that_finds_no_free_connection_times_out)
     CHECK_ERR(waits.r, -ETIMEDOUT);
     CHECK(strstr(waits.err.text, "no free connection within 30 ms"));
     CHECK_INT(requests, 1);
-    http_call_cancel(holds.call);
+    exchange_cancel(holds.call);
     WAIT_FOR(holds.ends && seen.gones);
     reply_fini(&holds);
     reply_fini(&waits);
@@ -1624,8 +1624,8 @@ TEST(malformed_calls_are_refused_at_once)
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct http_call_opts opts = { .method = str_of(bad[i][0]),
                                        .target = str_of(bad[i][1]),
-                                       .ops = &call_ops };
-        struct http_call *c;
+                                       .events = &call_events };
+        struct exchange *c;
         CHECK_ERR(http_call_start(client, &opts, &c, NULL), -EINVAL);
     }
     http_client_close(client);

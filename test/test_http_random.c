@@ -145,7 +145,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
 /* ------------------------------------------------------------------ client */
 
 struct one {
-    struct http_call *call;
+    struct exchange *call;
     struct buf sent, got;
     size_t want;      /* bytes of a stream; SIZE_MAX: what was sent */
     const char *text; /* or this */
@@ -169,10 +169,10 @@ static void one_data(void *arg, struct str chunk)
     CHECK_OK(buf_add_str(&o->got, chunk));
     if (test_random_below(6) == 0) {
         o->paused = true;
-        http_call_pause(o->call);
+        exchange_pause(o->call);
     }
     if (test_random_below(100) == 0)
-        http_call_cancel(o->call);
+        exchange_cancel(o->call);
 }
 
 static void check_complete(const struct one *o)
@@ -208,15 +208,15 @@ static void one_end(void *arg, int r, const struct err *err)
     buf_fini(&o->got);
 }
 
-static const struct http_call_ops one_ops = { .on_head = one_head,
-                                              .on_data = one_data,
-                                              .on_end = one_end };
+static const struct exchange_events one_events = { .on_head = one_head,
+                                                   .on_data = one_data,
+                                                   .on_end = one_end };
 
 static void start_one(void)
 {
     struct one *o = &ones[n_started++];
     *o = (struct one){ .sent = BUF_INIT(STREAM_MAX_BYTES), .got = BUF_INIT(STREAM_MAX_BYTES) };
-    struct http_call_opts opts = { .method = STR("GET"), .ops = &one_ops, .arg = o };
+    struct http_call_opts opts = { .method = STR("GET"), .events = &one_events, .arg = o };
     char target[40];
     switch (test_random_below(8)) {
     case 0:
@@ -265,12 +265,12 @@ static void disturb_one(void)
         return;
     if (o->paused) {
         o->paused = false;
-        http_call_resume(o->call);
+        exchange_resume(o->call);
     } else if (test_random_below(40) == 0) {
-        http_call_cancel(o->call);
+        exchange_cancel(o->call);
     } else if (test_random_below(10) == 0) {
         o->paused = true;
-        http_call_pause(o->call);
+        exchange_pause(o->call);
     }
 }
 
@@ -279,7 +279,7 @@ static void resume_all(void)
     for (unsigned i = 0; i < n_started; i++) {
         if (!ones[i].ends && ones[i].paused) {
             ones[i].paused = false;
-            http_call_resume(ones[i].call);
+            exchange_resume(ones[i].call);
         }
     }
 }
@@ -402,7 +402,7 @@ static void torture_end(void *arg, int r, const struct err *err)
     CHECK(r == 0 || err->text[0]);
 }
 
-static const struct http_call_ops torture_ops = { .on_end = torture_end };
+static const struct exchange_events torture_events = { .on_end = torture_end };
 
 static int first_free_fd(void)
 {
@@ -438,8 +438,8 @@ TEST(running_out_of_descriptors_is_an_error_or_a_lost_connection)
             CHECK_OK(http_client_new(&loop, &client_opts, &client, &err));
             struct http_call_opts call = { .method = STR("GET"),
                                            .target = STR("/"),
-                                           .ops = &torture_ops };
-            struct http_call *c;
+                                           .events = &torture_events };
+            struct exchange *c;
             over = false;
             CHECK_OK(http_call_start(client, &call, &c, &err));
             while (!over)

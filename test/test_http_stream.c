@@ -220,7 +220,7 @@ static void teardown(void)
 static struct http_client *client;
 
 static struct reply {
-    struct http_call *call;
+    struct exchange *call;
     int status, r;
     struct err err;
     unsigned heads, ends, writables, trailers, interims;
@@ -253,8 +253,8 @@ static void on_end(void *arg, int r, const struct err *err)
     reply.sent = http_call_was_sent(reply.call);
     reply.body_sent = http_call_body_was_sent(reply.call);
     reply.reset_code = http_call_reset_code(reply.call);
-    CHECK(http_call_write(reply.call, STR("too late, and no fault")));
-    http_call_end_body(reply.call, NULL);
+    CHECK(exchange_write(reply.call, STR("too late, and no fault")));
+    exchange_end_body(reply.call, NULL);
     reply.call = NULL;
 }
 
@@ -272,7 +272,7 @@ static void on_trailers(void *arg, const struct headers *trailers)
     keep(reply.sum, sizeof reply.sum, headers_get(trailers, "x-sum"));
     keep(reply.bytes, sizeof reply.bytes, headers_get(trailers, "x-bytes"));
     if (reply.cancels)
-        http_call_cancel(reply.call);
+        exchange_cancel(reply.call);
 }
 
 static char piece[24 << 10];
@@ -282,7 +282,7 @@ static void pour(void *arg)
     while (reply.left) {
         size_t n = MIN(reply.left, sizeof piece);
         reply.left -= n;
-        bool more = http_call_write(reply.call, str_n(piece, n));
+        bool more = exchange_write(reply.call, str_n(piece, n));
         reply.most_pending = MAX(reply.most_pending, http_call_pending(reply.call));
         if (!more)
             return;
@@ -290,7 +290,7 @@ static void pour(void *arg)
     struct headers t = { 0 };
     CHECK_OK(headers_addc(&t, "x-sum", "all there"));
     CHECK_OK(headers_addc(&t, "content-length", "7")); /* not as a trailer */
-    http_call_end_body(reply.call, &t);
+    exchange_end_body(reply.call, &t);
     headers_fini(&t);
 }
 
@@ -300,12 +300,11 @@ static void on_writable(void *arg)
     pour(NULL);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end,
-                                               .on_interim = on_interim,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end,
+                                                    .on_trailers = on_trailers,
+                                                    .on_writable = on_writable };
 
 static void begin(struct http_call_opts opts)
 {
@@ -314,7 +313,8 @@ static void begin(struct http_call_opts opts)
     reply = (struct reply){ .body = BUF_INIT(64 << 20) };
     if (!opts.method.n)
         opts.method = STR("POST");
-    opts.ops = &call_ops;
+    opts.events = &call_events;
+    opts.on_interim = on_interim;
     CHECK_OK(http_call_start(client, &opts, &reply.call, &err));
 }
 
@@ -440,12 +440,12 @@ TEST_BOTH(an_answer_comes_while_the_request_goes_on)
     WAIT_FOR(reply.body.n == 1);
     for (size_t i = 1; i < 10; i++) {
         char digit = (char)('0' + i);
-        CHECK(http_call_write(reply.call, str_n(&digit, 1)));
+        CHECK(exchange_write(reply.call, str_n(&digit, 1)));
         WAIT_FOR(reply.body.n == i + 1);
         CHECK_INT(http_call_pending(reply.call), 0);
         CHECK_INT(reply.ends + seen.body_ends, 0);
     }
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(reply.ends);
     CHECK_STR(buf_str(&reply.body), "0123456789");
     CHECK_INT(reply.r, 0);
@@ -454,13 +454,13 @@ TEST_BOTH(an_answer_comes_while_the_request_goes_on)
 TEST_BOTH(a_body_may_be_empty)
 {
     begin_stream("/echo", HTTP_CHUNKED);
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_INT(reply.r, 0);
     CHECK_INT(reply.body.n, 0);
     CHECK(strcmp(reply.bytes, "0") == 0);
     begin_stream("/echo", 0);
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.r, 0);
 }
@@ -468,7 +468,7 @@ TEST_BOTH(a_body_may_be_empty)
 TEST_BOTH(an_early_answer_ends_the_call)
 {
     begin_stream("/early", HTTP_CHUNKED);
-    CHECK(http_call_write(reply.call, STR("the first of many")));
+    CHECK(exchange_write(reply.call, STR("the first of many")));
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.r, 0);
     CHECK_STR(buf_str(&reply.body), "no need to go on");
@@ -491,7 +491,7 @@ TEST_BOTH(a_reader_that_pauses_holds_up_the_writer)
     for (int i = 0; i < 20; i++)
         (void)loop_turn(&loop, false);
     CHECK(reply.left > 40 << 20);
-    http_call_cancel(reply.call);
+    exchange_cancel(reply.call);
     WAIT_FOR(reply.ends);
     CHECK_ERR(reply.r, -ECANCELED);
     seen.pauses = false;
@@ -504,9 +504,9 @@ TEST_BOTH(a_reader_that_pauses_holds_up_the_writer)
 TEST_BOTH(a_body_that_is_short_fails_the_call)
 {
     begin_stream("/hold", 10);
-    CHECK(http_call_write(reply.call, STR("four")));
+    CHECK(exchange_write(reply.call, STR("four")));
     WAIT_FOR(seen.body.n == 4);
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     CHECK_INT(reply.ends, 0);
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_ERR(reply.r, -EINVAL);
@@ -516,17 +516,17 @@ TEST_BOTH(a_body_that_is_short_fails_the_call)
 TEST_BOTH(a_silent_body_may_be_allowed)
 {
     begin_stream("/hold", HTTP_CHUNKED);
-    CHECK(http_call_write(reply.call, STR("a")));
+    CHECK(exchange_write(reply.call, STR("a")));
     WAIT_FOR(seen.body.n == 1);
     http_let_body_idle(seen.x);
     loop_skip(&loop, 10 * HTTP_BODY_IDLE_TIMEOUT_MS);
     for (int i = 0; i < 5; i++)
         (void)loop_turn(&loop, false);
     CHECK_INT(seen.gones, 0);
-    CHECK(http_call_write(reply.call, STR("b")));
+    CHECK(exchange_write(reply.call, STR("b")));
     WAIT_FOR(seen.body.n == 2);
     CHECK_INT(loop_next_timer_ms(&loop) == UINT64_MAX, 1);
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(seen.body_ends);
     http_reply(seen.x, 204, NULL, STR(""));
     WAIT_FOR(reply.ends);
@@ -536,7 +536,7 @@ TEST_BOTH(a_silent_body_may_be_allowed)
 TEST_BOTH(trailers_may_end_the_caller_s_interest)
 {
     begin_stream("/echo", HTTP_CHUNKED);
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     reply.cancels = true;
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.trailers, 1);
@@ -605,17 +605,17 @@ TEST_HTTP1(an_upgrade_makes_a_tunnel)
     WAIT_FOR(reply.body.n == 3);
     CHECK_INT(reply.status, 101);
     CHECK(strcmp(seen.upgrade, "echo") == 0);
-    CHECK(http_call_write(reply.call, STR("0\r\n\r\n")));
+    CHECK(exchange_write(reply.call, STR("0\r\n\r\n")));
     WAIT_FOR(reply.body.n == 8);
-    http_call_pause(reply.call);
-    CHECK(http_call_write(reply.call, STR("held")));
+    exchange_pause(reply.call);
+    CHECK(exchange_write(reply.call, STR("held")));
     for (int i = 0; i < 20; i++)
         (void)loop_turn(&loop, false);
     CHECK_INT(reply.body.n, 8);
-    http_call_resume(reply.call);
+    exchange_resume(reply.call);
     WAIT_FOR(reply.body.n == 12);
     CHECK_INT(loop_next_timer_ms(&loop) == UINT64_MAX, 1); /* silence is no fault */
-    http_call_end_body(reply.call, NULL);
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_INT(reply.r, 0);
     CHECK_STR(buf_str(&reply.body), "hi 0\r\n\r\nheldbye");
@@ -645,7 +645,7 @@ TEST_HTTP1(a_tunnel_ends_with_its_server)
     seen_reset();
     begin_upgrade("/upgrade");
     WAIT_FOR(reply.body.n == 3);
-    http_call_cancel(reply.call);
+    exchange_cancel(reply.call);
     WAIT_FOR(reply.ends && seen.gones);
     CHECK_ERR(reply.r, -ECANCELED);
     CHECK_ERR(seen.gone_r, -ECONNRESET);
@@ -688,7 +688,7 @@ TEST_HTTP1(a_refused_upgrade_is_a_response_like_any_other)
     begin_upgrade("/upgrade");
     WAIT_FOR(reply.body.n == 3);
     CHECK_INT(http_server_connections(server), 1);
-    http_call_cancel(reply.call);
+    exchange_cancel(reply.call);
     WAIT_FOR(reply.ends);
 }
 
@@ -791,8 +791,8 @@ TEST(a_refused_connection_has_sent_nothing)
     for (int http2 = 0; http2 < 2; http2++) {
         client_setup((struct http_client_opts){ .http2 = http2 });
         begin_stream("/x", HTTP_CHUNKED);
-        CHECK(http_call_write(reply.call, STR("body")));
-        http_call_end_body(reply.call, NULL);
+        CHECK(exchange_write(reply.call, STR("body")));
+        exchange_end_body(reply.call, NULL);
         WAIT_FOR(reply.ends);
         CHECK_ERR(reply.r, -ECONNREFUSED);
         CHECK(!reply.sent && !reply.body_sent);
@@ -874,8 +874,8 @@ TEST(a_streamed_request_waits_for_its_head_after_its_end)
     loop_skip(&loop, 5000);
     turns(5);
     CHECK_INT(reply.ends, 0);
-    CHECK(http_call_write(reply.call, STR("body")));
-    http_call_end_body(reply.call, NULL);
+    CHECK(exchange_write(reply.call, STR("body")));
+    exchange_end_body(reply.call, NULL);
     loop_skip(&loop, 1001);
     WAIT_FOR(reply.ends);
     CHECK_ERR(reply.r, -ETIMEDOUT);
@@ -1042,16 +1042,17 @@ static void on_guest_end(void *arg, int r, const struct err *err)
 
 static void *guest_main(void *arg)
 {
-    static const struct http_call_ops ops = { .on_end = on_guest_end };
+    static const struct exchange_events events = { .on_end = on_guest_end };
     struct guest *g = arg;
-    struct http_call *call;
+    struct exchange *call;
     CHECK_OK(loop_init(&g->loop, NULL));
     CHECK_OK(http_client_new(&g->loop, &(struct http_client_opts){ .host = "127.0.0.1", .port = 1 },
                              &g->client, NULL));
-    CHECK_OK(http_call_start(
-        g->client,
-        &(struct http_call_opts){ .method = STR("GET"), .target = STR("/"), .ops = &ops, .arg = g },
-        &call, NULL));
+    CHECK_OK(
+        http_call_start(g->client,
+                        &(struct http_call_opts){
+                            .method = STR("GET"), .target = STR("/"), .events = &events, .arg = g },
+                        &call, NULL));
     while (!g->is_over)
         (void)loop_turn(&g->loop, true);
     return NULL;
@@ -1118,8 +1119,8 @@ TEST(listeners_may_share_a_port)
     for (int i = 0; i < 64; i++) {
         begin_upgrade("/upgrade"); /* a connection each, spread by the kernel */
         WAIT_FOR(reply.body.n == 3);
-        struct http_call *was = reply.call;
-        http_call_cancel(was);
+        struct exchange *was = reply.call;
+        exchange_cancel(was);
         WAIT_FOR(reply.ends);
         if (http_server_connections(other))
             break;
@@ -1134,13 +1135,13 @@ TEST(listeners_may_share_a_port)
 TEST_BOTH(a_server_that_drains_ends_what_runs_and_takes_no_more)
 {
     begin_stream("/echo", HTTP_CHUNKED);
-    CHECK(http_call_write(reply.call, STR("before ")));
+    CHECK(exchange_write(reply.call, STR("before ")));
     WAIT_FOR(reply.body.n == 7);
     http_server_drain(server);
     http_server_drain(server);
     turns(10);
-    CHECK(http_call_write(reply.call, STR("after")));
-    http_call_end_body(reply.call, NULL);
+    CHECK(exchange_write(reply.call, STR("after")));
+    exchange_end_body(reply.call, NULL);
     WAIT_FOR(reply.ends);
     CHECK_INT(reply.r, 0);
     CHECK_STR(buf_str(&reply.body), "before after");

@@ -208,7 +208,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
 /* ------------------------------------------------------------------ the client: many calls */
 
 struct one {
-    struct http_call *http;
+    struct exchange *http;
     struct grpc_call *grpc; /* or this */
     struct defer wake, more;
     size_t total, sent, got, trailer, cancels_at;
@@ -228,7 +228,7 @@ static void write_more(struct defer *d)
             block[i] = byte_at(o->sent + i);
         o->sent += n;
         o->full = o->grpc ? !grpc_call_send(o->grpc, str_n(block, n))
-                          : !http_call_write(o->http, str_n(block, n));
+                          : !exchange_write(o->http, str_n(block, n));
         if (o->full)
             return;
         if (chance(20)) {
@@ -240,7 +240,7 @@ static void write_more(struct defer *d)
     if (o->grpc)
         grpc_call_half_close(o->grpc);
     else
-        http_call_end_body(o->http, NULL);
+        exchange_end_body(o->http, NULL);
 }
 
 static void on_writable(void *arg)
@@ -262,7 +262,7 @@ static void on_one_wake(struct defer *d)
     if (o->grpc)
         grpc_call_resume(o->grpc);
     else
-        http_call_resume(o->http);
+        exchange_resume(o->http);
 }
 
 static void got_bytes(struct one *o, struct str chunk)
@@ -276,13 +276,13 @@ static void got_bytes(struct one *o, struct str chunk)
         if (o->grpc)
             grpc_call_cancel(o->grpc);
         else
-            http_call_cancel(o->http);
+            exchange_cancel(o->http);
     } else if (chance(10) && !o->paused) {
         o->paused = true;
         if (o->grpc)
             grpc_call_pause(o->grpc);
         else
-            http_call_pause(o->http);
+            exchange_pause(o->http);
         defer_start(&loop, &o->wake, on_one_wake);
     }
 }
@@ -334,7 +334,7 @@ static void on_result(void *arg, const struct grpc_result *result)
 
 static void begin_one(void)
 {
-    static const struct http_call_ops ops = {
+    static const struct exchange_events events = {
         .on_data = on_data, .on_trailers = on_trailers, .on_writable = on_writable, .on_end = on_end
     };
     static const struct grpc_call_ops grpc_ops = { .on_message = on_message,
@@ -357,7 +357,7 @@ static void begin_one(void)
                                              .target = STR("/"),
                                              .streams = true,
                                              .body_n = counted ? o->total : HTTP_CHUNKED,
-                                             .ops = &ops,
+                                             .events = &events,
                                              .arg = o };
         CHECK_OK(http_call_start(client, &opts, &o->http, &err));
     }

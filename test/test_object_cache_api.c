@@ -403,10 +403,9 @@ static void on_heads_end(void *arg, int code, const struct err *err)
 
 static void check_heads(const char *target, const char *accept, const char *wanted)
 {
-    static const struct kube_call_ops heads_ops = { .on_head = on_any_head,
-                                                    .on_data = on_bytes,
-                                                    .on_event = on_watch_event,
-                                                    .on_end = on_heads_end };
+    static const struct exchange_events heads_events = { .on_head = on_any_head,
+                                                         .on_data = on_bytes,
+                                                         .on_end = on_heads_end };
     struct rig r;
     struct heads h = { .seen = BUF_INIT(4096) };
     rig_init(&r, (struct object_cache_opts){ .embedded = true });
@@ -416,9 +415,11 @@ static void check_heads(const char *target, const char *accept, const char *want
     (void)headers_addc(&headers, "accept", accept);
     struct kube_request req = { .method = STR("GET"),
                                 .target = str_of(target),
-                                .headers = &headers };
-    struct kube_call *call;
-    CHECK_OK(transport_start(t, &req, &heads_ops, &h, &call, NULL));
+                                .headers = &headers,
+                                .on_event = on_watch_event,
+                                .event_arg = &h };
+    struct exchange *call;
+    CHECK_OK(transport_start(t, &req, &heads_events, &h, &call, NULL));
     headers_fini(&headers);
     while (!h.seen.n || h.seen.p[h.seen.n - 2] != 'B') /* the bookmark after what was there */
         (void)loop_turn(&r.f.loop, true);
@@ -435,7 +436,7 @@ static void check_heads(const char *target, const char *accept, const char *want
         (void)loop_turn(&r.f.loop, true);
     CHECK_STR(buf_str(&h.seen), wanted);
     CHECK_INT(h.lines, 0);
-    transport_cancel(t, call);
+    exchange_cancel(call);
     while (!h.ended)
         (void)loop_turn(&r.f.loop, true);
     buf_fini(&h.seen);

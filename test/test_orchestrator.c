@@ -354,12 +354,12 @@ static struct {
 } t;
 
 static int start_nothing(struct transport *transport, const struct kube_request *req,
-                         const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                         const struct exchange_events *events, void *arg, struct exchange **ret,
                          struct err *err)
 {
     (void)transport;
     (void)req;
-    (void)ops;
+    (void)events;
     (void)arg;
     (void)ret;
     return err_set(err, -ECONNREFUSED, "the cluster is away");
@@ -396,9 +396,8 @@ static void begin_on(struct transport *transport, struct node_networks networks,
 
 static void begin(void)
 {
-    static const struct transport_ops ops = { .start = start_nothing };
     memset(&t, 0, sizeof t);
-    t.transport.ops = &ops;
+    t.transport.start = start_nothing;
     begin_on(&t.transport, (struct node_networks){ 0 }, 0);
 }
 

@@ -219,7 +219,7 @@ struct reply {
     unsigned ends;
     struct buf body;
     struct err err;
-    struct http_call *call;
+    struct exchange *call;
     bool pause_each;
 };
 
@@ -234,7 +234,7 @@ static void on_data(void *arg, struct str chunk)
     struct reply *r = arg;
     CHECK_OK(buf_add_str(&r->body, chunk));
     if (r->pause_each)
-        http_call_pause(r->call);
+        exchange_pause(r->call);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -246,9 +246,9 @@ static void on_end(void *arg, int r, const struct err *err)
         reply->err = *err;
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static struct http_client *client_new(struct tls_ctx *tls, const char *name)
 {
@@ -265,9 +265,11 @@ static void start(struct http_client *c, struct str body, struct reply *reply)
 {
     struct err err = { 0 };
     reply->body = BUF_INIT(64 << 20);
-    struct http_call_opts opts = {
-        .method = STR("POST"), .target = STR("/"), .body = body, .ops = &call_ops, .arg = reply
-    };
+    struct http_call_opts opts = { .method = STR("POST"),
+                                   .target = STR("/"),
+                                   .body = body,
+                                   .events = &call_events,
+                                   .arg = reply };
     CHECK_OK(http_call_start(c, &opts, &reply->call, &err));
 }
 
@@ -440,7 +442,7 @@ TEST(large_bodies_go_both_ways_with_pauses)
         timer_start(&loop, &guard, 60000, on_guard);
         while (!reply.ends) {
             if (pausing)
-                http_call_resume(reply.call);
+                exchange_resume(reply.call);
             (void)loop_turn(&loop, true);
         }
         timer_stop(&loop, &guard);

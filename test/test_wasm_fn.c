@@ -295,11 +295,11 @@ TEST(bodies_of_any_size_travel_both_ways)
                 CHECK_OK(buf_add(&sent, piece, m));
                 n += m;
                 unsigned before = c.writables;
-                if (invoke_write(c.v, c.x, str_n(piece, m)))
+                if (exchange_write(c.x, str_n(piece, m)))
                     continue;
                 FN_WAIT(&rig, c.writables > before);
             }
-            invoke_end_body(c.v, c.x, NULL);
+            exchange_end_body(c.x, NULL);
             FN_WAIT(&rig, c.is_over);
             CHECK_OK(c.end);
             CHECK(str_eq(buf_str(&c.body), buf_str(&sent)));
@@ -342,7 +342,7 @@ TEST(a_flush_leaves_at_once_and_a_wait_for_the_body_as_well)
     FN_WAIT(&rig, c.body.n);
     check_body(&c, 200, "first");
     CHECK(!c.is_over);
-    CHECK(invoke_write(c.v, c.x, STR("go on")));
+    CHECK(exchange_write(c.x, STR("go on")));
     FN_WAIT(&rig, c.is_over);
     check_body(&c, 200, "firstsecond");
     fn_call_fini(&c);
@@ -369,7 +369,7 @@ TEST(a_caller_that_stops_reading_stops_its_function)
         CHECK(slow.body.n < 1 << 20 && !slow.is_over);
         slow.pause_after = 0;
         slow.is_paused = false;
-        invoke_resume(slow.v, slow.x);
+        exchange_resume(slow.x);
         FN_WAIT(&rig, slow.is_over);
         CHECK_OK(slow.end);
         CHECK_INT(slow.body.n, 30000000);
@@ -398,7 +398,7 @@ TEST(a_caller_that_stops_reading_stops_a_function_that_flushes)
     CHECK(!slow.is_over);
     slow.pause_after = 0;
     slow.is_paused = false;
-    invoke_resume(slow.v, slow.x);
+    exchange_resume(slow.x);
     FN_WAIT(&rig, slow.is_over);
     CHECK_OK(slow.end);
     CHECK_INT(slow.body.n, 8388608);
@@ -660,7 +660,7 @@ TEST(cancelled_at_any_time_a_request_ends_once)
                 for (unsigned n = 0; n < turns && !c.is_over; n++)
                     (void)loop_turn(&rig.loop, false);
                 if (!c.is_over) {
-                    invoke_cancel(c.v, c.x);
+                    exchange_cancel(c.x);
                     FN_WAIT(&rig, c.is_over);
                     CHECK_ERR(c.end, -ECANCELED);
                 }
@@ -742,8 +742,8 @@ TEST(more_that_wait_for_their_bodies_than_a_runner_has_room_for)
         fn_start(&f, &calls[n], &q);
     }
     for (int n = 0; n < N; n++) {
-        (void)invoke_write(calls[n].v, calls[n].x, STR("four"));
-        invoke_end_body(calls[n].v, calls[n].x, NULL);
+        (void)exchange_write(calls[n].x, STR("four"));
+        exchange_end_body(calls[n].x, NULL);
     }
     for (int n = 0; n < N; n++) {
         FN_WAIT(&rig, calls[n].is_over);
@@ -1063,8 +1063,8 @@ TEST(templates_that_are_not_used_give_way_to_others)
         fn_do(&f[i], &c, "/count", NULL);
         check_body(&c, 200, i % 2 ? "1001" : "1");
     }
-    (void)invoke_write(parked.v, parked.x, STR("still there"));
-    invoke_end_body(parked.v, parked.x, NULL);
+    (void)exchange_write(parked.x, STR("still there"));
+    exchange_end_body(parked.x, NULL);
     FN_WAIT(&rig, parked.is_over);
     check_body(&parked, 200, "still there");
     struct wasm_runtime_stats s;
@@ -1137,10 +1137,10 @@ TEST(requests_of_a_sandbox_that_goes_may_end_first)
     fn_start(&f, &c, &q);
     rig.runtime->ops->destroy(rig.runtime, f.sandbox, 60000);
     (void)loop_turn(&rig.loop, false);
-    late.v = rig.runtime->invoker;
-    CHECK_ERR(invoke_start(late.v, &q, &fn_call_ops, &late, &late.x, NULL), -ECONNREFUSED);
-    invoke_write(c.v, c.x, STR("the end"));
-    invoke_end_body(c.v, c.x, NULL);
+    CHECK_ERR(invoke_start(rig.runtime->invoker, &q, &fn_call_events, &late, &late.x, NULL),
+              -ECONNREFUSED);
+    exchange_write(c.x, STR("the end"));
+    exchange_end_body(c.x, NULL);
     FN_WAIT(&rig, c.is_over);
     check_body(&c, 200, "the end");
     FN_WAIT(&rig, rig.destroyed == 1);
@@ -1258,7 +1258,7 @@ TEST(requests_that_loop_have_the_share_of_one)
     for (int i = 0; i < GREEDY; i++)
         for (int k = 0; k < GREEDY_CALLS; k++) {
             CHECK(!loops[i][k].is_over);
-            invoke_cancel(loops[i][k].v, loops[i][k].x);
+            exchange_cancel(loops[i][k].x);
             FN_WAIT(&rig, loops[i][k].is_over);
             fn_call_fini(&loops[i][k]);
         }
@@ -1291,7 +1291,7 @@ TEST(a_function_that_computes_beside_others_leaves_them_at_once)
         us = runner_cpu_us(&rig);
     } while (s.runners < 2);
     CHECK(!loop.is_over);
-    invoke_cancel(loop.v, loop.x);
+    exchange_cancel(loop.x);
     FN_WAIT(&rig, loop.is_over);
     fn_call_fini(&loop);
     fn_call_fini(&c);
@@ -1357,12 +1357,12 @@ static void chaos_write(struct chaos *s, size_t i)
     struct fn_call *c = &s->calls[i];
     size_t n = test_random() % sizeof piece;
     if (test_random() % 4 == 0) {
-        invoke_end_body(c->v, c->x, NULL);
+        exchange_end_body(c->x, NULL);
         s->is_writing[i] = false;
         return;
     }
     s->sent[i] += n;
-    (void)invoke_write(c->v, c->x, str_n(piece, n));
+    (void)exchange_write(c->x, str_n(piece, n));
 }
 
 static void chaos_step(struct chaos *s)
@@ -1379,12 +1379,12 @@ static void chaos_step(struct chaos *s)
     } else if (c->is_paused) {
         c->is_paused = false;
         c->pause_after = 0;
-        invoke_resume(c->v, c->x);
+        exchange_resume(c->x);
     } else if (s->is_writing[i]) {
         chaos_write(s, i);
     } else if (test_random() % 16 == 0) {
         s->may_fail[i] = true;
-        invoke_cancel(c->v, c->x);
+        exchange_cancel(c->x);
     }
     if (test_random() % 500 == 0) {
         size_t n = wasm_runtime_pids(s->rig.runtime, pids, ARRAY_LEN(pids));
@@ -1407,10 +1407,10 @@ static bool chaos_is_over(struct chaos *s)
         if (c->is_paused) {
             c->is_paused = false;
             c->pause_after = 0;
-            invoke_resume(c->v, c->x);
+            exchange_resume(c->x);
         } else if (s->is_writing[i]) {
             s->is_writing[i] = false;
-            invoke_end_body(c->v, c->x, NULL);
+            exchange_end_body(c->x, NULL);
         }
         return false;
     }

@@ -30,7 +30,7 @@ static struct state {
     uint64_t rev; /* of the newest change that was acknowledged */
     bool is_up;   /* the server */
 
-    struct kube_call *watch;
+    struct exchange *watch;
     struct buf seen;
     bool watch_ended;
 } * st;
@@ -64,9 +64,9 @@ static void reply_on_end(void *arg, int r, const struct err *err)
     a->r = r;
 }
 
-static const struct kube_call_ops reply_ops = { .on_head = reply_on_head,
-                                                .on_data = reply_on_data,
-                                                .on_end = reply_on_end };
+static const struct exchange_events reply_events = { .on_head = reply_on_head,
+                                                     .on_data = reply_on_data,
+                                                     .on_end = reply_on_end };
 
 /* An arena without memory is one at its limit, for which the client's object is too large. */
 static bool may_answer(int status)
@@ -80,7 +80,7 @@ static int ask_status(const char *method, const char *target, const char *body, 
 {
     struct reply a = { .body = BUF_INIT(1 << 20) };
     struct headers h = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     bool is_patch = strcmp(method, "PATCH") == 0;
     torture_own(true);
@@ -90,7 +90,7 @@ static int ask_status(const char *method, const char *target, const char *body, 
     const struct kube_request req = {
         .method = str_of(method), .target = str_of(target), .headers = &h, .body = str_of(body)
     };
-    a.r = transport_start(api_transport(st->f.api), &req, &reply_ops, &a, &call, &err);
+    a.r = transport_start(api_transport(st->f.api), &req, &reply_events, &a, &call, &err);
     while (a.r >= 0 && !a.is_over)
         (void)loop_turn(&st->f.loop, true);
     headers_fini(&h);
@@ -222,9 +222,9 @@ static void seen_on_end(void *arg, int r, const struct err *err)
     st->watch_ended = true;
 }
 
-static const struct kube_call_ops seen_ops = { .on_head = seen_on_head,
-                                               .on_data = seen_on_data,
-                                               .on_end = seen_on_end };
+static const struct exchange_events seen_events = { .on_head = seen_on_head,
+                                                    .on_data = seen_on_data,
+                                                    .on_end = seen_on_end };
 
 static void start_watch(void)
 {
@@ -234,7 +234,7 @@ static void start_watch(void)
     (void)snprintf(target, sizeof target, MAPS "?watch=1&resourceVersion=%llu",
                    (unsigned long long)store_revision(st->f.store));
     const struct kube_request req = { .method = STR("GET"), .target = str_of(target) };
-    int r = transport_start(api_transport(st->f.api), &req, &seen_ops, NULL, &st->watch, NULL);
+    int r = transport_start(api_transport(st->f.api), &req, &seen_events, NULL, &st->watch, NULL);
     CHECK(r >= 0 || torture_failed());
     st->watch_ended = r < 0;
 }
@@ -323,7 +323,7 @@ static void api_scenario(void)
     torture_off();
     check_recovered();
     if (!st->watch_ended)
-        transport_cancel(api_transport(st->f.api), st->watch);
+        exchange_cancel(st->watch);
     while (!st->watch_ended)
         (void)loop_turn(&st->f.loop, true);
     buf_fini(&st->seen);

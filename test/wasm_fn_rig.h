@@ -44,8 +44,7 @@ struct fn_under_test {
 };
 
 struct fn_call {
-    struct invocation *x;
-    struct invoker *v;
+    struct exchange *x;
     int status; /* 0: no head yet */
     struct headers headers, trailers;
     struct buf body;
@@ -232,7 +231,7 @@ static void fn_on_data(void *arg, struct str chunk)
     c->pieces++;
     if (c->pause_after && c->body.n >= c->pause_after) {
         c->is_paused = true;
-        invoke_pause(c->v, c->x);
+        exchange_pause(c->x);
     }
 }
 
@@ -247,21 +246,21 @@ static void fn_on_writable(void *arg)
     ((struct fn_call *)arg)->writables++;
 }
 
-static void fn_on_end(void *arg, int r, const char *reason, const struct err *err)
+static void fn_on_end(void *arg, int r, const struct err *err)
 {
     struct fn_call *c = arg;
     CHECK(!c->is_over);
     c->is_over = true;
     c->end = r;
-    (void)snprintf(c->reason, sizeof c->reason, "%s", reason);
+    (void)snprintf(c->reason, sizeof c->reason, "%s", exchange_reason(c->x));
     c->err = *err;
 }
 
-static const struct invoke_ops fn_call_ops = { .on_head = fn_on_head,
-                                               .on_data = fn_on_data,
-                                               .on_trailers = fn_on_trailers,
-                                               .on_writable = fn_on_writable,
-                                               .on_end = fn_on_end };
+static const struct exchange_events fn_call_events = { .on_head = fn_on_head,
+                                                       .on_data = fn_on_data,
+                                                       .on_trailers = fn_on_trailers,
+                                                       .on_writable = fn_on_writable,
+                                                       .on_end = fn_on_end };
 
 static inline struct invoke_request fn_request(const struct fn_under_test *f, const char *target)
 {
@@ -279,9 +278,8 @@ static inline void fn_start(struct fn_under_test *f, struct fn_call *c,
                             const struct invoke_request *q)
 {
     struct err err = { 0 };
-    c->v = f->rig->runtime->invoker;
     c->body = BUF_INIT((size_t)256 << 20);
-    if (invoke_start(c->v, q, &fn_call_ops, c, &c->x, &err) < 0)
+    if (invoke_start(f->rig->runtime->invoker, q, &fn_call_events, c, &c->x, &err) < 0)
         TEST_FAIL("%s", err.text);
     CHECK(!c->status && !c->is_over);
 }

@@ -80,15 +80,15 @@ static void die(const char *what, const char *why)
 }
 
 static void start_call(struct http_client *client, const char *method, const char *target,
-                       struct str body, const struct http_call_ops *ops, void *arg)
+                       struct str body, const struct exchange_events *events, void *arg)
 {
     struct http_call_opts call_opts = { .method = str_of(method),
                                         .target = str_of(target),
                                         .headers = &opts.headers,
                                         .body = body,
-                                        .ops = ops,
+                                        .events = events,
                                         .arg = arg };
-    struct http_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     if (http_call_start(client, &call_opts, &call, &err) < 0)
         die("request", err_text(&err));
@@ -113,10 +113,6 @@ static void on_write_head(void *arg, int status, const struct headers *headers)
         run.write_errors++;
 }
 
-static void ignore_data(void *arg, struct str chunk)
-{
-}
-
 static void stop_if_drained(void)
 {
     if (run.phase == PHASE_DRAINING && run.answered == run.writes &&
@@ -132,9 +128,8 @@ static void on_write_end(void *arg, int r, const struct err *err)
     stop_if_drained();
 }
 
-static const struct http_call_ops write_ops = { .on_head = on_write_head,
-                                                .on_data = ignore_data,
-                                                .on_end = on_write_end };
+static const struct exchange_events write_events = { .on_head = on_write_head,
+                                                     .on_end = on_write_end };
 
 static void write_next(uint64_t intended_ns)
 {
@@ -143,7 +138,8 @@ static void write_next(uint64_t intended_ns)
     scoped(free_scoped) char *target = xasprintf("%s/watched-%" PRIu64, opts.path, group);
     if (intended_ns >= run.measure_ns)
         run.measured_writes++;
-    start_call(run.writers, "PUT", target, object_of(group, intended_ns, &body), &write_ops, NULL);
+    start_call(run.writers, "PUT", target, object_of(group, intended_ns, &body), &write_events,
+               NULL);
 }
 
 static void arm_timer(void)
@@ -248,9 +244,9 @@ static void on_watch_end(void *arg, int r, const struct err *err)
     die("a watch ended", r < 0 ? err_text(err) : "by the server");
 }
 
-static const struct http_call_ops watch_ops = { .on_head = on_watch_head,
-                                                .on_data = on_watch_data,
-                                                .on_end = on_watch_end };
+static const struct exchange_events watch_events = { .on_head = on_watch_head,
+                                                     .on_data = on_watch_data,
+                                                     .on_end = on_watch_end };
 
 static void open_more(void)
 {
@@ -260,7 +256,7 @@ static void open_more(void)
         w->line = (struct buf)BUF_INIT(LINE_MAX_BYTES);
         scoped(free_scoped) char *target = xasprintf(
             "%s?watch=1&resourceVersion=0&labelSelector=group%%3Dg%" PRIu64, opts.path, w->group);
-        start_call(run.readers, "GET", target, STR(""), &watch_ops, w);
+        start_call(run.readers, "GET", target, STR(""), &watch_events, w);
     }
 }
 
@@ -282,9 +278,7 @@ static void on_made_head(void *arg, int status, const struct headers *headers)
     }
 }
 
-static const struct http_call_ops make_ops = { .on_head = on_made_head,
-                                               .on_data = ignore_data,
-                                               .on_end = on_made };
+static const struct exchange_events make_events = { .on_head = on_made_head, .on_end = on_made };
 
 static void on_setup_late(struct timer *t)
 {
@@ -296,7 +290,7 @@ static void make_objects(void)
     struct buf body = BUF_INIT(LINE_MAX_BYTES);
     timer_start(&run.loop, &run.deadline, SETUP_MS, on_setup_late);
     for (uint64_t g = 0; g < run.groups; g++)
-        start_call(run.writers, "POST", opts.path, object_of(g, 0, &body), &make_ops, NULL);
+        start_call(run.writers, "POST", opts.path, object_of(g, 0, &body), &make_events, NULL);
     buf_fini(&body);
 }
 

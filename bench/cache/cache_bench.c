@@ -200,9 +200,9 @@ static void on_created(void *arg, int r, const struct err *err)
         start_create(b);
 }
 
-static const struct kube_call_ops create_ops = { .on_head = on_status,
-                                                 .on_data = on_chunk,
-                                                 .on_end = on_created };
+static const struct exchange_events create_events = { .on_head = on_status,
+                                                      .on_data = on_chunk,
+                                                      .on_end = on_created };
 
 static void put_owner(struct bench *b, struct buf *to, size_t i)
 {
@@ -214,7 +214,7 @@ static void start_create(struct bench *b)
     struct buf body = BUF_INIT(1 << 20);
     struct headers h = { 0 };
     struct err err = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     struct create *c = xnew(struct create);
     *c = (struct create){ .b = b, .i = b->started++, .answer = BUF_INIT(1 << 20) };
     bool pods = str_is(str_of(b->kind), "pods");
@@ -227,7 +227,8 @@ static void start_create(struct bench *b)
     struct kube_request req = {
         .method = STR("POST"), .target = str_of(target), .headers = &h, .body = buf_str(&body)
     };
-    if (transport_start(http_transport_base(b->transport), &req, &create_ops, c, &call, &err) < 0)
+    if (transport_start(http_transport_base(b->transport), &req, &create_events, c, &call, &err) <
+        0)
         die("create", &err);
     headers_fini(&h);
     buf_fini(&body);

@@ -110,9 +110,9 @@ static void on_end(void *arg, int r, const struct err *err)
         start_request(now);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 /* With every "{i}" replaced. */
 static struct str numbered(const char *text, struct buf *to)
@@ -144,10 +144,10 @@ static void start_request(uint64_t start_ns)
         .target = numbered(opts.target, &target),
         .headers = &opts.headers,
         .body = opts.body ? numbered(opts.body, &body) : STR(""),
-        .ops = &call_ops,
+        .events = &call_events,
         .arg = q,
     };
-    struct http_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     if (http_call_start(run.client, &call_opts, &call, &err) < 0) {
         (void)fprintf(stderr, "http-load: %s\n", err_text(&err));

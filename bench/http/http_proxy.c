@@ -23,7 +23,7 @@ static uint64_t requests;
 /* One request: an exchange in front, a call behind; freed when both have gone. */
 struct passage {
     struct http_exchange *x; /* NULL once gone */
-    struct http_call *call;  /* NULL once ended */
+    struct exchange *call;   /* NULL once ended */
     bool answered;           /* a head went to the front */
     bool tunnel;
 };
@@ -39,7 +39,7 @@ static void passage_release(struct passage *p)
 static void on_body(struct http_exchange *x, struct str chunk)
 {
     struct passage *p = http_exchange_data(x);
-    if (p->call && !http_call_write(p->call, chunk))
+    if (p->call && !exchange_write(p->call, chunk))
         http_pause_body(x);
 }
 
@@ -47,14 +47,14 @@ static void on_body_end(struct http_exchange *x, int r)
 {
     struct passage *p = http_exchange_data(x);
     if (p->call && r == 0)
-        http_call_end_body(p->call, http_request_trailers(x));
+        exchange_end_body(p->call, http_request_trailers(x));
 }
 
 static void on_room_in_front(struct http_exchange *x)
 {
     struct passage *p = http_exchange_data(x);
     if (p->call)
-        http_call_resume(p->call);
+        exchange_resume(p->call);
 }
 
 static void on_gone(struct http_exchange *x, int r)
@@ -62,7 +62,7 @@ static void on_gone(struct http_exchange *x, int r)
     struct passage *p = http_exchange_data(x);
     p->x = NULL;
     if (p->call)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
     passage_release(p);
 }
 
@@ -98,7 +98,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct passage *p = arg;
     if (p->x && !http_write(p->x, chunk))
-        http_call_pause(p->call);
+        exchange_pause(p->call);
 }
 
 static void on_trailers(void *arg, const struct headers *trailers)
@@ -135,12 +135,11 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
                                                     .on_body_end = on_body_end,
                                                     .on_writable = on_room_in_front,
                                                     .on_gone = on_gone };
-    static const struct http_call_ops back = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end,
-                                               .on_interim = on_interim,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_room_behind };
+    static const struct exchange_events back = { .on_head = on_head,
+                                                 .on_data = on_data,
+                                                 .on_end = on_end,
+                                                 .on_trailers = on_trailers,
+                                                 .on_writable = on_room_behind };
     struct err err = { 0 };
     struct passage *p = xnew(struct passage);
     p->x = x;
@@ -152,7 +151,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
         .streams = req->has_body,
         .body_n = req->content_length,
         .upgrade = req->upgrade,
-        .ops = &back,
+        .events = &back,
+        .on_interim = on_interim,
         .arg = p,
     };
     if (http_call_start(upstream, &opts, &p->call, &err) < 0) {

@@ -62,15 +62,15 @@ static void on_end(void *arg, int r, const struct err *err)
     }
 }
 
-static const struct kube_call_ops request_ops = { .on_head = on_head,
-                                                  .on_data = on_data,
-                                                  .on_end = on_end };
+static const struct exchange_events request_events = { .on_head = on_head,
+                                                       .on_data = on_data,
+                                                       .on_end = on_end };
 
 static void send_request(struct request *q, const char *method, const char *target,
                          const char *type, struct str body)
 {
     struct headers h = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", "application/json");
     if (body.n)
@@ -79,7 +79,7 @@ static void send_request(struct request *q, const char *method, const char *targ
     struct kube_request req = {
         .method = str_of(method), .target = str_of(target), .headers = &h, .body = body
     };
-    if (transport_start(http_transport_base(q->driver->transport), &req, &request_ops, q, &call,
+    if (transport_start(http_transport_base(q->driver->transport), &req, &request_events, q, &call,
                         &err) < 0)
         driver_die(target, &err);
     q->driver->in_flight++;
@@ -227,9 +227,9 @@ static void on_watch_end(void *arg, int r, const struct err *err)
     ((struct driver *)arg)->watch_ended = true;
 }
 
-static const struct kube_call_ops watch_ops = { .on_head = on_watch_head,
-                                                .on_data = on_watch_data,
-                                                .on_end = on_watch_end };
+static const struct exchange_events watch_events = { .on_head = on_watch_head,
+                                                     .on_data = on_watch_data,
+                                                     .on_end = on_watch_end };
 
 void driver_watch(struct driver *d)
 {
@@ -247,8 +247,8 @@ void driver_watch(struct driver *d)
         STR_ARG(json_get_str(json_getc(v, "metadata"), "resourceVersion")));
     arena_fini(&a);
     struct kube_request req = { .method = STR("GET"), .target = str_of(target) };
-    if (transport_start(http_transport_base(d->transport), &req, &watch_ops, d, &d->watch, &err) <
-        0)
+    if (transport_start(http_transport_base(d->transport), &req, &watch_events, d, &d->watch,
+                        &err) < 0)
         driver_die("watch", &err);
 }
 

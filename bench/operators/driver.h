@@ -25,7 +25,7 @@ struct driver {
     unsigned refused;
     char first_refusal[400];
     /* watch */
-    struct kube_call *watch;
+    struct exchange *watch;
     struct buf line;
     bool watch_ended;
     /* An operator's TestResource as it is now; called by driver_watch() and the loop. */

@@ -23,7 +23,7 @@ enum { CONCURRENCY_MAX = 64 };
 struct slot {
     struct fn_under_test *f;
     const char *path;
-    struct invocation *x;
+    struct exchange *x;
     uint64_t begun_ns;
     uint64_t *left; /* requests that may still begin */
     unsigned *n_running;
@@ -40,15 +40,11 @@ static void on_head(void *arg, int status, const struct headers *headers)
     CHECK_INT(status, 200);
 }
 
-static void on_data(void *arg, struct str chunk)
-{
-}
-
-static void on_end(void *arg, int r, const char *reason, const struct err *err)
+static void on_end(void *arg, int r, const struct err *err)
 {
     struct slot *s = arg;
     if (r < 0)
-        TEST_FAIL("%s: %s", reason, err_text(err));
+        TEST_FAIL("%s: %s", exchange_reason(s->x), err_text(err));
     histogram_add(&histogram, clock_mono_ns() - s->begun_ns);
     n_done++;
     (*s->n_running)--;
@@ -57,15 +53,13 @@ static void on_end(void *arg, int r, const char *reason, const struct err *err)
 
 static void start(struct slot *s)
 {
-    static const struct invoke_ops ops = { .on_head = on_head,
-                                           .on_data = on_data,
-                                           .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
     if (clock_mono_ns() > *s->left)
         return;
     struct invoke_request q = fn_request(s->f, s->path);
     (*s->n_running)++;
     s->begun_ns = clock_mono_ns();
-    CHECK_OK(invoke_start(s->f->rig->runtime->invoker, &q, &ops, s, &s->x, NULL));
+    CHECK_OK(invoke_start(s->f->rig->runtime->invoker, &q, &events, s, &s->x, NULL));
 }
 
 static uint64_t cpu_ns(const struct fn_rig *rig, bool of_runners)

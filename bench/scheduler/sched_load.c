@@ -56,15 +56,15 @@ static void die(const char *what, const char *why)
 }
 
 static void start_call(struct http_client *client, const char *method, const char *target,
-                       struct str body, const struct http_call_ops *ops, void *arg)
+                       struct str body, const struct exchange_events *events, void *arg)
 {
     struct http_call_opts call_opts = { .method = str_of(method),
                                         .target = str_of(target),
                                         .headers = &opts.headers,
                                         .body = body,
-                                        .ops = ops,
+                                        .events = events,
                                         .arg = arg };
-    struct http_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     if (http_call_start(client, &call_opts, &call, &err) < 0)
         die("request", err_text(&err));
@@ -80,10 +80,6 @@ static void on_created_head(void *arg, int status, const struct headers *headers
         (void)fprintf(stderr, "sched-load: a pod was refused with status %d\n", status);
 }
 
-static void on_created_data(void *arg, struct str chunk)
-{
-}
-
 static void on_created(void *arg, int r, const struct err *err)
 {
     if (r < 0)
@@ -93,9 +89,8 @@ static void on_created(void *arg, int r, const struct err *err)
     create_next();
 }
 
-static const struct http_call_ops create_ops = { .on_head = on_created_head,
-                                                 .on_data = on_created_data,
-                                                 .on_end = on_created };
+static const struct exchange_events create_events = { .on_head = on_created_head,
+                                                      .on_end = on_created };
 
 static void put_numbered(struct buf *b, struct str pattern, uint64_t i)
 {
@@ -117,7 +112,7 @@ static void create_next(void)
     uint64_t i = run.sent++;
     put_numbered(&body, opts.body, i);
     scoped(free_scoped) char *target = xasprintf("/api/v1/namespaces/%s/pods", opts.namespace);
-    start_call(run.writers, "POST", target, buf_str(&body), &create_ops, (void *)(uintptr_t)i);
+    start_call(run.writers, "POST", target, buf_str(&body), &create_events, (void *)(uintptr_t)i);
 }
 
 /* ------------------------------------------------------------------ watching */
@@ -198,15 +193,15 @@ static void on_watch_end(void *arg, int r, const struct err *err)
     watch();
 }
 
-static const struct http_call_ops watch_ops = { .on_head = on_watch_head,
-                                                .on_data = on_watch_data,
-                                                .on_end = on_watch_end };
+static const struct exchange_events watch_events = { .on_head = on_watch_head,
+                                                     .on_data = on_watch_data,
+                                                     .on_end = on_watch_end };
 
 static void watch(void)
 {
     scoped(free_scoped) char *target = xasprintf(
         "/api/v1/namespaces/%s/pods?watch=1&resourceVersion=%s", opts.namespace, run.version);
-    start_call(run.reader, "GET", target, STR(""), &watch_ops, NULL);
+    start_call(run.reader, "GET", target, STR(""), &watch_events, NULL);
 }
 
 /* The collection's version is asked for first, so that the watch begins with what comes now. */
@@ -231,9 +226,9 @@ static void on_list_end(void *arg, int r, const struct err *err)
     watch();
 }
 
-static const struct http_call_ops list_ops = { .on_head = on_list_head,
-                                               .on_data = on_list_data,
-                                               .on_end = on_list_end };
+static const struct exchange_events list_events = { .on_head = on_list_head,
+                                                    .on_data = on_list_data,
+                                                    .on_end = on_list_end };
 
 static void on_late(struct timer *t)
 {
@@ -414,7 +409,7 @@ int main(int argc, char **argv)
     run.bound_ns = xnew_n(uint64_t, opts.pods);
     scoped(free_scoped) char *target =
         xasprintf("/api/v1/namespaces/%s/pods?limit=1", opts.namespace);
-    start_call(run.reader, "GET", target, STR(""), &list_ops, NULL);
+    start_call(run.reader, "GET", target, STR(""), &list_events, NULL);
     timer_start(&run.loop, &run.deadline, opts.timeout_s * 1000, on_late);
     loop_run(&run.loop);
     print_result();

@@ -433,12 +433,12 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void start(struct simulated_nodes *s, struct simulated_nodes_work *w)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct simulated_request rq = { .target = BUF_INIT(8192), .body = BUF_INIT(BUF_MAX_DEFAULT) };
     struct headers headers = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     struct err err = { 0 };
     make_request(s, w, &rq);
     if (rq.body.n)
@@ -451,7 +451,7 @@ static void start(struct simulated_nodes *s, struct simulated_nodes_work *w)
     w->answer = BUF_INIT(REASON_MAX_BYTES);
     if (w->pod)
         w->pod->is_asked = true;
-    if (transport_start(s->opts.transport, &request, &ops, w, &call, &err) < 0)
+    if (transport_start(s->opts.transport, &request, &events, w, &call, &err) < 0)
         retry(s, w);
     else
         s->n_asked++;

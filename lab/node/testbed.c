@@ -49,10 +49,8 @@ struct testbed {
 /* ---------------------------------------------------------------- the recorder */
 
 struct recorded {
+    struct exchange_forward forward; /* not started when an injected fault answers */
     struct testbed *t;
-    const struct kube_call_ops *ops;
-    void *arg;
-    struct kube_call *under;
     bool counts; /* counted in in_flight */
     int refuse;  /* an injected fault: the status to respond with; 0: none */
     struct defer refusal;
@@ -63,31 +61,23 @@ static void end_recorded(struct recorded *c, int r, const struct err *err)
 {
     if (c->counts)
         c->t->in_flight--;
-    c->ops->on_end(c->arg, r, err);
+    exchange_forward_end(&c->forward, r, err);
     buf_fini(&c->line);
     free(c);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct recorded *c = arg;
+    struct recorded *c = container_of(arg, struct recorded, forward);
     if (c->line.n)
         (void)buf_printf(&c->t->writes, STR_FMT ",\"status\":%d}\n", STR_ARG(buf_str(&c->line)),
                          status);
-    if (c->ops->on_head)
-        c->ops->on_head(c->arg, status, headers);
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct recorded *c = arg;
-    if (c->ops->on_data)
-        c->ops->on_data(c->arg, chunk);
+    exchange_forward_head(arg, status, headers);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    end_recorded(arg, r, err);
+    end_recorded(container_of(arg, struct recorded, forward), r, err);
 }
 
 static void on_refusal(struct defer *d)
@@ -100,8 +90,8 @@ static void on_refusal(struct defer *d)
                      "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":"
                      "\"Failure\",\"message\":\"refused by the test\",\"code\":%d}",
                      c->refuse);
-    on_head(c, c->refuse, &h);
-    on_data(c, buf_str(&body));
+    on_head(&c->forward, c->refuse, &h);
+    exchange_report_data(&c->forward.x, buf_str(&body));
     headers_fini(&h);
     end_recorded(c, 0, NULL);
 }
@@ -153,60 +143,38 @@ static int take_fault(struct testbed *t, const struct kube_request *req)
     return 0;
 }
 
+/* Cancelling a call that an injected fault answers does nothing: it ends on this turn. */
 static int recorder_start(struct transport *transport, const struct kube_request *req,
-                          const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                          const struct exchange_events *events, void *arg, struct exchange **ret,
                           struct err *err)
 {
-    static const struct kube_call_ops under_ops = { .on_head = on_head,
-                                                    .on_data = on_data,
-                                                    .on_end = on_end };
+    static const struct exchange_events under_events = { .on_head = on_head,
+                                                         .on_data = exchange_forward_data,
+                                                         .on_end = on_end };
     struct testbed *t = container_of(transport, struct testbed, recorder);
     struct recorded *c = xnew(struct recorded);
+    exchange_forward_init(&c->forward, &exchange_forward_ops, events, arg);
     c->t = t;
-    c->ops = ops;
-    c->arg = arg;
     c->counts = str_find(req->target, STR("watch=")) < 0;
     buf_init(&c->line, TESTBED_WRITES_MAX_BYTES);
     if (is_operators(req)) {
         record(c, req);
         c->refuse = take_fault(t, req);
     }
-    *ret = (struct kube_call *)c;
+    *ret = &c->forward.x;
     t->in_flight += c->counts;
     if (c->refuse) {
         defer_start(&t->loop, &c->refusal, on_refusal);
         return 0;
     }
-    int r =
-        transport_start(api_transport(cluster_api(t->cluster)), req, &under_ops, c, &c->under, err);
+    int r = transport_start(api_transport(cluster_api(t->cluster)), req, &under_events, &c->forward,
+                            &c->forward.under, err);
     if (r < 0) {
         t->in_flight -= c->counts;
         buf_fini(&c->line);
         free(c);
     }
     return r;
-}
-
-static void recorder_pause(struct transport *t, struct kube_call *call)
-{
-    struct recorded *c = (struct recorded *)call;
-    if (c->under)
-        transport_pause(api_transport(cluster_api(c->t->cluster)), c->under);
-}
-
-static void recorder_resume(struct transport *t, struct kube_call *call)
-{
-    struct recorded *c = (struct recorded *)call;
-    if (c->under)
-        transport_resume(api_transport(cluster_api(c->t->cluster)), c->under);
-}
-
-/* A call that an injected fault answers ends on its own on this turn. */
-static void recorder_cancel(struct transport *t, struct kube_call *call)
-{
-    struct recorded *c = (struct recorded *)call;
-    if (c->under)
-        transport_cancel(api_transport(cluster_api(c->t->cluster)), c->under);
 }
 
 void testbed_fail(struct testbed *t, struct str method, struct str path, int status, uint64_t times)
@@ -359,18 +327,18 @@ int testbed_request(struct testbed *t, const char *method, struct str target,
                     const char *content_type, struct str body, int *ret_status,
                     struct buf *ret_body, struct err *err)
 {
-    static const struct kube_call_ops ops = { .on_head = asked_head,
-                                              .on_data = asked_data,
-                                              .on_end = asked_end };
+    static const struct exchange_events events = { .on_head = asked_head,
+                                                   .on_data = asked_data,
+                                                   .on_end = asked_end };
     struct testbed_asked a = { .body = ret_body };
     struct headers h = { 0 };
-    struct kube_call *call;
+    struct exchange *call;
     if (content_type)
         (void)headers_addc(&h, "content-type", content_type);
     struct kube_request req = {
         .method = str_of(method), .target = target, .headers = &h, .body = body
     };
-    int r = transport_start(api_transport(cluster_api(t->cluster)), &req, &ops, &a, &call, err);
+    int r = transport_start(api_transport(cluster_api(t->cluster)), &req, &events, &a, &call, err);
     headers_fini(&h);
     if (r >= 0)
         r = turn_until(t, &a.done, "a request", err);
@@ -494,8 +462,6 @@ static int start_parts(struct testbed *t, struct err *err)
 int testbed_start(const char *data_dir, const char *modules_dir, const char *code_dir,
                   struct testbed **ret, struct err *err)
 {
-    static const struct transport_ops ops = { recorder_start, recorder_pause, recorder_resume,
-                                              recorder_cancel };
     struct testbed *t = xnew(struct testbed);
     int r = loop_init(&t->loop, err);
     if (r < 0) {
@@ -505,7 +471,7 @@ int testbed_start(const char *data_dir, const char *modules_dir, const char *cod
     t->data_dir = xstrdup(data_dir);
     t->modules_dir = xstrdup(modules_dir);
     t->code_dir = code_dir ? xstrdup(code_dir) : NULL;
-    t->recorder.ops = &ops;
+    t->recorder.start = recorder_start;
     list_init(&t->faults);
     buf_init(&t->writes, TESTBED_WRITES_MAX_BYTES);
     (void)uv_timer_init(&t->loop.uv, &t->tick);

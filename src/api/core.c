@@ -834,7 +834,7 @@ struct api *api_core_new(const struct api_opts *opts, const struct api_needs *ne
 {
     struct api *api = xnew(struct api);
     api->needs = needs;
-    api->transport.ops = &api_local_ops;
+    api->transport.start = api_local_start;
     api->loop = opts->loop;
     api->store = opts->store;
     api->authorize = opts->authorize;

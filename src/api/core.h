@@ -127,7 +127,10 @@ struct api {
 #define API_OWN_USER        "system:dormouse"
 #define API_CONTROLLER_USER "system:dormouse:controllers"
 
-extern const struct transport_ops api_local_ops;
+/* The start of the in-process transport; see local.c. */
+int api_local_start(struct transport *t, const struct kube_request *req,
+                    const struct exchange_events *events, void *arg, struct exchange **ret,
+                    struct err *err);
 
 /* Makes the core without parts, for api_new(). needs: kept. */
 struct api *api_core_new(const struct api_opts *opts, const struct api_needs *needs);

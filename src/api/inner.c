@@ -35,15 +35,15 @@ static void on_end(void *arg, int r, const struct err *err)
     free(in);
 }
 
-static const struct kube_call_ops ops = { .on_head = on_head,
-                                          .on_data = on_data,
-                                          .on_end = on_end };
+static const struct exchange_events events = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, void *arg)
 {
     struct headers h = { 0 };
     struct inner *in = xnew(struct inner);
-    struct kube_call *call;
+    struct exchange *call;
     *in = (struct inner){
         .cb = cb, .arg = arg, .only_status = req->only_status, .body = BUF_INIT(BUF_MAX_DEFAULT)
     };
@@ -62,7 +62,7 @@ int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, vo
                                      .target = req->target,
                                      .headers = &h,
                                      .body = req->body };
-    int r = transport_start(&api->transport, &kr, &ops, in, &call, NULL);
+    int r = transport_start(&api->transport, &kr, &events, in, &call, NULL);
     headers_fini(&h);
     if (r < 0)
         free(in);

@@ -6,8 +6,8 @@
  * end: both use a deferred call, so that a callback may start and cancel calls while a watch hub
  * iterates over its watchers.
  */
-#include "api/identity.h"
 #include "api/core.h"
+#include "api/identity.h"
 #include "api/request.h"
 #include "client/watch_event.h"
 #include "io/http.h"
@@ -17,11 +17,12 @@
 
 enum { LOCAL_PENDING_HIGH_BYTES = 256 << 10 }; /* of a paused call; beyond, the core waits */
 
-struct kube_call {
+struct local_call {
+    struct exchange x;
     struct api *api;
     struct request *rq;
-    const struct kube_call_ops *ops;
-    void *arg;
+    void (*on_event)(void *arg, const struct watch_event *ev);
+    void *event_arg;
     struct defer defer;
     struct buf pending; /* while paused */
     bool started, paused, cancelled;
@@ -32,7 +33,7 @@ struct kube_call {
 
 static void call_turn(struct defer *d);
 
-static void call_later(struct kube_call *c)
+static void call_later(struct local_call *c)
 {
     defer_start(c->api->loop, &c->defer, call_turn);
 }
@@ -41,19 +42,19 @@ static void sink_head(struct request *rq, int status, const struct headers *head
                       uint64_t body_n)
 {
     (void)body_n;
-    struct kube_call *c = rq->sink_data;
+    struct local_call *c = rq->sink_data;
     static const struct headers none;
     if (!c->cancelled)
-        c->ops->on_head(c->arg, status, headers ? headers : &none);
+        exchange_report_head(&c->x, status, headers ? headers : &none);
 }
 
 static bool sink_write(struct request *rq, struct str chunk)
 {
-    struct kube_call *c = rq->sink_data;
+    struct local_call *c = rq->sink_data;
     if (c->cancelled)
         return true;
     if (!c->paused && c->pending.n == 0) {
-        c->ops->on_data(c->arg, chunk);
+        exchange_report_data(&c->x, chunk);
         return true;
     }
     (void)buf_add_str(&c->pending, chunk);
@@ -63,22 +64,22 @@ static bool sink_write(struct request *rq, struct str chunk)
 
 static bool sink_event(struct request *rq, const struct watch_event *ev)
 {
-    struct kube_call *c = rq->sink_data;
+    struct local_call *c = rq->sink_data;
     if (c->cancelled)
         return true;
-    if (!c->ops->on_event || c->paused || c->pending.n)
+    if (!c->on_event || c->paused || c->pending.n)
         return sink_write(rq, str_n(ev->line.p, ev->line.n + 1));
-    c->ops->on_event(c->arg, ev);
+    c->on_event(c->event_arg, ev);
     return true;
 }
 
 static size_t sink_pending(const struct request *rq)
 {
-    const struct kube_call *c = rq->sink_data;
+    const struct local_call *c = rq->sink_data;
     return c->pending.n;
 }
 
-static void sink_finish(struct kube_call *c, int r)
+static void sink_finish(struct local_call *c, int r)
 {
     c->ended = true;
     c->end_r = r;
@@ -87,7 +88,7 @@ static void sink_finish(struct kube_call *c, int r)
 
 static void sink_end(struct request *rq)
 {
-    struct kube_call *c = rq->sink_data;
+    struct local_call *c = rq->sink_data;
     sink_finish(c, c->pending.failed);
 }
 
@@ -113,29 +114,29 @@ static const struct sink_ops local_sink = {
     .read_body = sink_read_body,
 };
 
-static void call_finish(struct kube_call *c, int r)
+static void call_finish(struct local_call *c, int r)
 {
     struct err err = { 0 };
     if (r < 0)
         (void)err_sys(&err, r, "request in process");
     request_gone(c->rq);
-    c->ops->on_end(c->arg, r, r < 0 ? &err : NULL);
+    exchange_report_end(&c->x, r, r < 0 ? &err : NULL);
     buf_fini(&c->pending);
     free(c);
 }
 
-static void call_begin(struct kube_call *c)
+static void call_begin(struct local_call *c)
 {
     c->started = true;
     request_start(c->rq, c->rq->body.n > 0);
 }
 
-static void call_flush(struct kube_call *c)
+static void call_flush(struct local_call *c)
 {
     struct buf out = c->pending;
     c->pending = BUF_INIT(out.max);
     if (out.n)
-        c->ops->on_data(c->arg, buf_str(&out));
+        exchange_report_data(&c->x, buf_str(&out));
     buf_fini(&out);
     if (c->was_full && !c->paused && !c->cancelled) {
         c->was_full = false;
@@ -146,7 +147,7 @@ static void call_flush(struct kube_call *c)
 /* The only place that decides what to do next for this call. */
 static void call_turn(struct defer *d)
 {
-    struct kube_call *c = container_of(d, struct kube_call, defer);
+    struct local_call *c = container_of(d, struct local_call, defer);
     if (c->cancelled) {
         call_finish(c, -ECANCELED);
         return;
@@ -177,18 +178,50 @@ static void copy_identity(struct request *rq, const struct kube_identity *id)
     rq->identity = identity_copy(&rq->arena, id);
 }
 
-static int local_start(struct transport *t, const struct kube_request *req,
-                       const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
-                       struct err *err)
+static struct local_call *call_of(struct exchange *x)
+{
+    return container_of(x, struct local_call, x);
+}
+
+static void local_pause(struct exchange *x)
+{
+    call_of(x)->paused = true;
+}
+
+static void local_resume(struct exchange *x)
+{
+    struct local_call *c = call_of(x);
+    c->paused = false;
+    if (c->pending.n || c->was_full || c->ended)
+        call_later(c);
+}
+
+static void local_cancel(struct exchange *x)
+{
+    call_of(x)->cancelled = true;
+    call_later(call_of(x));
+}
+
+static const struct exchange_ops local_ops = { .pause = local_pause,
+                                               .resume = local_resume,
+                                               .cancel = local_cancel };
+
+int api_local_start(struct transport *t, const struct kube_request *req,
+                    const struct exchange_events *events, void *arg, struct exchange **ret,
+                    struct err *err)
 {
     struct api *api = container_of(t, struct api, transport);
     if (api->closing)
         return err_set(err, -ECANCELED, "the API server is stopping");
     if (req->body.n > API_BODY_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "request body is larger than %d bytes", API_BODY_MAX_BYTES);
-    struct kube_call *c = xnew(struct kube_call);
+    struct local_call *c = xnew(struct local_call);
     struct request *rq = request_new(api, &local_sink, c);
-    *c = (struct kube_call){ .api = api, .rq = rq, .ops = ops, .arg = arg };
+    *c = (struct local_call){ .x = { &local_ops, events, arg, NULL },
+                              .api = api,
+                              .rq = rq,
+                              .on_event = req->on_event,
+                              .event_arg = req->event_arg };
     c->pending = BUF_INIT(BUF_MAX_DEFAULT);
     rq->in_process = true;
     rq->method = str_copy_arena(&rq->arena, req->method);
@@ -203,34 +236,6 @@ static int local_start(struct transport *t, const struct kube_request *req,
     copy_identity(rq, req->identity);
     (void)buf_add_str(&rq->body, req->body);
     call_later(c);
-    *ret = c;
+    *ret = &c->x;
     return 0;
 }
-
-static void local_pause(struct transport *t, struct kube_call *c)
-{
-    (void)t;
-    c->paused = true;
-}
-
-static void local_resume(struct transport *t, struct kube_call *c)
-{
-    (void)t;
-    c->paused = false;
-    if (c->pending.n || c->was_full || c->ended)
-        call_later(c);
-}
-
-static void local_cancel(struct transport *t, struct kube_call *c)
-{
-    (void)t;
-    c->cancelled = true;
-    call_later(c);
-}
-
-const struct transport_ops api_local_ops = {
-    .start = local_start,
-    .pause = local_pause,
-    .resume = local_resume,
-    .cancel = local_cancel,
-};

@@ -5,8 +5,7 @@
 #include <errno.h>
 
 struct client_ask {
-    struct transport *transport;
-    struct kube_call *call;
+    struct exchange *call;
     struct buf in;
     int status;
     ask_cb cb; /* NULL: cancelled */
@@ -44,9 +43,9 @@ static void on_end(void *arg, int r, const struct err *cause)
     free(a);
 }
 
-static const struct kube_call_ops ops = { .on_head = on_head,
-                                          .on_data = on_data,
-                                          .on_end = on_end };
+static const struct exchange_events events = { .on_head = on_head,
+                                               .on_data = on_data,
+                                               .on_end = on_end };
 
 int ask_start(struct transport *t, const struct kube_identity *identity,
               const struct ask_request *rq, ask_cb cb, void *arg, struct client_ask **ret,
@@ -54,7 +53,7 @@ int ask_start(struct transport *t, const struct kube_identity *identity,
 {
     struct client_ask *a = xnew(struct client_ask);
     struct headers h = { 0 };
-    *a = (struct client_ask){ .transport = t, .cb = cb, .arg = arg };
+    *a = (struct client_ask){ .cb = cb, .arg = arg };
     buf_init(&a->in, ASK_ANSWER_MAX_BYTES);
     if (rq->content_type)
         (void)headers_addc(&h, "content-type", rq->content_type);
@@ -64,7 +63,7 @@ int ask_start(struct transport *t, const struct kube_identity *identity,
                                 .target = rq->target,
                                 .headers = &h,
                                 .body = rq->body };
-    int r = transport_start(t, &req, &ops, a, &a->call, err);
+    int r = transport_start(t, &req, &events, a, &a->call, err);
     headers_fini(&h);
     if (r < 0) {
         buf_fini(&a->in);
@@ -80,5 +79,5 @@ void ask_cancel(struct client_ask *a)
     if (!a)
         return;
     a->cb = NULL;
-    transport_cancel(a->transport, a->call);
+    exchange_cancel(a->call);
 }

@@ -39,12 +39,10 @@ struct http_transport {
     void *done_arg;
 };
 
-/* The kube_call of this transport. */
+/* One request; its caller holds the exchange of the HTTP client. */
 struct http_transport_call {
+    struct exchange_forward forward;
     struct http_transport *t;
-    struct http_call *http;
-    const struct kube_call_ops *ops;
-    void *arg;
     bool is_own; /* uses the transport's own credentials */
 };
 
@@ -70,27 +68,19 @@ static void finish_close(struct defer *d)
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct http_transport_call *c = arg;
+    struct http_transport_call *c = container_of(arg, struct http_transport_call, forward);
     if (c->t->lost) {
         c->t->lost = false;
         log_info("cluster answers again", "status=%d", status);
     }
     if (status == 401 && c->is_own)
         c->t->token_read_ms = 0; /* the file may hold a newer token */
-    if (c->ops->on_head)
-        c->ops->on_head(c->arg, status, headers);
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct http_transport_call *c = arg;
-    if (c->ops->on_data)
-        c->ops->on_data(c->arg, chunk);
+    exchange_forward_head(arg, status, headers);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct http_transport_call *c = arg;
+    struct http_transport_call *c = container_of(arg, struct http_transport_call, forward);
     struct http_transport *t = c->t;
     if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
         t->lost = true;
@@ -98,15 +88,15 @@ static void on_end(void *arg, int r, const struct err *err)
                  err ? err_text(err) : err_strerror(r));
     }
     t->calls--;
-    c->ops->on_end(c->arg, r, err);
+    exchange_forward_end(arg, r, err);
     free(c);
     if (t->closing && t->calls == 0)
         defer_start(t->loop, &t->close_defer, finish_close);
 }
 
-static const struct http_call_ops http_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events http_events = { .on_head = on_head,
+                                                    .on_data = exchange_forward_data,
+                                                    .on_end = on_end };
 
 /* Service account tokens are replaced on disk before they expire. */
 static void refresh_token(struct http_transport *t)
@@ -182,7 +172,7 @@ static int choose_client(struct http_transport *t, const struct kube_identity *i
 }
 
 static int start(struct transport *base, const struct kube_request *req,
-                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
                  struct err *err)
 {
     struct http_transport *t = container_of(base, struct http_transport, base);
@@ -205,44 +195,24 @@ static int start(struct transport *base, const struct kube_request *req,
     struct http_transport_call *c = xnew(struct http_transport_call);
     c->t = t;
     c->is_own = !req->identity || !req->identity->token.n;
-    c->ops = ops;
-    c->arg = arg;
+    exchange_forward_init(&c->forward, NULL, events, arg);
     struct http_call_opts opts = { .method = req->method,
                                    .target = str_of(target),
                                    .headers = &h,
                                    .body = req->body,
                                    .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
-                                   .ops = &http_ops,
-                                   .arg = c };
-    r = http_call_start(client, &opts, &c->http, err);
+                                   .events = &http_events,
+                                   .arg = &c->forward };
+    r = http_call_start(client, &opts, &c->forward.under, err);
     headers_fini(&h);
     if (r < 0) {
         free(c);
         return r;
     }
     t->calls++;
-    *ret = (struct kube_call *)c;
+    *ret = c->forward.under;
     return 0;
 }
-
-static void pause_call(struct transport *base, struct kube_call *call)
-{
-    http_call_pause(((struct http_transport_call *)call)->http);
-}
-
-static void resume_call(struct transport *base, struct kube_call *call)
-{
-    http_call_resume(((struct http_transport_call *)call)->http);
-}
-
-static void cancel_call(struct transport *base, struct kube_call *call)
-{
-    http_call_cancel(((struct http_transport_call *)call)->http);
-}
-
-static const struct transport_ops ops = {
-    .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
-};
 
 struct server_url {
     bool tls;
@@ -289,7 +259,7 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
     if (r < 0)
         return r;
     struct http_transport *t = xnew(struct http_transport);
-    t->base.ops = &ops;
+    t->base.start = start;
     t->loop = loop;
     t->prefix = str_dup(url.path);
     t->host = xstrdup(url.host);

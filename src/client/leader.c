@@ -28,7 +28,7 @@ struct leader {
     enum leader_at at;
     bool leads;
     struct leader_seen seen;
-    struct kube_call *call;
+    struct exchange *call;
     int status;
     struct buf in;
     struct timer tick, deadline;
@@ -177,7 +177,7 @@ static void finish_stop(struct leader *l)
     timer_stop(l->opts.loop, &l->tick);
     timer_stop(l->opts.loop, &l->deadline);
     if (l->call)
-        transport_cancel(l->opts.transport, l->call);
+        exchange_cancel(l->call);
     else
         free_leader(l);
     if (done)
@@ -289,9 +289,9 @@ static void on_end(void *arg, int r, const struct err *err)
     buf_fini(&in);
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void begin(struct leader *l, enum leader_at at)
 {
@@ -315,7 +315,7 @@ static void begin(struct leader *l, enum leader_at at)
     buf_init(&l->in, LEADER_LEASE_MAX_BYTES);
     l->status = 0;
     l->sent_ms = loop_now_ms(l->opts.loop);
-    if (transport_start(l->opts.transport, &req, &call_ops, l, &l->call, NULL) < 0) {
+    if (transport_start(l->opts.transport, &req, &call_events, l, &l->call, NULL) < 0) {
         if (l->stopping)
             timer_start(l->opts.loop, &l->tick, 0, on_stop_turn);
         else

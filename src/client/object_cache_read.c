@@ -48,7 +48,7 @@ struct object_read {
     bool is_list, from_table;
     uint64_t wanted_rv; /* FRESH: version to wait for */
     struct timer late;
-    struct kube_call *call;
+    struct exchange *call;
     int status;
     struct buf body; /* of the API's answer */
     struct buf out;  /* items */
@@ -92,7 +92,7 @@ static void drop_read(struct object_read *rd)
 {
     leave_read(rd);
     if (rd->call)
-        transport_cancel(rd->cache->opts.transport, rd->call);
+        exchange_cancel(rd->call);
     else
         free_read(rd);
 }
@@ -392,9 +392,9 @@ static void on_end(void *arg, int r, const struct err *err)
     cache_call_ended(c);
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void add_pair(struct buf *to, const char *name, struct str first, struct str second)
 {
@@ -421,7 +421,7 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
     rd->at = at;
     rd->status = 0;
     buf_reset(&rd->body);
-    int r = transport_start(c->opts.transport, &req, &call_ops, rd, &rd->call, &err);
+    int r = transport_start(c->opts.transport, &req, &call_events, rd, &rd->call, &err);
     headers_fini(&h);
     if (r < 0)
         finish(rd, r, &err);

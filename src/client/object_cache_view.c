@@ -43,7 +43,7 @@ struct cache_verdict {
 struct object_cache_view_asking {
     struct cache_verdict *verdict;
     enum object_cache_view_question question;
-    struct kube_call *call;
+    struct exchange *call;
     int status;
     struct buf answer;
     struct timer retry;
@@ -198,7 +198,7 @@ void verdict_unref(struct cache_verdict *v)
     struct object_cache *c = v->cache;
     (void)map_del(&c->verdicts, str_n(v->key, v->key_n));
     if (v->asking && v->asking->call)
-        transport_cancel(c->opts.transport, v->asking->call); /* the call's end frees it */
+        exchange_cancel(v->asking->call); /* the call's end frees it */
     else
         free_verdict(v);
 }
@@ -365,9 +365,9 @@ static void on_end(void *arg, int r, const struct err *err)
     cache_call_ended(c);
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void add_text(struct buf *to, const char *before, struct str s)
 {
@@ -462,7 +462,7 @@ static void ask(struct cache_verdict *v)
     buf_reset(&v->asking->answer);
     v->asking->status = 0;
     struct err err = { 0 };
-    int r = transport_start(c->opts.transport, &req, &call_ops, v, &v->asking->call, &err);
+    int r = transport_start(c->opts.transport, &req, &call_events, v, &v->asking->call, &err);
     headers_fini(&h);
     subject_fini(&of);
     if (r < 0)

@@ -19,7 +19,7 @@
 struct reflector {
     struct reflector_opts opts;
     struct arena strings; /* of the key */
-    struct kube_call *call;
+    struct exchange *call;
     struct buf page;
     struct watch_lines lines; /* of a streamed list */
     int status;               /* of the list or the watch */
@@ -285,7 +285,7 @@ static void on_quiet(struct timer *t)
     struct reflector *r = container_of(t, struct reflector, quiet);
     r->no_streams = true;
     if (r->call)
-        transport_cancel(r->opts.transport, r->call);
+        exchange_cancel(r->call);
 }
 
 /* Ignores the rest of the stream. */
@@ -293,7 +293,7 @@ static void end_stream(struct reflector *r, bool done)
 {
     r->stream_done = done;
     r->stream_broken = !done;
-    transport_cancel(r->opts.transport, r->call);
+    exchange_cancel(r->call);
 }
 
 /* `from`: an event with its head known (in process) or scanned (HTTP). */
@@ -439,9 +439,9 @@ static void on_end(void *arg, int code, const struct err *err)
     leave(r);
 }
 
-static const struct kube_call_ops list_ops = {
-    .on_head = on_head, .on_data = on_data, .on_event = on_stream_event, .on_end = on_end
-};
+static const struct exchange_events list_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void write_target(struct reflector *r, struct buf *target)
 {
@@ -498,9 +498,11 @@ static void start_list(struct reflector *r)
     struct kube_request req = { .identity = r->opts.identity,
                                 .method = STR("GET"),
                                 .target = buf_str(&target),
-                                .headers = &h };
+                                .headers = &h,
+                                .on_event = on_stream_event,
+                                .event_arg = r };
     struct err err = { 0 };
-    int code = transport_start(r->opts.transport, &req, &list_ops, r, &r->call, &err);
+    int code = transport_start(r->opts.transport, &req, &list_events, r, &r->call, &err);
     headers_fini(&h);
     if (code < 0) {
         r->streaming = false;
@@ -564,7 +566,7 @@ void reflector_close(struct reflector *r)
     if (r->sub)
         watch_sub_cancel(take_ptr(&r->sub));
     if (r->call)
-        transport_cancel(r->opts.transport, r->call);
+        exchange_cancel(r->call);
     else if (!r->busy)
         free_reflector(r);
 }

@@ -64,7 +64,7 @@ struct watch_hub_upstream {
     char *key;    /* map key, "gv|plural|ns|labels|fields" */
     char *target; /* path and selectors, without resourceVersion */
     enum upstream_state state;
-    struct kube_call *call;  /* until its on_end */
+    struct exchange *call;   /* until its on_end */
     uint64_t last_rv;        /* newest version seen, from which a reconnect resumes */
     uint64_t floor_rv;       /* the ring holds every event after this version */
     struct past_event *ring; /* WATCH_HISTORY_MAX_EVENTS slots, allocated on the first event */
@@ -296,7 +296,7 @@ static void drop_upstream(struct watch_hub_upstream *up)
         (void)map_del(&up->hub->upstreams, str_of(up->key));
     up->state = UP_DEAD;
     if (up->call)
-        transport_cancel(up->hub->transport, up->call);
+        exchange_cancel(up->call);
     else
         free_upstream(up);
 }
@@ -478,14 +478,14 @@ static void break_stream(struct watch_hub_upstream *up)
 {
     up->failures++;
     up->broken = true;
-    transport_cancel(up->hub->transport, up->call);
+    exchange_cancel(up->call);
 }
 
 /* A server error: resume from the last version. A 410 is passed to the subscriptions. */
 static void take_error(struct watch_hub_upstream *up, int code)
 {
     if (code == 410) {
-        transport_cancel(up->hub->transport, up->call);
+        exchange_cancel(up->call);
         end_all(up, 410, STR(""));
         return;
     }
@@ -644,9 +644,9 @@ static void on_end(void *arg, int r, const struct err *err)
     retry_later(up, r < 0 && err ? err_text(err) : "stream ended");
 }
 
-static const struct kube_call_ops call_ops = {
-    .on_head = on_head, .on_data = on_data, .on_event = on_event, .on_end = on_end
-};
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void connect_upstream(struct watch_hub_upstream *up)
 {
@@ -655,7 +655,9 @@ static void connect_upstream(struct watch_hub_upstream *up)
     buf_printf(&target, "%s&resourceVersion=%" PRIu64, up->target, up->last_rv);
     struct kube_request req = { .identity = up->identity ? up->identity : hub->identity,
                                 .method = STR("GET"),
-                                .target = buf_str(&target) };
+                                .target = buf_str(&target),
+                                .on_event = on_event,
+                                .event_arg = up };
     struct headers accept = { 0 };
     if (up->metadata_only) {
         (void)headers_addc(&accept, "accept", WATCH_METADATA_ACCEPT);
@@ -664,7 +666,7 @@ static void connect_upstream(struct watch_hub_upstream *up)
     struct err err = { 0 };
     bool stood = up->status == 200;
     up->state = UP_CONNECTING;
-    int r = transport_start(hub->transport, &req, &call_ops, up, &up->call, &err);
+    int r = transport_start(hub->transport, &req, &call_events, up, &up->call, &err);
     headers_fini(&accept);
     if (r < 0) {
         retry_later(up, err_text(&err));

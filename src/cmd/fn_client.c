@@ -141,15 +141,15 @@ static void on_end(void *arg, int r, const struct err *err)
 
 int fn_call(const struct fn_request *q, int fd, struct headers *ret, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct calling calling = {
         .fd = fd, .silent_status = q->silent_status, .fields = ret, .err = err
     };
     struct loop loop;
     struct http_client *client;
-    struct http_call *call;
+    struct exchange *call;
     char host[256];
     uint16_t port;
     int r = cmd_parse_listen(q->gateway, host, sizeof host, &port, err);
@@ -163,7 +163,7 @@ int fn_call(const struct fn_request *q, int fd, struct headers *ret, struct err 
                                         .headers = q->headers,
                                         .body = q->body,
                                         .head_timeout_ms = q->timeout_ms,
-                                        .ops = &ops,
+                                        .events = &events,
                                         .arg = &calling };
     r = http_client_new(&loop, &opts, &client, err);
     if (r >= 0) {

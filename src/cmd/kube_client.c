@@ -134,9 +134,9 @@ int kube_client_ask(struct kube_client *c, struct arena *a, const char *method, 
                     const char *content_type, struct str body, struct kube_answer *ret,
                     struct err *err)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct headers headers = { 0 };
     if (content_type)
         (void)headers_add(&headers, STR("content-type"), str_of(content_type));
@@ -145,10 +145,10 @@ int kube_client_ask(struct kube_client *c, struct arena *a, const char *method, 
                                     .headers = &headers,
                                     .body = body,
                                     .timeout_ms = KUBE_CLIENT_TIMEOUT_MS };
-    struct kube_call *call;
+    struct exchange *call;
     buf_reset(&c->body);
     c->status = 0;
-    int r = transport_start(http_transport_base(c->transport), &request, &ops, c, &call, err);
+    int r = transport_start(http_transport_base(c->transport), &request, &events, c, &call, err);
     headers_fini(&headers);
     if (r < 0)
         return r;

@@ -25,7 +25,7 @@ struct told {
     char *name, *url, *text;
     size_t n;
     struct oci_digest digest;
-    struct http_call *call;
+    struct exchange *call;
     int status;
     size_t n_answer; /* bytes of its answer */
 };
@@ -43,7 +43,7 @@ struct image_bdm_send {
     uint64_t deadline_ms, until_ms;
     enum send_at at;
     struct timer timer;
-    struct http_call *call; /* NULL: none is under way */
+    struct exchange *call; /* NULL: none is under way */
     bool is_late, is_cancelled;
     int status;
     struct buf answer;
@@ -109,7 +109,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct image_bdm_send *s = arg;
     if (buf_add_str(&s->answer, chunk) < 0)
-        http_call_cancel(s->call);
+        exchange_cancel(s->call);
 }
 
 static int check_status(struct image_bdm_send *s, struct err *err)
@@ -158,16 +158,16 @@ static void on_late(struct timer *t)
     if (!s->call)
         return;
     s->is_late = true;
-    http_call_cancel(s->call);
+    exchange_cancel(s->call);
 }
 
 /* what, digest: of the token. Ends it where the request cannot be started. */
 static void ask(struct image_bdm_send *s, const char *method, const char *target, struct str body,
                 const char *what, const struct oci_digest *digest)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_call_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_call_end };
     char token[IMAGE_BDM_TOKEN_SIZE];
     struct headers h = { 0 };
     struct err err = { 0 };
@@ -180,7 +180,7 @@ static void ask(struct image_bdm_send *s, const char *method, const char *target
                                       .headers = &h,
                                       .body = body,
                                       .head_timeout_ms = IMAGE_BDM_SEND_ANSWER_MS,
-                                      .ops = &ops,
+                                      .events = &events,
                                       .arg = s };
     s->is_late = false;
     s->status = 0;
@@ -247,7 +247,7 @@ static void on_told_data(void *arg, struct str chunk)
     struct told *t = arg;
     t->n_answer += chunk.n;
     if (t->n_answer > ANSWER_MAX)
-        http_call_cancel(t->call);
+        exchange_cancel(t->call);
 }
 
 static void log_untold(const struct told *t, const struct err *err)
@@ -270,9 +270,9 @@ static void on_told(void *arg, int r, const struct err *err)
 
 static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_told_head,
-                                              .on_data = on_told_data,
-                                              .on_end = on_told };
+    static const struct exchange_events events = { .on_head = on_told_head,
+                                                   .on_data = on_told_data,
+                                                   .on_end = on_told };
     char token[IMAGE_BDM_TOKEN_SIZE], digest[OCI_DIGEST_TEXT_SIZE];
     struct headers h = { 0 };
     const struct image_bdm_grant g = image_server_grant("bdm", t->name, &t->digest);
@@ -289,7 +289,7 @@ static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
                                       .headers = &h,
                                       .body = str_n(t->text, t->n),
                                       .head_timeout_ms = IMAGE_BDM_SEND_ANSWER_MS,
-                                      .ops = &ops,
+                                      .events = &events,
                                       .arg = t };
     r = http_call_start(t->client, &o, &t->call, err);
     headers_fini(&h);

@@ -50,7 +50,7 @@ struct fetching {
 struct image_fetch_attempt {
     struct fetching *g;
     uint32_t piece, source;
-    struct http_call *call;
+    struct exchange *call;
     struct oci_request *request;
     bool is_pushed; /* neither: it is waited for */
     uint64_t at, to;
@@ -218,7 +218,7 @@ static void attempt_cancel(struct image_fetch_attempt *a)
     }
     a->is_dead = true;
     if (a->call)
-        http_call_cancel(a->call);
+        exchange_cancel(a->call);
     else
         oci_request_cancel(a->request);
 }
@@ -286,9 +286,9 @@ static int open_client(struct fetching *g, uint32_t source, struct err *err)
 
 static int start_peer(struct image_fetch_attempt *a, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct fetching *g = a->g;
     const struct image_fetch *f = g->f;
     struct headers h = { 0 };
@@ -304,7 +304,7 @@ static int start_peer(struct image_fetch_attempt *a, struct err *err)
     (void)headers_addc(&h, "range", range);
     (void)headers_addc(&h, "authorization", token);
     const struct http_call_opts o = {
-        .method = STR("GET"), .target = str_of(target), .headers = &h, .ops = &ops, .arg = a
+        .method = STR("GET"), .target = str_of(target), .headers = &h, .events = &events, .arg = a
     };
     r = http_call_start(g->clients[a->source], &o, &a->call, err);
     headers_fini(&h);

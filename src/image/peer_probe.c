@@ -21,7 +21,7 @@ struct peer_probe {
     struct peer_probe_opts opts;
     char *token, *node;
     struct http_client *client;
-    struct http_call *call;
+    struct exchange *call;
     enum peer_probe_step step;
     uint64_t began_ns, head_ns, n_bytes;
     int status;
@@ -59,7 +59,7 @@ static void on_probe_data(void *arg, struct str chunk)
     struct peer_probe *p = arg;
     p->n_bytes += chunk.n;
     if (p->n_bytes > PEER_PROBE_BYTES && p->call)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
 }
 
 static uint64_t ms_since(uint64_t began_ns)
@@ -112,14 +112,14 @@ static void on_probe_limit(struct timer *t)
 {
     struct peer_probe *p = container_of(t, struct peer_probe, limit);
     if (p->call)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
 }
 
 static int ask(struct peer_probe *p)
 {
-    static const struct http_call_ops ops = { .on_head = on_probe_head,
-                                              .on_data = on_probe_data,
-                                              .on_end = on_probe_end };
+    static const struct exchange_events events = { .on_head = on_probe_head,
+                                                   .on_data = on_probe_data,
+                                                   .on_end = on_probe_end };
     struct headers h = { 0 };
     scoped(free_scoped) char *zeros = p->step == PEER_PROBE_UP ? xalloc(PEER_PROBE_BYTES) : NULL;
     scoped(free_scoped) char *token = xasprintf("Bearer %s", p->token);
@@ -132,7 +132,7 @@ static int ask(struct peer_probe *p)
                                       .target = str_of(target),
                                       .headers = &h,
                                       .body = str_n(zeros, zeros ? PEER_PROBE_BYTES : 0),
-                                      .ops = &ops,
+                                      .events = &events,
                                       .arg = p };
     p->status = 0;
     p->n_bytes = 0;

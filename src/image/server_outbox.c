@@ -65,7 +65,7 @@ struct server_outbox_parcel {
     struct mirror_found found;
     bool is_held;
     struct oci_digest held;
-    struct http_call *call;
+    struct exchange *call;
     int status;
     struct buf answer;
     uint64_t read_at, began_at, began_ms; /* of this request; read_at: the next byte to read */
@@ -235,12 +235,12 @@ static void on_piece(struct job *j, int r)
     }
     if (r < 0 || p->piece_n == 0) {
         p->is_unreadable = true;
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
         return;
     }
     p->read_at += p->piece_n;
     p->box->s->n_bytes += p->piece_n;
-    p->is_full = !http_call_write(p->call, str_n(p->piece, p->piece_n));
+    p->is_full = !exchange_write(p->call, str_n(p->piece, p->piece_n));
     if (!p->is_full)
         next_piece(p);
 }
@@ -254,14 +254,14 @@ static void next_piece(struct server_outbox_parcel *p)
     p->job = (struct job){ .work = read_piece, .done = on_piece };
     p->is_working = job_start(p->box->s->loop, &p->job) >= 0;
     if (!p->is_working)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
 }
 
 static void on_late(struct timer *t)
 {
     struct server_outbox_parcel *p = container_of(t, struct server_outbox_parcel, timer);
     if (p->call)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
 }
 
 static void on_interim(void *arg, int status, const struct headers *headers)
@@ -291,7 +291,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct server_outbox_parcel *p = arg;
     if (buf_add_str(&p->answer, chunk) < 0)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
 }
 
 static void on_writable(void *arg)
@@ -316,11 +316,9 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static int start_call(struct server_outbox_parcel *p, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end,
-                                              .on_interim = on_interim,
-                                              .on_writable = on_writable };
+    static const struct exchange_events events = {
+        .on_head = on_head, .on_data = on_data, .on_end = on_end, .on_writable = on_writable
+    };
     struct headers h = { 0 };
     char digest[OCI_DIGEST_TEXT_SIZE];
     oci_digest_format(&p->blob, digest);
@@ -334,7 +332,8 @@ static int start_call(struct server_outbox_parcel *p, struct err *err)
                                       .headers = &h,
                                       .streams = true,
                                       .body_n = p->to - p->at,
-                                      .ops = &ops,
+                                      .events = &events,
+                                      .on_interim = on_interim,
                                       .arg = p };
     p->state = PARCEL_SENDING;
     p->read_at = p->began_at = p->at;
@@ -503,7 +502,7 @@ void image_server_outbox_close(struct image_server *s)
     list_each_safe (node, &s->parcels) {
         struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
         if (p->state == PARCEL_SENDING && p->call)
-            http_call_cancel(p->call);
+            exchange_cancel(p->call);
         else if (p->state == PARCEL_WAITING || p->state == PARCEL_RESTING)
             drop(p, "the server ends");
     }

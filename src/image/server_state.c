@@ -26,7 +26,7 @@ struct image_server_state {
     struct image_server *s;
     struct timer timer, arriving_timer;
     struct job job;
-    struct kube_call *call; /* under way */
+    struct exchange *call; /* under way */
     bool is_working, is_changed, is_whole, has_failed;
     uint64_t written_ms,
         written_sum; /* sum: of the whole object without what ages; 0: not written */
@@ -137,9 +137,9 @@ static uint64_t sum_of(const struct node_state *f)
 
 static int write_state(struct image_server_state *t, struct err *err)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct image_server *s = t->s;
     struct arena a = { 0 };
     struct headers h = { 0 };
@@ -162,7 +162,7 @@ static int write_state(struct image_server_state *t, struct err *err)
                                       .headers = &h,
                                       .body = buf_str(&text),
                                       .timeout_ms = TIMEOUT_MS };
-    r = r < 0 ? r : transport_start(s->opts.api, &req, &ops, t, &t->call, err);
+    r = r < 0 ? r : transport_start(s->opts.api, &req, &events, t, &t->call, err);
     headers_fini(&h);
     arena_fini(&a);
     return r;
@@ -286,7 +286,7 @@ void image_server_state_close(struct image_server *s)
     timer_stop(s->loop, &s->state->timer);
     timer_stop(s->loop, &s->state->arriving_timer);
     if (s->state->call)
-        transport_cancel(s->opts.api, s->state->call);
+        exchange_cancel(s->state->call);
 }
 
 void image_server_state_fini(struct image_server *s)

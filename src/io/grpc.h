@@ -122,7 +122,7 @@ struct grpc_result {
     const struct headers *trailers; /* NULL: there were none */
     /*
      * 0: the server sent the status. Else the status is derived from this code of
-     * http_call_ops.on_end, e.g. UNAVAILABLE from -ECONNREFUSED.
+     * exchange_events.on_end, e.g. UNAVAILABLE from -ECONNREFUSED.
      */
     int r;
     bool was_sent; /* false: the server has not seen the call; a retry is safe */

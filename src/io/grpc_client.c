@@ -10,7 +10,7 @@
 #include <nghttp2/nghttp2.h>
 
 struct grpc_call {
-    struct http_call *http; /* NULL once it has ended */
+    struct exchange *http; /* NULL once it has ended */
     struct loop *loop;
     const struct grpc_call_ops *ops;
     void *arg;
@@ -52,7 +52,7 @@ static void fail(struct grpc_call *call, int code, int r, const char *text)
     set_status(call, code, r, text);
     call->over = true;
     if (call->http)
-        http_call_cancel(call->http);
+        exchange_cancel(call->http);
 }
 
 static void read_status(struct grpc_call *call, const struct headers *h)
@@ -261,15 +261,15 @@ static int make_headers(struct headers *h, const struct grpc_call_opts *opts)
 static int start(struct http_client *c, struct grpc_call *call, const struct grpc_call_opts *opts,
                  const struct headers *headers, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_http_end,
-                                              .on_trailers = on_trailers,
-                                              .on_writable = on_http_writable };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_http_end,
+                                                   .on_trailers = on_trailers,
+                                                   .on_writable = on_http_writable };
     struct http_call_opts http = { .method = STR("POST"),
                                    .target = str_of(opts->path),
                                    .headers = headers,
-                                   .ops = &ops,
+                                   .events = &events,
                                    .arg = call,
                                    .streams = !opts->only,
                                    .body_n = HTTP_CHUNKED };
@@ -315,8 +315,8 @@ bool grpc_call_send(struct grpc_call *call, struct str message)
     if (!call->http || call->over)
         return true;
     grpc_prefix(prefix, message.n);
-    bool more = http_call_write(call->http, str_n(prefix, sizeof prefix));
-    return message.n ? http_call_write(call->http, message) : more;
+    bool more = exchange_write(call->http, str_n(prefix, sizeof prefix));
+    return message.n ? exchange_write(call->http, message) : more;
 }
 
 size_t grpc_call_pending(const struct grpc_call *call)
@@ -327,14 +327,14 @@ size_t grpc_call_pending(const struct grpc_call *call)
 void grpc_call_half_close(struct grpc_call *call)
 {
     if (call->http && !call->over)
-        http_call_end_body(call->http, NULL);
+        exchange_end_body(call->http, NULL);
 }
 
 void grpc_call_pause(struct grpc_call *call)
 {
     call->paused = true;
     if (call->http)
-        http_call_pause(call->http);
+        exchange_pause(call->http);
 }
 
 void grpc_call_resume(struct grpc_call *call)
@@ -343,7 +343,7 @@ void grpc_call_resume(struct grpc_call *call)
         return;
     call->paused = false;
     if (call->http)
-        http_call_resume(call->http);
+        exchange_resume(call->http);
     if (call->reader.held.n || !call->http)
         defer_start(call->loop, &call->again, on_again);
 }

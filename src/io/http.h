@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "codec/headers.h"
+#include "io/exchange.h"
 #include "io/loop.h"
 
 #include <sys/socket.h>
@@ -38,7 +39,7 @@ enum {
     /* Bytes of an unread body that are discarded after the response; beyond, the connection is
      * cut. */
     HTTP_DISCARD_MAX_BYTES = 64 << 10,
-    HTTP_WRITE_HIGH_BYTES = 256 << 10,  /* http_write(), http_call_write() report full above this */
+    HTTP_WRITE_HIGH_BYTES = 256 << 10,  /* http_write(), exchange_write() report full above this */
     HTTP_TRAILERS_MAX_BYTES = 16 << 10, /* fields after a body: 431, or a failed call, beyond */
     HTTP_INTERIMS_MAX = 16,             /* 1xx before a response: the call fails beyond */
     HTTP_CLIENT_IDLE_MS = 90000,        /* a pooled connection; one timer per client */
@@ -193,7 +194,6 @@ void http_upgrade(struct http_exchange *x, const struct headers *headers);
 /* ------------------------------------------------------------------ client */
 
 struct http_client;
-struct http_call;
 
 struct http_client_opts {
     const char *host;
@@ -222,28 +222,6 @@ struct http_client_opts {
     void *may_connect_arg;
 };
 
-/* Any may be NULL. */
-struct http_call_ops {
-    /* At most once. Not for 1xx, except for the 101 of a call that asked to upgrade. */
-    void (*on_head)(void *arg, int status, const struct headers *headers);
-    void (*on_data)(void *arg, struct str chunk);
-    /*
-     * Exactly once, as the last callback. 0: the response is complete, even if the request is not.
-     * Else a negative code, err borrowed:
-     *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  no connection, nothing was sent
-     *                 (-EACCES: may_connect() allowed no address)
-     *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
-     *   -ECONNRESET   the connection or stream broke
-     *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED
-     * http_call_was_sent() says whether the server may have seen any of the request.
-     */
-    void (*on_end)(void *arg, int r, const struct err *err);
-    void (*on_interim)(void *arg, int status, const struct headers *headers); /* 1xx except 101 */
-    /* The trailer fields, if there are any: after the last on_data, before on_end(0). */
-    void (*on_trailers)(void *arg, const struct headers *trailers);
-    void (*on_writable)(void *arg); /* after http_call_write() reported full */
-};
-
 struct http_call_opts {
     /* Borrowed for the call of http_call_start(). A target with "http://" is for a proxy; the
      * headers must then include host. */
@@ -257,16 +235,17 @@ struct http_call_opts {
     /* Deadline for sending the request, and again from then (or from the end of a streamed body) to
      * the response's head; 0: none. */
     uint64_t head_timeout_ms;
-    const struct http_call_ops *ops;
+    /* 101 is a head only for a call that asks for an upgrade; other 1xx are not. */
+    const struct exchange_events *events;
+    void (*on_interim)(void *arg, int status, const struct headers *headers); /* 1xx; or NULL */
     void *arg;
-    /* More body follows by http_call_write(), after `body`: body_n bytes in all, or
-     * HTTP_CHUNKED. */
+    /* More body follows by exchange_write(), after `body`: body_n bytes in all, or HTTP_CHUNKED. */
     bool streams;
     uint64_t body_n;
     /*
      * The headers have a field `upgrade`. If the server accepts, on_head(101) runs, then on_data()
-     * and http_call_write() carry raw bytes. http_call_end_body() ends our direction; on_end(0)
-     * runs at the end of the server's. HTTP/1.1 only, and without a body.
+     * and exchange_write() carry raw bytes. exchange_end_body() ends our direction; on_end(0) runs
+     * at the end of the server's. HTTP/1.1 only, and without a body.
      */
     bool upgrade;
 };
@@ -277,37 +256,40 @@ struct loop *http_client_loop(const struct http_client *c);
 /* Running calls end with -ECANCELED; the memory is freed later. */
 void http_client_close(struct http_client *c);
 /*
+ * Start a call: an exchange (io/exchange.h).
+ *
+ * on_end: 0: the response is complete, even if the request is not. Else
+ *   -ECONNREFUSED, -ENOENT, -EHOSTUNREACH, ...  no connection, nothing was sent
+ *                 (-EACCES: may_connect() allowed no address)
+ *   -ETIMEDOUT    no connection, no head, no answer to pings, or the server takes no bytes
+ *   -ECONNRESET   the connection or stream broke
+ *   E_PARSE, E_LIMIT, E_TLS, -ECANCELED
+ * http_call_was_sent() says whether the server may have seen any of the request.
+ *
  * If the connection breaks before any byte of a response, the call is retried once: when the
  * request has no side effects (GET, HEAD), or when nothing of it was written; never after bytes of
- * http_call_write() were sent. *ret is valid until on_end has returned.
+ * exchange_write() were sent.
+ *
+ * exchange_write(): bytes of the body of a call that streams, or raw bytes once upgraded: at any
+ * time, also before the connection is open and after the response's head. It returns false once
+ * HTTP_WRITE_HIGH_BYTES wait.
+ * exchange_end_body(): trailers are sent after HTTP_CHUNKED bodies only. After fewer bytes than
+ * body_n the call fails with -EINVAL. Not needed after exactly body_n bytes, and allowed after the
+ * end of the response.
+ * exchange_cancel(): the server sees a reset of the stream or connection.
  */
-int http_call_start(struct http_client *c, const struct http_call_opts *opts,
-                    struct http_call **ret, struct err *err);
-void http_call_pause(struct http_call *call);
-void http_call_resume(struct http_call *call);
-/* on_end(-ECANCELED) runs on a later turn. The server sees a reset of the stream or connection. */
-void http_call_cancel(struct http_call *call);
+int http_call_start(struct http_client *c, const struct http_call_opts *opts, struct exchange **ret,
+                    struct err *err);
 
-/*
- * Send more of the body of a call that streams, or raw bytes once upgraded: at any time, also
- * before the connection is open and after the response's head. Bytes are copied or already sent.
- * false: HTTP_WRITE_HIGH_BYTES wait, stop until on_writable.
- */
-bool http_call_write(struct http_call *call, struct str chunk);
-/*
- * End the body. trailers, borrowed, may be NULL; sent after HTTP_CHUNKED bodies only. After fewer
- * bytes than body_n the call fails with -EINVAL. Not needed after exactly body_n bytes, and allowed
- * after the end of the response.
- */
-void http_call_end_body(struct http_call *call, const struct headers *trailers);
-size_t http_call_pending(const struct http_call *call); /* bytes waiting for the server */
+/* The following take exchanges of http_call_start() only. */
+size_t http_call_pending(const struct exchange *x); /* bytes waiting for the server */
 /*
  * Whether the server may have seen any of the request: false while the kernel has taken no byte of
  * it, and for streams that an HTTP/2 server reports as not processed. Valid from the start until
  * on_end has returned.
  */
-bool http_call_was_sent(const struct http_call *call);
+bool http_call_was_sent(const struct exchange *x);
 /* Whether the server may have seen bytes of the body. */
-bool http_call_body_was_sent(const struct http_call *call);
+bool http_call_body_was_sent(const struct exchange *x);
 /* The HTTP/2 error with which the server reset the stream, in on_end; -1: it did not. */
-int64_t http_call_reset_code(const struct http_call *call);
+int64_t http_call_reset_code(const struct exchange *x);

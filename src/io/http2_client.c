@@ -167,22 +167,21 @@ static void go_on(struct http_call *call)
         struct buf b = h->held;
         h->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
         (void)nghttp2_session_consume(l->h2->ng, h->id, b.n);
-        if (call->ops->on_data)
-            call->ops->on_data(call->arg, buf_str(&b));
+        exchange_report_data(&call->x, buf_str(&b));
         buf_fini(&b);
     }
-    if (call->sm.at == CALL_ENDED || call->paused || !(h->closed || h->ended))
+    if (call->sm.at == CALL_ENDED || http_call_is_paused(call) || !(h->closed || h->ended))
         return;
     if (call->sm.at == CALL_HEAD && h->ended) {
-        if (h->got_trailers.n && call->ops->on_trailers)
-            call->ops->on_trailers(call->arg, &h->got_trailers);
+        if (h->got_trailers.n)
+            exchange_report_trailers(&call->x, &h->got_trailers);
         http_call_finish(call, 0);
         return;
     }
     call->reset_code = h->code;
     bool refused = h->code == NGHTTP2_REFUSED_STREAM;
     if (refused)
-        call->sent = call->body_sent = false;
+        http_call_note_seen(call, SEEN_NOTHING);
     call_lost(
         call, refused,
         err_set(&err, -ECONNRESET, "stream reset by server: %s", nghttp2_http2_strerror(h->code)),
@@ -205,7 +204,7 @@ void h2_call_more(struct http_call *call)
     if (h->body_at > h2_call_pending(call)) { /* most of the kept bytes were sent */
         buf_consume(&call->request, call->head_n + h->body_at);
         call->head_n = h->body_at = 0;
-        call->added = true;
+        http_call_bar_retry(call);
     }
     if (h->deferred)
         (void)nghttp2_session_resume_data(call->link->h2->ng, h->id);
@@ -269,7 +268,7 @@ static void got_head(struct http_call *call)
         return;
     }
     call->link->used = true;
-    http_call_got_head(call, h->status,
+    http_call_got_head(call, CALL_HEAD, h->status,
                        &h->got); /* may end the call: touch nothing after this line */
 }
 
@@ -287,7 +286,7 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
         got_head(call);
     /* The server has answered before the whole request was sent: it will not read the rest. */
     call = call_of(ng, frame->hd.stream_id);
-    if (call && call->h2->ended && !call->paused && call->sm.at == CALL_HEAD &&
+    if (call && call->h2->ended && !http_call_is_paused(call) && call->sm.at == CALL_HEAD &&
         nghttp2_session_get_stream_local_close(ng, frame->hd.stream_id) == 0)
         go_on(call);
     return 0;
@@ -297,11 +296,11 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
                          void *arg)
 {
     struct http_call *call = call_of(ng, id);
-    if (call && (call->paused || call->h2->held.n))
+    if (call && (http_call_is_paused(call) || call->h2->held.n))
         return buf_add(&call->h2->held, p, n) < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
     (void)nghttp2_session_consume(ng, id, n);
-    if (call && call->ops->on_data)
-        call->ops->on_data(call->arg, str_n((const char *)p, n));
+    if (call)
+        exchange_report_data(&call->x, str_n((const char *)p, n));
     return 0;
 }
 
@@ -312,7 +311,7 @@ static int on_stream_close(nghttp2_session *ng, int32_t id, uint32_t code, void 
         return 0;
     call->h2->closed = true;
     call->h2->code = code;
-    if (!call->paused)
+    if (!http_call_is_paused(call))
         go_on(call);
     return 0;
 }
@@ -324,13 +323,13 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
     if (!call)
         return NGHTTP2_ERR_DEFERRED; /* its reset is being sent */
     size_t left = h2_call_pending(call);
-    if (left == 0 && !call->body_done) {
+    if (left == 0 && call->body.at == BODY_OPEN) {
         call->h2->deferred = true;
         return NGHTTP2_ERR_DEFERRED;
     }
     n = MIN(n, left);
     *flags |= n ? NGHTTP2_DATA_FLAG_NO_COPY : 0;
-    if (n < left || !call->body_done)
+    if (n < left || call->body.at == BODY_OPEN)
         return (ssize_t)n;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
     if (call->trailers.n) {
@@ -349,7 +348,7 @@ static void drop_sent(struct http_call *call)
 {
     enum { KEEP_BYTES = 16 << 10 };
     call->h2->body_at = 0;
-    call->added = true;
+    http_call_bar_retry(call);
     if (call->request.cap > KEEP_BYTES) {
         buf_fini(&call->request);
         call->head_n = 0;
@@ -366,10 +365,11 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     const char *from = call->request.p + call->head_n + call->h2->body_at;
     call->h2->body_at += n;
-    call->body_sent |= n > 0;
+    if (n)
+        http_call_note_seen(call, SEEN_BODY);
     int r = h2_send_data(&l->s, head, from, n);
     size_t left = h2_call_pending(call);
-    if (left == 0 && !call->body_done)
+    if (left == 0 && call->body.at == BODY_OPEN)
         drop_sent(call);
     if (call->writable_owed && left <= OUT_LOW_BYTES)
         note(call);
@@ -380,7 +380,7 @@ static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *
 {
     struct http_call *call = call_of(ng, frame->hd.stream_id);
     if (call && frame->hd.type == NGHTTP2_HEADERS)
-        call->sent = true;
+        http_call_note_seen(call, SEEN_REQUEST);
     return 0;
 }
 
@@ -399,9 +399,10 @@ bool h2_link_has_room(const struct link *l)
 void h2_link_send(struct link *l, struct http_call *call)
 {
     struct h2_call *h = call->h2;
+    assert(call->link == l);
     nghttp2_nv nv[HEADERS_MAX + 5];
     size_t n = 0, body_n = call->request.n - call->head_n;
-    bool streams = !call->body_done || call->chunked;
+    bool streams = call->body.at == BODY_OPEN || call->chunked;
     char length[24];
     struct str host = headers_get(&h->headers, "host");
     nv[n++] = h2_field(STR(":method"), str_of(h->method));
@@ -423,12 +424,11 @@ void h2_link_send(struct link *l, struct http_call *call)
     bool has_body = body_n || streams;
     h->closed = h->ended = h->too_large = false;
     h->id = nghttp2_submit_request(l->h2->ng, NULL, nv, n, has_body ? &body : NULL, call);
-    call->link = l;
     list_push_back(&l->h2->calls, &h->node);
     if (l->h2->n_calls++ == 0)
         h2_ping_start(&l->h2->ping);
-    sm_move(&call->sm, CALL_SENT);
-    if (call->body_done)
+    http_call_move(call, CALL_SENT);
+    if (call->body.at == BODY_WHOLE)
         http_call_start_timer(call);
     else
         timer_stop(l->client->loop, &call->head_timer);
@@ -515,11 +515,10 @@ static void step(struct http_call *call)
 {
     if (call->writable_owed && h2_call_pending(call) <= OUT_LOW_BYTES) {
         call->writable_owed = false;
-        if (call->ops->on_writable)
-            call->ops->on_writable(call->arg);
+        exchange_report_writable(&call->x);
     }
-    call->resumed = false;
-    if (call->sm.at != CALL_ENDED && !call->paused)
+    http_call_caught_up(call);
+    if (call->sm.at != CALL_ENDED && !http_call_is_paused(call))
         go_on(call);
 }
 

@@ -3,8 +3,9 @@
  * HTTP client: pool, calls, HTTP/1.1; see http.h. Connections that speak HTTP/2 are in
  * http2_client.c. How to read it: a call is QUEUED, gets a link (a connection) and is SENT, its
  * response arrives as HEAD and BODY events, and it is ENDED: http_call_finish() detaches it from
- * its link and schedules on_end() on a later turn. A link serves one call at a time; between calls
- * it is in `idle`.
+ * its link and schedules on_end() on a later turn. Beside that each call has four small states: of
+ * its body, of its reading, of its retry, and of what the server may have seen. A link serves one
+ * call at a time; between calls it is in `idle`.
  */
 #include "io/http_client_int.h"
 #include "io/http_text.h"
@@ -22,19 +23,50 @@ enum {
     LAST_BYTES_MS = 2000             /* to send the last bytes of a tunnel that the server ended */
 };
 
+/*
+ *     QUEUED -> LINKED -> SENT -> HEAD      each -> ENDED
+ *        ^------------------| `-> TUNNEL
+ */
 static const struct sm_state call_table[] = {
     [CALL_QUEUED] = { "queued", EDGE(CALL_LINKED) | EDGE(CALL_ENDED) },
     /* has a connection that is still being opened */
-    [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    [CALL_LINKED] = { "linked", EDGE(CALL_SENT) | EDGE(CALL_ENDED) },
     /* QUEUED again: a kept connection was dead */
-    [CALL_SENT] = { "sent", EDGE(CALL_HEAD) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
-    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) }, /* the response's head has arrived */
+    [CALL_SENT] = { "sent",
+                    EDGE(CALL_HEAD) | EDGE(CALL_TUNNEL) | EDGE(CALL_QUEUED) | EDGE(CALL_ENDED) },
+    [CALL_HEAD] = { "head", EDGE(CALL_ENDED) },     /* the response's head has arrived */
+    [CALL_TUNNEL] = { "tunnel", EDGE(CALL_ENDED) }, /* a 101: raw bytes in both directions */
     [CALL_ENDED] = { "ended", 0 },
 };
+static const struct sm_state body_table[] = {
+    [BODY_OPEN] = { "open", EDGE(BODY_WHOLE) },
+    [BODY_WHOLE] = { "whole", 0 },
+};
+static const struct sm_state reading_table[] = {
+    [READING_ON] = { "on", EDGE(READING_PAUSED) },
+    [READING_PAUSED] = { "paused", EDGE(READING_RESUMED) },
+    [READING_RESUMED] = { "resumed", EDGE(READING_ON) | EDGE(READING_PAUSED) },
+};
+static const struct sm_state retry_table[] = {
+    [RETRY_LEFT] = { "left", EDGE(RETRY_TAKEN) | EDGE(RETRY_BARRED) },
+    [RETRY_TAKEN] = { "taken", EDGE(RETRY_BARRED) },
+    [RETRY_BARRED] = { "barred", 0 },
+};
+static const struct sm_state seen_table[] = {
+    [SEEN_NOTHING] = { "nothing", EDGE(SEEN_REQUEST) | EDGE(SEEN_BODY) },
+    [SEEN_REQUEST] = { "request", EDGE(SEEN_BODY) | EDGE(SEEN_NOTHING) },
+    [SEEN_BODY] = { "body", EDGE(SEEN_NOTHING) },
+};
 
+static const struct exchange_ops call_ops;
 static void client_check_free(struct http_client *c);
 static void link_abort(struct link *l);
-static bool is_receiving(const struct http_call *call);
+
+static struct http_call *call_of(const struct exchange *x)
+{
+    assert(x->ops == &call_ops);
+    return container_of(x, struct http_call, x);
+}
 
 /* ------------------------------------------------------------------ calls */
 
@@ -105,12 +137,58 @@ static void on_call_end(struct defer *d)
 {
     struct http_call *call = container_of(d, struct http_call, end);
     struct http_client *c = call->client;
-    if (call->ops->on_end)
-        call->ops->on_end(call->arg, call->err.code, &call->err);
+    exchange_report_end(&call->x, call->err.code, &call->err);
     list_remove(&call->node);
     call_free(call);
     c->n_calls--;
     client_check_free(c);
+}
+
+/* What holds once a call has moved. */
+static bool is_sound(const struct http_call *call)
+{
+    const struct link *l = call->link;
+    bool is_timed = timer_is_armed(&call->head_timer);
+    if (call->body_left && (call->chunked || call->body.at == BODY_WHOLE))
+        return false;
+    switch ((enum call_state)call->sm.at) {
+    case CALL_QUEUED:
+        return !l && call->seen.at == SEEN_NOTHING && call->retry.at != RETRY_BARRED;
+    case CALL_LINKED:
+    case CALL_SENT:
+        return l && (l->h2 || l->call == call);
+    case CALL_HEAD:
+        return l && (l->h2 || l->call == call) && !is_timed;
+    case CALL_TUNNEL:
+        return l && l->call == call && call->upgrade && !is_timed;
+    case CALL_ENDED:
+        return !l && !is_timed;
+    }
+    return false;
+}
+
+void http_call_move(struct http_call *call, enum call_state to)
+{
+    sm_move(&call->sm, to);
+    assert(is_sound(call));
+}
+
+void http_call_note_seen(struct http_call *call, enum http_call_seen what)
+{
+    if (what > call->seen.at || (what == SEEN_NOTHING && call->seen.at != SEEN_NOTHING))
+        sm_move(&call->seen, what);
+}
+
+void http_call_bar_retry(struct http_call *call)
+{
+    if (call->retry.at != RETRY_BARRED)
+        sm_move(&call->retry, RETRY_BARRED);
+}
+
+void http_call_caught_up(struct http_call *call)
+{
+    if (call->reading.at == READING_RESUMED)
+        sm_move(&call->reading, READING_ON);
 }
 
 /* r: 0, or a code, with call->err set. The caller deals with the link, if there is one. */
@@ -119,15 +197,17 @@ void http_call_finish(struct http_call *call, int r)
     if (call->sm.at == CALL_ENDED)
         return;
     assert(r == call->err.code);
-    call->sent = http_call_was_sent(call);
-    call->body_sent = http_call_body_was_sent(call);
-    sm_move(&call->sm, CALL_ENDED);
+    if (http_call_body_was_sent(&call->x))
+        http_call_note_seen(call, SEEN_BODY);
+    else if (http_call_was_sent(&call->x))
+        http_call_note_seen(call, SEEN_REQUEST);
     if (call->link && call->link->h2)
         h2_call_leave(call);
     else if (call->link)
         call->link->call = NULL;
     call->link = NULL;
     timer_stop(call->client->loop, &call->head_timer);
+    http_call_move(call, CALL_ENDED);
     if (call->request.cap > SPARE_REQUEST_BYTES)
         buf_fini(&call->request);
     list_remove(&call->node);
@@ -156,14 +236,14 @@ static void call_cancel(struct http_call *call)
         link_abort(l);
 }
 
-void http_call_cancel(struct http_call *call)
+static void cancel_call(struct exchange *x)
 {
-    call_cancel(call);
+    call_cancel(call_of(x));
 }
 
 static bool is_receiving(const struct http_call *call)
 {
-    return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD;
+    return call->sm.at == CALL_SENT || call->sm.at == CALL_HEAD || call->sm.at == CALL_TUNNEL;
 }
 
 /* Bytes of the call that the kernel took; with TLS a few more. */
@@ -174,36 +254,41 @@ static uint64_t taken(const struct http_call *call)
     return own ? l->s.sent_bytes - l->sent_before : 0;
 }
 
-bool http_call_was_sent(const struct http_call *call)
+bool http_call_was_sent(const struct exchange *x)
 {
-    return call->sent || taken(call) > 0;
+    const struct http_call *call = call_of(x);
+    return call->seen.at >= SEEN_REQUEST || taken(call) > 0;
 }
 
-bool http_call_body_was_sent(const struct http_call *call)
+bool http_call_body_was_sent(const struct exchange *x)
 {
-    return call->body_sent || taken(call) > call->head_n;
+    const struct http_call *call = call_of(x);
+    return call->seen.at >= SEEN_BODY || taken(call) > call->head_n;
 }
 
-int64_t http_call_reset_code(const struct http_call *call)
+int64_t http_call_reset_code(const struct exchange *x)
 {
-    return call->reset_code;
+    return call_of(x)->reset_code;
 }
 
-void http_call_pause(struct http_call *call)
+static void pause_call(struct exchange *x)
 {
-    call->paused = true;
+    struct http_call *call = call_of(x);
+    if (http_call_is_paused(call))
+        return;
+    sm_move(&call->reading, READING_PAUSED);
     if (call->link && call->link->h2)
         return;             /* only its stream is paused */
     if (is_receiving(call)) /* before that the connection itself must read */
         stream_pause(&call->link->s);
 }
 
-void http_call_resume(struct http_call *call)
+static void resume_call(struct exchange *x)
 {
-    if (!call->paused)
+    struct http_call *call = call_of(x);
+    if (!http_call_is_paused(call))
         return;
-    call->paused = false;
-    call->resumed = true;
+    sm_move(&call->reading, READING_RESUMED);
     if (call->link && call->link->h2)
         h2_call_resume(call);
     else if (is_receiving(call))
@@ -230,13 +315,13 @@ void http_call_start_timer(struct http_call *call)
 bool http_call_again(struct http_call *call)
 {
     struct http_client *c = call->client;
-    if (call->sm.at != CALL_SENT || call->retried || call->added || c->closing)
+    if (call->sm.at != CALL_SENT || call->retry.at != RETRY_LEFT || c->closing)
         return false;
-    call->retried = true;
-    call->sent = call->body_sent = false;
+    sm_move(&call->retry, RETRY_TAKEN);
+    http_call_note_seen(call, SEEN_NOTHING);
     call->link = NULL;
     http_call_start_timer(call);
-    sm_move(&call->sm, CALL_QUEUED);
+    http_call_move(call, CALL_QUEUED);
     list_remove(&call->node);
     list_push_front(&c->queue, &call->node);
     http_client_kick(c);
@@ -250,7 +335,7 @@ bool http_call_again(struct http_call *call)
 static bool call_retry(struct http_call *call, const struct link *l)
 {
     bool harmless = call->repeatable || l->s.sent_bytes == l->sent_before;
-    if (call->sm.at != CALL_SENT || call->retried || call->added || !l->used || l->got_byte ||
+    if (call->sm.at != CALL_SENT || call->retry.at != RETRY_LEFT || !l->used || l->got_byte ||
         !harmless || call->client->closing)
         return false;
     call->link->call = NULL;
@@ -367,14 +452,14 @@ static void send_chunked(struct link *l, struct http_call *call)
     struct str request = buf_str(&call->request);
     stream_write(&l->s, str_slice(request, 0, call->head_n));
     add_chunk(&l->s, str_slice(request, call->head_n, request.n));
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         add_last_chunk(&l->s, &call->trailers);
 }
 
 static void link_send(struct link *l)
 {
     struct http_call *call = l->call;
-    sm_move(&call->sm, CALL_SENT);
+    http_call_move(call, CALL_SENT);
     l->got_byte = false;
     l->interim = 0;
     http_parse_reset(&l->parse, HTTP_RESPONSE);
@@ -389,11 +474,11 @@ static void link_send(struct link *l)
     }
     if (!l->used && call->request.cap > SPARE_REQUEST_BYTES)
         buf_fini(&call->request); /* never repeated */
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         http_call_start_timer(call);
     else
         timer_stop(call->client->loop, &call->head_timer);
-    if (call->paused)
+    if (http_call_is_paused(call))
         stream_pause(&l->s);
 }
 
@@ -419,9 +504,9 @@ static void response_done(struct link *l, bool left)
 {
     struct http_call *call = l->call;
     bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
-                    call->body_done && !l->s.muted && !l->client->closing;
-    if (l->parse.trailers.n && call->ops->on_trailers) {
-        call->ops->on_trailers(call->arg, &l->parse.trailers);
+                    call->body.at == BODY_WHOLE && !l->s.muted && !l->client->closing;
+    if (l->parse.trailers.n) {
+        exchange_report_trailers(&call->x, &l->parse.trailers);
         if (l->call != call) /* cancelled: the link was closed with it */
             return;
     }
@@ -434,12 +519,12 @@ static void response_done(struct link *l, bool left)
     on_call_end(&call->end);
 }
 
-void http_call_got_head(struct http_call *call, int status, const struct headers *headers)
+void http_call_got_head(struct http_call *call, enum call_state to, int status,
+                        const struct headers *headers)
 {
-    sm_move(&call->sm, CALL_HEAD);
     timer_stop(call->client->loop, &call->head_timer);
-    if (call->ops->on_head)
-        call->ops->on_head(call->arg, status, headers);
+    http_call_move(call, to);
+    exchange_report_head(&call->x, status, headers);
 }
 
 bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
@@ -447,8 +532,8 @@ bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
 {
     if (++*n > HTTP_INTERIMS_MAX)
         return false;
-    if (call->ops->on_interim)
-        call->ops->on_interim(call->arg, status, headers);
+    if (call->on_interim)
+        call->on_interim(call->x.arg, status, headers);
     return true;
 }
 
@@ -469,15 +554,14 @@ static bool step(struct link *l, int event, size_t left)
     case HTTP_EVENT_MORE:
         return false;
     case HTTP_EVENT_HEAD:
-        call->tunnel = l->parse.upgrade;
         if (!is_interim(l))
-            http_call_got_head(call, l->parse.status, &l->parse.headers);
+            http_call_got_head(call, l->parse.upgrade ? CALL_TUNNEL : CALL_HEAD, l->parse.status,
+                               &l->parse.headers);
         else if (!http_call_got_interim(call, &l->interim, l->parse.status, &l->parse.headers))
             link_failed(l, err_set(&err, E_LIMIT, "too many interim responses"), &err);
         return true;
     case HTTP_EVENT_BODY:
-        if (call->ops->on_data)
-            call->ops->on_data(call->arg, l->parse.chunk);
+        exchange_report_data(&call->x, l->parse.chunk);
         return true;
     case HTTP_EVENT_END:
         if (!is_interim(l)) {
@@ -499,11 +583,11 @@ static size_t advance(struct link *l, const char *p, size_t n)
     struct http_call *call = l->call;
     size_t used = 0;
     for (;;) {
-        if (call->tunnel) {
-            if (call->paused)
+        if (call->sm.at == CALL_TUNNEL) {
+            if (http_call_is_paused(call))
                 return used;
-            if (used < n && call->ops->on_data)
-                call->ops->on_data(call->arg, str_n(p + used, n - used));
+            if (used < n)
+                exchange_report_data(&call->x, str_n(p + used, n - used));
             return n;
         }
         size_t took;
@@ -513,7 +597,7 @@ static size_t advance(struct link *l, const char *p, size_t n)
         bool more = step(l, event, n - used);
         if (over || l->s.closing || l->call != call) /* the link may have another call already */
             return n;
-        if (!more || call->paused)
+        if (!more || http_call_is_paused(call))
             return used;
     }
 }
@@ -586,14 +670,13 @@ static void on_settled(struct stream *s)
         return;
     if (call->writable_owed && stream_pending(s) <= HTTP_WRITE_HIGH_BYTES / 4) {
         call->writable_owed = false;
-        if (call->ops->on_writable)
-            call->ops->on_writable(call->arg);
+        exchange_report_writable(&call->x);
         if (l->call != call)
             return;
     }
-    if (!call->resumed || call->paused)
+    if (call->reading.at != READING_RESUMED)
         return;
-    call->resumed = false;
+    http_call_caught_up(call);
     if (call->sm.at == CALL_HEAD && !stream_has_held(s))
         (void)advance(l, "", 0);
 }
@@ -626,7 +709,7 @@ static void on_eof(struct stream *s)
         http_link_close(l);
         return;
     }
-    if (l->call->tunnel && s->eof_is_clean) {
+    if (l->call->sm.at == CALL_TUNNEL && s->eof_is_clean) {
         tunnel_done(l);
         return;
     }
@@ -649,7 +732,7 @@ static bool owns_link(const struct http_call *call)
     return call->link && !call->link->h2 && is_receiving(call);
 }
 
-size_t http_call_pending(const struct http_call *call)
+static size_t pending(const struct http_call *call)
 {
     if (call->sm.at == CALL_ENDED)
         return 0;
@@ -658,26 +741,32 @@ size_t http_call_pending(const struct http_call *call)
     return call->link && call->link->h2 ? h2_call_pending(call) : call->request.n - call->head_n;
 }
 
+size_t http_call_pending(const struct exchange *x)
+{
+    return pending(call_of(x));
+}
+
 static void body_complete(struct http_call *call)
 {
-    call->body_done = true;
+    sm_move(&call->body, BODY_WHOLE);
     if (call->sm.at == CALL_SENT) /* now the server must answer */
         http_call_start_timer(call);
 }
 
-bool http_call_write(struct http_call *call, struct str chunk)
+static bool write_body(struct exchange *x, struct str chunk)
 {
+    struct http_call *call = call_of(x);
     if (call->sm.at == CALL_ENDED || !chunk.n)
         return true;
-    assert(!call->body_done || call->tunnel);
-    if (!call->tunnel && !call->chunked) {
+    assert(call->body.at == BODY_OPEN || call->sm.at == CALL_TUNNEL);
+    if (call->sm.at != CALL_TUNNEL && !call->chunked) {
         assert(chunk.n <= call->body_left);
         call->body_left -= chunk.n;
         if (call->body_left == 0)
             body_complete(call);
     }
     if (owns_link(call)) {
-        call->added = true;
+        http_call_bar_retry(call);
         if (call->chunked)
             add_chunk(&call->link->s, chunk);
         else
@@ -692,20 +781,21 @@ bool http_call_write(struct http_call *call, struct str chunk)
     } else if (call->link && call->link->h2) {
         h2_call_more(call);
     }
-    call->writable_owed |= http_call_pending(call) > HTTP_WRITE_HIGH_BYTES;
+    call->writable_owed |= pending(call) > HTTP_WRITE_HIGH_BYTES;
     return !call->writable_owed;
 }
 
-void http_call_end_body(struct http_call *call, const struct headers *trailers)
+static void end_body(struct exchange *x, const struct headers *trailers)
 {
+    struct http_call *call = call_of(x);
     struct link *l = call->link;
     if (call->sm.at == CALL_ENDED)
         return;
-    if (call->tunnel) {
+    if (call->sm.at == CALL_TUNNEL) {
         stream_finish(&l->s);
         return;
     }
-    if (call->body_done)
+    if (call->body.at == BODY_WHOLE)
         return;
     if (call->body_left) {
         http_call_finish(call, err_set(&call->err, -EINVAL, "the body is %llu bytes short",
@@ -718,12 +808,18 @@ void http_call_end_body(struct http_call *call, const struct headers *trailers)
     if (call->chunked && trailers)
         (void)headers_copy(&call->trailers, trailers);
     if (owns_link(call) && call->chunked) {
-        call->added = true;
+        http_call_bar_retry(call);
         add_last_chunk(&l->s, &call->trailers);
     } else if (l && l->h2) {
         h2_call_more(call);
     }
 }
+
+static const struct exchange_ops call_ops = { .write = write_body,
+                                              .end_body = end_body,
+                                              .pause = pause_call,
+                                              .resume = resume_call,
+                                              .cancel = cancel_call };
 
 /* With TLS by the result of ALPN, in clear text by prior knowledge. */
 static bool speaks_http2(const struct link *l)
@@ -925,7 +1021,7 @@ static void link_new(struct http_client *c, struct http_call *call)
     l->client = c;
     l->call = call;
     call->link = l;
-    sm_move(&call->sm, CALL_LINKED);
+    http_call_move(call, CALL_LINKED);
     list_remove(&call->node);
     list_push_back(&c->calls, &call->node);
     list_push_back(&c->busy, &l->node);
@@ -966,7 +1062,7 @@ static bool is_dead(struct link *l)
 /* The link used last is the most likely to be alive. A call that met a dead link gets a new one. */
 static struct link *idle_link(struct http_client *c, const struct http_call *call)
 {
-    while (!call->retried && !list_is_empty(&c->idle)) {
+    while (call->retry.at != RETRY_TAKEN && !list_is_empty(&c->idle)) {
         struct link *l = list_entry(c->idle.prev, struct link, node);
         bool fresh = l->idle_since == loop_now_ms(c->loop);
         if (call->repeatable || fresh || !is_dead(l))
@@ -995,7 +1091,8 @@ static bool serve_shared(struct http_client *c, struct http_call *call)
             continue;
         list_remove(&call->node);
         list_push_back(&c->calls, &call->node);
-        sm_move(&call->sm, CALL_LINKED);
+        call->link = l;
+        http_call_move(call, CALL_LINKED);
         h2_link_send(l, call);
         return true;
     }
@@ -1017,7 +1114,7 @@ static bool serve_one(struct http_client *c)
         list_push_back(&c->calls, &call->node);
         l->call = call;
         call->link = l;
-        sm_move(&call->sm, CALL_LINKED);
+        http_call_move(call, CALL_LINKED);
         link_send(l);
         return true;
     }
@@ -1199,8 +1296,8 @@ static bool is_target(struct str t)
     return has_form && t.n <= HTTP_URI_MAX_BYTES;
 }
 
-int http_call_start(struct http_client *c, const struct http_call_opts *opts,
-                    struct http_call **ret, struct err *err)
+int http_call_start(struct http_client *c, const struct http_call_opts *opts, struct exchange **ret,
+                    struct err *err)
 {
     if (c->closing)
         return err_set(err, -ESHUTDOWN, "client is closed");
@@ -1215,28 +1312,31 @@ int http_call_start(struct http_client *c, const struct http_call_opts *opts,
     buf_reset(&room);
     room.max = STREAM_OUT_MAX_BYTES / 2;
     *call = (struct http_call){
+        .x = { .ops = &call_ops, .events = opts->events, .arg = opts->arg },
+        .on_interim = opts->on_interim,
         .client = c,
         .request = room,
         .is_head = str_is(opts->method, "HEAD"),
         .head_timeout_ms = opts->head_timeout_ms,
-        .ops = opts->ops,
-        .arg = opts->arg,
         .chunked = opts->streams && opts->body_n == HTTP_CHUNKED,
         .upgrade = opts->upgrade,
         .reset_code = -1,
     };
     if (opts->streams && !call->chunked)
         call->body_left = opts->body_n - opts->body.n;
-    call->body_done = !call->chunked && call->body_left == 0;
     call->repeatable = call->is_head || str_is(opts->method, "GET");
     sm_init(&call->sm, call_table, CALL_QUEUED);
+    sm_init(&call->body, body_table, call->chunked || call->body_left ? BODY_OPEN : BODY_WHOLE);
+    sm_init(&call->reading, reading_table, READING_ON);
+    sm_init(&call->retry, retry_table, RETRY_LEFT);
+    sm_init(&call->seen, seen_table, SEEN_NOTHING);
     if (add_head(call, opts) < 0) {
         call_free(call);
         return err_set(err, -EMSGSIZE, "request too large");
     }
     list_push_back(&c->queue, &call->node);
     c->n_calls++;
-    *ret = call;
+    *ret = &call->x;
     http_call_start_timer(call); /* other calls may hold the connections for ever */
     serve(c);                    /* does not call back */
     return 0;

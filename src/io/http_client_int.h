@@ -10,7 +10,16 @@
 #include "io/http_parse.h"
 #include "io/stream.h"
 
-enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_ENDED };
+/* The states of a call and their edges: see the tables in http_client.c. */
+enum call_state { CALL_QUEUED, CALL_LINKED, CALL_SENT, CALL_HEAD, CALL_TUNNEL, CALL_ENDED };
+/* The request's body, as the caller gives it. */
+enum http_call_body { BODY_OPEN, BODY_WHOLE };
+/* Whether the caller takes the response. RESUMED: what was held is still to be delivered. */
+enum http_call_reading { READING_ON, READING_PAUSED, READING_RESUMED };
+/* Another try on another connection. BARRED: bytes were sent that http_call.request lacks. */
+enum http_call_retry { RETRY_LEFT, RETRY_TAKEN, RETRY_BARRED };
+/* What the server may have seen; final once the call has ended. */
+enum http_call_seen { SEEN_NOTHING, SEEN_REQUEST, SEEN_BODY };
 
 struct http_client {
     struct loop *loop;
@@ -61,32 +70,40 @@ struct lookup {
 };
 
 struct http_call {
+    struct exchange x;
     struct http_client *client;
     struct list node; /* client->queue or client->calls */
-    struct sm sm;
-    struct link *link;
+    struct sm sm;     /* enum call_state; moved by http_call_move() */
+    struct sm body, reading, retry, seen;
+    struct link *link;  /* from LINKED until it has ended */
     struct buf request; /* head and body; of a streamed body the bytes given before the connection
                            was open */
     size_t head_n;      /* of `request` */
     struct h2_call *h2; /* state of HTTP/2; NULL unless the client allows it */
-    bool is_head, repeatable, retried, paused, resumed;
-    bool chunked;         /* the body's length is unknown */
-    bool body_done;       /* the caller has given all of the body */
-    bool added;           /* bytes were sent that `request` lacks: no retry */
-    bool upgrade, tunnel; /* requested; accepted: raw bytes */
-    bool writable_owed;
-    bool sent, body_sent;    /* the server may have seen it; final once the call has ended */
-    uint64_t body_left;      /* bytes the caller still owes of a counted body */
-    struct headers trailers; /* of the request */
+    bool is_head, repeatable, chunked, upgrade; /* facts of the request */
+    bool writable_owed;                         /* on_writable() is */
+    uint64_t body_left;                         /* bytes the caller still owes of a counted body */
+    struct headers trailers;                    /* of the request */
     int64_t reset_code;
     uint64_t head_timeout_ms;
     struct timer head_timer;
-    const struct http_call_ops *ops;
-    void *arg;
+    void (*on_interim)(void *arg, int status, const struct headers *headers);
     struct defer end;
     struct err err;
 };
 
+static inline bool http_call_is_paused(const struct http_call *call)
+{
+    return call->reading.at == READING_PAUSED;
+}
+/* Move the call and assert what holds in its new state: link, timer and body are set before. */
+void http_call_move(struct http_call *call, enum call_state to);
+/* The server may have seen this much, or (NOTHING) has processed nothing after all. */
+void http_call_note_seen(struct http_call *call, enum http_call_seen what);
+/* Bytes were sent that call->request lacks. */
+void http_call_bar_retry(struct http_call *call);
+/* What a pause held has been delivered. */
+void http_call_caught_up(struct http_call *call);
 /* End the call. r: 0, or a code, with call->err set. The caller deals with the link, if there is
  * one. */
 void http_call_finish(struct http_call *call, int r);
@@ -97,8 +114,9 @@ bool http_call_again(struct http_call *call);
 /* Report an interim response. false: there were too many, and the call is over. */
 bool http_call_got_interim(struct http_call *call, unsigned *n, int status,
                            const struct headers *headers);
-/* Report the response's head. */
-void http_call_got_head(struct http_call *call, int status, const struct headers *headers);
+/* Report the response's head, in the state CALL_HEAD or CALL_TUNNEL. */
+void http_call_got_head(struct http_call *call, enum call_state to, int status,
+                        const struct headers *headers);
 void http_call_start_timer(struct http_call *call);
 void http_link_close(struct link *l);
 /* Serve the queue: a call may be waiting for a connection. */

@@ -31,7 +31,7 @@ struct module_fetch {
     struct fetch_url url;
     struct http_client *client;
     struct tls_ctx *tls;
-    struct http_call *call;
+    struct exchange *call;
     struct module_artifact *artifact; /* from a registry; NULL: ended, or HTTP(S) */
     struct timer idle;
     struct defer next; /* the next hop, or the end */
@@ -125,7 +125,7 @@ static void on_idle(struct timer *t)
     struct module_fetch *f = container_of(t, struct module_fetch, idle);
     (void)err_set(&f->err, -ETIMEDOUT, "no byte for %llu ms", (unsigned long long)f->opts.idle_ms);
     if (f->call)
-        http_call_cancel(f->call);
+        exchange_cancel(f->call);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
@@ -158,7 +158,7 @@ static void on_data(void *arg, struct str chunk)
     if (f->cancelled || f->err.code || f->status != 200)
         return;
     if (write_bytes(f, chunk, &f->err) < 0)
-        http_call_cancel(f->call);
+        exchange_cancel(f->call);
 }
 
 static void follow(struct module_fetch *f)
@@ -212,9 +212,9 @@ static void on_end(void *arg, int r, const struct err *err)
     }
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static bool is_public(void *arg, const struct sockaddr *addr)
 {
@@ -283,7 +283,7 @@ static int begin_hop(struct module_fetch *f)
                                    .target = str_of(target),
                                    .headers = &h,
                                    .head_timeout_ms = f->opts.idle_ms,
-                                   .ops = &call_ops,
+                                   .events = &call_events,
                                    .arg = f };
     f->status = 0;
     if (r >= 0)
@@ -396,7 +396,7 @@ void module_fetch_cancel(struct module_fetch *f)
     defer_cancel(&f->next);
     timer_stop(f->opts.loop, &f->idle);
     if (f->call) { /* on_end() frees */
-        http_call_cancel(f->call);
+        exchange_cancel(f->call);
         return;
     }
     drop_client(f);

@@ -43,16 +43,16 @@ static void on_end(void *arg, int r, const struct err *err)
 int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg, struct str),
                  void *arg, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     scoped(free_scoped) char *socket_path = xasprintf("%s/admin.sock", data_dir);
     struct admin_client_ask a = { .on_data = data, .arg = arg, .refusal = BUF_INIT(4096) };
     struct http_client_opts opts = { .unix_path = socket_path,
                                      .host = "localhost",
                                      .max_connections = 1 };
     struct http_client *client = NULL;
-    struct http_call *call;
+    struct exchange *call;
     int r = loop_init(&a.loop, err);
     if (r < 0)
         return r;
@@ -61,7 +61,7 @@ int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg,
         struct http_call_opts req = { .method = STR("GET"),
                                       .target = str_of(path),
                                       .head_timeout_ms = ADMIN_TIMEOUT_MS,
-                                      .ops = &ops,
+                                      .events = &events,
                                       .arg = &a };
         r = http_call_start(client, &req, &call, err);
         if (r >= 0)

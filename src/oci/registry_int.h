@@ -51,7 +51,7 @@ struct oci_request {
     bool once, has_secret, is_part, is_at_most;
     /* Where it stands. */
     struct fetch_url url;
-    struct http_call *call;
+    struct exchange *call;
     size_t body_sent;
     struct timer timer; /* silence, or back-off */
     uint64_t paced_ms;  /* since when the bytes of the body are counted; 0: not yet */

@@ -64,7 +64,7 @@ void oci_request_cancel(struct oci_request *q)
         return;
     q->cancelled = true;
     if (q->call)
-        http_call_cancel(q->call);
+        exchange_cancel(q->call);
     else if (q->token_request)
         oci_request_cancel(q->token_request);
     else
@@ -360,7 +360,7 @@ static void settle(struct oci_request *q, int r)
 static void on_silence(struct timer *t)
 {
     struct oci_request *q = container_of(t, struct oci_request, timer);
-    http_call_cancel(q->call); /* on_end() tells silence by the timer that is not armed */
+    exchange_cancel(q->call); /* on_end() tells silence by the timer that is not armed */
 }
 
 static void watch_silence(struct oci_request *q)
@@ -379,7 +379,7 @@ static bool keeps_pace(struct oci_request *q, size_t n)
         return true;
     if (q->n_paced < OCI_REGISTRY_SLOW_BYTES) {
         q->is_slow = true;
-        http_call_cancel(q->call);
+        exchange_cancel(q->call);
         return false;
     }
     q->paced_ms = now;
@@ -398,7 +398,7 @@ static bool range_start(struct str text, uint64_t *ret)
 static void fail_call(struct oci_request *q, int r)
 {
     q->err.code = r;
-    http_call_cancel(q->call);
+    exchange_cancel(q->call);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
@@ -495,12 +495,12 @@ static void on_writable(void *arg)
     while (q->body_sent < q->body.n) {
         struct str piece = str_slice(q->body, q->body_sent, q->body_sent + BODY_PIECE_BYTES);
         q->body_sent += piece.n;
-        if (!http_call_write(q->call, piece))
+        if (!exchange_write(q->call, piece))
             return;
     }
 }
 
-static const struct http_call_ops call_ops = {
+static const struct exchange_events call_events = {
     .on_head = on_head, .on_data = on_data, .on_end = on_end, .on_writable = on_writable
 };
 
@@ -545,7 +545,7 @@ static int start_call(struct oci_request *q)
                                    .target = str_of(target),
                                    .headers = &h,
                                    .head_timeout_ms = q->reg->opts.stall_ms,
-                                   .ops = &call_ops,
+                                   .events = &call_events,
                                    .arg = q,
                                    .streams = q->body.n > 0,
                                    .body_n = q->body.n };

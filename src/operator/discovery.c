@@ -30,7 +30,7 @@ struct discovery_group {
     char *group_version;
     struct map kinds; /* kind -> struct discovery_entry * */
     struct list questions;
-    struct kube_call *call;
+    struct exchange *call;
     struct buf body;
     int status;
 };
@@ -118,7 +118,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct discovery_group *g = arg;
     if (buf_add_str(&g->body, chunk) < 0 && g->d && g->call)
-        transport_cancel(g->d->transport, g->call);
+        exchange_cancel(g->call);
 }
 
 static void free_group(struct discovery_group *g)
@@ -163,9 +163,9 @@ static void on_end(void *arg, int r, const struct err *cause)
     }
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void ask(struct discovery_group *g)
 {
@@ -176,7 +176,7 @@ static void ask(struct discovery_group *g)
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", "application/json");
     struct kube_request req = { .method = STR("GET"), .target = str_of(target), .headers = &h };
-    int r = transport_start(g->d->transport, &req, &call_ops, g, &g->call, &err);
+    int r = transport_start(g->d->transport, &req, &call_events, g, &g->call, &err);
     headers_fini(&h);
     if (r < 0)
         on_end(g, r, &err);
@@ -204,7 +204,7 @@ void discovery_free(struct discovery *d)
                    &err);
         g->d = NULL; /* while a call is under way, on_end() frees it */
         if (g->call)
-            transport_cancel(d->transport, g->call);
+            exchange_cancel(g->call);
         else
             free_group(g);
     }

@@ -17,14 +17,11 @@
 enum { QUERY_MAX_BYTES = 64 << 10, NS_PER_MS = 1000000 };
 
 struct gate_call {
-    struct list node; /* on gate->calls */
+    struct exchange_forward forward; /* RUNNING: carried by gate->opts.transport */
+    struct list node;                /* on gate->calls */
     struct gate *gate;
     enum { CALL_WAITING, CALL_DELAYED, CALL_RUNNING, CALL_ANSWERED } at;
-    struct list delayed; /* DELAYED: on gate->drip->calls */
-    const struct kube_call_ops *ops;
-    void *arg;
-    struct kube_call *under; /* RUNNING */
-    bool paused;
+    struct list delayed;       /* DELAYED: on gate->drip->calls */
     struct identity_wait wait; /* WAITING, with the request to send */
     char *method, *target, *body;
     size_t body_n;
@@ -49,7 +46,7 @@ struct gate_query {
     struct gate *gate;
     gate_cb cb;
     void *arg;
-    struct kube_call *call;
+    struct exchange *call;
     int status;
     struct buf in;
     char *key;
@@ -133,7 +130,7 @@ static void end_call(struct gate_call *c, int r, const struct err *err)
     struct gate *g = c->gate;
     list_remove(&c->node); /* on_end() may free the gate, which cancels running calls */
     g->ending++;
-    c->ops->on_end(c->arg, r, err);
+    exchange_forward_end(&c->forward, r, err);
     g->ending--;
     drop_request(c);
     free(c);
@@ -146,9 +143,14 @@ static void count_answer(struct gate *g, int status)
         stats_of(g)->by_class[status / 100]++;
 }
 
+static struct gate_call *call_of(void *forward)
+{
+    return container_of(forward, struct gate_call, forward);
+}
+
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct gate_call *c = arg;
+    struct gate_call *c = call_of(arg);
     count_answer(c->gate, status);
     if (status == 401 && c->gate->opts.identity)
         identity_reject(c->gate->opts.identity);
@@ -156,28 +158,20 @@ static void on_head(void *arg, int status, const struct headers *headers)
         note_denied(c->gate, c->what);
     else if (c->what[0] && status < 400)
         note_allowed(c->gate, c->what);
-    if (c->ops->on_head)
-        c->ops->on_head(c->arg, status, headers);
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct gate_call *c = arg;
-    if (c->ops->on_data)
-        c->ops->on_data(c->arg, chunk);
+    exchange_forward_head(arg, status, headers);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct gate_call *c = arg;
+    struct gate_call *c = call_of(arg);
     if (r < 0 && r != -ECANCELED)
         stats_of(c->gate)->failed++;
     end_call(c, r, err);
 }
 
-static const struct kube_call_ops under_ops = { .on_head = on_head,
-                                                .on_data = on_data,
-                                                .on_end = on_end };
+static const struct exchange_events under_events = { .on_head = on_head,
+                                                     .on_data = exchange_forward_data,
+                                                     .on_end = on_end };
 
 static void answer_limited(struct gate_call *c)
 {
@@ -193,10 +187,8 @@ static void answer_limited(struct gate_call *c)
     (void)headers_addc(&h, "retry-after", "1");
     (void)headers_addc(&h, "dormouse-error", "limited");
     stats_of(c->gate)->by_class[0]++;
-    if (c->ops->on_head)
-        c->ops->on_head(c->arg, 429, &h);
-    if (c->ops->on_data)
-        c->ops->on_data(c->arg, buf_str(&body));
+    exchange_report_head(&c->forward.x, 429, &h);
+    exchange_report_data(&c->forward.x, buf_str(&body));
     headers_fini(&h);
 }
 
@@ -225,7 +217,8 @@ static int run_call(struct gate_call *c, const struct kube_request *req,
     struct kube_request as = *req;
     as.identity = identity;
     c->at = CALL_RUNNING;
-    return transport_start(c->gate->opts.transport, &as, &under_ops, c, &c->under, err);
+    return transport_start(c->gate->opts.transport, &as, &under_events, &c->forward,
+                           &c->forward.under, err);
 }
 
 /* The wait for the identity has ended: send the request, or (r < 0) end it with `why`. */
@@ -252,8 +245,8 @@ static void send_kept(struct gate_call *c, int r, const struct err *why)
     }
     if (r < 0)
         answer_later(c, r, &err);
-    else if (c->paused)
-        transport_pause(g->opts.transport, c->under);
+    else
+        exchange_forward_started(&c->forward);
 }
 
 static void on_identity(struct identity_wait *w, int r, const struct err *why)
@@ -344,88 +337,6 @@ static bool is_its_turn(struct gate *g)
     return (!g->drip || g->drip->n == 0) && take_token(g);
 }
 
-static int start_call(struct gate *g, bool is_counted, const struct kube_request *req,
-                      const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
-                      struct err *err)
-{
-    struct identity_who as;
-    struct err why = { 0 };
-    int r = 0;
-    assert(!g->closed && !req->identity);
-    struct gate_call *c = xnew(struct gate_call);
-    c->gate = g;
-    c->ops = ops;
-    c->arg = arg;
-    c->wait.run = on_identity;
-    if (is_counted) {
-        struct str path, query;
-        (void)str_cut(req->target, '?', &path, &query);
-        (void)snprintf(c->what, sizeof c->what, STR_FMT " " STR_FMT, STR_ARG(req->method),
-                       STR_ARG(path));
-    }
-    list_push_back(&g->calls, &c->node);
-    if (is_counted && !is_its_turn(g)) {
-        if (!delay(c, req)) {
-            stats_of(g)->limited++;
-            c->limited = true;
-            c->at = CALL_ANSWERED;
-            defer_start(g->opts.loop, &c->answer, on_answer);
-        }
-        if (g->opts.on_limited)
-            g->opts.on_limited(g->opts.arg);
-        *ret = (struct kube_call *)c;
-        return 0;
-    }
-    if (is_counted)
-        stats_of(g)->requests++;
-    if (g->opts.identity)
-        r = identity_get(g->opts.identity, &as, &c->wait, &why);
-    if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
-        c->at = CALL_WAITING;
-        g->n_waiting++;
-        keep_request(c, req);
-        *ret = (struct kube_call *)c;
-        return 0;
-    }
-    if (r == -EAGAIN)
-        r = err_set(&why, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
-    if (r >= 0)
-        r = run_call(c, req, g->opts.identity ? &as.who : NULL, &why);
-    if (r >= 0) {
-        *ret = (struct kube_call *)c;
-        return 0;
-    }
-    drop_request(c);
-    list_remove(&c->node);
-    free(c);
-    if (err)
-        *err = why;
-    return r;
-}
-
-static int start(struct transport *t, const struct kube_request *req,
-                 const struct kube_call_ops *ops, void *arg, struct kube_call **ret,
-                 struct err *err)
-{
-    return start_call(container_of(t, struct gate, base), true, req, ops, arg, ret, err);
-}
-
-static void pause_call(struct transport *t, struct kube_call *call)
-{
-    struct gate_call *c = (struct gate_call *)call;
-    c->paused = true;
-    if (c->at == CALL_RUNNING)
-        transport_pause(c->gate->opts.transport, c->under);
-}
-
-static void resume_call(struct transport *t, struct kube_call *call)
-{
-    struct gate_call *c = (struct gate_call *)call;
-    c->paused = false;
-    if (c->at == CALL_RUNNING)
-        transport_resume(c->gate->opts.transport, c->under);
-}
-
 static void cancel(struct gate_call *c)
 {
     struct err err = { 0 };
@@ -443,7 +354,7 @@ static void cancel(struct gate_call *c)
         answer_later(c, -ECANCELED, &err);
         return;
     case CALL_RUNNING:
-        transport_cancel(c->gate->opts.transport, c->under);
+        exchange_cancel(c->forward.under);
         return;
     case CALL_ANSWERED:
         c->err = err;
@@ -451,14 +362,79 @@ static void cancel(struct gate_call *c)
     }
 }
 
-static void cancel_call(struct transport *t, struct kube_call *call)
+static void cancel_call(struct exchange *x)
 {
-    cancel((struct gate_call *)call);
+    cancel(container_of(x, struct gate_call, forward.x));
 }
 
-static const struct transport_ops transport_ops = {
-    .start = start, .pause = pause_call, .resume = resume_call, .cancel = cancel_call
-};
+static const struct exchange_ops call_ops = { .pause = exchange_forward_pause,
+                                              .resume = exchange_forward_resume,
+                                              .cancel = cancel_call };
+
+static int start_call(struct gate *g, bool is_counted, const struct kube_request *req,
+                      const struct exchange_events *events, void *arg, struct exchange **ret,
+                      struct err *err)
+{
+    struct identity_who as;
+    struct err why = { 0 };
+    int r = 0;
+    assert(!g->closed && !req->identity);
+    struct gate_call *c = xnew(struct gate_call);
+    exchange_forward_init(&c->forward, &call_ops, events, arg);
+    c->gate = g;
+    c->wait.run = on_identity;
+    if (is_counted) {
+        struct str path, query;
+        (void)str_cut(req->target, '?', &path, &query);
+        (void)snprintf(c->what, sizeof c->what, STR_FMT " " STR_FMT, STR_ARG(req->method),
+                       STR_ARG(path));
+    }
+    list_push_back(&g->calls, &c->node);
+    if (is_counted && !is_its_turn(g)) {
+        if (!delay(c, req)) {
+            stats_of(g)->limited++;
+            c->limited = true;
+            c->at = CALL_ANSWERED;
+            defer_start(g->opts.loop, &c->answer, on_answer);
+        }
+        if (g->opts.on_limited)
+            g->opts.on_limited(g->opts.arg);
+        *ret = &c->forward.x;
+        return 0;
+    }
+    if (is_counted)
+        stats_of(g)->requests++;
+    if (g->opts.identity)
+        r = identity_get(g->opts.identity, &as, &c->wait, &why);
+    if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
+        c->at = CALL_WAITING;
+        g->n_waiting++;
+        keep_request(c, req);
+        *ret = &c->forward.x;
+        return 0;
+    }
+    if (r == -EAGAIN)
+        r = err_set(&why, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
+    if (r >= 0)
+        r = run_call(c, req, g->opts.identity ? &as.who : NULL, &why);
+    if (r >= 0) {
+        *ret = &c->forward.x;
+        return 0;
+    }
+    drop_request(c);
+    list_remove(&c->node);
+    free(c);
+    if (err)
+        *err = why;
+    return r;
+}
+
+static int start(struct transport *t, const struct kube_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
+{
+    return start_call(container_of(t, struct gate, base), true, req, events, arg, ret, err);
+}
 
 /* ---------------------------------------------------------------- access queries */
 
@@ -554,9 +530,9 @@ static void on_query_end(void *arg, int r, const struct err *cause)
     free_query(q);
 }
 
-static const struct kube_call_ops query_ops = { .on_head = on_query_head,
-                                                .on_data = on_query_data,
-                                                .on_end = on_query_end };
+static const struct exchange_events query_events = { .on_head = on_query_head,
+                                                     .on_data = on_query_data,
+                                                     .on_end = on_query_end };
 
 static void on_at_once(struct defer *d)
 {
@@ -626,7 +602,7 @@ struct gate_query *gate_ask(struct gate *g, const struct access_query *question,
         .headers = &h,
         .body = buf_str(&body),
     };
-    if (!buf_ok(&body) || start_call(g, false, &req, &query_ops, q, &q->call, NULL) < 0)
+    if (!buf_ok(&body) || start_call(g, false, &req, &query_events, q, &q->call, NULL) < 0)
         defer_start(g->opts.loop, &q->at_once, on_not_asked);
     headers_fini(&h);
     buf_fini(&body);
@@ -645,7 +621,7 @@ void gate_ask_cancel(struct gate_query *q)
         return;
     }
     q->cancelled = true;
-    cancel((struct gate_call *)q->call);
+    exchange_cancel(q->call);
 }
 
 int gate_known(struct gate *g, const struct access_query *question)
@@ -662,7 +638,7 @@ int gate_known(struct gate *g, const struct access_query *question)
 struct gate *gate_new(const struct gate_opts *opts)
 {
     struct gate *g = slab_new(struct gate);
-    g->base.ops = &transport_ops;
+    g->base.start = start;
     g->opts = *opts;
     g->opts.identity = identity_ref(opts->identity);
     g->opts.burst = MAX(opts->burst, 1U);

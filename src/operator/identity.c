@@ -33,7 +33,7 @@ struct identity_token {
 
 /* The request to the API that is under way. */
 struct identity_asking {
-    struct kube_call *call;
+    struct exchange *call;
     int status; /* of the response */
     struct buf in;
 };
@@ -355,7 +355,7 @@ static void on_data(void *arg, struct str chunk)
     struct identity *id = arg;
     struct identity_asking *a = id->asking;
     if (buf_add_str(&a->in, chunk) < 0 && a->call && !id->gone)
-        transport_cancel(id->ids->opts.transport, a->call);
+        exchange_cancel(a->call);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -383,9 +383,9 @@ static void on_end(void *arg, int r, const struct err *err)
         free_identities(ids);
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void write_account(struct buf *to, const struct identity *id)
 {
@@ -428,7 +428,7 @@ static void step(struct identity *id)
                                 .body = buf_str(&body) };
     id->asking = xnew(struct identity_asking);
     buf_init(&id->asking->in, IDENTITY_ANSWER_MAX_BYTES);
-    int r = transport_start(ids->opts.transport, &req, &call_ops, id, &id->asking->call, &err);
+    int r = transport_start(ids->opts.transport, &req, &call_events, id, &id->asking->call, &err);
     headers_fini(&h);
     if (r >= 0) {
         ids->calls++;
@@ -525,7 +525,7 @@ void identity_unref(struct identity *id)
     list_remove(&id->told);
     id->gone = true;
     if (id->asking) /* on_end() frees it */
-        transport_cancel(id->ids->opts.transport, id->asking->call);
+        exchange_cancel(id->asking->call);
     else
         free_identity(id);
 }

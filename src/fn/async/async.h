@@ -56,9 +56,8 @@ struct async_functions {
 struct async_functions_ops {
     /* As gateway_submit(), with a body that is whole. */
     int (*submit)(void *arg, struct str namespace, struct str name,
-                  const struct invoke_request *req, const struct invoke_ops *ops, void *op_arg,
-                  void **ret, struct err *err);
-    void (*cancel)(void *arg, void *call);
+                  const struct invoke_request *req, const struct exchange_events *events,
+                  void *events_arg, struct exchange **ret, struct err *err);
     const struct fn_spec *(*spec)(void *arg, struct str namespace, struct str name);
     /* May the function be called by anybody, without a token? */
     bool (*is_open)(void *arg, struct str namespace, struct str name);

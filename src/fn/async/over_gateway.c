@@ -3,19 +3,10 @@
 #include "fn/async/async.h"
 
 static int submit(void *arg, struct str namespace, struct str name,
-                  const struct invoke_request *req, const struct invoke_ops *ops, void *op_arg,
-                  void **ret, struct err *err)
+                  const struct invoke_request *req, const struct exchange_events *events,
+                  void *events_arg, struct exchange **ret, struct err *err)
 {
-    struct gateway_call *call;
-    int r = gateway_submit(arg, namespace, name, req, ops, op_arg, &call, err);
-    if (r >= 0)
-        *ret = call;
-    return r;
-}
-
-static void cancel(void *arg, void *call)
-{
-    gateway_cancel(call);
+    return gateway_submit(arg, namespace, name, req, events, events_arg, ret, err);
 }
 
 static const struct fn_spec *spec(void *arg, struct str namespace, struct str name)
@@ -42,6 +33,6 @@ static const char *peer(void *arg, uint32_t owner)
 
 struct async_functions async_over_gateway(struct gateway *g)
 {
-    static const struct async_functions_ops ops = { submit, cancel, spec, is_open, peer };
+    static const struct async_functions_ops ops = { submit, spec, is_open, peer };
     return (struct async_functions){ &ops, g };
 }

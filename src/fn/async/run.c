@@ -39,7 +39,7 @@ struct async_run {
     size_t counted_bytes; /* in async.running_bytes */
     bool cancel, cut;
 
-    void *call;            /* of the gateway */
+    struct exchange *call; /* of the gateway */
     struct url_post *post; /* or to a URL */
     int status;
     struct headers answer;
@@ -428,12 +428,13 @@ static void on_data(void *arg, struct str chunk)
         return;
     }
     run->too_large = true;
-    run->a->functions.ops->cancel(run->a->functions.arg, run->call);
+    exchange_cancel(run->call);
 }
 
-static void on_call_end(void *arg, int r, const char *reason, const struct err *err)
+static void on_call_end(void *arg, int r, const struct err *err)
 {
     struct async_run *run = arg;
+    const char *reason = exchange_reason(run->call);
     run->call = NULL;
     run->is_late = r == -ETIMEDOUT;
     if (run->cut) {
@@ -456,9 +457,9 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
     run_judge(run, &o, true);
 }
 
-static const struct invoke_ops call_ops = { .on_head = on_head,
-                                            .on_data = on_data,
-                                            .on_end = on_call_end };
+static const struct exchange_events function_events = { .on_head = on_head,
+                                                        .on_data = on_data,
+                                                        .on_end = on_call_end };
 
 static void on_posted(void *arg, int r, int status, const char *reason, const struct err *err)
 {
@@ -518,7 +519,7 @@ static int call_function(struct async_run *run, const struct headers *h, struct 
     if (spec) /* one that never ends would never be tried again */
         req.deadline_ms =
             loop_now_ms(run->a->loop) + spec->queue_ms + spec->request_ms + DEADLINE_SLACK_MS;
-    return f->ops->submit(f->arg, run->rec.namespace, run->rec.name, &req, &call_ops, run,
+    return f->ops->submit(f->arg, run->rec.namespace, run->rec.name, &req, &function_events, run,
                           &run->call, err);
 }
 
@@ -691,7 +692,7 @@ void run_cancel(struct async_run *run)
         return;
     run->cancel = true;
     if (run->call)
-        run->a->functions.ops->cancel(run->a->functions.arg, run->call);
+        exchange_cancel(run->call);
     if (run->post) {
         url_post_cancel(take_ptr(&run->post));
         struct async_outcome o = { .r = -ECANCELED, .reason = "Canceled" };
@@ -703,7 +704,7 @@ void run_cut(struct async_run *run)
 {
     run->cut = true;
     if (run->call)
-        run->a->functions.ops->cancel(run->a->functions.arg, run->call);
+        exchange_cancel(run->call);
     if (run->post || timer_is_armed(&run->retry)) {
         url_post_cancel(take_ptr(&run->post));
         run_end(run, false, 0);

@@ -29,7 +29,7 @@ struct async_serving {
     uint64_t left;
     /* the answer of another gateway */
     struct http_client *client;
-    struct http_call *call;
+    struct exchange *call;
     bool answered;
 };
 
@@ -344,7 +344,7 @@ static void on_peer_data(void *arg, struct str chunk)
 {
     struct async_serving *s = arg;
     if (s->x && !s->is_head && !http_write(s->x, chunk) && s->call)
-        http_call_pause(s->call);
+        exchange_pause(s->call);
 }
 
 static void on_peer_end(void *arg, int r, const struct err *err)
@@ -364,9 +364,9 @@ static void on_peer_end(void *arg, int r, const struct err *err)
         http_end(s->x);
 }
 
-static const struct http_call_ops peer_ops = { .on_head = on_peer_head,
-                                               .on_data = on_peer_data,
-                                               .on_end = on_peer_end };
+static const struct exchange_events peer_events = { .on_head = on_peer_head,
+                                                    .on_data = on_peer_data,
+                                                    .on_end = on_peer_end };
 
 static bool ask_peer(struct async_serving *s, const struct http_request *req, const char *address)
 {
@@ -392,7 +392,7 @@ static bool ask_peer(struct async_serving *s, const struct http_request *req, co
                                    .target = req->target,
                                    .headers = &h,
                                    .head_timeout_ms = FORWARD_TIMEOUT_MS,
-                                   .ops = &peer_ops,
+                                   .events = &peer_events,
                                    .arg = s };
     int r = http_call_start(s->client, &call, &s->call, NULL);
     headers_fini(&h);
@@ -418,7 +418,7 @@ static void on_writable(struct http_exchange *x)
 {
     struct async_serving *s = http_exchange_data(x);
     if (s->call)
-        http_call_resume(s->call);
+        exchange_resume(s->call);
     else if (s->left)
         next_piece(s);
 }
@@ -428,7 +428,7 @@ static void on_gone(struct http_exchange *x, int r)
     struct async_serving *s = http_exchange_data(x);
     s->x = NULL;
     if (s->call)
-        http_call_cancel(s->call);
+        exchange_cancel(s->call);
     release(s);
 }
 

@@ -28,7 +28,7 @@ struct url_post {
     uv_getaddrinfo_t lookup;
     bool looking_up;
     struct http_client *client;
-    struct http_call *call;
+    struct exchange *call;
     struct timer deadline;
     int status, failed;
     const char *reason;
@@ -66,7 +66,7 @@ static void on_data(void *arg, struct str chunk)
     struct url_post *p = arg;
     p->n_answer += chunk.n;
     if (p->n_answer > POST_ANSWER_MAX_BYTES && p->call)
-        http_call_cancel(p->call); /* the status is known */
+        exchange_cancel(p->call); /* the status is known */
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -81,9 +81,9 @@ static void on_end(void *arg, int r, const struct err *err)
         url_post_end(p, r < 0 ? r : -EPROTO, "CannotConnect", err);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void on_deadline(struct timer *t)
 {
@@ -91,7 +91,7 @@ static void on_deadline(struct timer *t)
     p->failed = -ETIMEDOUT;
     p->reason = "Timeout";
     if (p->call)
-        http_call_cancel(p->call);
+        exchange_cancel(p->call);
     else
         uv_cancel((uv_req_t *)&p->lookup);
 }
@@ -128,7 +128,7 @@ static int send_to(struct url_post *p, const struct sockaddr *to, struct err *er
                                    .headers = &p->headers,
                                    .body = buf_str(&p->body),
                                    .head_timeout_ms = ASYNC_URL_TIMEOUT_MS,
-                                   .ops = &call_ops,
+                                   .events = &call_events,
                                    .arg = p };
     return http_call_start(p->client, &call, &p->call, err);
 }

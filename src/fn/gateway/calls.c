@@ -152,13 +152,12 @@ static void tick_by(struct gateway *g, uint64_t due_ms)
 static void on_later(struct defer *d)
 {
     struct gateway_call *c = container_of(d, struct gateway_call, later);
-    const struct invoke_ops *ops = c->ops;
-    void *arg = c->arg;
     struct err err = { 0 };
     err_set(&err, c->failed, "%s", c->failed_reason);
     c->later.node.next = NULL;
-    if (ops)
-        ops->on_end(arg, c->failed, c->failed_reason, &err);
+    c->inside.reason = c->failed_reason;
+    if (c->inside.events)
+        exchange_report_end(&c->inside, c->failed, &err);
     call_settle(c);
 }
 
@@ -199,7 +198,7 @@ void call_over(struct gateway_call *c)
 {
     sm_move(&c->sm, CALL_OVER);
     if (c->invocation)
-        invoke_cancel(c->invoker, c->invocation);
+        exchange_cancel(c->invocation);
 }
 
 /* Answer in our own words, or cut an answer that has begun. */
@@ -214,7 +213,7 @@ void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const 
         http_abort(c->x);
     else if (c->x)
         refusal_send(c->x, c->fields.is_grpc, why, c->call_id, text);
-    if (c->ops)
+    if (c->inside.events)
         call_tell_later(c, code_of(why), why->reason);
     call_over(c);
 }
@@ -225,8 +224,8 @@ static void call_end(struct gateway_call *c)
     sm_move(&c->sm, CALL_OVER);
     if (c->x)
         http_end(c->x);
-    else if (c->ops)
-        c->ops->on_end(c->arg, 0, NULL, NULL);
+    else if (c->inside.events)
+        exchange_report_end(&c->inside, 0, NULL);
 }
 
 /* ---------------------------------------------------------------- an attempt */
@@ -235,14 +234,14 @@ static void on_head(void *arg, int status, const struct headers *h);
 static void on_data(void *arg, struct str chunk);
 static void on_trailers(void *arg, const struct headers *trailers);
 static void on_writable(void *arg);
-static void on_end(void *arg, int r, const char *reason, const struct err *err);
+static void on_end(void *arg, int r, const struct err *err);
 static void attempt_ended(struct gateway_call *c, int r, const char *reason, const struct err *err);
 
-static const struct invoke_ops attempt_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable,
-                                               .on_end = on_end };
+static const struct exchange_events attempt_events = { .on_head = on_head,
+                                                       .on_data = on_data,
+                                                       .on_trailers = on_trailers,
+                                                       .on_writable = on_writable,
+                                                       .on_end = on_end };
 
 static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
 {
@@ -324,7 +323,7 @@ static void attempt_start(struct gateway_call *c)
                                         .response_max = c->answer_max,
                                         .script_name = c->prefix };
     if (r >= 0)
-        r = invoke_start(c->invoker, &req, &attempt_ops, c, &c->invocation, &err);
+        r = invoke_start(c->invoker, &req, &attempt_events, c, &c->invocation, &err);
     headers_reset(&c->answer);
     if (r < 0) {
         c->invocation = NULL;
@@ -604,8 +603,9 @@ static void on_head(void *arg, int status, const struct headers *h)
     buf_reset(&c->body); /* no retry any more */
     c->body_lost = true;
     c->head_sent = true;
-    if (c->ops) {
-        c->ops->on_head(c->arg, status, &c->answer); /* without what a function must not say */
+    if (c->inside.events) {
+        exchange_report_head(&c->inside, status,
+                             &c->answer); /* without what a function must not say */
         return;
     }
     if (!c->peer) /* else its owner has said so */
@@ -644,14 +644,13 @@ static void on_data(void *arg, struct str chunk)
     }
     if (c->answer_left != UINT64_MAX)
         c->answer_left -= chunk.n;
-    if (c->ops) {
-        if (c->ops->on_data)
-            c->ops->on_data(c->arg, chunk);
+    if (c->inside.events) {
+        exchange_report_data(&c->inside, chunk);
         return;
     }
     if (!http_write(c->x, chunk) && !c->is_paused) {
         c->is_paused = true;
-        invoke_pause(c->invoker, c->invocation);
+        exchange_pause(c->invocation);
     }
 }
 
@@ -665,8 +664,8 @@ static void on_trailers(void *arg, const struct headers *trailers)
         return;
     if (c->x)
         http_trailers(c->x, &c->answer);
-    else if (c->ops && c->ops->on_trailers)
-        c->ops->on_trailers(c->arg, &c->answer);
+    else if (c->inside.events)
+        exchange_report_trailers(&c->inside, &c->answer);
 }
 
 static void on_writable(void *arg)
@@ -675,10 +674,9 @@ static void on_writable(void *arg)
     if (c->sm.at == CALL_OVER)
         return;
     c->moved_ms = loop_now_ms(c->g->loop);
-    if (c->ops) {
+    if (c->inside.events) {
         c->body_full = false;
-        if (c->ops->on_writable)
-            c->ops->on_writable(c->arg);
+        exchange_report_writable(&c->inside);
         return;
     }
     if (c->body_full) {
@@ -687,9 +685,10 @@ static void on_writable(void *arg)
     }
 }
 
-static void on_end(void *arg, int r, const char *reason, const struct err *err)
+static void on_end(void *arg, int r, const struct err *err)
 {
-    attempt_ended(arg, r, reason, err);
+    struct gateway_call *c = arg;
+    attempt_ended(c, r, exchange_reason(c->invocation), err);
 }
 
 /* ---------------------------------------------------------------- the request's body */
@@ -701,7 +700,7 @@ bool call_take_body(struct gateway_call *c, struct str chunk)
     c->moved_ms = loop_now_ms(c->g->loop);
     bool room = true;
     if (c->invocation)
-        room = invoke_write(c->invoker, c->invocation, chunk);
+        room = exchange_write(c->invocation, chunk);
     if (c->body_lost)
         return room;
     if (c->invocation && c->body.n + chunk.n > GATEWAY_KEEP_BYTES) {
@@ -750,7 +749,7 @@ static void x_on_body_end(struct http_exchange *x, int r)
     if (c->sm.at == CALL_BODY)
         call_place(c);
     else if (c->invocation)
-        invoke_end_body(c->invoker, c->invocation, passed.n ? &passed : NULL);
+        exchange_end_body(c->invocation, passed.n ? &passed : NULL);
     headers_fini(&passed);
 }
 
@@ -760,7 +759,7 @@ static void x_on_writable(struct http_exchange *x)
     c->moved_ms = loop_now_ms(c->g->loop);
     if (c->is_paused && c->invocation) {
         c->is_paused = false;
-        invoke_resume(c->invoker, c->invocation);
+        exchange_resume(c->invocation);
     }
 }
 
@@ -842,7 +841,7 @@ static void lose_gateways(struct gateway *g)
             upstream_is_member(c->peer))
             continue;
         c->is_lost = true;
-        invoke_cancel(c->invoker, c->invocation);
+        exchange_cancel(c->invocation);
     }
 }
 
@@ -896,7 +895,7 @@ void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (c->sandbox == s && c->invocation && !c->is_lost) {
             c->is_lost = true;
-            invoke_cancel(c->invoker, c->invocation);
+            exchange_cancel(c->invocation);
         }
     }
 }

@@ -76,19 +76,15 @@ uint16_t gateway_port(const struct gateway *g);
 void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg), void *arg);
 
 /*
- * A request from inside (asynchronous calls, triggers): queued, balanced and counted like any
- * other, and forwarded if another gateway owns the function. req->sandbox is not looked at.
- * Errors: -ENOENT no such function, or no revision of the tag in x-dormouse-tag; -EBUSY its queue
- * is full.
+ * A request from inside (asynchronous calls, triggers), an exchange (io/exchange.h): queued,
+ * balanced and counted like any other, and forwarded if another gateway owns the function.
+ * req->sandbox is not looked at, and trailers of the request are dropped. on_end and its reason are
+ * as for invoke_start(); on_end(0) has no err. Errors: -ENOENT no such function, or no revision of
+ * the tag in x-dormouse-tag; -EBUSY its queue is full.
  */
 int gateway_submit(struct gateway *g, struct str namespace, struct str name,
-                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
-                   struct gateway_call **ret, struct err *err);
-bool gateway_write(struct gateway_call *c, struct str chunk);
-void gateway_end_body(struct gateway_call *c);
-void gateway_pause(struct gateway_call *c);
-void gateway_resume(struct gateway_call *c);
-void gateway_cancel(struct gateway_call *c);
+                   const struct invoke_request *req, const struct exchange_events *events,
+                   void *arg, struct exchange **ret, struct err *err);
 /* The spec that holds now; valid until the caller returns to the loop. NULL: no such function. */
 const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name);
 /* For each function, also when a spec has changed or gone (spec NULL): triggers follow it. */

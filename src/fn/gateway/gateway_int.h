@@ -148,12 +148,11 @@ struct gateway_call {
     struct gateway_sandbox *sandbox; /* whose room it has */
     struct upstream *peer;           /* the gateway it is forwarded to */
     struct invoker *invoker;
-    struct invocation *invocation;
+    struct exchange *invocation; /* NULL: none is under way */
     /* the client */
-    struct http_exchange *x;      /* NULL: gone, or from inside */
-    const struct invoke_ops *ops; /* from inside */
-    void *arg;
-    struct arena *arena; /* of a request from inside */
+    struct http_exchange *x; /* NULL: gone, or from inside */
+    struct exchange inside;  /* of gateway_submit(); events NULL: not from inside */
+    struct arena *arena;     /* of a request from inside */
     struct str method, target, peer_address;
     const struct headers *request;
     struct fields fields;

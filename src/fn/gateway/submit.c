@@ -7,9 +7,64 @@
 
 #include <errno.h>
 
+static struct gateway_call *call_of(struct exchange *x)
+{
+    return container_of(x, struct gateway_call, inside);
+}
+
+static bool write_body(struct exchange *x, struct str chunk)
+{
+    struct gateway_call *c = call_of(x);
+    if (c->sm.at == CALL_OVER)
+        return true;
+    c->body_full = !call_take_body(c, chunk);
+    return !c->body_full;
+}
+
+static void end_body(struct exchange *x, const struct headers *trailers)
+{
+    struct gateway_call *c = call_of(x);
+    if (c->sm.at == CALL_OVER || c->body_ended)
+        return;
+    c->body_ended = true;
+    if (c->invocation)
+        exchange_end_body(c->invocation, NULL); /* callers in this process have no trailers */
+}
+
+static void pause_answer(struct exchange *x)
+{
+    struct gateway_call *c = call_of(x);
+    if (c->invocation)
+        exchange_pause(c->invocation);
+}
+
+static void resume_answer(struct exchange *x)
+{
+    struct gateway_call *c = call_of(x);
+    if (c->invocation)
+        exchange_resume(c->invocation);
+}
+
+static void cancel(struct exchange *x)
+{
+    struct gateway_call *c = call_of(x);
+    if (c->sm.at == CALL_OVER)
+        return;
+    stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
+    call_leave_queue(c);
+    call_tell_later(c, -ECANCELED, "Canceled");
+    call_over(c);
+}
+
+static const struct exchange_ops inside_ops = { .write = write_body,
+                                                .end_body = end_body,
+                                                .pause = pause_answer,
+                                                .resume = resume_answer,
+                                                .cancel = cancel };
+
 int gateway_submit(struct gateway *g, struct str namespace, struct str name,
-                   const struct invoke_request *req, const struct invoke_ops *ops, void *arg,
-                   struct gateway_call **ret, struct err *err)
+                   const struct invoke_request *req, const struct exchange_events *events,
+                   void *arg, struct exchange **ret, struct err *err)
 {
     struct gateway_function *f = directory_find(g, namespace, name);
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
@@ -38,8 +93,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
             return err_set(err, -EBUSY, "the queue of '" STR_FMT "' is full", STR_ARG(f->key));
     }
     struct gateway_call *c = call_new(g);
-    c->ops = ops;
-    c->arg = arg;
+    c->inside = (struct exchange){ &inside_ops, events, arg, NULL };
     c->arena = xnew(struct arena);
     struct headers *h = arena_new(c->arena, struct headers);
     int r = req->headers ? headers_copy(h, req->headers) : 0;
@@ -73,7 +127,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
         call_id_make(c);
     call_use_spec(c, spec);
     call_use_function(c, f, revision);
-    *ret = c;
+    *ret = &c->inside;
     if (is_owner) {
         call_use_pool(c, f);
         call_place(c);
@@ -81,43 +135,4 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
         call_forward(c, member);
     }
     return 0;
-}
-
-bool gateway_write(struct gateway_call *c, struct str chunk)
-{
-    if (c->sm.at == CALL_OVER)
-        return true;
-    c->body_full = !call_take_body(c, chunk);
-    return !c->body_full;
-}
-
-void gateway_end_body(struct gateway_call *c)
-{
-    if (c->sm.at == CALL_OVER || c->body_ended)
-        return;
-    c->body_ended = true;
-    if (c->invocation)
-        invoke_end_body(c->invoker, c->invocation, NULL);
-}
-
-void gateway_pause(struct gateway_call *c)
-{
-    if (c->invocation)
-        invoke_pause(c->invoker, c->invocation);
-}
-
-void gateway_resume(struct gateway_call *c)
-{
-    if (c->invocation)
-        invoke_resume(c->invoker, c->invocation);
-}
-
-void gateway_cancel(struct gateway_call *c)
-{
-    if (c->sm.at == CALL_OVER)
-        return;
-    stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
-    call_leave_queue(c);
-    call_tell_later(c, -ECANCELED, "Canceled");
-    call_over(c);
 }

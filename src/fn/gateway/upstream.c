@@ -28,11 +28,10 @@ struct upstream {
     bool is_refusing; /* while on_end says so */
 };
 
-struct invocation {
+/* One request; its caller holds the exchange of the HTTP client. */
+struct upstream_call {
+    struct exchange_forward forward;
     struct upstream *up;
-    struct http_call *call;
-    const struct invoke_ops *ops;
-    void *arg;
     int refused;     /* a worker's listener says how the invocation ended */
     char reason[64]; /* and why */
 };
@@ -60,7 +59,7 @@ struct list *upstream_sandboxes(struct upstream *u)
 /* ---------------------------------------------------------------- answers */
 
 /* What a worker's listener says instead of an answer: see worker_http.h. */
-static bool is_workers_error(struct invocation *x, int status, const struct headers *h)
+static bool is_workers_error(struct upstream_call *x, int status, const struct headers *h)
 {
     static const struct {
         const char *name;
@@ -84,60 +83,56 @@ static bool is_workers_error(struct invocation *x, int status, const struct head
     return true;
 }
 
+static struct upstream_call *call_of(void *forward)
+{
+    return container_of(forward, struct upstream_call, forward);
+}
+
 static void on_head(void *arg, int status, const struct headers *h)
 {
-    struct invocation *x = arg;
-    if (!is_workers_error(x, status, h))
-        x->ops->on_head(x->arg, status, h);
+    if (!is_workers_error(call_of(arg), status, h))
+        exchange_forward_head(arg, status, h);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct invocation *x = arg;
-    if (!x->refused && x->ops->on_data)
-        x->ops->on_data(x->arg, chunk);
+    if (!call_of(arg)->refused)
+        exchange_forward_data(arg, chunk);
 }
 
 static void on_trailers(void *arg, const struct headers *trailers)
 {
-    struct invocation *x = arg;
-    if (!x->refused && x->ops->on_trailers)
-        x->ops->on_trailers(x->arg, trailers);
-}
-
-static void on_writable(void *arg)
-{
-    struct invocation *x = arg;
-    if (x->ops->on_writable)
-        x->ops->on_writable(x->arg);
+    if (!call_of(arg)->refused)
+        exchange_forward_trailers(arg, trailers);
 }
 
 /* Whether it may be tried elsewhere depends on what the peer can have seen. */
-static int code_of(const struct invocation *x, int r)
+static int code_of(const struct upstream_call *x, int r)
 {
     if (r == 0 || r == -ECANCELED || r == E_PARSE || r == E_LIMIT)
         return r;
-    if (http_call_was_sent(x->call))
+    if (http_call_was_sent(x->forward.under))
         return -ECONNRESET;
-    return http_call_reset_code(x->call) >= 0 ? -EBUSY : -ECONNREFUSED;
+    return http_call_reset_code(x->forward.under) >= 0 ? -EBUSY : -ECONNREFUSED;
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = call_of(arg);
     int code = x->refused ? x->refused : code_of(x, r);
     x->up->is_refusing = !x->refused && code == -ECONNREFUSED;
-    x->ops->on_end(x->arg, code, x->reason[0] ? x->reason : NULL, err);
+    x->forward.under->reason = x->reason[0] ? x->reason : NULL;
+    exchange_forward_end(arg, code, err);
     x->up->is_refusing = false;
     upstream_unref(x->up);
     free(x);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_trailers = on_trailers,
+                                                    .on_writable = exchange_forward_writable,
+                                                    .on_end = on_end };
 
 /* ---------------------------------------------------------------- requests */
 
@@ -171,8 +166,9 @@ static int add_for_worker(const struct upstream *u, struct headers *h,
     return r;
 }
 
-static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
-                 void *arg, struct invocation **ret, struct err *err)
+static int start(struct invoker *v, const struct invoke_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
 {
     struct upstream *u = container_of(v, struct upstream, invoker);
     /* The gateway's own record, which it fills anew for each attempt. */
@@ -181,60 +177,28 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
     if (r < 0)
         return err_sys(err, r, "fields for the worker");
     bool streams = req->has_body && !req->body_is_whole;
+    struct upstream_call *x = xnew(struct upstream_call);
+    exchange_forward_init(&x->forward, NULL, events, arg);
+    x->up = u;
     const struct http_call_opts opts = { .method = req->method,
                                          .target = req->target,
                                          .headers = h,
                                          .body = req->body,
-                                         .ops = &call_ops,
+                                         .events = &call_events,
+                                         .arg = &x->forward,
                                          .streams = streams,
                                          .body_n = req->body_bytes == UINT64_MAX ? HTTP_CHUNKED
                                                                                  : req->body_bytes,
                                          .upgrade = !u->http2 && headers_get(h, "upgrade").p };
-    struct invocation *x = xnew(struct invocation);
-    struct http_call_opts with = opts;
-    *x = (struct invocation){ .up = u, .ops = ops, .arg = arg };
-    with.arg = x;
-    r = http_call_start(u->client, &with, &x->call, err);
+    r = http_call_start(u->client, &opts, &x->forward.under, err);
     if (r < 0) {
         free(x);
         return r;
     }
     u->refs++;
-    *ret = x;
+    *ret = x->forward.under;
     return 0;
 }
-
-static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    return http_call_write(x->call, chunk);
-}
-
-static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    http_call_end_body(x->call, trailers);
-}
-
-static void pause_answer(struct invoker *v, struct invocation *x)
-{
-    http_call_pause(x->call);
-}
-
-static void resume_answer(struct invoker *v, struct invocation *x)
-{
-    http_call_resume(x->call);
-}
-
-static void cancel(struct invoker *v, struct invocation *x)
-{
-    http_call_cancel(x->call);
-}
-
-static const struct invoker_ops invoker_ops = { .start = start,
-                                                .write = write_body,
-                                                .end_body = end_body,
-                                                .pause = pause_answer,
-                                                .resume = resume_answer,
-                                                .cancel = cancel };
 
 /* ---------------------------------------------------------------- clients */
 
@@ -289,7 +253,7 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
     if (!u) {
         u = xnew(struct upstream);
         *u = (struct upstream){
-            .invoker = { .ops = &invoker_ops }, .g = g, .by_worker = o->by_worker, .http2 = http2
+            .invoker = { start }, .g = g, .by_worker = o->by_worker, .http2 = http2
         };
         list_init(&u->sandboxes);
         int r = open_client(u, o, err);

@@ -47,7 +47,7 @@ struct trigger_watch {
     struct arena identity_arena;
     struct kube_identity *identity; /* NULL: the process's own */
 
-    struct kube_call *call; /* a GET */
+    struct exchange *call; /* a GET */
     int status;
     struct buf body;
     struct buf next;  /* continue */
@@ -182,9 +182,9 @@ static void on_end(void *arg, int r, const struct err *err)
         on_fetched(w, r < 0 ? r : w->body.failed, err);
 }
 
-static const struct kube_call_ops fetch_ops = { .on_head = on_head,
-                                                .on_data = on_data,
-                                                .on_end = on_end };
+static const struct exchange_events fetch_events = { .on_head = on_head,
+                                                     .on_data = on_data,
+                                                     .on_end = on_end };
 
 static void fetch(struct trigger_watch *w, struct str target)
 {
@@ -192,7 +192,7 @@ static void fetch(struct trigger_watch *w, struct str target)
     struct kube_request req = { .identity = w->identity, .method = STR("GET"), .target = target };
     buf_reset(&w->body);
     w->status = 0;
-    int r = transport_start(w->tr->t->transport, &req, &fetch_ops, w, &w->call, &err);
+    int r = transport_start(w->tr->t->transport, &req, &fetch_events, w, &w->call, &err);
     if (r < 0)
         wait_and_retry(w, "get", &err);
     else
@@ -631,6 +631,6 @@ void watch_stop(struct trigger *tr)
     defer_cancel(&w->turn);
     drop_sub(w);
     if (w->call)
-        transport_cancel(tr->t->transport, w->call);
+        exchange_cancel(w->call);
     release(w);
 }

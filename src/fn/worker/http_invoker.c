@@ -17,11 +17,9 @@ struct http_invoker {
     unsigned n_calls;
 };
 
-struct carried { /* a struct invocation */
+struct carried {
+    struct exchange_forward forward; /* by the HTTP client */
     struct http_invoker *v;
-    struct http_call *call;
-    const struct invoke_ops *ops;
-    void *arg;
     struct timer deadline;
     bool is_late, is_cancelled;
 };
@@ -34,33 +32,7 @@ static void free_if_over(struct http_invoker *v)
 
 /* ---------------------------------------------------------------- from the sandbox */
 
-static void on_head(void *arg, int status, const struct headers *h)
-{
-    struct carried *c = arg;
-    c->ops->on_head(c->arg, status, h);
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct carried *c = arg;
-    c->ops->on_data(c->arg, chunk);
-}
-
-static void on_trailers(void *arg, const struct headers *trailers)
-{
-    struct carried *c = arg;
-    if (c->ops->on_trailers)
-        c->ops->on_trailers(c->arg, trailers);
-}
-
-static void on_writable(void *arg)
-{
-    struct carried *c = arg;
-    if (c->ops->on_writable)
-        c->ops->on_writable(c->arg);
-}
-
-/* What the end means to whoever asks whether the sandbox may have seen something of it. */
+/* What the end means to a caller that must know whether the sandbox may have seen the request. */
 static int judge(const struct carried *c, int r, const char **ret_reason)
 {
     if (r == 0 || c->is_cancelled) {
@@ -71,32 +43,31 @@ static int judge(const struct carried *c, int r, const char **ret_reason)
         *ret_reason = "RequestTimeout";
         return -ETIMEDOUT;
     }
-    if (!http_call_was_sent(c->call)) {
+    if (!http_call_was_sent(c->forward.under)) {
         *ret_reason = "SandboxRefused";
         return -ECONNREFUSED;
     }
     *ret_reason = "SandboxBroke";
-    return r == -ECANCELED ? -ECONNRESET : r; /* the client was closed under it */
+    return r == -ECANCELED ? -ECONNRESET : r; /* http_invoker_close() */
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct carried *c = arg;
+    struct carried *c = container_of(arg, struct carried, forward);
     struct http_invoker *v = c->v;
-    const char *reason;
-    r = judge(c, r, &reason);
+    r = judge(c, r, &c->forward.x.reason);
     timer_stop(v->loop, &c->deadline);
-    c->ops->on_end(c->arg, r, reason, err);
+    exchange_forward_end(arg, r, err);
     free(c);
     v->n_calls--;
     free_if_over(v);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end,
-                                               .on_trailers = on_trailers,
-                                               .on_writable = on_writable };
+static const struct exchange_events call_events = { .on_head = exchange_forward_head,
+                                                    .on_data = exchange_forward_data,
+                                                    .on_trailers = exchange_forward_trailers,
+                                                    .on_writable = exchange_forward_writable,
+                                                    .on_end = on_end };
 
 /* ---------------------------------------------------------------- from the caller */
 
@@ -104,11 +75,25 @@ static void on_deadline(struct timer *t)
 {
     struct carried *c = container_of(t, struct carried, deadline);
     c->is_late = true;
-    http_call_cancel(c->call);
+    exchange_cancel(c->forward.under);
 }
 
-static int start(struct invoker *i, const struct invoke_request *req, const struct invoke_ops *ops,
-                 void *arg, struct invocation **ret, struct err *err)
+static void cancel(struct exchange *x)
+{
+    struct carried *c = container_of(x, struct carried, forward.x);
+    c->is_cancelled = true;
+    exchange_cancel(c->forward.under);
+}
+
+static const struct exchange_ops ops = { .write = exchange_forward_write,
+                                         .end_body = exchange_forward_end_body,
+                                         .pause = exchange_forward_pause,
+                                         .resume = exchange_forward_resume,
+                                         .cancel = cancel };
+
+static int start(struct invoker *i, const struct invoke_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
 {
     struct http_invoker *v = container_of(i, struct http_invoker, invoker);
     struct headers h = { 0 };
@@ -116,17 +101,18 @@ static int start(struct invoker *i, const struct invoke_request *req, const stru
     if (r == 0 && req->authority.n)
         r = headers_set(&h, STR("host"), req->authority);
     struct carried *c = xnew(struct carried);
-    *c = (struct carried){ .v = v, .ops = ops, .arg = arg };
+    exchange_forward_init(&c->forward, &ops, events, arg);
+    c->v = v;
     struct http_call_opts o = { .method = req->method,
                                 .target = req->target,
                                 .headers = &h,
                                 .body = req->body,
-                                .ops = &call_ops,
-                                .arg = c,
+                                .events = &call_events,
+                                .arg = &c->forward,
                                 .streams = req->has_body && !req->body_is_whole,
                                 .body_n = req->body_bytes };
     if (r == 0)
-        r = http_call_start(v->client, &o, &c->call, err);
+        r = http_call_start(v->client, &o, &c->forward.under, err);
     headers_fini(&h);
     if (r < 0) {
         free(c);
@@ -137,43 +123,9 @@ static int start(struct invoker *i, const struct invoke_request *req, const stru
     if (req->deadline_ms)
         timer_start(v->loop, &c->deadline, req->deadline_ms > now ? req->deadline_ms - now : 0,
                     on_deadline);
-    *ret = (struct invocation *)c;
+    *ret = &c->forward.x;
     return 0;
 }
-
-static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    return http_call_write(((struct carried *)x)->call, chunk);
-}
-
-static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    http_call_end_body(((struct carried *)x)->call, trailers);
-}
-
-static void pause_answer(struct invoker *v, struct invocation *x)
-{
-    http_call_pause(((struct carried *)x)->call);
-}
-
-static void resume_answer(struct invoker *v, struct invocation *x)
-{
-    http_call_resume(((struct carried *)x)->call);
-}
-
-static void cancel(struct invoker *v, struct invocation *x)
-{
-    struct carried *c = (struct carried *)x;
-    c->is_cancelled = true;
-    http_call_cancel(c->call);
-}
-
-static const struct invoker_ops invoker_ops = { .start = start,
-                                                .write = write_body,
-                                                .end_body = end_body,
-                                                .pause = pause_answer,
-                                                .resume = resume_answer,
-                                                .cancel = cancel };
 
 /* ---------------------------------------------------------------- new and close */
 
@@ -188,7 +140,7 @@ int http_invoker_new(struct loop *loop, const char *address, bool h2c, struct ht
         return err_set(err, E_INVALID, "'%s' is no address of a sandbox", address);
     (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(host));
     struct http_invoker *v = xnew(struct http_invoker);
-    v->invoker.ops = &invoker_ops;
+    v->invoker.start = start;
     v->loop = loop;
     struct http_client_opts o = { .host = name,
                                   .port = (uint16_t)n,

@@ -22,53 +22,16 @@ struct fn_simulation {
 
 /* ---------------------------------------------------------------- calls */
 
-/* An invocation of one worker is one of any, since all of them are of the same kind. */
-static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
-                 void *arg, struct invocation **ret, struct err *err)
+static int start(struct invoker *v, const struct invoke_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
 {
     struct fn_simulation *s = container_of(v, struct fn_simulation, invoker);
     struct worker *w = map_get(&s->index, str_n(&req->sandbox, sizeof req->sandbox));
     if (!w)
         return err_set(err, -ECONNREFUSED, "no simulated worker has this sandbox");
-    return invoke_start(worker_invoker(w), req, ops, arg, ret, err);
+    return invoke_start(worker_invoker(w), req, events, arg, ret, err);
 }
-
-static struct invoker *any(struct invoker *v)
-{
-    return worker_invoker(container_of(v, struct fn_simulation, invoker)->workers[0]);
-}
-
-static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    return invoke_write(any(v), x, chunk);
-}
-
-static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    invoke_end_body(any(v), x, trailers);
-}
-
-static void pause_answer(struct invoker *v, struct invocation *x)
-{
-    invoke_pause(any(v), x);
-}
-
-static void resume_answer(struct invoker *v, struct invocation *x)
-{
-    invoke_resume(any(v), x);
-}
-
-static void cancel(struct invoker *v, struct invocation *x)
-{
-    invoke_cancel(any(v), x);
-}
-
-static const struct invoker_ops invoker_ops = { .start = start,
-                                                .write = write_body,
-                                                .end_body = end_body,
-                                                .pause = pause_answer,
-                                                .resume = resume_answer,
-                                                .cancel = cancel };
 
 struct invoker *simulate_invoker(struct fn_simulation *s)
 {
@@ -116,7 +79,7 @@ int simulate_start(const struct fn_simulation_opts *o, struct fn_simulation **re
     s->n = o->n_workers;
     s->on_synced = o->on_synced;
     s->arg = o->arg;
-    s->invoker.ops = &invoker_ops;
+    s->invoker.start = start;
     for (uint32_t i = 0; i < s->n; i++) {
         int r = start_one(s, o, i, err);
         assert(r == 0); /* a name and a runtime are all that it asks for */

@@ -84,7 +84,7 @@ static void take_data(struct invocation *x, struct str data)
     if (data.n == 0)
         return;
     if (!x->is_paused && x->out.n == 0) {
-        x->ops->on_data(x->arg, data);
+        exchange_report_data(&x->exchange, data);
         return;
     }
     if (buf_add_str(&x->out, data) < 0)
@@ -117,7 +117,7 @@ static void take_head(struct invocation *x, int status, struct headers *h, size_
         return;
     }
     x->has_head = true;
-    x->ops->on_head(x->arg, status, h);
+    exchange_report_head(&x->exchange, status, h);
 }
 
 static void bad_head(struct invocation *x, int r)

@@ -150,14 +150,13 @@ struct wasm_sandbox {
 };
 
 struct invocation {
+    struct exchange exchange; /* of its caller */
     struct wasm_rt *rt;
     struct wasm_revision *rev;
     struct wasm_sandbox *sandbox;
     struct list node;       /* on the revision's waiting or held, or on spare */
     bool is_waiting;        /* on waiting */
     struct list in_sandbox; /* until its guest has done with it */
-    const struct invoke_ops *ops;
-    void *arg;
     struct wasm_seat *seat;
     uint64_t token, deadline_ms, response_max;
     struct buf head; /* of a reactor; of a command its setup */
@@ -177,9 +176,8 @@ struct invocation {
     uint64_t still_here; /* UINT64_MAX, or all that is to come: it lies in the message being read */
     struct headers trailers;
     bool has_trailers;
-    bool is_over; /* the next four are set, and only on_end is left */
+    bool is_over; /* the next two and exchange.reason are set, and only on_end is left */
     int end;
-    const char *reason;
     struct err err;
     uint64_t cpu_us;
     struct timer deadline;
@@ -264,7 +262,10 @@ void wasm_slice_lost(struct wasm_seat *seat);
 
 /* ---- wasm_invoke.c ---- */
 
-extern const struct invoker_ops wasm_invoker_ops;
+/* Of the runtime's struct invoker. */
+int wasm_invoke_start(struct invoker *v, const struct invoke_request *q,
+                      const struct exchange_events *events, void *arg, struct exchange **ret,
+                      struct err *err);
 /* Send what waits, as far as there is room. */
 void wasm_pump(struct wasm_rt *rt);
 /* Those that were held may look for a seat. */

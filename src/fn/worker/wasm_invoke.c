@@ -263,7 +263,7 @@ void wasm_over(struct invocation *x, int end, const char *reason, const char *te
         return;
     x->is_over = true;
     x->end = end;
-    x->reason = reason;
+    x->exchange.reason = reason;
     if (end < 0)
         (void)err_set(&x->err, end, "%s", text);
     leave_line(x);
@@ -282,17 +282,9 @@ void wasm_over(struct invocation *x, int end, const char *reason, const char *te
 
 static void end(struct invocation *x)
 {
-    const struct invoke_ops *ops = x->ops;
-    void *arg = x->arg;
-    int r = x->end;
-    const char *reason = x->reason;
-    const struct err err = x->err;
-    if (r == 0 && x->has_trailers && ops->on_trailers) {
-        ops->on_trailers(arg, &x->trailers);
-        r = x->end; /* cancelled by now? */
-        reason = x->reason;
-    }
-    ops->on_end(arg, r, reason, &err);
+    if (x->end == 0 && x->has_trailers)
+        exchange_report_trailers(&x->exchange, &x->trailers); /* may cancel it */
+    exchange_report_end(&x->exchange, x->end, &x->err);
     recycle(x);
 }
 
@@ -301,7 +293,7 @@ void wasm_deliver(struct invocation *x)
     while (x->out.n && !x->is_paused && x->end == 0) {
         struct buf out = x->out;
         buf_init(&x->out, out.max);
-        x->ops->on_data(x->arg, buf_str(&out));
+        exchange_report_data(&x->exchange, buf_str(&out));
         buf_fini(&out);
     }
     if (x->is_over && (x->end < 0 || x->out.n == 0)) {
@@ -313,8 +305,7 @@ void wasm_deliver(struct invocation *x)
     feed(x);
     if (x->was_full && x->body.n < WASM_BODY_BUFFER / 2) {
         x->was_full = false;
-        if (x->ops->on_writable)
-            x->ops->on_writable(x->arg);
+        exchange_report_writable(&x->exchange);
     }
 }
 
@@ -377,8 +368,67 @@ static int put_request(struct invocation *x, const struct invoke_request *q, str
     return 0;
 }
 
-static int wasm_start(struct invoker *v, const struct invoke_request *q,
-                      const struct invoke_ops *ops, void *arg, struct invocation **ret,
+static struct invocation *invocation_of(struct exchange *e)
+{
+    return container_of(e, struct invocation, exchange);
+}
+
+static bool write_body(struct exchange *e, struct str chunk)
+{
+    struct invocation *x = invocation_of(e);
+    if (x->is_over)
+        return true; /* on_end comes */
+    if (buf_add_str(&x->body, chunk) < 0) {
+        wasm_over(x, -ENOMEM, "BodyTooLarge", "no memory for the request's body");
+        deliver_later(x);
+        return true;
+    }
+    if (x->wants_body)
+        feed_body(x);
+    x->was_full = x->body.n >= WASM_BODY_BUFFER;
+    return !x->was_full;
+}
+
+static void end_body(struct exchange *e, const struct headers *trailers)
+{
+    struct invocation *x = invocation_of(e);
+    x->body_ended = true; /* the ABI has no trailers of requests */
+    if (!x->is_over && x->wants_body)
+        feed_body(x);
+}
+
+static void pause_answer(struct exchange *e)
+{
+    invocation_of(e)->is_paused = true;
+}
+
+static void resume_answer(struct exchange *e)
+{
+    struct invocation *x = invocation_of(e);
+    x->is_paused = false;
+    deliver_later(x);
+}
+
+static void cancel(struct exchange *e)
+{
+    struct invocation *x = invocation_of(e);
+    if (!x->is_over && loop_now_ms(x->rt->opts.loop) >= x->deadline_ms)
+        log_late(x); /* its caller has the same deadline, and was first */
+    if (x->is_over)
+        x->end = -ECANCELED;
+    else
+        wasm_over(x, -ECANCELED, "Canceled", "the caller has gone");
+    deliver_later(x);
+}
+
+static const struct exchange_ops invocation_ops = { .write = write_body,
+                                                    .end_body = end_body,
+                                                    .pause = pause_answer,
+                                                    .resume = resume_answer,
+                                                    .cancel = cancel };
+
+int wasm_invoke_start(struct invoker *v, const struct invoke_request *q,
+                      const struct exchange_events *events, void *arg, struct exchange **ret,
                       struct err *err)
 {
     struct wasm_rt *rt = container_of(v, struct wasm_rt, invoker);
@@ -395,8 +445,7 @@ static int wasm_start(struct invoker *v, const struct invoke_request *q,
         recycle(x);
         return r;
     }
-    x->ops = ops;
-    x->arg = arg;
+    x->exchange = (struct exchange){ &invocation_ops, events, arg, NULL };
     x->body_ended = !q->has_body || q->body_is_whole;
     x->response_max = q->response_max;
     x->has_no_body = str_is(q->method, "HEAD");
@@ -418,57 +467,6 @@ static int wasm_start(struct invoker *v, const struct invoke_request *q,
         line_up(x, false);
         defer_start(rt->opts.loop, &rt->pump, on_pump);
     }
-    *ret = x;
+    *ret = &x->exchange;
     return 0;
 }
-
-static bool wasm_write(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    if (x->is_over)
-        return true; /* on_end comes */
-    if (buf_add_str(&x->body, chunk) < 0) {
-        wasm_over(x, -ENOMEM, "BodyTooLarge", "no memory for the request's body");
-        deliver_later(x);
-        return true;
-    }
-    if (x->wants_body)
-        feed_body(x);
-    x->was_full = x->body.n >= WASM_BODY_BUFFER;
-    return !x->was_full;
-}
-
-static void wasm_end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    x->body_ended = true; /* the ABI has no trailers of requests */
-    if (!x->is_over && x->wants_body)
-        feed_body(x);
-}
-
-static void wasm_pause(struct invoker *v, struct invocation *x)
-{
-    x->is_paused = true;
-}
-
-static void wasm_resume(struct invoker *v, struct invocation *x)
-{
-    x->is_paused = false;
-    deliver_later(x);
-}
-
-static void wasm_cancel(struct invoker *v, struct invocation *x)
-{
-    if (!x->is_over && loop_now_ms(x->rt->opts.loop) >= x->deadline_ms)
-        log_late(x); /* its caller has the same deadline, and was first */
-    if (x->is_over)
-        x->end = -ECANCELED;
-    else
-        wasm_over(x, -ECANCELED, "Canceled", "the caller has gone");
-    deliver_later(x);
-}
-
-const struct invoker_ops wasm_invoker_ops = { .start = wasm_start,
-                                              .write = wasm_write,
-                                              .end_body = wasm_end_body,
-                                              .pause = wasm_pause,
-                                              .resume = wasm_resume,
-                                              .cancel = wasm_cancel };

@@ -696,7 +696,7 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     struct wasm_rt *rt = xnew(struct wasm_rt);
     rt->runtime.ops = &runtime_ops;
     rt->runtime.invoker = &rt->invoker;
-    rt->invoker.ops = &wasm_invoker_ops;
+    rt->invoker.start = wasm_invoke_start;
     rt->opts = *opts;
     if (!rt->opts.compiling_ms)
         rt->opts.compiling_ms = WASM_COMPILING_MS;

@@ -17,18 +17,13 @@ struct worker_http {
     void *arg;
 };
 
-/* One request: an exchange and an invocation, each of which may end first. */
+/* One request: of the gateway and to the sandbox, each of which may end first. */
 struct bridge {
     struct worker_http *h;
     struct http_exchange *x; /* NULL: the gateway has gone */
-    struct invocation *i;    /* NULL: it has ended */
+    struct exchange *i;      /* NULL: it has ended */
     bool is_answered;        /* the head is out */
 };
-
-static struct invoker *invoker_of(const struct bridge *b)
-{
-    return b->h->invoker;
-}
 
 static void free_if_over(struct bridge *b)
 {
@@ -70,7 +65,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct bridge *b = arg;
     if (b->x && !http_write(b->x, chunk))
-        invoke_pause(invoker_of(b), b->i);
+        exchange_pause(b->i);
 }
 
 static void on_trailers(void *arg, const struct headers *trailers)
@@ -97,9 +92,10 @@ static void reply_error(struct http_exchange *x, int r, const char *reason, cons
     headers_fini(&h);
 }
 
-static void on_end(void *arg, int r, const char *reason, const struct err *err)
+static void on_end(void *arg, int r, const struct err *err)
 {
     struct bridge *b = arg;
+    const char *reason = exchange_reason(b->i);
     b->i = NULL;
     if (!b->x)
         free_if_over(b);
@@ -111,18 +107,18 @@ static void on_end(void *arg, int r, const char *reason, const struct err *err)
         http_abort(b->x);
 }
 
-static const struct invoke_ops invoke_ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_trailers = on_trailers,
-                                              .on_writable = on_writable,
-                                              .on_end = on_end };
+static const struct exchange_events sandbox_events = { .on_head = on_head,
+                                                       .on_data = on_data,
+                                                       .on_trailers = on_trailers,
+                                                       .on_writable = on_writable,
+                                                       .on_end = on_end };
 
 /* ---------------------------------------------------------------- from the gateway */
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
     struct bridge *b = http_exchange_data(x);
-    if (b->i && !invoke_write(invoker_of(b), b->i, chunk))
+    if (b->i && !exchange_write(b->i, chunk))
         http_pause_body(x);
 }
 
@@ -130,16 +126,16 @@ static void on_body_end(struct http_exchange *x, int r)
 {
     struct bridge *b = http_exchange_data(x);
     if (b->i && r == 0)
-        invoke_end_body(invoker_of(b), b->i, http_request_trailers(x));
+        exchange_end_body(b->i, http_request_trailers(x));
     else if (b->i)
-        invoke_cancel(invoker_of(b), b->i);
+        exchange_cancel(b->i);
 }
 
 static void on_exchange_writable(struct http_exchange *x)
 {
     struct bridge *b = http_exchange_data(x);
     if (b->i)
-        invoke_resume(invoker_of(b), b->i);
+        exchange_resume(b->i);
 }
 
 static void on_gone(struct http_exchange *x, int r)
@@ -147,7 +143,7 @@ static void on_gone(struct http_exchange *x, int r)
     struct bridge *b = http_exchange_data(x);
     b->x = NULL;
     if (b->i)
-        invoke_cancel(invoker_of(b), b->i);
+        exchange_cancel(b->i);
     free_if_over(b);
 }
 
@@ -226,7 +222,7 @@ static int start(struct bridge *b, const struct http_request *req, uint64_t sand
         .response_max = number_of(all, "x-dormouse-response-max"),
         .script_name = headers_get(all, "x-dormouse-script-name"),
     };
-    int code = invoke_start(invoker_of(b), &r, &invoke_ops, b, &b->i, err);
+    int code = invoke_start(b->h->invoker, &r, &sandbox_events, b, &b->i, err);
     headers_fini(&h);
     return code;
 }

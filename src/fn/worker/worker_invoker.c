@@ -1,67 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of sandboxes that live in this process: finds the runtime, counts what runs. The structs of
- * calls are kept for the next ones.
+ * Calls of sandboxes that live in this process: finds the runtime, counts what runs. The caller
+ * holds the exchange of the runtime. The structs of calls are kept for the next ones.
  */
 #include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
 
 #include <errno.h>
 
-struct worker_invoker_call { /* a struct invocation, to callers */
+struct worker_invoker_call {
+    struct exchange_forward forward;
     struct worker *w;
-    struct invoker *to;
-    struct invocation *x;
-    const struct invoke_ops *ops;
-    void *arg;
     struct worker_invoker_call *next_spare;
 };
 
-static struct worker_invoker_call *of(struct invocation *x)
+static void put_call(struct worker_invoker_call *c)
 {
-    return (struct worker_invoker_call *)x;
-}
-
-static void on_head(void *arg, int status, const struct headers *headers)
-{
-    struct worker_invoker_call *c = arg;
-    c->ops->on_head(c->arg, status, headers);
-}
-
-static void on_data(void *arg, struct str chunk)
-{
-    struct worker_invoker_call *c = arg;
-    c->ops->on_data(c->arg, chunk);
-}
-
-static void on_trailers(void *arg, const struct headers *trailers)
-{
-    struct worker_invoker_call *c = arg;
-    if (c->ops->on_trailers)
-        c->ops->on_trailers(c->arg, trailers);
-}
-
-static void on_writable(void *arg)
-{
-    struct worker_invoker_call *c = arg;
-    if (c->ops->on_writable)
-        c->ops->on_writable(c->arg);
-}
-
-static void on_end(void *arg, int r, const char *reason, const struct err *err)
-{
-    struct worker_invoker_call *c = arg;
-    c->w->n_running--;
-    c->ops->on_end(c->arg, r, reason, err);
     c->next_spare = c->w->spare_calls;
     c->w->spare_calls = c;
 }
 
-static const struct invoke_ops inner_ops = { .on_head = on_head,
-                                             .on_data = on_data,
-                                             .on_trailers = on_trailers,
-                                             .on_writable = on_writable,
-                                             .on_end = on_end };
+static void on_end(void *arg, int r, const struct err *err)
+{
+    struct worker_invoker_call *c = container_of(arg, struct worker_invoker_call, forward);
+    c->w->n_running--;
+    exchange_forward_end(arg, r, err);
+    put_call(c);
+}
+
+static const struct exchange_events inner_events = { .on_head = exchange_forward_head,
+                                                     .on_data = exchange_forward_data,
+                                                     .on_trailers = exchange_forward_trailers,
+                                                     .on_writable = exchange_forward_writable,
+                                                     .on_end = on_end };
 
 static struct worker_invoker_call *take_call(struct worker *w)
 {
@@ -72,7 +43,7 @@ static struct worker_invoker_call *take_call(struct worker *w)
     return c;
 }
 
-/* NULL: it cannot be called here. */
+/* NULL: the sandbox cannot be called here. */
 static struct invoker *invoker_of(struct worker *w, struct sandbox *s, struct err *err)
 {
     if (!s || s->sm.at == SANDBOX_CREATING)
@@ -85,8 +56,9 @@ static struct invoker *invoker_of(struct worker *w, struct sandbox *s, struct er
     return http_invoker_get(s->proxy);
 }
 
-static int start(struct invoker *v, const struct invoke_request *req, const struct invoke_ops *ops,
-                 void *arg, struct invocation **ret, struct err *err)
+static int start(struct invoker *v, const struct invoke_request *req,
+                 const struct exchange_events *events, void *arg, struct exchange **ret,
+                 struct err *err)
 {
     struct worker *w = container_of(v, struct worker, invoker);
     struct sandbox *s = worker_sandbox(w, req->sandbox);
@@ -95,49 +67,17 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
         return err_set(err, -ECONNREFUSED, "no sandbox %llu that can be called is here",
                        (unsigned long long)req->sandbox);
     struct worker_invoker_call *c = take_call(w);
-    *c = (struct worker_invoker_call){ .w = w, .to = to, .ops = ops, .arg = arg };
-    int r = invoke_start(c->to, req, &inner_ops, c, &c->x, err);
+    exchange_forward_init(&c->forward, NULL, events, arg);
+    c->w = w;
+    int r = invoke_start(to, req, &inner_events, &c->forward, &c->forward.under, err);
     if (r < 0) {
-        c->next_spare = w->spare_calls;
-        w->spare_calls = c;
+        put_call(c);
         return r;
     }
     w->n_running++;
-    *ret = (struct invocation *)c;
+    *ret = c->forward.under;
     return 0;
 }
-
-static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
-{
-    return invoke_write(of(x)->to, of(x)->x, chunk);
-}
-
-static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
-{
-    invoke_end_body(of(x)->to, of(x)->x, trailers);
-}
-
-static void pause_answer(struct invoker *v, struct invocation *x)
-{
-    invoke_pause(of(x)->to, of(x)->x);
-}
-
-static void resume_answer(struct invoker *v, struct invocation *x)
-{
-    invoke_resume(of(x)->to, of(x)->x);
-}
-
-static void cancel(struct invoker *v, struct invocation *x)
-{
-    invoke_cancel(of(x)->to, of(x)->x);
-}
-
-static const struct invoker_ops invoker_ops = { .start = start,
-                                                .write = write_body,
-                                                .end_body = end_body,
-                                                .pause = pause_answer,
-                                                .resume = resume_answer,
-                                                .cancel = cancel };
 
 struct invoker *worker_invoker(struct worker *w)
 {
@@ -146,7 +86,7 @@ struct invoker *worker_invoker(struct worker *w)
 
 void worker_invoker_init(struct worker *w)
 {
-    w->invoker.ops = &invoker_ops;
+    w->invoker.start = start;
 }
 
 void worker_invoker_fini(struct worker *w)

@@ -43,9 +43,9 @@ struct calls_op {
     struct shared *shared;    /* OP_WATCH under an identity: what it watches */
     struct gate_query *query; /* OP_WATCH: the pending access query */
     union {
-        struct timer timer;        /* OP_DELAY */
-        struct watch_sub *sub;     /* OP_WATCH; NULL before it subscribes and after its end */
-        struct exchange *exchange; /* OP_UNARY, OP_STREAM */
+        struct timer timer;              /* OP_DELAY */
+        struct watch_sub *sub;           /* OP_WATCH; NULL before it subscribes and after its end */
+        struct calls_exchange *exchange; /* OP_UNARY, OP_STREAM */
     };
 };
 
@@ -58,8 +58,8 @@ struct shared {
     char origin[]; /* path and query of the guest's request, already parsed once */
 };
 
-struct exchange {
-    struct kube_call *call; /* NULL before its start and after its end */
+struct calls_exchange {
+    struct exchange *call; /* NULL before its start and after its end */
     char *method, *target;
     struct headers headers;
     char *body;
@@ -98,7 +98,7 @@ static struct calls_op *new_op(struct calls *c, const struct guest_op *from, enu
     return op;
 }
 
-static void free_exchange(struct exchange *x)
+static void free_exchange(struct calls_exchange *x)
 {
     if (!x)
         return;
@@ -141,7 +141,7 @@ static void pause_source(struct calls_op *op)
     if (op->kind == OP_WATCH && op->sub)
         watch_sub_pause(op->sub);
     if (op->kind == OP_STREAM && op->exchange && op->exchange->call)
-        transport_pause(op->calls->transport, op->exchange->call);
+        exchange_pause(op->exchange->call);
 }
 
 static void resume_source(struct calls_op *op)
@@ -152,7 +152,7 @@ static void resume_source(struct calls_op *op)
     if (op->kind == OP_WATCH && op->sub)
         watch_sub_resume(op->sub);
     if (op->kind == OP_STREAM && op->exchange && op->exchange->call)
-        transport_resume(op->calls->transport, op->exchange->call);
+        exchange_resume(op->exchange->call);
 }
 
 /* ---------------------------------------------------------------- deliveries */
@@ -313,7 +313,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 
 static void deliver_lines(struct calls_op *op, struct str chunk)
 {
-    struct exchange *x = op->exchange;
+    struct calls_exchange *x = op->exchange;
     struct str line;
     while (str_find_char(chunk, '\n') >= 0) {
         (void)str_cut(chunk, '\n', &line, &chunk);
@@ -327,7 +327,7 @@ static void deliver_lines(struct calls_op *op, struct str chunk)
     }
     (void)buf_add_str(&x->in, chunk);
     if (!buf_ok(&x->in) && x->call)
-        transport_cancel(op->calls->transport, x->call);
+        exchange_cancel(x->call);
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -335,10 +335,10 @@ static void on_data(void *arg, struct str chunk)
     struct calls_op *op = arg;
     if (!op->calls)
         return;
-    struct exchange *x = op->exchange;
+    struct calls_exchange *x = op->exchange;
     if (op->kind == OP_UNARY || (is_g1_watch(op) && x->status != 200)) {
         if (buf_add_str(&x->in, chunk) < 0 && x->call)
-            transport_cancel(op->calls->transport, x->call);
+            exchange_cancel(x->call);
     } else if (x->split_lines && x->status == 200) {
         deliver_lines(op, chunk);
     } else {
@@ -362,7 +362,7 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct calls_op *op = arg;
     struct calls *c = op->calls;
-    struct exchange *x = op->exchange;
+    struct calls_exchange *x = op->exchange;
     x->call = NULL;
     if (!c) {
         free_op(op);
@@ -384,14 +384,14 @@ static void on_end(void *arg, int r, const struct err *err)
     start_next(c);
 }
 
-static const struct kube_call_ops exchange_ops = { .on_head = on_head,
-                                                   .on_data = on_data,
-                                                   .on_end = on_end };
+static const struct exchange_events exchange_events = { .on_head = on_head,
+                                                        .on_data = on_data,
+                                                        .on_end = on_end };
 
 static void start_exchange(struct calls_op *op)
 {
     struct calls *c = op->calls;
-    struct exchange *x = op->exchange;
+    struct calls_exchange *x = op->exchange;
     struct kube_request req = { .method = str_of(x->method),
                                 .target = str_of(x->target),
                                 .headers = &x->headers,
@@ -399,7 +399,7 @@ static void start_exchange(struct calls_op *op)
                                 .timeout_ms = CALLS_REQUEST_TIMEOUT_MS };
     struct err err = { 0 };
     c->running++;
-    if (transport_start(c->transport, &req, &exchange_ops, op, &x->call, &err) < 0) {
+    if (transport_start(c->transport, &req, &exchange_events, op, &x->call, &err) < 0) {
         c->running--;
         deliver_failure(op, 503, "ServiceUnavailable", str_of(err_text(&err)));
         free_if_done(op);
@@ -448,7 +448,7 @@ static void begin_exchange(struct calls_op *op, const struct bincode_request *re
                            const struct target *t)
 {
     struct calls *c = op->calls;
-    struct exchange *x = op->exchange = xnew(struct exchange);
+    struct calls_exchange *x = op->exchange = xnew(struct calls_exchange);
     x->method = str_dup(req->method);
     x->target = str_dup(t->origin);
     x->split_lines = t->watch;
@@ -878,7 +878,7 @@ static void drop_op(struct calls_op *op)
             return;
         }
         c->running--;
-        transport_cancel(c->transport, op->exchange->call);
+        exchange_cancel(op->exchange->call);
         return;
     }
 }

@@ -50,7 +50,7 @@ struct bad_spec {
 struct again {
     struct objects *s;
     struct bad_spec *bad; /* NULL: the result is no longer needed */
-    struct kube_call *call;
+    struct exchange *call;
     struct buf object;
 };
 
@@ -58,7 +58,7 @@ struct again {
 struct host_objects_entry {
     struct objects *s;
     char *uid;
-    struct kube_call *call; /* the running write */
+    struct exchange *call; /* the running write */
     struct timer pace;
     uint64_t written_ms, event_window_ms;
     struct bad_spec *bad;        /* NULL: the spec was applied */
@@ -174,7 +174,7 @@ static void drop_bad(struct host_objects_entry *e)
     if (!again)
         return;
     again->bad = NULL;
-    transport_cancel(e->s->opts.transport, again->call); /* freed at its end */
+    exchange_cancel(again->call); /* freed at its end */
 }
 
 static void free_entry(struct host_objects_entry *e)
@@ -191,25 +191,16 @@ static void drop_entry(struct host_objects_entry *e)
     drop_bad(e);
     e->gone = true;
     if (e->call)
-        transport_cancel(e->s->opts.transport, e->call);
+        exchange_cancel(e->call);
     else
         free_entry(e);
-}
-
-/* A refused Event is not retried; response bodies are ignored. */
-static void ignore_head(void *arg, int status, const struct headers *headers)
-{
-}
-
-static void ignore_data(void *arg, struct str chunk)
-{
 }
 
 /* ---------------------------------------------------------------- events */
 
 /*
  * Kubernetes Events in the same namespace; repeated Events of a source are limited (5 in 10
- * minutes).
+ * minutes). A refused Event is not retried.
  */
 static void on_event_written(void *arg, int r, const struct err *err)
 {
@@ -219,9 +210,7 @@ static void on_event_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops event_ops = { .on_head = ignore_head,
-                                                .on_data = ignore_data,
-                                                .on_end = on_event_written };
+static const struct exchange_events event_events = { .on_end = on_event_written };
 
 static bool may_tell(struct host_objects_entry *e, const char *reason)
 {
@@ -275,8 +264,8 @@ static void write_event(struct host_objects_entry *e, const char *type, const ch
         .headers = &h,
         .body = buf_str(&body),
     };
-    struct kube_call *call;
-    if (transport_start(s->opts.transport, &req, &event_ops, s, &call, NULL) >= 0)
+    struct exchange *call;
+    if (transport_start(s->opts.transport, &req, &event_events, s, &call, NULL) >= 0)
         s->calls++;
     headers_fini(&h);
     buf_fini(&body);
@@ -431,9 +420,8 @@ static void on_written(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops status_ops = { .on_head = on_status_head,
-                                                 .on_data = ignore_data,
-                                                 .on_end = on_written };
+static const struct exchange_events status_events = { .on_head = on_status_head,
+                                                      .on_end = on_written };
 
 static void write_status(struct host_objects_entry *e)
 {
@@ -497,7 +485,7 @@ static void write_status(struct host_objects_entry *e)
     e->dirty = false;
     e->http_status = 0;
     e->written_ms = loop_now_ms(s->opts.loop);
-    if (transport_start(s->opts.transport, &req, &status_ops, e, &e->call, NULL) >= 0) {
+    if (transport_start(s->opts.transport, &req, &status_events, e, &e->call, NULL) >= 0) {
         s->calls++;
     } else {
         e->failures = one_more(e->failures);
@@ -650,9 +638,8 @@ static void on_again_end(void *arg, int r, const struct err *err)
         free_objects(s);
 }
 
-static const struct kube_call_ops again_ops = { .on_head = ignore_head,
-                                                .on_data = on_again_data,
-                                                .on_end = on_again_end };
+static const struct exchange_events again_events = { .on_data = on_again_data,
+                                                     .on_end = on_again_end };
 
 /* Objects are not kept in memory: those whose file was missing are read again. */
 static void on_module_dir(void *arg)
@@ -670,7 +657,8 @@ static void on_module_dir(void *arg)
         struct again *again = xnew(struct again);
         *again = (struct again){ .s = s, .bad = e->bad };
         buf_init(&again->object, OBJECTS_OBJECT_MAX_BYTES);
-        if (transport_start(s->opts.transport, &req, &again_ops, again, &again->call, NULL) < 0) {
+        if (transport_start(s->opts.transport, &req, &again_events, again, &again->call, NULL) <
+            0) {
             free(again);
             continue;
         }

@@ -40,7 +40,7 @@ struct events {
 struct v1_events_write {
     struct list node;  /* in ev->writes */
     struct events *ev; /* NULL: freed */
-    struct kube_call *call;
+    struct exchange *call;
     uint64_t hash; /* of its series */
     int status;
 };
@@ -187,10 +187,6 @@ static void on_head(void *arg, int status, const struct headers *headers)
     ((struct v1_events_write *)arg)->status = status;
 }
 
-static void on_data(void *arg, struct str chunk)
-{
-}
-
 static void on_end(void *arg, int r, const struct err *err)
 {
     scoped(free_scoped) struct v1_events_write *w = arg;
@@ -216,9 +212,7 @@ static void on_end(void *arg, int r, const struct err *err)
 static bool send_write(struct events *ev, const char *method, struct str target, struct str body,
                        const char *type, uint64_t hash)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head, .on_end = on_end };
     struct headers h = { 0 };
     (void)headers_addc(&h, "content-type", type);
     (void)headers_addc(&h, "accept", "application/json");
@@ -234,7 +228,7 @@ static bool send_write(struct events *ev, const char *method, struct str target,
     struct v1_events_write *w = xnew(struct v1_events_write);
     w->ev = ev;
     w->hash = hash;
-    int r = transport_start(ev->opts.transport, &req, &ops, w, &w->call, NULL);
+    int r = transport_start(ev->opts.transport, &req, &events, w, &w->call, NULL);
     headers_fini(&h);
     if (r < 0) {
         free(w);

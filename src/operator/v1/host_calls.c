@@ -23,7 +23,7 @@ struct host_call {
     struct buf early;
     char what[WHAT_MAX];
     /* API_REQUEST */
-    struct kube_call *exchange;
+    struct exchange *exchange;
     struct timer timeout;
     int status;
     bool timed_out;
@@ -183,7 +183,7 @@ static void on_data(void *arg, struct str chunk)
 {
     struct host_call *c = arg;
     if (c->done && buf_add_str(&c->in, chunk) < 0 && c->exchange)
-        transport_cancel(c->env->transport, c->exchange);
+        exchange_cancel(c->exchange);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -212,7 +212,7 @@ static void on_timeout(struct timer *t)
 {
     struct host_call *c = container_of(t, struct host_call, timeout);
     c->timed_out = true;
-    transport_cancel(c->env->transport, c->exchange); /* on_end() finishes the call */
+    exchange_cancel(c->exchange); /* on_end() finishes the call */
 }
 
 static void add_header(struct headers *h, const char *name, struct str value, const char *otherwise)
@@ -225,9 +225,9 @@ static void add_header(struct headers *h, const char *name, struct str value, co
 
 static void start_exchange(struct host_call *c, const struct request_head *head, struct str body)
 {
-    static const struct kube_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     struct headers h = { 0 };
     struct err err = { 0 };
     add_header(&h, "accept", head->accept, "application/json");
@@ -240,7 +240,7 @@ static void start_exchange(struct host_call *c, const struct request_head *head,
                                 .body = body,
                                 .timeout_ms = head->timeout_ms };
     buf_init(&c->in, HOST_CALL_BODY_MAX_BYTES);
-    int r = transport_start(c->env->transport, &req, &ops, c, &c->exchange, &err);
+    int r = transport_start(c->env->transport, &req, &events, c, &c->exchange, &err);
     headers_fini(&h);
     if (r < 0)
         finish_failure(c, 503, "ServiceUnavailable", "unavailable", str_of(err_text(&err)));
@@ -632,7 +632,7 @@ void host_call_cancel(struct host_call *c)
     c->done = NULL;
     timer_stop(c->env->loop, &c->timeout);
     if (c->exchange) {
-        transport_cancel(c->env->transport, c->exchange); /* on_end() frees it */
+        exchange_cancel(c->exchange); /* on_end() frees it */
         return;
     }
     if (c->read)

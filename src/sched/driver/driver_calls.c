@@ -51,9 +51,9 @@ static void on_end(void *arg, int r, const struct err *err)
     driver_continue_stop(d);
 }
 
-static const struct kube_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static void start_call(struct sched_driver *d, struct driver_call *c)
 {
@@ -66,7 +66,7 @@ static void start_call(struct sched_driver *d, struct driver_call *c)
                                .target = str_of(c->target),
                                .headers = &h,
                                .body = str_n(c->body, c->n_body) };
-    int r = transport_start(d->opts.transport, &rq, &call_ops, c, &c->running, &c->err);
+    int r = transport_start(d->opts.transport, &rq, &call_events, c, &c->running, &c->err);
     headers_fini(&h);
     if (r < 0) {
         c->r = r;
@@ -117,6 +117,6 @@ void driver_cancel_calls(struct sched_driver *d)
     }
     list_each_safe (node, &d->running) {
         struct driver_call *c = list_entry(node, struct driver_call, node);
-        transport_cancel(d->opts.transport, c->running);
+        exchange_cancel(c->running);
     }
 }

@@ -64,7 +64,7 @@ struct driver_call {
     const char *patch_type;
     sched_api_done done;
     void *arg;
-    struct kube_call *running;
+    struct exchange *running;
     int r, status;
     struct err err;
     struct buf answer;

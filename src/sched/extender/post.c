@@ -147,7 +147,7 @@ static void on_data(void *arg, struct str chunk)
     if (buf_add_str(&p->answer, chunk) == 0)
         return;
     p->is_too_large = true;
-    http_call_cancel(p->call);
+    exchange_cancel(p->call);
 }
 
 static void explain(struct extender_post *p, int r, const char *what)
@@ -221,12 +221,12 @@ static void on_late(struct timer *t)
 {
     struct extender_post *p = container_of(t, struct extender_post, timer);
     p->is_late = true;
-    http_call_cancel(p->call);
+    exchange_cancel(p->call);
 }
 
-static const struct http_call_ops call_ops = { .on_head = on_head,
-                                               .on_data = on_data,
-                                               .on_end = on_end };
+static const struct exchange_events call_events = { .on_head = on_head,
+                                                    .on_data = on_data,
+                                                    .on_end = on_end };
 
 static int post_begin(struct extender_post *p, struct err *err)
 {
@@ -239,7 +239,7 @@ static int post_begin(struct extender_post *p, struct err *err)
                                    .target = str_of(target),
                                    .headers = &headers,
                                    .body = buf_str(&p->body),
-                                   .ops = &call_ops,
+                                   .events = &call_events,
                                    .arg = p };
     int r = http_call_start(link->client, &opts, &p->call, err);
     headers_fini(&headers);

@@ -23,7 +23,7 @@ struct extender_post {
     struct buf answer;
     struct err err;
     /* Used while it runs. */
-    struct http_call *call;
+    struct exchange *call;
     struct timer timer;
     int status;
     bool has_head, ended, is_late, is_too_large;

@@ -35,7 +35,7 @@ struct wasm_source {
     unsigned n_redirects;
     struct http_client *client;
     struct tls_ctx *tls;
-    struct http_call *call;
+    struct exchange *call;
     int status;
     char *location;
     bool is_gzip;
@@ -299,9 +299,9 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static int start_call(struct wasm_source *s, const struct http_url *u, struct err *err)
 {
-    static const struct http_call_ops ops = { .on_head = on_head,
-                                              .on_data = on_data,
-                                              .on_end = on_end };
+    static const struct exchange_events events = { .on_head = on_head,
+                                                   .on_data = on_data,
+                                                   .on_end = on_end };
     if (u->is_tls) {
         int r = tls_ctx_new_client(STR(""), STR(""), STR(""), false, &s->tls, err);
         if (r < 0)
@@ -316,7 +316,7 @@ static int start_call(struct wasm_source *s, const struct http_url *u, struct er
     const struct http_call_opts opts = { .method = STR("GET"),
                                          .target = str_of(u->target),
                                          .head_timeout_ms = FETCH_MS,
-                                         .ops = &ops,
+                                         .events = &events,
                                          .arg = s };
     return http_call_start(s->client, &opts, &s->call, err);
 }
@@ -374,7 +374,7 @@ void wsource_end_all(struct wplugin_host *host)
     list_each (node, &host->sources) {
         struct wasm_source *s = list_entry(node, struct wasm_source, node);
         if (s->call) {
-            http_call_cancel(s->call); /* its callback ends the source */
+            exchange_cancel(s->call); /* its callback ends the source */
         } else if (s->reference) {
             module_reference_cancel(take_ptr(&s->reference));
             (void)buf_add_cstr(&s->error, "cancelled");
