@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static const struct sm_state out_table[] = {
+const struct sm_state http_out_table[] = {
     [HTTP_OUT_NONE] = { "none", EDGE(HTTP_OUT_OPEN) | EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
     [HTTP_OUT_OPEN] = { "open", EDGE(HTTP_OUT_ENDED) | EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
     [HTTP_OUT_ENDED] = { "ended",
@@ -13,38 +13,11 @@ static const struct sm_state out_table[] = {
     [HTTP_OUT_RESET] = { "reset", EDGE(HTTP_OUT_GONE) },
     [HTTP_OUT_GONE] = { "gone", 0 },
 };
-static const struct sm_state body_table[] = {
+const struct sm_state http_body_table[] = {
     [HTTP_BODY_UNASKED] = { "unasked", EDGE(HTTP_BODY_ASKED) | EDGE(HTTP_BODY_ENDED) },
     [HTTP_BODY_ASKED] = { "asked", EDGE(HTTP_BODY_ENDED) | EDGE(HTTP_BODY_UNASKED) },
     [HTTP_BODY_ENDED] = { "ended", EDGE(HTTP_BODY_UNASKED) },
 };
-
-void http_exchange_move_out(struct http_exchange *x, enum http_out to)
-{
-    assert(sm_is_edge(out_table, x->out, to));
-    x->out = to;
-}
-
-void http_exchange_move_body(struct http_exchange *x, enum http_body to)
-{
-    assert(sm_is_edge(body_table, x->body, to));
-    x->body = to;
-}
-
-bool http_exchange_is_bodyless(const struct http_exchange *x, int status)
-{
-    return x->is_head || status < 200 || status == 204 || status == 304;
-}
-
-void http_exchange_end_body(struct http_exchange *x, int r)
-{
-    bool asked = x->body == HTTP_BODY_ASKED;
-    if (x->body == HTTP_BODY_ENDED)
-        return;
-    http_exchange_move_body(x, HTTP_BODY_ENDED);
-    if (asked && x->ops->on_body_end)
-        x->ops->on_body_end(x, r);
-}
 
 void http_exchange_refuse(struct http_exchange *x, int status, const char *why)
 {

@@ -159,9 +159,19 @@ struct http_exchange {
     bool body_may_idle; /* an option of the handler */
 };
 
+extern const struct sm_state http_out_table[], http_body_table[];
+
 /* The only functions that move the states of an exchange. */
-void http_exchange_move_out(struct http_exchange *x, enum http_out to);
-void http_exchange_move_body(struct http_exchange *x, enum http_body to);
+static inline void http_exchange_move_out(struct http_exchange *x, enum http_out to)
+{
+    assert(sm_is_edge(http_out_table, x->out, to));
+    x->out = to;
+}
+static inline void http_exchange_move_body(struct http_exchange *x, enum http_body to)
+{
+    assert(sm_is_edge(http_body_table, x->body, to));
+    x->body = to;
+}
 
 /* All bytes of the response are known, and the peer may still take them. */
 static inline bool http_out_has_ended(const struct http_exchange *x)
@@ -211,9 +221,20 @@ bool http_body_pace_is_too_slow(const struct body_pace *p, const struct conn *c)
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c);
 void http_exchange_fini(struct http_exchange *x);
 /* A response with this status has no body. */
-bool http_exchange_is_bodyless(const struct http_exchange *x, int status);
+static inline bool http_exchange_is_bodyless(const struct http_exchange *x, int status)
+{
+    return x->is_head || status < 200 || status == 204 || status == 304;
+}
 /* End the body; idempotent. on_body_end(r) runs if the handler has asked for the body. */
-void http_exchange_end_body(struct http_exchange *x, int r);
+static inline void http_exchange_end_body(struct http_exchange *x, int r)
+{
+    bool asked = x->body == HTTP_BODY_ASKED;
+    if (x->body == HTTP_BODY_ENDED)
+        return;
+    http_exchange_move_body(x, HTTP_BODY_ENDED);
+    if (asked && x->ops->on_body_end)
+        x->ops->on_body_end(x, r);
+}
 /* Respond instead of the handler, unless it has begun a response. */
 void http_exchange_refuse(struct http_exchange *x, int status, const char *why);
 
