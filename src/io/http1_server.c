@@ -115,6 +115,7 @@ static void exchange_recycle(struct h1_exchange *x)
 
 static void exchange_gone(struct h1_exchange *x, int r)
 {
+    assert(r <= 0);
     if (http_out_is_over(&x->base))
         return;
     bool had_request = x->in != IN_HEAD;
@@ -284,6 +285,7 @@ static void request_failed(struct h1_exchange *x, int status, int r, const char 
         http_conn_retire(x->base.c);
         return;
     }
+    assert(r < 0 && status >= 400);
     bool under_way = x->base.out == HTTP_OUT_OPEN;
     x->base.c->close_after = true;
     x->gone_result = r == -EMSGSIZE ? 0 : r;
@@ -383,6 +385,7 @@ static void take_body(struct h1_exchange *x, struct str chunk)
 /* One step of parsing; false: stop for now. */
 static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_used)
 {
+    assert(x->in == IN_HEAD || x->in == IN_BODY);
     int event = http_parse_feed(&x->parse, p, n, ret_used);
     switch (event) {
     case HTTP_EVENT_MORE:
@@ -438,6 +441,7 @@ static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
 
 static void tell_writable(struct h1_exchange *x)
 {
+    assert(x->base.c->x == x);
     bool enough = stream_pending(&x->base.c->s) <= HTTP_WRITE_HIGH_BYTES / 4;
     if (!x->writable_owed || x->base.out != HTTP_OUT_OPEN || !enough)
         return;
@@ -473,6 +477,7 @@ static void on_exchange_timer(struct timer *t)
     struct h1_exchange *x = container_of(t, struct h1_exchange, timer);
     struct conn *c = x->base.c;
     uint64_t now = loop_now_ms(c->srv->loop), silent = now - x->active_ms;
+    assert(c->x == x && c->at == CONN_SPEAKING && now >= x->active_ms);
     if (x->half_closed) {
         stream_fail(&c->s, -ECONNRESET, "peer closed the connection");
         return;

@@ -163,6 +163,7 @@ static size_t waiting(const struct h2_stream *st)
 /* Have h2_settled() handle the stream. */
 static void note(struct h2_stream *st)
 {
+    assert(list_is_linked(&st->node));
     if (!list_is_linked(&st->todo))
         list_push_back(&st->h2->todo, &st->todo);
     stream_kick(&st->h2->c->s);
@@ -212,6 +213,7 @@ static void count_ping(struct h2 *h2)
 
 static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
 {
+    assert(id > 0 && h2->c->h2 == h2);
     struct h2_stream *st = xnew(struct h2_stream);
     http_exchange_init(&st->base, &h2_exchange_kind, h2->c);
     st->h2 = h2;
@@ -292,6 +294,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
                               uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
     struct h2_stream *st = source->ptr;
+    assert(st->id == id);
     size_t there = waiting(st);
     bool ended = http_out_has_ended(&st->base);
     if (http_out_is_over(&st->base) || (there == 0 && !ended)) {
@@ -435,6 +438,7 @@ static void request_failed(struct h2_stream *st, int status, int r, const char *
 {
     if (http_out_is_over(&st->base))
         return;
+    assert(r < 0 && status >= 400);
     bool under_way = st->base.out == HTTP_OUT_OPEN;
     http_exchange_end_body(&st->base, r); /* the handler may send its own response */
     if (under_way) {
@@ -459,6 +463,7 @@ static void widen(struct h2_stream *st)
 
 static void deliver(struct h2_stream *st, struct str chunk)
 {
+    assert(st->base.body == HTTP_BODY_ASKED && !http_out_is_over(&st->base));
     if (st->body_seen > WINDOW_BYTES / 2)
         widen(st);
     st->body_seen += chunk.n;
@@ -477,6 +482,7 @@ static void consumed(struct h2_stream *st, size_t n)
 
 static void deliver_held(struct h2_stream *st)
 {
+    assert(st->held.n > 0);
     struct buf b = st->held;
     st->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
     if (st->base.body != HTTP_BODY_ENDED)
@@ -586,6 +592,7 @@ static void on_stream_timer(struct timer *t)
 {
     struct h2_stream *st = container_of(t, struct h2_stream, timer);
     struct conn *c = st->h2->c;
+    assert(list_is_linked(&st->node));
     if (http_out_is_over(&st->base) || patience(st) > 0) {
         arm_timer(st);
         return;
