@@ -16,6 +16,7 @@ struct rig {
     struct reflector *reflector;
     struct buf told; /* "+a ", "-a ", "synced " */
     enum close_in close_in;
+    bool relists; /* at the next object */
 };
 
 static void tell(struct rig *r, enum close_in where)
@@ -31,6 +32,9 @@ static void on_object(void *arg, const struct json *object)
     struct rig *r = arg;
     buf_printf(&r->told, "+" STR_FMT " ",
                STR_ARG(json_get_str(json_getc(object, "metadata"), "name")));
+    if (r->relists)
+        reflector_relist(r->reflector);
+    r->relists = false;
     tell(r, IN_OBJECT);
 }
 
@@ -252,6 +256,31 @@ TEST(who_may_list_but_not_watch_waits_longer_each_time)
     CHECK_INT(r.fake.n, 6);
     CHECK_INT(r.loop.timers.n, 1);
     CHECK(loop_next_timer_ms(&r.loop) - loop_now_ms(&r.loop) > REFLECTOR_RETRY_FIRST_MS);
+    rig_fini(&r);
+}
+
+TEST(a_list_that_a_callback_asks_for_follows_the_running_one)
+{
+    struct rig r;
+    rig_init(&r);
+    r.relists = true;
+    page(call(&r, 0), "5", "ab", "more"); /* asked at "a" */
+    check_told(&r, "+a +b ");
+    CHECK(strstr(call(&r, 1)->target, "continue"));
+    page(call(&r, 1), "5", "c", "");
+    check_told(&r, "+c synced ");
+    CHECK(!strstr(call(&r, 2)->target, "watch=true") && !strstr(call(&r, 2)->target, "continue"));
+    page(call(&r, 2), "7", "ab", "");
+    check_told(&r, "+a +b -c ");
+    fake_head(call(&r, 3), 200);
+    CHECK(strstr(call(&r, 3)->target, "watch=true"));
+    r.relists = true;
+    event(call(&r, 3), "ADDED", 'd', 8); /* asked in the watch: it ends */
+    check_told(&r, "+d ");
+    page(call(&r, 4), "9", "abd", "");
+    check_told(&r, "+a +b +d ");
+    CHECK(strstr(call(&r, 5)->target, "resourceVersion=9"));
+    CHECK_INT(r.fake.n, 6);
     rig_fini(&r);
 }
 

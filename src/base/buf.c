@@ -44,6 +44,7 @@ static int fail(struct buf *b, int code)
 static int grow(struct buf *b, size_t n)
 {
     assert(b->max < SIZE_MAX); /* the terminator is extra */
+    assert(b->cap ? b->p && b->n < b->cap : b->n == 0);
     if (b->failed)
         return b->failed;
     if (n > b->max || b->n > b->max - n)

@@ -92,6 +92,7 @@ HEAP_INLINE void heap_settle(const struct heap_kind *k, const void *arg, void *p
 HEAP_INLINE void heap_push_impl(const struct heap_kind *k, const void *arg, void *p, size_t n)
 {
     char entry[HEAP_ENTRY_MAX_BYTES];
+    assert(n > 0 && k->size <= HEAP_ENTRY_MAX_BYTES);
     memcpy(entry, heap_at(k, p, n - 1), k->size);
     (void)heap_rise(k, arg, p, n - 1, entry);
 }

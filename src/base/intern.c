@@ -55,6 +55,7 @@ static void rehash(struct intern_table *w, size_t cap)
 {
     struct intern **old = w->slots;
     size_t old_cap = w->cap;
+    assert((cap & (cap - 1)) == 0 && cap > w->n);
     w->slots = xnew_n(struct intern *, cap);
     w->cap = cap;
     for (size_t i = 0; i < old_cap; i++)
@@ -87,8 +88,10 @@ struct intern *intern_get(struct intern_table *w, struct str text)
     word->n = (uint32_t)text.n;
     word->hash = hash;
     memcpy(word->text, text.p, text.n);
+    assert(word->id < w->end && !w->slots[i]);
     w->slots[i] = word;
     w->n++;
+    assert(w->n <= w->end && w->n + w->free_ids.n == w->end);
     return word;
 }
 
@@ -115,6 +118,7 @@ void intern_unref(struct intern_table *w, struct intern *word)
         return;
     size_t i = probe(w, intern_str(word), word->hash);
     assert(w->slots[i] == word);
+    assert(w->n > 0);
     close_gap(w, i);
     w->n--;
     vec_push(&w->free_ids, word->id);

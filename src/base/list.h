@@ -27,7 +27,7 @@ static inline bool list_is_linked(const struct list *node)
 }
 static inline void list_insert_between(struct list *node, struct list *prev, struct list *next)
 {
-    assert(!list_is_linked(node));
+    assert(!list_is_linked(node) && prev->next == next);
     node->prev = prev;
     node->next = next;
     prev->next = node;
@@ -50,6 +50,8 @@ static inline void list_remove(struct list *node)
 {
     if (!list_is_linked(node))
         return;
+    /* Else the node was moved or freed while it was on the list. */
+    assert(node->prev->next == node);
     node->prev->next = node->next;
     node->next->prev = node->prev;
     node->next = node->prev = NULL;
@@ -65,6 +67,7 @@ static inline struct list *list_pop_front(struct list *head)
 /* Move everything from `from` to the empty head `to`. */
 static inline void list_move_all(struct list *from, struct list *to)
 {
+    assert(from != to);
     list_init(to);
     if (list_is_empty(from))
         return;

@@ -31,6 +31,7 @@ static void rehash(struct map *m, size_t cap)
 {
     struct map_entry *old = m->slots;
     size_t old_cap = m->cap;
+    assert((cap & (cap - 1)) == 0 && cap > m->n);
     m->slots = xnew_n(struct map_entry, cap);
     m->cap = cap;
     for (size_t i = 0; i < old_cap; i++)
@@ -95,6 +96,7 @@ void *map_put(struct map *m, struct str key, void *value)
     e->hash = hash;
     e->value = value;
     m->n++;
+    assert(m->n < m->cap); /* a probe ends at a free slot */
     return NULL;
 }
 
@@ -106,6 +108,7 @@ void *map_del(struct map *m, struct str key)
     if (!e->key.p)
         return NULL;
     void *value = e->value;
+    assert(value);
     free_key(m, e);
     m->n--;
     /* Backward shift: close the gap with entries whose probe path runs over it. */
@@ -128,6 +131,7 @@ void *map_del(struct map *m, struct str key)
 struct map_entry *map_next(const struct map *m, struct map_entry *at)
 {
     size_t i = at ? (size_t)(at - m->slots) + 1 : 0;
+    assert(i <= m->cap); /* the map was changed during the iteration */
     for (; i < m->cap; i++)
         if (m->slots[i].key.p)
             return &m->slots[i];

@@ -206,6 +206,7 @@ struct arena_mark arena_mark(const struct arena *a)
 void arena_rewind(struct arena *a, const struct arena_mark *to)
 {
     struct arena_block **at = &a->head;
+    assert(to->total_bytes <= a->total_bytes); /* else the mark is of another arena, or newer */
     while (*at) {
         struct arena_block *b = *at;
         if (b->serial > to->serial) {
@@ -216,6 +217,7 @@ void arena_rewind(struct arena *a, const struct arena_mark *to)
         }
     }
     assert(a->head == to->head);
+    assert(!a->head || to->used <= a->head->used);
     if (a->head)
         a->head->used = to->used;
     a->total_bytes = to->total_bytes;

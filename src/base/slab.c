@@ -14,6 +14,7 @@
 #include "base/list.h"
 #include "base/sanitizer.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -96,6 +97,7 @@ static struct slab *take_slab(size_t size)
 static void give_slab(struct slab *slab)
 {
     size_t i = (size_t)((char *)slab - all.region) / SLAB_BYTES;
+    assert(slab->n_used == 0 && all.used[i / WORD_BITS] & UINT64_C(1) << i % WORD_BITS);
     list_remove(&slab->node);
     (void)madvise(slab, SLAB_BYTES, MADV_DONTNEED);
     all.used[i / WORD_BITS] &= ~(UINT64_C(1) << i % WORD_BITS);
@@ -113,6 +115,7 @@ static void *take_slot(struct slab *slab)
         slab->fresh = (uint16_t)(slab->fresh + slab->size);
     }
     slab->n_used++;
+    assert(at >= FIRST_SLOT && at + slab->size <= SLAB_BYTES);
     return (char *)slab + at;
 }
 
@@ -158,6 +161,8 @@ static void free_here(void *p)
     struct slab *slab = slab_of(p);
     struct list *roomy = &all.roomy[slab->size / STEP - 1];
     bool was_full = is_full(slab);
+    assert(slab->n_used > 0 && all.stats.records > 0 && all.stats.bytes >= slab->size);
+    assert(was_full != list_is_linked(&slab->node));
     all.stats.records--;
     all.stats.bytes -= slab->size;
     memcpy(p, &slab->free_at, sizeof slab->free_at);

@@ -4,6 +4,9 @@
  *
  *     static const struct sm_state pull_table[] = {
  *         [PULL_RESOLVE] = { "resolve", EDGE(PULL_MANIFEST) | EDGE(PULL_DONE) },
+ *
+ * A struct of which there are many, or which has several machines, stores each state as a packed
+ * enum of one byte instead of a struct sm. Its one function that moves asserts sm_is_edge().
  */
 #pragma once
 
@@ -19,6 +22,12 @@ struct sm_state {
     uint32_t next; /* EDGE() bits */
 };
 
+/* Whether the table allows the move. */
+static inline bool sm_is_edge(const struct sm_state *table, unsigned at, unsigned to)
+{
+    return (table[at].next & EDGE(to)) != 0;
+}
+
 struct sm {
     const struct sm_state *table;
     unsigned at;
@@ -30,7 +39,7 @@ static inline void sm_init(struct sm *sm, const struct sm_state *table, unsigned
 }
 static inline bool sm_can_move(const struct sm *sm, unsigned to)
 {
-    return (sm->table[sm->at].next & EDGE(to)) != 0;
+    return sm_is_edge(sm->table, sm->at, to);
 }
 static inline void sm_move(struct sm *sm, unsigned to)
 {

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define VEC(type)                                                                                  \
@@ -36,6 +37,7 @@ static inline void *vec_grow_impl(void *p, size_t *cap, size_t n, size_t size)
 #define vec_remove(v, i)                                                                           \
     do {                                                                                           \
         size_t vec_i_ = (i);                                                                       \
+        assert(vec_i_ < (v)->n);                                                                   \
         memmove((v)->p + vec_i_, (v)->p + vec_i_ + 1, ((v)->n - vec_i_ - 1) * sizeof *(v)->p);     \
         (v)->n--;                                                                                  \
     } while (0)

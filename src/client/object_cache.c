@@ -113,6 +113,7 @@ static void call(struct object_sub *sub, enum object_event type, const struct ca
 {
     if (sub->dead)
         return;
+    assert(sub->cache->depth > 0 && (now || before));
     sub->cache->stats.delivered++;
     sub->ops->on_event(sub->arg, type, now, before, initial);
 }
@@ -143,6 +144,7 @@ static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
 {
     char key[1024];
     struct backlog *b = sub->backlog;
+    assert(b && b->map.n > 0 && list_is_linked(&p->node));
     list_remove(&p->node);
     cached_object_unref(&sub->cache->interner, p->before);
     size_t n = p->namespace.n + 1 + p->name.n;
@@ -156,6 +158,7 @@ static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
     free(p);
     if (!list_is_empty(&b->list))
         return;
+    assert(b->map.n == 0);
     map_fini(&b->map);
     free(take_ptr(&sub->backlog));
 }
@@ -194,6 +197,7 @@ static bool may_be_told(const struct object_sub *sub)
 
 void sub_take(struct object_sub *sub, struct cached_object *before, struct cached_object *now)
 {
+    assert(!sub->dead && sub->at != SUB_OUTSIDE && sub->cache->depth > 0);
     if (sub->at == SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
         deliver(sub, before, now, false);
         return;
@@ -207,7 +211,10 @@ void sub_take(struct object_sub *sub, struct cached_object *before, struct cache
 
 void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
 {
-    if (!s || --s->refs > 0)
+    if (!s)
+        return;
+    assert(s->refs > 0);
+    if (--s->refs > 0)
         return;
     if (s->feed->snapshot == s)
         s->feed->snapshot = NULL;
@@ -226,6 +233,7 @@ static void go_outside(struct object_sub *sub)
 
 void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
 {
+    assert(code < 0);
     if (sub->told == code || sub->dead)
         return;
     sub->told = code;
@@ -254,6 +262,7 @@ static void forget_denial(struct object_sub *sub)
         return;
     timer_stop(sub->cache->opts.loop, &sub->denial->retry);
     list_remove(&sub->denial->node);
+    assert(sub->cache->n_denials > 0);
     sub->cache->n_denials--;
     free(take_ptr(&sub->denial));
 }
@@ -266,6 +275,7 @@ static bool was_denied_just_now(const struct object_sub *sub)
 static void deny(struct object_sub *sub)
 {
     struct err err = *verdict_err(sub->verdict);
+    assert(!sub->dead && !was_denied_just_now(sub));
     if (!sub->denial) {
         sub->denial = xnew(struct denial);
         sub->denial->sub = sub;
@@ -316,6 +326,7 @@ static bool has_work(const struct object_sub *sub)
 static void run_snapshot(struct object_sub *sub)
 {
     struct object_cache_snapshot *s = sub->snapshot;
+    assert(sub->at == SUB_SNAPSHOT && s && s->feed == sub->feed && sub->snapshot_at <= s->n);
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
         sub->cache->pumped++;
         deliver(sub, NULL, s->o[sub->snapshot_at++], true);
@@ -334,6 +345,7 @@ static void run_snapshot(struct object_sub *sub)
 
 static void run_pending(struct object_sub *sub)
 {
+    assert(sub->at == SUB_LIVE && !sub->snapshot);
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->backlog; n++) {
         sub->cache->pumped++;
         struct object_cache_pending *p =
@@ -391,6 +403,7 @@ static void sub_run(struct object_sub *sub)
     if (sub->paused || sub->dead)
         return;
     if (sub->at == SUB_OUTSIDE) {
+        assert(!sub->snapshot && !sub->backlog);
         sub->snapshot = feed_snapshot(sub->feed, sub);
         sub->snapshot_at = 0;
         sub->at = SUB_SNAPSHOT;
@@ -407,6 +420,7 @@ static void on_pump(struct defer *d)
 {
     struct object_cache *c = container_of(d, struct object_cache, pump_defer);
     struct list round;
+    assert(c->depth == 0 && !c->closing);
     list_move_all(&c->pump, &round);
     cache_enter(c);
     struct list *node;
@@ -545,6 +559,7 @@ int sub_link(struct object_sub *sub, struct feed *f, struct err *err)
     }
     if (f->reflector)
         timer_stop(sub->cache->opts.loop, &f->timer);
+    assert(!sub->feed && !sub->topic && sub->at == SUB_OUTSIDE && f->cache == sub->cache);
     sub->feed = f;
     f->n_subs++;
     sub->topic = find_topic(f, sub_namespace(sub));
@@ -558,6 +573,7 @@ void sub_detach(struct object_sub *sub)
     struct feed *f = take_ptr(&sub->feed);
     if (!f)
         return;
+    assert(f->n_subs > 0 && list_is_linked(&sub->node));
     go_outside(sub);
     list_remove(&sub->node);
     sub->topic = NULL;
@@ -699,6 +715,7 @@ static void write_shape_key(const struct object_sub_opts *o, struct buf *to)
 
 static void shape_unref(struct object_cache *c, struct object_cache_shape *shape)
 {
+    assert(shape->refs > 0);
     if (--shape->refs > 0)
         return;
     (void)map_del(&c->shapes, shape->key);
@@ -746,6 +763,8 @@ static int merge_place(struct str asked, struct str selected, struct str *ret, s
 static void free_sub(struct object_sub *sub)
 {
     struct object_cache *c = sub->cache;
+    assert(list_is_empty(&sub->reads) && !list_is_linked(&sub->pump_node));
+    assert(c->stats.subscriptions > 0 && !list_is_linked(&sub->verdict_node));
     sub_detach(sub);
     verdict_unref(sub->verdict);
     forget_denial(sub);
@@ -941,6 +960,8 @@ int object_cache_new(const struct object_cache_opts *opts, struct object_cache *
 static void finish_close(void *arg)
 {
     struct object_cache *c = arg;
+    assert(c->closing && c->calls == 0 && c->stats.feeds == 0 && c->stats.objects == 0);
+    assert(c->verdicts.n == 0 && c->shapes.n == 0 && c->n_denials == 0);
     void (*closed)(void *) = c->closed;
     void *closed_arg = c->closed_arg;
     interner_fini(&c->interner);
@@ -960,6 +981,7 @@ static void on_close(struct defer *d)
 
 void cache_call_ended(struct object_cache *c)
 {
+    assert(c->calls > 0);
     c->calls--;
     if (c->closing && c->calls == 0)
         defer_start(c->opts.loop, &c->close_defer, on_close);
@@ -967,7 +989,7 @@ void cache_call_ended(struct object_cache *c)
 
 void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *arg)
 {
-    assert(c->depth == 0 && c->stats.subscriptions == 0);
+    assert(c->depth == 0 && c->stats.subscriptions == 0 && !c->closing);
     c->closing = true;
     c->closed = done;
     c->closed_arg = arg;

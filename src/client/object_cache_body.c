@@ -84,8 +84,14 @@ struct body_packer *body_packer_new(struct loop *loop)
     return p;
 }
 
+static bool closed_and_idle(const struct body_packer *p)
+{
+    return p->closed && p->trainings == 0 && list_is_empty(&p->codecs);
+}
+
 static void finish_close(struct body_packer *p)
 {
+    assert(closed_and_idle(p));
     void (*closed)(void *) = p->closed;
     void *arg = p->closed_arg;
     free(p);
@@ -99,7 +105,7 @@ static void on_close(struct defer *d)
 
 void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg)
 {
-    assert(list_is_empty(&p->codecs));
+    assert(list_is_empty(&p->codecs) && !p->closed && done);
     timer_stop(p->loop, &p->idle);
     drop_contexts(p);
     p->closed = done;
@@ -112,6 +118,7 @@ void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg
 
 static void free_codec(struct body_codec *c)
 {
+    assert(!list_is_linked(&c->node));
     drop_dicts(c);
     buf_fini(&c->samples);
     free(c->dict);
@@ -138,10 +145,11 @@ static void on_trained(struct job *j, int r)
 {
     struct body_codec *c = container_of(j, struct body_codec, job);
     struct body_packer *p = c->packer;
+    assert(c->at == CODEC_TRAINING && p->trainings > 0);
     p->trainings--;
     if (c->closed) {
         free_codec(c);
-        if (p->closed && p->trainings == 0)
+        if (closed_and_idle(p))
             finish_close(p);
         return;
     }
@@ -158,6 +166,7 @@ static void on_trained(struct job *j, int r)
 
 static void start_training(struct body_codec *c)
 {
+    assert(c->at == CODEC_EMPTY && !c->closed && !c->dict && c->n_samples >= 1);
     c->at = CODEC_TRAINING;
     c->job = (struct job){ .work = train, .done = on_trained };
     if (job_start(c->packer->loop, &c->job) < 0)
@@ -172,6 +181,7 @@ static void take_sample(struct body_codec *c, struct str plain)
         c->samples.failed = 0;
         return;
     }
+    assert(c->at == CODEC_EMPTY && c->n_samples < BODY_SAMPLES);
     c->sizes[c->n_samples++] = plain.n;
     if (c->n_samples == BODY_SAMPLES || c->samples.n > BODY_SAMPLES_MAX_BYTES / 2)
         start_training(c);
@@ -240,6 +250,7 @@ static void make_cctx(struct body_packer *p)
 struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret_form)
 {
     struct body_packer *p = c->packer;
+    assert(!c->closed && (plain.p != p->out.p || !plain.p)); /* they share a buffer */
     *ret_form = BODY_PLAIN;
     if (plain.n < BODY_MIN_BYTES)
         return plain;
@@ -278,6 +289,7 @@ int body_unpack(struct body_codec *c, struct str packed, enum body_form form, si
             abort();
         (void)ZSTD_DCtx_setParameter(p->dctx, ZSTD_d_format, ZSTD_f_zstd1_magicless);
     }
+    assert(form != BODY_PACKED_WITH_DICT || c->at == CODEC_READY);
     if (form == BODY_PACKED_WITH_DICT && !c->ddict)
         c->ddict = ZSTD_createDDict_byReference(c->dict, c->dict_n);
     (void)ZSTD_DCtx_refDDict(p->dctx, form == BODY_PACKED_WITH_DICT ? c->ddict : NULL);

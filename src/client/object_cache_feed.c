@@ -40,6 +40,7 @@ static void tell_topic(struct feed *f, struct str name, struct cached_object *be
 /* The caller holds references to before and now. */
 static void tell_event(struct feed *f, struct cached_object *before, struct cached_object *now)
 {
+    assert(before || now);
     f->seq++;
     f->cache->stats.events++;
     cache_enter(f->cache);
@@ -60,8 +61,10 @@ static void each_sub(struct feed *f, void (*fn)(struct object_sub *sub, void *ar
         struct topic *t = e->value;
         list_each (node, &t->subs) {
             struct object_sub *sub = list_entry(node, struct object_sub, node);
-            if (!sub->dead)
-                subs[n++] = sub;
+            if (sub->dead)
+                continue;
+            assert(sub->feed == f && n < f->n_subs);
+            subs[n++] = sub;
         }
     }
     for (size_t i = 0; i < n; i++)
@@ -82,6 +85,7 @@ static void account(struct feed *f, const struct cached_object *o, bool add)
 {
     struct object_cache_stats *s = &f->cache->stats;
     size_t sign = add ? 1 : (size_t)-1;
+    assert(add || (s->objects > 0 && s->body_bytes >= o->body_n && s->plain_bytes >= o->plain_n));
     s->objects += sign;
     s->fact_bytes += sign * (cached_object_bytes(o) - o->body_n);
     s->body_bytes += sign * o->body_n;
@@ -100,6 +104,7 @@ static void drop_objects(struct feed *f)
     recent_forget(f->cache, f);
     object_table_reset(&f->table, unref_object, f);
     defer_cancel(&f->repack);
+    assert(f->table.n == 0);
     f->ready = f->listing = false;
     f->rv = 0;
     f->seq++;
@@ -126,6 +131,7 @@ static void strip_recent(const struct recent *r)
 static void forget_oldest(struct object_cache *c)
 {
     struct recent *r = &c->recent[c->recent_first];
+    assert(c->n_recent > 0 && c->recent_bytes >= r->bytes);
     if (r->feed)
         strip_recent(r);
     c->recent_bytes -= r->bytes;
@@ -155,6 +161,7 @@ static void remember(struct feed *f, const struct cached_object *o)
 {
     struct object_cache *c = f->cache;
     uint32_t slot = object_table_find(&f->table, cached_object_namespace(o), cached_object_name(o));
+    assert(slot && c->n_recent <= RECENT_MAX);
     if (!c->recent)
         c->recent = xnew_n(struct recent, RECENT_MAX);
     while (c->n_recent &&
@@ -213,6 +220,7 @@ static void lose_all(struct feed *f, int code, const struct err *err)
     struct loss loss = { code, err };
     if (f->trouble == code && !f->ready && f->table.n == 0)
         return; /* the subscribers know already */
+    assert(code < 0);
     f->trouble = code;
     f->trouble_err = *err;
     drop_objects(f);
@@ -298,6 +306,7 @@ static bool is_full(struct feed *f)
 static void put_object(struct feed *f, struct cached_object *o)
 {
     struct object_cache *c = f->cache;
+    assert(o->round == f->round);
     account(f, o, true);
     (void)cached_object_ref(o); /* callbacks may drop the table's reference */
     struct cached_object *before = object_table_put(&f->table, o);
@@ -373,6 +382,7 @@ static void on_deleted(void *arg, struct str namespace, struct str name)
 static void on_list_begin(void *arg)
 {
     struct feed *f = arg;
+    assert(f->reflector);
     f->round++;
     f->listing = true;
     f->remakes = f->wants_remake;
@@ -395,6 +405,7 @@ static void on_list_end(void *arg, uint64_t rv)
     struct feed *f = arg;
     if (!f->reflector)
         return; /* the feed was too large and has dropped its objects */
+    assert(f->listing);
     f->listing = false;
     for (uint32_t slot = object_table_next(&f->table, 0); slot;
          slot = object_table_next(&f->table, slot))
@@ -561,6 +572,7 @@ static int by_key(const void *x, const void *y)
 static void retire_order(struct feed *f)
 {
     struct object_order *o = take_ptr(&f->order);
+    assert(!o || o->feed == f);
     if (o)
         o->feed = NULL;
 }
@@ -591,7 +603,10 @@ struct object_order *feed_order(struct feed *f, struct str namespace)
 
 void object_order_free(struct object_order *o)
 {
-    if (!o || --o->refs > 0)
+    if (!o)
+        return;
+    assert(o->refs > 0 && (!o->feed || o->feed->order == o));
+    if (--o->refs > 0)
         return;
     if (o->feed)
         o->feed->order = NULL;
@@ -608,6 +623,7 @@ size_t object_order_n(const struct object_order *o)
 void object_order_get(const struct object_order *o, size_t i, struct str *ret_namespace,
                       struct str *ret_name)
 {
+    assert(i < o->n);
     *ret_namespace = cached_object_namespace(o->o[i]);
     *ret_name = cached_object_name(o->o[i]);
 }
@@ -670,6 +686,7 @@ static void start_reflector(struct feed *f)
 {
     struct object_cache *c = f->cache;
     const struct object_cache_scope *s = &f->scope;
+    assert(!f->reflector && f->table.n == 0);
     struct arena a = { 0 };
     struct str fields = s->field_selector;
     if (s->name.n)
@@ -723,7 +740,7 @@ struct feed *feed_open(struct object_cache *c, const struct object_cache_scope *
 
 void feed_free(struct feed *f)
 {
-    assert(f->n_subs == 0);
+    assert(f->n_subs == 0 && list_is_linked(&f->node));
     struct object_cache *c = f->cache;
     timer_stop(c->opts.loop, &f->timer);
     reflector_close(take_ptr(&f->reflector));
@@ -736,6 +753,7 @@ void feed_free(struct feed *f)
         slab_free(e->value);
     map_fini(&f->topics); /* its keys lie in the topics */
     list_remove(&f->node);
+    assert(c->stats.feeds > 0);
     c->stats.feeds--;
     arena_fini(&f->strings);
     free(f);

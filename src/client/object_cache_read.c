@@ -68,6 +68,7 @@ static void run_read(struct object_read *rd);
 
 static void free_read(struct object_read *rd)
 {
+    assert(!rd->call && !list_is_linked(&rd->node) && !timer_is_armed(&rd->late));
     for (; rd->next_found < rd->found.n; rd->next_found++)
         cache_unref_object(rd->cache,
                            (struct cached_object *)(uintptr_t)rd->found.p[rd->next_found]);
@@ -82,6 +83,7 @@ static void free_read(struct object_read *rd)
 /* Take the read off its subscription; free it now, or when its call has ended. */
 static void leave_read(struct object_read *rd)
 {
+    assert(rd->sub && list_is_linked(&rd->node) && rd->cache->stats.reads > 0);
     list_remove(&rd->node);
     timer_stop(rd->cache->opts.loop, &rd->late);
     rd->sub = NULL;
@@ -181,6 +183,7 @@ static bool is_page_full(const struct object_read *rd)
 
 static int end_item(struct object_read *rd, size_t at, struct err *err)
 {
+    assert(at <= rd->out.n || !buf_ok(&rd->out));
     if (!buf_ok(&rd->out) || rd->out.n - at > OBJECT_CACHE_PAGE_MAX_BYTES)
         return err_set(err, -EMSGSIZE, "an object of more than %d bytes",
                        OBJECT_CACHE_PAGE_MAX_BYTES);
@@ -311,6 +314,7 @@ static void gather_all(struct object_read *rd)
 
 static void unref_found(struct object_read *rd)
 {
+    assert(rd->next_found < rd->found.n);
     cache_unref_object(rd->cache, (struct cached_object *)(uintptr_t)rd->found.p[rd->next_found]);
     rd->next_found++;
 }
@@ -318,6 +322,7 @@ static void unref_found(struct object_read *rd)
 /* The page ends after `o`, which is still counted. */
 static void end_page(struct object_read *rd, const struct cached_object *o)
 {
+    assert(rd->next_found < rd->n_total);
     rd->n_left = rd->fields.n ? 0 : rd->n_total - rd->next_found - 1;
     if (rd->next_found + 1 == rd->n_total)
         return;
@@ -330,6 +335,7 @@ static void list_table(struct object_read *rd)
 {
     struct err err = { 0 };
     int r = 0;
+    assert(!rd->call && rd->found.n == 0 && rd->next_found == 0);
     gather_all(rd);
     while (rd->next_found < rd->found.n && r >= 0) {
         const struct cached_object *o = rd->found.p[rd->next_found];
@@ -384,6 +390,7 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct object_read *rd = arg;
     struct object_cache *c = rd->cache;
+    assert(rd->call && c->calls > 0);
     rd->call = NULL;
     if (rd->sub)
         take_answer(rd, r, err);

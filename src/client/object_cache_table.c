@@ -46,6 +46,7 @@ static void grow_places(struct object_table *t)
 static void remove_place(struct object_table *t, uint32_t hole)
 {
     uint32_t mask = t->n_places - 1;
+    assert(t->places[hole]);
     for (uint32_t i = (hole + 1) & mask; t->places[i]; i = (i + 1) & mask) {
         uint32_t home = t->slots[t->places[i]].o->key_hash & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
@@ -62,6 +63,7 @@ static uint32_t take_slot(struct object_table *t)
 {
     uint32_t slot = t->free_slot;
     if (slot) {
+        assert(slot <= t->n_slots && !t->slots[slot].o);
         t->free_slot = t->slots[slot].ns_next;
         return slot;
     }
@@ -70,6 +72,7 @@ static uint32_t take_slot(struct object_table *t)
         t->slots = xrealloc(t->slots, t->cap * sizeof *t->slots);
         t->slots[0] = (struct table_slot){ 0 };
     }
+    assert(t->n_slots == t->n); /* no free slot is left */
     return ++t->n_slots;
 }
 
@@ -96,6 +99,7 @@ static void unlink_namespace(struct object_table *t, uint32_t slot)
     struct table_slot *s = &t->slots[slot];
     struct str name = cached_object_namespace(s->o);
     struct table_ns *ns = map_get(&t->namespaces, name);
+    assert(ns && ns->n > 0);
     if (s->ns_prev)
         t->slots[s->ns_prev].ns_next = s->ns_next;
     else
@@ -170,6 +174,7 @@ static void add_node(struct value_index *x, uint32_t hash, uint32_t slot)
         }
         node = ++x->n_nodes;
     }
+    assert(slot && x->n_used < x->n_buckets);
     uint32_t *bucket = &x->buckets[hash & (x->n_buckets - 1)];
     x->nodes[node] = (struct value_node){ .hash = hash, .slot = slot, .next = *bucket };
     *bucket = node;
@@ -178,6 +183,7 @@ static void add_node(struct value_index *x, uint32_t hash, uint32_t slot)
 
 static void remove_node(struct value_index *x, uint32_t hash, uint32_t slot)
 {
+    assert(x->n_used > 0);
     uint32_t *at = &x->buckets[hash & (x->n_buckets - 1)];
     while (*at && (x->nodes[*at].hash != hash || x->nodes[*at].slot != slot))
         at = &x->nodes[*at].next;
@@ -216,6 +222,7 @@ static void index_all(struct object_table *t, uint32_t slot, bool add)
 
 void object_table_index(struct object_table *t, size_t field)
 {
+    assert(field < t->maker->n_fields);
     if (t->indexes[field])
         return;
     t->indexes[field] = xnew(struct value_index);
@@ -264,6 +271,7 @@ struct cached_object *object_table_put(struct object_table *t, struct cached_obj
 
 struct cached_object *object_table_remove(struct object_table *t, uint32_t slot)
 {
+    assert(slot > 0 && slot <= t->n_slots && t->slots[slot].o && t->n > 0);
     struct cached_object *o = t->slots[slot].o;
     index_all(t, slot, false);
     unlink_namespace(t, slot);

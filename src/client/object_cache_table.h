@@ -49,6 +49,7 @@ void object_table_fini(struct object_table *t); /* must be empty */
 uint32_t object_table_find(const struct object_table *t, struct str namespace, struct str name);
 static inline struct cached_object *object_table_at(const struct object_table *t, uint32_t slot)
 {
+    assert(slot <= t->n_slots);
     return t->slots[slot].o;
 }
 /* Adds or replaces; `o` is taken, the replaced object is given, or NULL. */

@@ -186,6 +186,7 @@ static void end_asking(struct cache_verdict *v)
 
 static void free_verdict(struct cache_verdict *v)
 {
+    assert(v->refs == 0);
     end_asking(v);
     free(v->denied);
     slab_free(v);
@@ -193,9 +194,13 @@ static void free_verdict(struct cache_verdict *v)
 
 void verdict_unref(struct cache_verdict *v)
 {
-    if (!v || --v->refs > 0)
+    if (!v)
+        return;
+    assert(v->refs > 0);
+    if (--v->refs > 0)
         return;
     struct object_cache *c = v->cache;
+    assert(list_is_empty(&v->waiters));
     (void)map_del(&c->verdicts, str_n(v->key, v->key_n));
     if (v->asking && v->asking->call)
         exchange_cancel(v->asking->call); /* the call's end frees it */
@@ -238,6 +243,7 @@ static void wake_waiters(struct cache_verdict *v)
 
 static void decide(struct cache_verdict *v, bool allowed, struct str reason)
 {
+    assert(v->asking && !v->asking->call);
     v->known = true;
     v->allowed = allowed;
     v->at_ms = loop_now_ms(v->cache->opts.loop);
@@ -280,6 +286,7 @@ static void tell_waiting(struct cache_verdict *v, const struct err *err)
 static void ask_later(struct cache_verdict *v, const char *why)
 {
     struct object_cache_view_asking *a = v->asking;
+    assert(a && !a->call && !timer_is_armed(&a->retry));
     struct subject of;
     struct err err = { 0 };
     read_key(v, &of);
@@ -357,6 +364,7 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct cache_verdict *v = arg;
     struct object_cache *c = v->cache;
+    assert(v->asking->call && c->calls > 0);
     v->asking->call = NULL;
     if (v->refs == 0)
         free_verdict(v);
@@ -459,6 +467,7 @@ static void ask(struct cache_verdict *v)
     }
     req.target = buf_str(&target);
     req.body = buf_str(&body);
+    assert(!v->asking->call);
     buf_reset(&v->asking->answer);
     v->asking->status = 0;
     struct err err = { 0 };

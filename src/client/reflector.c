@@ -2,6 +2,16 @@
 /*
  * List, watch, list again; see reflector.h. At the end of a list, the names known before it are
  * compared with those in it: an object that is missing was deleted meanwhile.
+ *
+ *     BEGINNING --on the next turn--> STREAMING --complete--> STREAM_DONE --> WATCHING
+ *         |                               |  '--malformed--> STREAM_BROKEN        |
+ *         |                        refused|                       |refused        |
+ *         |                               v                       v               |
+ *         '----no streams-------------> LISTING ---------------------------> WATCHING
+ *
+ * A failure leads from each of them, and the end of the watch from WATCHING, to WAITING and then to
+ * the next list. reflector_relist() leads from WATCHING, and at the end of a list, to BEGINNING;
+ * reflector_close() from everywhere to CLOSED.
  */
 #include "client/reflector.h"
 
@@ -9,6 +19,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/sm.h"
 #include "base/sys.h"
 #include "codec/url.h"
 #include "kube/model/meta.h"
@@ -16,7 +27,41 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+enum reflector_at {
+    REFLECTOR_BEGINNING,
+    REFLECTOR_LISTING, /* in pages */
+    REFLECTOR_STREAMING,
+    REFLECTOR_STREAM_DONE,   /* the list is complete; the end of the call follows */
+    REFLECTOR_STREAM_BROKEN, /* likewise, but the stream was malformed */
+    REFLECTOR_WATCHING,
+    REFLECTOR_WAITING, /* for the next try */
+    REFLECTOR_CLOSED
+};
+
+static const struct sm_state reflector_table[] = {
+    [REFLECTOR_BEGINNING] = { "beginning", EDGE(REFLECTOR_LISTING) | EDGE(REFLECTOR_STREAMING) |
+                                               EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_LISTING] = { "listing", EDGE(REFLECTOR_WATCHING) | EDGE(REFLECTOR_WAITING) |
+                                           EDGE(REFLECTOR_BEGINNING) | EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_STREAMING] = { "streaming", EDGE(REFLECTOR_STREAM_DONE) |
+                                               EDGE(REFLECTOR_STREAM_BROKEN) |
+                                               EDGE(REFLECTOR_LISTING) | EDGE(REFLECTOR_WAITING) |
+                                               EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_STREAM_DONE] = { "stream done", EDGE(REFLECTOR_WATCHING) | EDGE(REFLECTOR_WAITING) |
+                                                   EDGE(REFLECTOR_BEGINNING) |
+                                                   EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_STREAM_BROKEN] = { "stream broken", EDGE(REFLECTOR_LISTING) |
+                                                       EDGE(REFLECTOR_WAITING) |
+                                                       EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_WATCHING] = { "watching", EDGE(REFLECTOR_WAITING) | EDGE(REFLECTOR_BEGINNING) |
+                                             EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_WAITING] = { "waiting", EDGE(REFLECTOR_LISTING) | EDGE(REFLECTOR_STREAMING) |
+                                           EDGE(REFLECTOR_CLOSED) },
+    [REFLECTOR_CLOSED] = { "closed", 0 },
+};
+
 struct reflector {
+    struct sm sm;
     struct reflector_opts opts;
     struct arena strings; /* of the key */
     struct exchange *call;
@@ -27,24 +72,38 @@ struct reflector {
     uint64_t rv;      /* of the list */
     uint64_t round;   /* counts lists; a name with an older mark at the end of a list was deleted */
     struct map known; /* "namespace/name" -> round, as pointer; unless the user stores objects */
-    bool streaming;   /* the running list is a stream */
     bool no_streams;  /* the server does not support them */
-    bool stream_done, stream_broken; /* the list is complete; the stream is malformed */
     struct timer quiet;
     struct watch_sub *sub;
     struct timer retry;
     struct defer begin;
     unsigned failures;
-    bool synced, said, closed;
-    bool busy; /* inside a callback: closing leaves the free to leave() */
-    bool relist;
+    bool synced, said; /* on_synced() has run; the failure was logged */
+    bool busy;         /* inside a callback: closing leaves the free to leave() */
+    bool wants_relist; /* the user asked at the end of a list: the next one begins after it */
 };
 
 static void start_list(struct reflector *r);
 static void on_retry(struct timer *t);
+static void on_begin(struct defer *d);
+
+static bool is_closed(const struct reflector *r)
+{
+    return r->sm.at == REFLECTOR_CLOSED;
+}
+
+/* The running list is a stream, or was until its end or a fault in it. */
+static bool has_stream(const struct reflector *r)
+{
+    return r->sm.at == REFLECTOR_STREAMING || r->sm.at == REFLECTOR_STREAM_DONE ||
+           r->sm.at == REFLECTOR_STREAM_BROKEN;
+}
 
 static void free_reflector(struct reflector *r)
 {
+    assert(is_closed(r) && !r->busy && !r->call && !r->sub);
+    assert(!timer_is_armed(&r->retry) && !timer_is_armed(&r->quiet));
+    assert(!list_is_linked(&r->begin.node));
     map_fini(&r->known);
     watch_lines_reset(&r->lines);
     buf_fini(&r->page);
@@ -62,18 +121,21 @@ static void enter(struct reflector *r)
 
 static void leave(struct reflector *r)
 {
+    assert(r->busy);
     r->busy = false;
-    if (r->closed && !r->call)
+    if (is_closed(r) && !r->call)
         free_reflector(r);
 }
 
 static void retry(struct reflector *r, const char *why)
 {
+    assert(!r->call && !r->sub && !timer_is_armed(&r->retry));
+    sm_move(&r->sm, REFLECTOR_WAITING);
     if (r->opts.ops->on_trouble) {
         struct err err = { 0 };
         (void)err_set(&err, E_UNSUPPORTED, "%s", why);
         r->opts.ops->on_trouble(r->opts.arg, r->status, &err);
-        if (r->closed)
+        if (is_closed(r))
             return;
     }
     struct rng rng = { sys_random_u64() };
@@ -128,7 +190,7 @@ static void tell_progress(struct reflector *r, uint64_t rv)
 {
     if (rv > r->rv)
         r->rv = rv;
-    if (r->opts.ops->on_progress && rv && !r->closed)
+    if (r->opts.ops->on_progress && rv && !is_closed(r))
         r->opts.ops->on_progress(r->opts.arg, rv);
 }
 
@@ -154,6 +216,7 @@ static void on_event(void *arg, const struct watch_event *ev)
     struct reflector *r = arg;
     if (ev->type == WATCH_EVENT_ERROR)
         return; /* on_watch_end() follows */
+    assert(r->sm.at == REFLECTOR_WATCHING && r->sub);
     enter(r);
     const struct json *object = NULL;
     if (ev->type == WATCH_EVENT_BOOKMARK) {
@@ -177,6 +240,7 @@ static void on_watch_end(void *arg)
 {
     struct reflector *r = arg;
     char why[64];
+    assert(r->sm.at == REFLECTOR_WATCHING && r->sub);
     r->sub = NULL;
     (void)snprintf(why, sizeof why, "watch ended, status %d", r->status);
     enter(r);
@@ -192,10 +256,13 @@ static void start_watch(struct reflector *r)
 {
     struct err err = { 0 };
     bool bookmarks = r->opts.ops->on_progress != NULL;
+    assert(!r->sub && !r->call);
     r->status = 0;
     if (watch_hub_subscribe(r->opts.hub, &r->opts.key, r->rv, bookmarks, &watch_ops, r, &r->sub,
                             &err) < 0)
         retry(r, err_text(&err));
+    else
+        sm_move(&r->sm, REFLECTOR_WATCHING);
 }
 
 /* ---------------------------------------------------------------- list */
@@ -209,13 +276,20 @@ static void drop_unseen(struct reflector *r)
     map_each (e, &r->known)
         if ((uintptr_t)e->value != r->round)
             gone[n++] = str_copy_arena(&a, e->key);
-    for (size_t i = 0; i < n && !r->closed; i++) {
+    for (size_t i = 0; i < n && !is_closed(r); i++) {
         struct str namespace, name;
         (void)map_del(&r->known, gone[i]);
         (void)str_cut(gone[i], '/', &namespace, &name);
         r->opts.ops->on_deleted(r->opts.arg, namespace, name);
     }
     arena_fini(&a);
+}
+
+static void begin_later(struct reflector *r)
+{
+    assert(!r->call && !r->sub);
+    sm_move(&r->sm, REFLECTOR_BEGINNING);
+    defer_start(r->opts.loop, &r->begin, on_begin);
 }
 
 /* The list is complete. */
@@ -225,10 +299,13 @@ static void finish_list(struct reflector *r)
         r->opts.ops->on_list_end(r->opts.arg, r->rv);
     else
         drop_unseen(r);
-    if (r->closed)
+    if (is_closed(r))
         return;
-    start_watch(r);
-    if (!r->synced && !r->closed) {
+    if (r->wants_relist)
+        begin_later(r);
+    else
+        start_watch(r);
+    if (!r->synced && !is_closed(r)) {
         r->synced = true;
         if (r->opts.ops->on_synced)
             r->opts.ops->on_synced(r->opts.arg);
@@ -241,7 +318,7 @@ static void take_items(struct reflector *r, struct arena *a, const struct json *
         meta_name_item(a, list, item);
         const struct json *meta = json_getc(item, "metadata");
         take_object(r, json_get_str(meta, "namespace"), json_get_str(meta, "name"), item);
-        if (r->closed)
+        if (is_closed(r))
             break;
     }
 }
@@ -283,6 +360,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_quiet(struct timer *t)
 {
     struct reflector *r = container_of(t, struct reflector, quiet);
+    assert(has_stream(r));
     r->no_streams = true;
     if (r->call)
         exchange_cancel(r->call);
@@ -291,8 +369,7 @@ static void on_quiet(struct timer *t)
 /* Ignores the rest of the stream. */
 static void end_stream(struct reflector *r, bool done)
 {
-    r->stream_done = done;
-    r->stream_broken = !done;
+    sm_move(&r->sm, done ? REFLECTOR_STREAM_DONE : REFLECTOR_STREAM_BROKEN);
     exchange_cancel(r->call);
 }
 
@@ -326,9 +403,10 @@ static void take_streamed(struct reflector *r, const struct watch_event *from)
     watch_tree_fini(&tree);
 }
 
+/* The rest of the stream is ignored. */
 static bool is_over(const struct reflector *r)
 {
-    return r->closed || r->stream_done || r->stream_broken;
+    return r->sm.at != REFLECTOR_STREAMING;
 }
 
 static void take_lines(struct reflector *r, struct str rest)
@@ -353,7 +431,6 @@ static void on_stream_event(void *arg, const struct watch_event *ev)
     struct reflector *r = arg;
     if (is_over(r))
         return;
-    assert(r->streaming);
     timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
     enter(r);
     take_streamed(r, ev);
@@ -365,9 +442,9 @@ static void on_stream_event(void *arg, const struct watch_event *ev)
 static void on_data(void *arg, struct str chunk)
 {
     struct reflector *r = arg;
-    if (r->closed)
+    if (is_closed(r))
         return;
-    if (!r->streaming || r->status != 200) {
+    if (!has_stream(r) || r->status != 200) {
         (void)buf_add_str(&r->page, chunk);
         return;
     }
@@ -389,10 +466,9 @@ static bool refuses_streams(const struct reflector *r)
 static void end_streamed(struct reflector *r, int code, const struct err *err)
 {
     timer_stop(r->opts.loop, &r->quiet);
-    r->streaming = false;
     watch_lines_reset(&r->lines);
     buf_fini(&r->page);
-    if (r->stream_done) {
+    if (r->sm.at == REFLECTOR_STREAM_DONE) {
         finish_list(r);
     } else if (refuses_streams(r)) {
         r->no_streams = true;
@@ -404,11 +480,12 @@ static void end_streamed(struct reflector *r, int code, const struct err *err)
 
 static void end_page(struct reflector *r, int code, const struct err *err)
 {
+    assert(r->sm.at == REFLECTOR_LISTING);
     if (code >= 0 && r->status == 200 && buf_ok(&r->page))
         code = read_page(r);
     else if (code >= 0)
         code = E_UNSUPPORTED;
-    if (r->closed)
+    if (is_closed(r))
         return;
     buf_fini(&r->page);
     if (code == 1) {
@@ -430,9 +507,9 @@ static void on_end(void *arg, int code, const struct err *err)
     struct reflector *r = arg;
     r->call = NULL;
     enter(r);
-    if (r->closed)
+    if (is_closed(r))
         ; /* leave() frees */
-    else if (r->streaming)
+    else if (has_stream(r))
         end_streamed(r, code, err);
     else
         end_page(r, code, err);
@@ -451,7 +528,7 @@ static void write_target(struct reflector *r, struct buf *target)
     if (k->namespace.n)
         buf_printf(target, "namespaces/" STR_FMT "/", STR_ARG(k->namespace));
     buf_add_str(target, k->plural);
-    if (r->streaming)
+    if (has_stream(r))
         buf_add_cstr(target, "?watch=true&sendInitialEvents=true&allowWatchBookmarks=true"
                              "&resourceVersionMatch=NotOlderThan");
     else
@@ -471,8 +548,8 @@ static const char *media_type(const struct reflector *r)
 {
     if (!r->opts.key.metadata_only)
         return "application/json";
-    return r->streaming ? WATCH_METADATA_ACCEPT
-                        : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    return has_stream(r) ? WATCH_METADATA_ACCEPT
+                         : "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 }
 
 /* Requests the next page, or the streamed list. */
@@ -480,14 +557,16 @@ static void start_list(struct reflector *r)
 {
     if (!r->continue_token) {
         r->round++;
-        r->relist = false;
         if (r->opts.ops->on_list_begin)
             r->opts.ops->on_list_begin(r->opts.arg);
-        if (r->closed)
+        if (is_closed(r))
             return;
+        r->wants_relist = false;
     }
-    r->streaming = r->opts.streams && !r->no_streams;
-    r->stream_done = r->stream_broken = false;
+    bool streams = r->opts.streams && !r->no_streams;
+    assert(!r->call && !r->sub && !(streams && r->continue_token));
+    if (r->sm.at != REFLECTOR_LISTING) /* else this is the next page */
+        sm_move(&r->sm, streams ? REFLECTOR_STREAMING : REFLECTOR_LISTING);
     buf_init(&r->page, REFLECTOR_PAGE_MAX_BYTES);
     watch_lines_init(&r->lines);
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
@@ -504,12 +583,10 @@ static void start_list(struct reflector *r)
     struct err err = { 0 };
     int code = transport_start(r->opts.transport, &req, &list_events, r, &r->call, &err);
     headers_fini(&h);
-    if (code < 0) {
-        r->streaming = false;
+    if (code < 0)
         retry(r, err_text(&err));
-    } else if (r->streaming) {
+    else if (streams)
         timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
-    }
 }
 
 static void begin_list(struct reflector *r)
@@ -533,6 +610,7 @@ int reflector_start(const struct reflector_opts *opts, struct reflector **ret, s
 {
     struct reflector *r = xnew(struct reflector);
     r->opts = *opts;
+    sm_init(&r->sm, reflector_table, REFLECTOR_BEGINNING);
     struct watch_key *k = &r->opts.key;
     struct str *copied[] = { &k->group_version, &k->plural, &k->namespace, &k->label_selector,
                              &k->field_selector };
@@ -547,19 +625,30 @@ int reflector_start(const struct reflector_opts *opts, struct reflector **ret, s
 
 void reflector_relist(struct reflector *r)
 {
-    if (r->closed || r->call || r->relist || timer_is_armed(&r->retry))
-        return;
-    r->relist = true;
-    if (r->sub)
+    switch ((enum reflector_at)r->sm.at) {
+    case REFLECTOR_WATCHING:
         watch_sub_cancel(take_ptr(&r->sub));
-    defer_start(r->opts.loop, &r->begin, on_begin);
+        begin_later(r);
+        break;
+    case REFLECTOR_LISTING:
+    case REFLECTOR_STREAMING:
+    case REFLECTOR_STREAM_DONE:
+    case REFLECTOR_STREAM_BROKEN:
+        if (!r->call) /* the list has ended, and its objects are being delivered */
+            r->wants_relist = true;
+        break;
+    case REFLECTOR_BEGINNING:
+    case REFLECTOR_WAITING:
+    case REFLECTOR_CLOSED:
+        break;
+    }
 }
 
 void reflector_close(struct reflector *r)
 {
     if (!r)
         return;
-    r->closed = true;
+    sm_move(&r->sm, REFLECTOR_CLOSED);
     timer_stop(r->opts.loop, &r->retry);
     timer_stop(r->opts.loop, &r->quiet);
     defer_cancel(&r->begin);

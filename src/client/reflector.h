@@ -69,7 +69,11 @@ struct reflector_opts {
 };
 
 int reflector_start(const struct reflector_opts *opts, struct reflector **ret, struct err *err);
-/* List again although there is no gap. Does nothing during a list, which has the same effect. */
+/*
+ * List again although there is no gap. No effect while the answer to a list is awaited, or a retry,
+ * which have the same effect. Called in a callback for a list's objects or end, another list
+ * follows that one.
+ */
 void reflector_relist(struct reflector *r);
 /* No callback runs any more; the memory is freed when a running list has ended. */
 void reflector_close(struct reflector *r);

@@ -25,6 +25,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/slab.h"
+#include "base/sm.h"
 #include "base/sys.h"
 #include "client/identity.h"
 
@@ -58,6 +59,13 @@ struct watch_hub_topic {
 };
 
 enum upstream_state { UP_CONNECTING, UP_OPEN, UP_WAITING, UP_DEAD };
+
+static const struct sm_state upstream_table[] = {
+    [UP_CONNECTING] = { "connecting", EDGE(UP_OPEN) | EDGE(UP_WAITING) | EDGE(UP_DEAD) },
+    [UP_OPEN] = { "open", EDGE(UP_WAITING) | EDGE(UP_DEAD) },
+    [UP_WAITING] = { "waiting", EDGE(UP_CONNECTING) | EDGE(UP_DEAD) },
+    [UP_DEAD] = { "dead", 0 },
+};
 
 struct watch_hub_upstream {
     struct watch_hub *hub;
@@ -94,6 +102,13 @@ struct narrow {
 };
 
 enum sub_state { SUB_OPENING, SUB_BEHIND, SUB_LIVE, SUB_ENDED };
+
+static const struct sm_state sub_table[] = {
+    [SUB_OPENING] = { "opening", EDGE(SUB_BEHIND) | EDGE(SUB_ENDED) },
+    [SUB_BEHIND] = { "behind", EDGE(SUB_LIVE) | EDGE(SUB_ENDED) },
+    [SUB_LIVE] = { "live", EDGE(SUB_BEHIND) | EDGE(SUB_ENDED) },
+    [SUB_ENDED] = { "ended", 0 },
+};
 
 struct watch_sub {
     struct watch_hub_upstream *up;
@@ -138,6 +153,7 @@ static void on_pump(struct defer *d);
 static void schedule_pump(struct watch_sub *sub)
 {
     struct watch_hub *hub = sub->up->hub;
+    assert(sub->state != SUB_ENDED);
     if (!list_is_linked(&sub->pump_node))
         list_push_back(&hub->pump, &sub->pump_node);
     defer_start(hub->loop, &hub->pump_defer, on_pump);
@@ -146,10 +162,18 @@ static void schedule_pump(struct watch_sub *sub)
 /* The only place that changes the state of a subscription. */
 static void set_state(struct watch_sub *sub, enum sub_state state)
 {
-    assert(sub->state != SUB_ENDED);
+    assert(sm_is_edge(sub_table, sub->state, state));
     if (sub->ops->needs_no_history)
         sub->up->n_following += (size_t)(state == SUB_LIVE) - (size_t)(sub->state == SUB_LIVE);
     sub->state = state;
+    assert(sub->up->n_following <= sub->up->n_subs);
+}
+
+/* The only place that changes the state of an upstream. */
+static void move_upstream(struct watch_hub_upstream *up, enum upstream_state to)
+{
+    assert(sm_is_edge(upstream_table, up->state, to));
+    up->state = to;
 }
 
 /* No callback runs any more. */
@@ -157,6 +181,9 @@ static void end_sub(struct watch_sub *sub)
 {
     struct watch_hub_upstream *up = sub->up;
     struct watch_hub *hub = up->hub;
+    assert(list_is_linked(&sub->node) && sub->topic->n > 0);
+    assert(up->n_subs > 0 && hub->stats.subscribers >= up->n_subs);
+    assert(!sub->narrow || sub->narrow->n_subs > 0);
     set_state(sub, SUB_ENDED);
     list_remove(&sub->pump_node);
     list_push_back(&hub->graves, &sub->pump_node);
@@ -192,6 +219,7 @@ static bool wants(const struct watch_sub *sub, const struct watch_event *ev)
 
 static void hand_out(struct watch_sub *sub, const struct watch_event *ev)
 {
+    assert(sub->state == SUB_LIVE || (sub->state == SUB_BEHIND && !sub->paused));
     if (ev->rv)
         sub->rv = ev->rv;
     sub->ops->on_event(sub->arg, ev);
@@ -242,6 +270,7 @@ static void pump_sub(struct watch_sub *sub)
     }
     if (sub->state != SUB_BEHIND || sub->paused)
         return;
+    assert(sub->cursor <= up->next_seq);
     if (sub->expired || sub->cursor < up->first_seq) {
         expire_sub(sub);
         tell_end(sub);
@@ -272,7 +301,8 @@ static void free_topics(struct watch_hub_upstream *up)
 
 static void free_upstream(struct watch_hub_upstream *up)
 {
-    assert(!up->call && up->n_subs == 0);
+    assert(up->state == UP_DEAD && !up->call && up->n_subs == 0 && !up->delivering);
+    assert(up->n_following == 0);
     timer_stop(up->hub->loop, &up->retry);
     for (uint64_t s = up->first_seq; s < up->next_seq; s++)
         free(up->ring[s % WATCH_HISTORY_MAX_EVENTS].block);
@@ -292,9 +322,9 @@ static void free_upstream(struct watch_hub_upstream *up)
 /* No subscription is left: end the upstream. Its memory is freed when its call has ended. */
 static void drop_upstream(struct watch_hub_upstream *up)
 {
-    if (map_get(&up->hub->upstreams, str_of(up->key)) == up)
-        (void)map_del(&up->hub->upstreams, str_of(up->key));
-    up->state = UP_DEAD;
+    assert(map_get(&up->hub->upstreams, str_of(up->key)) == up);
+    (void)map_del(&up->hub->upstreams, str_of(up->key));
+    move_upstream(up, UP_DEAD);
     if (up->call)
         exchange_cancel(up->call);
     else
@@ -333,6 +363,8 @@ static void on_pump(struct defer *d)
 static void finish_close(struct defer *d)
 {
     struct watch_hub *hub = container_of(d, struct watch_hub, close_defer);
+    assert(hub->closing && hub->calls == 0 && hub->stats.subscribers == 0);
+    assert(hub->stats.upstreams == 0 && hub->upstreams.n == 0);
     void (*closed)(void *) = hub->closed;
     void *arg = hub->closed_arg;
     defer_cancel(&hub->pump_defer);
@@ -351,6 +383,7 @@ static void finish_close(struct defer *d)
 static void forget_oldest(struct watch_hub_upstream *up)
 {
     struct past_event *ev = &up->ring[up->first_seq % WATCH_HISTORY_MAX_EVENTS];
+    assert(up->first_seq < up->next_seq && up->bytes >= ev->ev.line.n);
     up->floor_rv = MAX(up->floor_rv, ev->ev.rv);
     up->bytes -= ev->ev.line.n;
     up->hub->stats.history_bytes -= ev->ev.line.n;
@@ -367,6 +400,7 @@ static void remember(struct watch_hub_upstream *up, const struct watch_event *ev
     while (up->next_seq - up->first_seq == WATCH_HISTORY_MAX_EVENTS ||
            (up->next_seq > up->first_seq && up->bytes + n > WATCH_HISTORY_MAX_BYTES))
         forget_oldest(up);
+    assert(up->next_seq - up->first_seq < WATCH_HISTORY_MAX_EVENTS);
     struct past_event *past = &up->ring[up->next_seq++ % WATCH_HISTORY_MAX_EVENTS];
     char *block = xalloc(n + n_namespace + n_name + 1);
     memcpy(block, ev->line.p, n);
@@ -388,8 +422,10 @@ static void remember(struct watch_hub_upstream *up, const struct watch_event *ev
 /* No subscription holds a cursor: drop the history and restart the ring at slot 0. */
 static void forget_all(struct watch_hub_upstream *up)
 {
+    assert(up->n_following == up->n_subs && !up->delivering);
     while (up->first_seq < up->next_seq)
         forget_oldest(up);
+    assert(up->bytes == 0);
     up->first_seq = up->next_seq = 0;
 }
 
@@ -398,6 +434,7 @@ static void distribute(struct watch_hub_upstream *up, struct str topic_name,
                        const struct watch_event *ev)
 {
     struct watch_hub_topic *t = map_get(&up->topics, topic_name);
+    assert(up->delivering);
     if (!t || t->n == 0)
         return;
     /* Callbacks may cancel any subscription, which removes it from the list that it is on. */
@@ -454,7 +491,7 @@ static void end_all(struct watch_hub_upstream *up, int status, struct str body)
         buf_printf(&line, "{\"type\":\"ERROR\",\"object\":" STR_FMT "}", STR_ARG(body));
     else
         buf_printf(&line, ERROR_STATUS("watch refused", "InternalError", "%d"), status);
-    up->state = UP_DEAD;
+    move_upstream(up, UP_DEAD);
     (void)map_del(&up->hub->upstreams, str_of(up->key));
     map_each (e, &up->topics) {
         struct watch_hub_topic *t = e->value;
@@ -476,6 +513,7 @@ static void end_all(struct watch_hub_upstream *up, int status, struct str body)
 /* The data is malformed: reconnect, with back-off even if the next stream breaks at once. */
 static void break_stream(struct watch_hub_upstream *up)
 {
+    assert(up->call && up->state != UP_DEAD);
     up->failures++;
     up->broken = true;
     exchange_cancel(up->call);
@@ -500,6 +538,7 @@ static void on_event(void *arg, const struct watch_event *from)
     struct watch_hub_upstream *up = arg;
     if (up->state == UP_DEAD || up->broken)
         return;
+    assert(!up->delivering && up->call);
     if (from->type == WATCH_EVENT_ERROR) {
         take_error(up, from->code);
         return;
@@ -532,7 +571,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     watch_lines_reset(&up->lines);
     if (status != 200)
         return; /* the body has the reason; handled when the call ends */
-    up->state = UP_OPEN;
+    move_upstream(up, UP_OPEN);
     up->opened_ms = loop_now_ms(up->hub->loop);
     if (up->said_lost)
         log_info("watch: connected again", "watch=%s", up->target);
@@ -601,7 +640,8 @@ static void retry_later(struct watch_hub_upstream *up, const char *why)
         log_warn("watch: cannot connect, retrying", "watch=%s reason=\"%s\"", up->target, why);
     }
     up->failures++;
-    up->state = UP_WAITING;
+    assert(!up->call && !timer_is_armed(&up->retry));
+    move_upstream(up, UP_WAITING);
     up->hub->stats.reconnects++;
     timer_start(up->hub->loop, &up->retry, wait, on_retry);
 }
@@ -616,6 +656,7 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct watch_hub_upstream *up = arg;
     struct watch_hub *hub = up->hub;
+    assert(up->call && hub->calls > 0);
     up->call = NULL;
     hub->calls--;
     if (up->state == UP_DEAD) {
@@ -665,7 +706,9 @@ static void connect_upstream(struct watch_hub_upstream *up)
     }
     struct err err = { 0 };
     bool stood = up->status == 200;
-    up->state = UP_CONNECTING;
+    assert(!up->call);
+    if (up->state != UP_CONNECTING) /* the first time it is */
+        move_upstream(up, UP_CONNECTING);
     int r = transport_start(hub->transport, &req, &call_events, up, &up->call, &err);
     headers_fini(&accept);
     if (r < 0) {
@@ -696,7 +739,7 @@ int watch_hub_new(struct loop *loop, const struct watch_hub_opts *opts, struct w
 
 void watch_hub_close(struct watch_hub *hub, void (*done)(void *arg), void *arg)
 {
-    assert(hub->stats.subscribers == 0);
+    assert(hub->stats.subscribers == 0 && !hub->closing);
     hub->closing = true;
     hub->closed = done;
     hub->closed_arg = arg;

@@ -268,6 +268,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct pressure_source *s = handle->data;
     struct pressure *p = s->owner;
+    assert(p->on_closed && p->n_open > 0 && s->fd >= 0);
     (void)close(s->fd);
     if (--p->n_open == 0)
         p->on_closed(p->arg);
@@ -276,12 +277,14 @@ static void on_closed(uv_handle_t *handle)
 static void on_nothing_to_close(struct defer *d)
 {
     struct pressure *p = container_of(d, struct pressure, closing);
+    assert(p->n_open == 0);
     p->on_closed(p->arg);
 }
 
 void pressure_close(struct pressure *p, void (*cb)(void *arg))
 {
-    assert(!p->on_closed);
+    assert(cb && !p->on_closed);
+    assert(p->n_open == (unsigned)(p->stall.fd >= 0) + (unsigned)(p->limit.fd >= 0));
     p->on_closed = cb;
     pressure_group_fini(&p->group);
     fd_scoped(&p->threshold_fd);

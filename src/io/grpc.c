@@ -143,6 +143,7 @@ static ptrdiff_t read_prefix(const struct grpc_reader *r, const char *p)
 /* Gather bytes of the incomplete message until it has `want` bytes in all. */
 static int gather(struct grpc_reader *r, struct str *in, size_t want)
 {
+    assert(want <= r->max_bytes + GRPC_PREFIX_BYTES);
     size_t n = r->part.n < want ? MIN(want - r->part.n, in->n) : 0;
     int e = buf_add(&r->part, in->p, n);
     *in = str_slice(*in, n, in->n);

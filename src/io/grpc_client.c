@@ -4,10 +4,23 @@
  * caller. The status comes with the trailers or is derived from the failure. on_end() runs once the
  * HTTP call has ended and no message is held any more.
  */
+#include "base/sm.h"
 #include "io/grpc_int.h"
 
 #include <errno.h>
 #include <nghttp2/nghttp2.h>
+
+/*
+ *     OPEN --the status has arrived, or the HTTP call has ended--> STATUS
+ *     OPEN or STATUS --this side fails or cancels the call--> OVER
+ *
+ * on_end() runs when the HTTP call has ended, in STATUS after the last message.
+ */
+enum grpc_call_at {
+    GRPC_CALL_OPEN,
+    GRPC_CALL_STATUS, /* `code` and `text` are known; messages may still be held */
+    GRPC_CALL_OVER    /* likewise; only on_end() may still run */
+} __attribute__((packed));
 
 struct grpc_call {
     struct exchange *http; /* NULL once it has ended */
@@ -17,27 +30,45 @@ struct grpc_call {
     struct grpc_reader reader;
     struct defer again; /* for held messages and the end after them */
     struct timer deadline;
-    bool paused;
-    bool over;       /* only on_end() may still run */
-    bool has_status; /* of the server, or made here */
+    enum grpc_call_at at;
+    bool paused;     /* by the caller */
+    bool was_sent;   /* the result */
     int http_status; /* not 200: the peer does not speak gRPC */
     int code, r;     /* the result */
-    bool was_sent;
     struct buf text;
     struct headers trailers;
 };
 
+static const struct sm_state call_table[] = {
+    [GRPC_CALL_OPEN] = { "open", EDGE(GRPC_CALL_STATUS) | EDGE(GRPC_CALL_OVER) },
+    [GRPC_CALL_STATUS] = { "status", EDGE(GRPC_CALL_OVER) },
+    [GRPC_CALL_OVER] = { "over", 0 },
+};
+
+static void move(struct grpc_call *call, enum grpc_call_at to)
+{
+    assert(sm_is_edge(call_table, call->at, to));
+    call->at = to;
+}
+
 /* ------------------------------------------------------------------ status */
 
-static void set_status(struct grpc_call *call, int code, int r, const char *text)
+static void write_status(struct grpc_call *call, int code, int r, const char *text)
 {
-    if (call->has_status)
-        return;
-    call->has_status = true;
+    assert(code != GRPC_OK && r < 0); /* only the server can say OK */
     call->code = code;
     call->r = r;
     buf_reset(&call->text);
     (void)buf_add_cstr(&call->text, text);
+}
+
+/* The call has failed without a status of the server. A status that exists remains. */
+static void set_status(struct grpc_call *call, int code, int r, const char *text)
+{
+    if (call->at != GRPC_CALL_OPEN)
+        return;
+    move(call, GRPC_CALL_STATUS);
+    write_status(call, code, r, text);
 }
 
 /*
@@ -46,11 +77,10 @@ static void set_status(struct grpc_call *call, int code, int r, const char *text
  */
 static void fail(struct grpc_call *call, int code, int r, const char *text)
 {
-    if (call->over)
+    if (call->at == GRPC_CALL_OVER)
         return;
-    call->has_status = false;
-    set_status(call, code, r, text);
-    call->over = true;
+    move(call, GRPC_CALL_OVER);
+    write_status(call, code, r, text);
     if (call->http)
         exchange_cancel(call->http);
 }
@@ -59,11 +89,11 @@ static void read_status(struct grpc_call *call, const struct headers *h)
 {
     struct str number = headers_get(h, "grpc-status");
     uint64_t code;
-    if (!number.p || call->has_status)
+    if (!number.p || call->at != GRPC_CALL_OPEN)
         return;
     if (parse_u64(number, 0, INT32_MAX, &code) < 0)
         code = GRPC_UNKNOWN;
-    call->has_status = true;
+    move(call, GRPC_CALL_STATUS);
     call->code = (int)code;
     grpc_read_text(&call->text, headers_get(h, "grpc-message"));
 }
@@ -129,11 +159,11 @@ static void call_free(struct grpc_call *call)
 
 static void finish(struct grpc_call *call)
 {
-    bool cut = !grpc_reader_is_between(&call->reader) && call->code == GRPC_OK;
-    if (cut && call->has_status) {
-        call->has_status = false;
-        set_status(call, GRPC_INTERNAL, E_EOF, grpc_reader_text(E_EOF));
-    }
+    bool is_cut = !grpc_reader_is_between(&call->reader) && call->code == GRPC_OK;
+    assert(!call->http);
+    assert(call->at == GRPC_CALL_OVER || !(call->paused || call->reader.held.n));
+    if (is_cut && call->at != GRPC_CALL_OPEN)
+        write_status(call, GRPC_INTERNAL, E_EOF, grpc_reader_text(E_EOF));
     set_status(call, GRPC_INTERNAL, E_PARSE, "the server sent no status");
     const struct grpc_result result = {
         .code = call->code,
@@ -152,12 +182,13 @@ static void take(struct grpc_call *call, struct str in)
 {
     struct str message;
     int r = 0;
-    while (!call->paused && !call->over && (r = grpc_reader_next(&call->reader, &in, &message)) > 0)
+    while (!call->paused && call->at != GRPC_CALL_OVER &&
+           (r = grpc_reader_next(&call->reader, &in, &message)) > 0)
         if (call->ops->on_message)
             call->ops->on_message(call->arg, message);
     if (r < 0)
         fail(call, grpc_reader_code(r), r, grpc_reader_text(r));
-    else if (in.n && !call->over)
+    else if (in.n && call->at != GRPC_CALL_OVER)
         (void)buf_add_str(&call->reader.held, in);
 }
 
@@ -168,7 +199,7 @@ static void on_again(struct defer *d)
     call->reader.held = BUF_INIT(held.max);
     take(call, buf_str(&held));
     buf_fini(&held);
-    if (!call->http && (call->over || !(call->paused || call->reader.held.n)))
+    if (!call->http && (call->at == GRPC_CALL_OVER || !(call->paused || call->reader.held.n)))
         finish(call);
 }
 
@@ -197,7 +228,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct grpc_call *call = arg;
-    if (call->http_status || call->over)
+    if (call->http_status || call->at == GRPC_CALL_OVER)
         return;
     if (call->reader.held.n)
         (void)buf_add_str(&call->reader.held, chunk);
@@ -224,7 +255,7 @@ static void on_http_end(void *arg, int r, const struct err *err)
         set_status(call, code_of_http(call->http_status), E_PARSE, text);
     }
     call->http = NULL;
-    if (call->over || !(call->paused || call->reader.held.n))
+    if (call->at == GRPC_CALL_OVER || !(call->paused || call->reader.held.n))
         finish(call);
     /* else the rest follows after grpc_call_resume() */
 }
@@ -232,7 +263,7 @@ static void on_http_end(void *arg, int r, const struct err *err)
 static void on_http_writable(void *arg)
 {
     struct grpc_call *call = arg;
-    if (call->ops->on_writable && !call->over)
+    if (call->ops->on_writable && call->at != GRPC_CALL_OVER)
         call->ops->on_writable(call->arg);
 }
 
@@ -312,7 +343,7 @@ int grpc_call_start(struct http_client *c, const struct grpc_call_opts *opts,
 bool grpc_call_send(struct grpc_call *call, struct str message)
 {
     char prefix[GRPC_PREFIX_BYTES];
-    if (!call->http || call->over)
+    if (!call->http || call->at == GRPC_CALL_OVER)
         return true;
     grpc_prefix(prefix, message.n);
     bool more = exchange_write(call->http, str_n(prefix, sizeof prefix));
@@ -326,7 +357,7 @@ size_t grpc_call_pending(const struct grpc_call *call)
 
 void grpc_call_half_close(struct grpc_call *call)
 {
-    if (call->http && !call->over)
+    if (call->http && call->at != GRPC_CALL_OVER)
         exchange_end_body(call->http, NULL);
 }
 

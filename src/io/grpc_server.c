@@ -4,6 +4,7 @@
  * exchange; bytes go on_body() -> take() -> the handler; every end of a call goes through
  * grpc_stream_end(). The stream is freed with its exchange, in on_gone().
  */
+#include "base/sm.h"
 #include "io/grpc_int.h"
 
 #include <errno.h>
@@ -21,6 +22,24 @@ struct grpc_server {
     size_t n_methods, n_streams;
 };
 
+/*
+ * The client's direction:
+ *
+ *     OPEN --its end has arrived--> EOF --the last message is delivered--> REPORTED
+ */
+enum grpc_stream_in {
+    GRPC_IN_OPEN,
+    GRPC_IN_EOF,
+    GRPC_IN_REPORTED /* on_half_close() has run, or the call failed instead */
+} __attribute__((packed));
+
+/*
+ * The server's direction:
+ *
+ *     NONE --first message, or the status--> HEADED --status, abort, or a lost client--> ENDED
+ */
+enum grpc_stream_out { GRPC_OUT_NONE, GRPC_OUT_HEADED, GRPC_OUT_ENDED } __attribute__((packed));
+
 struct grpc_stream {
     struct grpc_server *server;
     struct http_exchange *x;
@@ -31,11 +50,34 @@ struct grpc_stream {
     struct defer again; /* for held messages */
     struct timer deadline;
     uint64_t deadline_ms;
-    bool paused, eof,
-        half_closed; /* eof: the input has ended; half_closed: and on_half_close() has run */
-    bool headed, ended;
-    int end_r; /* for on_gone: why this side has ended it */
+    enum grpc_stream_in in;
+    enum grpc_stream_out out;
+    bool paused; /* by the handler */
+    int end_r;   /* for on_gone: why this side has ended it */
 };
+
+static const struct sm_state in_table[] = {
+    [GRPC_IN_OPEN] = { "open", EDGE(GRPC_IN_EOF) },
+    [GRPC_IN_EOF] = { "eof", EDGE(GRPC_IN_REPORTED) },
+    [GRPC_IN_REPORTED] = { "reported", 0 },
+};
+static const struct sm_state out_table[] = {
+    [GRPC_OUT_NONE] = { "none", EDGE(GRPC_OUT_HEADED) | EDGE(GRPC_OUT_ENDED) },
+    [GRPC_OUT_HEADED] = { "headed", EDGE(GRPC_OUT_ENDED) },
+    [GRPC_OUT_ENDED] = { "ended", 0 },
+};
+
+static void move_in(struct grpc_stream *st, enum grpc_stream_in to)
+{
+    assert(sm_is_edge(in_table, st->in, to));
+    st->in = to;
+}
+
+static void move_out(struct grpc_stream *st, enum grpc_stream_out to)
+{
+    assert(sm_is_edge(out_table, st->out, to));
+    st->out = to;
+}
 
 static const struct grpc_stream_ops no_ops;
 
@@ -57,14 +99,6 @@ void grpc_server_free(struct grpc_server *s)
     free(s);
 }
 
-void grpc_server_add(struct grpc_server *s, const char *path, size_t max_bytes,
-                     void (*begin)(struct grpc_stream *st, void *arg), void *arg)
-{
-    s->methods = xrealloc(s->methods, (s->n_methods + 1) * sizeof *s->methods);
-    s->methods[s->n_methods++] =
-        (struct method){ .path = path, .max_bytes = max_bytes, .begin = begin, .arg = arg };
-}
-
 static const struct method *find(const struct grpc_server *s, struct str path)
 {
     for (size_t i = 0; i < s->n_methods; i++)
@@ -73,13 +107,23 @@ static const struct method *find(const struct grpc_server *s, struct str path)
     return NULL;
 }
 
+void grpc_server_add(struct grpc_server *s, const char *path, size_t max_bytes,
+                     void (*begin)(struct grpc_stream *st, void *arg), void *arg)
+{
+    assert(!find(s, str_of(path))); /* else the new method would never be called */
+    s->methods = xrealloc(s->methods, (s->n_methods + 1) * sizeof *s->methods);
+    s->methods[s->n_methods++] =
+        (struct method){ .path = path, .max_bytes = max_bytes, .begin = begin, .arg = arg };
+}
+
 /* ------------------------------------------------------------------ messages in */
 
 /* End the call: the peer broke the protocol, or the deadline has passed. on_gone() notifies the
  * handler. */
 static void end_it(struct grpc_stream *st, int r, int code, const char *text)
 {
-    if (st->ended)
+    assert(r < 0);
+    if (st->out == GRPC_OUT_ENDED)
         return;
     st->end_r = r;
     grpc_stream_end(st, code, text, NULL);
@@ -87,7 +131,7 @@ static void end_it(struct grpc_stream *st, int r, int code, const char *text)
 
 static bool wants_more(const struct grpc_stream *st)
 {
-    return !st->paused && !st->ended;
+    return !st->paused && st->out != GRPC_OUT_ENDED;
 }
 
 static void take(struct grpc_stream *st, struct str in)
@@ -99,16 +143,16 @@ static void take(struct grpc_stream *st, struct str in)
             st->ops->on_message(st, message);
     if (r < 0)
         end_it(st, r, grpc_reader_code(r), grpc_reader_text(r));
-    else if (in.n && !st->ended)
+    else if (in.n && st->out != GRPC_OUT_ENDED)
         (void)buf_add_str(&st->reader.held, in);
 }
 
 /* The input has ended, after the last message. */
 static void take_eof(struct grpc_stream *st)
 {
-    if (!st->eof || st->half_closed || !wants_more(st) || st->reader.held.n)
+    if (st->in != GRPC_IN_EOF || !wants_more(st) || st->reader.held.n)
         return;
-    st->half_closed = true;
+    move_in(st, GRPC_IN_REPORTED);
     if (!grpc_reader_is_between(&st->reader))
         end_it(st, E_EOF, GRPC_INTERNAL, grpc_reader_text(E_EOF));
     else if (st->ops->on_half_close)
@@ -118,6 +162,7 @@ static void take_eof(struct grpc_stream *st)
 static void on_again(struct defer *d)
 {
     struct grpc_stream *st = container_of(d, struct grpc_stream, again);
+    assert(st->out == GRPC_OUT_ENDED || st->in != GRPC_IN_REPORTED);
     struct buf held = st->reader.held;
     st->reader.held = BUF_INIT(held.max);
     take(st, buf_str(&held));
@@ -137,7 +182,8 @@ static void on_body(struct http_exchange *x, struct str chunk)
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct grpc_stream *st = http_exchange_data(x);
-    st->eof = r == 0;
+    if (r == 0)
+        move_in(st, GRPC_IN_EOF);
     take_eof(st);
 }
 
@@ -153,18 +199,26 @@ void grpc_stream_resume(struct grpc_stream *st)
         return;
     st->paused = false;
     http_resume_body(st->x);
-    if (st->reader.held.n || st->eof)
+    if (st->reader.held.n || st->in == GRPC_IN_EOF)
         defer_start(st->server->loop, &st->again, on_again);
 }
 
 /* ------------------------------------------------------------------ answering */
 
+/* The call has ended for this side. Idempotent. */
+static void end_output(struct grpc_stream *st)
+{
+    if (st->out != GRPC_OUT_ENDED)
+        move_out(st, GRPC_OUT_ENDED);
+    timer_stop(st->server->loop, &st->deadline);
+}
+
 static void respond(struct grpc_stream *st, const struct headers *metadata)
 {
     struct headers h = { 0 };
-    if (st->headed || st->ended)
+    if (st->out != GRPC_OUT_NONE)
         return;
-    st->headed = true;
+    move_out(st, GRPC_OUT_HEADED);
     (void)headers_addc(&h, "content-type", "application/grpc");
     for (size_t i = 0; metadata && i < metadata->n; i++)
         (void)headers_add(&h, headers_name(metadata, i), headers_value(metadata, i));
@@ -180,7 +234,7 @@ void grpc_stream_head(struct grpc_stream *st, const struct headers *metadata)
 bool grpc_stream_send(struct grpc_stream *st, struct str message)
 {
     char prefix[GRPC_PREFIX_BYTES];
-    if (st->ended)
+    if (st->out == GRPC_OUT_ENDED)
         return true;
     respond(st, NULL);
     grpc_prefix(prefix, message.n);
@@ -196,11 +250,10 @@ size_t grpc_stream_pending(const struct grpc_stream *st)
 void grpc_stream_end(struct grpc_stream *st, int code, const char *text,
                      const struct headers *trailers)
 {
-    if (st->ended)
+    if (st->out == GRPC_OUT_ENDED)
         return;
     respond(st, NULL);
-    st->ended = true;
-    timer_stop(st->server->loop, &st->deadline);
+    end_output(st);
     struct headers h = { 0 };
     char number[12];
     (void)snprintf(number, sizeof number, "%d", code);
@@ -225,8 +278,7 @@ void grpc_stream_reply(struct grpc_stream *st, struct str message)
 
 void grpc_stream_abort(struct grpc_stream *st)
 {
-    st->ended = true;
-    timer_stop(st->server->loop, &st->deadline);
+    end_output(st);
     http_abort(st->x);
 }
 
@@ -241,7 +293,7 @@ static void on_deadline(struct timer *t)
 static void on_writable(struct http_exchange *x)
 {
     struct grpc_stream *st = http_exchange_data(x);
-    if (st->ops->on_writable && !st->ended)
+    if (st->ops->on_writable && st->out != GRPC_OUT_ENDED)
         st->ops->on_writable(st);
 }
 
@@ -249,8 +301,8 @@ static void on_gone(struct http_exchange *x, int r)
 {
     struct grpc_stream *st = http_exchange_data(x);
     struct grpc_server *s = st->server;
-    st->ended = true;
-    timer_stop(s->loop, &st->deadline);
+    assert(st->x == x && s->n_streams > 0);
+    end_output(st);
     defer_cancel(&st->again);
     if (st->ops->on_gone)
         st->ops->on_gone(st, st->end_r < 0 ? st->end_r : r);

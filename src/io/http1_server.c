@@ -4,13 +4,14 @@
  * http_server.c passes bytes to h1_data() and calls h1_settled() after each batch; these two drive
  * all states. Calls of the handler only record and kick the stream.
  *
- *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
- *                                        DONE --http_upgrade()--> TUNNEL --eof--> DONE
- *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED --written--> GONE
+ * The request:
  *
- * In GONE on_gone() has run. DONE and GONE together end the exchange; in GONE before DONE the rest
- * of the body is discarded, up to HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined
- * requests wait in the stream.
+ *     HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
+ *                                  DONE --http_upgrade()--> TUNNEL --eof--> DONE
+ *
+ * The response is enum http_out; after it is sent, its state is HTTP_OUT_GONE. DONE and GONE
+ * together end the exchange; in GONE before DONE the rest of the body is discarded, up to
+ * HTTP_DISCARD_MAX_BYTES. One exchange at a time: pipelined requests wait in the stream.
  *
  * An idle connection is a struct conn and nothing else. The first byte of a request attaches a
  * struct h1_exchange, which holds parser, fields and buffers; at the end of the exchange it returns
@@ -30,27 +31,22 @@ enum {
     WATCH_READ_BYTES = 4096 /* while a handler runs: bounds what a pipelining peer makes us hold */
 };
 
-enum http1_server_in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL };
-enum http1_server_out_state { OUT_NONE, OUT_OPEN, OUT_ENDED, OUT_GONE };
+enum http1_server_in_state { IN_HEAD, IN_BODY, IN_DONE, IN_TUNNEL } __attribute__((packed));
 
 struct h1_exchange {
     struct http_exchange base;
     struct list node; /* srv->spares */
-    struct sm in, out;
+    enum http1_server_in_state in;
+    bool body_resumed;  /* since the last turn */
+    bool continue_owed; /* the client waits for 100 before it sends the body */
+    bool writable_owed; /* the handler waits for on_writable() */
+    bool half_closed;   /* the client has ended its direction after the request */
+    int body_result;
     struct timer timer;
     uint64_t active_ms; /* last byte from the peer */
-    bool got_byte;
-
-    bool body_wanted, body_paused, body_resumed,
-        body_ended;     /* ended: on_body_end() has run or will never run */
-    bool continue_owed; /* the client waits for 100 before it sends the body */
-    int body_result;
     uint64_t body_max, body_seen, discarded;
     struct body_pace pace;
-
-    bool is_head, chunked, writable_owed, half_closed, server_replied;
-    bool close_delimited; /* HTTP/1.0: the end of the connection ends the body */
-    uint64_t out_left;    /* bytes the handler still owes of a counted body */
+    uint64_t out_left; /* bytes the handler still owes of a body with a length */
     int gone_result;
     struct http_parse parse; /* last: reused by the next exchange */
 };
@@ -66,12 +62,12 @@ static const struct sm_state in_table[] = {
     [IN_DONE] = { "done", EDGE(IN_TUNNEL) },
     [IN_TUNNEL] = { "tunnel", EDGE(IN_DONE) },
 };
-static const struct sm_state out_table[] = {
-    [OUT_NONE] = { "none", EDGE(OUT_OPEN) | EDGE(OUT_GONE) },
-    [OUT_OPEN] = { "open", EDGE(OUT_ENDED) | EDGE(OUT_GONE) },
-    [OUT_ENDED] = { "ended", EDGE(OUT_GONE) },
-    [OUT_GONE] = { "gone", 0 },
-};
+
+static void move_in(struct h1_exchange *x, enum http1_server_in_state to)
+{
+    assert(sm_is_edge(in_table, x->in, to));
+    x->in = to;
+}
 
 static const struct exchange_kind h1_exchange_kind;
 
@@ -80,15 +76,15 @@ static const struct exchange_kind h1_exchange_kind;
 static struct h1_exchange *exchange_new(struct conn *c)
 {
     struct http_server *srv = c->srv;
+    assert(!c->x && c->at == CONN_SPEAKING);
     struct list *spare = list_pop_front(&srv->spares);
     struct h1_exchange *x =
         spare ? list_entry(spare, struct h1_exchange, node) : xnew(struct h1_exchange);
+    assert((srv->n_spares > 0) == (spare != NULL));
     srv->n_spares -= spare != NULL;
     memset(x, 0, offsetof(struct h1_exchange, parse));
     http_exchange_init(&x->base, &h1_exchange_kind, c);
     http_parse_reset(&x->parse, HTTP_REQUEST);
-    sm_init(&x->in, in_table, IN_HEAD);
-    sm_init(&x->out, out_table, OUT_NONE);
     x->active_ms = loop_now_ms(srv->loop);
     c->x = x;
     return x;
@@ -103,12 +99,13 @@ static void exchange_free(struct h1_exchange *x)
 static void exchange_recycle(struct h1_exchange *x)
 {
     struct http_server *srv = x->base.c->srv;
+    assert(x->base.c->x == x && x->base.out == HTTP_OUT_GONE);
     x->base.c->x = NULL;
     timer_stop(srv->loop, &x->timer);
     http_exchange_fini(&x->base);
     size_t bytes =
         x->parse.headers.cap + x->parse.target.cap + x->parse.field.cap + x->parse.trailers.cap;
-    if (srv->n_spares >= SPARES_MAX || bytes > SPARE_MAX_BYTES || srv->closing) {
+    if (srv->n_spares >= SPARES_MAX || bytes > SPARE_MAX_BYTES || srv->at == HTTP_SERVER_CLOSING) {
         exchange_free(x);
         return;
     }
@@ -116,37 +113,24 @@ static void exchange_recycle(struct h1_exchange *x)
     srv->n_spares++;
 }
 
-static void end_body(struct h1_exchange *x, int r)
-{
-    if (x->body_ended)
-        return;
-    x->body_ended = true;
-    if (x->body_wanted && x->base.ops->on_body_end)
-        x->base.ops->on_body_end(&x->base, r);
-}
-
 static void exchange_gone(struct h1_exchange *x, int r)
 {
-    if (x->out.at == OUT_GONE)
+    assert(r <= 0);
+    if (http_out_is_over(&x->base))
         return;
-    bool had_request = x->in.at != IN_HEAD;
-    end_body(x, r == 0 ? -ECANCELED : r);
-    sm_move(&x->out, OUT_GONE);
+    bool had_request = x->in != IN_HEAD;
+    http_exchange_end_body(&x->base, r == 0 ? -ECANCELED : r);
+    http_exchange_move_out(&x->base, HTTP_OUT_GONE);
     if (had_request && x->base.ops->on_gone)
         x->base.ops->on_gone(&x->base, r);
 }
 
 static bool is_body_wanted_now(const struct h1_exchange *x)
 {
-    return x->out.at == OUT_GONE || (x->body_wanted && !x->body_paused && !x->body_ended);
+    return http_out_is_over(&x->base) || http_body_is_wanted(&x->base);
 }
 
 /* ------------------------------------------------------------------ answering */
-
-static bool is_bodyless(const struct h1_exchange *x, int status)
-{
-    return x->is_head || status < 200 || status == 204 || status == 304;
-}
 
 static void add_framing(struct h1_exchange *x, struct buf *head, int status, uint64_t body_n)
 {
@@ -156,7 +140,7 @@ static void add_framing(struct h1_exchange *x, struct buf *head, int status, uin
         (void)buf_add_cstr(head, "content-length: ");
         (void)buf_add_u64_dec(head, body_n);
         (void)buf_add_cstr(head, "\r\n");
-    } else if (x->chunked) {
+    } else if (x->base.framing == HTTP_FRAMING_CHUNKED) {
         (void)buf_add_cstr(head, "transfer-encoding: chunked\r\n");
     }
     if (x->base.c->close_after)
@@ -165,21 +149,29 @@ static void add_framing(struct h1_exchange *x, struct buf *head, int status, uin
         (void)buf_add_cstr(head, "connection: keep-alive\r\n");
 }
 
+static enum http_framing framing_of(const struct h1_exchange *x, int status, uint64_t body_n)
+{
+    if (http_exchange_is_bodyless(&x->base, status))
+        return HTTP_FRAMING_NONE;
+    if (body_n != HTTP_CHUNKED)
+        return HTTP_FRAMING_LENGTH;
+    return x->parse.ll.http_minor > 0 ? HTTP_FRAMING_CHUNKED : HTTP_FRAMING_CLOSE;
+}
+
 static void h1_respond(struct http_exchange *base, int status, const struct headers *headers,
                        uint64_t body_n)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->server_replied)
+    if (http_out_is_closed(base))
         return;
     struct conn *c = x->base.c;
-    bool bodyless = is_bodyless(x, status), stream = body_n == HTTP_CHUNKED && !bodyless;
-    x->chunked = stream && x->parse.ll.http_minor > 0;
-    x->close_delimited = stream && !x->chunked;
-    x->out_left = bodyless ? 0 : body_n;
-    if (!x->parse.keep_alive || x->continue_owed || x->close_delimited || c->srv->draining ||
+    base->framing = framing_of(x, status, body_n);
+    x->out_left = base->framing == HTTP_FRAMING_LENGTH ? body_n : 0;
+    if (!x->parse.keep_alive || x->continue_owed || base->framing == HTTP_FRAMING_CLOSE ||
+        c->srv->at >= HTTP_SERVER_DRAINING ||
         (headers && headers_has_token(headers, "connection", "close")))
         c->close_after = true;
-    sm_move(&x->out, OUT_OPEN);
+    http_exchange_move_out(&x->base, HTTP_OUT_OPEN);
 
     struct buf *head = &c->s.out;
     http_reserve_head(head, headers);
@@ -189,26 +181,25 @@ static void h1_respond(struct http_exchange *base, int status, const struct head
     http_add_fields(head, headers);
     add_framing(x, head, status, body_n);
     (void)buf_add_cstr(head, "\r\n");
-    if (bodyless)
-        x->is_head = true; /* from here on: no body bytes */
     stream_kick(&c->s);
 }
 
 static bool h1_write(struct http_exchange *base, struct str chunk)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->server_replied)
+    if (http_out_is_closed(base))
         return true;
-    assert(x->out.at == OUT_OPEN);
+    assert(x->base.out == HTTP_OUT_OPEN);
     struct stream *s = &x->base.c->s;
-    if (!x->is_head && chunk.n) {
-        if (x->chunked) {
+    if (base->framing != HTTP_FRAMING_NONE && chunk.n) {
+        if (base->framing == HTTP_FRAMING_CHUNKED) {
             (void)buf_printf(&s->out, "%zx\r\n", chunk.n);
             stream_write(s, chunk);
             stream_write(s, STR("\r\n"));
         } else {
-            assert(x->close_delimited || chunk.n <= x->out_left);
-            x->out_left -= x->close_delimited ? 0 : chunk.n;
+            bool counts = base->framing == HTTP_FRAMING_LENGTH;
+            assert(!counts || chunk.n <= x->out_left);
+            x->out_left -= counts ? chunk.n : 0;
             stream_write(s, chunk);
         }
     }
@@ -219,15 +210,15 @@ static bool h1_write(struct http_exchange *base, struct str chunk)
 static size_t h1_pending(const struct http_exchange *base)
 {
     const struct h1_exchange *x = of(base);
-    return x->out.at == OUT_GONE ? 0 : stream_pending(&x->base.c->s);
+    return http_out_is_over(&x->base) ? 0 : stream_pending(&x->base.c->s);
 }
 
 static void h1_abort(struct http_exchange *base)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE)
+    if (http_out_is_over(&x->base))
         return;
-    if (x->close_delimited)
+    if (base->framing == HTTP_FRAMING_CLOSE)
         stream_reset(&x->base.c->s); /* a plain end would look complete */
     stream_fail(&x->base.c->s, -ECONNABORTED, "aborted");
 }
@@ -235,26 +226,26 @@ static void h1_abort(struct http_exchange *base)
 static void h1_end(struct http_exchange *base)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->server_replied)
+    if (http_out_is_closed(base))
         return;
-    if (!x->is_head && !x->chunked && !x->close_delimited && x->out_left) {
+    if (x->out_left) {
         h1_abort(base); /* fewer bytes than promised: only a broken connection tells the peer */
         return;
     }
-    if (x->chunked && !x->is_head) {
+    if (base->framing == HTTP_FRAMING_CHUNKED) {
         struct buf *out = &x->base.c->s.out;
         (void)buf_add_cstr(out, "0\r\n");
         http_add_trailers(out, &x->base.trailers);
         (void)buf_add_cstr(out, "\r\n");
     }
-    sm_move(&x->out, OUT_ENDED);
+    http_exchange_move_out(&x->base, HTTP_OUT_ENDED);
     stream_kick(&x->base.c->s);
 }
 
 static void h1_inform(struct http_exchange *base, int status, const struct headers *headers)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at != OUT_NONE || x->parse.ll.http_minor == 0)
+    if (x->base.out != HTTP_OUT_NONE || x->parse.ll.http_minor == 0)
         return;
     struct buf *out = &x->base.c->s.out;
     http_add_status(out, status);
@@ -266,33 +257,22 @@ static void h1_inform(struct http_exchange *base, int status, const struct heade
 static void h1_upgrade(struct http_exchange *base, const struct headers *headers)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->server_replied)
+    if (http_out_is_closed(base))
         return;
     struct conn *c = base->c;
     struct buf *out = &c->s.out;
-    assert(x->out.at == OUT_NONE && x->in.at == IN_DONE);
+    assert(x->base.out == HTTP_OUT_NONE && x->in == IN_DONE);
     (void)buf_add_cstr(out, "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n");
     http_add_fields(out, headers);
     (void)buf_add_cstr(out, "\r\n");
-    c->close_after = x->close_delimited = base->body_may_idle = true;
-    x->is_head = x->body_wanted = x->body_ended = x->body_paused = false;
-    sm_move(&x->in, IN_TUNNEL);
-    sm_move(&x->out, OUT_OPEN);
+    c->close_after = base->body_may_idle = true;
+    base->framing = HTTP_FRAMING_CLOSE;
+    base->body_paused = false;
+    if (base->body != HTTP_BODY_UNASKED) /* that was the request's body, which is empty */
+        http_exchange_move_body(base, HTTP_BODY_UNASKED);
+    move_in(x, IN_TUNNEL);
+    http_exchange_move_out(&x->base, HTTP_OUT_OPEN);
     stream_kick(&c->s);
-}
-
-/* A response by the server itself. The connection ends afterwards. */
-static void server_reply(struct h1_exchange *x, int status, const char *why)
-{
-    if (x->out.at != OUT_NONE)
-        return;
-    char body[128];
-    int n = snprintf(body, sizeof body, "%s\n", why);
-    struct headers h = { 0 };
-    (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
-    http_reply(&x->base, status, &h, str_n(body, MIN((size_t)n, sizeof body - 1)));
-    headers_fini(&h);
-    x->server_replied = true;
 }
 
 /*
@@ -301,21 +281,19 @@ static void server_reply(struct h1_exchange *x, int status, const char *why)
  */
 static void request_failed(struct h1_exchange *x, int status, int r, const char *why)
 {
-    if (x->out.at == OUT_GONE) {
+    if (http_out_is_over(&x->base)) {
         http_conn_retire(x->base.c);
         return;
     }
-    bool under_way = x->out.at == OUT_OPEN;
+    assert(r < 0 && status >= 400);
+    bool under_way = x->base.out == HTTP_OUT_OPEN;
     x->base.c->close_after = true;
     x->gone_result = r == -EMSGSIZE ? 0 : r;
-    if (x->in.at != IN_HEAD)
-        end_body(x, r); /* the handler may send its own response */
-    else
-        x->body_ended = true;
+    http_exchange_end_body(&x->base, r); /* the handler may send its own response */
     if (under_way)
         stream_fail(&x->base.c->s, r, why);
     else
-        server_reply(x, status, why);
+        http_exchange_refuse(&x->base, status, why);
 }
 
 /* ------------------------------------------------------------------ the request's body */
@@ -323,9 +301,9 @@ static void request_failed(struct h1_exchange *x, int status, int r, const char 
 static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->body_wanted)
+    if (http_out_is_over(base) || base->body != HTTP_BODY_UNASKED)
         return;
-    x->body_wanted = true;
+    http_exchange_move_body(base, HTTP_BODY_ASKED);
     x->body_max = max_bytes;
     bool too_long = x->base.req.has_body && x->base.req.content_length != UINT64_MAX &&
                     x->base.req.content_length > max_bytes;
@@ -344,18 +322,18 @@ static void h1_read_body(struct http_exchange *base, uint64_t max_bytes)
 static void h1_pause_body(struct http_exchange *base)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || x->in.at == IN_DONE)
+    if (http_out_is_over(&x->base) || x->in == IN_DONE)
         return;
-    x->body_paused = true;
+    base->body_paused = true;
     stream_pause(&x->base.c->s);
 }
 
 static void h1_resume_body(struct http_exchange *base)
 {
     struct h1_exchange *x = of(base);
-    if (x->out.at == OUT_GONE || !x->body_paused)
+    if (http_out_is_over(base) || !base->body_paused)
         return;
-    x->body_paused = false;
+    base->body_paused = false;
     x->body_resumed = true;
     http_body_pace_start(&x->pace, x->base.c);
     x->active_ms = loop_now_ms(x->base.c->srv->loop);
@@ -367,6 +345,7 @@ static void h1_resume_body(struct http_exchange *base)
 static void begin_request(struct h1_exchange *x)
 {
     struct conn *c = x->base.c;
+    assert(x->in == IN_HEAD && x->base.out == HTTP_OUT_NONE);
     x->base.req = (struct http_request){
         .method = http_parse_method(&x->parse),
         .target = buf_str(&x->parse.target),
@@ -376,9 +355,9 @@ static void begin_request(struct h1_exchange *x)
         .content_length = x->parse.content_length,
         .peer = str_of(c->peer),
     };
-    x->is_head = x->parse.ll.method == HTTP_HEAD;
+    x->base.is_head = x->parse.ll.method == HTTP_HEAD;
     x->continue_owed = x->parse.expect_continue;
-    sm_move(&x->in, x->base.req.has_body ? IN_BODY : IN_DONE);
+    move_in(x, x->base.req.has_body ? IN_BODY : IN_DONE);
     c->srv->on_request(&x->base, &x->base.req, c->srv->arg);
 }
 
@@ -386,12 +365,13 @@ static void begin_request(struct h1_exchange *x)
 static void take_body(struct h1_exchange *x, struct str chunk)
 {
     x->continue_owed = false;
-    if (x->out.at == OUT_GONE || x->body_ended) {
+    if (http_out_is_over(&x->base) || x->base.body == HTTP_BODY_ENDED) {
         x->discarded += chunk.n;
         if (x->discarded > HTTP_DISCARD_MAX_BYTES)
             http_conn_retire(x->base.c);
         return;
     }
+    assert(http_body_is_wanted(&x->base));
     x->body_seen += chunk.n;
     x->pace.bytes += chunk.n;
     if (x->body_seen > x->body_max) {
@@ -405,6 +385,7 @@ static void take_body(struct h1_exchange *x, struct str chunk)
 /* One step of parsing; false: stop for now. */
 static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_used)
 {
+    assert(x->in == IN_HEAD || x->in == IN_BODY);
     int event = http_parse_feed(&x->parse, p, n, ret_used);
     switch (event) {
     case HTTP_EVENT_MORE:
@@ -417,19 +398,19 @@ static bool step(struct h1_exchange *x, const char *p, size_t n, size_t *ret_use
         take_body(x, x->parse.chunk);
         return true;
     case HTTP_EVENT_END:
-        sm_move(&x->in, IN_DONE);
+        move_in(x, IN_DONE);
         if (x->parse.trailers.n)
             x->base.request_trailers = &x->parse.trailers;
         timer_stop(x->base.c->srv->loop, &x->timer);
-        end_body(x, 0);
+        http_exchange_end_body(&x->base, 0);
         return true;
     }
     *ret_used = n; /* the beginning of a next request is unknown after this */
-    bool in_head = x->in.at == IN_HEAD;
+    bool in_head = x->in == IN_HEAD;
     int status = x->parse.status;
     request_failed(x, status, event, x->parse.error);
-    if (in_head && x->out.at == OUT_ENDED)
-        sm_move(&x->in, IN_DONE);
+    if (in_head && http_out_has_ended(&x->base))
+        move_in(x, IN_DONE);
     return false;
 }
 
@@ -438,19 +419,18 @@ static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
     struct conn *c = x->base.c;
     size_t used = 0;
     for (;;) {
-        if (x->in.at == IN_TUNNEL && used < n && is_body_wanted_now(x)) {
+        if (x->in == IN_TUNNEL && used < n && is_body_wanted_now(x)) {
             take_body(x, str_n(p + used, n - used));
             return n;
         }
-        if (x->in.at == IN_TUNNEL || x->in.at == IN_DONE ||
-            (x->in.at == IN_BODY && !is_body_wanted_now(x)))
+        if (x->in == IN_TUNNEL || x->in == IN_DONE || (x->in == IN_BODY && !is_body_wanted_now(x)))
             return used;
-        if (x->in.at == IN_HEAD && used == n)
+        if (x->in == IN_HEAD && used == n)
             return used;
         size_t took;
         bool more = step(x, p + used, n - used, &took);
         used += took;
-        if (c->lingering || c->s.failed || c->s.closing)
+        if (c->at == CONN_LINGERING || stream_is_over(&c->s))
             return n;
         if (!more)
             return used;
@@ -461,8 +441,9 @@ static size_t exchange_input(struct h1_exchange *x, const char *p, size_t n)
 
 static void tell_writable(struct h1_exchange *x)
 {
+    assert(x->base.c->x == x);
     bool enough = stream_pending(&x->base.c->s) <= HTTP_WRITE_HIGH_BYTES / 4;
-    if (!x->writable_owed || x->out.at != OUT_OPEN || !enough)
+    if (!x->writable_owed || x->base.out != HTTP_OUT_OPEN || !enough)
         return;
     x->writable_owed = false;
     if (x->base.ops->on_writable)
@@ -471,11 +452,11 @@ static void tell_writable(struct h1_exchange *x)
 
 static void exchange_settle(struct h1_exchange *x)
 {
-    if (x->body_result < 0 && !x->body_ended)
+    if (x->body_result < 0 && x->base.body != HTTP_BODY_ENDED)
         request_failed(x, 413, x->body_result, "request body too large");
-    else if (x->body_wanted && x->in.at == IN_DONE && !x->body_ended)
-        end_body(x, 0);
-    else if (x->body_resumed && x->in.at == IN_BODY && !stream_has_held(&x->base.c->s))
+    else if (x->base.body == HTTP_BODY_ASKED && x->in == IN_DONE)
+        http_exchange_end_body(&x->base, 0);
+    else if (x->body_resumed && x->in == IN_BODY && !stream_has_held(&x->base.c->s))
         (void)exchange_input(x, "", 0); /* only the end may be left */
     x->body_resumed = false;
     tell_writable(x);
@@ -487,8 +468,8 @@ static void exchange_settle(struct h1_exchange *x)
  * body was allowed to be idle. */
 static bool is_body_owed(const struct h1_exchange *x)
 {
-    bool may_idle = x->base.body_may_idle && x->out.at != OUT_GONE;
-    return x->in.at == IN_BODY && is_body_wanted_now(x) && !may_idle;
+    bool may_idle = x->base.body_may_idle && !http_out_is_over(&x->base);
+    return x->in == IN_BODY && is_body_wanted_now(x) && !may_idle;
 }
 
 static void on_exchange_timer(struct timer *t)
@@ -496,24 +477,21 @@ static void on_exchange_timer(struct timer *t)
     struct h1_exchange *x = container_of(t, struct h1_exchange, timer);
     struct conn *c = x->base.c;
     uint64_t now = loop_now_ms(c->srv->loop), silent = now - x->active_ms;
+    assert(c->x == x && c->at == CONN_SPEAKING && now >= x->active_ms);
     if (x->half_closed) {
         stream_fail(&c->s, -ECONNRESET, "peer closed the connection");
         return;
     }
-    if (x->in.at == IN_TUNNEL) {
+    if (x->in == IN_TUNNEL) {
         if (silent >= c->srv->half_closed_ms)
             stream_fail(&c->s, -ETIMEDOUT, "peer does not end the tunnel");
         else
             timer_start(c->srv->loop, t, c->srv->half_closed_ms - silent, on_exchange_timer);
         return;
     }
-    if (x->in.at == IN_HEAD) {
-        if (!x->got_byte || !c->s.opened) {
-            stream_close(&c->s); /* perhaps opened in advance; nothing to answer */
-            return;
-        }
+    if (x->in == IN_HEAD) {
         request_failed(x, 408, -ETIMEDOUT, "request head not complete in time");
-        sm_move(&x->in, IN_DONE);
+        move_in(x, IN_DONE);
         stream_kick(&c->s);
         return;
     }
@@ -532,11 +510,11 @@ static void arm_timer(struct h1_exchange *x)
     struct http_server *srv = x->base.c->srv;
     if (timer_is_armed(&x->timer))
         return;
-    if (x->half_closed && x->out.at != OUT_GONE)
+    if (x->half_closed && !http_out_is_over(&x->base))
         timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
-    else if (x->in.at == IN_TUNNEL && x->out.at == OUT_ENDED)
+    else if (x->in == IN_TUNNEL && http_out_has_ended(&x->base))
         timer_start(srv->loop, &x->timer, srv->half_closed_ms, on_exchange_timer);
-    else if (x->in.at == IN_HEAD)
+    else if (x->in == IN_HEAD)
         timer_start(srv->loop, &x->timer, srv->head_timeout_ms, on_exchange_timer);
     else if (is_body_owed(x))
         timer_start(srv->loop, &x->timer, srv->body_idle_ms, on_exchange_timer);
@@ -569,7 +547,6 @@ static size_t h1_data(struct conn *c, const char *p, size_t n)
         http_conn_busy(c);
     }
     c->x->active_ms = loop_now_ms(c->srv->loop);
-    c->x->got_byte = true;
     return exchange_input(c->x, p, n);
 }
 
@@ -578,23 +555,23 @@ static void h1_eof(struct conn *c)
     struct stream *s = &c->s;
     struct h1_exchange *x = c->x;
     c->close_after = true;
-    if (!x || x->in.at == IN_HEAD) {
+    if (!x || x->in == IN_HEAD) {
         if (x)
             exchange_gone(x, -ECONNRESET);
         stream_close(s);
         return;
     }
-    if (x->in.at == IN_TUNNEL) {
-        if (s->eof_is_clean)
-            sm_move(&x->in, IN_DONE); /* reported in exchange_settle() if the handler reads */
+    if (x->in == IN_TUNNEL) {
+        if (s->in == STREAM_IN_ENDED)
+            move_in(x, IN_DONE); /* reported in exchange_settle() if the handler reads */
         else
             stream_fail(s, -ECONNRESET, "peer closed the connection");
         return;
     }
-    if (x->out.at == OUT_ENDED)
+    if (http_out_has_ended(&x->base))
         return; /* the written response may still arrive */
     /* A half-closed TCP peer may still want the response; TLS and Unix peers never half-close. */
-    if (x->in.at == IN_DONE && !s->ssl && !s->is_pipe)
+    if (x->in == IN_DONE && !s->ssl && !s->is_pipe)
         x->half_closed = true;
     else
         stream_fail(s, -ECONNRESET, "peer closed the connection");
@@ -604,6 +581,7 @@ static void h1_eof(struct conn *c)
  * stream. */
 static void rest(struct conn *c)
 {
+    assert(c->x->in == IN_DONE && c->x->base.out == HTTP_OUT_GONE);
     exchange_recycle(c->x);
     c->s.read_max = 0;
     http_conn_rest(c);
@@ -614,17 +592,27 @@ static void rest(struct conn *c)
 static void after_response(struct conn *c)
 {
     struct h1_exchange *x = c->x;
+    assert(http_out_has_ended(&x->base) && stream_pending(&c->s) == 0);
     exchange_gone(x, x->gone_result);
     if (x->gone_result < 0 || x->continue_owed)
         c->close_after = true;
     if (c->close_after) {
         http_conn_retire(c);
-    } else if (x->in.at == IN_DONE) {
+    } else if (x->in == IN_DONE) {
         rest(c);
     } else {
         x->active_ms = loop_now_ms(c->srv->loop);
         stream_resume(&c->s); /* discard the rest of the body */
     }
+}
+
+/* The discarded body has ended. The server may have begun to drain meanwhile. */
+static void end_discard(struct conn *c)
+{
+    if (c->close_after)
+        http_conn_retire(c);
+    else
+        rest(c);
 }
 
 static void h1_settled(struct conn *c)
@@ -633,15 +621,15 @@ static void h1_settled(struct conn *c)
     if (!x)
         return;
     exchange_settle(x);
-    bool written = x->out.at == OUT_ENDED && stream_pending(&c->s) == 0;
-    if (written && x->in.at == IN_TUNNEL && !c->s.finishing)
+    bool written = http_out_has_ended(&x->base) && stream_pending(&c->s) == 0;
+    if (written && x->in == IN_TUNNEL && c->s.out_at == STREAM_OUT_OPEN)
         stream_finish(&c->s); /* the peer may still send */
-    else if (written && x->in.at != IN_TUNNEL)
+    else if (written && x->in != IN_TUNNEL)
         after_response(c);
-    else if (x->out.at == OUT_GONE && x->in.at == IN_DONE)
-        rest(c); /* the discarded body has ended */
+    else if (http_out_is_over(&x->base) && x->in == IN_DONE)
+        end_discard(c);
     if (c->x) {
-        c->s.read_max = c->x->in.at == IN_DONE ? WATCH_READ_BYTES : 0;
+        c->s.read_max = c->x->in == IN_DONE ? WATCH_READ_BYTES : 0;
         arm_timer(c->x);
     }
 }
@@ -661,13 +649,13 @@ static void h1_release(struct conn *c)
 static void h1_finish(struct conn *c)
 {
     c->close_after = true;
-    if (!c->x || (c->x->in.at == IN_HEAD && !c->x->got_byte))
+    if (!c->x)
         stream_close(&c->s);
 }
 
 static void h1_cut(struct conn *c)
 {
-    if (!c->x || c->x->out.at == OUT_GONE || c->x->in.at == IN_HEAD)
+    if (!c->x || http_out_is_over(&c->x->base) || c->x->in == IN_HEAD)
         stream_close(&c->s);
     else
         stream_fail(&c->s, -ECANCELED, "server closes");
@@ -693,6 +681,7 @@ const struct conn_kind http1_kind = {
 
 void http1_trim_spares(struct http_server *srv, bool all)
 {
+    assert((srv->n_spares == 0) == list_is_empty(&srv->spares));
     while (srv->n_spares > (all ? 0 : SPARES_AT_REST)) {
         srv->n_spares--;
         exchange_free(list_entry(list_pop_front(&srv->spares), struct h1_exchange, node));

@@ -96,7 +96,7 @@ static void on_idle(struct timer *t);
 
 static void arm_idle(struct link *l)
 {
-    if (timer_is_armed(&l->connect_timer) || l->s.closing)
+    if (timer_is_armed(&l->connect_timer) || stream_is_closing(&l->s))
         return;
     uint64_t due = l->idle_since + l->client->idle_ms, now = loop_now_ms(l->client->loop);
     timer_start(l->client->loop, &l->connect_timer, due > now ? due - now : 0, on_idle);
@@ -392,7 +392,7 @@ bool h2_link_has_room(const struct link *l)
     uint32_t max =
         nghttp2_session_get_remote_settings(h2->ng, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
     max = max == UINT32_MAX ? CALLS_AT_FIRST : MIN(max, (uint32_t)CALLS_MAX);
-    return !h2->draining && !l->s.failed && !l->s.closing && h2->n_calls < max &&
+    return !h2->draining && !stream_is_over(&l->s) && h2->n_calls < max &&
            nghttp2_session_check_request_allowed(h2->ng);
 }
 
@@ -541,7 +541,7 @@ void h2_link_settled(struct link *l)
         run_todo(h2);
         h2_pump(h2->ng, &l->s); /* window updates */
     }
-    if (l->s.failed || l->s.closing)
+    if (stream_is_over(&l->s))
         return;
     bool over = !nghttp2_session_want_read(h2->ng) && !nghttp2_session_want_write(h2->ng);
     if (over)

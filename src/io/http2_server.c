@@ -5,11 +5,17 @@
  * to read it: bytes arrive through h2_data() -> nghttp2 -> the callbacks on_*(). Streams with
  * pending work are in `todo`; h2_settled() handles them and makes nghttp2 write.
  *
- *     in:   HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
- *     out:  NONE --http_respond()--> OPEN --http_end()--> ENDED
+ * The request:
  *
- * A stream ends when nghttp2 closes it (on_stream_close), or with its connection; on_gone() runs
- * then.
+ *     HEAD --head--> BODY --end--> DONE      (HEAD -> DONE without a body)
+ *
+ * The response is enum http_out. on_gone() runs when the last frame of the response was sent, or
+ * when the stream ends before: nghttp2 closes it (on_stream_close), or its connection ends.
+ *
+ * The connection:
+ *
+ *     SERVING --the server drains--> FINISHING --no more requests in flight--> GOODBYE
+ *     SERVING --it was idle too long--> GOODBYE
  *
  * Back-pressure. Out: a stream keeps what the peer's windows do not admit yet; http_write() reports
  * full above STREAM_OUT_BYTES, or above less while many streams of a connection wait. Frames are
@@ -51,18 +57,23 @@ enum {
     FRAMES_WAIT_MAX = 8 * STREAMS_MAX
 };
 
-enum http2_server_in_state { IN_HEAD, IN_BODY, IN_DONE };
-enum http2_server_out_state { OUT_NONE, OUT_OPEN, OUT_ENDED };
+enum http2_server_in_state { IN_HEAD, IN_BODY, IN_DONE } __attribute__((packed));
+
+enum h2_at {
+    H2_SERVING,
+    H2_FINISHING, /* the client was notified: it starts no more requests */
+    H2_GOODBYE    /* GOAWAY was sent; the connection ends with its last stream */
+} __attribute__((packed));
 
 static const struct sm_state in_table[] = {
     [IN_HEAD] = { "head", EDGE(IN_BODY) | EDGE(IN_DONE) },
     [IN_BODY] = { "body", EDGE(IN_DONE) },
     [IN_DONE] = { "done", 0 },
 };
-static const struct sm_state out_table[] = {
-    [OUT_NONE] = { "none", EDGE(OUT_OPEN) },
-    [OUT_OPEN] = { "open", EDGE(OUT_ENDED) },
-    [OUT_ENDED] = { "ended", 0 },
+static const struct sm_state h2_table[] = {
+    [H2_SERVING] = { "serving", EDGE(H2_FINISHING) | EDGE(H2_GOODBYE) },
+    [H2_FINISHING] = { "finishing", EDGE(H2_GOODBYE) },
+    [H2_GOODBYE] = { "goodbye", 0 },
 };
 
 /* A token bucket: a burst, and a rate per second. */
@@ -80,17 +91,26 @@ struct h2 {
     size_t out_bytes; /* pending in all streams */
     struct bucket resets, chatter;
     struct h2_ping ping; /* while there are streams */
-    bool moved;          /* DATA or HEADERS were sent since the last PING */
-    bool finishing;      /* the server closes: GOAWAY was sent, streams finish */
-    bool said_goodbye;
+    enum h2_at at;
+    bool moved; /* DATA or HEADERS were sent since the last PING */
 };
+
+static void move(struct h2 *h2, enum h2_at to)
+{
+    assert(sm_is_edge(h2_table, h2->at, to));
+    h2->at = to;
+}
 
 struct h2_stream {
     struct http_exchange base;
     struct h2 *h2;
     int32_t id;
+    enum http2_server_in_state in;
+    bool continue_owed; /* the client waits for 100 before it sends the body */
+    bool writable_owed; /* the handler waits for on_writable() */
+    bool deferred;      /* nghttp2 waits for nghttp2_session_resume_data() */
+    bool wide_window;   /* widen() has run */
     struct list node, todo;
-    struct sm in, out;
 
     struct headers headers, got_trailers;
     size_t trailer_bytes;
@@ -101,17 +121,13 @@ struct h2_stream {
     const char *refuse_why;
 
     struct buf held; /* received body that the handler does not want yet */
-    bool body_wanted, body_paused, body_ended, continue_owed;
     int body_result;
     uint64_t body_max, body_seen;
     struct body_pace pace;
 
     struct buf q; /* response bytes; those before q_at were sent */
     size_t q_at;
-    bool is_head, counted, deferred, writable_owed, server_replied, wide_window;
-    bool complete;     /* ended or reset by us: nothing more is sent */
-    bool told;         /* on_gone() has run */
-    uint64_t out_left; /* bytes the handler still owes of a counted body */
+    uint64_t out_left; /* bytes the handler still owes of a body with a length */
     int gone_result;
 
     struct timer timer;
@@ -125,6 +141,12 @@ static struct h2_stream *of(const struct http_exchange *base)
     return container_of(base, struct h2_stream, base);
 }
 
+static void move_in(struct h2_stream *st, enum http2_server_in_state to)
+{
+    assert(sm_is_edge(in_table, st->in, to));
+    st->in = to;
+}
+
 static const struct exchange_kind h2_exchange_kind;
 
 static uint64_t now_ms(const struct h2 *h2)
@@ -134,12 +156,14 @@ static uint64_t now_ms(const struct h2 *h2)
 
 static size_t waiting(const struct h2_stream *st)
 {
+    assert(st->q_at <= st->q.n);
     return st->q.n - st->q_at;
 }
 
 /* Have h2_settled() handle the stream. */
 static void note(struct h2_stream *st)
 {
+    assert(list_is_linked(&st->node));
     if (!list_is_linked(&st->todo))
         list_push_back(&st->h2->todo, &st->todo);
     stream_kick(&st->h2->c->s);
@@ -189,6 +213,7 @@ static void count_ping(struct h2 *h2)
 
 static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
 {
+    assert(id > 0 && h2->c->h2 == h2);
     struct h2_stream *st = xnew(struct h2_stream);
     http_exchange_init(&st->base, &h2_exchange_kind, h2->c);
     st->h2 = h2;
@@ -196,8 +221,6 @@ static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
     st->target = BUF_INIT(HTTP_URI_MAX_BYTES);
     st->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
     st->q = BUF_INIT(STREAM_OUT_MAX_BYTES);
-    sm_init(&st->in, in_table, IN_HEAD);
-    sm_init(&st->out, out_table, OUT_NONE);
     st->active_ms = now_ms(h2);
     list_push_back(&h2->streams, &st->node);
     if (h2->n_streams++ == 0) {
@@ -205,15 +228,6 @@ static struct h2_stream *stream_new(struct h2 *h2, int32_t id)
         h2_ping_start(&h2->ping);
     }
     return st;
-}
-
-static void end_body(struct h2_stream *st, int r)
-{
-    if (st->body_ended)
-        return;
-    st->body_ended = true;
-    if (st->body_wanted && st->base.ops->on_body_end)
-        st->base.ops->on_body_end(&st->base, r);
 }
 
 /* Drop a held body that will not be read, and return its bytes to the connection's window. */
@@ -227,11 +241,11 @@ static void drop_held(struct h2_stream *st)
 /* The handler's last callbacks. Idempotent. */
 static void tell_gone(struct h2_stream *st, int r)
 {
-    if (st->told || st->in.at == IN_HEAD)
+    if (st->base.out == HTTP_OUT_GONE || st->in == IN_HEAD)
         return;
-    st->told = st->complete = true; /* later calls of the handler have no effect */
+    http_exchange_move_out(&st->base, HTTP_OUT_GONE);
     drop_held(st);
-    end_body(st, r == 0 ? -ECANCELED : r);
+    http_exchange_end_body(&st->base, r == 0 ? -ECANCELED : r);
     if (st->base.ops->on_gone)
         st->base.ops->on_gone(&st->base, r);
 }
@@ -239,8 +253,10 @@ static void tell_gone(struct h2_stream *st, int r)
 static void stream_free(struct h2_stream *st, int r)
 {
     struct h2 *h2 = st->h2;
+    assert(h2->n_streams > 0 && h2->out_bytes >= waiting(st));
     timer_stop(h2->c->srv->loop, &st->timer);
     tell_gone(st, r);
+    assert(st->base.out == HTTP_OUT_GONE || st->in == IN_HEAD);
     list_remove(&st->node);
     list_remove(&st->todo);
     h2->out_bytes -= waiting(st);
@@ -251,16 +267,20 @@ static void stream_free(struct h2_stream *st, int r)
     drop_held(st);
     buf_fini(&st->q);
     free(st);
-    if (--h2->n_streams == 0)
+    if (--h2->n_streams == 0) {
+        assert(list_is_empty(&h2->streams) && list_is_empty(&h2->todo) && h2->out_bytes == 0);
         h2_ping_stop(&h2->ping);
+    }
 }
 
 static void reset(struct h2_stream *st, int r, uint32_t code)
 {
-    if (st->complete)
+    assert(r < 0);
+    if (http_out_is_over(&st->base))
         return;
-    st->complete = true;
+    http_exchange_move_out(&st->base, HTTP_OUT_RESET);
     st->gone_result = r;
+    assert(st->h2->out_bytes >= waiting(st));
     st->h2->out_bytes -= waiting(st);
     buf_fini(&st->q);
     st->q_at = 0;
@@ -274,9 +294,10 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
                               uint32_t *flags, nghttp2_data_source *source, void *arg)
 {
     struct h2_stream *st = source->ptr;
+    assert(st->id == id);
     size_t there = waiting(st);
-    bool ended = st->out.at == OUT_ENDED;
-    if (st->complete || (there == 0 && !ended)) {
+    bool ended = http_out_has_ended(&st->base);
+    if (http_out_is_over(&st->base) || (there == 0 && !ended)) {
         st->deferred = true;
         return NGHTTP2_ERR_DEFERRED;
     }
@@ -285,7 +306,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
     if (!ended || n < there)
         return (ssize_t)n;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
-    if (st->base.trailers.n && !st->is_head) {
+    if (st->base.trailers.n && st->base.framing != HTTP_FRAMING_NONE) {
         nghttp2_nv nv[HEADERS_MAX];
         *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
         (void)nghttp2_submit_trailer(ng, id, nv, h2_trailers(nv, &st->base.trailers));
@@ -298,7 +319,7 @@ static ssize_t on_read_source(nghttp2_session *ng, int32_t id, uint8_t *buf, siz
 static void h2_inform(struct http_exchange *base, int status, const struct headers *headers)
 {
     struct h2_stream *st = of(base);
-    if (st->complete || st->out.at != OUT_NONE)
+    if (base->out != HTTP_OUT_NONE)
         return;
     nghttp2_nv nv[HEADERS_MAX + 1];
     char code[4];
@@ -322,12 +343,12 @@ static void h2_respond(struct http_exchange *base, int status, const struct head
                        uint64_t body_n)
 {
     struct h2_stream *st = of(base);
-    if (st->complete || st->server_replied)
+    if (http_out_is_closed(base))
         return;
     nghttp2_nv nv[HEADERS_MAX + 3];
     char code[4], length[24];
     size_t n = 0;
-    bool bodyless = st->is_head || status < 200 || status == 204 || status == 304;
+    bool bodyless = http_exchange_is_bodyless(base, status);
     (void)snprintf(code, sizeof code, "%03d", status);
     nv[n++] = h2_field(STR(":status"), str_n(code, 3));
     if (!headers || !headers_get(headers, "date").p)
@@ -341,10 +362,11 @@ static void h2_respond(struct http_exchange *base, int status, const struct head
     }
     const nghttp2_data_provider source = { .source.ptr = st, .read_callback = on_read_source };
     bool ends = body_n == 0 || (bodyless && body_n != HTTP_CHUNKED);
-    sm_move(&st->out, OUT_OPEN);
-    st->counted = !bodyless && body_n != HTTP_CHUNKED;
-    st->out_left = st->counted ? body_n : 0;
-    st->is_head = bodyless; /* from here on: no body bytes */
+    http_exchange_move_out(&st->base, HTTP_OUT_OPEN);
+    base->framing = bodyless                 ? HTTP_FRAMING_NONE
+                    : body_n == HTTP_CHUNKED ? HTTP_FRAMING_CHUNKED
+                                             : HTTP_FRAMING_LENGTH;
+    st->out_left = base->framing == HTTP_FRAMING_LENGTH ? body_n : 0;
     if (nghttp2_submit_response(st->h2->ng, st->id, nv, n, ends ? NULL : &source) < 0)
         reset(st, -ECONNRESET, NGHTTP2_INTERNAL_ERROR);
     stream_kick(&base->c->s);
@@ -366,13 +388,14 @@ static bool h2_write(struct http_exchange *base, struct str chunk)
 {
     struct h2_stream *st = of(base);
     struct h2 *h2 = st->h2;
-    if (st->complete || st->server_replied)
+    if (http_out_is_closed(base))
         return true;
-    assert(st->out.at == OUT_OPEN);
-    if (st->is_head || !chunk.n)
+    assert(st->base.out == HTTP_OUT_OPEN);
+    if (base->framing == HTTP_FRAMING_NONE || !chunk.n)
         return true;
-    assert(!st->counted || chunk.n <= st->out_left);
-    st->out_left -= st->counted ? chunk.n : 0;
+    bool counts = base->framing == HTTP_FRAMING_LENGTH;
+    assert(!counts || chunk.n <= st->out_left);
+    st->out_left -= counts ? chunk.n : 0;
     if (waiting(st) == 0)
         st->sent_ms = now_ms(h2);
     if (st->q_at > st->q.n / 2) {
@@ -399,57 +422,39 @@ static size_t h2_pending(const struct http_exchange *base)
 static void h2_end(struct http_exchange *base)
 {
     struct h2_stream *st = of(base);
-    if (st->complete || st->server_replied)
+    if (http_out_is_closed(base))
         return;
     if (st->out_left) {
         h2_abort(base); /* fewer bytes than promised */
         return;
     }
-    sm_move(&st->out, OUT_ENDED);
+    http_exchange_move_out(&st->base, HTTP_OUT_ENDED);
     resume_source(st);
     stream_kick(&base->c->s);
-}
-
-/* A response by the server itself. */
-static void server_reply(struct h2_stream *st, int status, const char *why)
-{
-    if (st->out.at != OUT_NONE)
-        return;
-    char body[128];
-    int n = snprintf(body, sizeof body, "%s\n", why);
-    struct headers h = { 0 };
-    (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
-    http_reply(&st->base, status, &h, str_n(body, MIN((size_t)n, sizeof body - 1)));
-    headers_fini(&h);
-    st->server_replied = true;
 }
 
 /* The request cannot be read to its end: send an error response, unless a response has begun. */
 static void request_failed(struct h2_stream *st, int status, int r, const char *why)
 {
-    if (st->complete)
+    if (http_out_is_over(&st->base))
         return;
-    bool under_way = st->out.at == OUT_OPEN;
-    end_body(st, r); /* the handler may send its own response */
+    assert(r < 0 && status >= 400);
+    bool under_way = st->base.out == HTTP_OUT_OPEN;
+    http_exchange_end_body(&st->base, r); /* the handler may send its own response */
     if (under_way) {
         reset(st, r, NGHTTP2_CANCEL);
         return;
     }
     st->gone_result = r == -EMSGSIZE ? 0 : r;
-    server_reply(st, status, why);
+    http_exchange_refuse(&st->base, status, why);
 }
 
 /* ------------------------------------------------------------------ the request's body */
 
-static bool is_body_wanted_now(const struct h2_stream *st)
-{
-    return st->body_wanted && !st->body_paused && !st->body_ended;
-}
-
 /* Enlarge the window for a large body that is read; a small body needs no WINDOW_UPDATE. */
 static void widen(struct h2_stream *st)
 {
-    if (st->wide_window || st->in.at != IN_BODY)
+    if (st->wide_window || st->in != IN_BODY)
         return;
     st->wide_window = true;
     (void)nghttp2_session_set_local_window_size(st->h2->ng, NGHTTP2_FLAG_NONE, st->id,
@@ -458,6 +463,7 @@ static void widen(struct h2_stream *st)
 
 static void deliver(struct h2_stream *st, struct str chunk)
 {
+    assert(st->base.body == HTTP_BODY_ASKED && !http_out_is_over(&st->base));
     if (st->body_seen > WINDOW_BYTES / 2)
         widen(st);
     st->body_seen += chunk.n;
@@ -476,9 +482,10 @@ static void consumed(struct h2_stream *st, size_t n)
 
 static void deliver_held(struct h2_stream *st)
 {
+    assert(st->held.n > 0);
     struct buf b = st->held;
     st->held = BUF_INIT(CONNECTION_WINDOW_BYTES);
-    if (!st->body_ended)
+    if (st->base.body != HTTP_BODY_ENDED)
         deliver(st, buf_str(&b));
     consumed(st, b.n);
     buf_fini(&b);
@@ -487,9 +494,9 @@ static void deliver_held(struct h2_stream *st)
 static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
 {
     struct h2_stream *st = of(base);
-    if (st->complete || st->body_wanted)
+    if (http_out_is_over(base) || base->body != HTTP_BODY_UNASKED)
         return;
-    st->body_wanted = true;
+    http_exchange_move_body(base, HTTP_BODY_ASKED);
     st->body_max = max_bytes;
     http_body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
@@ -510,15 +517,15 @@ static void h2_read_body(struct http_exchange *base, uint64_t max_bytes)
 
 static void h2_pause_body(struct http_exchange *base)
 {
-    of(base)->body_paused = true;
+    base->body_paused = true;
 }
 
 static void h2_resume_body(struct http_exchange *base)
 {
     struct h2_stream *st = of(base);
-    if (st->complete || !st->body_paused)
+    if (http_out_is_over(base) || !base->body_paused)
         return;
-    st->body_paused = false;
+    base->body_paused = false;
     http_body_pace_start(&st->pace, base->c);
     st->active_ms = now_ms(st->h2);
     note(st);
@@ -549,9 +556,9 @@ static uint64_t patience(const struct h2_stream *st)
 {
     const struct http_server *srv = st->h2->c->srv;
     uint64_t now = now_ms(st->h2), in = UINT64_MAX, out = UINT64_MAX;
-    if (st->in.at == IN_HEAD)
+    if (st->in == IN_HEAD)
         in = left_of(st->active_ms, srv->head_timeout_ms, now);
-    else if (st->in.at == IN_BODY && is_body_wanted_now(st) && !st->base.body_may_idle)
+    else if (st->in == IN_BODY && http_body_is_wanted(&st->base) && !st->base.body_may_idle)
         in = http_body_pace_is_too_slow(&st->pace, st->h2->c)
                  ? 0
                  : left_of(st->active_ms, srv->body_idle_ms, now);
@@ -566,7 +573,7 @@ static void arm_timer(struct h2_stream *st)
 {
     struct loop *loop = st->h2->c->srv->loop;
     uint64_t left = patience(st);
-    if (st->complete)
+    if (http_out_is_over(&st->base))
         return;
     if (left == UINT64_MAX)
         timer_stop(loop, &st->timer);
@@ -585,11 +592,12 @@ static void on_stream_timer(struct timer *t)
 {
     struct h2_stream *st = container_of(t, struct h2_stream, timer);
     struct conn *c = st->h2->c;
-    if (st->complete || patience(st) > 0) {
+    assert(list_is_linked(&st->node));
+    if (http_out_is_over(&st->base) || patience(st) > 0) {
         arm_timer(st);
         return;
     }
-    if (st->in.at == IN_HEAD) /* no other frame may precede the end of the head */
+    if (st->in == IN_HEAD) /* no other frame may precede the end of the head */
         stream_fail(&c->s, -ETIMEDOUT, "request head not complete in time");
     else if (waiting(st) && left_of(st->sent_ms, c->srv->write_stall_ms, now_ms(st->h2)) == 0)
         reset(st, -ETIMEDOUT, NGHTTP2_CANCEL);
@@ -642,7 +650,7 @@ static void take_pseudo(struct h2_stream *st, struct str name, struct str value)
 static int take_trailer(struct h2_stream *st, struct str name, struct str value)
 {
     st->trailer_bytes += name.n + value.n + 4;
-    if (st->complete || !http_is_trailer(name))
+    if (http_out_is_over(&st->base) || !http_is_trailer(name))
         return 0;
     if (st->trailer_bytes > HTTP_TRAILERS_MAX_BYTES ||
         headers_add(&st->got_trailers, name, value) < 0)
@@ -657,7 +665,7 @@ static int on_header(nghttp2_session *ng, const nghttp2_frame *frame, const uint
     struct str key = str_n((const char *)name, name_n), text = str_n((const char *)value, value_n);
     if (!st)
         return 0;
-    if (st->in.at != IN_HEAD)
+    if (st->in != IN_HEAD)
         return take_trailer(st, key, text);
     st->head_bytes += name_n + value_n + 4;
     if (st->head_bytes > HTTP_HEAD_MAX_BYTES) {
@@ -693,6 +701,7 @@ static void check_request(struct h2_stream *st)
 static void begin_request(struct h2_stream *st, bool ends)
 {
     struct conn *c = st->h2->c;
+    assert(st->in == IN_HEAD && st->base.out == HTTP_OUT_NONE);
     uint64_t length;
     struct str said = headers_get(&st->headers, "content-length");
     if (ends)
@@ -709,11 +718,11 @@ static void begin_request(struct h2_stream *st, bool ends)
         .content_length = length,
         .peer = str_of(c->peer),
     };
-    st->is_head = strcmp(st->method, "HEAD") == 0;
+    st->base.is_head = strcmp(st->method, "HEAD") == 0;
     st->continue_owed = !ends && headers_get(&st->headers, "expect").p;
-    sm_move(&st->in, ends ? IN_DONE : IN_BODY);
+    move_in(st, ends ? IN_DONE : IN_BODY);
     if (st->refuse)
-        server_reply(st, st->refuse, st->refuse_why);
+        http_exchange_refuse(&st->base, st->refuse, st->refuse_why);
     else
         c->srv->on_request(&st->base, &st->base.req, c->srv->arg);
 }
@@ -728,12 +737,12 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
     }
     st->active_ms = now_ms(st->h2);
     st->continue_owed = false;
-    if (st->complete) { /* answered; its window stays closed */
+    if (http_out_is_over(&st->base)) { /* answered; its window stays closed */
         (void)nghttp2_session_consume_connection(ng, n);
         return 0;
     }
-    bool unwanted = st->body_ended;
-    if (!unwanted && (!is_body_wanted_now(st) || st->held.n)) {
+    bool unwanted = st->base.body == HTTP_BODY_ENDED;
+    if (!unwanted && (!http_body_is_wanted(&st->base) || st->held.n)) {
         if (buf_add(&st->held, p, n) < 0) /* bounded by the windows */
             return NGHTTP2_ERR_CALLBACK_FAILURE;
         return 0;
@@ -747,7 +756,7 @@ static int on_data_chunk(nghttp2_session *ng, uint8_t flags, int32_t id, const u
 
 static void body_complete(struct h2_stream *st)
 {
-    sm_move(&st->in, IN_DONE);
+    move_in(st, IN_DONE);
     if (st->got_trailers.n)
         st->base.request_trailers = &st->got_trailers;
     note(st); /* the end is reported there, after the held body */
@@ -757,11 +766,12 @@ static void body_complete(struct h2_stream *st)
 
 static void say_goodbye(struct h2 *h2)
 {
-    if (!h2->said_goodbye)
-        (void)nghttp2_submit_goaway(h2->ng, NGHTTP2_FLAG_NONE,
-                                    nghttp2_session_get_last_proc_stream_id(h2->ng),
-                                    NGHTTP2_NO_ERROR, NULL, 0);
-    h2->said_goodbye = true;
+    if (h2->at == H2_GOODBYE)
+        return;
+    move(h2, H2_GOODBYE);
+    (void)nghttp2_submit_goaway(h2->ng, NGHTTP2_FLAG_NONE,
+                                nghttp2_session_get_last_proc_stream_id(h2->ng), NGHTTP2_NO_ERROR,
+                                NULL, 0);
 }
 
 static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
@@ -771,13 +781,13 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
     bool ack = frame->hd.flags & NGHTTP2_FLAG_ACK, ends = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
     switch (frame->hd.type) {
     case NGHTTP2_HEADERS:
-        if (st && st->in.at == IN_HEAD)
+        if (st && st->in == IN_HEAD)
             begin_request(st, ends);
-        else if (st && st->in.at == IN_BODY && ends)
+        else if (st && st->in == IN_BODY && ends)
             body_complete(st);
         break;
     case NGHTTP2_DATA:
-        if (st && st->in.at == IN_BODY && ends)
+        if (st && st->in == IN_BODY && ends)
             body_complete(st);
         else if (frame->hd.length == 0)
             count_chatter(h2);
@@ -785,7 +795,7 @@ static int on_frame(nghttp2_session *ng, const nghttp2_frame *frame, void *arg)
     case NGHTTP2_PING:
         if (ack && h2_ping_is_ours(&frame->ping))
             break; /* counted when its bytes arrived */
-        if (ack && h2->finishing)
+        if (ack && h2->at != H2_SERVING)
             say_goodbye(h2); /* requests in flight at the notice have arrived */
         else
             count_ping(h2);
@@ -818,14 +828,14 @@ static int on_frame_sent(nghttp2_session *ng, const nghttp2_frame *frame, void *
     struct h2_stream *st = nghttp2_session_get_stream_user_data(ng, frame->hd.stream_id);
     if (!ends || !st)
         return 0;
-    bool whole = st->out.at == OUT_ENDED && st->gone_result == 0;
+    bool whole = http_out_has_ended(&st->base) && st->gone_result == 0;
     tell_gone(st, whole ? 0 : st->gone_result < 0 ? st->gone_result : -ECONNRESET);
     timer_stop(h2->c->srv->loop, &st->timer);
     /*
      * The rest of the request is not needed (RFC 9113 section 8.1). An immediate reset would be
      * correct, but some clients then lose the response.
      */
-    if (st->in.at == IN_BODY)
+    if (st->in == IN_BODY)
         timer_start(h2->c->srv->loop, &st->timer, LINGER_MS, on_linger);
     return 0;
 }
@@ -850,6 +860,7 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
     struct h2 *h2 = arg;
     struct h2_stream *st = source->ptr;
     struct stream *s = &h2->c->s;
+    assert(n <= waiting(st) && n <= h2->out_bytes);
     int r = h2_send_data(s, head, st->q.p + st->q_at, n);
     st->q_at += n;
     h2->out_bytes -= n;
@@ -871,7 +882,8 @@ static int on_send_data(nghttp2_session *ng, nghttp2_frame *frame, const uint8_t
 
 static void tell_writable(struct h2_stream *st)
 {
-    if (!st->writable_owed || st->out.at != OUT_OPEN || waiting(st) > STREAM_OUT_LOW_BYTES / 2)
+    if (!st->writable_owed || st->base.out != HTTP_OUT_OPEN ||
+        waiting(st) > STREAM_OUT_LOW_BYTES / 2)
         return;
     st->writable_owed = false;
     if (st->base.ops->on_writable)
@@ -881,13 +893,13 @@ static void tell_writable(struct h2_stream *st)
 /* Continue a stream: run pending callbacks of its handler, arm its timer. */
 static void step(struct h2_stream *st)
 {
-    if (!st->complete) {
-        if (st->body_result < 0 && !st->body_ended)
+    if (!http_out_is_over(&st->base)) {
+        if (st->body_result < 0 && st->base.body != HTTP_BODY_ENDED)
             request_failed(st, 413, st->body_result, "request body too large");
-        if (st->held.n && (is_body_wanted_now(st) || st->body_ended))
+        if (st->held.n && (http_body_is_wanted(&st->base) || st->base.body == HTTP_BODY_ENDED))
             deliver_held(st);
-        if (st->in.at == IN_DONE && is_body_wanted_now(st) && !st->held.n)
-            end_body(st, 0);
+        if (st->in == IN_DONE && http_body_is_wanted(&st->base) && !st->held.n)
+            http_exchange_end_body(&st->base, 0);
         tell_writable(st);
     }
     arm_timer(st);
@@ -915,14 +927,15 @@ static void h2_settled(struct conn *c)
     h2_pump(h2->ng, &h2->c->s);
     run_todo(h2);
     h2_pump(h2->ng, &h2->c->s); /* write the results: responses and window updates */
-    if (c->s.failed || c->s.closing)
+    if (stream_is_over(&c->s))
         return;
-    if (h2->finishing && h2->n_streams == 0 && h2->said_goodbye == false) {
+    if (h2->at == H2_FINISHING && h2->n_streams == 0) {
         say_goodbye(h2);
         h2_pump(h2->ng, &h2->c->s);
     }
     bool over = !nghttp2_session_want_read(h2->ng) && !nghttp2_session_want_write(h2->ng);
-    if (over || (h2->said_goodbye && h2->n_streams == 0 && !nghttp2_session_want_write(h2->ng))) {
+    if (over ||
+        (h2->at == H2_GOODBYE && h2->n_streams == 0 && !nghttp2_session_want_write(h2->ng))) {
         h2_lost(c, -ECONNRESET);
         http_conn_busy(c);
         http_conn_retire(c);
@@ -963,8 +976,8 @@ static void h2_open(struct conn *c)
                                                 CONNECTION_WINDOW_BYTES);
     h2_ping_init(&h2->ping, &c->s, h2->ng, c->srv->ping_ms, 0);
     http_conn_rest(c);
-    if (c->srv->draining)
-        h2->finishing = true;
+    if (c->srv->at >= HTTP_SERVER_DRAINING)
+        move(h2, H2_FINISHING);
 }
 
 static void h2_release(struct conn *c)
@@ -973,6 +986,7 @@ static void h2_release(struct conn *c)
     c->h2 = NULL;
     if (!h2)
         return;
+    assert(h2->n_streams == 0 && !timer_is_armed(&h2->ping.timer));
     nghttp2_session_del(h2->ng);
     free(h2);
 }
@@ -1016,7 +1030,8 @@ static void h2_finish(struct conn *c)
         h2_expire(c);
         return;
     }
-    h2->finishing = true;
+    if (h2->at == H2_SERVING)
+        move(h2, H2_FINISHING);
     (void)nghttp2_submit_shutdown_notice(h2->ng);
     (void)nghttp2_submit_ping(h2->ng, NGHTTP2_FLAG_NONE, NULL);
     stream_kick(&c->s);

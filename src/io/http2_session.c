@@ -33,7 +33,7 @@ static void *h2_calloc(size_t n, size_t size, void *arg)
 
 static void *h2_realloc(void *p, size_t n, void *arg)
 {
-    assert(!p || p != frames.block);
+    assert(!p || p != frames.block); /* no frame outgrows it */
     if (p || frames.lent || n < FRAME_BLOCK_MIN_BYTES || n > FRAME_BLOCK_BYTES)
         return realloc(p, n);
     frames.lent = true;
@@ -70,6 +70,7 @@ nghttp2_session *h2_session_new(bool is_server, nghttp2_session_callbacks *cb, v
     nghttp2_option_set_no_auto_window_update(opt, 1);
     nghttp2_option_set_no_closed_streams(opt, 1);
     nghttp2_option_set_max_deflate_dynamic_table_size(opt, H2_HPACK_BYTES);
+    assert(frames.lent); /* else a session is being created already */
     frames.lent = false;
     if ((is_server ? nghttp2_session_server_new3(&ng, cb, arg, opt, &mem)
                    : nghttp2_session_client_new3(&ng, cb, arg, opt, &mem)) != 0)
@@ -116,6 +117,7 @@ bool h2_ping_is_ours(const nghttp2_ping *frame)
 static void on_ping_due(struct timer *t)
 {
     struct h2_ping *p = container_of(t, struct h2_ping, timer);
+    assert(p->every_ms && !stream_is_closing(p->s) && p->heard_ms <= loop_now_ms(p->loop));
     uint64_t silent = loop_now_ms(p->loop) - p->heard_ms;
     if (p->asked) {
         stream_fail(p->s, -ETIMEDOUT, "peer does not answer a ping");

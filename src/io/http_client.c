@@ -503,8 +503,9 @@ static void link_rest(struct link *l)
 static void response_done(struct link *l, bool left)
 {
     struct http_call *call = l->call;
-    bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) && !l->s.eof &&
-                    call->body.at == BODY_WHOLE && !l->s.muted && !l->client->closing;
+    bool reusable = l->parse.keep_alive && !left && !stream_pending(&l->s) &&
+                    !stream_is_at_eof(&l->s) && call->body.at == BODY_WHOLE &&
+                    l->s.out_at != STREAM_OUT_MUTED && !l->client->closing;
     if (l->parse.trailers.n) {
         exchange_report_trailers(&call->x, &l->parse.trailers);
         if (l->call != call) /* cancelled: the link was closed with it */
@@ -595,7 +596,8 @@ static size_t advance(struct link *l, const char *p, size_t n)
         used += took;
         bool over = event < 0 || (event == HTTP_EVENT_END && !is_interim(l));
         bool more = step(l, event, n - used);
-        if (over || l->s.closing || l->call != call) /* the link may have another call already */
+        if (over || stream_is_closing(&l->s) ||
+            l->call != call) /* the link may have another call already */
             return n;
         if (!more || http_call_is_paused(call))
             return used;
@@ -709,12 +711,12 @@ static void on_eof(struct stream *s)
         http_link_close(l);
         return;
     }
-    if (l->call->sm.at == CALL_TUNNEL && s->eof_is_clean) {
+    if (l->call->sm.at == CALL_TUNNEL && l->s.in == STREAM_IN_ENDED) {
         tunnel_done(l);
         return;
     }
     bool ends_so = l->got_byte && http_parse_eof(&l->parse) == HTTP_EVENT_END && !is_interim(l);
-    if (ends_so && (s->eof_is_clean || !l->parse.until_eof)) {
+    if (ends_so && (s->in == STREAM_IN_ENDED || !l->parse.until_eof)) {
         response_done(l, false);
         return;
     }
@@ -887,11 +889,11 @@ static void on_error(struct stream *s, int r, const struct err *err)
 {
     struct link *l = container_of(s, struct link, s);
     struct err full = *err;
-    if (!s->opened && l->next_addr && l->call) {
+    if (s->at == STREAM_UNREACHED && l->next_addr && l->call) {
         stream_close(s); /* on_link_closed() tries the next one */
         return;
     }
-    if (!s->opened)
+    if (s->at == STREAM_UNREACHED)
         add_target(l, r, &full);
     link_failed(l, r, &full);
 }

@@ -2,6 +2,37 @@
 /* The calls of handlers, for both versions of HTTP; see http.h. */
 #include "io/http_server_int.h"
 
+#include <stdio.h>
+
+const struct sm_state http_out_table[] = {
+    [HTTP_OUT_NONE] = { "none", EDGE(HTTP_OUT_OPEN) | EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
+    [HTTP_OUT_OPEN] = { "open", EDGE(HTTP_OUT_ENDED) | EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
+    [HTTP_OUT_ENDED] = { "ended",
+                         EDGE(HTTP_OUT_REFUSED) | EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
+    [HTTP_OUT_REFUSED] = { "refused", EDGE(HTTP_OUT_RESET) | EDGE(HTTP_OUT_GONE) },
+    [HTTP_OUT_RESET] = { "reset", EDGE(HTTP_OUT_GONE) },
+    [HTTP_OUT_GONE] = { "gone", 0 },
+};
+const struct sm_state http_body_table[] = {
+    [HTTP_BODY_UNASKED] = { "unasked", EDGE(HTTP_BODY_ASKED) | EDGE(HTTP_BODY_ENDED) },
+    [HTTP_BODY_ASKED] = { "asked", EDGE(HTTP_BODY_ENDED) | EDGE(HTTP_BODY_UNASKED) },
+    [HTTP_BODY_ENDED] = { "ended", EDGE(HTTP_BODY_UNASKED) },
+};
+
+void http_exchange_refuse(struct http_exchange *x, int status, const char *why)
+{
+    if (x->out != HTTP_OUT_NONE)
+        return;
+    char body[128];
+    int n = snprintf(body, sizeof body, "%s\n", why);
+    struct headers h = { 0 };
+    (void)headers_addc(&h, "content-type", "text/plain; charset=utf-8");
+    http_reply(x, status, &h, str_n(body, MIN((size_t)n, sizeof body - 1)));
+    headers_fini(&h);
+    if (x->out == HTTP_OUT_ENDED) /* else HTTP/2 has reset the stream */
+        http_exchange_move_out(x, HTTP_OUT_REFUSED);
+}
+
 void http_exchange_init(struct http_exchange *x, const struct exchange_kind *kind, struct conn *c)
 {
     static const struct http_exchange_ops no_ops;
@@ -26,6 +57,7 @@ bool http_body_pace_is_too_slow(const struct body_pace *p, const struct conn *c)
 
 void http_exchange_set(struct http_exchange *x, const struct http_exchange_ops *ops, void *data)
 {
+    assert(ops && x->out != HTTP_OUT_GONE);
     x->ops = ops;
     x->data = data;
 }
@@ -69,6 +101,7 @@ void http_inform(struct http_exchange *x, int status, const struct headers *head
 void http_respond(struct http_exchange *x, int status, const struct headers *headers,
                   uint64_t body_n)
 {
+    assert(status >= 100 && status <= 999);
     x->kind->respond(x, status, headers, body_n);
 }
 

@@ -2,6 +2,7 @@
 /* HTTP/1.1 messages on llhttp; see http_parse.h. */
 #include "io/http_parse.h"
 
+#include "base/sm.h"
 #include "io/http.h"
 #include "io/http_text.h"
 
@@ -15,6 +16,24 @@ static int refuse(struct http_parse *p, int status, const char *why)
     p->status = status;
     p->error = why;
     return HPE_USER;
+}
+
+static const struct sm_state parse_table[] = {
+    [HTTP_PARSE_LINE] = { "line", EDGE(HTTP_PARSE_FIELDS) | EDGE(HTTP_PARSE_BODY) },
+    [HTTP_PARSE_FIELDS] = { "fields", EDGE(HTTP_PARSE_BODY) },
+    [HTTP_PARSE_BODY] = { "body", EDGE(HTTP_PARSE_ENDED) },
+    [HTTP_PARSE_ENDED] = { "ended", 0 },
+};
+
+static void move(struct http_parse *p, enum http_parse_at to)
+{
+    assert(sm_is_edge(parse_table, p->at, to));
+    p->at = to;
+}
+
+static bool has_head(const struct http_parse *p)
+{
+    return p->at >= HTTP_PARSE_BODY;
 }
 
 /* Each kept byte of the head counts, and 4 for the separators of a field. */
@@ -50,6 +69,7 @@ static int on_url(llhttp_t *ll, const char *at, size_t n)
 static char byte_before(const struct http_parse *p, const char *at, size_t back)
 {
     size_t in_input = (size_t)(at - p->input);
+    assert(back <= 2 && at >= p->input && at <= p->input_end);
     return back <= in_input ? at[-(ptrdiff_t)back] : p->before[2 + in_input - back];
 }
 
@@ -58,19 +78,20 @@ static int on_name(llhttp_t *ll, const char *at, size_t n)
     struct http_parse *p = of(ll);
     p->name_end = at + n;
     /* llhttp accepts a line end without CR only here. */
-    if (!p->has_fields && ll->type == HTTP_REQUEST && byte_before(p, at, 2) != '\r')
+    if (p->at == HTTP_PARSE_LINE && ll->type == HTTP_REQUEST && byte_before(p, at, 2) != '\r')
         return refuse(p, 400, "the request line ends without CR");
-    p->has_fields = true;
+    if (p->at == HTTP_PARSE_LINE)
+        move(p, HTTP_PARSE_FIELDS);
     if (buf_add(&p->field, at, n) < 0)
         return refuse(p, 431, "field name too long");
-    return p->head_done ? count_trailer(p, n) : count_head(p, n);
+    return has_head(p) ? count_trailer(p, n) : count_head(p, n);
 }
 
 static int on_name_complete(llhttp_t *ll)
 {
     struct http_parse *p = of(ll);
     p->name_n = p->field.n;
-    p->in_value = p->line_ended = false;
+    p->field_at = HTTP_FIELD_NAME;
     return 0;
 }
 
@@ -85,8 +106,9 @@ static bool has_newline(const char *from, const char *to)
  */
 static bool is_folded(struct http_parse *p, const char *at, size_t n)
 {
-    if (!p->in_value)
-        return n > 0 && (p->line_ended || has_newline(p->name_end ? p->name_end : p->input, at));
+    if (p->field_at != HTTP_FIELD_VALUE)
+        return n > 0 && (p->field_at == HTTP_FIELD_LINE_ENDED ||
+                         has_newline(p->name_end ? p->name_end : p->input, at));
     if (at == p->value_end)
         return false;
     return !(at == p->input && p->value_end == NULL);
@@ -97,9 +119,10 @@ static bool is_folded(struct http_parse *p, const char *at, size_t n)
 static void leave_input(struct http_parse *p)
 {
     static const char nowhere;
-    if (!p->in_value)
-        p->line_ended |= has_newline(p->name_end ? p->name_end : p->input, p->input_end);
-    else if (p->value_end)
+    bool in_value = p->field_at == HTTP_FIELD_VALUE;
+    if (!in_value && has_newline(p->name_end ? p->name_end : p->input, p->input_end))
+        p->field_at = HTTP_FIELD_LINE_ENDED;
+    else if (in_value && p->value_end)
         p->value_end = &nowhere; /* the next input may lie at the same address */
     p->name_end = NULL;
     size_t n = (size_t)(p->input_end - p->input);
@@ -112,28 +135,29 @@ static int on_value(llhttp_t *ll, const char *at, size_t n)
     struct http_parse *p = of(ll);
     if (is_folded(p, at, n))
         return refuse(p, 400, "folded header line");
-    p->in_value = true;
+    p->field_at = HTTP_FIELD_VALUE;
     p->value_end = at + n == p->input_end ? NULL : at + n;
     if (buf_add(&p->field, at, n) < 0)
         return refuse(p, 431, "field value too long");
-    return p->head_done ? count_trailer(p, n) : count_head(p, n);
+    return has_head(p) ? count_trailer(p, n) : count_head(p, n);
 }
 
 static int on_value_complete(llhttp_t *ll)
 {
     struct http_parse *p = of(ll);
-    p->in_value = false;
+    p->field_at = HTTP_FIELD_NAME;
     struct str field = buf_str(&p->field), name = str_slice(field, 0, p->name_n);
-    struct headers *to = p->head_done ? &p->trailers : &p->headers;
+    assert(p->name_n <= field.n);
+    struct headers *to = has_head(p) ? &p->trailers : &p->headers;
     int r = 0;
-    if (!p->head_done || http_is_trailer(name))
+    if (!has_head(p) || http_is_trailer(name))
         r = headers_add(to, name, str_slice(field, p->name_n, field.n));
     buf_reset(&p->field);
     if (r == -EMSGSIZE)
         return refuse(p, 431, "too many header fields");
     if (r < 0)
         return refuse(p, 400, "malformed header field");
-    return p->head_done ? count_trailer(p, 4) : count_head(p, 4);
+    return has_head(p) ? count_trailer(p, 4) : count_head(p, 4);
 }
 
 static size_t count_name(const struct http_parse *p, const char *name)
@@ -246,7 +270,7 @@ static int on_headers_complete(llhttp_t *ll)
     }
     p->keep_alive = llhttp_should_keep_alive(ll);
     ll->upgrade = 0; /* an offer that a server may ignore (RFC 9110 section 7.8) */
-    p->head_done = true;
+    move(p, HTTP_PARSE_BODY);
     return HPE_PAUSED;
 }
 
@@ -268,7 +292,7 @@ static int on_chunk_extension(llhttp_t *ll, const char *at, size_t n)
 
 static int on_message_complete(llhttp_t *ll)
 {
-    of(ll)->ended = true;
+    move(of(ll), HTTP_PARSE_ENDED);
     return HPE_PAUSED;
 }
 
@@ -296,6 +320,7 @@ static _Thread_local unsigned n_spares;
 
 static void take_spare(struct http_parse *p)
 {
+    assert(n_spares > 0 && n_spares <= SPARES_MAX);
     n_spares--;
     buf_fini(&p->field);
     headers_fini(&p->headers);
@@ -359,15 +384,16 @@ static int failed(struct http_parse *p, llhttp_errno_t code)
 int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *ret_used)
 {
     *ret_used = 0;
-    if (p->ended || (p->head_done && !p->has_body)) {
-        p->ended = true;
+    assert(!p->error && p->ll.settings); /* after a failure, reset() is next */
+    if (p->at == HTTP_PARSE_BODY && !p->has_body)
+        move(p, HTTP_PARSE_ENDED);
+    if (p->at == HTTP_PARSE_ENDED)
         return HTTP_EVENT_END;
-    }
     p->input = data;
     p->input_end = data + n;
     p->name_end = NULL; /* events stop between fields only: no name is open across them */
     p->chunk = STR_NULL;
-    bool had_head = p->head_done;
+    bool had_head = has_head(p);
     llhttp_errno_t code = llhttp_execute(&p->ll, data, n);
     if (code == HPE_OK) {
         leave_input(p);
@@ -377,8 +403,9 @@ int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *re
     if (code != HPE_PAUSED)
         return failed(p, code);
     *ret_used = (size_t)(llhttp_get_error_pos(&p->ll) - data);
+    assert(*ret_used <= n && has_head(p));
     llhttp_resume(&p->ll);
-    if (p->ended)
+    if (p->at == HTTP_PARSE_ENDED)
         return HTTP_EVENT_END;
     if (!had_head)
         return HTTP_EVENT_HEAD;
@@ -387,7 +414,7 @@ int http_parse_feed(struct http_parse *p, const char *data, size_t n, size_t *re
 
 int http_parse_eof(struct http_parse *p)
 {
-    if (p->head_done && (p->ended || !p->has_body || p->until_eof))
+    if (has_head(p) && (p->at == HTTP_PARSE_ENDED || !p->has_body || p->until_eof))
         return HTTP_EVENT_END;
     return E_EOF;
 }

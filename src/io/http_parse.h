@@ -27,20 +27,38 @@ enum http_event {
     HTTP_EVENT_END   /* the message is complete; the rest of the input belongs to the next one */
 };
 
+/*
+ *     LINE --name of the first field--> FIELDS --end of the head--> BODY --> ENDED
+ *
+ * A head without fields leads from LINE to BODY. Trailer fields belong to BODY.
+ */
+enum http_parse_at {
+    HTTP_PARSE_LINE,
+    HTTP_PARSE_FIELDS,
+    HTTP_PARSE_BODY, /* the head is complete; a message without body stays until the next feed */
+    HTTP_PARSE_ENDED
+} __attribute__((packed));
+
+/* Where in a field the parser is, to notice folded lines. */
+enum http_parse_field {
+    HTTP_FIELD_NAME,       /* in the name, or before the value */
+    HTTP_FIELD_LINE_ENDED, /* before the value, after a line end */
+    HTTP_FIELD_VALUE
+} __attribute__((packed));
+
 struct http_parse {
     struct str chunk;
     size_t name_n;
     uint64_t content_length; /* UINT64_MAX: chunked, or until the connection ends */
     size_t head_bytes, ext_bytes;
     const char *input, *input_end, *name_end, *value_end; /* to notice folded lines */
-    bool in_value, line_ended;
-    bool has_fields;      /* the first field has begun */
+    enum http_parse_at at;
+    enum http_parse_field field_at;
     char before[2];       /* the last bytes of earlier inputs */
     bool to_head_request; /* the response to a HEAD: no body, whatever the fields say */
     bool may_upgrade;     /* a response: 101 is allowed */
     bool upgrade;         /* a request without body asks for it; a response accepts it */
-    bool head_done, has_body, until_eof, keep_alive, expect_continue;
-    bool ended;
+    bool has_body, until_eof, keep_alive, expect_continue; /* what the head says */
     int status;        /* of a response. After a failure of a request: the status to respond with */
     const char *error; /* after a failure: the reason, static */
     llhttp_t ll;       /* http_parse_reset() does not zero from here on */

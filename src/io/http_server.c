@@ -20,6 +20,18 @@ enum {
     BACKLOG = 1024
 };
 
+static const struct sm_state server_table[] = {
+    [HTTP_SERVER_OPEN] = { "open", EDGE(HTTP_SERVER_DRAINING) | EDGE(HTTP_SERVER_CLOSING) },
+    [HTTP_SERVER_DRAINING] = { "draining", EDGE(HTTP_SERVER_CLOSING) },
+    [HTTP_SERVER_CLOSING] = { "closing", 0 },
+};
+
+static void move(struct http_server *srv, enum http_server_at to)
+{
+    assert(sm_is_edge(server_table, srv->at, to));
+    srv->at = to;
+}
+
 /* ------------------------------------------------------------------ which HTTP */
 
 /*
@@ -32,7 +44,8 @@ enum { PREFACE_BYTES = sizeof preface - 1 };
 
 static void decide(struct conn *c, const struct conn_kind *kind)
 {
-    c->decided = true;
+    assert(c->at == CONN_NEW);
+    c->at = CONN_SPEAKING;
     timer_stop(c->srv->loop, &c->linger);
     c->kind = kind;
     kind->open(c);
@@ -72,14 +85,14 @@ static size_t sniff(struct conn *c, const char *p, size_t n)
 static size_t on_data(struct stream *s, const char *p, size_t n)
 {
     struct conn *c = container_of(s, struct conn, s);
-    if (c->lingering) {
+    if (c->at == CONN_LINGERING) {
         c->lingered += n;
         if (c->lingered > LINGER_MAX_BYTES)
             stream_close(s);
         return n;
     }
-    size_t used = c->decided ? 0 : sniff(c, p, n);
-    if (s->closing || (used == n && n))
+    size_t used = c->at == CONN_NEW ? sniff(c, p, n) : 0;
+    if (stream_is_closing(s) || (used == n && n))
         return n;
     return used + c->kind->data(c, p + used, n - used);
 }
@@ -87,7 +100,7 @@ static size_t on_data(struct stream *s, const char *p, size_t n)
 static void on_eof(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
-    if (c->lingering)
+    if (c->at == CONN_LINGERING)
         stream_close(s);
     else
         c->kind->eof(c);
@@ -109,13 +122,14 @@ static void on_linger(struct timer *t)
  */
 void http_conn_retire(struct conn *c)
 {
-    if (c->lingering || c->s.closing)
+    if (c->at == CONN_LINGERING || stream_is_closing(&c->s))
         return;
-    if (c->s.eof) {
+    if (stream_is_at_eof(&c->s)) {
         stream_close(&c->s);
         return;
     }
-    c->lingering = true;
+    assert(c->at == CONN_SPEAKING);
+    c->at = CONN_LINGERING;
     c->s.read_max = 0;
     stream_finish(&c->s);
     stream_resume(&c->s);
@@ -153,6 +167,7 @@ static void on_idle_timer(struct timer *t)
 void http_conn_rest(struct conn *c)
 {
     struct http_server *srv = c->srv;
+    assert(c->at == CONN_SPEAKING);
     c->idle_since = loop_now_ms(srv->loop);
     list_remove(&c->node);
     list_push_back(&srv->idle, &c->node);
@@ -168,7 +183,7 @@ void http_conn_busy(struct conn *c)
 static void on_settled(struct stream *s)
 {
     struct conn *c = container_of(s, struct conn, s);
-    if (!c->lingering)
+    if (c->at != CONN_LINGERING)
         c->kind->settled(c);
 }
 
@@ -184,8 +199,10 @@ static void on_error(struct stream *s, int r, const struct err *err)
 
 static void leave_shaking(struct conn *c)
 {
-    if (list_is_linked(&c->shake))
+    if (list_is_linked(&c->shake)) {
+        assert(c->srv->n_shaking > 0);
         c->srv->n_shaking--;
+    }
     list_remove(&c->shake);
 }
 
@@ -199,7 +216,7 @@ static void on_hello(struct stream *s)
         return;
     struct conn *oldest = list_first(&srv->shaking, struct conn, shake);
     leave_shaking(oldest);
-    if (!oldest->s.opened)
+    if (oldest->s.at == STREAM_OPENING)
         stream_close(&oldest->s);
 }
 
@@ -218,13 +235,14 @@ static void on_conn_closed(struct stream *s)
     leave_shaking(c);
     list_remove(&c->node);
     free(c);
+    assert(srv->n_conns > 0);
     srv->n_conns--;
     crowd_is(&srv->crowd, srv->n_conns);
     if (list_is_empty(&srv->idle))
         timer_stop(srv->loop, &srv->idle_timer);
-    if (srv->closing)
+    if (srv->at == HTTP_SERVER_CLOSING)
         server_check_done(srv);
-    else if (srv->accept_waits && !srv->draining)
+    else if (srv->accept_waits && srv->at == HTTP_SERVER_OPEN)
         accept_one(srv);
 }
 
@@ -255,6 +273,7 @@ static void set_peer(struct conn *c)
 
 static void accept_one(struct http_server *srv)
 {
+    assert(srv->at == HTTP_SERVER_OPEN && srv->n_conns <= srv->connections_max);
     if (srv->n_conns >= srv->connections_max) {
         /*
          * The new connection waits in the kernel's queue until another one has closed; the longest
@@ -292,7 +311,7 @@ static void accept_one(struct http_server *srv)
 static void on_connection(uv_stream_t *listener, int status)
 {
     struct http_server *srv = listener->data;
-    if (status == 0 && !srv->draining)
+    if (status == 0 && srv->at == HTTP_SERVER_OPEN)
         accept_one(srv);
 }
 
@@ -309,8 +328,10 @@ static void server_free(struct http_server *srv)
 
 static void server_check_done(struct http_server *srv)
 {
-    if (!srv->closing || srv->listening || srv->n_conns)
+    if (srv->at != HTTP_SERVER_CLOSING || srv->listening || srv->n_conns)
         return;
+    assert(list_is_empty(&srv->idle) && list_is_empty(&srv->busy));
+    assert(list_is_empty(&srv->shaking) && srv->n_shaking == 0);
     timer_stop(srv->loop, &srv->drain);
     timer_stop(srv->loop, &srv->grace);
     void (*done)(void *) = srv->done;
@@ -455,7 +476,7 @@ int http_server_start(struct loop *loop, const struct http_server_opts *opts,
     srv->listening = true;
     int r = srv->is_pipe ? listen_unix(srv, opts->unix_path, err) : listen_tcp(srv, opts, err);
     if (r < 0) {
-        srv->closing = true;
+        move(srv, HTTP_SERVER_CLOSING);
         uv_close(&srv->listener.handle, on_listener_closed);
         return r;
     }
@@ -484,7 +505,7 @@ static void cut_all(struct list *conns)
 {
     list_each_safe (node, conns) {
         struct conn *c = list_entry(node, struct conn, node);
-        if (c->lingering)
+        if (c->at == CONN_LINGERING)
             stream_close(&c->s);
         else
             c->kind->cut(c);
@@ -498,7 +519,7 @@ static void finish_all(struct http_server *srv, const struct conn_kind *kind)
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
         list_each_safe (node, lists[i]) {
             struct conn *c = list_entry(node, struct conn, node);
-            if (!c->lingering && (!kind || c->kind == kind))
+            if (c->at != CONN_LINGERING && (!kind || c->kind == kind))
                 c->kind->finish(c);
         }
 }
@@ -518,9 +539,9 @@ static void on_grace_over(struct timer *t)
 
 void http_server_drain(struct http_server *srv)
 {
-    if (srv->draining)
+    if (srv->at != HTTP_SERVER_OPEN)
         return;
-    srv->draining = true;
+    move(srv, HTTP_SERVER_DRAINING);
     if (srv->unix_path)
         (void)unlink(srv->unix_path);
     uv_close(&srv->listener.handle, on_listener_closed);
@@ -532,13 +553,12 @@ void http_server_drain(struct http_server *srv)
 void http_server_close(struct http_server *srv, uint64_t grace_ms, void (*done)(void *arg),
                        void *arg)
 {
-    assert(!srv->closing);
-    srv->closing = true;
+    bool waits = srv->at == HTTP_SERVER_DRAINING && !srv->listening && !srv->n_conns;
+    http_server_drain(srv);
+    move(srv, HTTP_SERVER_CLOSING); /* once; done() cannot run before */
     srv->done = done;
     srv->done_arg = arg;
     timer_stop(srv->loop, &srv->idle_timer);
-    bool waits = srv->draining && !srv->listening && !srv->n_conns;
-    http_server_drain(srv);
     if (waits) /* the listener was closed already: the timer calls done() */
         timer_start(srv->loop, &srv->grace, 0, on_grace_over);
     else if (grace_ms == 0)

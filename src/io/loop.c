@@ -41,6 +41,7 @@ static void on_idle(uv_idle_t *idle)
 
 void defer_start(struct loop *loop, struct defer *d, void (*run)(struct defer *d))
 {
+    assert(run);
     if (list_is_linked(&d->node))
         return;
     d->run = run;
@@ -82,6 +83,7 @@ static void arm(struct loop *loop, uint64_t at_least_ms)
         return;
     }
     uint64_t now = loop_now_ms(loop), due = loop->timers.p[0]->due_ms;
+    assert(loop->timers.p[0]->heap_at == 1);
     uint64_t after = due > now ? due - now : 0;
     (void)uv_timer_start(&loop->uv_timer, on_uv_timer, MAX(after, at_least_ms), 0);
 }
@@ -93,9 +95,11 @@ static void on_uv_timer(uv_timer_t *uv)
     struct loop *loop = uv->data;
     uint64_t now = loop_now_ms(loop);
     size_t left = MIN(loop->timers.n, (size_t)LOOP_TIMERS_PER_TURN);
+    assert(!loop->in_timers); /* a callback must not run the loop */
     loop->in_timers = true;
     for (; left && loop->timers.n && loop->timers.p[0]->due_ms <= now; left--) {
         struct timer *t = loop->timers.p[0];
+        assert(t->run && t->heap_at == 1);
         heap_remove(&by_due, NULL, &loop->timers, 1);
         t->run(t);
     }
@@ -110,6 +114,7 @@ void timer_start(struct loop *loop, struct timer *t, uint64_t after_ms,
                  void (*run)(struct timer *t))
 {
     uint64_t due;
+    assert(run && t->heap_at <= loop->timers.n); /* else the timer is another loop's */
     if (__builtin_add_overflow(loop_now_ms(loop), after_ms, &due))
         due = UINT64_MAX;
     struct timer *first = loop->timers.n ? loop->timers.p[0] : NULL;
@@ -128,6 +133,7 @@ void timer_stop(struct loop *loop, struct timer *t)
 {
     if (!t->heap_at)
         return;
+    assert(t->heap_at <= loop->timers.n && loop->timers.p[t->heap_at - 1] == t);
     bool was_first = t->heap_at == 1;
     heap_remove(&by_due, NULL, &loop->timers, t->heap_at);
     if (was_first)
@@ -150,6 +156,7 @@ static void on_work_done(uv_work_t *uv, int status)
 
 int job_start(struct loop *loop, struct job *j)
 {
+    assert(j->work && j->done);
     j->uv.data = j;
     return work_pool_queue(&loop->uv, &j->uv, on_work, on_work_done);
 }
@@ -173,6 +180,7 @@ static void on_wake(uv_poll_t *poll, int status, int events)
     struct loop *loop = poll->data;
     struct list *node;
     uint64_t count;
+    assert(list_is_empty(&loop->batch)); /* a callback must not run the loop */
     (void)!read(loop->wake_fd, &count, sizeof count);
     uv_mutex_lock(&loop->post_lock);
     for (unsigned n = 0; n < LOOP_DEFER_PER_TURN && (node = list_pop_front(&loop->posted)); n++)
@@ -195,6 +203,7 @@ static void on_wake(uv_poll_t *poll, int status, int events)
  */
 void loop_post(struct loop *loop, struct post *p)
 {
+    assert(p->run);
     uv_mutex_lock(&loop->post_lock);
     list_push_back(&loop->posted, &p->node);
     bool is_first = !loop->is_woken;
@@ -226,6 +235,7 @@ void loop_release(struct loop *loop)
 static void on_signal(uv_signal_t *uv, int signum)
 {
     struct sig_watch *w = uv->data;
+    assert(w->run && !uv_is_closing((uv_handle_t *)uv));
     w->run(w, signum);
 }
 
@@ -257,6 +267,7 @@ int sig_watch_start(struct loop *loop, struct sig_watch *w, int signum, bool onc
 
 void sig_watch_close(struct sig_watch *w, void (*closed)(struct sig_watch *w))
 {
+    assert(!uv_is_closing((uv_handle_t *)&w->uv));
     w->closed = closed;
     uv_close((uv_handle_t *)&w->uv, on_signal_closed);
 }
@@ -349,6 +360,7 @@ void loop_stop(struct loop *loop)
 
 bool loop_turn(struct loop *loop, bool wait)
 {
+    assert(!loop->single_turn);
     loop->single_turn = true;
     bool alive = uv_run(&loop->uv, wait ? UV_RUN_ONCE : UV_RUN_NOWAIT) != 0;
     loop->single_turn = false;

@@ -38,6 +38,7 @@ struct process {
 static void on_closed(uv_handle_t *h)
 {
     struct process *p = h->data;
+    assert(p->fd >= 0 && !timer_is_armed(&p->adoption));
     (void)close(p->fd);
     free(p);
 }
@@ -58,8 +59,10 @@ static void on_adoption(struct timer *t);
 
 static void tell(struct process *p)
 {
+    assert(!uv_is_closing((uv_handle_t *)&p->poll) && !timer_is_armed(&p->adoption));
     int code = read_status(p);
     if (code == UNKNOWN_YET) {
+        assert(p->will_be_ours && p->tries < ADOPTION_TRIES);
         p->tries++;
         timer_start(p->loop, &p->adoption, ADOPTION_MS, on_adoption);
         return;
@@ -88,6 +91,7 @@ static bool is_from(int pid, uint64_t start_ticks)
 int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be_ours,
                   process_exit_cb on_exit, void *arg, struct process **ret, struct err *err)
 {
+    assert(on_exit);
     int fd = (int)syscall(SYS_pidfd_open, pid, 0);
     if (fd < 0)
         return err_sys(err, -errno, "process %d", pid);
@@ -144,8 +148,9 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
 {
     volatile int failed = 0;
     sigset_t all, before;
-    assert(o->in > 2 && o->out > 2 &&
-           o->err_out > 2); /* so dup2() does not overwrite one of them */
+    /* So dup2() does not overwrite one of them. */
+    assert(o->in > 2 && o->out > 2 && o->err_out > 2);
+    assert(o->argv && o->argv[0]);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t pid = vfork(); // NOLINT: posix_spawn() cannot enter a namespace
@@ -176,6 +181,7 @@ int process_pid(const struct process *p)
 
 void process_signal(struct process *p, int signum)
 {
+    assert(p->fd >= 0);
     (void)syscall(SYS_pidfd_send_signal, p->fd, signum, NULL, 0);
 }
 

@@ -31,39 +31,101 @@ struct connecting {
 static void settle(struct stream *s);
 static void on_turn(struct defer *d);
 
+/* ------------------------------------------------------------------ states */
+
+static const struct sm_state life_table[] = {
+    [STREAM_OPENING] = { "opening",
+                         EDGE(STREAM_OPEN) | EDGE(STREAM_UNREACHED) | EDGE(STREAM_CLOSING) },
+    [STREAM_OPEN] = { "open", EDGE(STREAM_OPENING) | EDGE(STREAM_BROKEN) | EDGE(STREAM_CLOSING) },
+    [STREAM_UNREACHED] = { "unreached", EDGE(STREAM_REPORTED) | EDGE(STREAM_CLOSING) },
+    [STREAM_BROKEN] = { "broken", EDGE(STREAM_REPORTED) | EDGE(STREAM_CLOSING) },
+    [STREAM_REPORTED] = { "reported", EDGE(STREAM_CLOSING) },
+    [STREAM_CLOSING] = { "closing", 0 },
+};
+static const struct sm_state in_table[] = {
+    [STREAM_IN_OPEN] = { "open",
+                         EDGE(STREAM_IN_PAUSED) | EDGE(STREAM_IN_ENDED) | EDGE(STREAM_IN_CUT) },
+    [STREAM_IN_PAUSED] = { "paused",
+                           EDGE(STREAM_IN_OPEN) | EDGE(STREAM_IN_ENDED) | EDGE(STREAM_IN_CUT) },
+    [STREAM_IN_ENDED] = { "ended", 0 },
+    [STREAM_IN_CUT] = { "cut", 0 },
+};
+static const struct sm_state out_table[] = {
+    [STREAM_OUT_OPEN] = { "open", EDGE(STREAM_OUT_FINISHING) | EDGE(STREAM_OUT_MUTED) },
+    [STREAM_OUT_FINISHING] = { "finishing", EDGE(STREAM_OUT_FINISHED) | EDGE(STREAM_OUT_MUTED) },
+    [STREAM_OUT_FINISHED] = { "finished", 0 },
+    [STREAM_OUT_MUTED] = { "muted", 0 },
+};
+
+static void move(struct stream *s, enum stream_at to)
+{
+    assert(sm_is_edge(life_table, s->at, to));
+    s->at = to;
+}
+
+static void move_in(struct stream *s, enum stream_in to)
+{
+    assert(sm_is_edge(in_table, s->in, to));
+    s->in = to;
+}
+
+static void move_out(struct stream *s, enum stream_out to)
+{
+    assert(sm_is_edge(out_table, s->out_at, to));
+    s->out_at = to;
+}
+
+/* After the end of the input there is nothing to pause. */
+static void pause_input(struct stream *s)
+{
+    if (s->in == STREAM_IN_OPEN)
+        move_in(s, STREAM_IN_PAUSED);
+}
+
+/* Bytes may be passed to the owner. */
+static bool may_deliver(const struct stream *s)
+{
+    return s->at == STREAM_OPEN && s->in == STREAM_IN_OPEN;
+}
+
 /* ------------------------------------------------------------------ failure */
+
+static void move_to_failure(struct stream *s)
+{
+    assert(!s->err);
+    move(s, s->at == STREAM_OPEN ? STREAM_BROKEN : STREAM_UNREACHED);
+    s->err = xnew(struct err);
+}
 
 static int fail(struct stream *s, int code, const char *what)
 {
-    if (s->failed || s->closing)
+    assert(code < 0);
+    if (stream_is_over(s))
         return code;
-    s->failed = true;
-    s->err = xnew(struct err);
+    move_to_failure(s);
     return err_sys(s->err, code, "%s", what);
 }
 
 void stream_fail(struct stream *s, int r, const char *why)
 {
-    if (!s->failed)
-        (void)fail(s, r, why);
+    (void)fail(s, r, why);
     stream_kick(s);
 }
 
 static void write_failed(struct stream *s, int code)
 {
     bool lost = code == -EPIPE || code == -ECONNRESET;
-    if (lost && s->reads_on && !s->eof && s->opened)
-        s->muted = true;
+    if (lost && s->reads_on && !stream_is_at_eof(s) && s->at == STREAM_OPEN)
+        move_out(s, STREAM_OUT_MUTED);
     else
         (void)fail(s, code, "write");
 }
 
 static void fail_tls(struct stream *s)
 {
-    if (s->failed)
+    if (stream_is_over(s))
         return;
-    s->failed = true;
-    s->err = xnew(struct err);
+    move_to_failure(s);
     (void)tls_error(s->ssl, s->err);
 }
 
@@ -72,6 +134,7 @@ static void fail_tls(struct stream *s)
 static void on_stall(struct timer *t)
 {
     struct stream *s = container_of(t, struct stream, stall);
+    assert(s->flight && s->at != STREAM_CLOSING);
     size_t left = uv_stream_get_write_queue_size(&s->uv.stream);
     if (left + STREAM_STALL_MIN_BYTES > s->stall_left) {
         (void)fail(s, -ETIMEDOUT, "peer does not read");
@@ -87,6 +150,7 @@ static void on_written(uv_write_t *req, int status);
 static int send_piece(struct flight *f)
 {
     struct stream *s = f->s;
+    assert(s->flight == f && f->at < f->buf.n);
     size_t n = MIN(f->buf.n - f->at, (size_t)STREAM_PIECE_BYTES);
     uv_buf_t piece = uv_buf_init(f->buf.p + f->at, (unsigned)n);
     f->at += n;
@@ -98,6 +162,7 @@ static int send_piece(struct flight *f)
 
 static void end_flight(struct flight *f)
 {
+    assert(f->s->flight == f);
     f->s->flight = NULL;
     timer_stop(f->s->loop, &f->s->stall);
     buf_fini(&f->buf);
@@ -109,20 +174,21 @@ static void on_written(uv_write_t *req, int status)
     struct flight *f = container_of(req, struct flight, req);
     struct stream *s = f->s;
     assert(s->flight == f);
-    bool more = status == 0 && !s->failed && !s->closing && f->at < f->buf.n;
+    bool more = status == 0 && !stream_is_over(s) && f->at < f->buf.n;
     if (more)
         status = send_piece(f);
     if (status < 0)
         write_failed(s, status);
     if (!more || status < 0)
         end_flight(f);
-    if (!s->closing)
+    if (s->at != STREAM_CLOSING)
         settle(s);
 }
 
 /* The kernel took only `at` bytes of b: leave the rest to libuv. */
 static void take_off(struct stream *s, struct buf *b, size_t at)
 {
+    assert(!s->flight && at < b->n);
     struct flight *f = xnew(struct flight);
     *f = (struct flight){ .s = s, .buf = *b, .at = at };
     *b = BUF_INIT(STREAM_OUT_MAX_BYTES);
@@ -136,8 +202,9 @@ static void take_off(struct stream *s, struct buf *b, size_t at)
 
 static void seal(struct stream *s, struct str bytes)
 {
+    assert(s->ssl && s->at == STREAM_OPEN);
     ERR_clear_error();
-    while (bytes.n && !s->failed) {
+    while (bytes.n && !stream_is_over(s)) {
         int n = (int)MIN(bytes.n, (size_t)1 << 20);
         if (SSL_write(s->ssl, bytes.p, n) != n) {
             if (s->wire.failed)
@@ -158,6 +225,7 @@ static ptrdiff_t try_write(struct stream *s, const uv_buf_t *bufs, unsigned n_bu
 {
     uv_os_fd_t fd;
     ssize_t n;
+    assert(!s->flight && s->at != STREAM_CLOSING); /* else the bytes would overtake others */
     if (uv_fileno(&s->uv.handle, &fd) < 0)
         return 0;
     const struct msghdr msg = { .msg_iov = (struct iovec *)bufs, .msg_iovlen = n_bufs };
@@ -183,7 +251,8 @@ static ptrdiff_t try_write_buf(struct stream *s, const struct buf *b)
 
 static void end_output(struct stream *s)
 {
-    s->finished = true;
+    assert(!s->flight && !s->out.n && !s->wire.n);
+    move_out(s, STREAM_OUT_FINISHED);
     uv_os_fd_t fd;
     if (uv_fileno(&s->uv.handle, &fd) == 0)
         (void)shutdown(fd, SHUT_WR); /* reading will notice a peer that is gone */
@@ -195,7 +264,7 @@ static void flush_tls(struct stream *s)
     if (!s->ssl || s->flight || !s->wire.n)
         return;
     ptrdiff_t n = try_write_buf(s, &s->wire);
-    if (n >= 0 && (size_t)n < s->wire.n && !s->failed)
+    if (n >= 0 && (size_t)n < s->wire.n && !stream_is_over(s))
         take_off(s, &s->wire, (size_t)n);
     else
         buf_fini(&s->wire);
@@ -203,13 +272,13 @@ static void flush_tls(struct stream *s)
 
 static void flush(struct stream *s)
 {
-    if (s->muted) {
+    if (s->out_at == STREAM_OUT_MUTED) {
         buf_fini(&s->out);
         buf_fini(&s->wire);
     }
-    if (s->flight || s->failed || s->closing || s->finished)
+    if (s->flight || stream_is_over(s) || s->out_at == STREAM_OUT_FINISHED)
         return;
-    if (!s->opened) {
+    if (s->at == STREAM_OPENING) {
         flush_tls(s);
         return;
     }
@@ -218,16 +287,17 @@ static void flush(struct stream *s)
         seal(s, buf_str(&s->out));
         buf_fini(&s->out);
     }
-    if (s->ssl && s->finishing && !(SSL_get_shutdown(s->ssl) & SSL_SENT_SHUTDOWN))
+    if (s->ssl && s->out_at == STREAM_OUT_FINISHING &&
+        !(SSL_get_shutdown(s->ssl) & SSL_SENT_SHUTDOWN))
         (void)SSL_shutdown(s->ssl);
-    if (b->n && !s->failed) {
+    if (b->n && !stream_is_over(s)) {
         ptrdiff_t n = try_write_buf(s, b);
         if (n >= 0 && (size_t)n < b->n)
             take_off(s, b, (size_t)n);
         else
             buf_fini(b);
     }
-    if (s->finishing && !s->flight && !s->failed)
+    if (s->out_at == STREAM_OUT_FINISHING && !s->flight && !stream_is_over(s))
         end_output(s);
 }
 
@@ -252,9 +322,9 @@ static struct str write_through(struct stream *s, struct str bytes)
 
 void stream_write(struct stream *s, struct str bytes)
 {
-    if (s->failed || s->closing || s->finishing || s->muted || !bytes.n)
+    if (stream_is_over(s) || s->out_at != STREAM_OUT_OPEN || !bytes.n)
         return;
-    if (bytes.n >= STREAM_DIRECT_BYTES && s->opened && !s->flight && buf_ok(&s->out)) {
+    if (bytes.n >= STREAM_DIRECT_BYTES && s->at == STREAM_OPEN && !s->flight && buf_ok(&s->out)) {
         if (!s->ssl) {
             bytes = write_through(s, bytes);
         } else {
@@ -272,8 +342,7 @@ void stream_write(struct stream *s, struct str bytes)
 
 void stream_send(struct stream *s, struct str bytes)
 {
-    bool idle = s->opened && !s->ssl && !s->flight && !s->failed && !s->closing && !s->finishing &&
-                !s->muted;
+    bool idle = s->at == STREAM_OPEN && !s->ssl && !s->flight && s->out_at == STREAM_OUT_OPEN;
     if (idle && !s->out.n && buf_ok(&s->out))
         bytes = write_through(s, bytes);
     stream_write(s, bytes);
@@ -282,10 +351,10 @@ void stream_send(struct stream *s, struct str bytes)
 
 void stream_flush(struct stream *s)
 {
-    if (s->corked)
+    if (s->turn_at != STREAM_APART)
         return;
     flush(s);
-    if (!s->failed && !s->flight && s->reading && !stream_has_held(s))
+    if (!stream_is_over(s) && !s->flight && s->reading && !stream_has_held(s))
         defer_cancel(&s->turn); /* the turn has nothing left to do */
     else
         stream_kick(s);
@@ -301,7 +370,8 @@ size_t stream_pending(const struct stream *s)
 
 void stream_finish(struct stream *s)
 {
-    s->finishing = true;
+    if (s->out_at == STREAM_OUT_OPEN)
+        move_out(s, STREAM_OUT_FINISHING);
     stream_kick(s);
 }
 
@@ -330,37 +400,39 @@ static void stop_reading(struct stream *s)
 /* Pass plain bytes to the owner; what it does not consume is held. */
 static void deliver(struct stream *s, const char *p, size_t n)
 {
+    assert(s->turn_at != STREAM_APART && !s->plain.p && !stream_is_at_eof(s));
     size_t used = s->ops->on_data(s, p, n);
     assert(used <= n);
-    if (s->closing || used == n)
+    if (s->at == STREAM_CLOSING || used == n)
         return;
     hold(&s->plain, p + used, n - used);
-    s->paused = true;
+    pause_input(s);
 }
 
 static void deliver_held(struct stream *s)
 {
     struct stream_held h = s->plain;
+    assert(s->turn_at != STREAM_APART && !stream_is_at_eof(s) && h.at < h.n);
     s->plain = (struct stream_held){ 0 };
     size_t used = s->ops->on_data(s, h.p + h.at, h.n - h.at);
     h.at += used;
     assert(h.at <= h.n);
-    if (s->closing || h.at == h.n) {
+    if (s->at == STREAM_CLOSING || h.at == h.n) {
         drop(&h);
         return;
     }
     s->plain = h;
-    s->paused = true;
+    pause_input(s);
 }
 
 static void end_input(struct stream *s, bool clean)
 {
-    if (s->eof || s->closing)
+    if (stream_is_at_eof(s) || s->at == STREAM_CLOSING)
         return;
-    s->eof = true;
-    s->eof_is_clean = clean;
+    assert(!s->plain.p); /* the stream does not read while it holds bytes */
+    move_in(s, clean ? STREAM_IN_ENDED : STREAM_IN_CUT);
     stop_reading(s);
-    if (!s->opened) {
+    if (s->at == STREAM_OPENING || s->at == STREAM_UNREACHED) {
         (void)fail(s, -ECONNRESET, "TLS handshake");
         return;
     }
@@ -369,13 +441,14 @@ static void end_input(struct stream *s, bool clean)
 
 static bool shake_hands(struct stream *s)
 {
+    assert(s->ssl);
     ERR_clear_error();
     int r = SSL_do_handshake(s->ssl);
     if (r == 1) {
-        s->opened = true;
+        move(s, STREAM_OPEN);
         if (!SSL_is_server(s->ssl))
             s->ops->on_open(s);
-        return !s->closing;
+        return s->at != STREAM_CLOSING;
     }
     if (SSL_get_error(s->ssl, r) != SSL_ERROR_WANT_READ)
         fail_tls(s);
@@ -386,10 +459,10 @@ static bool shake_hands(struct stream *s)
 /* Decrypt everything in the window, until the owner pauses. */
 static void pump(struct stream *s)
 {
-    if (!s->opened && !shake_hands(s))
+    if (s->at == STREAM_OPENING && !shake_hands(s))
         return;
     char *plain = loop_scratch(s->loop) + LOOP_SCRATCH_BYTES / 2;
-    while (!s->paused && !s->closing && !s->failed && !s->eof) {
+    while (may_deliver(s)) {
         ERR_clear_error();
         int n = SSL_read(s->ssl, plain, LOOP_SCRATCH_BYTES / 2);
         if (n > 0) {
@@ -460,7 +533,7 @@ static void take_wire(struct stream *s, const char *p, size_t n)
     pump(s);
     struct stream_held left = s->window;
     s->window = (struct stream_held){ 0 };
-    if (!s->closing && !s->failed && left.at < left.n)
+    if (!stream_is_over(s) && !stream_is_at_eof(s) && left.at < left.n)
         hold(&s->sealed, left.p + left.at, left.n - left.at);
 }
 
@@ -472,7 +545,7 @@ static void take_sealed(struct stream *s)
     pump(s); /* also for bytes that SSL has read already */
     struct stream_held left = s->window;
     s->window = (struct stream_held){ 0 };
-    if (!s->closing && !s->failed && left.at < left.n)
+    if (!stream_is_over(s) && !stream_is_at_eof(s) && left.at < left.n)
         s->sealed = left;
     else
         free(h.p);
@@ -490,21 +563,22 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *b)
     struct stream *s = stream->data;
     if (n == 0)
         return;
-    s->corked = true;
+    assert(s->reading && s->turn_at == STREAM_APART && s->at != STREAM_CLOSING);
+    s->turn_at = STREAM_CORKED;
     if (n > 0)
         take_wire(s, b->base, (size_t)n);
     else if (n == UV_EOF)
         end_input(s, !s->ssl);
     else
-        (void)fail(s, (int)n, s->opened ? "read" : "TLS handshake");
-    s->corked = false;
+        (void)fail(s, (int)n, s->at == STREAM_OPEN ? "read" : "TLS handshake");
     settle(s);
 }
 
 static void read_on(struct stream *s)
 {
-    if (s->paused || s->eof || s->failed || s->closing || s->reading)
+    if (s->in != STREAM_IN_OPEN || stream_is_over(s) || s->reading)
         return;
+    assert(!stream_has_held(s));
     int r = uv_read_start(&s->uv.stream, on_alloc, on_read);
     if (r < 0)
         (void)fail(s, r, "read");
@@ -519,15 +593,16 @@ bool stream_has_held(const struct stream *s)
 
 void stream_pause(struct stream *s)
 {
-    s->paused = true;
+    pause_input(s);
     stop_reading(s);
 }
 
 void stream_resume(struct stream *s)
 {
-    if (!s->paused)
+    if (s->in == STREAM_IN_OPEN)
         return;
-    s->paused = false;
+    if (s->in == STREAM_IN_PAUSED)
+        move_in(s, STREAM_IN_OPEN);
     stream_kick(s);
 }
 
@@ -537,59 +612,65 @@ void stream_resume(struct stream *s)
 static void write_and_tell(struct stream *s)
 {
     for (int rounds = 0; rounds < 4; rounds++) {
-        s->kicked = false;
+        s->turn_at = STREAM_CORKED;
         flush(s);
-        if (s->failed)
+        if (stream_is_over(s))
             return;
         s->ops->on_settled(s);
-        if (!s->kicked || s->closing)
+        if (s->turn_at != STREAM_KICKED || s->at == STREAM_CLOSING)
             return;
     }
     defer_start(s->loop, &s->turn, on_turn);
 }
 
+/* Report the failure, once. */
+static void report(struct stream *s)
+{
+    assert(s->err && s->err->code < 0);
+    if (s->at == STREAM_REPORTED)
+        return;
+    s->ops->on_error(s, s->err->code, s->err); /* may close; the memory is freed later */
+    if (s->at != STREAM_CLOSING)
+        move(s, STREAM_REPORTED);
+}
+
 static void settle(struct stream *s)
 {
-    if (s->closing)
+    if (s->at != STREAM_CLOSING)
+        write_and_tell(s);
+    s->turn_at = STREAM_APART;
+    if (s->at == STREAM_CLOSING)
         return;
-    s->corked = true;
-    write_and_tell(s);
-    s->corked = false;
-    if (s->closing)
-        return;
-    if (s->failed) {
+    if (stream_is_over(s)) {
         stop_reading(s);
-        if (!s->reported) {
-            s->reported = true;
-            s->ops->on_error(s, s->err->code, s->err); /* may close */
-        }
+        report(s);
         return;
     }
-    if (s->paused || stream_has_held(s))
+    if (s->in == STREAM_IN_PAUSED || stream_has_held(s))
         stop_reading(s);
     else
         read_on(s);
-    if (s->failed || (!s->paused && stream_has_held(s)))
+    if (stream_is_over(s) || (s->in == STREAM_IN_OPEN && stream_has_held(s)))
         stream_kick(s);
 }
 
 static void on_turn(struct defer *d)
 {
     struct stream *s = container_of(d, struct stream, turn);
-    s->corked = true;
-    if (s->opened && !s->paused && !s->failed && !s->closing && s->plain.p)
+    assert(s->turn_at == STREAM_APART && s->at != STREAM_CLOSING);
+    s->turn_at = STREAM_CORKED;
+    if (may_deliver(s) && s->plain.p)
         deliver_held(s);
-    if (s->opened && !s->paused && !s->failed && !s->closing && stream_has_held(s) && !s->plain.p)
+    if (may_deliver(s) && stream_has_held(s) && !s->plain.p)
         take_sealed(s);
-    s->corked = false;
     settle(s);
 }
 
 void stream_kick(struct stream *s)
 {
-    if (s->corked)
-        s->kicked = true;
-    else if (!s->closing)
+    if (s->turn_at != STREAM_APART)
+        s->turn_at = STREAM_KICKED;
+    else if (s->at != STREAM_CLOSING)
         defer_start(s->loop, &s->turn, on_turn);
 }
 
@@ -678,7 +759,8 @@ static void init(struct stream *s, struct loop *loop, bool is_pipe, const struct
 static void release(uv_handle_t *handle)
 {
     struct stream *s = handle->data;
-    assert(!s->flight);
+    assert(s->at == STREAM_CLOSING && !s->flight);
+    assert(!timer_is_armed(&s->stall) && !list_is_linked(&s->turn.node));
     drop(&s->plain);
     drop(&s->sealed);
     buf_fini(&s->out);
@@ -699,9 +781,9 @@ void stream_reset(struct stream *s)
 
 void stream_close(struct stream *s)
 {
-    if (s->closing)
+    if (s->at == STREAM_CLOSING)
         return;
-    s->closing = true;
+    move(s, STREAM_CLOSING);
     defer_cancel(&s->turn);
     timer_stop(s->loop, &s->stall);
     uv_close(&s->uv.handle, release);
@@ -719,7 +801,8 @@ int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bo
     }
     s->tls = tls;
     s->hello = BUF_INIT(STREAM_HELLO_MAX_BYTES);
-    s->opened = !tls;
+    if (!tls)
+        move(s, STREAM_OPEN);
     read_on(s);
     return 0;
 }
@@ -729,18 +812,18 @@ static void on_connected(uv_connect_t *req, int status)
     struct connecting *c = container_of(req, struct connecting, req);
     struct stream *s = c->s;
     free(c);
-    if (s->closing)
+    if (s->at == STREAM_CLOSING)
         return;
-    s->corked = true;
+    assert(s->turn_at == STREAM_APART);
+    s->turn_at = STREAM_CORKED;
     if (status < 0) {
         (void)fail(s, status, "connect");
     } else if (s->ssl) {
         (void)shake_hands(s);
     } else {
-        s->opened = true;
+        move(s, STREAM_OPEN);
         s->ops->on_open(s);
     }
-    s->corked = false;
     settle(s);
 }
 
@@ -788,12 +871,12 @@ void stream_set_user_timeout(struct stream *s, unsigned ms)
 
 int stream_start_tls(struct stream *s, struct tls_ctx *tls, const char *name, struct err *err)
 {
-    assert(!s->ssl && s->opened);
+    assert(!s->ssl && s->at == STREAM_OPEN && s->turn_at != STREAM_APART);
     int r = attach_tls(s, tls, name, err);
     if (r < 0)
         return r;
     SSL_set_connect_state(s->ssl);
-    s->opened = false;
+    move(s, STREAM_OPENING);
     (void)shake_hands(s);
     return 0;
 }

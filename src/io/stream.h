@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/sm.h"
 #include "base/str.h"
 #include "io/loop.h"
 #include "io/tls_int.h"
@@ -38,7 +39,7 @@ struct stream_ops {
     void (*on_hello)(struct stream *s);
     /* Returns bytes consumed. The rest is held, and reading stops until stream_resume(). */
     size_t (*on_data)(struct stream *s, const char *p, size_t n);
-    void (*on_eof)(struct stream *s); /* once; see stream.eof_is_clean */
+    void (*on_eof)(struct stream *s); /* once; stream.in tells which end it is */
     /* After each batch of the callbacks above and after progress in writing: the place for state
      * changes. */
     void (*on_settled)(struct stream *s);
@@ -51,6 +52,65 @@ struct stream_held {
     char *p;
     size_t at, n; /* [at, n) is still to be read */
 };
+
+/*
+ * The life of a stream. Tables with the edges of these four machines are in stream.c.
+ *
+ *     OPENING --connected, and with TLS shaken hands--> OPEN        (an accepted one in clear text
+ *        |  <------------ stream_start_tls() ------------ |          begins here)
+ *      fails                                            fails
+ *        v                                                v
+ *     UNREACHED --on_error()--> REPORTED <--on_error()-- BROKEN
+ *
+ * stream_close() leads from each of them to CLOSING.
+ */
+enum stream_at {
+    STREAM_OPENING,
+    STREAM_OPEN,
+    STREAM_UNREACHED, /* failed before it was open */
+    STREAM_BROKEN,    /* failed when it was open */
+    STREAM_REPORTED,
+    STREAM_CLOSING
+} __attribute__((packed));
+
+/*
+ * What the peer sends.
+ *
+ *     OPEN <--pause, resume--> PAUSED
+ *     OPEN or PAUSED --> ENDED or CUT
+ */
+enum stream_in {
+    STREAM_IN_OPEN,
+    STREAM_IN_PAUSED, /* by the owner, or because it did not consume everything */
+    STREAM_IN_ENDED,  /* the peer has ended its direction; with TLS, by close_notify */
+    STREAM_IN_CUT     /* the connection has ended without close_notify */
+} __attribute__((packed));
+
+/*
+ * What the owner sends.
+ *
+ *     OPEN --stream_finish()--> FINISHING --all is written--> FINISHED
+ *     OPEN or FINISHING --the peer takes no more, with reads_on--> MUTED
+ */
+enum stream_out {
+    STREAM_OUT_OPEN,
+    STREAM_OUT_FINISHING,
+    STREAM_OUT_FINISHED,
+    STREAM_OUT_MUTED /* output is dropped, reading finds out how the connection ends */
+} __attribute__((packed));
+
+/*
+ * Whether callbacks of the owner are running.
+ *
+ *     APART --callbacks begin--> CORKED --stream_kick()--> KICKED --next round--> CORKED
+ *
+ * Both return to APART when the callbacks have returned.
+ */
+enum stream_turn {
+    STREAM_APART,  /* output written now is sent on the next turn */
+    STREAM_CORKED, /* output written now is sent when the callbacks have returned */
+    STREAM_KICKED  /* as CORKED, and on_settled() runs again */
+} __attribute__((packed));
 
 struct stream {
     union {
@@ -76,12 +136,33 @@ struct stream {
     uint64_t sent_bytes; /* taken by the kernel; sealed bytes with TLS */
     struct err *err;     /* once it failed */
     uint32_t read_max;   /* bytes per read; 0: as much as there is */
-    bool is_pipe, opened, paused, reading, corked, kicked;
-    bool eof, eof_is_clean, finishing, finished;
+    enum stream_at at;
+    enum stream_in in;
+    enum stream_out out_at;
+    enum stream_turn turn_at;
+    bool is_pipe;
     bool reads_on; /* set by the owner: keep reading when the peer takes no more bytes */
-    bool muted;    /* that happened: output is dropped, reading finds out how it ends */
-    bool failed, reported, closing;
+    bool reading;  /* libuv reads */
 };
+
+static inline bool stream_is_open(const struct stream *s)
+{
+    return s->at == STREAM_OPEN;
+}
+static inline bool stream_is_closing(const struct stream *s)
+{
+    return s->at == STREAM_CLOSING;
+}
+/* It has failed or is closing: nothing is sent any more. */
+static inline bool stream_is_over(const struct stream *s)
+{
+    return s->at > STREAM_OPEN;
+}
+/* The peer has ended its direction, or the connection. */
+static inline bool stream_is_at_eof(const struct stream *s)
+{
+    return s->in >= STREAM_IN_ENDED;
+}
 
 /* Accept a connection from a listener. Errors: of uv_accept() or TLS; on_closed runs even then. */
 int stream_accept(struct stream *s, struct loop *loop, uv_stream_t *listener, bool is_pipe,

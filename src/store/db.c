@@ -107,6 +107,7 @@ static int damaged(const struct db *db, struct err *err, const char *why)
 /* Returns a statement ready for binding; NULL with *ret_rc set if it cannot be prepared. */
 static sqlite3_stmt *statement(struct db *db, enum db_statement which, int *ret_rc)
 {
+    assert(db->sql && which < DB_STATEMENT_COUNT);
     sqlite3_stmt **slot = &db->statements[which];
     if (!*slot)
         *ret_rc = sqlite3_prepare_v3(db->sql, statement_texts[which], -1, SQLITE_PREPARE_PERSISTENT,
@@ -157,6 +158,7 @@ int db_set_key(struct db *db, enum db_statement which, struct str key, int64_t i
                struct err *err)
 {
     int rc = SQLITE_OK;
+    assert((which == DB_SET_KEY || which == DB_ADD_KEY) && key.n <= STORE_KEY_MAX_BYTES);
     sqlite3_stmt *st = statement(db, which, &rc);
     if (!st)
         return db_error(db, rc, "prepare", err);
@@ -180,6 +182,8 @@ int db_delete_key(struct db *db, struct str key, int64_t id, struct err *err)
 int db_add_row(struct db *db, const struct db_row *row, struct err *err)
 {
     int rc = SQLITE_OK;
+    assert(row->id > 0 && row->prev < row->id);
+    assert((row->jump == 0) == (row->jump_len == 0));
     sqlite3_stmt *st = statement(db, DB_ADD_ROW, &rc);
     if (!st)
         return db_error(db, rc, "prepare", err);
@@ -372,6 +376,7 @@ int db_row_before(struct db *db, int64_t at, int64_t limit, bool want_value, str
 static struct str prefix_end(struct str prefix, char out[STORE_KEY_MAX_BYTES + 1])
 {
     size_t n = prefix.n;
+    assert(n <= STORE_KEY_MAX_BYTES);
     while (n && (unsigned char)prefix.p[n - 1] == 0xff)
         n--;
     if (n == 0) {

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
+
 static uint64_t hash_of(struct str key)
 {
     return str_hash(key, 0);
@@ -23,6 +25,7 @@ static void clear(struct hot *h, struct hot_slot *slot)
 {
     if (!slot->kv.key.p)
         return;
+    assert(h->n > 0);
     free((char *)slot->kv.key.p);
     slot->kv = (struct store_kv){ 0 };
     h->n--;
@@ -59,6 +62,7 @@ void hot_note(struct hot *h, const struct store_kv *kv)
     slot->kv.key.p = p;
     slot->kv.value.p = p + kv->key.n;
     h->n++;
+    assert(h->n <= HOT_SLOTS);
 }
 
 void hot_forget(struct hot *h, struct str key)
@@ -74,5 +78,6 @@ void hot_reset(struct hot *h)
 {
     for (size_t i = 0; i < HOT_SLOTS; i++)
         clear(h, &h->slots[i]);
+    assert(h->n == 0);
     *h = (struct hot){ 0 };
 }

@@ -8,6 +8,7 @@
 #include "base/sum.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,8 +28,10 @@ static size_t print_line(char out[LINE_MAX_BYTES], const char *boot, uint64_t re
 {
     int n = snprintf(out, LINE_MAX_BYTES, LINE_FORMAT, (unsigned long long)reserved,
                      (unsigned long long)seen, clean, boot);
+    assert(n > 0 && n < LINE_MAX_BYTES);
     uint64_t sum = sum64(str_n(out, (size_t)n), 0);
     n += snprintf(out + n, LINE_MAX_BYTES - (size_t)n, " sum=%016llx\n", (unsigned long long)sum);
+    assert(n < LINE_MAX_BYTES);
     return (size_t)n;
 }
 
@@ -120,6 +123,7 @@ static int open_file(struct mark *m)
 static int write_synced(struct mark *m, uint64_t reserved, uint64_t seen, bool clean,
                         struct err *err)
 {
+    assert(seen <= reserved);
     char line[LINE_MAX_BYTES];
     size_t n = print_line(line, m->boot, reserved, seen, clean);
     int r = m->fd < 0 ? open_file(m) : 0;
@@ -134,6 +138,7 @@ static int write_synced(struct mark *m, uint64_t reserved, uint64_t seen, bool c
 
 int mark_reserve(struct mark *m, uint64_t rev, struct err *err)
 {
+    assert(m->path && rev > 0);
     if (rev <= m->reserved || rev < m->retry_at)
         return 0;
     int r = write_synced(m, rev + MARK_STEP, rev - 1, false, err);
@@ -150,6 +155,7 @@ void mark_note(struct mark *m, uint64_t rev)
 {
     if (rev > m->reserved)
         return;
+    assert(m->fd >= 0); /* mark_reserve() has written the file */
     char line[LINE_MAX_BYTES];
     size_t n = print_line(line, m->boot, m->reserved, rev, false);
     (void)sys_pwrite_all(m->fd, line, n, 0); /* on error: the next note overwrites it */

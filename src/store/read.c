@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 
 enum {
@@ -29,6 +30,7 @@ struct read {
 
 static void read_free(struct read *rd)
 {
+    assert(!list_is_linked(&rd->node));
     free(rd->key);
     free(rd->after);
     free(rd->index);
@@ -61,6 +63,7 @@ static int read_point(const struct sqlite_store *s, uint64_t at_rev, uint64_t *r
         return err_set(err, E_EXPIRED, "revision %llu is gone, the oldest is %llu",
                        (unsigned long long)at_rev, (unsigned long long)s->compacted);
     *ret_rev = at_rev ? at_rev : s->revision;
+    assert(*ret_rev >= s->compacted && *ret_rev <= s->revision);
     *ret_limit = db_id(*ret_rev + 1, 0);
     return 0;
 }
@@ -153,6 +156,7 @@ static int row_as_of(struct sqlite_store *s, int64_t limit, bool values, struct 
 static struct str rebase(struct str key, size_t n, struct str root, char *out)
 {
     struct str rest = str_slice(key, n, key.n);
+    assert(root.n <= STORE_KEY_MAX_BYTES);
     size_t fits = MIN(rest.n, (size_t)STORE_KEY_MAX_BYTES - root.n);
     memcpy(out, root.p, root.n);
     memcpy(out + root.n, rest.p, fits);
@@ -246,6 +250,7 @@ static int count_left(struct sqlite_store *s, const struct store_range *range, i
     *ret = 0;
     if (!page->more)
         return 0;
+    assert(page->rows.n > 0); /* a page without rows is never full */
     struct str last = page->rows.p[page->rows.n - 1].key;
     uint64_t from = memo_hash(range->prefix, range->after, rev);
     struct left_memo *memo = NULL;
@@ -334,6 +339,7 @@ static struct read *read_new(struct sqlite_store *s, struct list *queue, struct 
     rd->range.prefix = str_n(rd->key, key.n);
     rd->range.after = str_n(rd->after, after.n);
     rd->arg = arg;
+    assert(!s->closing);
     list_push_back(queue, &rd->node);
     defer_start(s->loop, &s->reads_due, on_reads_due);
     return rd;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -49,6 +50,7 @@ int reserve_take(struct reserve *r)
     if (fd < 0)
         return fd;
     r->bytes = size_for(fd);
+    assert(r->bytes >= RESERVE_MIN_BYTES && r->bytes <= RESERVE_BYTES);
     int status = sys_fallocate(fd, 0, 0, r->bytes);
     if (status < 0)
         (void)unlink(r->path);
@@ -71,6 +73,7 @@ void reserve_keep_some(struct reserve *r)
 
 bool reserve_release(struct reserve *r)
 {
+    assert(r->path);
     r->is_held = false;
     return unlink(r->path) == 0;
 }

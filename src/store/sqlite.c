@@ -93,6 +93,7 @@ struct compaction {
 /* Revisions below rev disappear for readers at once, and from the file step by step. */
 static void compact_to(struct sqlite_store *s, uint64_t rev)
 {
+    assert(rev <= s->revision);
     if (rev > s->compacted) {
         s->compacted = rev;
         sqlite_watch_expire_soon(s);
@@ -143,6 +144,8 @@ static void add_sample(struct sqlite_store *s)
         memmove(s->samples, s->samples + 1, (SQLITE_STORE_SAMPLES - 1) * sizeof *s->samples);
         s->n_samples--;
     }
+    assert(s->n_samples < SQLITE_STORE_SAMPLES);
+    assert(!s->n_samples || s->samples[s->n_samples - 1].rev <= s->revision);
     s->samples[s->n_samples++] = (struct sqlite_sample){ loop_now_ms(s->loop), s->revision };
 }
 
@@ -226,6 +229,7 @@ static void answer_txns(struct sqlite_store *s, struct writer_report *rep)
     struct list *node;
     while ((node = list_pop_front(&rep->txns))) {
         struct txn *t = list_entry(node, struct txn, node);
+        assert(s->pending_bytes >= t->bytes && t->res.rev <= s->revision);
         s->pending_bytes -= t->bytes;
         s->stats.txns++;
         loop_release(s->loop);
@@ -253,11 +257,13 @@ static void note_full(struct sqlite_store *s, bool is_full)
 static void on_report(void *arg, struct writer_report *rep)
 {
     struct sqlite_store *s = arg;
+    assert(rep->writer == &s->writer);
     note_report(s, rep);
     note_full(s, rep->is_full);
     if (rep->events.n) {
         for (size_t i = 0; i < rep->events.n; i++)
             hot_forget(&s->hot, rep->events.p[i].kv.key);
+        assert(rep->first_rev == s->revision + 1 && rep->last_rev >= rep->first_rev);
         s->revision = rep->last_rev;
         s->untidy = true;
         note_history(s);
@@ -290,6 +296,9 @@ DEFINE_SCOPED(sqlite_store, sqlite_store_free)
 
 static void finish_close(struct sqlite_store *s)
 {
+    assert(s->closing && s->pending_bytes == 0 && list_is_empty(&s->compactions));
+    assert(list_is_empty(&s->watches) && list_is_empty(&s->singles) && list_is_empty(&s->ranges));
+    assert(!timer_is_armed(&s->idle_timer) && !timer_is_armed(&s->compact_timer));
     void (*closed)(void *arg) = s->closed;
     void *arg = s->closed_arg;
     struct loop *loop = s->loop;
@@ -435,6 +444,7 @@ static int start(struct sqlite_store *s, struct err *err)
     if (r < 0)
         return r;
     s->compacted = (uint64_t)compacted;
+    assert(s->compacted <= s->revision); /* checked when the file was opened */
     r = resume_above_mark(s, err);
     if (r < 0)
         return r;

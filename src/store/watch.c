@@ -57,15 +57,23 @@ static bool wants(const struct store_watcher *w, const struct store_event *ev)
 
 static void watch_free(struct store_watcher *w)
 {
+    assert(!list_is_linked(&w->node));
     free(w->prefix);
     free(w);
+}
+
+/* The watch is no longer one of the store's. */
+static void leave(struct store_watcher *w)
+{
+    assert(list_is_linked(&w->node) && owner(w)->stats.watchers > 0);
+    list_remove(&w->node);
+    owner(w)->stats.watchers--;
 }
 
 /* The last call to the owner, which may call cancel from it. */
 static void end(struct store_watcher *w, int r, const struct err *err)
 {
-    list_remove(&w->node);
-    owner(w)->stats.watchers--;
+    leave(w);
     w->state = WATCH_ENDED;
     w->ops->on_end(w->arg, r, err);
     watch_free(w);
@@ -115,9 +123,11 @@ static void end_lost(struct store_watcher *w, const struct store_event *ev)
 static void deliver(struct store_watcher *w, struct store_watch_delivery *d)
 {
     d->wanted.n = 0;
+    assert(w->state == WATCH_LIVE && d->n > 0);
     for (size_t i = 0; i < d->n; i++) {
         if (!wants(w, &d->ev[i]))
             continue;
+        assert(d->ev[i].kv.mod_rev <= d->last_rev);
         if (d->ev[i].lost_prev) {
             end_lost(w, &d->ev[i]);
             return;
@@ -131,6 +141,7 @@ static void deliver(struct store_watcher *w, struct store_watch_delivery *d)
 
 static void count_missed(struct store_watcher *w, const struct store_watch_delivery *d)
 {
+    assert(w->state == WATCH_PAUSED);
     for (size_t i = 0; i < d->n; i++)
         if (wants(w, &d->ev[i]))
             w->missed_bytes += event_bytes(&d->ev[i]);
@@ -164,6 +175,7 @@ void sqlite_watch_deliver_all(struct sqlite_store *s, const struct store_event *
                               uint64_t last_rev)
 {
     struct store_watch_delivery d = { .ev = ev, .n = n, .last_rev = last_rev };
+    assert(n > 0 && s->revision == last_rev && ev[n - 1].kv.mod_rev == last_rev);
     visit_all(s, visit_commit, &d);
     vec_fini(&d.wanted);
 }
@@ -223,6 +235,7 @@ static int read_page(struct store_watcher *w, struct store_watch_page *page, str
     struct db_row row;
     page->progress = s->revision;
     uint64_t last_rev = 0;
+    assert(w->state == WATCH_REPLAY && w->next_rev <= s->revision);
     int r =
         db_scan_log(&scan, &s->reader, db_id(w->next_rev, 0), db_id(s->revision + 1, 0), true, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) > 0) {
@@ -231,6 +244,7 @@ static int read_page(struct store_watcher *w, struct store_watch_page *page, str
             page->progress = last_rev;
             break;
         }
+        assert(db_rev(row.id) >= MAX(last_rev, w->next_rev)); /* in order */
         last_rev = db_rev(row.id);
         page->rows++;
         if (str_has_prefix(row.key, str_n(w->prefix, w->n_prefix)))
@@ -251,6 +265,7 @@ static void replay(struct store_watcher *w)
     if (r < 0) {
         end(w, r, &err);
     } else {
+        assert(page.progress + 1 >= w->next_rev && page.progress <= s->revision);
         w->next_rev = page.progress + 1;
         if (page.progress == s->revision)
             w->state = WATCH_LIVE;
@@ -293,6 +308,7 @@ void sqlite_watch_expire_soon(struct sqlite_store *s)
 static void go_on(struct store_watcher *w)
 {
     struct sqlite_store *s = owner(w);
+    assert(w->state != WATCH_ENDED && w->next_rev <= s->revision + 1);
     w->state = w->next_rev > s->revision ? WATCH_LIVE : WATCH_REPLAY;
     if (w->state == WATCH_REPLAY)
         defer_start(s->loop, &s->watches_due, on_watches_due);
@@ -348,8 +364,7 @@ void sqlite_watch_cancel(struct store_watch *base)
     struct store_watcher *w = watch_of(base);
     if (w->state == WATCH_ENDED) /* called from its own on_end */
         return;
-    list_remove(&w->node);
-    owner(w)->stats.watchers--;
+    leave(w);
     watch_free(w);
 }
 
@@ -373,7 +388,9 @@ static void visit_ending(struct store_watcher *w, void *arg)
 void sqlite_watch_end_all(struct sqlite_store *s, int r, const char *why)
 {
     struct ending e = { .r = r };
+    assert(r < 0);
     (void)err_set(&e.err, r, "%s", why);
     visit_all(s, visit_ending, &e);
+    assert(list_is_empty(&s->watches) && s->stats.watchers == 0);
     defer_cancel(&s->watches_due);
 }

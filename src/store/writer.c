@@ -20,6 +20,7 @@ enum {
 
 struct txn *writer_txn_new(const struct store_op *ops, size_t n, size_t bytes)
 {
+    assert(n > 0 && n <= STORE_TXN_MAX_OPS);
     struct txn *t = xnew(struct txn);
     t->ops = arena_alloc_n(&t->mem, sizeof *ops, n);
     t->n_ops = n;
@@ -41,6 +42,7 @@ void writer_txn_free(struct txn *t)
 {
     if (!t)
         return;
+    assert(!list_is_linked(&t->node)); /* neither queued nor in a report */
     arena_fini(&t->mem);
     free(t);
 }
@@ -48,6 +50,7 @@ void writer_txn_free(struct txn *t)
 static void on_post(struct post *post)
 {
     struct writer_report *rep = container_of(post, struct writer_report, post);
+    assert(rep->first_rev <= rep->last_rev && (rep->last_rev != 0) == (rep->events.n > 0));
     rep->writer->on_report(rep->writer->arg, rep);
 }
 
@@ -69,6 +72,8 @@ void writer_report_free(struct writer_report *rep)
 
 static void send_report(struct writer *w, struct writer_report *rep)
 {
+    assert(rep->writer == w && !list_is_linked(&rep->post.node));
+    assert(w->compacted <= w->revision);
     rep->swept = db_rev(w->swept_id);
     rep->is_full = w->is_full;
     loop_post(w->loop, &rep->post);
@@ -95,6 +100,7 @@ static int look_up(struct writer *w, struct txn *t, const struct store_op *op,
 {
     struct db_row row;
     bool changes = op->kind != STORE_CHECK;
+    assert(op->key.n > 0 && op->key.n <= STORE_KEY_MAX_BYTES);
     int r = db_find(&w->db, op->key, changes, &row, &t->err);
     *ret = (struct writer_found){ 0 };
     if (r == E_DIGEST && op->kind == STORE_DELETE_DAMAGED) {
@@ -135,6 +141,7 @@ static bool holds(const struct store_op *op, const struct writer_found *f)
 static void refuse(struct writer *w, struct txn *t, size_t at, const struct writer_found *f)
 {
     const struct store_op *op = &t->ops[at];
+    assert(at < t->n_ops);
     t->res = (struct store_txn_result){ .r = E_CONFLICT, .rev = w->revision, .failed_op = at };
     if (!is_alive(f))
         (void)err_set(&t->err, E_CONFLICT, "key '" STR_FMT "' does not exist", STR_ARG(op->key));
@@ -178,6 +185,8 @@ static int write_change(struct writer *w, const struct store_op *op, const struc
                         int64_t id, struct writer_report *rep, struct err *err)
 {
     bool dead = op->kind == STORE_DELETE || op->kind == STORE_DELETE_DAMAGED;
+    assert(op->kind != STORE_CHECK && (!dead || is_alive(f)));
+    assert(db_rev(id) == w->revision + 1); /* which is taken when all operations are written */
     struct db_row row = { .id = id, .key = op->key, .value = op->value };
     if (!dead) {
         row.create_rev = is_alive(f) ? f->create_rev : db_rev(id);
@@ -224,6 +233,7 @@ static bool shrinks(const struct txn *t, const struct writer_found *found)
 static int apply(struct writer *w, struct txn *t, struct writer_report *rep)
 {
     struct writer_found found[STORE_TXN_MAX_OPS];
+    assert(t->n_ops <= STORE_TXN_MAX_OPS && !sqlite3_get_autocommit(w->db.sql));
     for (size_t i = 0; i < t->n_ops; i++) {
         int r = look_up(w, t, &t->ops[i], &found[i]);
         /* The error concerns only this transaction, or one key, and nothing has been written
@@ -255,6 +265,7 @@ static int apply(struct writer *w, struct txn *t, struct writer_report *rep)
         if (r < 0)
             return r;
     }
+    assert(changes <= t->n_ops);
     if (changes)
         w->revision = rev;
     t->res = (struct store_txn_result){ .r = 0, .rev = w->revision };
@@ -281,6 +292,7 @@ static void note_damage(struct writer *w, int r, const struct err *err)
 /* Restore the state before the batch. */
 static void undo_batch(struct writer *w, struct writer_report *rep, uint64_t before)
 {
+    assert(before <= w->revision);
     roll_back(w);
     w->revision = before;
     rep->events.n = 0;
@@ -291,6 +303,7 @@ static void undo_batch(struct writer *w, struct writer_report *rep, uint64_t bef
 /* The same error for all transactions, conflicting ones included. */
 static void fail_batch(struct writer *w, struct writer_report *rep, int r, const struct err *err)
 {
+    assert(r < 0 && rep->events.n == 0); /* undo_batch() has run */
     note_damage(w, r, err);
     list_each (node, &rep->txns) {
         struct txn *t = list_entry(node, struct txn, node);
@@ -302,6 +315,7 @@ static void fail_batch(struct writer *w, struct writer_report *rep, int r, const
 /* One sync for the changes, and one for the header when the log restarts. */
 static void note_commit(struct writer *w, struct writer_report *rep)
 {
+    assert(rep->commits == 0 && sqlite3_get_autocommit(w->db.sql));
     rep->commits = 1;
     rep->fsyncs += w->log_restarted ? 2 : 1;
 }
@@ -358,6 +372,7 @@ static void regain_reserve(struct writer *w)
 
 static void run_batch(struct writer *w, struct list *txns)
 {
+    assert(!list_is_empty(txns));
     struct writer_report *rep = report_new(w);
     list_move_all(txns, &rep->txns);
     uint64_t before = w->revision;
@@ -377,6 +392,7 @@ static void run_batch(struct writer *w, struct list *txns)
     if (r < 0) {
         fail_batch(w, rep, r, &err);
     } else if (rep->events.n) {
+        assert(w->revision > before);
         rep->first_rev = before + 1;
         rep->last_rev = w->revision;
         mark_note(&w->mark, w->revision);
@@ -410,6 +426,7 @@ static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *e
 {
     struct db_scan scan;
     struct db_row row;
+    assert(s->n == 0 && w->compacting_to <= w->revision);
     s->next = db_id(w->compacting_to, 0);
     int r = db_scan_log(&scan, &w->db, w->swept_id, s->next, false, err);
     while (r >= 0 && (r = db_scan_next(&scan, &row, err)) != 0) {
@@ -423,6 +440,7 @@ static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *e
             s->next = row.id;
             break;
         }
+        assert(row.id >= w->swept_id && row.id < s->next);
         struct sweep_row *at = &s->rows[s->n++];
         *at = (struct sweep_row){ .id = row.id, .prev = row.prev, .dead = row.version == 0 };
         if (at->dead) {
@@ -440,6 +458,7 @@ static int sweep_collect(struct writer *w, struct writer_sweep *s, struct err *e
  */
 static int sweep_row(struct writer *w, const struct sweep_row *row, struct err *err)
 {
+    assert(row->dead == (row->key != NULL));
     int r = row->prev ? db_run_ids(&w->db, DB_DELETE_ROW, row->prev, err) : 0;
     if (r < 0 || !row->dead)
         return r;
@@ -477,7 +496,8 @@ static void compact_step(struct writer *w)
         rep->compaction_failed = true;
         w->compacting_to = 0;
     } else {
-        w->compacted = w->compacting_to;
+        assert(w->swept_id <= s.next);
+        w->compacted = MAX(w->compacted, w->compacting_to); /* a failure has reset the latter */
         w->swept_id = s.next;
         note_commit(w, rep);
     }
@@ -496,6 +516,7 @@ static bool is_compacting(const struct writer *w)
 static int on_wal(void *arg, sqlite3 *sql, const char *name, int frames)
 {
     struct writer *w = arg;
+    assert(frames >= 0 && sql == w->db.sql);
     w->log_restarted = frames < w->log_frames || w->log_frames == 0;
     if (w->log_restarted)
         w->copied_frames = 0;
@@ -545,6 +566,7 @@ static void take_orders(struct writer *w, struct writer_orders *o)
     o->tidy = w->tidy;
     w->compact = w->tidy = false;
     o->stop = w->stop && list_is_empty(&w->queue);
+    assert(n <= WRITER_BATCH_MAX_TXNS && (n > 0) == !list_is_empty(&o->txns));
     uv_mutex_unlock(&w->lock);
 }
 
@@ -577,6 +599,7 @@ static void work(void *arg)
         if (o.stop)
             break;
     }
+    assert(list_is_empty(&w->queue)); /* after stop nothing is submitted */
     db_close(&w->db);
     reserve_keep_some(&w->reserve);
     struct writer_report *rep = report_new(w);
@@ -589,6 +612,7 @@ static void work(void *arg)
 int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_t compacted,
                  int64_t swept_id, struct err *err)
 {
+    assert(w->db.sql && w->mark.path && w->on_report && compacted <= revision);
     w->loop = loop;
     w->revision = revision;
     w->compacted = w->compacting_to = compacted;
@@ -617,7 +641,9 @@ int writer_start(struct writer *w, struct loop *loop, uint64_t revision, uint64_
 
 void writer_submit(struct writer *w, struct txn *t)
 {
+    assert(t->cb && !list_is_linked(&t->node));
     uv_mutex_lock(&w->lock);
+    assert(!w->stop);
     list_push_back(&w->queue, &t->node);
     uv_cond_signal(&w->wake);
     uv_mutex_unlock(&w->lock);
@@ -643,6 +669,7 @@ void writer_tidy(struct writer *w)
 void writer_stop(struct writer *w)
 {
     uv_mutex_lock(&w->lock);
+    assert(!w->stop);
     w->stop = true;
     uv_cond_signal(&w->wake);
     uv_mutex_unlock(&w->lock);
@@ -651,6 +678,7 @@ void writer_stop(struct writer *w)
 void writer_fini(struct writer *w)
 {
     (void)uv_thread_join(&w->thread);
+    assert(w->stop && list_is_empty(&w->queue));
     uv_cond_destroy(&w->wake);
     uv_mutex_destroy(&w->lock);
 }
