@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that move calls share: calls.c is their life, arrive.c and submit.c where they
+ * What the files that move calls share: calls.c is their life, request.c and submit.c where they
  * come from, refusal.c answers in our own words.
  */
 #pragma once

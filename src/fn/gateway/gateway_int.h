@@ -3,11 +3,11 @@
  * What the files of the gateway share. Each file says at its top which of these it moves:
  *
  *     directory.c  functions, pools, sandboxes, upstreams; orders of the control plane applied
- *     arrive.c, submit.c   requests of clients, and from inside
+ *     request.c, submit.c   requests of clients, and from inside
  *     calls.c      the life of a request
  *     upstream.c   requests that travel by HTTP: struct invoker over an http_client
  *     uplink.c     the stream to the control plane
- *     load.c       what is reported, and when
+ *     load_report.c       what is reported, and when
  *     stats.c      Prometheus, proxy_trace.csv
  *     gateway.c    start, stop, the listener
  *
@@ -112,7 +112,7 @@ struct pool {
     struct balance balance;
     struct queue queue;
     bool is_handing; /* gateway_pool_hand_off() runs */
-    /* What the next report says (load.c). */
+    /* What the next report says (load_report.c). */
     struct list active, hungry;
     uint64_t since_us;
     uint64_t concurrency_us, duration_us;
@@ -248,7 +248,7 @@ struct gateway {
     struct log_rate refused_rate;
     bool is_welcome, is_syncing, was_synced, is_closing;
 
-    /* load.c */
+    /* load_report.c */
     struct list active, hungry; /* pools */
     VEC(uint64_t) broken;
     VEC(uint64_t) drained;
@@ -364,7 +364,7 @@ void uplink_send(struct gateway *g, const Dormouse__Fn__V1__GatewayReport *r);
 /* The stream is of no use any more: dial again. */
 void uplink_drop(struct gateway *g, const char *why);
 
-/* ---- load.c ---- */
+/* ---- load_report.c ---- */
 void load_init(struct gateway *g);
 void load_fini(struct gateway *g);
 /* So many more requests of the pool run, and wait. */
