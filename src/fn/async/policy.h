@@ -25,9 +25,9 @@ extern const struct fn_async async_default_policy;
 extern const struct fn_async async_url_policy;
 
 /* attempts: with this one. Ages count from wall_created_ms. */
-struct async_verdict async_judge(const struct fn_async *policy, const struct async_outcome *o,
-                                 uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
-                                 struct rng *rng);
+struct async_verdict async_decide(const struct fn_async *policy, const struct async_outcome *o,
+                                  uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
+                                  struct rng *rng);
 /* Before an attempt: is it too old? */
 bool async_is_too_old(const struct fn_async *policy, uint64_t wall_created_ms,
                       uint64_t wall_now_ms);

@@ -375,26 +375,26 @@ static void add_result(struct async_run *run, enum async_state state, const stru
         batch_result(&run->batch, &run->due.id, &run->rec, run->rev, str_of(run->lane), state,
                      v->status, result.reason, buf_str(&fields), buf_str(&run->body),
                      policy->result_ttl_ms, async_wall_ms(run->a));
-    bool tells = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
-    if (tells && str_is(run->rec.callback, ASYNC_TO_EVENTS))
+    bool notifies = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
+    if (notifies && str_is(run->rec.callback, ASYNC_TO_EVENTS))
         add_event(run, &kept, state);
-    else if (tells && run->rec.callback.n)
+    else if (notifies && run->rec.callback.n)
         add_callback(run, &kept, &result);
-    if (tells && v->is_dead)
+    if (notifies && v->is_dead)
         add_dead_letter(run, policy, &result);
     buf_fini(&fields);
     headers_fini(&kept);
 }
 
 /* The attempt has ended (or could not begin: was_tried false). */
-static void run_judge(struct async_run *run, const struct async_outcome *o, bool was_tried)
+static void run_decide(struct async_run *run, const struct async_outcome *o, bool was_tried)
 {
     struct async *a = run->a;
     const struct fn_async *policy = policy_of(run);
     if (was_tried)
         run->rec.attempts++;
-    struct async_verdict v = async_judge(policy, o, run->rec.attempts, run->rec.wall_created_ms,
-                                         async_wall_ms(run->a), &a->rng);
+    struct async_verdict v = async_decide(policy, o, run->rec.attempts, run->rec.wall_created_ms,
+                                          async_wall_ms(run->a), &a->rng);
     const char *reason = o->reason;
     if (run->cancel) {
         v = (struct async_verdict){ .state = ASYNC_CANCELED };
@@ -453,7 +453,7 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
         o.reason = "ConnectionBroken";
     if (run->too_large)
         o = (struct async_outcome){ .r = E_LIMIT, .reason = "ResultTooLarge", .is_final = true };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static const struct invoke_ops call_ops = { .on_head = on_head,
@@ -468,7 +468,7 @@ static void on_posted(void *arg, int r, int status, const char *reason, const st
                                .r = r,
                                .reason = reason,
                                .is_final = r == E_DENIED || r == E_INVALID };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static void on_published(void *arg, int r, const struct err *err)
@@ -482,7 +482,7 @@ static void on_published(void *arg, int r, const struct err *err)
                                .r = r,
                                .reason = r < 0 ? "NotPublished" : "",
                                .is_final = r == E_INVALID || r == E_PARSE };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static int call_events(struct async_run *run, const struct headers *h, struct str body,
@@ -549,7 +549,7 @@ static void run_call(struct async_run *run)
                                .reason = r == -ENOENT ? "UnknownFunction" : "CannotBegin",
                                .is_final = r == -ENOENT || r == E_INVALID || r == E_PARSE ||
                                            r == E_CORRUPT };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 /* ------------------------------------------------------------------ read */
@@ -565,7 +565,7 @@ static void run_ready(struct async_run *run)
     bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms(run->a));
     if (run->cancel || is_old) {
         struct async_outcome o = { .r = -ETIMEDOUT, .reason = "TooOld" };
-        run_judge(run, &o, false);
+        run_decide(run, &o, false);
         return;
     }
     run_call(run);
@@ -695,7 +695,7 @@ void run_cancel(struct async_run *run)
     if (run->post) {
         url_post_cancel(take_ptr(&run->post));
         struct async_outcome o = { .r = -ECANCELED, .reason = "Canceled" };
-        run_judge(run, &o, true);
+        run_decide(run, &o, true);
     }
 }
 

@@ -31,7 +31,7 @@ struct catalog_write_verdict {
 };
 
 /* Ready is True only for the revision of the spec, whatever older revisions can serve. */
-static void judge(const struct catalog_entry *e, struct catalog_write_verdict *ret)
+static void evaluate(const struct catalog_entry *e, struct catalog_write_verdict *ret)
 {
     *ret = (struct catalog_write_verdict){ .ready = "True", .reason = "Deployed", .message = "" };
     if (e->number)
@@ -293,7 +293,7 @@ static void write_status(struct catalog_entry *e)
     struct arena a = { 0 };
     struct catalog_write_verdict v;
     char since[RFC3339_MAX];
-    judge(e, &v);
+    evaluate(e, &v);
     struct json *status = new_status(&a, e, &v);
     uint64_t hash = hash_json(status);
     e->wanted_hash = hash;

@@ -39,7 +39,7 @@ void plane_changed(struct plane *p, struct control_plane_function *f)
     plane_send_later(p);
 }
 
-void plane_tell(struct control_plane_revision *rev)
+void plane_notify_change(struct control_plane_revision *rev)
 {
     if (!rev->f->dropped)
         rev->p->opts.ops->on_change(rev->p->opts.arg, rev->f->number);
@@ -60,12 +60,12 @@ void plane_send_later(struct plane *p)
 
 /* ---------------------------------------------------------------- namespaces */
 
-static struct namespace *need_namespace(struct plane *p, struct str name)
+static struct plane_namespace *need_namespace(struct plane *p, struct str name)
 {
-    struct namespace *ns = map_get(&p->namespaces, name);
+    struct plane_namespace *ns = map_get(&p->namespaces, name);
     if (ns)
         return ns;
-    ns = xnew(struct namespace);
+    ns = xnew(struct plane_namespace);
     ns->policy.sandboxes = UINT32_MAX;
     ns->policy.memory = UINT64_MAX;
     (void)map_put(&p->namespaces, name, ns);
@@ -73,7 +73,7 @@ static struct namespace *need_namespace(struct plane *p, struct str name)
     return ns;
 }
 
-static void tidy_namespace(struct plane *p, struct namespace *ns)
+static void tidy_namespace(struct plane *p, struct plane_namespace *ns)
 {
     if (ns->functions || ns->sandboxes || ns->has_policy || ns->dirty)
         return;
@@ -83,7 +83,7 @@ static void tidy_namespace(struct plane *p, struct namespace *ns)
 
 void plane_set_policy(struct plane *p, struct str name, const struct plane_policy *policy)
 {
-    struct namespace *ns = need_namespace(p, name);
+    struct plane_namespace *ns = need_namespace(p, name);
     free((void *)ns->policy.tokens);
     ns->policy = (struct plane_policy){ .sandboxes = UINT32_MAX, .memory = UINT64_MAX };
     ns->has_policy = policy != NULL;
@@ -97,7 +97,7 @@ void plane_set_policy(struct plane *p, struct str name, const struct plane_polic
     ns->dirty = true;
     p->policies_changed = true;
     plane_send_later(p);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
 }
 
 /* ---------------------------------------------------------------- configurations */
@@ -253,7 +253,7 @@ static void set_reachable(struct control_plane_function *f, uint32_t number, boo
 
 /* Which revisions may get requests: those of the traffic rules, and a new one that is still coming
  * up. */
-static void judge_reachable(struct control_plane_function *f)
+static void update_reachable(struct control_plane_function *f)
 {
     bool *now = xnew_n(bool, f->n_revisions + 1);
     uint32_t n = f->n_revisions;
@@ -277,7 +277,7 @@ static void judge_reachable(struct control_plane_function *f)
     free(now);
 }
 
-void plane_judge(struct control_plane_function *f)
+void plane_update_ready(struct control_plane_function *f)
 {
     struct plane *p = f->revisions[0]->p;
     if (f->dropped)
@@ -286,7 +286,7 @@ void plane_judge(struct control_plane_function *f)
     if (f->latest_ready != now)
         plane_changed(p, f);
     f->latest_ready = now;
-    judge_reachable(f);
+    update_reachable(f);
 }
 
 /*
@@ -318,7 +318,7 @@ void plane_tidy(struct plane *p, struct control_plane_function *f)
             continue;
         }
         if (f->dropped)
-            plane_tell_deleted(rev);
+            plane_notify_deleted(rev);
         plane_unlearn(p, f->number, rev->number, f->dropped);
         free_revision(rev);
     }
@@ -400,7 +400,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
         rev->is_assumed = false;
     }
     f->latest_ready = latest_ready(f);
-    judge_reachable(f);
+    update_reachable(f);
     plane_tidy(p, f);
     for (uint32_t i = 0; i < f->n_revisions; i++) /* scale's settings hold at once */
         if (f->revisions[i]->active || f->revisions[i]->first != TABLE_NONE)
@@ -460,7 +460,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
         free(rev->message);
         rev->reason = xstrdup("EnvironmentUnavailable");
         rev->message = xstrdup(err ? err_text(err) : "");
-        plane_tell(rev);
+        plane_notify_change(rev);
     }
     rev->env_at_ms = loop_now_ms(p->loop);
     plane_revision_env(rev);
@@ -476,8 +476,8 @@ void plane_try_again(struct plane *p, uint32_t number)
     if (rev->is_ready || rev->config->scale.initial > 0)
         return;
     rev->is_ready = true;
-    plane_judge(f);
-    plane_tell(rev);
+    plane_update_ready(f);
+    plane_notify_change(rev);
 }
 
 bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revision)
@@ -585,7 +585,7 @@ static void forget_sandboxes(struct plane *p)
         }
     }
     map_each (e, &p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         ns->sandboxes = 0;
         ns->memory = 0;
     }
@@ -609,7 +609,7 @@ void plane_follow(struct plane *p, const char *leader)
     plane_end_workers(p);
     forget_sandboxes(p);
     defer_cancel(&p->flush);
-    defer_cancel(&p->feed);
+    defer_cancel(&p->retry_pending);
     timer_stop(p->loop, &p->drain_timer);
     timer_stop(p->loop, &p->lease_timer);
     p->adds.n = p->drains.n = p->removes.n = p->changed.n = p->gone.n = 0;
@@ -628,7 +628,7 @@ struct plane *plane_new(const struct plane_opts *opts)
     p->books = place_books_new();
     p->place = place_new(p->books, &opts->place);
     p->rng = rng_fork(opts->place.seed, 1, 0);
-    list_init(&p->hungry);
+    list_init(&p->pending);
     list_init(&p->resting);
     list_init(&p->callers);
     table_init(&p->table);
@@ -638,7 +638,7 @@ struct plane *plane_new(const struct plane_opts *opts)
 static void free_namespaces(struct plane *p)
 {
     map_each (e, &p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         free((void *)ns->policy.tokens);
         free(ns);
     }
@@ -655,7 +655,7 @@ void plane_free(struct plane *p)
         if (p->functions.p[i])
             plane_drop_function(p, (uint32_t)i);
     defer_cancel(&p->flush);
-    defer_cancel(&p->feed);
+    defer_cancel(&p->retry_pending);
     vec_fini(&p->functions);
     map_fini(&p->by_uid);
     free_namespaces(p);

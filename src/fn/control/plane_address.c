@@ -25,14 +25,14 @@ static bool is_allowed_by_option(const struct plane *p, struct str host)
     return false;
 }
 
-static bool is_on_this_machine(const struct peer *peer)
+static bool is_on_this_machine(const struct plane_peer *peer)
 {
     struct address from;
     return address_parse(str_of(peer->from), &from) && address_is_loopback(&from);
 }
 
 /* The machine that it dials from. */
-static bool is_own_host(const struct peer *peer, struct str host)
+static bool is_own_host(const struct plane_peer *peer, struct str host)
 {
     struct address at, from;
     if (!address_parse(str_of(peer->from), &from))
@@ -43,7 +43,7 @@ static bool is_own_host(const struct peer *peer, struct str host)
 }
 
 /* A container on this machine, where each worker has containers in one network by default. */
-static bool is_container_here(const struct peer *peer, struct str host)
+static bool is_container_here(const struct plane_peer *peer, struct str host)
 {
     const char *containers = peer->p->opts.containers;
     struct address at;
@@ -57,7 +57,7 @@ static bool is_ours(const struct plane *p, struct str host, uint16_t port)
     return p->opts.ops->is_ours && p->opts.ops->is_ours(p->opts.arg, host, port);
 }
 
-int plane_check_peer(const struct peer *peer, const char *address, struct err *err)
+int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err)
 {
     const struct plane *p = peer->p;
     struct str host;
@@ -81,7 +81,7 @@ int plane_check_peer(const struct peer *peer, const char *address, struct err *e
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err)
 {
-    const struct peer *peer = &w->peer;
+    const struct plane_peer *peer = &w->peer;
     struct str host;
     uint16_t port;
     if (peer->is_local || (by_worker && peer->address[0]))

@@ -144,7 +144,7 @@ static void add_members(struct bulletin *b)
     b->m.members = m;
 }
 
-static Dormouse__Fn__V1__Policy *new_policy(struct arena *a, const struct namespace *ns)
+static Dormouse__Fn__V1__Policy *new_policy(struct arena *a, const struct plane_namespace *ns)
 {
     Dormouse__Fn__V1__Policy *m = arena_new(a, Dormouse__Fn__V1__Policy);
     dormouse__fn__v1__policy__init(m);
@@ -163,7 +163,7 @@ static void add_policies(struct bulletin *b, bool all)
 {
     b->m.policies = arena_new_n(&b->arena, Dormouse__Fn__V1__Policy *, b->p->namespaces.n + 1);
     map_each (e, &b->p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         if (all ? ns->has_policy : ns->dirty)
             b->m.policies[b->m.n_policies++] = new_policy(&b->arena, ns);
     }
@@ -268,7 +268,7 @@ void plane_flush_gateways(struct plane *p)
     arena_fini(&b.arena);
     map_each (e, &p->namespaces)
         if (p->policies_changed)
-            ((struct namespace *)e->value)->dirty = false;
+            ((struct plane_namespace *)e->value)->dirty = false;
     p->members_changed = p->policies_changed = false;
     vec_fini(&p->adds);
     vec_fini(&p->drains);
@@ -370,7 +370,7 @@ static void take_broken(struct plane_gateway *g, uint64_t id)
     plane_revision_recount(rev);
 }
 
-static void tell_members(struct plane *p)
+static void send_members(struct plane *p)
 {
     p->members_epoch++;
     p->members_changed = true;
@@ -386,7 +386,7 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     g->endpoints_version = MAX(g->endpoints_version, m->endpoints_version);
     if (g->is_leaving != m->is_leaving) {
         g->is_leaving = m->is_leaving;
-        tell_members(p);
+        send_members(p);
     }
     if (m->loads_are_all)
         plane_drop_shares(p, g);
@@ -440,7 +440,7 @@ void plane_gateway_lost(struct plane_gateway *g)
     plane_forget_drains(p, g);
     plane_drop_shares(p, g);
     free_gateway(g);
-    tell_members(p);
+    send_members(p);
 }
 
 void plane_end_gateways(struct plane *p)
@@ -471,7 +471,7 @@ static struct plane_gateway *need_gateway(struct plane *p, const char *name)
     return g;
 }
 
-static void refuse(struct caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
+static void refuse(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
                    const struct err *err)
 {
     Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
@@ -488,13 +488,13 @@ static void refuse(struct caller *caller, const Dormouse__Fn__V1__GatewayHello *
     plane_caller_free(caller);
 }
 
-void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
+void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
 {
     struct plane *p = caller->p;
     const Dormouse__Fn__V1__GatewayHello *hello = m->hello;
     if (plane_caller_is_late(caller, hello->highest_term))
         return;
-    struct peer from = { .p = p, .is_local = caller->is_local };
+    struct plane_peer from = { .p = p, .is_local = caller->is_local };
     struct err err = { 0 };
     struct plane_gateway *g = NULL;
     (void)snprintf(from.from, sizeof from.from, "%s", fn_stream_from(caller->stream));
@@ -525,7 +525,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     plane_flush_gateways(p); /* so that the snapshot is what the version says */
     g->is_welcome = true;
     send_snapshot(g);
-    tell_members(p);
+    send_members(p);
     if (!g->peer.is_local)
         plane_watch_leases(p);
 }

@@ -31,7 +31,7 @@ struct plane_config {
 };
 
 /* What one gateway said of a revision last. */
-struct share {
+struct plane_share {
     struct plane_gateway *gateway;
     uint32_t running, queued;
     uint64_t at_ms;
@@ -41,15 +41,15 @@ struct share {
 struct plane_active {
     struct control_plane_revision *rev;
     struct timer tick, retry;
-    VEC(struct share) shares;
+    VEC(struct plane_share) shares;
     uint32_t running, queued; /* of all shares */
     unsigned failures;        /* creations, one after the other */
     uint64_t retry_at_ms;     /* no creation before */
     bool waits_env;
     uint32_t avoid[4]; /* nodes where it failed */
     uint32_t n_avoid;
-    ids idle;           /* as told last */
-    struct list hungry; /* waits for room on a worker */
+    ids idle;            /* as told last */
+    struct list pending; /* waits for room on a worker */
 };
 
 struct control_plane_revision {
@@ -85,7 +85,7 @@ struct control_plane_function {
     int64_t created_s;
     char *uid, *name; /* one block with spec */
     char *spec;
-    struct namespace *ns;
+    struct plane_namespace *ns;
     struct control_plane_revision **revisions; /* ascending */
     uint32_t n_revisions;
     uint32_t latest, latest_ready;
@@ -94,8 +94,7 @@ struct control_plane_function {
     bool dropped;                 /* gone as soon as its last sandbox is */
 };
 
-struct namespace
-{
+struct plane_namespace {
     struct str name; /* key of the plane's map */
     uint32_t functions;
     uint32_t sandboxes;
@@ -111,7 +110,7 @@ struct number_set {
 };
 
 /* A gateway or a worker, and the stream that it has now. */
-struct peer {
+struct plane_peer {
     struct plane *p;
     struct fn_stream *stream; /* NULL: it broke, and the lease still runs */
     bool is_local;
@@ -121,7 +120,7 @@ struct peer {
 };
 
 struct plane_worker {
-    struct peer peer;
+    struct plane_peer peer;
     uint16_t index; /* in plane.workers; its node in the books has the same */
     uint32_t node, epoch;
     struct str host; /* of its address */
@@ -138,7 +137,7 @@ struct plane_worker {
 };
 
 struct plane_gateway {
-    struct peer peer;
+    struct plane_peer peer;
     uint32_t bit;               /* of plane.gateways and of what is drained */
     bool is_welcome;            /* has its snapshot: gets updates */
     bool is_leaving;            /* finishes what it has: no member any more */
@@ -146,7 +145,7 @@ struct plane_gateway {
 };
 
 /* A stream whose hello has not come. */
-struct caller {
+struct plane_caller {
     struct plane *p;
     struct fn_stream *stream;
     struct list node;
@@ -156,7 +155,7 @@ struct caller {
 };
 
 /* A sandbox whose requests are awaited. */
-struct drain {
+struct plane_drain {
     uint64_t id, owed; /* gateways that have not said it is empty */
     uint64_t due_ms;
 };
@@ -191,7 +190,7 @@ struct plane {
     struct place *place;
     uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
-    struct list hungry; /* struct plane_active */
+    struct list pending; /* struct plane_active */
     /* Revisions that had sandboxes, the longest at rest first: workers still know them. */
     struct list resting;
     uint32_t n_resting;
@@ -206,7 +205,7 @@ struct plane {
     uint64_t version, members_epoch;
     uint8_t secret[32]; /* of this term; gateways show it to each other */
     /* For all gateways, at the end of this turn. */
-    struct defer feed;
+    struct defer retry_pending;
     ids adds, drains, removes;
     numbers changed, gone;
     VEC(struct plane_failure) failures;
@@ -214,7 +213,7 @@ struct plane {
     VEC(uint16_t) dirty_workers;
     struct defer flush;
 
-    VEC(struct drain) draining;
+    VEC(struct plane_drain) draining;
     struct timer drain_timer, lease_timer;
     uint64_t lease_due_ms; /* of lease_timer */
 
@@ -227,12 +226,12 @@ struct control_plane_function *plane_function(const struct plane *p, uint32_t nu
 struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t function,
                                                  uint32_t revision);
 /* A revision of it has become ready, or turned out not to be. */
-void plane_judge(struct control_plane_function *f);
+void plane_update_ready(struct control_plane_function *f);
 /* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
 void plane_tidy(struct plane *p, struct control_plane_function *f);
 void plane_changed(struct plane *p, struct control_plane_function *f); /* gateways are told */
 void plane_send_later(struct plane *p);
-void plane_tell(
+void plane_notify_change(
     struct control_plane_revision *rev); /* on_change, if the world may see a difference */
 
 /* ---- plane_scale.c ---- */
@@ -247,7 +246,7 @@ void plane_drop_shares(struct plane *p, struct plane_gateway *g);
 void plane_revision_env(struct control_plane_revision *rev);
 /* Clear the back-off and the obstacles of earlier attempts. */
 void plane_revision_try_again(struct control_plane_revision *rev);
-void plane_feed_hungry(struct plane *p);
+void plane_retry_pending(struct plane *p);
 /* It is ready, as the worker says. */
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
@@ -288,7 +287,7 @@ void plane_order_delete(struct plane_worker *w, uint64_t id, uint32_t grace_ms);
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
 /* The function has been deleted: notify the workers that made sandboxes of the revision and were
  * ordered to forget it. */
-void plane_tell_deleted(struct control_plane_revision *rev);
+void plane_notify_deleted(struct control_plane_revision *rev);
 /* wake: the revision has its first sandbox. rest: its last one is gone; workers may be ordered to
  * forget the revision later. */
 void plane_wake_revision(struct control_plane_revision *rev);
@@ -296,7 +295,7 @@ void plane_rest_revision(struct control_plane_revision *rev);
 /* The worker does not need the revision. After its last one the worker must forget the function. */
 void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev);
 void plane_flush_workers(struct plane *p);
-void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);
+void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m);
 void plane_worker_lost(struct plane_worker *w); /* its lease is over */
 /* All of them, without a word. */
 void plane_end_workers(struct plane *p);
@@ -307,13 +306,13 @@ void plane_env_free(struct env *env);
 /* ---- plane_address.c ---- */
 /* May a worker or gateway whose stream is `peer`'s be reached by this address? E_DENIED: why not.
  */
-int plane_check_peer(const struct peer *peer, const char *address, struct err *err);
+int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err);
 
 /* ---- plane_gateway.c ---- */
-void plane_gateway_hello(struct caller *g, const Dormouse__Fn__V1__GatewayReport *m);
+void plane_gateway_hello(struct plane_caller *g, const Dormouse__Fn__V1__GatewayReport *m);
 void plane_gateway_lost(struct plane_gateway *g);
 void plane_flush_gateways(struct plane *p);
 void plane_end_gateways(struct plane *p);
@@ -323,10 +322,10 @@ void plane_end_callers(struct plane *p);
 /* Those that were held: it leads, or another does. */
 void plane_welcome_callers(struct plane *p);
 void plane_redirect_callers(struct plane *p);
-void plane_caller_free(struct caller *g); /* without its stream */
+void plane_caller_free(struct plane_caller *g); /* without its stream */
 /* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
-bool plane_caller_is_late(struct caller *g, uint64_t highest_term);
-void plane_peer_heard(struct peer *peer);
+bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term);
+void plane_peer_heard(struct plane_peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */
-void plane_peer_broke(struct peer *peer);
+void plane_peer_broke(struct plane_peer *peer);
 void plane_watch_leases(struct plane *p);

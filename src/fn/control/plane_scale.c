@@ -13,8 +13,8 @@
 #include <inttypes.h>
 
 enum {
-    TICK_GRID_MS = 250,   /* ticks of all revisions fall on it, so that they wake us together */
-    FEED_MISSES_MAX = 32, /* revisions tried in vain when room has come */
+    TICK_GRID_MS = 250,      /* ticks of all revisions fall on it, so that they wake us together */
+    PENDING_MISSES_MAX = 32, /* revisions tried in vain when room has come */
     DRAIN_CHECK_MS = 1000,
     IDLE_MAX = 64, /* of what a gateway says is idle */
 };
@@ -57,7 +57,7 @@ void plane_revision_rest(struct control_plane_revision *rev)
         return;
     timer_stop(rev->p->loop, &a->tick);
     timer_stop(rev->p->loop, &a->retry);
-    list_remove(&a->hungry);
+    list_remove(&a->pending);
     vec_fini(&a->shares);
     vec_fini(&a->idle);
     free(a);
@@ -68,7 +68,7 @@ static void rest_if_idle(struct control_plane_revision *rev)
 {
     struct plane_active *a = rev->active;
     if (a && !timer_is_armed(&a->tick) && !timer_is_armed(&a->retry) && a->shares.n == 0 &&
-        !list_is_linked(&a->hungry) && !a->waits_env && rev->creating == 0)
+        !list_is_linked(&a->pending) && !a->waits_env && rev->creating == 0)
         plane_revision_rest(rev);
 }
 
@@ -87,7 +87,7 @@ static void arm_tick(struct control_plane_revision *rev, uint64_t next_ms)
 
 /* ---------------------------------------------------------------- what stands in the way */
 
-static void tell_gateways(struct control_plane_revision *rev)
+static void send_failure(struct control_plane_revision *rev)
 {
     struct plane_failure f = { rev->f->number, rev->number };
     vec_push(&rev->p->failures, f);
@@ -107,9 +107,9 @@ static void set_trouble(struct control_plane_revision *rev, const char *reason, 
         rev->reason = xstrdup(reason);
         rev->message = xstrdup(message);
         rev->is_permanent = is_permanent;
-        plane_tell(rev);
+        plane_notify_change(rev);
     }
-    tell_gateways(rev);
+    send_failure(rev);
 }
 
 static void clear_trouble(struct control_plane_revision *rev)
@@ -119,8 +119,8 @@ static void clear_trouble(struct control_plane_revision *rev)
     free(take_ptr(&rev->reason));
     free(take_ptr(&rev->message));
     rev->is_permanent = false;
-    tell_gateways(rev);
-    plane_tell(rev);
+    send_failure(rev);
+    plane_notify_change(rev);
 }
 
 /* No creation for some time. */
@@ -175,7 +175,7 @@ static void charge(struct control_plane_revision *rev, struct plane_worker *w,
 /* The quota of its namespace has room for one more. */
 static bool is_within_quota(struct control_plane_revision *rev, char why[160])
 {
-    const struct namespace *ns = rev->f->ns;
+    const struct plane_namespace *ns = rev->f->ns;
     uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
     if (ns->sandboxes >= ns->policy.sandboxes)
         (void)snprintf(why, 160, "the namespace has %u sandboxes, its quota is %u", ns->sandboxes,
@@ -196,8 +196,8 @@ static void wait_for_room(struct control_plane_revision *rev, const char *reason
 {
     struct plane_active *a = need_active(rev);
     set_trouble(rev, reason, message, false);
-    if (!list_is_linked(&a->hungry))
-        list_push_back(&rev->p->hungry, &a->hungry);
+    if (!list_is_linked(&a->pending))
+        list_push_back(&rev->p->pending, &a->pending);
 }
 
 /* Workers that can run it have a label for the runtime. */
@@ -261,7 +261,7 @@ static bool create_one(struct control_plane_revision *rev)
     charge(rev, w, s);
     link_slot(rev, slot);
     rev->creating++;
-    list_remove(&a->hungry);
+    list_remove(&a->pending);
     plane_order_create(w, id);
     return true;
 }
@@ -294,7 +294,7 @@ static void create(struct control_plane_revision *rev, uint32_t n)
 /* ---------------------------------------------------------------- deletions */
 
 /* While a sandbox drains, `at` is its place among those that do. */
-static struct drain *find_drain(struct plane *p, uint32_t slot)
+static struct plane_drain *find_drain(struct plane *p, uint32_t slot)
 {
     const struct plane_sandbox *s = &p->table.at[slot];
     bool drains = s->state == SANDBOX_DRAINING && s->at < p->draining.n;
@@ -303,7 +303,7 @@ static struct drain *find_drain(struct plane *p, uint32_t slot)
 
 static void drop_drain(struct plane *p, size_t i)
 {
-    struct drain last = p->draining.p[--p->draining.n];
+    struct plane_drain last = p->draining.p[--p->draining.n];
     if (i == p->draining.n)
         return;
     p->draining.p[i] = last;
@@ -317,7 +317,7 @@ static void on_drain_timer(struct timer *t)
     struct plane *p = container_of(t, struct plane, drain_timer);
     uint64_t now = now_ms(p);
     for (size_t i = p->draining.n; i > 0; i--) {
-        struct drain d = p->draining.p[i - 1];
+        struct plane_drain d = p->draining.p[i - 1];
         uint32_t slot = table_find(&p->table, d.id);
         if (d.owed && now < d.due_ms && slot != TABLE_NONE)
             continue;
@@ -332,7 +332,8 @@ static void on_drain_timer(struct timer *t)
 static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
 {
     struct plane *p = rev->p;
-    struct drain d = { .id = p->table.at[slot].id, .due_ms = now_ms(p) + rev->config->drain_ms };
+    struct plane_drain d = { .id = p->table.at[slot].id,
+                             .due_ms = now_ms(p) + rev->config->drain_ms };
     for (uint32_t i = 0; i < PLANE_GATEWAYS_MAX; i++)
         if (p->gateways[i])
             d.owed |= UINT64_C(1) << i;
@@ -357,7 +358,7 @@ static void check_drains(struct plane *p)
 void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g)
 {
     uint32_t slot = table_find(&p->table, id);
-    struct drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
+    struct plane_drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
     if (!d)
         return;
     d->owed &= ~(UINT64_C(1) << g->bit);
@@ -475,8 +476,8 @@ static void apply(struct control_plane_revision *rev, const struct scale_decisio
         create(rev, d->create);
     else if (d->remove)
         shrink(rev, d->remove);
-    else if (rev->active && list_is_linked(&rev->active->hungry)) {
-        list_remove(&rev->active->hungry);
+    else if (rev->active && list_is_linked(&rev->active->pending)) {
+        list_remove(&rev->active->pending);
         clear_trouble(rev);
     }
     arm_tick(rev, d->next_ms);
@@ -521,7 +522,7 @@ static void on_retry(struct timer *t)
     struct control_plane_revision *rev = container_of(t, struct plane_active, retry)->rev;
     if (rev->is_permanent) { /* who asks next may try again */
         rev->active->retry_at_ms = 0;
-        tell_gateways(rev);
+        send_failure(rev);
         rest_if_idle(rev);
     } else {
         plane_revision_recount(rev);
@@ -547,32 +548,32 @@ void plane_revision_env(struct control_plane_revision *rev)
         back_off(rev, false);
 }
 
-static void on_feed(struct defer *d)
+static void on_retry_pending(struct defer *d)
 {
-    struct plane *p = container_of(d, struct plane, feed);
+    struct plane *p = container_of(d, struct plane, retry_pending);
     struct list waiting;
     int misses = 0;
-    list_move_all(&p->hungry, &waiting);
+    list_move_all(&p->pending, &waiting);
     for (struct list *node; (node = list_pop_front(&waiting));) {
-        struct control_plane_revision *rev = list_entry(node, struct plane_active, hungry)->rev;
-        if (misses >= FEED_MISSES_MAX) {
-            list_push_back(&p->hungry, node);
+        struct control_plane_revision *rev = list_entry(node, struct plane_active, pending)->rev;
+        if (misses >= PENDING_MISSES_MAX) {
+            list_push_back(&p->pending, node);
             continue;
         }
         plane_revision_recount(rev);
-        misses += rev->active && list_is_linked(&rev->active->hungry);
+        misses += rev->active && list_is_linked(&rev->active->pending);
     }
 }
 
-void plane_feed_hungry(struct plane *p)
+void plane_retry_pending(struct plane *p)
 {
-    if (!list_is_empty(&p->hungry))
-        defer_start(p->loop, &p->feed, on_feed);
+    if (!list_is_empty(&p->pending))
+        defer_start(p->loop, &p->retry_pending, on_retry_pending);
 }
 
 /* ---------------------------------------------------------------- load */
 
-static struct share *find_share(struct plane_active *a, const struct plane_gateway *g)
+static struct plane_share *find_share(struct plane_active *a, const struct plane_gateway *g)
 {
     vec_each (s, &a->shares)
         if (s->gateway == g)
@@ -603,7 +604,7 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
                          const Dormouse__Fn__V1__FunctionLoad *m)
 {
     struct plane_active *a = need_active(rev);
-    struct share *s = find_share(a, g);
+    struct plane_share *s = find_share(a, g);
     uint64_t now = now_ms(rev->p);
     struct scale_report r = { .concurrency_us = m->concurrency_us,
                               .arrived = m->arrived,
@@ -614,7 +615,7 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
         a->running -= s->running;
         a->queued -= s->queued;
     } else {
-        struct share fresh = { .gateway = g };
+        struct plane_share fresh = { .gateway = g };
         vec_push(&a->shares, fresh);
         s = &a->shares.p[a->shares.n - 1];
     }
@@ -634,7 +635,7 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
 static void drop_share(struct control_plane_revision *rev, struct plane_gateway *g)
 {
     struct plane_active *a = rev->active;
-    struct share *s = a ? find_share(a, g) : NULL;
+    struct plane_share *s = a ? find_share(a, g) : NULL;
     if (!s)
         return;
     a->running -= s->running;
@@ -731,8 +732,8 @@ static void become_ready(struct control_plane_revision *rev)
     rev->is_ready = true;
     rev->is_assumed = false;
     if (!was_ready)
-        plane_judge(rev->f);
-    plane_tell(rev);
+        plane_update_ready(rev->f);
+    plane_notify_change(rev);
 }
 
 void plane_persisted(struct plane *p, uint64_t sandbox)
@@ -753,7 +754,7 @@ static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
     if (s->state != SANDBOX_CREATING || rev->ready || *is_it)
         return;
     *is_it = true;
-    plane_tell(rev);
+    plane_notify_change(rev);
 }
 
 void plane_sandbox_compiling(struct plane *p, uint32_t slot)
@@ -772,7 +773,7 @@ static void end_preparing(struct control_plane_revision *rev)
     if (!rev->is_compiling && !rev->is_pulling)
         return;
     rev->is_compiling = rev->is_pulling = false;
-    plane_tell(rev);
+    plane_notify_change(rev);
 }
 
 /* A recovered sandbox is ready: scale_recover() counted the initial sandboxes as made. */
@@ -781,7 +782,7 @@ static void stop_assuming(struct control_plane_revision *rev)
     if (!rev->is_assumed)
         return;
     rev->is_assumed = false;
-    plane_tell(rev);
+    plane_notify_change(rev);
 }
 
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
@@ -863,7 +864,7 @@ static void lose_ready(struct control_plane_revision *rev)
     if (rev->is_proven || !rev->is_ready)
         return;
     rev->is_ready = rev->is_assumed = false;
-    plane_judge(rev->f);
+    plane_update_ready(rev->f);
 }
 
 /* The kubelet's words for an image: the first failure, and that others follow after ever longer
@@ -904,7 +905,7 @@ void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1
         if (is_permanent)
             lose_ready(rev);
     }
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
     plane_tidy(p, rev->f);
 }
 
@@ -929,7 +930,7 @@ void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
     if (was_wanted)
         plane_revision_recount(rev);
     rest_if_idle(rev);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
     plane_tidy(p, rev->f);
 }
 

@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------- new streams */
 
-void plane_caller_free(struct caller *g)
+void plane_caller_free(struct plane_caller *g)
 {
     list_remove(&g->node);
     timer_stop(g->p->loop, &g->timer);
@@ -30,7 +30,7 @@ static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
     fn_stream_close(s);
 }
 
-static void send_away(struct caller *g)
+static void send_away(struct plane_caller *g)
 {
     redirect(g->p, g->stream, g->is_worker);
     plane_caller_free(g);
@@ -38,11 +38,11 @@ static void send_away(struct caller *g)
 
 static void on_hold_over(struct timer *t)
 {
-    send_away(container_of(t, struct caller, timer));
+    send_away(container_of(t, struct plane_caller, timer));
 }
 
 /* Between two leaders: its hello is looked at when there is one again. */
-static void hold(struct caller *g, const ProtobufCMessage *m)
+static void hold(struct plane_caller *g, const ProtobufCMessage *m)
 {
     size_t n = protobuf_c_message_get_packed_size(m);
     char *at;
@@ -59,7 +59,7 @@ static void hold(struct caller *g, const ProtobufCMessage *m)
     timer_start(g->p->loop, &g->timer, PLANE_HOLD_MS, on_hold_over);
 }
 
-static void refuse(struct caller *g)
+static void refuse(struct plane_caller *g)
 {
     fn_stream_close(g->stream);
     plane_caller_free(g);
@@ -67,7 +67,7 @@ static void refuse(struct caller *g)
 
 static void on_caller_message(void *arg, const ProtobufCMessage *m)
 {
-    struct caller *g = arg;
+    struct plane_caller *g = arg;
     const Dormouse__Fn__V1__WorkerReport *w = (const Dormouse__Fn__V1__WorkerReport *)m;
     const Dormouse__Fn__V1__GatewayReport *gw = (const Dormouse__Fn__V1__GatewayReport *)m;
     const char *name = g->is_worker ? (w->hello ? w->hello->name : "")
@@ -96,7 +96,7 @@ static const struct fn_stream_ops caller_ops = { .on_message = on_caller_message
 
 static void on_caller_timer(struct timer *t)
 {
-    refuse(container_of(t, struct caller, timer));
+    refuse(container_of(t, struct plane_caller, timer));
 }
 
 static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, bool is_worker)
@@ -105,8 +105,8 @@ static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, b
         redirect(p, s, is_worker);
         return;
     }
-    struct caller *g = xnew(struct caller);
-    *g = (struct caller){ .p = p, .stream = s, .is_local = is_local, .is_worker = is_worker };
+    struct plane_caller *g = xnew(struct plane_caller);
+    *g = (struct plane_caller){ .p = p, .stream = s, .is_local = is_local, .is_worker = is_worker };
     list_push_back(&p->callers, &g->node);
     fn_stream_set(s, &caller_ops, g);
     timer_start(p->loop, &g->timer, PLANE_HELLO_MS, on_caller_timer);
@@ -122,7 +122,7 @@ void plane_accept_worker(struct plane *p, struct fn_stream *s, bool is_local)
     accept_stream(p, s, is_local, true);
 }
 
-bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
+bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term)
 {
     struct plane *p = g->p;
     if (highest_term <= p->term)
@@ -138,13 +138,13 @@ bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
 void plane_redirect_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers)
-        send_away(list_entry(node, struct caller, node));
+        send_away(list_entry(node, struct plane_caller, node));
 }
 
 void plane_welcome_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers) {
-        struct caller *g = list_entry(node, struct caller, node);
+        struct plane_caller *g = list_entry(node, struct plane_caller, node);
         struct buf hello = g->hello;
         const ProtobufCMessageDescriptor *type =
             g->is_worker ? &dormouse__fn__v1__worker_report__descriptor
@@ -165,17 +165,17 @@ void plane_welcome_callers(struct plane *p)
 void plane_end_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers)
-        refuse(list_entry(node, struct caller, node));
+        refuse(list_entry(node, struct plane_caller, node));
 }
 
 /* ---------------------------------------------------------------- leases */
 
-static bool is_watched(const struct peer *peer)
+static bool is_watched(const struct plane_peer *peer)
 {
     return !peer->is_local || !peer->stream;
 }
 
-static bool is_over(const struct plane *p, const struct peer *peer)
+static bool is_over(const struct plane *p, const struct plane_peer *peer)
 {
     return is_watched(peer) && loop_now_ms(p->loop) - peer->heard_ms >= p->lease_ms;
 }
@@ -212,12 +212,12 @@ void plane_watch_leases(struct plane *p)
     timer_start(p->loop, &p->lease_timer, p->lease_ms / 4, on_lease_timer);
 }
 
-void plane_peer_heard(struct peer *peer)
+void plane_peer_heard(struct plane_peer *peer)
 {
     peer->heard_ms = loop_now_ms(peer->p->loop);
 }
 
-void plane_peer_broke(struct peer *peer)
+void plane_peer_broke(struct plane_peer *peer)
 {
     fn_stream_close(take_ptr(&peer->stream));
     plane_watch_leases(peer->p);

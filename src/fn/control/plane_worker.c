@@ -196,7 +196,7 @@ void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev
     touch(w);
 }
 
-void plane_tell_deleted(struct control_plane_revision *rev)
+void plane_notify_deleted(struct control_plane_revision *rev)
 {
     struct control_plane_function *f = rev->f;
     for (uint32_t i = 0; i < rev->held.n; i++) {
@@ -707,7 +707,7 @@ static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *he
     free(there.at);
 }
 
-static void refuse(struct caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
+static void refuse(struct plane_caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
                    const struct err *err)
 {
     Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
@@ -724,13 +724,13 @@ static void refuse(struct caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
     plane_caller_free(g);
 }
 
-void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m)
+void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m)
 {
     struct plane *p = g->p;
     const Dormouse__Fn__V1__WorkerHello *hello = m->hello;
     if (plane_caller_is_late(g, hello->highest_term))
         return;
-    struct peer caller = { .p = p, .is_local = g->is_local };
+    struct plane_peer caller = { .p = p, .is_local = g->is_local };
     struct err err = { 0 };
     (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
     struct plane_worker *w = map_get(&p->workers_by_name, str_of(hello->name));
@@ -769,5 +769,5 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     }
     if (!w->peer.is_local)
         plane_watch_leases(p);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
 }

@@ -35,7 +35,7 @@ extern const struct http_exchange_ops call_exchange_ops;
 /* Answer in our own words, or cut an answer that has begun. CALL_OVER afterwards. */
 void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text);
 /* Whoever submitted it hears of its end on the next turn. */
-void call_tell_later(struct gateway_call *c, int code, const char *reason);
+void call_report_end(struct gateway_call *c, int code, const char *reason);
 void call_leave_queue(struct gateway_call *c);
 /* Nobody waits for the answer any more. */
 void call_over(struct gateway_call *c);

@@ -162,7 +162,7 @@ static void on_later(struct defer *d)
     call_settle(c);
 }
 
-void call_tell_later(struct gateway_call *c, int code, const char *reason)
+void call_report_end(struct gateway_call *c, int code, const char *reason)
 {
     c->failed = code;
     c->failed_reason = reason;
@@ -215,7 +215,7 @@ void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const 
     else if (c->x)
         refusal_send(c->x, c->fields.is_grpc, why, c->call_id, text);
     if (c->ops)
-        call_tell_later(c, code_of(why), why->reason);
+        call_report_end(c, code_of(why), why->reason);
     call_over(c);
 }
 
@@ -342,7 +342,7 @@ static void run_in(struct gateway_call *c, struct balance_place *place)
     attempt_start(c);
 }
 
-void gateway_pool_hand_off(struct gateway *g, struct pool *p)
+void gateway_pool_hand_off(struct gateway *g, struct gateway_pool *p)
 {
     if (p->is_handing || p->queue.n == 0)
         return;
@@ -381,7 +381,7 @@ static void fail_as(struct gateway_call *c, const struct gateway_failure *f)
 void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     if (!p->fn) {
         call_fail(c, &gone, "the function was deleted");
@@ -451,7 +451,7 @@ static void note_retry(struct gateway_call *c, int r)
 static void retry(struct gateway_call *c, struct gateway_sandbox *failed, int r)
 {
     struct gateway *g = c->g;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
     note_retry(c, r);
     bool was_in = balance_has(&failed->place);
     if (was_in)
@@ -533,7 +533,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
 {
     struct gateway *g = c->g;
     struct gateway_sandbox *s = c->sandbox;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
     c->invocation = NULL;
     c->sandbox = NULL;
     c->is_paused = false;
@@ -871,7 +871,7 @@ void calls_reroute(struct gateway *g)
 
 /* ---------------------------------------------------------------- from the control plane */
 
-void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
+void gateway_pool_refuse_all(struct gateway *g, struct gateway_pool *p)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     while (p->queue.n) {
@@ -881,7 +881,8 @@ void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
     }
 }
 
-void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct gateway_failure *why)
+void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
+                               const struct gateway_failure *why)
 {
     while (p->queue.n) {
         struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);

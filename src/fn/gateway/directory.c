@@ -233,7 +233,7 @@ static void forget_routes(struct gateway *g, struct gateway_function *f)
         defer_start(g->loop, &g->rivals, on_rivals);
 }
 
-static void tell(struct gateway *g, struct gateway_function *f, bool is_there)
+static void notify_listeners(struct gateway *g, struct gateway_function *f, bool is_there)
 {
     const struct fn_spec *spec = is_there && g->listeners.n ? gateway_function_spec(g, f) : NULL;
     vec_each (l, &g->listeners)
@@ -262,7 +262,7 @@ const struct gateway_failure *gateway_function_failure(const struct gateway_func
     return NULL;
 }
 
-static void pool_set_spec(struct gateway *g, struct pool *p, struct gateway_spec *s)
+static void pool_set_spec(struct gateway *g, struct gateway_pool *p, struct gateway_spec *s)
 {
     if (p->spec == s)
         return;
@@ -274,7 +274,7 @@ static void pool_set_spec(struct gateway *g, struct pool *p, struct gateway_spec
     defer_start(g->loop, &g->trim, on_trim);
 }
 
-static void pool_configure(struct gateway *g, struct pool *p)
+static void pool_configure(struct gateway *g, struct gateway_pool *p)
 {
     pool_set_spec(g, p, p->fn->spec);
     const struct fn_spec *spec = gateway_function_spec(g, p->fn);
@@ -286,11 +286,11 @@ static void pool_configure(struct gateway *g, struct pool *p)
 
 static void function_remove(struct gateway *g, struct gateway_function *f)
 {
-    tell(g, f, false);
+    notify_listeners(g, f, false);
     forget_routes(g, f);
     if (f->number)
         (void)map_del(&g->numbers, number_key(&f->number));
-    for (struct pool *p = f->pools, *next; p; p = next) {
+    for (struct gateway_pool *p = f->pools, *next; p; p = next) {
         next = p->next;
         p->fn = NULL;
         pool_set_spec(g, p, NULL);
@@ -371,13 +371,13 @@ static void apply_function(struct gateway *g, const function_message *m)
         add_routes(g, f);
     }
     if (is_changed) {
-        for (struct pool *p = f->pools; p; p = p->next)
+        for (struct gateway_pool *p = f->pools; p; p = p->next)
             pool_configure(g, p);
     }
     spec_unref(g, former);
     if (is_changed)
-        tell(g, f, true);
-    for (struct pool *p = f->pools, *next; p; p = next) {
+        notify_listeners(g, f, true);
+    for (struct gateway_pool *p = f->pools, *next; p; p = next) {
         next = p->next;
         gateway_pool_hand_off(g, p); /* the limit may have grown */
     }
@@ -407,7 +407,7 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
     f->failures = x;
     if (!x->is_permanent)
         return;
-    for (struct pool *p = f->pools; p; p = p->next)
+    for (struct gateway_pool *p = f->pools; p; p = p->next)
         if (p->revision == m->revision && p->n_sandboxes == 0) {
             p->n_calls++;
             gateway_pool_fail_waiting(g, p, x);
@@ -418,12 +418,13 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
 
 /* ---------------------------------------------------------------- pools */
 
-struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uint32_t revision)
+struct gateway_pool *gateway_pool_get(struct gateway *g, struct gateway_function *f,
+                                      uint32_t revision)
 {
-    for (struct pool *p = f->pools; p; p = p->next)
+    for (struct gateway_pool *p = f->pools; p; p = p->next)
         if (p->revision == revision)
             return p;
-    struct pool *p = xnew(struct pool);
+    struct gateway_pool *p = xnew(struct gateway_pool);
     p->fn = f;
     p->revision = revision;
     p->next = f->pools;
@@ -434,11 +435,11 @@ struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uin
     return p;
 }
 
-static void pool_drop_if_unused(struct gateway *g, struct pool *p)
+static void pool_drop_if_unused(struct gateway *g, struct gateway_pool *p)
 {
     if (p->n_calls || p->n_sandboxes || list_is_linked(&p->active))
         return;
-    for (struct pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
+    for (struct gateway_pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
@@ -448,14 +449,14 @@ static void pool_drop_if_unused(struct gateway *g, struct pool *p)
     free(p);
 }
 
-void gateway_pool_unref(struct gateway *g, struct pool *p)
+void gateway_pool_unref(struct gateway *g, struct gateway_pool *p)
 {
     assert(p->n_calls > 0);
     p->n_calls--;
     pool_drop_if_unused(g, p);
 }
 
-void gateway_pool_rest(struct gateway *g, struct pool *p)
+void gateway_pool_rest(struct gateway *g, struct gateway_pool *p)
 {
     pool_drop_if_unused(g, p);
 }
@@ -464,7 +465,7 @@ void gateway_pool_rest(struct gateway *g, struct pool *p)
 
 static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 {
-    struct pool *p = s->pool;
+    struct gateway_pool *p = s->pool;
     balance_remove(&p->balance, &s->place);
     list_remove(&s->of_upstream);
     upstream_unref(s->upstream);
@@ -477,7 +478,7 @@ static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 static void drained(struct gateway *g, uint64_t id)
 {
     vec_push(&g->drained, id);
-    load_urgent(g);
+    load_report_soon(g);
 }
 
 /* It takes no new requests; with the last one it goes. */
@@ -521,7 +522,7 @@ void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s)
         vec_push(&g->broken, s->id);
         g->n_ejected++;
     }
-    load_urgent(g);
+    load_report_soon(g);
 }
 
 static int open_endpoint(struct gateway *g, struct gateway_sandbox *s, const struct fn_spec *spec,
@@ -575,7 +576,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
                  (unsigned long long)m->sandbox, err_text(&err));
         free(s);
         vec_push(&g->broken, m->sandbox);
-        load_urgent(g);
+        load_report_soon(g);
         return;
     }
     s->pool = gateway_pool_get(g, f, m->revision);
@@ -636,14 +637,14 @@ static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUp
 
 /* ---------------------------------------------------------------- policies */
 
-static void policy_free(struct policy *p)
+static void policy_free(struct gateway_policy *p)
 {
     if (p)
         free(p->tokens);
     free(p);
 }
 
-struct policy *directory_policy(const struct gateway *g, struct str namespace)
+struct gateway_policy *directory_policy(const struct gateway *g, struct str namespace)
 {
     return g->policies.n ? map_get(&g->policies, namespace) : NULL;
 }
@@ -655,9 +656,9 @@ static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
         policy_free(map_del(&g->policies, namespace));
         return;
     }
-    struct policy *p = map_get(&g->policies, namespace);
+    struct gateway_policy *p = map_get(&g->policies, namespace);
     if (!p) {
-        p = xnew(struct policy);
+        p = xnew(struct gateway_policy);
         (void)map_put(&g->policies, namespace, p);
     }
     p->is_confirmed = true;
@@ -799,7 +800,7 @@ static void sweep(struct gateway *g)
     if (g->all_policies) {
         VEC(char *) gone = { 0 };
         map_each (e, &g->policies)
-            if (!((struct policy *)e->value)->is_confirmed)
+            if (!((struct gateway_policy *)e->value)->is_confirmed)
                 vec_push(&gone, str_dup(e->key));
         vec_each (name, &gone) {
             policy_free(map_del(&g->policies, str_of(*name)));
@@ -826,7 +827,7 @@ static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o
     if (o->policies_are_all) {
         g->all_policies = true;
         map_each (e, &g->policies)
-            ((struct policy *)e->value)->is_confirmed = false;
+            ((struct gateway_policy *)e->value)->is_confirmed = false;
     }
 }
 

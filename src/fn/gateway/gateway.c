@@ -122,7 +122,7 @@ void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg),
     g->is_leaving = true;
     g->stopped = done;
     g->stopped_arg = arg;
-    load_urgent(g);
+    load_report_soon(g);
     timer_start(g->loop, &g->cut, grace_ms, on_cut);
     /* What is cut still gets an answer. */
     http_server_close(g->server, grace_ms + 1000, on_server_closed, g);
@@ -141,7 +141,7 @@ void gateway_on_function(struct gateway *g,
                                     const struct fn_spec *spec),
                          void *arg)
 {
-    vec_push(&g->listeners, ((struct listener){ fn, arg }));
+    vec_push(&g->listeners, ((struct gateway_listener){ fn, arg }));
     map_each (e, &g->functions) {
         struct gateway_function *f = e->value;
         const struct fn_spec *spec = gateway_function_spec(g, f);

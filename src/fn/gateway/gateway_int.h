@@ -62,7 +62,7 @@ struct gateway_spec {
     struct list node; /* in gateway.parsed, while parsed */
 };
 
-struct stats; /* stats.c: made by the first request */
+struct gateway_stats; /* stats.c: made by the first request */
 
 /* Why sandboxes of a revision cannot be made, as the control plane says. */
 struct gateway_failure {
@@ -73,7 +73,7 @@ struct gateway_failure {
 };
 
 /* What a namespace demands of calls. */
-struct policy {
+struct gateway_policy {
     bool require_token, is_confirmed;
     uint8_t (*tokens)[32]; /* SHA-256 */
     size_t n_tokens;
@@ -87,8 +87,8 @@ struct gateway_function {
     struct str key;  /* "namespace/name", in gateway.functions */
     int64_t created_s;
     struct gateway_spec *spec;
-    struct pool *pools;
-    struct stats *stats;
+    struct gateway_pool *pools;
+    struct gateway_stats *stats;
     struct gateway_failure *failures;
     uint32_t *revisions; /* that exist, n_revisions */
     uint16_t n_revisions;
@@ -101,8 +101,8 @@ struct gateway_function {
 };
 
 /* A revision that is in use: sandboxes, waiting and running requests. */
-struct pool {
-    struct pool *next;           /* of the function */
+struct gateway_pool {
+    struct gateway_pool *next;   /* of the function */
     struct gateway_function *fn; /* NULL: deleted */
     struct gateway_spec *spec;   /* the function's; NULL then */
     uint32_t revision;
@@ -113,7 +113,7 @@ struct pool {
     struct queue queue;
     bool is_handing; /* gateway_pool_hand_off() runs */
     /* What the next report says (load_report.c). */
-    struct list active, hungry;
+    struct list active, urgent;
     uint64_t since_us;
     uint64_t concurrency_us, duration_us;
     uint32_t arrived, finished;
@@ -123,7 +123,7 @@ struct pool {
 struct gateway_sandbox {
     struct balance_place place;
     uint64_t id;
-    struct pool *pool;
+    struct gateway_pool *pool;
     struct invoker *invoker;
     struct upstream *upstream; /* NULL: in this process */
     struct list of_upstream;
@@ -144,7 +144,7 @@ struct gateway_call {
     struct list live; /* of the gateway */
     struct sm sm;
     struct queue_item waiting;
-    struct pool *pool;               /* NULL: forwarded */
+    struct gateway_pool *pool;       /* NULL: forwarded */
     struct gateway_sandbox *sandbox; /* whose room it has */
     struct upstream *peer;           /* the gateway it is forwarded to */
     struct invoker *invoker;
@@ -189,7 +189,7 @@ struct gateway_call {
     const char *failed_reason;
 };
 
-struct listener {
+struct gateway_listener {
     void (*fn)(void *arg, struct str namespace, struct str name, const struct fn_spec *spec);
     void *arg;
 };
@@ -220,7 +220,7 @@ struct gateway {
     struct map upstreams; /* by address and protocol */
     struct map policies;  /* by namespace */
     struct defer trim;
-    VEC(struct listener) listeners;
+    VEC(struct gateway_listener) listeners;
     uint64_t endpoints_version;
     bool has_endpoints; /* a snapshot came in this stream */
     bool is_new_leader; /* its snapshot may know less than is true */
@@ -249,7 +249,7 @@ struct gateway {
     bool is_welcome, is_syncing, was_synced, is_closing;
 
     /* load_report.c */
-    struct list active, hungry; /* pools */
+    struct list active, urgent; /* pools */
     VEC(uint64_t) broken;
     VEC(uint64_t) drained;
     struct defer report_soon;
@@ -261,7 +261,7 @@ struct gateway {
     /* stats.c */
     struct gateway_times cold_start, queue_wait, first_byte;
     uint64_t n_unknown, n_forwarded, n_retries, n_ejected, n_aborted, n_refused_terms;
-    struct stats_trace *trace;
+    struct gateway_trace *trace;
 
     /* gateway.c */
     void (*on_members)(void *arg);
@@ -296,11 +296,12 @@ bool gateway_function_has(const struct gateway_function *f, uint32_t revision);
 const struct gateway_failure *gateway_function_failure(const struct gateway_function *f,
                                                        uint32_t revision);
 /* NULL: none. */
-struct policy *directory_policy(const struct gateway *g, struct str namespace);
-struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uint32_t revision);
-void gateway_pool_unref(struct gateway *g, struct pool *p); /* a call lets go */
+struct gateway_policy *directory_policy(const struct gateway *g, struct str namespace);
+struct gateway_pool *gateway_pool_get(struct gateway *g, struct gateway_function *f,
+                                      uint32_t revision);
+void gateway_pool_unref(struct gateway *g, struct gateway_pool *p); /* a call lets go */
 void gateway_pool_rest(struct gateway *g,
-                       struct pool *p); /* nothing is left to report; it may go */
+                       struct gateway_pool *p); /* nothing is left to report; it may go */
 /* No new requests; it is reported. If its address refuses, others there go with it. */
 void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s);
 /* A request has left it. */
@@ -322,11 +323,11 @@ void calls_fini(struct gateway *g);
 void calls_trim(struct gateway *g);
 void gateway_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
 /* Waiting requests go to sandboxes with room. */
-void gateway_pool_hand_off(struct gateway *g, struct pool *p);
+void gateway_pool_hand_off(struct gateway *g, struct gateway_pool *p);
 /* Its function is gone: what waits is answered. */
-void gateway_pool_refuse_all(struct gateway *g, struct pool *p);
+void gateway_pool_refuse_all(struct gateway *g, struct gateway_pool *p);
 /* Its sandboxes cannot be made: what waits is answered. */
-void gateway_pool_fail_waiting(struct gateway *g, struct pool *p,
+void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
                                const struct gateway_failure *why);
 /* What runs in this sandbox has failed. */
 void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s);
@@ -368,11 +369,11 @@ void uplink_drop(struct gateway *g, const char *why);
 void load_init(struct gateway *g);
 void load_fini(struct gateway *g);
 /* So many more requests of the pool run, and wait. */
-void load_changed(struct gateway *g, struct pool *p, int running, int queued);
+void load_changed(struct gateway *g, struct gateway_pool *p, int running, int queued);
 /* A report at the end of this turn. */
-void load_urgent(struct gateway *g);
-void load_everything(struct gateway *g); /* after a welcome */
-void load_forget(struct gateway *g, struct pool *p);
+void load_report_soon(struct gateway *g);
+void load_report_all(struct gateway *g); /* after a welcome */
+void load_forget(struct gateway *g, struct gateway_pool *p);
 
 /* ---- stats.c ---- */
 enum { STATS_CLIENT_GONE = 499 };

@@ -2,9 +2,9 @@
 /*
  * What the control plane hears: how many requests run and wait, for each revision that is in use.
  *
- * Two paces. A revision whose queue has news is *hungry*: the first request that waits is told at
+ * Two paces. A revision whose queue has news is *urgent*: the first request that waits is told at
  * the end of the turn, since a sandbox is wanted now, what changes after that within 20 ms. These
- * reports name the hungry alone, so that a thousand cold starts a second do not repeat what a
+ * reports name the urgent alone, so that a thousand cold starts a second do not repeat what a
  * thousand warm functions do. Every 400 ms all that are *active* are told, and who has come to rest
  * is told once more and then costs nothing.
  *
@@ -17,7 +17,7 @@ enum { LOAD_IDLE_MAX = 64 };
 static void on_report(struct timer *t);
 static void on_report_soon(struct defer *d);
 
-static void integrate(struct pool *p)
+static void integrate(struct gateway_pool *p)
 {
     uint64_t now = gateway_now_us();
     p->concurrency_us += (now - p->since_us) * (p->running + p->queued);
@@ -32,7 +32,7 @@ static void report_by(struct gateway *g, uint64_t due_ms)
     timer_start(g->loop, &g->report_later, due_ms > now ? due_ms - now : 0, on_report);
 }
 
-void load_changed(struct gateway *g, struct pool *p, int running, int queued)
+void load_changed(struct gateway *g, struct gateway_pool *p, int running, int queued)
 {
     if (list_is_empty(&g->active))
         g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
@@ -46,38 +46,38 @@ void load_changed(struct gateway *g, struct pool *p, int running, int queued)
     p->queued = (uint32_t)((int64_t)p->queued + queued);
     g->n_running = (uint32_t)((int64_t)g->n_running + running);
     g->n_queued = (uint32_t)((int64_t)g->n_queued + queued);
-    if ((p->queued || p->was_queued) && !list_is_linked(&p->hungry))
-        list_push_back(&g->hungry, &p->hungry);
+    if ((p->queued || p->was_queued) && !list_is_linked(&p->urgent))
+        list_push_back(&g->urgent, &p->urgent);
     if (queued > 0 && !p->was_queued)
-        load_urgent(g);
-    else if (list_is_linked(&p->hungry))
+        load_report_soon(g);
+    else if (list_is_linked(&p->urgent))
         report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
     else
         report_by(g, g->report_all_ms);
 }
 
-void load_urgent(struct gateway *g)
+void load_report_soon(struct gateway *g)
 {
     if (g->is_welcome)
         defer_start(g->loop, &g->report_soon, on_report_soon);
 }
 
-void load_forget(struct gateway *g, struct pool *p)
+void load_forget(struct gateway *g, struct gateway_pool *p)
 {
     list_remove(&p->active);
-    list_remove(&p->hungry);
+    list_remove(&p->urgent);
 }
 
-void load_everything(struct gateway *g)
+void load_report_all(struct gateway *g)
 {
     list_each (node, &g->active) {
-        struct pool *p = list_entry(node, struct pool, active);
+        struct gateway_pool *p = list_entry(node, struct gateway_pool, active);
         integrate(p);
         p->concurrency_us = p->duration_us = 0;
         p->arrived = p->finished = 0;
     }
     g->is_first_report = true;
-    load_urgent(g);
+    load_report_soon(g);
 }
 
 /* ---------------------------------------------------------------- a report */
@@ -92,7 +92,7 @@ static int by_idleness(const void *a, const void *b)
 }
 
 /* Sandboxes without a request, the longest idle first. */
-static void add_idle(struct pool *p, load_message *m)
+static void add_idle(struct gateway_pool *p, load_message *m)
 {
     VEC(struct gateway_sandbox *) idle = { 0 };
     vec_each (at, &p->balance.places) {
@@ -110,7 +110,7 @@ static void add_idle(struct pool *p, load_message *m)
     vec_fini(&idle);
 }
 
-static uint32_t waited_ms(const struct pool *p, uint64_t now_us)
+static uint32_t waited_ms(const struct gateway_pool *p, uint64_t now_us)
 {
     struct queue_item *i = queue_first(&p->queue);
     if (!i)
@@ -119,7 +119,7 @@ static uint32_t waited_ms(const struct pool *p, uint64_t now_us)
     return (uint32_t)((now_us - c->queued_us) / 1000);
 }
 
-static void fill(struct pool *p, load_message *m)
+static void fill(struct gateway_pool *p, load_message *m)
 {
     dormouse__fn__v1__function_load__init(m);
     integrate(p);
@@ -144,7 +144,7 @@ struct load_batch {
 };
 
 /* false: there is no room for it. */
-static bool take(struct load_batch *b, struct pool *p)
+static bool take(struct load_batch *b, struct gateway_pool *p)
 {
     if (!p->fn || !p->fn->number)
         return true; /* the control plane does not know it */
@@ -155,13 +155,13 @@ static bool take(struct load_batch *b, struct pool *p)
     return true;
 }
 
-static void take_hungry(struct gateway *g, struct load_batch *b)
+static void take_urgent(struct gateway *g, struct load_batch *b)
 {
-    while (!list_is_empty(&g->hungry)) {
-        struct pool *p = list_first(&g->hungry, struct pool, hungry);
+    while (!list_is_empty(&g->urgent)) {
+        struct gateway_pool *p = list_first(&g->urgent, struct gateway_pool, urgent);
         if (!take(b, p))
             return;
-        list_remove(&p->hungry);
+        list_remove(&p->urgent);
     }
 }
 
@@ -169,10 +169,10 @@ static void take_hungry(struct gateway *g, struct load_batch *b)
 static void take_active(struct gateway *g, struct load_batch *b, size_t n)
 {
     for (; n > 0; n--) {
-        struct pool *p = list_first(&g->active, struct pool, active);
+        struct gateway_pool *p = list_first(&g->active, struct gateway_pool, active);
         if (!take(b, p))
             return;
-        list_remove(&p->hungry);
+        list_remove(&p->urgent);
         list_remove(&p->active);
         if (p->running + p->queued == 0)
             gateway_pool_rest(g, p);
@@ -196,7 +196,7 @@ static void report(struct gateway *g)
     if (!g->is_welcome)
         return;
     bool all = g->is_first_report || loop_now_ms(g->loop) >= g->report_all_ms;
-    size_t n_all = count(all ? &g->active : &g->hungry);
+    size_t n_all = count(all ? &g->active : &g->urgent);
     size_t n_max = MIN(n_all, (size_t)GATEWAY_REPORT_LOADS);
     struct load_batch b = { .max = n_max };
     b.loads = n_max ? xnew_n(load_message, n_max) : NULL;
@@ -204,7 +204,7 @@ static void report(struct gateway *g)
     if (all)
         take_active(g, &b, n_all);
     else
-        take_hungry(g, &b);
+        take_urgent(g, &b);
     Dormouse__Fn__V1__GatewayReport r = DORMOUSE__FN__V1__GATEWAY_REPORT__INIT;
     r.loads_are_all = g->is_first_report;
     r.n_loads = b.n;
@@ -224,7 +224,7 @@ static void report(struct gateway *g)
     free(b.at);
     if (all)
         g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
-    if (!list_is_empty(&g->hungry))
+    if (!list_is_empty(&g->urgent))
         report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
     else if (!list_is_empty(&g->active))
         report_by(g, g->report_all_ms);
@@ -245,7 +245,7 @@ static void on_report_soon(struct defer *d)
 void load_init(struct gateway *g)
 {
     list_init(&g->active);
-    list_init(&g->hungry);
+    list_init(&g->urgent);
 }
 
 void load_fini(struct gateway *g)
@@ -253,7 +253,7 @@ void load_fini(struct gateway *g)
     defer_cancel(&g->report_soon);
     timer_stop(g->loop, &g->report_later);
     while (!list_is_empty(&g->active)) {
-        struct pool *p = list_first(&g->active, struct pool, active);
+        struct gateway_pool *p = list_first(&g->active, struct gateway_pool, active);
         load_forget(g, p);
         gateway_pool_rest(g, p);
     }

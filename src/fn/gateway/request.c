@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------- policies of namespaces */
 
-static bool is_good_token(const struct policy *p, struct str authorization)
+static bool is_good_token(const struct gateway_policy *p, struct str authorization)
 {
     struct str scheme, token;
     if (!str_cut(authorization, ' ', &scheme, &token) || !str_ieq(scheme, STR("Bearer")))
@@ -26,7 +26,7 @@ static bool is_good_token(const struct policy *p, struct str authorization)
 }
 
 /* One request from a bucket that holds what a second allows. */
-static bool take_credit(struct policy *p)
+static bool take_credit(struct gateway_policy *p)
 {
     if (!p->per_second)
         return true;
@@ -42,7 +42,7 @@ static const struct gateway_refusal *check_policy(struct gateway *g,
 {
     static const struct gateway_refusal no_token = { 401, "TokenRequired", 0 };
     static const struct gateway_refusal too_many = { 429, "RateLimited", 1 };
-    struct policy *p = directory_policy(g, function_namespace(f));
+    struct gateway_policy *p = directory_policy(g, function_namespace(f));
     if (!p)
         return NULL;
     if (p->require_token && !spec->is_public && !is_good_token(p, fields->authorization))
@@ -52,7 +52,7 @@ static const struct gateway_refusal *check_policy(struct gateway *g,
 
 int gateway_admits(struct gateway *g, struct str namespace, const struct headers *h)
 {
-    struct policy *p = directory_policy(g, namespace);
+    struct gateway_policy *p = directory_policy(g, namespace);
     struct fields f;
     if (!p)
         return 0;

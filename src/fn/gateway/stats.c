@@ -39,20 +39,20 @@ struct latency_times {
     HISTOGRAM_FIELDS(uint32_t, LATENCIES);
 };
 
-struct stats { /* of one revision */
-    struct stats *next;
+struct gateway_stats { /* of one revision */
+    struct gateway_stats *next;
     uint32_t revision;
     uint64_t by_class[CLASSES]; /* statuses / 100; [0]: the client left */
     uint64_t n_cold;
     struct latency_times all, app; /* app: the part in the sandbox */
 };
 
-static struct stats *stats_of(struct gateway_function *f, uint32_t revision)
+static struct gateway_stats *stats_of(struct gateway_function *f, uint32_t revision)
 {
-    for (struct stats *s = f->stats; s; s = s->next)
+    for (struct gateway_stats *s = f->stats; s; s = s->next)
         if (s->revision == revision)
             return s;
-    struct stats *s = slab_new(struct stats);
+    struct gateway_stats *s = slab_new(struct gateway_stats);
     s->revision = revision;
     s->next = f->stats;
     f->stats = s;
@@ -62,7 +62,7 @@ static struct stats *stats_of(struct gateway_function *f, uint32_t revision)
 void stats_free(struct gateway_function *f)
 {
     while (f->stats) {
-        struct stats *s = f->stats;
+        struct gateway_stats *s = f->stats;
         f->stats = s->next;
         slab_free(s);
     }
@@ -76,7 +76,7 @@ static void merge_times(struct latency_times *to, const struct latency_times *fr
     to->sum += from->sum;
 }
 
-static void merge(struct stats *to, const struct stats *from)
+static void merge(struct gateway_stats *to, const struct gateway_stats *from)
 {
     for (size_t i = 0; i < CLASSES; i++)
         to->by_class[i] += from->by_class[i];
@@ -88,14 +88,14 @@ static void merge(struct stats *to, const struct stats *from)
 /* Else a function that is changed again and again has more of them each time. */
 void stats_fold(struct gateway_function *f)
 {
-    for (struct stats **at = &f->stats; *at;) {
-        struct stats *s = *at;
+    for (struct gateway_stats **at = &f->stats; *at;) {
+        struct gateway_stats *s = *at;
         if (s->revision == 0 || gateway_function_has(f, s->revision)) {
             at = &s->next;
             continue;
         }
         *at = s->next;
-        struct stats gone = *s;
+        struct gateway_stats gone = *s;
         slab_free(s);
         merge(stats_of(f, 0), &gone); /* to the front, behind `at` or not */
         at = &f->stats;
@@ -105,7 +105,7 @@ void stats_fold(struct gateway_function *f)
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us)
 {
     if (c->pool && c->pool->fn) {
-        struct stats *s = stats_of(c->pool->fn, c->pool->revision);
+        struct gateway_stats *s = stats_of(c->pool->fn, c->pool->revision);
         bool client_left = status == STATS_CLIENT_GONE;
         s->by_class[client_left ? 0 : MIN(status / 100, CLASSES - 1)]++;
         histogram_add(&latencies, &s->all, now_us - c->arrived_us);
@@ -147,7 +147,8 @@ static void write_counts(const struct gateway *g, struct buf *to)
     static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
     metric_head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next)
             for (size_t i = 0; i < CLASSES; i++) {
                 if (!s->by_class[i])
                     continue;
@@ -162,7 +163,8 @@ static bool has_buckets(const struct gateway *g)
 {
     size_t n = 0;
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next)
             n++;
     return n <= STATS_HISTOGRAMS_MAX;
 }
@@ -173,7 +175,8 @@ static void write_latency(const struct gateway *g, struct buf *to, const char *n
     enum histogram_lines lines = has_buckets(g) ? HISTOGRAM_ALL : HISTOGRAM_SUM;
     metric_head(to, name, "histogram", help);
     map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next) {
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next) {
             const struct latency_times *t = (const void *)((const char *)s + at);
             scoped(free_scoped) char *of = labels(e->value, s->revision);
             const struct histogram_text text = { str_of(name), str_of(of), lines, NULL };
@@ -185,33 +188,34 @@ static void write_latencies(const struct gateway *g, struct buf *to)
 {
     write_latency(g, to, "revision_request_latencies",
                   "From the request's arrival to its answer's end, in ms.",
-                  offsetof(struct stats, all));
+                  offsetof(struct gateway_stats, all));
     write_latency(g, to, "revision_app_request_latencies", "The part in the sandbox, in ms.",
-                  offsetof(struct stats, app));
+                  offsetof(struct gateway_stats, app));
 }
 
 static void write_gauge(const struct gateway *g, struct buf *to, const char *name, const char *help,
-                        uint32_t (*read)(const struct pool *p))
+                        uint32_t (*read)(const struct gateway_pool *p))
 {
     metric_head(to, name, "gauge", help);
     map_each (e, &g->functions)
-        for (const struct pool *p = ((struct gateway_function *)e->value)->pools; p; p = p->next) {
+        for (const struct gateway_pool *p = ((struct gateway_function *)e->value)->pools; p;
+             p = p->next) {
             scoped(free_scoped) char *of = labels(e->value, p->revision);
             (void)buf_printf(to, "%s{%s} %u\n", name, of, read(p));
         }
 }
 
-static uint32_t read_concurrency(const struct pool *p)
+static uint32_t read_concurrency(const struct gateway_pool *p)
 {
     return p->running + p->queued;
 }
 
-static uint32_t read_queued(const struct pool *p)
+static uint32_t read_queued(const struct gateway_pool *p)
 {
     return p->queued;
 }
 
-static uint32_t read_sandboxes(const struct pool *p)
+static uint32_t read_sandboxes(const struct gateway_pool *p)
 {
     return p->n_sandboxes;
 }
@@ -269,7 +273,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
 {
     uint64_t n = 0, n_bad = 0, n_cold = 0, latency[LATENCIES] = { 0 };
     uint32_t sandboxes = 0, running = 0, queued = 0;
-    for (const struct stats *s = f->stats; s; s = s->next) {
+    for (const struct gateway_stats *s = f->stats; s; s = s->next) {
         for (size_t i = 0; i < CLASSES; i++)
             n += s->by_class[i];
         for (size_t i = 0; i < LATENCIES; i++)
@@ -277,7 +281,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
         n_bad += s->by_class[5];
         n_cold += s->n_cold;
     }
-    for (const struct pool *p = f->pools; p; p = p->next) {
+    for (const struct gateway_pool *p = f->pools; p; p = p->next) {
         sandboxes += p->n_sandboxes;
         running += p->running;
         queued += p->queued;
@@ -312,7 +316,7 @@ void gateway_functions_json(const struct gateway *g, struct buf *to)
 
 enum { TRACE_MAX_BYTES = 1 << 20, TRACE_WRITE_BYTES = 64 << 10, TRACE_WRITE_MS = 1000 };
 
-struct stats_trace {
+struct gateway_trace {
     struct gateway *g;
     int fd;
     struct buf rows, writing;
@@ -324,7 +328,7 @@ struct stats_trace {
 
 static void on_write(struct job *j)
 {
-    struct stats_trace *t = container_of(j, struct stats_trace, job);
+    struct gateway_trace *t = container_of(j, struct gateway_trace, job);
     for (size_t at = 0; at < t->writing.n;) {
         ssize_t n = write(t->fd, t->writing.p + at, t->writing.n - at);
         if (n < 0 && errno == EINTR)
@@ -335,7 +339,7 @@ static void on_write(struct job *j)
     }
 }
 
-static void trace_free(struct stats_trace *t)
+static void trace_free(struct gateway_trace *t)
 {
     (void)close(t->fd);
     buf_fini(&t->rows);
@@ -343,11 +347,11 @@ static void trace_free(struct stats_trace *t)
     free(t);
 }
 
-static void trace_write(struct stats_trace *t);
+static void trace_write(struct gateway_trace *t);
 
 static void on_written(struct job *j, int r)
 {
-    struct stats_trace *t = container_of(j, struct stats_trace, job);
+    struct gateway_trace *t = container_of(j, struct gateway_trace, job);
     t->busy = false;
     buf_reset(&t->writing);
     if (t->rows.n >= TRACE_WRITE_BYTES || (t->stopping && t->rows.n))
@@ -356,7 +360,7 @@ static void on_written(struct job *j, int r)
         trace_free(t);
 }
 
-static void trace_write(struct stats_trace *t)
+static void trace_write(struct gateway_trace *t)
 {
     if (t->busy || t->rows.n == 0)
         return;
@@ -368,7 +372,7 @@ static void trace_write(struct stats_trace *t)
 
 static void on_trace_timer(struct timer *timer)
 {
-    trace_write(container_of(timer, struct stats_trace, later));
+    trace_write(container_of(timer, struct gateway_trace, later));
 }
 
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
@@ -380,12 +384,12 @@ int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_sys(err, -errno, "open '%s'", path);
-    struct stats_trace *t = xnew(struct stats_trace);
-    *t = (struct stats_trace){ .g = g,
-                               .fd = fd,
-                               .rows = BUF_INIT(TRACE_MAX_BYTES),
-                               .writing = BUF_INIT(TRACE_MAX_BYTES),
-                               .job = { .work = on_write, .done = on_written } };
+    struct gateway_trace *t = xnew(struct gateway_trace);
+    *t = (struct gateway_trace){ .g = g,
+                                 .fd = fd,
+                                 .rows = BUF_INIT(TRACE_MAX_BYTES),
+                                 .writing = BUF_INIT(TRACE_MAX_BYTES),
+                                 .job = { .work = on_write, .done = on_written } };
     if (lseek(fd, 0, SEEK_END) == 0)
         (void)buf_add_cstr(&t->rows, columns);
     g->trace = t;
@@ -424,7 +428,7 @@ static void take_phases(const struct gateway_call *c, uint64_t now_us, struct ph
  */
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {
-    struct stats_trace *t = g->trace;
+    struct gateway_trace *t = g->trace;
     struct phases p;
     take_phases(c, now_us, &p);
     uint64_t total = now_us - c->arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
@@ -451,7 +455,7 @@ void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_
 
 void gateway_trace_stop(struct gateway *g)
 {
-    struct stats_trace *t = g->trace;
+    struct gateway_trace *t = g->trace;
     if (!t)
         return;
     g->trace = NULL;

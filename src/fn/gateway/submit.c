@@ -31,7 +31,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
         return err_set(err, -ENOENT, "no revision of '" STR_FMT "' has the tag '" STR_FMT "'",
                        STR_ARG(f->key), STR_ARG(asked.tag));
     if (is_owner) {
-        const struct pool *p = f->pools;
+        const struct gateway_pool *p = f->pools;
         while (p && p->revision != revision)
             p = p->next;
         if (p && p->queue.n >= p->queue.max)
@@ -118,6 +118,6 @@ void gateway_cancel(struct gateway_call *c)
         return;
     stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
     call_leave_queue(c);
-    call_tell_later(c, -ECANCELED, "Canceled");
+    call_report_end(c, -ECANCELED, "Canceled");
     call_over(c);
 }

@@ -152,7 +152,7 @@ static void on_message(void *arg, const ProtobufCMessage *m)
         return;
     /* Everything it has told is here: now it may hear which of it is in use. */
     g->is_syncing = false;
-    load_everything(g);
+    load_report_all(g);
     if (!g->was_synced) {
         g->was_synced = true;
         if (g->opts.on_synced)

@@ -21,7 +21,7 @@ struct link_stream {
     struct grpc_stream *in;
     struct grpc_call *out; /* at most one of both; none: it is over */
     bool closed;           /* the holder has gone */
-    bool telling;          /* on_end runs: a holder that closes in it frees nothing yet */
+    bool in_on_end;        /* on_end runs: a holder that closes in it frees nothing yet */
     bool ended;            /* on_end has run */
     int failed;
     struct err err;
@@ -30,26 +30,26 @@ struct link_stream {
 
 static void free_if_over(struct link_stream *s)
 {
-    if (!s->closed || s->in || s->out || s->telling)
+    if (!s->closed || s->in || s->out || s->in_on_end)
         return;
     defer_cancel(&s->turn);
     free(s);
 }
 
-static void tell_end(struct link_stream *s)
+static void notify_end(struct link_stream *s)
 {
     if (s->ended || s->closed)
         return;
     s->ended = true;
-    s->telling = true;
+    s->in_on_end = true;
     s->base.ops->on_end(s->base.arg, s->failed, &s->err);
-    s->telling = false;
+    s->in_on_end = false;
 }
 
 static void on_turn(struct defer *d)
 {
     struct link_stream *s = container_of(d, struct link_stream, turn);
-    tell_end(s);
+    notify_end(s);
     free_if_over(s);
 }
 
@@ -85,7 +85,7 @@ static void on_in_message(struct grpc_stream *st, struct str message)
 /* The peer has closed its end. */
 static void on_in_half_close(struct grpc_stream *st)
 {
-    tell_end(grpc_stream_data(st));
+    notify_end(grpc_stream_data(st));
 }
 
 static void on_in_gone(struct grpc_stream *st, int r)
@@ -95,7 +95,7 @@ static void on_in_gone(struct grpc_stream *st, int r)
     if (r < 0 && !s->failed)
         s->failed = err_sys(&s->err, r, "stream");
     if (!list_is_linked(&s->turn.node))
-        tell_end(s);
+        notify_end(s);
     free_if_over(s);
 }
 
@@ -121,7 +121,7 @@ static void on_out_end(void *arg, const struct grpc_result *result)
         s->failed =
             err_set(&s->err, r, "%s: %.*s", grpc_code_name(result->code), STR_ARG(result->text));
     if (!list_is_linked(&s->turn.node))
-        tell_end(s);
+        notify_end(s);
     free_if_over(s);
 }
 

@@ -19,13 +19,13 @@ struct scale_active {
     uint32_t hold; /* not below it until hold_until_ms: what was created between ticks */
     uint64_t hold_until_ms;
     uint32_t running, queued;
-    bool told_sums; /* reports come with integrals: counts are not held between them */
+    bool has_sums; /* reports come with integrals: counts are not held between them */
     /* dirigent: the count that its data plane would have reported last, and the time of its next
      * report; 0: not before the next request. */
-    uint32_t told;
-    uint64_t tell_ms;
-    bool has_due; /* the tick is late: due_told is the count that it would have read in time */
-    uint32_t due_told;
+    uint32_t reported;
+    uint64_t next_report_ms;
+    bool has_due; /* the tick is late: due_reported is the count that it would have read in time */
+    uint32_t due_reported;
     double rate;      /* calls per second, moving mean */
     uint32_t arrived; /* since rate_since_ms */
     uint64_t rate_since_ms;

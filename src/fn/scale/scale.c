@@ -336,33 +336,33 @@ static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
  * autoscaler, which ticks from that first report on, reads the count: its tick comes before the
  * second report, which is sent at the same time.
  */
-static void tell(struct scale_active *a, uint64_t at_ms, uint32_t n)
+static void report_count(struct scale_active *a, uint64_t at_ms, uint32_t n)
 {
     if (at_ms >= a->next_tick_ms && !a->has_due) {
-        a->due_told = a->told;
+        a->due_reported = a->reported;
         a->has_due = true;
     }
-    a->told = n;
-    a->tell_ms = n ? at_ms + a->tick_ms : 0;
+    a->reported = n;
+    a->next_report_ms = n ? at_ms + a->tick_ms : 0;
 }
 
-static void tell_before(struct scale_active *a, uint64_t before_ms)
+static void report_until(struct scale_active *a, uint64_t before_ms)
 {
-    while (a->tell_ms && a->tell_ms < before_ms)
-        tell(a, a->tell_ms, total(a));
+    while (a->next_report_ms && a->next_report_ms < before_ms)
+        report_count(a, a->next_report_ms, total(a));
 }
 
-static void tell_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived)
+static void report_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived)
 {
-    if (a->tell_ms == 0 && (total(a) > 0 || arrived))
-        tell(a, now_ms, MAX(total(a), 1));
+    if (a->next_report_ms == 0 && (total(a) > 0 || arrived))
+        report_count(a, now_ms, MAX(total(a), 1));
 }
 
 /* The count that the tick now due reads. */
-static double take_told(struct scale_active *a)
+static double take_reported(struct scale_active *a)
 {
-    tell_before(a, a->next_tick_ms);
-    uint32_t n = a->has_due ? a->due_told : a->told;
+    report_until(a, a->next_tick_ms);
+    uint32_t n = a->has_due ? a->due_reported : a->reported;
     a->has_due = false;
     return n;
 }
@@ -375,14 +375,14 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
     double held = c->averaged ? scale_limited(s, c, now_ms, counts) : 0;
     uint64_t held_ms = a->last_report_ms, from_ms;
     uint32_t held_total = total(a);
-    tell_before(a, now_ms);
+    report_until(a, now_ms);
     if (r->finished || (total(a) == 0 && r->running + r->queued > 0))
         a->progress_ms = now_ms;
     a->running = r->running;
     a->queued = r->queued;
     a->arrived += r->arrived;
     a->last_report_ms = now_ms;
-    tell_first(a, now_ms, r->arrived);
+    report_first(a, now_ms, r->arrived);
     if (total(a) > 0 || held_total > 0 || r->arrived || r->finished)
         a->last_busy_ms = now_ms;
     if (!c->averaged)
@@ -393,13 +393,13 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
         return;
     }
     if (r->concurrency_us || r->interval_ms) {
-        a->told_sums = true;
+        a->has_sums = true;
         /* The share of requests that ask for a sandbox is taken from how it is now. */
         double integral = (double)r->concurrency_us / 1000;
         if (total(a) > 0)
             integral *= scale_limited(s, c, now_ms, counts) / total(a);
         scale_window_add(&a->window, from_ms, now_ms, integral);
-    } else if (held_total > 0 && !a->told_sums) { /* no more is known than what was said last */
+    } else if (held_total > 0 && !a->has_sums) { /* no more is known than what was said last */
         scale_window_add(&a->window, held_ms, now_ms, held * (double)(now_ms - held_ms));
     } else if (r->arrived > 0) { /* they came and went */
         scale_window_add(&a->window, now_ms, now_ms, r->arrived);
@@ -501,7 +501,7 @@ void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                            ? a->arrived * 1000.0 / (double)(now_ms - a->rate_since_ms)
                            : scale_limited(s, c, now_ms, counts);
     if (c->policy == SCALE_DIRIGENT && c->metric == SCALE_CONCURRENCY)
-        momentary = take_told(a);
+        momentary = take_reported(a);
     take_rate(a, now_ms);
     a->next_tick_ms = now_ms + c->tick_ms;
     if (total(a) > 0 && now_ms > a->last_report_ms + SCALE_NO_DATA_MS) {

@@ -321,7 +321,7 @@ static bool wants(const struct fn_trigger *s, const char *type)
 }
 
 /* type: "added", "modified", "deleted". noted: what the note says once the call is stored. */
-static void tell(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
+static void fire(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
                  uint64_t noted)
 {
     struct trigger *tr = w->tr;
@@ -409,7 +409,7 @@ static uint64_t version_of(const struct json *object)
 }
 
 /* After a gap: whatever has a later version than the last one told. */
-static void tell_later(struct trigger_watch *w, const struct json *list, uint64_t since)
+static void fire_newer(struct trigger_watch *w, const struct json *list, uint64_t since)
 {
     struct arena a = { 0 };
     json_each (item, json_getc(list, "items")) {
@@ -423,7 +423,7 @@ static void tell_later(struct trigger_watch *w, const struct json *list, uint64_
         json_set_str(&a, whole, "apiVersion", w->tr->spec.api_version);
         json_set_str(&a, whole, "kind", w->tr->spec.kind_name);
         /* A list is in no order of versions: the note stays behind until its end. */
-        tell(w, is_new ? "added" : "modified", whole, rv, since);
+        fire(w, is_new ? "added" : "modified", whole, rv, since);
     }
     arena_fini(&a);
 }
@@ -448,7 +448,7 @@ static void on_listed(struct trigger_watch *w, const struct json *tree)
     w->list_rv = MAX(version_of(tree), UINT64_C(1));
     buf_reset(&w->next);
     if (w->at == WATCH_GAP) {
-        tell_later(w, tree, w->rv);
+        fire_newer(w, tree, w->rv);
         (void)buf_add_str(&w->next, next);
     }
     w->list_waits = true;
@@ -513,7 +513,7 @@ static void on_event(void *arg, const struct watch_event *ev)
     }
     const struct json *object = watch_event_object(ev);
     if (object)
-        tell(w, words[ev->type], object, ev->rv, ev->rv);
+        fire(w, words[ev->type], object, ev->rv, ev->rv);
     if (w->in_flight >= TRIGGER_WATCH_INFLIGHT_MAX && !w->paused) {
         w->paused = true;
         watch_sub_pause(w->sub);

@@ -61,7 +61,7 @@ static void on_writable(void *arg)
 }
 
 /* What the end means to whoever asks whether the sandbox may have seen something of it. */
-static int judge(const struct carried *c, int r, const char **ret_reason)
+static int result_of(const struct carried *c, int r, const char **ret_reason)
 {
     if (r == 0 || c->is_cancelled) {
         *ret_reason = "";
@@ -84,7 +84,7 @@ static void on_end(void *arg, int r, const struct err *err)
     struct carried *c = arg;
     struct http_invoker *v = c->v;
     const char *reason;
-    r = judge(c, r, &reason);
+    r = result_of(c, r, &reason);
     timer_stop(v->loop, &c->deadline);
     c->ops->on_end(c->arg, r, reason, err);
     free(c);

@@ -82,17 +82,17 @@ static void box_address(const struct box *b, char to[OCI_ADDRESS_MAX])
     (void)snprintf(to, OCI_ADDRESS_MAX, "%s:%u", plain, b->port);
 }
 
-static void tell_created(struct box *b)
+static void report_created(struct box *b)
 {
     char address[OCI_ADDRESS_MAX];
     box_address(b, address);
     b->took.total = (uint32_t)((clock_mono_ns() - b->begun_ns) / 1000);
-    b->is_told = true;
+    b->is_reported = true;
     b->o->base.events->on_created(b->o->base.events_arg, b->id, 0, address, &b->took, NULL);
 }
 
 /* It is no more, as far as the worker is concerned. */
-static void tell_lost(struct box *b, int r, const char *text)
+static void report_lost(struct box *b, int r, const char *text)
 {
     struct err err = { 0 };
     struct fn_log_line line = {
@@ -100,11 +100,11 @@ static void tell_lost(struct box *b, int r, const char *text)
     };
     fn_log_add(b->o->logs, &b->of, &line);
     b->is_wanted = false;
-    if (b->is_told) {
+    if (b->is_reported) {
         b->o->base.events->on_gone(b->o->base.events_arg, b->id, text);
         return;
     }
-    b->is_told = true;
+    b->is_reported = true;
     b->took.total = (uint32_t)((clock_mono_ns() - b->begun_ns) / 1000);
     (void)err_set(&err, r, "%s", text);
     b->o->base.events->on_created(b->o->base.events_arg, b->id, r, NULL, &b->took, &err);
@@ -116,7 +116,7 @@ static void on_turn(struct defer *d)
 {
     struct box *b = container_of(d, struct box, turn);
     if (b->refusal.code && b->is_wanted)
-        tell_lost(b, b->refusal.code, err_text(&b->refusal));
+        report_lost(b, b->refusal.code, err_text(&b->refusal));
     if (b->sm.at != BOX_ENDING)
         sm_move(&b->sm, BOX_ENDING);
     box_over(b);
@@ -138,7 +138,7 @@ static void end(struct box *b, uint32_t grace_ms)
 void oci_box_fail(struct box *b, int r, const char *text)
 {
     if (b->is_wanted)
-        tell_lost(b, r, text);
+        report_lost(b, r, text);
     end(b, 0);
 }
 
@@ -169,7 +169,7 @@ static void on_probed(void *arg, int r, const struct err *err)
     sm_move(&b->sm, BOX_READY);
     if (b->cpu_milli)
         container_limit_cpu(b->container, b->cpu_milli);
-    tell_created(b);
+    report_created(b);
 }
 
 static void on_started(void *arg, int r, const struct err *err)
@@ -270,11 +270,11 @@ int oci_box_make(struct box *b, const struct runtime_revision *r,
 
 /* ---------------------------------------------------------------- after a restart */
 
-static void tell_recovered(struct box *b)
+static void report_recovered(struct box *b)
 {
     char address[OCI_ADDRESS_MAX];
     box_address(b, address);
-    b->is_told = b->is_wanted = true;
+    b->is_reported = b->is_wanted = true;
     b->o->base.events->on_recovered(b->o->base.events_arg, b->id, b->of.uid, b->of.revision,
                                     address);
 }
@@ -302,7 +302,7 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
         b->image = o->images.ops->adopt(o->images.arg, image);
     b->sm.at = left->is_adopted ? BOX_READY : BOX_ENDING; /* where the process before us had it */
     if (left->is_adopted && note)
-        tell_recovered(b);
+        report_recovered(b);
     else if (left->is_adopted)
         end(b, 0);
     return b;

@@ -54,7 +54,7 @@ struct box {
     uint64_t begun_ns;
     Dormouse__Fn__V1__Breakdown took;
 
-    bool is_told;       /* on_created() has been called, one way or the other */
+    bool is_reported;   /* on_created() has been called, one way or the other */
     bool is_wanted;     /* by the worker: neither failed, died nor deleted */
     bool owes_farewell; /* on_destroyed() */
 };

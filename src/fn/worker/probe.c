@@ -142,7 +142,7 @@ static int send_request(struct probe_attempt *a)
     return n == (ssize_t)text.n ? 0 : n < 0 ? -errno : -EIO; /* an empty buffer takes it all */
 }
 
-static void judge(struct probe_attempt *a)
+static void evaluate_attempt(struct probe_attempt *a)
 {
     struct probe *p = a->p;
     uint64_t status;
@@ -189,7 +189,7 @@ static void on_socket(uv_poll_t *h, int status, int events)
     }
     a->n += (size_t)n;
     if (a->n == sizeof a->head)
-        judge(a);
+        evaluate_attempt(a);
 }
 
 static void try_now(struct probe *p)

@@ -41,7 +41,7 @@ static bool has_listener(const struct worker *w)
     return w->at == WORKER_HELLO || w->at == WORKER_WELCOME;
 }
 
-static void tell_created(struct worker *w, struct created c)
+static void report_created(struct worker *w, struct created c)
 {
     if (!has_listener(w)) {
         free(c.text);
@@ -84,7 +84,7 @@ void worker_report_ready(struct worker *w, const struct sandbox *s,
         c.breakdown = *breakdown;
     else
         dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
+    report_created(w, c);
 }
 
 void worker_report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
@@ -94,7 +94,7 @@ void worker_report_failed(struct worker *w, uint64_t id, int r, const struct err
     c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST || r == E_DENIED;
     c.is_image = r == RUNTIME_IMAGE_FAILED;
     dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
+    report_created(w, c);
 }
 
 /* Somebody waits for news of a sandbox: no file is read for it. */
