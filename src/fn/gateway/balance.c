@@ -27,7 +27,9 @@ static uint32_t capacity(const struct balance *b)
 
 static void swap(struct balance *b, uint32_t i, uint32_t j)
 {
+    assert(i < b->places.n && j < b->places.n);
     struct balance_place *p = b->places.p[i], *q = b->places.p[j];
+    assert(p->at == i && q->at == j);
     b->places.p[i] = q;
     b->places.p[j] = p;
     q->at = i;
@@ -49,6 +51,7 @@ static void settle(struct balance *b, struct balance_place *p, bool first)
         list_push_front(&b->room, &p->room);
     else if (has_room)
         list_push_back(&b->room, &p->room);
+    assert(b->n_room <= b->places.n && list_is_linked(&p->room) == (p->at < b->n_room));
 }
 
 void balance_set(struct balance *b, enum fn_balance policy, uint32_t limit, uint32_t soft)
@@ -140,6 +143,7 @@ struct balance_place *balance_take(struct balance *b)
     struct balance_place *p = choose(b);
     if (!p)
         return NULL;
+    assert(balance_has(p) && (!b->limit || p->running < b->limit));
     p->running++;
     settle(b, p, b->policy == FN_FIRST_FREE);
     return p;

@@ -16,7 +16,7 @@ struct gateway_refusal {
 void refusal_send(struct http_exchange *x, bool is_grpc, const struct gateway_refusal *why,
                   const char *call_id, const char *text);
 
-/* In CALL_BODY, without client, function and fields. */
+/* In CALL_NEW, without client, function and fields. */
 struct gateway_call *call_new(struct gateway *g);
 void call_id_make(struct gateway_call *c);
 /* Its limits; its function and revision; the pool, which is this gateway's. */
@@ -27,6 +27,11 @@ void call_use_pool(struct gateway_call *c, struct gateway_function *f);
 void call_place(struct gateway_call *c);
 /* To the gateway that owns the function. */
 void call_forward(struct gateway_call *c, size_t member);
+void call_body_move(struct gateway_call *c, enum call_body_at to);
+static inline bool call_has_whole_body(const struct gateway_call *c)
+{
+    return c->body.at == CALL_BODY_NONE || c->body.at == CALL_BODY_WHOLE;
+}
 /* A piece of the request's body; false: full. */
 bool call_take_body(struct gateway_call *c, struct str chunk);
 /* Callbacks of the exchange that a call belongs to. */

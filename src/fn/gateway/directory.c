@@ -47,8 +47,12 @@ static void spec_forget(struct gateway_spec *s)
 
 static void spec_unref(struct gateway *g, struct gateway_spec *s)
 {
-    if (!s || --s->refs)
+    if (!s)
         return;
+    assert(s->refs > 0);
+    if (--s->refs)
+        return;
+    assert(s->awake == 0);
     spec_forget(s);
     (void)map_del(&g->specs, s->text);
     free(s);
@@ -266,8 +270,10 @@ static void pool_set_spec(struct gateway *g, struct gateway_pool *p, struct gate
 {
     if (p->spec == s)
         return;
-    if (p->spec)
+    if (p->spec) {
+        assert(p->spec->awake > 0);
         p->spec->awake--;
+    }
     p->spec = s;
     if (s)
         s->awake++;
@@ -439,6 +445,8 @@ static void pool_drop_if_unused(struct gateway *g, struct gateway_pool *p)
 {
     if (p->n_calls || p->n_sandboxes || list_is_linked(&p->active))
         return;
+    assert(!p->running && !p->queued && !p->queue.n && !p->is_handing);
+    assert(!list_is_linked(&p->urgent) && p->balance.places.n == 0);
     for (struct gateway_pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
@@ -466,6 +474,7 @@ void gateway_pool_rest(struct gateway *g, struct gateway_pool *p)
 static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 {
     struct gateway_pool *p = s->pool;
+    assert(s->place.running == 0 && p->n_sandboxes > 0);
     balance_remove(&p->balance, &s->place);
     list_remove(&s->of_upstream);
     upstream_unref(s->upstream);
@@ -580,6 +589,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
         return;
     }
     s->pool = gateway_pool_get(g, f, m->revision);
+    assert(s->pool->fn == f);
     s->pool->n_sandboxes++;
     failure_remove(f, m->revision);
     (void)map_put(&g->sandboxes, id_key(&s->id), s);
@@ -738,6 +748,7 @@ bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_m
         f->owner = owner == SIZE_MAX ? UINT16_MAX : (uint16_t)owner;
     }
     *ret_member = f->owner;
+    assert(f->owner == UINT16_MAX || f->owner < m->n);
     return f->owner == UINT16_MAX || f->owner == m->self;
 }
 

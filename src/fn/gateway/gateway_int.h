@@ -136,57 +136,100 @@ struct gateway_sandbox {
 
 struct upstream; /* upstream.c */
 
-/* How a request came and where its answer goes: a client's exchange, or somebody inside. */
-enum call_at { CALL_BODY, CALL_QUEUED, CALL_RUNNING, CALL_OVER };
+enum call_at {                 /* drawn in calls.c */
+               CALL_NEW,       /* without a place: not in a queue, and no attempt runs */
+               CALL_BUFFERING, /* a small body is being read */
+               CALL_QUEUED,    /* waits for a sandbox */
+               CALL_RUNNING,   /* an attempt runs, its answer has not begun */
+               CALL_ANSWERING, /* the head of the answer has been sent */
+               CALL_TUNNEL,    /* upgraded: raw bytes in both directions */
+               CALL_OVER
+};
+
+enum call_body_at {
+    CALL_BODY_NONE,
+    CALL_BODY_UNREAD,  /* with the client */
+    CALL_BODY_READING, /* also of a tunnel, or written by gateway_write() */
+    CALL_BODY_PAUSED,  /* the sandbox or the copy has no room */
+    CALL_BODY_WHOLE
+};
+
+/* What the client asked for; does not change once the call has been made. */
+struct call_origin {
+    struct str method, target, peer_address;
+    struct str prefix; /* of the target, removed for the sandbox */
+    const struct headers *headers;
+    struct fields fields;
+    struct arena *arena; /* owns the above for a request from inside the process */
+    char call_id[FIELDS_CALL_ID_BYTES];
+    bool wants_upgrade : 1, is_http2 : 1, is_forwarded : 1, is_tls : 1;
+};
+
+struct call_revision { /* its limits are those of the function's spec; 0: none */
+    uint32_t number;
+    uint32_t queue_ms, request_ms, idle_ms;
+    uint64_t body_max, answer_max;
+};
+
+struct call_body {   /* of the request */
+    struct buf kept; /* the copy for a second attempt */
+    uint64_t bytes;  /* UINT64_MAX: not known */
+    enum call_body_at at : 8;
+    bool is_partial; /* bytes are missing from the copy: no second attempt */
+};
+
+struct call_attempt {
+    uint64_t deadline_ms; /* UINT64_MAX: none */
+    uint64_t moved_ms;    /* when bytes were last moved in either direction */
+    uint64_t last_sandbox;
+    int status;        /* of the answer; 0: it has not begun */
+    uint8_t n_refused; /* connections, of all attempts */
+    bool is_retried : 1;
+    bool is_cold : 1;   /* the function had no sandbox at all when the call was placed */
+    bool is_lost : 1;   /* the control plane says that its sandbox or its gateway is gone */
+    bool is_paused : 1; /* the client takes no more of the answer; the sandbox is paused */
+};
+
+struct call_answer {
+    struct headers fields; /* until it has begun: the fields sent to the sandbox */
+    uint64_t left;         /* UINT64_MAX: not known */
+    uint64_t seen;
+};
+
+struct call_times { /* for statistics and traces; found and offered only where a trace is written */
+    uint64_t arrived_us, found_us, queued_us, offered_us, started_us, head_us;
+};
+
+struct call_end { /* of a request from inside the process that failed; reported on a later turn */
+    struct defer later;
+    int code;
+    const char *reason;
+};
 
 struct gateway_call {
     struct gateway *g;
-    struct list live; /* of the gateway */
-    struct sm sm;
-    struct queue_item waiting;
-    struct gateway_pool *pool;       /* NULL: forwarded */
-    struct gateway_sandbox *sandbox; /* whose room it has */
-    struct upstream *peer;           /* the gateway it is forwarded to */
-    struct invoker *invoker;
-    struct invocation *invocation;
-    /* the client */
-    struct http_exchange *x;      /* NULL: gone, or from inside */
-    const struct invoke_ops *ops; /* from inside */
+    struct list live; /* in gateway.live */
+    struct sm sm;     /* enum call_at */
+    /* Where the answer goes: to a client, or to a caller in this process. */
+    struct http_exchange *x; /* NULL: it has left, or there was none */
+    const struct invoke_ops *ops;
     void *arg;
-    struct arena *arena; /* of a request from inside */
-    struct str method, target, peer_address;
-    const struct headers *request;
-    struct fields fields;
-    struct str prefix; /* of the target, taken away */
-    char call_id[FIELDS_CALL_ID_BYTES];
-    /* the request's body */
-    struct buf body; /* what is kept of it */
-    uint64_t body_bytes, body_seen;
-    /* the answer */
-    struct headers answer; /* also the fields of the request, until it has started */
-    uint64_t answer_left;  /* UINT64_MAX: not known */
-    uint64_t answer_max, answer_seen;
-    int status;
-    uint32_t idle_ms, request_ms;
-    uint32_t queue_ms;
-    uint64_t body_max;
-    uint64_t moved_ms;    /* when bytes last went either way */
-    uint64_t deadline_ms; /* UINT64_MAX: none */
-    uint64_t arrived_us, queued_us, started_us, head_us;
-    bool has_body : 1, body_ended : 1, body_lost : 1, body_full : 1, body_asked : 1;
-    bool wants_upgrade : 1, is_upgraded : 1, is_http2 : 1, is_forwarded : 1;
-    bool head_sent : 1, is_paused : 1, is_retried : 1, is_cold : 1, is_tls : 1;
-    uint8_t n_refused;
-    bool is_lost : 1; /* its sandbox or its gateway is gone, as the control plane says */
+    /* Where the request goes. */
     char function_key[2 * FN_NAME_MAX + 2];
-    uint32_t revision;
-    /* For traces; times only where one is written. found: its function; offered: a sandbox has
-     * room. */
-    uint64_t last_sandbox, found_us, offered_us;
-    /* The end, for who is inside. */
-    struct defer later;
-    int failed;
-    const char *failed_reason;
+    struct call_revision revision;
+    struct gateway_pool *pool; /* NULL: forwarded */
+    struct gateway_sandbox
+        *sandbox;          /* one of its places is taken; NULL: no attempt, or forwarded */
+    struct upstream *peer; /* the gateway that it is forwarded to */
+    struct invoker *invoker;
+    struct invocation *invocation; /* NULL: no attempt runs */
+    struct call_origin from;
+    struct call_body body;
+    struct queue_item waiting; /* in pool.queue, in CALL_QUEUED */
+    struct call_attempt attempt;
+    struct call_answer answer;
+    struct call_times times;
+    struct call_end end;
 };
 
 struct gateway_listener {

@@ -44,8 +44,10 @@ void load_changed(struct gateway *g, struct gateway_pool *p, int running, int qu
     }
     p->running = (uint32_t)((int64_t)p->running + running);
     p->queued = (uint32_t)((int64_t)p->queued + queued);
+    assert(p->queued == p->queue.n && p->running <= INT32_MAX);
     g->n_running = (uint32_t)((int64_t)g->n_running + running);
     g->n_queued = (uint32_t)((int64_t)g->n_queued + queued);
+    assert(g->n_running >= p->running && g->n_queued >= p->queued);
     if ((p->queued || p->was_queued) && !list_is_linked(&p->urgent))
         list_push_back(&g->urgent, &p->urgent);
     if (queued > 0 && !p->was_queued)
@@ -116,7 +118,7 @@ static uint32_t waited_ms(const struct gateway_pool *p, uint64_t now_us)
     if (!i)
         return 0;
     const struct gateway_call *c = container_of(i, struct gateway_call, waiting);
-    return (uint32_t)((now_us - c->queued_us) / 1000);
+    return (uint32_t)((now_us - c->times.queued_us) / 1000);
 }
 
 static void fill(struct gateway_pool *p, load_message *m)

@@ -137,18 +137,17 @@ static struct gateway_call *of_exchange(struct gateway *g, struct http_exchange 
 {
     struct gateway_call *c = call_new(g);
     c->x = x;
-    c->method = req->method;
-    c->target = req->target;
-    c->peer_address = req->peer;
-    c->request = req->headers;
-    c->fields = *f;
-    c->prefix = str_slice(req->target, 0, prefix_n);
-    c->has_body = req->has_body;
-    c->body_ended = !req->has_body;
-    c->body_bytes = req->content_length;
-    c->wants_upgrade = req->upgrade;
-    c->is_http2 = req->http2;
-    c->is_tls = g->opts.tls != NULL;
+    c->from.method = req->method;
+    c->from.target = req->target;
+    c->from.peer_address = req->peer;
+    c->from.headers = req->headers;
+    c->from.fields = *f;
+    c->from.prefix = str_slice(req->target, 0, prefix_n);
+    c->body.at = req->has_body ? CALL_BODY_UNREAD : CALL_BODY_NONE;
+    c->body.bytes = req->content_length;
+    c->from.wants_upgrade = req->upgrade;
+    c->from.is_http2 = req->http2;
+    c->from.is_tls = g->opts.tls != NULL;
     call_id_make(c);
     http_exchange_set(x, &call_exchange_ops, c);
     return c;
@@ -209,10 +208,10 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
         return;
     }
     struct gateway_call *c = of_exchange(g, x, req, &f, prefix_n);
-    c->is_forwarded = is_trusted;
-    if (is_trusted && f.call_id.n && f.call_id.n < sizeof c->call_id) {
-        memcpy(c->call_id, f.call_id.p, f.call_id.n);
-        c->call_id[f.call_id.n] = '\0';
+    c->from.is_forwarded = is_trusted;
+    if (is_trusted && f.call_id.n && f.call_id.n < sizeof c->from.call_id) {
+        memcpy(c->from.call_id, f.call_id.p, f.call_id.n);
+        c->from.call_id[f.call_id.n] = '\0';
     }
     call_use_spec(c, spec);
     call_use_function(c, fn, revision);
@@ -222,7 +221,8 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
     }
     call_use_pool(c, fn);
     if (req->has_body && req->content_length <= GATEWAY_EAGER_BYTES) {
-        c->body_asked = true;
+        sm_move(&c->sm, CALL_BUFFERING);
+        call_body_move(c, CALL_BODY_READING);
         http_read_body(x, spec->body_max);
         return;
     }

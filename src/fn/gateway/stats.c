@@ -108,18 +108,18 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
         struct gateway_stats *s = stats_of(c->pool->fn, c->pool->revision);
         bool client_left = status == STATS_CLIENT_GONE;
         s->by_class[client_left ? 0 : MIN(status / 100, CLASSES - 1)]++;
-        histogram_add(&latencies, &s->all, now_us - c->arrived_us);
-        if (c->started_us) {
-            s->n_cold += c->is_cold;
-            histogram_add(&latencies, &s->app, now_us - c->started_us);
+        histogram_add(&latencies, &s->all, now_us - c->times.arrived_us);
+        if (c->times.started_us) {
+            s->n_cold += c->attempt.is_cold;
+            histogram_add(&latencies, &s->app, now_us - c->times.started_us);
         }
     }
-    if (c->pool && c->started_us) {
-        histogram_add(&cold_times, &g->queue_wait, c->started_us - c->queued_us);
-        if (c->is_cold)
-            histogram_add(&cold_times, &g->cold_start, c->started_us - c->queued_us);
-        if (c->head_us)
-            histogram_add(&cold_times, &g->first_byte, c->head_us - c->started_us);
+    if (c->pool && c->times.started_us) {
+        histogram_add(&cold_times, &g->queue_wait, c->times.started_us - c->times.queued_us);
+        if (c->attempt.is_cold)
+            histogram_add(&cold_times, &g->cold_start, c->times.started_us - c->times.queued_us);
+        if (c->times.head_us)
+            histogram_add(&cold_times, &g->first_byte, c->times.head_us - c->times.started_us);
     }
     if (g->trace && c->pool)
         gateway_trace_call(g, c, now_us);
@@ -412,13 +412,16 @@ struct phases {
 
 static void take_phases(const struct gateway_call *c, uint64_t now_us, struct phases *ret)
 {
-    *ret = (struct phases){ .find = c->found_us > c->arrived_us ? c->found_us - c->arrived_us : 0 };
-    if (!c->started_us)
+    *ret = (struct phases){ .find = c->times.found_us > c->times.arrived_us
+                                        ? c->times.found_us - c->times.arrived_us
+                                        : 0 };
+    if (!c->times.started_us)
         return;
-    uint64_t offered_us = MAX(c->offered_us, c->queued_us); /* equal where the call did not wait */
-    ret->wait = offered_us - c->queued_us;
-    ret->choose = c->started_us > offered_us ? c->started_us - offered_us : 0;
-    ret->proxy = now_us - c->started_us;
+    uint64_t offered_us =
+        MAX(c->times.offered_us, c->times.queued_us); /* equal where the call did not wait */
+    ret->wait = offered_us - c->times.queued_us;
+    ret->choose = c->times.started_us > offered_us ? c->times.started_us - offered_us : 0;
+    ret->proxy = now_us - c->times.started_us;
 }
 
 /*
@@ -431,15 +434,15 @@ void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_
     struct gateway_trace *t = g->trace;
     struct phases p;
     take_phases(c, now_us, &p);
-    uint64_t total = now_us - c->arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
-    uint64_t cold = c->is_cold ? UINT64_MAX : 0; /* which columns */
+    uint64_t total = now_us - c->times.arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
+    uint64_t cold = c->attempt.is_cold ? UINT64_MAX : 0; /* which columns */
     size_t was = t->rows.n;
     (void)buf_printf(&t->rows, "%" PRId64 ",", clock_wall_us() * 1000);
     add_name(&t->rows, str_of(c->function_key));
     (void)buf_printf(&t->rows,
                      ",%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                      ",%" PRIu64 ",0,0,%" PRIu64 "\n",
-                     c->sandbox ? c->sandbox->id : c->last_sandbox, p.find, p.choose & cold,
+                     c->sandbox ? c->sandbox->id : c->attempt.last_sandbox, p.find, p.choose & cold,
                      p.wait & cold, p.choose & ~cold, p.wait & ~cold, p.proxy,
                      total > parts ? total - parts : 0);
     if (!buf_ok(&t->rows)) {

@@ -40,35 +40,36 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
     struct gateway_call *c = call_new(g);
     c->ops = ops;
     c->arg = arg;
-    c->arena = xnew(struct arena);
-    struct headers *h = arena_new(c->arena, struct headers);
+    c->from.arena = xnew(struct arena);
+    struct headers *h = arena_new(c->from.arena, struct headers);
     int r = req->headers ? headers_copy(h, req->headers) : 0;
     /* What is whole may be as long as the function allows; others are written bit by bit. */
-    c->body.max = MAX(c->body.max, req->body.n + 1);
+    c->body.kept.max = MAX(c->body.kept.max, req->body.n + 1);
     if (r >= 0)
-        r = buf_add_str(&c->body, req->body);
-    c->request = h;
-    c->method = str_copy_arena(c->arena, req->method);
-    c->target = str_copy_arena(c->arena, req->target);
-    c->peer_address = str_copy_arena(c->arena, req->peer);
-    fields_scan(h, &c->fields);
-    c->fields.is_async = false;
-    c->fields.host =
-        str_of(arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
+        r = buf_add_str(&c->body.kept, req->body);
+    c->from.headers = h;
+    c->from.method = str_copy_arena(c->from.arena, req->method);
+    c->from.target = str_copy_arena(c->from.arena, req->target);
+    c->from.peer_address = str_copy_arena(c->from.arena, req->peer);
+    fields_scan(h, &c->from.fields);
+    c->from.fields.is_async = false;
+    c->from.fields.host =
+        str_of(arena_printf(c->from.arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
     if (r >= 0)
-        r = headers_set(h, STR("host"), c->fields.host);
+        r = headers_set(h, STR("host"), c->from.fields.host);
     if (r < 0) {
         sm_move(&c->sm, CALL_OVER);
         call_free(c);
         return err_sys(err, r, "copy a request");
     }
-    fields_scan(h, &c->fields); /* the list may have moved */
-    c->has_body = req->has_body;
-    c->body_ended = req->body_is_whole || !req->has_body;
-    c->body_bytes = req->body_bytes;
-    c->is_tls = req->is_tls;
-    if (req->call_id.n && req->call_id.n < sizeof c->call_id)
-        memcpy(c->call_id, req->call_id.p, req->call_id.n);
+    fields_scan(h, &c->from.fields); /* the list may have moved */
+    c->body.at = !req->has_body       ? CALL_BODY_NONE
+                 : req->body_is_whole ? CALL_BODY_WHOLE
+                                      : CALL_BODY_READING;
+    c->body.bytes = req->body_bytes;
+    c->from.is_tls = req->is_tls;
+    if (req->call_id.n && req->call_id.n < sizeof c->from.call_id)
+        memcpy(c->from.call_id, req->call_id.p, req->call_id.n);
     else
         call_id_make(c);
     call_use_spec(c, spec);
@@ -87,15 +88,14 @@ bool gateway_write(struct gateway_call *c, struct str chunk)
 {
     if (c->sm.at == CALL_OVER)
         return true;
-    c->body_full = !call_take_body(c, chunk);
-    return !c->body_full;
+    return call_take_body(c, chunk);
 }
 
 void gateway_end_body(struct gateway_call *c)
 {
-    if (c->sm.at == CALL_OVER || c->body_ended)
+    if (c->sm.at == CALL_OVER || call_has_whole_body(c))
         return;
-    c->body_ended = true;
+    call_body_move(c, CALL_BODY_WHOLE);
     if (c->invocation)
         invoke_end_body(c->invoker, c->invocation, NULL);
 }
