@@ -69,7 +69,7 @@ static void on_tick(struct timer *t);
 
 struct gateway_call *call_new(struct gateway *g)
 {
-    struct gateway_call *c = g->idle_calls.n ? g->idle_calls.p[--g->idle_calls.n] : NULL;
+    struct gateway_call *c = g->calls.idle.n ? g->calls.idle.p[--g->calls.idle.n] : NULL;
     if (!c) {
         c = xnew(struct gateway_call);
         buf_init(&c->body.kept, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
@@ -80,8 +80,8 @@ struct gateway_call *call_new(struct gateway *g)
     c->attempt.deadline_ms = c->answer.left = UINT64_MAX;
     c->attempt.moved_ms = loop_now_ms(g->loop);
     sm_init(&c->sm, call_table, CALL_NEW);
-    list_push_back(&g->live, &c->live);
-    g->n_live++;
+    list_push_back(&g->calls.live, &c->live);
+    g->calls.n_live++;
     return c;
 }
 
@@ -98,9 +98,9 @@ void call_free(struct gateway_call *c)
     struct gateway *g = c->g;
     assert(c->sm.at == CALL_OVER && !list_is_linked(&c->waiting.node));
     assert(!c->invocation && !c->sandbox && !c->peer && !c->x);
-    assert(g->n_live > 0);
+    assert(g->calls.n_live > 0);
     list_remove(&c->live);
-    g->n_live--;
+    g->calls.n_live--;
     if (c->pool)
         gateway_pool_unref(g, c->pool);
     if (c->from.arena) {
@@ -112,20 +112,20 @@ void call_free(struct gateway_call *c)
     buf_reset(&c->body.kept);
     if (c->answer.fields.cap > CALL_KEEP_BYTES)
         headers_fini(&c->answer.fields);
-    if (c->body.kept.cap > CALL_KEEP_BYTES || g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
+    if (c->body.kept.cap > CALL_KEEP_BYTES || g->calls.idle.n >= GATEWAY_IDLE_CALLS) {
         buf_fini(&c->body.kept);
         buf_init(&c->body.kept, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
     }
-    if (g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
+    if (g->calls.idle.n >= GATEWAY_IDLE_CALLS) {
         headers_fini(&c->answer.fields);
         free(c);
     } else {
         struct headers fields = c->answer.fields;
         struct buf kept = c->body.kept;
         *c = (struct gateway_call){ .answer = { .fields = fields }, .body = { .kept = kept } };
-        vec_push(&g->idle_calls, c);
+        vec_push(&g->calls.idle, c);
     }
-    if (g->is_leaving && g->n_live == 0)
+    if (gateway_is_leaving(g) && g->calls.n_live == 0)
         gateway_check_stopped(g);
 }
 
@@ -185,10 +185,10 @@ static uint64_t call_due(const struct gateway_call *c)
 /* One timer for all calls, armed for the earliest; it may find that nothing is due any more. */
 static void tick_by(struct gateway *g, uint64_t due_ms)
 {
-    if (due_ms == UINT64_MAX || (timer_is_armed(&g->tick) && g->tick.due_ms <= due_ms))
+    if (due_ms == UINT64_MAX || (timer_is_armed(&g->calls.tick) && g->calls.tick.due_ms <= due_ms))
         return;
     uint64_t now = loop_now_ms(g->loop);
-    timer_start(g->loop, &g->tick, due_ms > now ? due_ms - now : 0, on_tick);
+    timer_start(g->loop, &g->calls.tick, due_ms > now ? due_ms - now : 0, on_tick);
 }
 
 /* ---------------------------------------------------------------- to the client */
@@ -257,7 +257,7 @@ void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const 
     call_leave_queue(c);
     stats_answered(g, c, has_begun ? 502 : why->status, gateway_now_us());
     if (has_begun)
-        g->n_aborted++;
+        g->stats.n_aborted++;
     if (c->x && has_begun)
         http_abort(c->x);
     else if (c->x)
@@ -312,7 +312,8 @@ static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
         return fields_for_sandbox(&c->answer.fields, c->from.headers, &c->from.fields, &add);
     int r = fields_for_gateway(&c->answer.fields, c->from.headers, &c->from.fields, &add);
     return r < 0 ? r
-                 : headers_addc(&c->answer.fields, "x-dormouse-forwarded-by", c->g->members.secret);
+                 : headers_addc(&c->answer.fields, "x-dormouse-forwarded-by",
+                                c->g->dir.members.secret);
 }
 
 /* The rest of the body is wanted now. */
@@ -499,7 +500,7 @@ static void note_retry(struct gateway_call *c, int r)
         c->attempt.n_refused++;
     else
         c->attempt.is_retried = true;
-    c->g->n_retries++;
+    c->g->stats.n_retries++;
 }
 
 /* In another sandbox if one has room, else first in the queue. */
@@ -551,14 +552,14 @@ static void route_again(struct gateway_call *c);
 /* It refused a connection: for a while others own what it owned. */
 static void suspect(struct gateway *g, const struct upstream *peer)
 {
-    for (size_t i = 0; i < g->members.n; i++) {
-        struct gateway_member *m = &g->members.at[i];
+    for (size_t i = 0; i < g->dir.members.n; i++) {
+        struct gateway_member *m = &g->dir.members.at[i];
         if (!str_is(upstream_address(peer), m->address))
             continue;
         m->suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
-        g->members_seen++;
+        g->dir.members_seen++;
         /* Owners are computed anew once the suspicion is over, too. */
-        timer_start(g->loop, &g->trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
+        timer_start(g->loop, &g->dir.trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
     }
 }
 
@@ -848,8 +849,8 @@ void call_forward(struct gateway_call *c, size_t member)
     static const struct gateway_refusal lost = { 502, "GatewayLost", 1 };
     struct gateway *g = c->g;
     struct err err = { 0 };
-    assert(member < g->members.n && member != g->members.self && !c->pool && !c->peer);
-    const struct upstream_opts o = { .address = g->members.at[member].address,
+    assert(member < g->dir.members.n && member != g->dir.members.self && !c->pool && !c->peer);
+    const struct upstream_opts o = { .address = g->dir.members.at[member].address,
                                      .protocol = c->from.is_http2 ? FN_H2C : FN_HTTP1,
                                      .is_gateway = true };
     int r = upstream_ref(g, &o, &c->peer, &err);
@@ -861,7 +862,7 @@ void call_forward(struct gateway_call *c, size_t member)
     /* Deadlines are the owner's business, as is the queue there; it answers in time. */
     c->revision.request_ms = c->revision.idle_ms = 0;
     c->invoker = upstream_invoker(c->peer);
-    g->n_forwarded++;
+    g->stats.n_forwarded++;
     attempt_start(c);
 }
 
@@ -870,7 +871,7 @@ static void route_again(struct gateway_call *c)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     struct gateway *g = c->g;
-    struct gateway_function *f = map_get(&g->functions, str_of(c->function_key));
+    struct gateway_function *f = map_get(&g->dir.functions, str_of(c->function_key));
     size_t member;
     if (!f) {
         call_fail(c, &gone, "the function is not there any more");
@@ -897,7 +898,7 @@ static void route_again(struct gateway_call *c)
 /* What was forwarded to a gateway that is lost has failed; one that leaves still answers. */
 static void lose_gateways(struct gateway *g)
 {
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (!c->peer || !c->invocation || c->attempt.is_lost || c->sm.at == CALL_OVER ||
             upstream_is_member(c->peer))
@@ -911,7 +912,7 @@ void calls_reroute(struct gateway *g)
 {
     VEC(struct gateway_call *) away = { 0 };
     lose_gateways(g);
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         size_t member;
         if (c->sm.at == CALL_QUEUED && !c->from.is_forwarded && c->pool->fn &&
@@ -956,7 +957,7 @@ void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
 
 void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
 {
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (c->sandbox == s && c->invocation && !c->attempt.is_lost) {
             c->attempt.is_lost = true;
@@ -983,9 +984,9 @@ static void on_tick(struct timer *t)
 {
     static const struct gateway_refusal request_timeout = { 504, "RequestTimeout", 0 };
     static const struct gateway_refusal idle_timeout = { 504, "IdleTimeout", 0 };
-    struct gateway *g = container_of(t, struct gateway, tick);
+    struct gateway *g = container_of(t, struct gateway, calls.tick);
     uint64_t now = loop_now_ms(g->loop), next = UINT64_MAX;
-    list_each_safe (node, &g->live) {
+    list_each_safe (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         uint64_t due = call_due(c);
         if (due > now) {
@@ -1009,23 +1010,23 @@ static void on_tick(struct timer *t)
 
 void calls_init(struct gateway *g)
 {
-    list_init(&g->live);
+    list_init(&g->calls.live);
 }
 
 void calls_trim(struct gateway *g)
 {
-    vec_each (c, &g->idle_calls) {
+    vec_each (c, &g->calls.idle) {
         headers_fini(&(*c)->answer.fields);
         buf_fini(&(*c)->body.kept);
         free(*c);
     }
-    vec_fini(&g->idle_calls);
+    vec_fini(&g->calls.idle);
 }
 
 void calls_fini(struct gateway *g)
 {
-    assert(g->n_live == 0);
-    timer_stop(g->loop, &g->tick);
+    assert(g->calls.n_live == 0);
+    timer_stop(g->loop, &g->calls.tick);
     calls_trim(g);
 }
 
@@ -1033,7 +1034,7 @@ void calls_fini(struct gateway *g)
 void calls_cut(struct gateway *g)
 {
     static const struct gateway_refusal leaving = { 503, "GatewayStopped", 1 };
-    list_each_safe (node, &g->live) {
+    list_each_safe (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (c->sm.at == CALL_OVER)
             continue;

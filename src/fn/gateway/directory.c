@@ -28,11 +28,11 @@ static struct str id_key(const uint64_t *id)
 
 static struct gateway_spec *spec_ref(struct gateway *g, struct str text)
 {
-    struct gateway_spec *s = map_get(&g->specs, text);
+    struct gateway_spec *s = map_get(&g->dir.specs, text);
     if (!s) {
         s = xnew(struct gateway_spec);
-        (void)map_put(&g->specs, text, s);
-        s->text = map_find(&g->specs, text)->key;
+        (void)map_put(&g->dir.specs, text, s);
+        s->text = map_find(&g->dir.specs, text)->key;
     }
     s->refs++;
     return s;
@@ -54,14 +54,14 @@ static void spec_unref(struct gateway *g, struct gateway_spec *s)
         return;
     assert(s->awake == 0);
     spec_forget(s);
-    (void)map_del(&g->specs, s->text);
+    (void)map_del(&g->dir.specs, s->text);
     free(s);
 }
 
 static void on_trim(struct defer *d)
 {
-    struct gateway *g = container_of(d, struct gateway, trim);
-    list_each_safe (node, &g->parsed) {
+    struct gateway *g = container_of(d, struct gateway, dir.trim);
+    list_each_safe (node, &g->dir.parsed) {
         struct gateway_spec *s = list_entry(node, struct gateway_spec, node);
         if (!s->awake)
             spec_forget(s);
@@ -86,8 +86,8 @@ static const struct fn_spec *spec_read(struct gateway *g, struct gateway_spec *s
         return NULL;
     }
     s->parsed = parsed;
-    list_push_back(&g->parsed, &s->node);
-    defer_start(g->loop, &g->trim, on_trim);
+    list_push_back(&g->dir.parsed, &s->node);
+    defer_start(g->loop, &g->dir.trim, on_trim);
     return parsed;
 }
 
@@ -107,27 +107,27 @@ struct gateway_function *directory_find(const struct gateway *g, struct str name
     memcpy(key, namespace.p, namespace.n);
     key[namespace.n] = '/';
     memcpy(key + namespace.n + 1, name.p, name.n);
-    return map_get(&g->functions, str_n(key, namespace.n + name.n + 1));
+    return map_get(&g->dir.functions, str_n(key, namespace.n + name.n + 1));
 }
 
 struct gateway_function *directory_find_host(const struct gateway *g, struct str host)
 {
-    return g->hosts.n ? map_get(&g->hosts, host) : NULL;
+    return g->dir.hosts.n ? map_get(&g->dir.hosts, host) : NULL;
 }
 
 /* The longest path of a spec that is the target's or a beginning of whole segments of it. */
 struct gateway_function *directory_find_path(const struct gateway *g, struct str target)
 {
-    if (g->paths.n == 0)
+    if (g->dir.paths.n == 0)
         return NULL;
     struct str path, query;
     (void)str_cut(target, '?', &path, &query);
     if (route_is_reserved(path))
         return NULL;
     /* A target of slashes alone would cost a look for each of them. */
-    for (size_t n = MIN(path.n, g->longest_path); n > 0; n--) {
+    for (size_t n = MIN(path.n, g->dir.longest_path); n > 0; n--) {
         bool is_end = n == path.n || path.p[n] == '/';
-        struct gateway_function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
+        struct gateway_function *f = is_end ? map_get(&g->dir.paths, str_slice(path, 0, n)) : NULL;
         if (f)
             return f;
     }
@@ -171,7 +171,7 @@ static void add_route(struct gateway *g, struct map *m, const char *what, struct
         return;
     bool is_mine = !other || is_older(f, other);
     if (other) {
-        g->has_rivals = true;
+        g->dir.has_rivals = true;
         log_warn("gateway: two functions want the same route",
                  "%s=" STR_FMT " first=" STR_FMT " ignored=" STR_FMT, what, STR_ARG(text),
                  STR_ARG((is_mine ? f : other)->key), STR_ARG((is_mine ? other : f)->key));
@@ -203,7 +203,7 @@ static void add_routes(struct gateway *g, struct gateway_function *f)
         if (route_is_below(host, str_of(g->domain)))
             leave_out_route("host", host, f); /* of the function that it names */
         else if (host.n)
-            add_route(g, &g->hosts, "host", host, f);
+            add_route(g, &g->dir.hosts, "host", host, f);
     }
     for (size_t i = 0; spec && i < spec->n_paths; i++) {
         struct str path = spec->paths[i];
@@ -212,17 +212,17 @@ static void add_routes(struct gateway *g, struct gateway_function *f)
         if (route_is_reserved(path))
             leave_out_route("path", path, f);
         else if (path.n && path.n <= ROUTE_PATH_MAX)
-            add_route(g, &g->paths, "path", path, f);
-        g->longest_path = MAX(g->longest_path, MIN(path.n, (size_t)ROUTE_PATH_MAX));
+            add_route(g, &g->dir.paths, "path", path, f);
+        g->dir.longest_path = MAX(g->dir.longest_path, MIN(path.n, (size_t)ROUTE_PATH_MAX));
     }
 }
 
 /* What was let go of may be wanted by another. */
 static void on_rivals(struct defer *d)
 {
-    struct gateway *g = container_of(d, struct gateway, rivals);
-    g->has_rivals = false; /* unless two meet again */
-    map_each (e, &g->functions)
+    struct gateway *g = container_of(d, struct gateway, dir.rivals);
+    g->dir.has_rivals = false; /* unless two meet again */
+    map_each (e, &g->dir.functions)
         add_routes(g, e->value);
 }
 
@@ -230,17 +230,18 @@ static void forget_routes(struct gateway *g, struct gateway_function *f)
 {
     if (f->n_own_routes == 0)
         return;
-    forget_routes_in(&g->hosts, f);
-    forget_routes_in(&g->paths, f);
+    forget_routes_in(&g->dir.hosts, f);
+    forget_routes_in(&g->dir.paths, f);
     f->n_own_routes = 0;
-    if (g->has_rivals)
-        defer_start(g->loop, &g->rivals, on_rivals);
+    if (g->dir.has_rivals)
+        defer_start(g->loop, &g->dir.rivals, on_rivals);
 }
 
 static void notify_listeners(struct gateway *g, struct gateway_function *f, bool is_there)
 {
-    const struct fn_spec *spec = is_there && g->listeners.n ? gateway_function_spec(g, f) : NULL;
-    vec_each (l, &g->listeners)
+    const struct fn_spec *spec =
+        is_there && g->dir.listeners.n ? gateway_function_spec(g, f) : NULL;
+    vec_each (l, &g->dir.listeners)
         l->fn(l->arg, function_namespace(f), function_name(f), spec);
 }
 
@@ -277,7 +278,7 @@ static void pool_set_spec(struct gateway *g, struct gateway_pool *p, struct gate
     p->spec = s;
     if (s)
         s->awake++;
-    defer_start(g->loop, &g->trim, on_trim);
+    defer_start(g->loop, &g->dir.trim, on_trim);
 }
 
 static void pool_configure(struct gateway *g, struct gateway_pool *p)
@@ -295,7 +296,7 @@ static void function_remove(struct gateway *g, struct gateway_function *f)
     notify_listeners(g, f, false);
     forget_routes(g, f);
     if (f->number)
-        (void)map_del(&g->numbers, number_key(&f->number));
+        (void)map_del(&g->dir.numbers, number_key(&f->number));
     for (struct gateway_pool *p = f->pools, *next; p; p = next) {
         next = p->next;
         p->fn = NULL;
@@ -310,7 +311,7 @@ static void function_remove(struct gateway *g, struct gateway_function *f)
     stats_free(f);
     free(f->revisions);
     spec_unref(g, f->spec);
-    (void)map_del(&g->functions, f->key);
+    (void)map_del(&g->dir.functions, f->key);
     free(f);
 }
 
@@ -340,15 +341,15 @@ static struct gateway_function *function_add(struct gateway *g, const function_m
     if (f)
         return f;
     if (!route_is_label(namespace) || !route_is_label(name) ||
-        g->functions.n >= GATEWAY_FUNCTIONS_MAX) {
+        g->dir.functions.n >= GATEWAY_FUNCTIONS_MAX) {
         log_error("gateway: a function is left out", "namespace=%s name=%s functions=%zu",
-                  m->namespace_, m->name, g->functions.n);
+                  m->namespace_, m->name, g->dir.functions.n);
         return NULL;
     }
     scoped(free_scoped) char *key = xasprintf("%s/%s", m->namespace_, m->name);
     f = xnew(struct gateway_function);
-    (void)map_put(&g->functions, str_of(key), f);
-    f->key = map_find(&g->functions, str_of(key))->key;
+    (void)map_put(&g->dir.functions, str_of(key), f);
+    f->key = map_find(&g->dir.functions, str_of(key))->key;
     f->namespace_n = (uint16_t) namespace.n;
     return f;
 }
@@ -360,9 +361,9 @@ static void apply_function(struct gateway *g, const function_message *m)
         return;
     if (f->number != m->function) {
         if (f->number)
-            (void)map_del(&g->numbers, number_key(&f->number));
+            (void)map_del(&g->dir.numbers, number_key(&f->number));
         f->number = m->function;
-        struct gateway_function *other = map_put(&g->numbers, number_key(&f->number), f);
+        struct gateway_function *other = map_put(&g->dir.numbers, number_key(&f->number), f);
         if (other)
             other->number = 0;
     }
@@ -391,7 +392,7 @@ static void apply_function(struct gateway *g, const function_message *m)
 
 static struct gateway_function *by_number(const struct gateway *g, uint32_t number)
 {
-    return map_get(&g->numbers, number_key(&number));
+    return map_get(&g->dir.numbers, number_key(&number));
 }
 
 static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
@@ -478,7 +479,7 @@ static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
     balance_remove(&p->balance, &s->place);
     list_remove(&s->of_upstream);
     upstream_unref(s->upstream);
-    (void)map_del(&g->sandboxes, id_key(&s->id));
+    (void)map_del(&g->dir.sandboxes, id_key(&s->id));
     free(s);
     p->n_sandboxes--;
     pool_drop_if_unused(g, p);
@@ -486,7 +487,7 @@ static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 
 static void drained(struct gateway *g, uint64_t id)
 {
-    vec_push(&g->drained, id);
+    vec_push(&g->load.drained, id);
     load_report_soon(g);
 }
 
@@ -522,14 +523,14 @@ void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s)
                 continue;
             other->is_ejected = true;
             balance_remove(&other->pool->balance, &other->place);
-            vec_push(&g->broken, other->id);
-            g->n_ejected++;
+            vec_push(&g->load.broken, other->id);
+            g->stats.n_ejected++;
         }
     } else if (!s->is_ejected) {
         s->is_ejected = true;
         balance_remove(&s->pool->balance, &s->place);
-        vec_push(&g->broken, s->id);
-        g->n_ejected++;
+        vec_push(&g->load.broken, s->id);
+        g->stats.n_ejected++;
     }
     load_report_soon(g);
 }
@@ -556,7 +557,7 @@ static int open_endpoint(struct gateway *g, struct gateway_sandbox *s, const str
 
 static void apply_add(struct gateway *g, const endpoint_message *m)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&m->sandbox));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&m->sandbox));
     if (s) {
         bool was_out = !balance_has(&s->place);
         s->is_listed = true;
@@ -569,9 +570,9 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     struct gateway_function *f = by_number(g, m->function);
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     struct err err = { 0 };
-    if (!spec || g->sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
+    if (!spec || g->dir.sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
         log_warn("gateway: a sandbox is left out", "sandbox=%llu function=%u sandboxes=%zu",
-                 (unsigned long long)m->sandbox, m->function, g->sandboxes.n);
+                 (unsigned long long)m->sandbox, m->function, g->dir.sandboxes.n);
         return;
     }
     s = xnew(struct gateway_sandbox);
@@ -584,7 +585,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
         log_warn("gateway: a sandbox is left out", "sandbox=%llu error=\"%s\"",
                  (unsigned long long)m->sandbox, err_text(&err));
         free(s);
-        vec_push(&g->broken, m->sandbox);
+        vec_push(&g->load.broken, m->sandbox);
         load_report_soon(g);
         return;
     }
@@ -592,14 +593,14 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     assert(s->pool->fn == f);
     s->pool->n_sandboxes++;
     failure_remove(f, m->revision);
-    (void)map_put(&g->sandboxes, id_key(&s->id), s);
+    (void)map_put(&g->dir.sandboxes, id_key(&s->id), s);
     balance_add(&s->pool->balance, &s->place);
     gateway_pool_hand_off(g, s->pool);
 }
 
 static void apply_drain(struct gateway *g, uint64_t id)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&id));
     if (!s) {
         drained(g, id);
         return;
@@ -611,7 +612,7 @@ static void apply_drain(struct gateway *g, uint64_t id)
 
 static void apply_remove(struct gateway *g, uint64_t id)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&id));
     if (!s)
         return;
     s->is_listed = s->is_draining = s->is_doubted = false;
@@ -625,17 +626,17 @@ static void apply_remove(struct gateway *g, uint64_t id)
 static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUpdate *u,
                            struct err *err)
 {
-    if (!u->is_all && (!g->has_endpoints || u->from_version != g->endpoints_version))
+    if (!u->is_all && (!g->dir.has_endpoints || u->from_version != g->dir.endpoints_version))
         return err_set(err, E_CONFLICT, "endpoints change from version %llu, but are at %llu",
                        (unsigned long long)u->from_version,
-                       (unsigned long long)g->endpoints_version);
+                       (unsigned long long)g->dir.endpoints_version);
     if (u->is_all) {
-        g->all_endpoints = true;
-        map_each (e, &g->sandboxes)
+        g->dir.is_all.endpoints = true;
+        map_each (e, &g->dir.sandboxes)
             ((struct gateway_sandbox *)e->value)->is_listed = false;
     }
-    g->has_endpoints = true;
-    g->endpoints_version = u->version;
+    g->dir.has_endpoints = true;
+    g->dir.endpoints_version = u->version;
     for (size_t i = 0; i < u->n_adds; i++)
         apply_add(g, u->adds[i]);
     for (size_t i = 0; i < u->n_drains; i++)
@@ -656,20 +657,20 @@ static void policy_free(struct gateway_policy *p)
 
 struct gateway_policy *directory_policy(const struct gateway *g, struct str namespace)
 {
-    return g->policies.n ? map_get(&g->policies, namespace) : NULL;
+    return g->dir.policies.n ? map_get(&g->dir.policies, namespace) : NULL;
 }
 
 static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
 {
     struct str namespace = str_of(m->namespace_);
     if (m->is_gone) {
-        policy_free(map_del(&g->policies, namespace));
+        policy_free(map_del(&g->dir.policies, namespace));
         return;
     }
-    struct gateway_policy *p = map_get(&g->policies, namespace);
+    struct gateway_policy *p = map_get(&g->dir.policies, namespace);
     if (!p) {
         p = xnew(struct gateway_policy);
-        (void)map_put(&g->policies, namespace, p);
+        (void)map_put(&g->dir.policies, namespace, p);
     }
     p->is_confirmed = true;
     p->require_token = m->require_token;
@@ -686,7 +687,7 @@ static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
 
 static void members_changed(struct gateway *g)
 {
-    g->members_seen++;
+    g->dir.members_seen++;
     upstreams_follow_members(g);
     calls_reroute(g);
     if (g->on_members)
@@ -706,9 +707,9 @@ static size_t take_doubted(struct gateway *g, const Dormouse__Fn__V1__Members *m
                            struct gateway_member *ret)
 {
     size_t n = 0;
-    for (size_t i = 0; i < g->members.n && timer_is_armed(&g->doubt); i++) {
-        struct gateway_member *at = &g->members.at[i];
-        if (i == g->members.self || at->is_leaving || is_named(m, at->name))
+    for (size_t i = 0; i < g->dir.members.n && timer_is_armed(&g->dir.doubt); i++) {
+        struct gateway_member *at = &g->dir.members.at[i];
+        if (i == g->dir.members.self || at->is_leaving || is_named(m, at->name))
             continue;
         ret[n++] =
             (struct gateway_member){ .name = xstrdup(at->name), .address = xstrdup(at->address) };
@@ -720,17 +721,17 @@ static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
 {
     struct gateway_member doubted[MEMBERS_MAX];
     size_t n_doubted = take_doubted(g, m, doubted);
-    members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
+    members_begin(&g->dir.members, m->epoch, str_n(m->secret.data, m->secret.len));
     for (size_t i = 0; i < m->n_gateways; i++) {
         const Dormouse__Fn__V1__Member *at = m->gateways[i];
-        if (!members_add(&g->members, str_of(at->name), str_of(at->address),
+        if (!members_add(&g->dir.members, str_of(at->name), str_of(at->address),
                          strcmp(at->name, g->name) == 0, at->is_leaving))
             log_error("gateway: too many gateways", "ignored=%s", at->name);
     }
     for (size_t i = 0; i < n_doubted; i++) {
-        if (members_add(&g->members, str_of(doubted[i].name), str_of(doubted[i].address), false,
+        if (members_add(&g->dir.members, str_of(doubted[i].name), str_of(doubted[i].address), false,
                         false))
-            g->members.at[g->members.n - 1].is_doubted = true;
+            g->dir.members.at[g->dir.members.n - 1].is_doubted = true;
         free(doubted[i].name);
         free(doubted[i].address);
     }
@@ -739,12 +740,12 @@ static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
 
 bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_member)
 {
-    const struct members *m = &g->members;
+    const struct members *m = &g->dir.members;
     if (m->n == 0 || (m->n == 1 && m->self == 0))
         return true;
-    if (f->owner_epoch != g->members_seen) {
+    if (f->owner_epoch != g->dir.members_seen) {
         size_t owner = members_owner(m, f->key, loop_now_ms(g->loop));
-        f->owner_epoch = g->members_seen;
+        f->owner_epoch = g->dir.members_seen;
         f->owner = owner == SIZE_MAX ? UINT16_MAX : (uint16_t)owner;
     }
     *ret_member = f->owner;
@@ -754,9 +755,9 @@ bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_m
 
 static void on_doubt_over(struct timer *t)
 {
-    struct gateway *g = container_of(t, struct gateway, doubt);
+    struct gateway *g = container_of(t, struct gateway, dir.doubt);
     VEC(struct gateway_sandbox *) gone = { 0 };
-    map_each (e, &g->sandboxes) {
+    map_each (e, &g->dir.sandboxes) {
         struct gateway_sandbox *s = e->value;
         if (s->is_doubted)
             vec_push(&gone, s);
@@ -766,21 +767,21 @@ static void on_doubt_over(struct timer *t)
         sandbox_retire(g, *s);
     }
     vec_fini(&gone);
-    if (members_drop_doubted(&g->members))
+    if (members_drop_doubted(&g->dir.members))
         members_changed(g);
 }
 
 void directory_doubt(struct gateway *g)
 {
-    timer_start(g->loop, &g->doubt, GATEWAY_DOUBT_MS, on_doubt_over);
+    timer_start(g->loop, &g->dir.doubt, GATEWAY_DOUBT_MS, on_doubt_over);
 }
 
 /* After the last message of a welcome: what it has not named. */
 static void sweep(struct gateway *g)
 {
-    if (g->all_functions) {
+    if (g->dir.is_all.functions) {
         VEC(struct gateway_function *) gone = { 0 };
-        map_each (e, &g->functions) {
+        map_each (e, &g->dir.functions) {
             struct gateway_function *f = e->value;
             if (!f->is_confirmed)
                 vec_push(&gone, f);
@@ -789,9 +790,9 @@ static void sweep(struct gateway *g)
             function_remove(g, *f);
         vec_fini(&gone);
     }
-    if (g->all_endpoints) {
+    if (g->dir.is_all.endpoints) {
         VEC(struct gateway_sandbox *) gone = { 0 };
-        map_each (e, &g->sandboxes) {
+        map_each (e, &g->dir.sandboxes) {
             struct gateway_sandbox *s = e->value;
             if (!s->is_listed)
                 vec_push(&gone, s);
@@ -801,33 +802,33 @@ static void sweep(struct gateway *g)
          * these go on to be used for a while: one that is really gone refuses, and is left then.
          */
         vec_each (s, &gone) {
-            (*s)->is_doubted = g->is_new_leader;
-            if (!g->is_new_leader)
+            (*s)->is_doubted = g->dir.is_new_leader;
+            if (!g->dir.is_new_leader)
                 sandbox_retire(g, *s); /* what runs there may well end by itself */
         }
-        g->is_new_leader = false;
+        g->dir.is_new_leader = false;
         vec_fini(&gone);
     }
-    if (g->all_policies) {
+    if (g->dir.is_all.policies) {
         VEC(char *) gone = { 0 };
-        map_each (e, &g->policies)
+        map_each (e, &g->dir.policies)
             if (!((struct gateway_policy *)e->value)->is_confirmed)
                 vec_push(&gone, str_dup(e->key));
         vec_each (name, &gone) {
-            policy_free(map_del(&g->policies, str_of(*name)));
+            policy_free(map_del(&g->dir.policies, str_of(*name)));
             free(*name);
         }
         vec_fini(&gone);
     }
-    g->all_functions = g->all_endpoints = g->all_policies = false;
+    g->dir.is_all.functions = g->dir.is_all.endpoints = g->dir.is_all.policies = false;
 }
 
 static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o)
 {
     if (o->functions_are_all) {
-        g->all_functions = true;
-        map_fini(&g->numbers);
-        map_each (e, &g->functions) {
+        g->dir.is_all.functions = true;
+        map_fini(&g->dir.numbers);
+        map_each (e, &g->dir.functions) {
             struct gateway_function *f = e->value;
             f->number = 0;
             f->is_confirmed = false;
@@ -836,8 +837,8 @@ static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o
         }
     }
     if (o->policies_are_all) {
-        g->all_policies = true;
-        map_each (e, &g->policies)
+        g->dir.is_all.policies = true;
+        map_each (e, &g->dir.policies)
             ((struct gateway_policy *)e->value)->is_confirmed = false;
     }
 }
@@ -870,31 +871,33 @@ int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, 
 
 void directory_init(struct gateway *g)
 {
-    list_init(&g->parsed);
-    g->members.self = SIZE_MAX;
+    list_init(&g->dir.parsed);
+    g->dir.members.self = SIZE_MAX;
 }
 
 /* No call is left. */
 void directory_fini(struct gateway *g)
 {
-    g->listeners.n = 0;
-    while (g->sandboxes.n) {
-        struct gateway_sandbox *s = map_next(&g->sandboxes, NULL)->value;
+    g->dir.listeners.n = 0;
+    while (g->dir.sandboxes.n) {
+        struct gateway_sandbox *s = map_next(&g->dir.sandboxes, NULL)->value;
         load_forget(g, s->pool);
         sandbox_free(g, s);
     }
-    while (g->functions.n)
-        function_remove(g, map_next(&g->functions, NULL)->value);
-    map_each (e, &g->policies)
+    while (g->dir.functions.n)
+        function_remove(g, map_next(&g->dir.functions, NULL)->value);
+    map_each (e, &g->dir.policies)
         policy_free(e->value);
-    members_fini(&g->members);
+    members_fini(&g->dir.members);
     upstreams_follow_members(g);
-    defer_cancel(&g->trim);
-    defer_cancel(&g->rivals);
-    timer_stop(g->loop, &g->doubt);
-    struct map *maps[] = { &g->functions, &g->numbers,   &g->hosts,    &g->paths,
-                           &g->specs,     &g->sandboxes, &g->policies, &g->upstreams };
+    defer_cancel(&g->dir.trim);
+    defer_cancel(&g->dir.rivals);
+    timer_stop(g->loop, &g->dir.doubt);
+    struct map *maps[] = {
+        &g->dir.functions, &g->dir.numbers,   &g->dir.hosts,    &g->dir.paths,
+        &g->dir.specs,     &g->dir.sandboxes, &g->dir.policies, &g->dir.upstreams
+    };
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)
         map_fini(maps[i]);
-    vec_fini(&g->listeners);
+    vec_fini(&g->dir.listeners);
 }

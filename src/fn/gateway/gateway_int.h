@@ -242,44 +242,45 @@ struct gateway_times { /* in us */
     HISTOGRAM_FIELDS(uint32_t, STATS_COLD_BOUNDS);
 };
 
-struct gateway {
-    struct loop *loop;
-    struct gateway_opts opts; /* strings are ours */
-    char *name, *domain, *local_worker, *worker_token, *address;
-    struct http_server *server;
-    struct rng random;
-    uint64_t call_seed, n_calls_ever;
-
-    /* directory.c */
+/* What the control plane has sent (directory.c). */
+struct gateway_directory {
     struct map functions;    /* by "namespace/name" */
-    struct map numbers;      /* by the bytes of function.number */
+    struct map numbers;      /* functions by the bytes of their number */
     struct map hosts, paths; /* of specs, to functions */
     size_t longest_path;     /* in `paths`, ever */
-    bool has_rivals;         /* for a host or a path */
-    struct defer rivals;     /* one was let go of */
+    bool has_rivals;         /* two functions want the same host or path */
+    struct defer rivals;     /* a host or a path was released: search its next owner */
     struct map specs;        /* by text */
-    struct list parsed;
-    struct map sandboxes; /* by the bytes of their id */
-    struct map upstreams; /* by address and protocol */
-    struct map policies;  /* by namespace */
-    struct defer trim;
+    struct list parsed;      /* specs */
+    struct defer trim;       /* drop parsed specs that no pool uses */
+    struct map sandboxes;    /* by the bytes of their id */
+    struct map upstreams;    /* by address and protocol */
+    struct map policies;     /* by namespace */
     VEC(struct gateway_listener) listeners;
     uint64_t endpoints_version;
-    bool has_endpoints; /* a snapshot came in this stream */
-    bool is_new_leader; /* its snapshot may know less than is true */
+    bool has_endpoints; /* this stream has sent a snapshot */
+    /* A new leader was welcomed. Its snapshot may lack what has not connected to it yet. */
+    bool is_new_leader;
+    struct {
+        bool functions, endpoints, policies;
+    } is_all; /* this welcome names all of them: what it does not name is removed at its end */
     struct timer doubt;
-    bool all_functions, all_endpoints, all_policies; /* what a welcome does not name is to go */
     struct members members;
     uint64_t members_seen; /* counts changes, for function.owner_epoch */
+    struct timer trust;    /* suspicions against members end */
+};
 
-    /* calls.c */
+struct gateway_calls { /* calls.c */
     struct list live;
     size_t n_live;
-    VEC(struct gateway_call *) idle_calls;
-    struct timer tick;
-    struct timer trust; /* suspicions against members end */
+    VEC(struct gateway_call *) idle; /* records for the next calls */
+    struct timer tick;               /* the earliest deadline */
+};
 
-    /* uplink.c */
+enum uplink_at { UPLINK_DOWN, UPLINK_ASKING, UPLINK_SYNCING, UPLINK_SYNCED, UPLINK_CLOSED };
+
+struct gateway_uplink { /* uplink.c */
+    struct sm sm;       /* enum uplink_at */
     struct fn_stream *stream;
     struct timer redial, heartbeat, welcome_by;
     uint64_t term; /* the highest seen */
@@ -289,33 +290,68 @@ struct gateway {
     unsigned n_redirects;
     char redirect[264];
     struct log_rate refused_rate;
-    bool is_welcome, is_syncing, was_synced, is_closing;
+    bool was_synced; /* ever */
+};
 
-    /* load_report.c */
+struct gateway_load {           /* load_report.c */
     struct list active, urgent; /* pools */
     VEC(uint64_t) broken;
     VEC(uint64_t) drained;
     struct defer report_soon;
     struct timer report_later;
-    uint64_t report_all_ms; /* when all that are active are due */
+    uint64_t report_all_ms; /* when all active pools are due */
     bool is_first_report;   /* of this stream: what it does not name has no load */
     uint32_t n_queued, n_running;
+};
 
-    /* stats.c */
+struct gateway_counters { /* stats.c */
     struct gateway_times cold_start, queue_wait, first_byte;
     uint64_t n_unknown, n_forwarded, n_retries, n_ejected, n_aborted, n_refused_terms;
-    struct gateway_trace *trace;
+};
 
-    /* gateway.c */
+enum gateway_at {
+    GATEWAY_SERVING,
+    GATEWAY_LEAVING,  /* gateway_stop() was called, the server drains */
+    GATEWAY_DRAINED,  /* the server has closed; calls from inside the process end */
+    GATEWAY_RELEASING /* no call is left: released on the next turn */
+};
+
+struct gateway_stop { /* gateway.c */
+    struct timer cut;
+    struct defer later;
+    void (*done)(void *arg);
+    void *arg;
+};
+
+struct gateway {
+    struct loop *loop;
+    struct sm sm;             /* enum gateway_at */
+    struct gateway_opts opts; /* its strings belong to the gateway */
+    char *name, *domain, *local_worker, *worker_token, *address;
+    struct http_server *server;
+    struct rng random;
+    uint64_t call_seed, n_calls_ever;
+    struct gateway_directory dir;
+    struct gateway_calls calls;
+    struct gateway_uplink uplink;
+    struct gateway_load load;
+    struct gateway_counters stats;
+    struct gateway_trace *trace; /* NULL: none is written */
+    struct gateway_stop stop;
     void (*on_members)(void *arg);
     void *on_members_arg;
-    struct timer cut;
-    struct defer stop_later;
-    bool is_leaving;
-    void (*stopped)(void *arg);
-    void *stopped_arg;
-    bool server_closed;
 };
+
+static inline bool gateway_is_leaving(const struct gateway *g)
+{
+    return g->sm.at != GATEWAY_SERVING;
+}
+
+/* The control plane has welcomed this gateway, and the stream is still there. */
+static inline bool uplink_is_welcome(const struct gateway *g)
+{
+    return g->uplink.sm.at == UPLINK_SYNCING || g->uplink.sm.at == UPLINK_SYNCED;
+}
 
 /* ---- directory.c ---- */
 void directory_init(struct gateway *g);

@@ -26,42 +26,43 @@ static void integrate(struct gateway_pool *p)
 
 static void report_by(struct gateway *g, uint64_t due_ms)
 {
-    if (!g->is_welcome || (timer_is_armed(&g->report_later) && g->report_later.due_ms <= due_ms))
+    if (!uplink_is_welcome(g) ||
+        (timer_is_armed(&g->load.report_later) && g->load.report_later.due_ms <= due_ms))
         return;
     uint64_t now = loop_now_ms(g->loop);
-    timer_start(g->loop, &g->report_later, due_ms > now ? due_ms - now : 0, on_report);
+    timer_start(g->loop, &g->load.report_later, due_ms > now ? due_ms - now : 0, on_report);
 }
 
 void load_changed(struct gateway *g, struct gateway_pool *p, int running, int queued)
 {
-    if (list_is_empty(&g->active))
-        g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
+    if (list_is_empty(&g->load.active))
+        g->load.report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
     if (list_is_linked(&p->active)) {
         integrate(p);
     } else {
         p->since_us = gateway_now_us();
-        list_push_back(&g->active, &p->active);
+        list_push_back(&g->load.active, &p->active);
     }
     p->running = (uint32_t)((int64_t)p->running + running);
     p->queued = (uint32_t)((int64_t)p->queued + queued);
     assert(p->queued == p->queue.n && p->running <= INT32_MAX);
-    g->n_running = (uint32_t)((int64_t)g->n_running + running);
-    g->n_queued = (uint32_t)((int64_t)g->n_queued + queued);
-    assert(g->n_running >= p->running && g->n_queued >= p->queued);
+    g->load.n_running = (uint32_t)((int64_t)g->load.n_running + running);
+    g->load.n_queued = (uint32_t)((int64_t)g->load.n_queued + queued);
+    assert(g->load.n_running >= p->running && g->load.n_queued >= p->queued);
     if ((p->queued || p->was_queued) && !list_is_linked(&p->urgent))
-        list_push_back(&g->urgent, &p->urgent);
+        list_push_back(&g->load.urgent, &p->urgent);
     if (queued > 0 && !p->was_queued)
         load_report_soon(g);
     else if (list_is_linked(&p->urgent))
         report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
     else
-        report_by(g, g->report_all_ms);
+        report_by(g, g->load.report_all_ms);
 }
 
 void load_report_soon(struct gateway *g)
 {
-    if (g->is_welcome)
-        defer_start(g->loop, &g->report_soon, on_report_soon);
+    if (uplink_is_welcome(g))
+        defer_start(g->loop, &g->load.report_soon, on_report_soon);
 }
 
 void load_forget(struct gateway *g, struct gateway_pool *p)
@@ -72,13 +73,13 @@ void load_forget(struct gateway *g, struct gateway_pool *p)
 
 void load_report_all(struct gateway *g)
 {
-    list_each (node, &g->active) {
+    list_each (node, &g->load.active) {
         struct gateway_pool *p = list_entry(node, struct gateway_pool, active);
         integrate(p);
         p->concurrency_us = p->duration_us = 0;
         p->arrived = p->finished = 0;
     }
-    g->is_first_report = true;
+    g->load.is_first_report = true;
     load_report_soon(g);
 }
 
@@ -159,8 +160,8 @@ static bool take(struct load_batch *b, struct gateway_pool *p)
 
 static void take_urgent(struct gateway *g, struct load_batch *b)
 {
-    while (!list_is_empty(&g->urgent)) {
-        struct gateway_pool *p = list_first(&g->urgent, struct gateway_pool, urgent);
+    while (!list_is_empty(&g->load.urgent)) {
+        struct gateway_pool *p = list_first(&g->load.urgent, struct gateway_pool, urgent);
         if (!take(b, p))
             return;
         list_remove(&p->urgent);
@@ -171,7 +172,7 @@ static void take_urgent(struct gateway *g, struct load_batch *b)
 static void take_active(struct gateway *g, struct load_batch *b, size_t n)
 {
     for (; n > 0; n--) {
-        struct gateway_pool *p = list_first(&g->active, struct gateway_pool, active);
+        struct gateway_pool *p = list_first(&g->load.active, struct gateway_pool, active);
         if (!take(b, p))
             return;
         list_remove(&p->urgent);
@@ -179,7 +180,7 @@ static void take_active(struct gateway *g, struct load_batch *b, size_t n)
         if (p->running + p->queued == 0)
             gateway_pool_rest(g, p);
         else
-            list_push_back(&g->active, &p->active);
+            list_push_back(&g->load.active, &p->active);
     }
 }
 
@@ -193,12 +194,12 @@ static size_t count(const struct list *head)
 
 static void report(struct gateway *g)
 {
-    defer_cancel(&g->report_soon);
-    timer_stop(g->loop, &g->report_later);
-    if (!g->is_welcome)
+    defer_cancel(&g->load.report_soon);
+    timer_stop(g->loop, &g->load.report_later);
+    if (!uplink_is_welcome(g))
         return;
-    bool all = g->is_first_report || loop_now_ms(g->loop) >= g->report_all_ms;
-    size_t n_all = count(all ? &g->active : &g->urgent);
+    bool all = g->load.is_first_report || loop_now_ms(g->loop) >= g->load.report_all_ms;
+    size_t n_all = count(all ? &g->load.active : &g->load.urgent);
     size_t n_max = MIN(n_all, (size_t)GATEWAY_REPORT_LOADS);
     struct load_batch b = { .max = n_max };
     b.loads = n_max ? xnew_n(load_message, n_max) : NULL;
@@ -208,57 +209,57 @@ static void report(struct gateway *g)
     else
         take_urgent(g, &b);
     Dormouse__Fn__V1__GatewayReport r = DORMOUSE__FN__V1__GATEWAY_REPORT__INIT;
-    r.loads_are_all = g->is_first_report;
+    r.loads_are_all = g->load.is_first_report;
     r.n_loads = b.n;
     r.loads = b.at;
-    r.n_broken = g->broken.n;
-    r.broken = g->broken.p;
-    r.n_drained = g->drained.n;
-    r.drained = g->drained.p;
-    r.endpoints_version = g->endpoints_version;
-    r.is_leaving = g->is_leaving;
+    r.n_broken = g->load.broken.n;
+    r.broken = g->load.broken.p;
+    r.n_drained = g->load.drained.n;
+    r.drained = g->load.drained.p;
+    r.endpoints_version = g->dir.endpoints_version;
+    r.is_leaving = gateway_is_leaving(g);
     uplink_send(g, &r);
-    g->is_first_report = false;
-    g->broken.n = g->drained.n = 0;
+    g->load.is_first_report = false;
+    g->load.broken.n = g->load.drained.n = 0;
     for (size_t i = 0; i < b.n; i++)
         free(b.loads[i].idle);
     free(b.loads);
     free(b.at);
     if (all)
-        g->report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
-    if (!list_is_empty(&g->urgent))
+        g->load.report_all_ms = loop_now_ms(g->loop) + GATEWAY_REPORT_MS;
+    if (!list_is_empty(&g->load.urgent))
         report_by(g, loop_now_ms(g->loop) + GATEWAY_REPORT_QUEUED_MS);
-    else if (!list_is_empty(&g->active))
-        report_by(g, g->report_all_ms);
-    else if (g->n_live == 0)
+    else if (!list_is_empty(&g->load.active))
+        report_by(g, g->load.report_all_ms);
+    else if (g->calls.n_live == 0)
         calls_trim(g);
 }
 
 static void on_report(struct timer *t)
 {
-    report(container_of(t, struct gateway, report_later));
+    report(container_of(t, struct gateway, load.report_later));
 }
 
 static void on_report_soon(struct defer *d)
 {
-    report(container_of(d, struct gateway, report_soon));
+    report(container_of(d, struct gateway, load.report_soon));
 }
 
 void load_init(struct gateway *g)
 {
-    list_init(&g->active);
-    list_init(&g->urgent);
+    list_init(&g->load.active);
+    list_init(&g->load.urgent);
 }
 
 void load_fini(struct gateway *g)
 {
-    defer_cancel(&g->report_soon);
-    timer_stop(g->loop, &g->report_later);
-    while (!list_is_empty(&g->active)) {
-        struct gateway_pool *p = list_first(&g->active, struct gateway_pool, active);
+    defer_cancel(&g->load.report_soon);
+    timer_stop(g->loop, &g->load.report_later);
+    while (!list_is_empty(&g->load.active)) {
+        struct gateway_pool *p = list_first(&g->load.active, struct gateway_pool, active);
         load_forget(g, p);
         gateway_pool_rest(g, p);
     }
-    vec_fini(&g->broken);
-    vec_fini(&g->drained);
+    vec_fini(&g->load.broken);
+    vec_fini(&g->load.drained);
 }

@@ -104,10 +104,10 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
 {
     static const struct gateway_refusal unknown = { 404, "UnknownFunction", 0 };
     static const struct gateway_refusal alone = { 503, "NoControlPlane", 1 };
-    const struct gateway_refusal *why = g->was_synced ? &unknown : &alone;
+    const struct gateway_refusal *why = g->uplink.was_synced ? &unknown : &alone;
     char text[512];
-    g->n_unknown++;
-    if (!g->was_synced)
+    g->stats.n_unknown++;
+    if (!g->uplink.was_synced)
         (void)snprintf(text, sizeof text,
                        "no control plane has told this gateway yet which functions there are");
     else if (r)
@@ -178,7 +178,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
         refusal_send(x, f.is_grpc, &bad_spec, NULL, "the function's spec cannot be read here");
         return;
     }
-    bool is_trusted = f.forwarded_by.n && members_knows(&g->members, f.forwarded_by);
+    bool is_trusted = f.forwarded_by.n && members_knows(&g->dir.members, f.forwarded_by);
     const struct gateway_refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
     if (why) {
         refusal_send(x, f.is_grpc, why, NULL, "the namespace's policy");

@@ -115,11 +115,13 @@ void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint6
         }
     }
     if (c->pool && c->times.started_us) {
-        histogram_add(&cold_times, &g->queue_wait, c->times.started_us - c->times.queued_us);
+        histogram_add(&cold_times, &g->stats.queue_wait, c->times.started_us - c->times.queued_us);
         if (c->attempt.is_cold)
-            histogram_add(&cold_times, &g->cold_start, c->times.started_us - c->times.queued_us);
+            histogram_add(&cold_times, &g->stats.cold_start,
+                          c->times.started_us - c->times.queued_us);
         if (c->times.head_us)
-            histogram_add(&cold_times, &g->first_byte, c->times.head_us - c->times.started_us);
+            histogram_add(&cold_times, &g->stats.first_byte,
+                          c->times.head_us - c->times.started_us);
     }
     if (g->trace && c->pool)
         gateway_trace_call(g, c, now_us);
@@ -146,7 +148,7 @@ static void write_counts(const struct gateway *g, struct buf *to)
 {
     static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
     metric_head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
-    map_each (e, &g->functions)
+    map_each (e, &g->dir.functions)
         for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
              s = s->next)
             for (size_t i = 0; i < CLASSES; i++) {
@@ -162,7 +164,7 @@ static void write_counts(const struct gateway *g, struct buf *to)
 static bool has_buckets(const struct gateway *g)
 {
     size_t n = 0;
-    map_each (e, &g->functions)
+    map_each (e, &g->dir.functions)
         for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
              s = s->next)
             n++;
@@ -174,7 +176,7 @@ static void write_latency(const struct gateway *g, struct buf *to, const char *n
 {
     enum histogram_lines lines = has_buckets(g) ? HISTOGRAM_ALL : HISTOGRAM_SUM;
     metric_head(to, name, "histogram", help);
-    map_each (e, &g->functions)
+    map_each (e, &g->dir.functions)
         for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
              s = s->next) {
             const struct latency_times *t = (const void *)((const char *)s + at);
@@ -197,7 +199,7 @@ static void write_gauge(const struct gateway *g, struct buf *to, const char *nam
                         uint32_t (*read)(const struct gateway_pool *p))
 {
     metric_head(to, name, "gauge", help);
-    map_each (e, &g->functions)
+    map_each (e, &g->dir.functions)
         for (const struct gateway_pool *p = ((struct gateway_function *)e->value)->pools; p;
              p = p->next) {
             scoped(free_scoped) char *of = labels(e->value, p->revision);
@@ -239,22 +241,24 @@ void gateway_metrics(const struct gateway *g, struct buf *to)
         to, "dormouse_gateway_seconds", "histogram",
         "Waiting for room in a sandbox (queue; cold_start: those that found none at all), and from "
         "there to the answer's head (first_byte).");
-    write_phase(to, "queue", &g->queue_wait);
-    write_phase(to, "cold_start", &g->cold_start);
-    write_phase(to, "first_byte", &g->first_byte);
-    value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.", g->functions.n);
+    write_phase(to, "queue", &g->stats.queue_wait);
+    write_phase(to, "cold_start", &g->stats.cold_start);
+    write_phase(to, "first_byte", &g->stats.first_byte);
+    value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.",
+          g->dir.functions.n);
     value(to, "dormouse_gateway_unknown_total", "counter", "Requests for no known function.",
-          g->n_unknown);
+          g->stats.n_unknown);
     value(to, "dormouse_gateway_forwarded_total", "counter", "Requests sent to the owner.",
-          g->n_forwarded);
-    value(to, "dormouse_gateway_retries_total", "counter", "Second attempts.", g->n_retries);
+          g->stats.n_forwarded);
+    value(to, "dormouse_gateway_retries_total", "counter", "Second attempts.", g->stats.n_retries);
     value(to, "dormouse_gateway_ejected_total", "counter", "Sandboxes that refused a connection.",
-          g->n_ejected);
+          g->stats.n_ejected);
     value(to, "dormouse_gateway_cut_total", "counter", "Answers cut after their head.",
-          g->n_aborted);
+          g->stats.n_aborted);
     value(to, "dormouse_gateway_refused_terms_total", "counter",
-          "Welcomes of deposed control planes.", g->n_refused_terms);
-    value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.", g->is_welcome);
+          "Welcomes of deposed control planes.", g->stats.n_refused_terms);
+    value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.",
+          uplink_is_welcome(g));
 }
 
 /* ---------------------------------------------------------------- a table */
@@ -304,7 +308,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
 void gateway_functions_json(const struct gateway *g, struct buf *to)
 {
     const char *between = "[";
-    map_each (e, &g->functions) {
+    map_each (e, &g->dir.functions) {
         (void)buf_add_cstr(to, between);
         write_function(e->value, to);
         between = ",\n";

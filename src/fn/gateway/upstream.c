@@ -285,7 +285,7 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
                                               : o->by_worker ? 'w'
                                                              : 's',
                                               o->address);
-    struct upstream *u = map_get(&g->upstreams, str_of(key));
+    struct upstream *u = map_get(&g->dir.upstreams, str_of(key));
     if (!u) {
         u = xnew(struct upstream);
         *u = (struct upstream){
@@ -297,8 +297,8 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
             free(u);
             return r;
         }
-        (void)map_put(&g->upstreams, str_of(key), u);
-        u->key = map_find(&g->upstreams, str_of(key))->key;
+        (void)map_put(&g->dir.upstreams, str_of(key), u);
+        u->key = map_find(&g->dir.upstreams, str_of(key))->key;
         u->is_kept = o->is_gateway;
         u->refs = u->is_kept;
     }
@@ -311,14 +311,14 @@ void upstream_unref(struct upstream *u)
 {
     if (!u || --u->refs)
         return;
-    (void)map_del(&u->g->upstreams, u->key);
+    (void)map_del(&u->g->dir.upstreams, u->key);
     http_client_close(u->client);
     free(u);
 }
 
 bool upstream_is_member(const struct upstream *u)
 {
-    const struct members *m = &u->g->members;
+    const struct members *m = &u->g->dir.members;
     for (size_t i = 0; i < m->n; i++)
         if (str_is(upstream_address(u), m->at[i].address))
             return true;
@@ -328,7 +328,7 @@ bool upstream_is_member(const struct upstream *u)
 void upstreams_follow_members(struct gateway *g)
 {
     VEC(struct upstream *) gone = { 0 };
-    map_each (e, &g->upstreams) {
+    map_each (e, &g->dir.upstreams) {
         struct upstream *u = e->value;
         if (u->is_kept && !upstream_is_member(u))
             vec_push(&gone, u);
