@@ -211,18 +211,20 @@ static int set_revision(struct plane *p, struct control_plane_function *f,
     if (e >= 0 && rev) {
         drop_config(p, rev->config);
         rev->config = config;
-        rev->is_ready |= r->is_ready;
+        if (r->is_ready && rev->readiness == PLANE_UNREADY)
+            plane_revision_move(rev, PLANE_READY);
     } else if (e >= 0) {
         rev = xnew(struct control_plane_revision);
-        *rev = (struct control_plane_revision){ .p = p,
-                                                .f = f,
-                                                .number = r->number,
-                                                .template = str_dup(r->template),
-                                                .template_n = (uint32_t)r->template.n,
-                                                .config = config,
-                                                .first = TABLE_NONE,
-                                                .is_ready = r->is_ready,
-                                                .wants_env = wants_env(&t) };
+        *rev =
+            (struct control_plane_revision){ .p = p,
+                                             .f = f,
+                                             .number = r->number,
+                                             .template = str_dup(r->template),
+                                             .template_n = (uint32_t)r->template.n,
+                                             .config = config,
+                                             .first = TABLE_NONE,
+                                             .readiness = r->is_ready ? PLANE_READY : PLANE_UNREADY,
+                                             .wants_env = wants_env(&t) };
         scale_init(&rev->scale);
         f->revisions = xrealloc(f->revisions, (f->n_revisions + 1) * sizeof(void *));
         f->revisions[f->n_revisions++] = rev;
@@ -240,7 +242,8 @@ static int set_revision(struct plane *p, struct control_plane_function *f,
 static uint32_t latest_ready(const struct control_plane_function *f)
 {
     for (uint32_t i = f->n_revisions; i > 0; i--)
-        if (f->revisions[i - 1]->is_ready && f->revisions[i - 1]->number <= f->latest)
+        if (f->revisions[i - 1]->readiness != PLANE_UNREADY &&
+            f->revisions[i - 1]->number <= f->latest)
             return f->revisions[i - 1]->number;
     return f->latest;
 }
@@ -257,7 +260,7 @@ static void update_reachable(struct control_plane_function *f)
 {
     bool *now = xnew_n(bool, f->n_revisions + 1);
     uint32_t n = f->n_revisions;
-    if (!find_revision(f, f->latest)->is_ready)
+    if (find_revision(f, f->latest)->readiness == PLANE_UNREADY)
         set_reachable(f, f->latest, now);
     if (f->n_traffic == 0)
         set_reachable(f, f->latest_ready, now);
@@ -275,6 +278,15 @@ static void update_reachable(struct control_plane_function *f)
             plane_revision_recount(rev);
     }
     free(now);
+}
+
+void plane_revision_move(struct control_plane_revision *rev, enum plane_readiness to)
+{
+    static const uint8_t edges[] = { [PLANE_UNREADY] = EDGE(PLANE_ASSUMED) | EDGE(PLANE_READY),
+                                     [PLANE_ASSUMED] = EDGE(PLANE_UNREADY) | EDGE(PLANE_READY),
+                                     [PLANE_READY] = EDGE(PLANE_UNREADY) | EDGE(PLANE_READY) };
+    assert(edges[rev->readiness] & EDGE(to));
+    rev->readiness = to;
 }
 
 void plane_update_ready(struct control_plane_function *f)
@@ -300,7 +312,8 @@ static const struct control_plane_revision *fallback_of(const struct control_pla
         return NULL;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct control_plane_revision *rev = f->revisions[i];
-        if (rev != latest && rev->is_ready && (!best || rev->is_proven || !best->is_proven))
+        if (rev != latest && rev->readiness != PLANE_UNREADY &&
+            (!best || rev->is_proven || !best->is_proven))
             best = rev;
     }
     return best;
@@ -393,12 +406,10 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     set_texts(f, in);
     f->latest = in->revisions[in->n_revisions - 1].number;
     struct control_plane_revision *rev = find_revision(f, f->latest);
-    if (f->latest != before && latest_ready(f) == f->latest && !rev->is_ready)
-        rev->is_ready = rev->is_assumed = true; /* there is no other, or the first to know */
-    if (rev->config->scale.initial == 0 && !rev->is_permanent) {
-        rev->is_ready = true;
-        rev->is_assumed = false;
-    }
+    if (rev->config->scale.initial == 0 && !rev->is_permanent)
+        plane_revision_move(rev, PLANE_READY);
+    else if (f->latest != before && latest_ready(f) == f->latest && rev->readiness == PLANE_UNREADY)
+        plane_revision_move(rev, PLANE_ASSUMED); /* no other revision is ready */
     f->latest_ready = latest_ready(f);
     update_reachable(f);
     plane_tidy(p, f);
@@ -473,9 +484,9 @@ void plane_try_again(struct plane *p, uint32_t number)
     if (!rev)
         return;
     plane_revision_try_again(rev);
-    if (rev->is_ready || rev->config->scale.initial > 0)
+    if (rev->readiness != PLANE_UNREADY || rev->config->scale.initial > 0)
         return;
-    rev->is_ready = true;
+    plane_revision_move(rev, PLANE_READY);
     plane_update_ready(f);
     plane_notify_change(rev);
 }
@@ -493,7 +504,7 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
     *ret = (struct plane_view){ .latest = f->latest };
     /* Until the latest is up, what stops one before it says nothing about the spec. */
     const struct control_plane_revision *latest = find_revision(f, f->latest);
-    bool is_up = latest && latest->is_ready && !latest->is_assumed;
+    bool is_up = latest && latest->readiness == PLANE_READY;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct control_plane_revision *rev = f->revisions[i];
         ret->ready += rev->ready;
@@ -503,12 +514,12 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
             ret->running += rev->active->running;
             ret->queued += rev->active->queued;
         }
-        if (rev->number == f->latest_ready && rev->is_ready && !rev->is_assumed)
+        if (rev->number == f->latest_ready && rev->readiness == PLANE_READY)
             ret->latest_ready = rev->number;
-        if (rev->number == f->latest)
-            ret->is_compiling = rev->is_compiling && rev->creating > 0;
-        if (rev->number == f->latest)
-            ret->is_pulling = rev->is_pulling && rev->creating > 0;
+        if (rev == latest && rev->creating > 0) {
+            ret->is_compiling = rev->preparing == PLANE_COMPILING;
+            ret->is_pulling = rev->preparing == PLANE_PULLING;
+        }
         if (rev->reason && (rev == latest || (is_up && rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;

@@ -9,6 +9,7 @@
 #include "base/histogram.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/sm.h"
 #include "base/vec.h"
 #include "fn/control/plane.h"
 #include "fn/control/table.h"
@@ -52,6 +53,19 @@ struct plane_active {
     struct list pending; /* waits for room on a worker */
 };
 
+/*
+ * May traffic go to a revision?
+ *
+ *     UNREADY --no other revision is--> ASSUMED --its initial sandboxes are ready--> READY
+ *        |                                 `--they cannot be made--> UNREADY           |
+ *        `--initial sandboxes are ready, or it needs none--> READY                     |
+ *             ^------- its first sandbox cannot be made -------------------------------'
+ */
+enum plane_readiness { PLANE_UNREADY, PLANE_ASSUMED, PLANE_READY };
+
+/* What the first sandbox of a revision waits for at its worker. */
+enum plane_preparing { PLANE_PREPARED, PLANE_COMPILING, PLANE_PULLING };
+
 struct control_plane_revision {
     struct plane *p;
     struct control_plane_function *f;
@@ -65,15 +79,12 @@ struct control_plane_revision {
     struct plane_active *active; /* NULL: at rest */
     uint32_t first;              /* slot of a sandbox */
     uint32_t ready, creating, draining;
+    enum plane_readiness readiness : 8;
+    enum plane_preparing preparing : 8;
     bool reachable, wants_env;
-    bool is_ready; /* traffic may go to it */
-    /* Ready only because there is no other revision: its initial sandboxes are still to be made. */
-    bool is_assumed;
-    bool is_proven;    /* a sandbox of it was ready */
-    bool is_compiling; /* a worker compiles its module, and it has no sandbox yet */
-    bool is_pulling;   /* a worker pulls its image, likewise */
-    bool is_permanent;
-    char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
+    bool is_proven;         /* a sandbox of it was ready */
+    bool is_permanent;      /* of `reason`: no creation helps until the definition changes */
+    char *reason, *message; /* what prevents sandboxes; NULL: nothing */
     struct env *env;
     uint64_t env_at_ms;
 };
@@ -227,6 +238,7 @@ struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t
                                                  uint32_t revision);
 /* A revision of it has become ready, or turned out not to be. */
 void plane_update_ready(struct control_plane_function *f);
+void plane_revision_move(struct control_plane_revision *rev, enum plane_readiness to);
 /* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
 void plane_tidy(struct plane *p, struct control_plane_function *f);
 void plane_changed(struct plane *p, struct control_plane_function *f); /* gateways are told */

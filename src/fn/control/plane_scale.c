@@ -726,11 +726,10 @@ static void become_ready(struct control_plane_revision *rev)
     }
     rev->is_proven = true;
     clear_trouble(rev);
-    if ((rev->is_ready && !rev->is_assumed) || rev->ready < MAX(rev->config->scale.initial, 1u))
+    if (rev->readiness == PLANE_READY || rev->ready < MAX(rev->config->scale.initial, 1u))
         return;
-    bool was_ready = rev->is_ready;
-    rev->is_ready = true;
-    rev->is_assumed = false;
+    bool was_ready = rev->readiness != PLANE_UNREADY;
+    plane_revision_move(rev, PLANE_READY);
     if (!was_ready)
         plane_update_ready(rev->f);
     plane_notify_change(rev);
@@ -746,42 +745,41 @@ void plane_persisted(struct plane *p, uint64_t sandbox)
 }
 
 /* A creation takes a while, for a reason that its first sandbox alone can have. */
-static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
+static void begin_preparing(struct plane *p, uint32_t slot, enum plane_preparing what)
 {
     const struct plane_sandbox *s = &p->table.at[slot];
     struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
-    bool *is_it = is_pull ? &rev->is_pulling : &rev->is_compiling;
-    if (s->state != SANDBOX_CREATING || rev->ready || *is_it)
+    if (s->state != SANDBOX_CREATING || rev->ready || rev->preparing == what)
         return;
-    *is_it = true;
+    rev->preparing = what;
     plane_notify_change(rev);
 }
 
 void plane_sandbox_compiling(struct plane *p, uint32_t slot)
 {
-    begin_preparing(p, slot, false);
+    begin_preparing(p, slot, PLANE_COMPILING);
 }
 
 void plane_sandbox_pulling(struct plane *p, uint32_t slot)
 {
-    begin_preparing(p, slot, true);
+    begin_preparing(p, slot, PLANE_PULLING);
 }
 
 /* A sandbox of it came to be, or failed to. */
 static void end_preparing(struct control_plane_revision *rev)
 {
-    if (!rev->is_compiling && !rev->is_pulling)
+    if (rev->preparing == PLANE_PREPARED)
         return;
-    rev->is_compiling = rev->is_pulling = false;
+    rev->preparing = PLANE_PREPARED;
     plane_notify_change(rev);
 }
 
 /* A recovered sandbox is ready: scale_recover() counted the initial sandboxes as made. */
 static void stop_assuming(struct control_plane_revision *rev)
 {
-    if (!rev->is_assumed)
+    if (rev->readiness != PLANE_ASSUMED)
         return;
-    rev->is_assumed = false;
+    plane_revision_move(rev, PLANE_READY);
     plane_notify_change(rev);
 }
 
@@ -861,9 +859,9 @@ static void avoid(struct plane_active *a, uint32_t node)
  * before. */
 static void lose_ready(struct control_plane_revision *rev)
 {
-    if (rev->is_proven || !rev->is_ready)
+    if (rev->is_proven || rev->readiness == PLANE_UNREADY)
         return;
-    rev->is_ready = rev->is_assumed = false;
+    plane_revision_move(rev, PLANE_UNREADY);
     plane_update_ready(rev->f);
 }
 
