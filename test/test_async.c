@@ -1137,7 +1137,7 @@ TEST(shared_storage_hands_over_when_a_lease_has_lapsed)
     g.opts.arg = &lapsed;
     rig_open(&g);
     rig_run(&g);
-    rig_until(&g, !g.async->scanning);
+    rig_until(&g, !async_is_scanning(g.async));
     rig_settle(&g);
     CHECK_INT(rig_stats(&g).pending, 0);
     lapsed = true;

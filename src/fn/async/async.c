@@ -44,6 +44,13 @@ uint64_t async_wall_ms(const struct async *a)
 
 /* ------------------------------------------------------------------ life */
 
+static const struct sm_state async_table[] = {
+    [ASYNC_OPEN] = { "open", EDGE(ASYNC_RUNNING) | EDGE(ASYNC_DRAINING) | EDGE(ASYNC_CLOSING) },
+    [ASYNC_RUNNING] = { "running", EDGE(ASYNC_DRAINING) | EDGE(ASYNC_CLOSING) },
+    [ASYNC_DRAINING] = { "draining", EDGE(ASYNC_CLOSING) },
+    [ASYNC_CLOSING] = { "closing", 0 },
+};
+
 static int open_store(struct async *a, struct err *err)
 {
     struct store_opts opts = { .path = a->path,
@@ -55,7 +62,7 @@ static int open_store(struct async *a, struct err *err)
 
 int async_db(struct async *a, struct err *err)
 {
-    if (a->closing)
+    if (async_is_closing(a))
         return err_set(err, -ECANCELED, "closing");
     return a->store ? 0 : open_store(a, err);
 }
@@ -80,6 +87,7 @@ int async_open(const struct async_opts *opts, struct async **ret, struct err *er
         .wall_expires_ms = UINT64_MAX,
         .rng = { sys_random_u64() },
     };
+    sm_init(&a->sm, async_table, ASYNC_OPEN);
     lanes_init(&a->lanes,
                opts->function_running_max ? opts->function_running_max : ASYNC_FUNCTION_RUNNING_MAX,
                ASYNC_WINDOWS_MAX);
@@ -126,7 +134,7 @@ static void on_nothing_to_close(struct defer *d)
 
 void async_check_closed(struct async *a)
 {
-    if (!a->closing || a->runs.n > 0)
+    if (!async_is_closing(a) || a->runs.n > 0)
         return;
     if (a->store)
         store_close(a->store, on_store_closed, a);
@@ -136,8 +144,7 @@ void async_check_closed(struct async *a)
 
 void async_close(struct async *a, void (*done)(void *arg), void *arg)
 {
-    assert(!a->closing);
-    a->closing = true;
+    sm_move(&a->sm, ASYNC_CLOSING);
     a->on_closed = done;
     a->closed_arg = arg;
     timer_stop(a->loop, &a->due_timer);
@@ -158,15 +165,17 @@ void async_close(struct async *a, void (*done)(void *arg), void *arg)
 
 void async_start(struct async *a, struct async_functions functions)
 {
-    assert(!a->started);
+    assert(functions.ops && !a->functions.ops);
+    if (a->sm.at == ASYNC_OPEN)
+        sm_move(&a->sm, ASYNC_RUNNING);
     a->functions = functions;
-    a->started = true;
     async_rescan(a);
 }
 
 void async_drain(struct async *a)
 {
-    a->draining = true;
+    if (a->sm.at < ASYNC_DRAINING)
+        sm_move(&a->sm, ASYNC_DRAINING);
 }
 
 static void on_due(struct timer *t)
@@ -180,7 +189,7 @@ static void on_due(struct timer *t)
 static void on_pump(struct defer *d)
 {
     struct async *a = container_of(d, struct async, pump);
-    if (!a->started || a->draining || a->closing)
+    if (a->sm.at != ASYNC_RUNNING)
         return;
     uint64_t now = async_wall_ms(a);
     while (a->lanes.running < a->running_max && a->running_bytes < ASYNC_RUNNING_MAX_BYTES) {
@@ -206,7 +215,7 @@ static void on_pump(struct defer *d)
 
 void async_pump(struct async *a)
 {
-    if (!a->closing)
+    if (!async_is_closing(a))
         defer_start(a->loop, &a->pump, on_pump);
 }
 
@@ -245,7 +254,7 @@ static void on_note_absent(struct defer *d)
 {
     struct async_note *n = container_of(d, struct async_note, absent);
     if (n->cb)
-        n->cb(n->arg, n->a->closing ? -ECANCELED : 0, STR_NULL, NULL);
+        n->cb(n->arg, async_is_closing(n->a) ? -ECANCELED : 0, STR_NULL, NULL);
     free(n);
 }
 
@@ -260,7 +269,7 @@ int async_note_get(struct async *a, struct str note, async_note_cb cb, void *arg
 {
     struct async_key k;
     int r = async_key_note(&k, note, err);
-    if (r >= 0 && a->closing)
+    if (r >= 0 && async_is_closing(a))
         r = err_set(err, -ECANCELED, "closing");
     if (r < 0)
         return r;
@@ -283,7 +292,7 @@ int async_note_put(struct async *a, struct str note, struct str value, async_not
     if (r < 0)
         return r;
     struct async_note *n = note_new(a, cb, arg);
-    if (!a->store && !value.p && !a->closing) { /* nothing to remove */
+    if (!a->store && !value.p && !async_is_closing(a)) { /* nothing to remove */
         defer_start(a->loop, &n->absent, on_note_absent);
         return 0;
     }

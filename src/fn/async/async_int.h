@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/sm.h"
 #include "fn/async/lane.h"
 #include "fn/async/policy.h"
 #include "store/store.h"
@@ -12,6 +13,24 @@
 struct async_run;
 
 #define ASYNC_HOPS_FIELD "x-faas-event-hops"
+
+/*
+ * The life of struct async. A request is accepted in all states except the last.
+ *
+ *     OPEN --async_start()--> RUNNING --async_drain()--> DRAINING --async_close()--> CLOSING
+ *
+ * Each step may be left out.
+ */
+enum async_at {
+    ASYNC_OPEN, /* the functions are not known yet: no call runs */
+    ASYNC_RUNNING,
+    ASYNC_DRAINING, /* no further call begins, the others end */
+    ASYNC_CLOSING
+};
+
+/* Scans of the rows at d/: which lanes there are. After the first one all lanes on disk are known.
+ */
+enum async_scan_at { ASYNC_SCAN_NEVER, ASYNC_SCAN_FIRST, ASYNC_SCAN_DONE, ASYNC_SCAN_AGAIN };
 
 struct async {
     struct loop *loop;
@@ -26,8 +45,10 @@ struct async {
 
     struct store *store; /* NULL: there is no database yet */
     struct async_functions functions;
-    bool started, draining, closing, scanning, rescan, pages_failed;
-    bool scanned; /* once: all lanes on disk are known */
+    struct sm sm; /* enum async_at */
+    enum async_scan_at scan;
+    bool wants_scan; /* another scan once this one has ended, or after a failure */
+    bool pages_failed;
     struct lanes lanes;
     struct map runs; /* struct async_run, by text of the id */
     size_t running_bytes, taking_bytes;
@@ -36,7 +57,7 @@ struct async {
     struct rng rng;
     uint64_t begin_wall_ms, begin_boot_ms;
     uint64_t wall_expires_ms; /* of the first result; UINT64_MAX: there is none */
-    bool sweeping;
+    bool is_sweeping;
     struct tls_ctx *tls;        /* for https URLs; made with the first one */
     struct async_events events; /* functions NULL: nobody */
     struct async_stats stats;
@@ -50,6 +71,14 @@ struct async {
  * once it is right.
  */
 uint64_t async_wall_ms(const struct async *a);
+static inline bool async_is_closing(const struct async *a)
+{
+    return a->sm.at == ASYNC_CLOSING;
+}
+static inline bool async_is_scanning(const struct async *a)
+{
+    return a->scan == ASYNC_SCAN_FIRST || a->scan == ASYNC_SCAN_AGAIN;
+}
 
 /* ---- async.c ---- */
 

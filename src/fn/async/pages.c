@@ -135,14 +135,20 @@ static bool is_ours(const struct async *a, struct str lane)
     return owner == a->owner || !a->is_mine || a->is_mine(a->is_mine_arg, owner);
 }
 
+static void scan_failed(struct async *a)
+{
+    assert(async_is_scanning(a));
+    a->scan = a->scan == ASYNC_SCAN_FIRST ? ASYNC_SCAN_NEVER : ASYNC_SCAN_DONE;
+}
+
 static void scan_end(struct async_pages_scan *s)
 {
     struct async *a = s->a;
+    assert(async_is_scanning(a));
     buf_fini(&s->after);
     free(s);
-    a->scanning = false;
-    a->scanned = true;
-    if (a->rescan && !a->closing)
+    a->scan = ASYNC_SCAN_DONE;
+    if (a->wants_scan && !async_is_closing(a))
         async_rescan(a);
     async_sweep(a);
     async_pump(a);
@@ -167,7 +173,7 @@ static void take_group(struct async *a, struct str lane, const struct store_kv *
 {
     struct lane *l = map_get(&a->lanes.by_key, lane);
     /* One that calls taken before the first scan have made knows nothing of older ones. */
-    if (!is_ours(a, lane) || (l && (a->scanned || l->is_read || l->reading)))
+    if (!is_ours(a, lane) || (l && (a->scan >= ASYNC_SCAN_DONE || l->is_read || l->reading)))
         return;
     l = lanes_get(&a->lanes, lane);
     lane_reading(l);
@@ -183,12 +189,12 @@ static void on_scan(void *arg, int r, const struct store_page *page, const struc
     if (r < 0) {
         if (r != -ECANCELED) {
             log_error("calls cannot be read, trying again", "err=\"%s\"", err_text(err));
-            a->rescan = true; /* by the timer of failed pages */
+            a->wants_scan = true; /* by the timer of failed pages */
             a->pages_failed = true;
         }
         buf_fini(&s->after);
         free(s);
-        a->scanning = false;
+        scan_failed(a);
         async_pump(a);
         return;
     }
@@ -222,9 +228,9 @@ static void scan_next(struct async_pages_scan *s)
     struct store_range range = {
         .prefix = STR("d/"), .after = buf_str(&s->after), .limit = ASYNC_WINDOW, .keys_only = true
     };
-    if (s->a->closing || store_range(s->a->store, &range, on_scan, s, NULL) < 0) {
-        s->a->rescan = true;
-        s->a->scanning = false;
+    if (async_is_closing(s->a) || store_range(s->a->store, &range, on_scan, s, NULL) < 0) {
+        s->a->wants_scan = true;
+        scan_failed(s->a);
         buf_fini(&s->after);
         try_pages_later(s->a);
         free(s);
@@ -233,12 +239,12 @@ static void scan_next(struct async_pages_scan *s)
 
 void async_rescan(struct async *a)
 {
-    if (!a->started || a->closing || !a->store)
+    if (!a->functions.ops || async_is_closing(a) || !a->store)
         return;
-    a->rescan = a->scanning;
-    if (a->scanning)
+    a->wants_scan = async_is_scanning(a);
+    if (a->wants_scan)
         return;
-    a->scanning = true;
+    a->scan = a->scan == ASYNC_SCAN_NEVER ? ASYNC_SCAN_FIRST : ASYNC_SCAN_AGAIN;
     struct async_pages_scan *s = xnew(struct async_pages_scan);
     s->a = a;
     buf_init(&s->after, STORE_KEY_MAX_BYTES);
@@ -251,7 +257,7 @@ void pages_retry(struct async *a)
 {
     VEC(struct lane *) wanting = { 0 };
     a->pages_failed = false;
-    if (a->rescan)
+    if (a->wants_scan)
         async_rescan(a);
     map_each (e, &a->lanes.by_key)
         if (lane_wants_page(&a->lanes, e->value))

@@ -27,6 +27,14 @@ static const struct sm_state run_states[] = {
     [RUN_STORE] = { "store", 0 },
 };
 
+/* Why the attempt is ended early; a later one in this list overrides an earlier one. */
+enum run_stop {
+    RUN_GOES_ON,
+    RUN_TOO_LARGE, /* the answer */
+    RUN_CANCELED,
+    RUN_CUT /* the process stops: nothing is written, the call stays pending */
+};
+
 struct async_run {
     struct async *a;
     struct sm at;
@@ -37,14 +45,13 @@ struct async_run {
     struct async_record rec; /* points into them */
     uint64_t rev;
     size_t counted_bytes; /* in async.running_bytes */
-    bool cancel, cut;
+    enum run_stop stop;
 
     void *call;            /* of the gateway */
     struct url_post *post; /* or to a URL */
     int status;
     struct headers answer;
     struct buf body;
-    bool too_large;
     bool is_late; /* the function did not end in time */
 
     /* what STORE writes */
@@ -140,7 +147,7 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
 {
     struct async_run *run = arg;
     struct async *a = run->a;
-    if (run->cut || res->r == E_CONFLICT) { /* canceled meanwhile: that result stands */
+    if (run->stop == RUN_CUT || res->r == E_CONFLICT) { /* canceled meanwhile: that result stands */
         run_end(run, false, 0);
         return;
     }
@@ -396,7 +403,7 @@ static void run_decide(struct async_run *run, const struct async_outcome *o, boo
     struct async_verdict v = async_decide(policy, o, run->rec.attempts, run->rec.wall_created_ms,
                                           async_wall_ms(run->a), &a->rng);
     const char *reason = o->reason;
-    if (run->cancel) {
+    if (run->stop == RUN_CANCELED) {
         v = (struct async_verdict){ .state = ASYNC_CANCELED };
         reason = "Canceled";
     } else if (!was_tried && !o->is_final) {
@@ -423,11 +430,13 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct async_run *run = arg;
-    if (run->too_large || buf_add_str(&run->body, chunk) >= 0) {
-        count_bytes(run, run->too_large ? 0 : chunk.n);
+    if (run->stop != RUN_GOES_ON)
+        return;
+    if (buf_add_str(&run->body, chunk) >= 0) {
+        count_bytes(run, chunk.n);
         return;
     }
-    run->too_large = true;
+    run->stop = RUN_TOO_LARGE;
     run->a->functions.ops->cancel(run->a->functions.arg, run->call);
 }
 
@@ -436,22 +445,22 @@ static void on_call_end(void *arg, int r, const char *reason, const struct err *
     struct async_run *run = arg;
     run->call = NULL;
     run->is_late = r == -ETIMEDOUT;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
-    if (r < 0 && run->a->draining) {
+    if (r < 0 && run->a->sm.at >= ASYNC_DRAINING) {
         run_end(run, true, 0);
         return;
     }
-    if (r == -EBUSY && run->status == 0 && !run->cancel) { /* not the call's fault */
+    if (r == -EBUSY && run->status == 0 && run->stop < RUN_CANCELED) { /* not the call's fault */
         run_end_busy(run);
         return;
     }
     struct async_outcome o = { .status = run->status, .r = r, .reason = r < 0 ? reason : "" };
     if (r < 0 && (!reason || !*reason))
         o.reason = "ConnectionBroken";
-    if (run->too_large)
+    if (run->stop == RUN_TOO_LARGE)
         o = (struct async_outcome){ .r = E_LIMIT, .reason = "ResultTooLarge", .is_final = true };
     run_decide(run, &o, true);
 }
@@ -474,7 +483,7 @@ static void on_posted(void *arg, int r, int status, const char *reason, const st
 static void on_published(void *arg, int r, const struct err *err)
 {
     struct async_run *run = arg;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -557,13 +566,13 @@ static void run_call(struct async_run *run)
 /* All of it is here. */
 static void run_ready(struct async_run *run)
 {
-    if (run->a->draining && !run->cancel) {
+    if (run->a->sm.at >= ASYNC_DRAINING && run->stop < RUN_CANCELED) {
         run_end(run, true, 0);
         return;
     }
     const struct fn_async *policy = policy_of(run);
     bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms(run->a));
-    if (run->cancel || is_old) {
+    if (run->stop == RUN_CANCELED || is_old) {
         struct async_outcome o = { .r = -ETIMEDOUT, .reason = "TooOld" };
         run_decide(run, &o, false);
         return;
@@ -592,7 +601,7 @@ static void read_pieces(struct async_run *run, struct str after)
 static void on_pieces(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct async_run *run = arg;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -633,7 +642,7 @@ static void on_row(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
 {
     struct async_run *run = arg;
     struct err text = { 0 };
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -687,9 +696,9 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
 
 void run_cancel(struct async_run *run)
 {
-    if (run->cancel || run->at.at == RUN_STORE)
+    if (run->stop >= RUN_CANCELED || run->at.at == RUN_STORE)
         return;
-    run->cancel = true;
+    run->stop = RUN_CANCELED;
     if (run->call)
         run->a->functions.ops->cancel(run->a->functions.arg, run->call);
     if (run->post) {
@@ -701,7 +710,7 @@ void run_cancel(struct async_run *run)
 
 void run_cut(struct async_run *run)
 {
-    run->cut = true;
+    run->stop = RUN_CUT;
     if (run->call)
         run->a->functions.ops->cancel(run->a->functions.arg, run->call);
     if (run->post || timer_is_armed(&run->retry)) {

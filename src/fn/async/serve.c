@@ -240,7 +240,8 @@ static void cancel(struct async_serving *s, const struct async_record *rec, uint
         return;
     }
     const struct fn_spec *spec =
-        a->started ? a->functions.ops->spec(a->functions.arg, rec->namespace, rec->name) : NULL;
+        a->functions.ops ? a->functions.ops->spec(a->functions.arg, rec->namespace, rec->name)
+                         : NULL;
     uint64_t ttl = spec ? spec->async.result_ttl_ms : async_default_policy.result_ttl_ms;
     async_lane_of(lane, async_id_owner(&s->id), rec);
     struct async_batch b = { .n = 0 };
@@ -305,7 +306,7 @@ static void look_up(struct async_serving *s)
 {
     struct async_key k;
     async_key_call(&k, &s->id);
-    if (!s->a->store || s->a->closing)
+    if (!s->a->store || async_is_closing(s->a))
         reply_absent(s);
     else if (store_get(s->a->store, async_key_str(&k), 0, on_row, s, NULL) < 0)
         reply_failed(s);
@@ -407,7 +408,7 @@ static const char *peer_of(struct async *a, const struct async_id *id,
 {
     uint32_t owner = async_id_owner(id);
     bool is_mine = owner == a->owner || (a->is_mine && a->is_mine(a->is_mine_arg, owner));
-    if (is_mine || !a->started || headers_get(req->headers, "x-faas-async-forwarded").p)
+    if (is_mine || !a->functions.ops || headers_get(req->headers, "x-faas-async-forwarded").p)
         return NULL;
     return a->functions.ops->peer(a->functions.arg, owner);
 }
