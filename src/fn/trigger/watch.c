@@ -19,6 +19,7 @@
 
 #include "base/backoff.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "client/transport.h"
 #include "client/watch_hub.h"
 #include "codec/url.h"
@@ -35,10 +36,19 @@ enum {
 
 enum trigger_watch_at { WATCH_NOTE, WATCH_RESOLVE, WATCH_BEGIN, WATCH_GAP, WATCH_LIVE, WATCH_WAIT };
 
+static const struct sm_state trigger_watch_table[] = {
+    [WATCH_NOTE] = { "note", EDGE(WATCH_RESOLVE) | EDGE(WATCH_WAIT) },
+    [WATCH_RESOLVE] = { "resolve", EDGE(WATCH_BEGIN) | EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_BEGIN] = { "begin", EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_GAP] = { "gap", EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_LIVE] = { "live", EDGE(WATCH_GAP) | EDGE(WATCH_WAIT) },
+    [WATCH_WAIT] = { "wait", EDGE(WATCH_NOTE) | EDGE(WATCH_RESOLVE) | EDGE(WATCH_WAIT) },
+};
+
 struct trigger_watch {
     struct trigger *tr;
-    enum trigger_watch_at at;
-    bool ended; /* watch_stop(): goes with the last of what is owed */
+    struct sm sm; /* enum trigger_watch_at */
+    bool ended;   /* watch_stop(): goes with the last of what is owed */
     unsigned owed;
     uint64_t rv; /* told up to here; 0: not known */
     int64_t wall_noted_ms;
@@ -64,12 +74,14 @@ struct trigger_watch {
     struct defer turn; /* a failure that is told inside of a call */
 };
 
+static void on_retry(struct timer *t);
 static void run(struct trigger_watch *w);
 
 static void release(struct trigger_watch *w)
 {
     if (!w->ended || w->owed > 0)
         return;
+    assert(!w->call && !w->sub && w->in_flight == 0);
     struct trigger *tr = w->tr;
     timer_stop(tr->t->loop, &w->retry);
     defer_cancel(&w->turn);
@@ -84,7 +96,12 @@ static void release(struct trigger_watch *w)
 static void on_retry(struct timer *t)
 {
     struct trigger_watch *w = container_of(t, struct trigger_watch, retry);
-    w->at = w->rv ? WATCH_RESOLVE : WATCH_NOTE;
+    assert(w->sm.at == WATCH_WAIT && !w->sub);
+    if (w->call) { /* canceled, and not ended yet */
+        timer_start(w->tr->t->loop, &w->retry, w->retry_ms, on_retry);
+        return;
+    }
+    sm_move(&w->sm, w->rv ? WATCH_RESOLVE : WATCH_NOTE);
     run(w);
 }
 
@@ -115,13 +132,15 @@ static void wait_and_retry(struct trigger_watch *w, const char *what, const stru
 {
     struct trigger *tr = w->tr;
     drop_sub(w);
+    if (w->call) /* of a list that began while calls were still on their way to the disk */
+        transport_cancel(tr->t->transport, w->call);
     tr->t->stats.failures++;
     log_warn("objects cannot be watched for a function, trying again",
              "function=" STR_FMT "/" STR_FMT " trigger=" STR_FMT " what=%s err=\"%s\"",
              STR_ARG(tr->namespace), STR_ARG(tr->name), STR_ARG(tr->spec.name), what,
              err_text(err));
     w->retry_ms = backoff_next(w->retry_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
-    w->at = WATCH_WAIT;
+    sm_move(&w->sm, WATCH_WAIT);
     w->list_waits = false;
     buf_reset(&w->next);      /* a list begins anew: pages before it may be missing */
     w->rv = w->before_failed; /* 0: what the note says */
@@ -142,6 +161,8 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
         release(w);
         return;
     }
+    if (w->sm.at != WATCH_NOTE) /* a call failed meanwhile */
+        return;
     if (r < 0) {
         wait_and_retry(w, "note", err);
         return;
@@ -151,7 +172,7 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
     if (value.p && str_cut(value, ' ', &rv, &time) &&
         parse_i64(time, 0, INT64_MAX, &w->wall_noted_ms) >= 0)
         (void)parse_u64(rv, 1, UINT64_MAX, &w->rv);
-    w->at = WATCH_RESOLVE;
+    sm_move(&w->sm, WATCH_RESOLVE);
     run(w);
 }
 
@@ -178,7 +199,7 @@ static void on_end(void *arg, int r, const struct err *err)
     w->owed--;
     if (w->ended)
         release(w);
-    else
+    else if (w->sm.at != WATCH_WAIT)
         on_fetched(w, r < 0 ? r : w->body.failed, err);
 }
 
@@ -257,7 +278,7 @@ static void on_failed_turn(struct defer *d)
 
 static void fail_later(struct trigger_watch *w)
 {
-    if (w->failed || w->ended || w->at == WATCH_WAIT)
+    if (w->failed || w->ended || w->sm.at == WATCH_WAIT)
         return;
     w->failed = true;
     defer_start(w->tr->t->loop, &w->turn, on_failed_turn);
@@ -288,6 +309,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
     struct trigger_watch *w = c->w;
     const struct trigger_watch_change was = *c;
     free(c);
+    assert(w->owed > 0 && w->in_flight > 0);
     w->owed--;
     w->in_flight--;
     if (w->ended) {
@@ -438,7 +460,7 @@ static void on_list_stored(struct trigger_watch *w)
     }
     w->rv = w->list_rv;
     note_at(w, w->rv, clock_wall_ms());
-    w->at = WATCH_LIVE;
+    sm_move(&w->sm, WATCH_LIVE);
     run(w);
 }
 
@@ -447,7 +469,7 @@ static void on_listed(struct trigger_watch *w, const struct json *tree)
     struct str next = json_get_str(json_getc(tree, "metadata"), "continue");
     w->list_rv = MAX(version_of(tree), UINT64_C(1));
     buf_reset(&w->next);
-    if (w->at == WATCH_GAP) {
+    if (w->sm.at == WATCH_GAP) {
         fire_newer(w, tree, w->rv);
         (void)buf_add_str(&w->next, next);
     }
@@ -468,14 +490,14 @@ static void on_fetched(struct trigger_watch *w, int r, const struct err *err)
     if (r >= 0)
         r = json_parse(&a, buf_str(&w->body), NULL, &tree, &text);
     buf_reset(&w->body);
-    if (r >= 0 && w->at == WATCH_RESOLVE && !take_plural(w, tree))
+    if (r >= 0 && w->sm.at == WATCH_RESOLVE && !take_plural(w, tree))
         r = err_set(&text, -ENOENT, "there is no kind '" STR_FMT "'",
                     STR_ARG(w->tr->spec.kind_name));
     if (r < 0) {
         buf_reset(&w->next);
-        wait_and_retry(w, w->at == WATCH_RESOLVE ? "kind" : "list", &text);
-    } else if (w->at == WATCH_RESOLVE) {
-        w->at = w->rv ? WATCH_LIVE : WATCH_BEGIN;
+        wait_and_retry(w, w->sm.at == WATCH_RESOLVE ? "kind" : "list", &text);
+    } else if (w->sm.at == WATCH_RESOLVE) {
+        sm_move(&w->sm, w->rv ? WATCH_LIVE : WATCH_BEGIN);
         run(w);
     } else {
         on_listed(w, tree);
@@ -527,7 +549,7 @@ static void on_sub_end(void *arg)
     w->sub = NULL;
     w->paused = false;
     if (w->status == 410) {
-        w->at = WATCH_GAP;
+        sm_move(&w->sm, WATCH_GAP);
         run(w);
         return;
     }
@@ -556,7 +578,7 @@ static void subscribe(struct trigger_watch *w)
 static void run(struct trigger_watch *w)
 {
     struct err err = { 0 };
-    switch (w->at) {
+    switch ((enum trigger_watch_at)w->sm.at) {
     case WATCH_NOTE:
         w->owed++;
         if (async_note_get(w->tr->t->async, w->tr->note, on_note, w, &err) < 0) {
@@ -613,6 +635,7 @@ void watch_check(struct trigger *tr)
         return;
     struct trigger_watch *w = xnew(struct trigger_watch);
     w->tr = tr;
+    sm_init(&w->sm, trigger_watch_table, WATCH_NOTE);
     buf_init(&w->body, FETCH_MAX_BYTES);
     buf_init(&w->next, 8192);
     tr->watch = w;
