@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Balancing; see balance.h. Places with room stand in two orders: in a list, for the policies that
- * have an order, and at the front of the vector, for those that draw lots. Every operation but the
- * search for the fewest takes constant time.
+ * Balancing; see balance.h. Places with room are kept in two orders: in a list, for the policies
+ * with an order, and at the front of the vector, for those that choose at random. Every operation
+ * except the search for the fewest requests takes constant time.
  */
 #include "fn/gateway/balance.h"
 
@@ -36,7 +36,7 @@ static void swap(struct balance *b, uint32_t i, uint32_t j)
     p->at = j;
 }
 
-/* Bring list and vector in line with p->running. `first`: where in the list it comes. */
+/* Update list and vector to match p->running. `first`: insert at the front of the list. */
 static void settle(struct balance *b, struct balance_place *p, bool first)
 {
     bool has_room = p->running < capacity(b);
@@ -73,7 +73,7 @@ void balance_add(struct balance *b, struct balance_place *p)
     assert(!balance_has(p));
     p->at = (uint32_t)b->places.n;
     vec_push(&b->places, p);
-    settle(b, p, false); /* behind those that are warm */
+    settle(b, p, false); /* after the warm ones */
 }
 
 void balance_remove(struct balance *b, struct balance_place *p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that move calls share: calls.c is their life, request.c and submit.c where they
- * come from, refusal.c answers in our own words.
+ * What the files that handle calls share: calls.c holds the life of a call, request.c and submit.c
+ * create calls, refusal.c writes the gateway's own error responses.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ void call_id_make(struct gateway_call *c);
 void call_use_spec(struct gateway_call *c, const struct fn_spec *spec);
 void call_use_function(struct gateway_call *c, const struct gateway_function *f, uint32_t revision);
 void call_use_pool(struct gateway_call *c, struct gateway_function *f);
-/* Into a sandbox now, else behind all that wait; or it is refused. */
+/* Start it in a sandbox, else append it to the queue; or refuse it. */
 void call_place(struct gateway_call *c);
 /* To the gateway that owns the function. */
 void call_forward(struct gateway_call *c, size_t member);
@@ -37,13 +37,13 @@ bool call_take_body(struct gateway_call *c, struct str chunk);
 /* Callbacks of the exchange that a call belongs to. */
 extern const struct http_exchange_ops call_exchange_ops;
 
-/* Answer in our own words, or cut an answer that has begun. CALL_OVER afterwards. */
+/* Send an error response, or cut a response that has begun. CALL_OVER afterwards. */
 void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text);
-/* Whoever submitted it hears of its end on the next turn. */
+/* Report the end to the submitter, on the next turn. */
 void call_report_end(struct gateway_call *c, int code, const char *reason);
 void call_leave_queue(struct gateway_call *c);
-/* Nobody waits for the answer any more. */
+/* No recipient waits for the answer any more. */
 void call_over(struct gateway_call *c);
-/* It goes if nothing can call back any more. */
+/* Free the call if it is over and no callback can still arrive. */
 void call_settle(struct gateway_call *c);
 void call_free(struct gateway_call *c);

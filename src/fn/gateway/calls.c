@@ -182,7 +182,7 @@ static uint64_t call_due(const struct gateway_call *c)
     return UINT64_MAX;
 }
 
-/* One timer for all calls, armed for the earliest; it may find that nothing is due any more. */
+/* One timer for all calls, armed for the earliest; the deadline may have moved when it fires. */
 static void tick_by(struct gateway *g, uint64_t due_ms)
 {
     if (due_ms == UINT64_MAX || (timer_is_armed(&g->calls.tick) && g->calls.tick.due_ms <= due_ms))
@@ -193,7 +193,7 @@ static void tick_by(struct gateway *g, uint64_t due_ms)
 
 /* ---------------------------------------------------------------- to the client */
 
-/* Told on a later turn, since it may be found out inside a call of whoever asked. */
+/* On a later turn, since the failure may have been found inside a call of the submitter. */
 static void on_later(struct defer *d)
 {
     struct gateway_call *c = container_of(d, struct gateway_call, end.later);
@@ -248,7 +248,7 @@ void call_over(struct gateway_call *c)
         invoke_cancel(c->invoker, c->invocation);
 }
 
-/* Answer in our own words, or cut an answer that has begun. */
+/* Send an error response, or cut a response that has begun. */
 void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text)
 {
     struct gateway *g = c->g;
@@ -316,7 +316,7 @@ static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
                                 c->g->dir.members.secret);
 }
 
-/* The rest of the body is wanted now. */
+/* Request the rest of the body from the client. */
 static void ask_for_body(struct gateway_call *c)
 {
     if (!c->x)
@@ -432,7 +432,7 @@ static void fail_as(struct gateway_call *c, const struct gateway_failure *f)
     call_fail(c, &why, text);
 }
 
-/* Into a sandbox now, else behind all that wait. */
+/* Start it in a sandbox, else append it to the queue. */
 void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
@@ -478,10 +478,9 @@ static bool is_idempotent(struct str method)
 }
 
 /*
- * Once, while nothing of an answer has left, all of the body that was taken is still here, and
- * either nothing was sent or doing it twice is as good as once. Refused connections do not count,
- * up to a bound: each takes a sandbox, or a gateway, out of the choice, and those of a lost worker
- * may be many.
+ * Once, while no byte of an answer has been passed on, the copy of the body is complete, and either
+ * nothing was sent or the method is idempotent. Refused connections do not count, up to a limit:
+ * each removes a sandbox or a gateway from the choice, and a lost worker may have many.
  */
 static bool can_retry(const struct gateway_call *c, int r)
 {
@@ -549,7 +548,7 @@ static struct gateway_refusal refusal_of(int r, const char *reason)
 
 static void route_again(struct gateway_call *c);
 
-/* It refused a connection: for a while others own what it owned. */
+/* It refused a connection: other gateways own its functions for a while. */
 static void suspect(struct gateway *g, const struct upstream *peer)
 {
     for (size_t i = 0; i < g->dir.members.n; i++) {
@@ -558,7 +557,7 @@ static void suspect(struct gateway *g, const struct upstream *peer)
             continue;
         m->suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
         g->dir.members_seen++;
-        /* Owners are computed anew once the suspicion is over, too. */
+        /* Compute owners again when the suspicion ends. */
         timer_start(g->loop, &g->dir.trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
     }
 }
@@ -601,7 +600,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
         call_settle(c);
         return;
     }
-    p->n_calls++; /* also if the call goes */
+    p->n_calls++; /* the pool outlives the call */
     load_changed(g, p, -1, 0);
     p->finished++;
     p->duration_us += gateway_now_us() - c->times.started_us;
@@ -613,7 +612,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
     if (r == 0 && (!has_begun || (c->answer.left && c->answer.left != UINT64_MAX)))
         r = E_PARSE, reason = has_begun ? "AnswerCutShort" : "MalformedHead";
     if (c->sm.at == CALL_OVER) {
-        /* The client has gone or was told already. */
+        /* the client has left, or has its answer */
     } else if (r == 0) {
         call_end(c);
     } else if (can_retry(c, r)) {
@@ -666,10 +665,10 @@ static void on_head(void *arg, int status, const struct headers *h)
     sm_move(&c->sm, is_upgrade ? CALL_TUNNEL : CALL_ANSWERING);
     if (c->ops) {
         c->ops->on_head(c->arg, status,
-                        &c->answer.fields); /* without what a function must not say */
+                        &c->answer.fields); /* without the fields that a function must not set */
         return;
     }
-    if (!c->peer) /* else its owner has said so */
+    if (!c->peer) /* else the owner has added it */
         (void)headers_set(&c->answer.fields, STR("x-dormouse-call-id"), str_of(c->from.call_id));
     if (is_upgrade) {
         c->attempt.deadline_ms = UINT64_MAX; /* only idleness ends a tunnel */
@@ -771,7 +770,7 @@ bool call_take_body(struct gateway_call *c, struct str chunk)
         return room;
     }
     if (buf_add_str(&c->body.kept, chunk) < 0)
-        c->body.is_partial = true; /* from inside, past what was said to be full */
+        c->body.is_partial = true; /* the submitter ignored back-pressure */
     return room && (c->invocation || c->body.kept.n < GATEWAY_KEEP_BYTES);
 }
 
@@ -797,7 +796,7 @@ static void x_on_body_end(struct http_exchange *x, int r)
         call_fail(c, &large, "the request is longer than spec.limits.bodyBytes");
         return;
     }
-    if (r < 0) { /* the server says why to the client, if it is still there */
+    if (r < 0) { /* the server reports the error to the client, if it is still connected */
         stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
         call_leave_queue(c);
         call_over(c);
@@ -859,14 +858,14 @@ void call_forward(struct gateway_call *c, size_t member)
         call_fail(c, &lost, err_text(&err));
         return;
     }
-    /* Deadlines are the owner's business, as is the queue there; it answers in time. */
+    /* The owner applies the deadlines and the queue; it answers in time. */
     c->revision.request_ms = c->revision.idle_ms = 0;
     c->invoker = upstream_invoker(c->peer);
     g->stats.n_forwarded++;
     attempt_start(c);
 }
 
-/* Where a call goes whose function, or whose gateway, has changed. */
+/* Place a call again whose function or whose gateway has changed. */
 static void route_again(struct gateway_call *c)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
@@ -922,7 +921,7 @@ void calls_reroute(struct gateway *g)
     vec_each (at, &away) {
         struct gateway_call *c = *at;
         size_t member;
-        /* The owner may have changed again: the call before this one found its gateway lost. */
+        /* The owner may have changed again, if the call before this one found its gateway lost. */
         if (directory_owns(g, c->pool->fn, &member))
             continue;
         call_leave_queue(c);
@@ -968,7 +967,7 @@ void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
 
 /* ---------------------------------------------------------------- overdue */
 
-/* In the queue; why none came for it, if that is known. */
+/* It waited in the queue until its deadline; give the reason if the control plane has sent one. */
 static void waited_too_long(struct gateway_call *c)
 {
     static const struct gateway_refusal queue_timeout = { 503, "QueueTimeout", 1 };
@@ -1030,7 +1029,7 @@ void calls_fini(struct gateway *g)
     calls_trim(g);
 }
 
-/* Requests that are still there when the time of a drain is over. */
+/* Requests that have not ended when the grace period is over. */
 void calls_cut(struct gateway *g)
 {
     static const struct gateway_refusal leaving = { 503, "GatewayStopped", 1 };

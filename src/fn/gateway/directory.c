@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the control plane has told: functions, where their sandboxes are, what namespaces demand.
- * It holds, and serves, also while no control plane is there.
+ * What the control plane has sent: functions, the addresses of their sandboxes, the policies of
+ * namespaces. It stays valid, and requests are served with it, while no control plane is connected.
  *
- * A new stream numbers all functions anew. They are known again by namespace and name, sandboxes by
- * their ids, so that nothing which runs or waits is disturbed; what a welcome does not name goes
- * when its last message is here.
+ * A new stream numbers all functions again. Functions are matched by namespace and name, sandboxes
+ * by their ids, so running and waiting requests are not disturbed. What a welcome does not name is
+ * removed after its last message.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -124,7 +124,7 @@ struct gateway_function *directory_find_path(const struct gateway *g, struct str
     (void)str_cut(target, '?', &path, &query);
     if (route_is_reserved(path))
         return NULL;
-    /* A target of slashes alone would cost a look for each of them. */
+    /* A target of slashes alone would cost a lookup for each of them. */
     for (size_t n = MIN(path.n, g->dir.longest_path); n > 0; n--) {
         bool is_end = n == path.n || path.p[n] == '/';
         struct gateway_function *f = is_end ? map_get(&g->dir.paths, str_slice(path, 0, n)) : NULL;
@@ -162,7 +162,10 @@ static bool is_older(const struct gateway_function *a, const struct gateway_func
     return str_cmp(a->key, b->key) < 0;
 }
 
-/* Of two that want a host or a path the older has it, in whatever order they become known. */
+/*
+ * If two functions want a host or a path, the older one gets it, whatever the order in which they
+ * become known.
+ */
 static void add_route(struct gateway *g, struct map *m, const char *what, struct str text,
                       struct gateway_function *f)
 {
@@ -192,7 +195,7 @@ static void leave_out_route(const char *what, struct str text, const struct gate
 
 static void add_routes(struct gateway *g, struct gateway_function *f)
 {
-    /* Most functions have none, and most texts say so. */
+    /* Most functions declare none, and most texts show it. */
     if (str_find(f->spec->text, STR("\"hosts\"")) < 0 &&
         str_find(f->spec->text, STR("\"paths\"")) < 0)
         return;
@@ -217,7 +220,7 @@ static void add_routes(struct gateway *g, struct gateway_function *f)
     }
 }
 
-/* What was let go of may be wanted by another. */
+/* Another function may want a route that was released. */
 static void on_rivals(struct defer *d)
 {
     struct gateway *g = container_of(d, struct gateway, dir.rivals);
@@ -491,7 +494,7 @@ static void drained(struct gateway *g, uint64_t id)
     load_report_soon(g);
 }
 
-/* It takes no new requests; with the last one it goes. */
+/* It takes no new requests and is freed with the last one. */
 static void sandbox_retire(struct gateway *g, struct gateway_sandbox *s)
 {
     balance_remove(&s->pool->balance, &s->place);
@@ -618,7 +621,7 @@ static void apply_remove(struct gateway *g, uint64_t id)
     s->is_listed = s->is_draining = s->is_doubted = false;
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
-        calls_lose_sandbox(g, s); /* it goes with the last of them */
+        calls_lose_sandbox(g, s); /* freed with the last of them */
     else
         sandbox_free(g, s);
 }
@@ -702,7 +705,7 @@ static bool is_named(const Dormouse__Fn__V1__Members *m, const char *name)
     return false;
 }
 
-/* Those of the former members that the new leader may not have heard of yet; strings are given. */
+/* Former members that the new leader may not know yet; strings are given. */
 static size_t take_doubted(struct gateway *g, const Dormouse__Fn__V1__Members *m,
                            struct gateway_member *ret)
 {
@@ -798,13 +801,14 @@ static void sweep(struct gateway *g)
                 vec_push(&gone, s);
         }
         /*
-         * A new leader may be welcomed here before the workers have told it what they have. So
-         * these go on to be used for a while: one that is really gone refuses, and is left then.
+         * A new leader may welcome this gateway before the workers have reported to it. So these
+         * sandboxes stay in use for a while; one that is really gone refuses connections and is
+         * ejected then.
          */
         vec_each (s, &gone) {
             (*s)->is_doubted = g->dir.is_new_leader;
             if (!g->dir.is_new_leader)
-                sandbox_retire(g, *s); /* what runs there may well end by itself */
+                sandbox_retire(g, *s); /* running requests may end normally */
         }
         g->dir.is_new_leader = false;
         vec_fini(&gone);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start, stop, and what others ask of a gateway; see gateway.h.
+ * Start and stop, and the queries of other modules; see gateway.h.
  *
- * A stop: the control plane hears that the gateway leaves, so that other gateways take over its
- * functions; clients are told to go elsewhere (GOAWAY, "connection: close"); what runs and waits
- * ends, or is cut when its time is over; then the stream to the control plane ends.
+ * A stop: the gateway reports to the control plane that it leaves, so that other gateways take over
+ * its functions. Clients get GOAWAY or "connection: close". Running and waiting requests end, or
+ * are cut after the grace period. Then the stream to the control plane ends.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -17,7 +17,7 @@ static const struct sm_state gateway_table[] = {
     [GATEWAY_RELEASING] = { "releasing", 0 },
 };
 
-enum { DRAIN_IDLE_MS = 1000 }; /* for requests that are on their way as we leave */
+enum { DRAIN_IDLE_MS = 1000 }; /* for requests already on their way */
 
 static int listen_on(struct gateway *g, struct err *err)
 {
@@ -116,7 +116,7 @@ static void on_server_closed(void *arg)
     struct gateway *g = arg;
     sm_move(&g->sm, GATEWAY_DRAINED);
     timer_stop(g->loop, &g->stop.cut);
-    calls_cut(g); /* those from inside; clients are gone */
+    calls_cut(g); /* calls from inside the process; clients have left */
     gateway_check_stopped(g);
 }
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the gateway share. Each file says at its top which of these it moves:
+ * What the files of the gateway share. Each file moves one part of struct gateway:
  *
- *     directory.c  functions, pools, sandboxes, upstreams; orders of the control plane applied
- *     request.c, submit.c   requests of clients, and from inside
- *     calls.c      the life of a request
- *     upstream.c   requests that travel by HTTP: struct invoker over an http_client
- *     uplink.c     the stream to the control plane
- *     load_report.c       what is reported, and when
- *     stats.c      Prometheus, proxy_trace.csv
- *     gateway.c    start, stop, the listener
+ *     directory.c     functions, pools, sandboxes; applies orders of the control plane
+ *     request.c       requests of clients
+ *     submit.c        requests from inside the process
+ *     calls.c         the life of a request
+ *     upstream.c      requests over HTTP: struct invoker over an http_client
+ *     uplink.c        the stream to the control plane
+ *     load_report.c   reports of load to the control plane
+ *     stats.c         Prometheus, proxy_trace.csv
+ *     gateway.c       start, stop, the listener
  *
- * A function that sleeps is a struct gateway_function and two entries of maps; its spec is the
- * text, shared with all functions of the same text. What a request needs beyond that is made with
- * the first one and goes with the last sandbox.
+ * An idle function is a struct gateway_function and two map entries. Its spec is a text, shared by
+ * all functions with the same text. The first request allocates what else is needed (a pool); it is
+ * freed with the last sandbox.
  */
 #pragma once
 
@@ -35,23 +36,26 @@
 #include "io/tls.h"
 
 enum {
-    GATEWAY_EAGER_BYTES = 16 << 10, /* a body of known length up to this is here before it queues */
-    GATEWAY_KEEP_BYTES = 64 << 10,  /* of other bodies, so that a request can be made again */
-    GATEWAY_IDLE_CALLS = 64,        /* records of calls that are kept for the next ones */
-    /* A client that shut its side is gone, as for other proxies; but `nc -N` gets a quick answer.
+    GATEWAY_EAGER_BYTES =
+        16 << 10, /* a body of known length up to this is read before the request queues */
+    GATEWAY_KEEP_BYTES = 64 << 10, /* of other bodies, kept for a second attempt */
+    GATEWAY_IDLE_CALLS = 64,       /* records of calls that are kept for the next ones */
+    /*
+     * A client that shut its sending side has left, as for other proxies; but `nc -N` gets a quick
+     * answer.
      */
     GATEWAY_HALF_CLOSED_MS = 250,
-    GATEWAY_DOUBT_MS = 3000,       /* for workers and gateways to reach a new leader */
-    GATEWAY_REFUSALS_MAX = 64,     /* connections refused to one request before it fails */
-    GATEWAY_SUSPECT_MS = 2000,     /* a gateway that refused a connection owns nothing so long */
-    GATEWAY_REPORT_QUEUED_MS = 20, /* between reports while requests wait for a sandbox */
-    GATEWAY_REPORT_MS = 400,       /* while requests run */
-    GATEWAY_REPORT_LOADS = 4096,   /* in one message */
-    GATEWAY_TICK_MIN_MS = 5,       /* between two looks for calls that are overdue */
+    GATEWAY_DOUBT_MS = 3000,   /* for workers and gateways to reach a new leader */
+    GATEWAY_REFUSALS_MAX = 64, /* connections refused to one request before it fails */
+    GATEWAY_SUSPECT_MS = 2000, /* a gateway that refused a connection owns nothing for this time */
+    GATEWAY_REPORT_QUEUED_MS = 20,      /* between reports while requests wait for a sandbox */
+    GATEWAY_REPORT_MS = 400,            /* while requests run */
+    GATEWAY_REPORT_LOADS = 4096,        /* in one message */
+    GATEWAY_TICK_MIN_MS = 5,            /* between two scans for overdue calls */
     GATEWAY_SUBMIT_BODY_BYTES = 1 << 20 /* of a request from inside that still waits */
 };
 
-/* A spec's text, and what it says while somebody uses it. */
+/* The text of a spec, and its parsed form while a pool uses it. */
 struct gateway_spec {
     unsigned refs;   /* functions */
     unsigned awake;  /* pools */
@@ -64,7 +68,7 @@ struct gateway_spec {
 
 struct gateway_stats; /* stats.c: made by the first request */
 
-/* Why sandboxes of a revision cannot be made, as the control plane says. */
+/* Why sandboxes of a revision cannot be made, as reported by the control plane. */
 struct gateway_failure {
     struct gateway_failure *next;
     uint32_t revision;
@@ -106,18 +110,18 @@ struct gateway_pool {
     struct gateway_function *fn; /* NULL: deleted */
     struct gateway_spec *spec;   /* the function's; NULL then */
     uint32_t revision;
-    uint32_t n_calls; /* that hold it */
+    uint32_t n_calls; /* that reference it */
     uint32_t n_sandboxes;
     uint32_t running, queued; /* requests in sandboxes, and waiting for one */
     struct balance balance;
     struct queue queue;
     bool is_handing; /* gateway_pool_hand_off() runs */
-    /* What the next report says (load_report.c). */
+    /* For the next report (load_report.c). */
     struct list active, urgent;
     uint64_t since_us;
     uint64_t concurrency_us, duration_us;
     uint32_t arrived, finished;
-    bool was_queued; /* as told last */
+    bool was_queued; /* in the last report */
 };
 
 struct gateway_sandbox {
@@ -131,7 +135,7 @@ struct gateway_sandbox {
     bool is_listed;   /* by the control plane */
     bool is_draining;
     bool is_ejected; /* it refused a connection */
-    bool is_doubted; /* a new leader has not named it, but may not have heard of it yet */
+    bool is_doubted; /* a new leader has not named it, but may not know of it yet */
 };
 
 struct upstream; /* upstream.c */
@@ -369,7 +373,10 @@ static inline struct str function_name(const struct gateway_function *f)
 {
     return str_n(f->key.p + f->namespace_n + 1, f->key.n - f->namespace_n - 1u);
 }
-/* NULL: it cannot be read. Valid until the caller returns to the loop, or while a pool is there. */
+/*
+ * NULL: the spec is invalid. Valid until the caller returns to the loop, or while the function has
+ * a pool.
+ */
 const struct fn_spec *gateway_function_spec(struct gateway *g, struct gateway_function *f);
 bool gateway_function_has(const struct gateway_function *f, uint32_t revision);
 const struct gateway_failure *gateway_function_failure(const struct gateway_function *f,
@@ -378,16 +385,19 @@ const struct gateway_failure *gateway_function_failure(const struct gateway_func
 struct gateway_policy *directory_policy(const struct gateway *g, struct str namespace);
 struct gateway_pool *gateway_pool_get(struct gateway *g, struct gateway_function *f,
                                       uint32_t revision);
-void gateway_pool_unref(struct gateway *g, struct gateway_pool *p); /* a call lets go */
+void gateway_pool_unref(struct gateway *g, struct gateway_pool *p); /* of a call */
 void gateway_pool_rest(struct gateway *g,
-                       struct gateway_pool *p); /* nothing is left to report; it may go */
-/* No new requests; it is reported. If its address refuses, others there go with it. */
+                       struct gateway_pool *p); /* nothing is left to report; may free it */
+/*
+ * Stop new requests to it and report it. If its address refuses connections, all sandboxes there
+ * are ejected.
+ */
 void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s);
 /* A request has left it. */
 void gateway_sandbox_left(struct gateway *g, struct gateway_sandbox *s);
 /*
- * A new leader begins: what it does not name, sandboxes and gateways, is not taken for gone before
- * these had time to reach it.
+ * A new leader begins. Sandboxes and gateways that it does not name are kept until they had time to
+ * connect to it.
  */
 void directory_doubt(struct gateway *g);
 /* One order of the control plane. E_CONFLICT: the endpoints are at another version. */
@@ -398,12 +408,12 @@ bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_m
 /* ---- calls.c ---- */
 void calls_init(struct gateway *g);
 void calls_fini(struct gateway *g);
-/* Nothing runs: give back what was kept for the next calls. */
+/* No call is left: free the records that were kept for reuse. */
 void calls_trim(struct gateway *g);
 void gateway_on_request(struct http_exchange *x, const struct http_request *req, void *arg);
 /* Waiting requests go to sandboxes with room. */
 void gateway_pool_hand_off(struct gateway *g, struct gateway_pool *p);
-/* Its function is gone: what waits is answered. */
+/* Its function is deleted: answer all waiting requests. */
 void gateway_pool_refuse_all(struct gateway *g, struct gateway_pool *p);
 /* Its sandboxes cannot be made: what waits is answered. */
 void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
@@ -412,8 +422,10 @@ void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
 void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s);
 /* Whatever has not ended is cut. */
 void calls_cut(struct gateway *g);
-/* Members have changed: what waits here and belongs elsewhere now is forwarded, what was forwarded
- * to a gateway that is lost has failed. */
+/*
+ * Members have changed: forward waiting requests that another gateway owns now, and fail those that
+ * were forwarded to a gateway that is lost.
+ */
 void calls_reroute(struct gateway *g);
 
 /* ---- upstream.c ---- */
@@ -432,7 +444,9 @@ struct invoker *upstream_invoker(struct upstream *u);
 /* Connections to gateways that are no members any more end. */
 void upstreams_follow_members(struct gateway *g);
 struct str upstream_address(const struct upstream *u);
-/* In on_end(-ECONNREFUSED): nobody listens there, and not just this sandbox is gone. */
+/*
+ * In on_end(-ECONNREFUSED): nothing listens at the address, so all its sandboxes are unreachable.
+ */
 bool upstream_is_refusing(const struct upstream *u);
 bool upstream_is_member(const struct upstream *u);
 struct list *upstream_sandboxes(struct upstream *u); /* sandbox.of_upstream */
@@ -458,7 +472,7 @@ void load_forget(struct gateway *g, struct gateway_pool *p);
 enum { STATS_CLIENT_GONE = 499 };
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us);
 void stats_free(struct gateway_function *f);
-/* What was counted for revisions that are gone is counted for none (00000). */
+/* Add the counters of deleted revisions to those of revision 0 (00000). */
 void stats_fold(struct gateway_function *f);
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err);
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the control plane hears: how many requests run and wait, for each revision that is in use.
+ * Reports to the control plane: how many requests run and wait, for each revision in use.
  *
- * Two paces. A revision whose queue has news is *urgent*: the first request that waits is told at
- * the end of the turn, since a sandbox is wanted now, what changes after that within 20 ms. These
- * reports name the urgent alone, so that a thousand cold starts a second do not repeat what a
- * thousand warm functions do. Every 400 ms all that are *active* are told, and who has come to rest
- * is told once more and then costs nothing.
+ * There are two rates. A revision whose queue has changed is *urgent*: the first waiting request is
+ * reported at the end of the turn, since it needs a sandbox now, and later changes within 20 ms.
+ * Urgent reports name only the urgent revisions, so that a thousand cold starts a second do not
+ * repeat the load of a thousand warm functions. Every 400 ms a report names all *active* revisions.
+ * A revision that becomes idle is reported once more and then costs nothing.
  *
- * Between reports a time-weighted sum is kept, so that nothing is lost by reporting seldom.
+ * Between reports a time-weighted sum is kept, so that infrequent reports lose nothing.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -146,7 +146,7 @@ struct load_batch {
     size_t n, max;
 };
 
-/* false: there is no room for it. */
+/* false: the report is full. */
 static bool take(struct load_batch *b, struct gateway_pool *p)
 {
     if (!p->fn || !p->fn->number)
@@ -168,7 +168,9 @@ static void take_urgent(struct gateway *g, struct load_batch *b)
     }
 }
 
-/* Who was told goes to the end, so that each has its turn also where not all fit into a message. */
+/*
+ * Reported pools move to the end, so that each has its turn even if not all fit into one message.
+ */
 static void take_active(struct gateway *g, struct load_batch *b, size_t n)
 {
     for (; n > 0; n--) {

@@ -34,7 +34,7 @@ static inline bool queue_push(struct queue *q, struct queue_item *i)
     return true;
 }
 
-/* Back to its place at the head, after a sandbox that failed it; full or not. */
+/* Put it back at the head after a sandbox has failed it; also if the queue is full. */
 static inline void queue_push_front(struct queue *q, struct queue_item *i)
 {
     assert(!list_is_linked(&i->node));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's request arrives: which function, is it allowed, is it to be answered later
- * (gateway_async), who owns it, which revision. Then it is a call (calls.c), or has its answer.
+ * Handles a client's request: finds the function, checks the policy of the namespace, offers it to
+ * gateway_async, finds the owner and the revision. Then it is a call (calls.c), or has been
+ * answered.
  */
 #include "fn/gateway/call.h"
 
@@ -74,7 +75,7 @@ static struct gateway_function *find(struct gateway *g, const struct fields *f,
     *route = (struct gateway_route){ .tag = f->tag };
     *ret_prefix_n = 0;
     *ret_named = false;
-    /* A function's own name comes first: hosts of specs are what anybody has written there. */
+    /* A function's own name has precedence: anyone can write any host into a spec. */
     struct gateway_route by_host;
     if (host.n && route_host(host, str_of(g->domain), &by_host)) {
         fn = directory_find(g, by_host.namespace, by_host.name);
@@ -122,7 +123,7 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
     refusal_send(x, f->is_grpc, why, NULL, text);
 }
 
-/* A tag in a host may have capitals; tags have none. */
+/* A tag in a host may have capitals; tags in specs have none. */
 static struct str lower_tag(struct str tag, char to[FN_NAME_MAX + 1])
 {
     size_t n = MIN(tag.n, (size_t)FN_NAME_MAX);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is counted: Prometheus text with Knative's names where it has one (durations in
- * milliseconds, as there), and proxy_trace.csv with Dirigent's columns.
+ * Statistics: Prometheus text with Knative's names where it has one (durations in milliseconds, as
+ * there), and proxy_trace.csv with Dirigent's columns.
  *
- * A function's counters are made by its first request and stay with it. Rows of the trace are
- * gathered and written by a worker thread; rows that the disk does not take in time are dropped and
+ * A function's counters are made by its first request and live as long as the function. A worker
+ * thread writes the rows of the trace; rows that the disk does not take in time are dropped and
  * counted.
  */
 #include "fn/gateway/gateway_int.h"
@@ -18,12 +18,15 @@
 #include <unistd.h>
 
 enum {
-    /* Revisions with buckets; one has 40 lines of them, and who reads them has to store them. */
+    /*
+     * Revisions with buckets. One has 40 lines of them, and the monitoring system has to store
+     * them.
+     */
     STATS_HISTOGRAMS_MAX = 500
 };
 enum { CLASSES = 6, LATENCIES = 17 };
 
-/* Knative's, of its activator and queue-proxy, as far as they matter here; shown in ms. */
+/* As in Knative's activator and queue-proxy, where they are relevant here; shown in ms. */
 static const double latency_bounds_us[LATENCIES] = { 1e3,  2e3,   5e3,   10e3,  20e3, 40e3,
                                                      60e3, 100e3, 200e3, 500e3, 1e6,  2e6,
                                                      5e6,  10e6,  30e6,  60e6,  300e6 };
@@ -429,9 +432,9 @@ static void take_phases(const struct gateway_call *c, uint64_t now_us, struct ph
 }
 
 /*
- * Times in us. get_metadata: until the function was found; cold_start: waiting where there was no
+ * Times in us. get_metadata: until the function was found; cold_start: waiting while there was no
  * sandbox; add_deployment: from its first endpoint to leaving the queue; cc_throttling: waiting
- * where all were busy; load_balancing: choosing one; other: what is left of the whole.
+ * while all were busy; load_balancing: choosing one; other: the rest of the total.
  */
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {

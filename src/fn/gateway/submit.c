@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests from inside this process: asynchronous calls, triggers. What they were made of is
- * copied, and everything that ends them early is told on a later turn.
+ * Requests from inside this process: asynchronous calls, triggers. The request is copied, and every
+ * early end is reported on a later turn.
  */
 #include "fn/gateway/call.h"
 
@@ -43,7 +43,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
     c->from.arena = xnew(struct arena);
     struct headers *h = arena_new(c->from.arena, struct headers);
     int r = req->headers ? headers_copy(h, req->headers) : 0;
-    /* What is whole may be as long as the function allows; others are written bit by bit. */
+    /* A whole body may be as long as the function allows; others are written piece by piece. */
     c->body.kept.max = MAX(c->body.kept.max, req->body.n + 1);
     if (r >= 0)
         r = buf_add_str(&c->body.kept, req->body);

@@ -108,11 +108,11 @@ static bool take_welcome(struct gateway *g, const order *o)
             g->uplink.backoff_ms = 0;
         else
             g->uplink.n_redirects =
-                0; /* another round after the pause: the next leader may be known */
+                0; /* pause, then begin again: the next leader may be known by then */
         redial(g);
         return false;
     }
-    if (o->refusal) { /* its operator has to act; until then it tries again */
+    if (o->refusal) { /* an operator must act; until then the gateway retries */
         uint64_t skipped;
         char quoted[LOG_QUOTE_MAX];
         if (log_rate_ok(&g->uplink.refused_rate, 10000, &skipped))

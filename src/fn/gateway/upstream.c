@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that travel by HTTP: to sandboxes with an address, to the listener of a worker in
- * another process (worker/worker_http.h), to other gateways. One client for each address and
- * protocol, shared by all sandboxes behind it.
+ * Requests over HTTP: to sandboxes with an address, to the listener of a worker in another process
+ * (worker/worker_http.h), to other gateways. One client for each address and protocol, shared by
+ * all its sandboxes.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -13,7 +13,7 @@ enum {
     UPSTREAM_CONNECTIONS = 1024, /* to one address; further calls wait in the client */
     UPSTREAM_USER_TIMEOUT_MS = 10000,
     UPSTREAM_CONNECT_MS = 5000,
-    UPSTREAM_PING_MS = 5000 /* HTTP/2, while a call runs and no byte comes */
+    UPSTREAM_PING_MS = 5000 /* HTTP/2, while a call runs and no byte arrives */
 };
 
 struct upstream {
@@ -25,7 +25,7 @@ struct upstream {
     unsigned refs;
     bool by_worker, http2;
     bool is_kept;     /* of a gateway: its connections outlast single calls */
-    bool is_refusing; /* while on_end says so */
+    bool is_refusing; /* only during on_end */
 };
 
 struct invocation {
@@ -33,7 +33,7 @@ struct invocation {
     struct http_call *call;
     const struct invoke_ops *ops;
     void *arg;
-    int refused;     /* a worker's listener says how the invocation ended */
+    int refused;     /* how the invocation ended, as reported by a worker's listener */
     char reason[64]; /* and why */
 };
 
@@ -59,7 +59,7 @@ struct list *upstream_sandboxes(struct upstream *u)
 
 /* ---------------------------------------------------------------- answers */
 
-/* What a worker's listener says instead of an answer: see worker_http.h. */
+/* What a worker's listener reports instead of an answer: see worker_http.h. */
 static bool is_workers_error(struct invocation *x, int status, const struct headers *h)
 {
     static const struct {
@@ -112,7 +112,7 @@ static void on_writable(void *arg)
         x->ops->on_writable(x->arg);
 }
 
-/* Whether it may be tried elsewhere depends on what the peer can have seen. */
+/* Whether another attempt is safe depends on what the peer may have received. */
 static int code_of(const struct invocation *x, int r)
 {
     if (r == 0 || r == -ECANCELED || r == E_PARSE || r == E_LIMIT)
@@ -141,7 +141,7 @@ static const struct http_call_ops call_ops = { .on_head = on_head,
 
 /* ---------------------------------------------------------------- requests */
 
-/* For the worker, who takes them out again. */
+/* For the worker, which removes them again. */
 static int add_for_worker(const struct upstream *u, struct headers *h,
                           const struct invoke_request *req)
 {
@@ -175,7 +175,7 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
                  void *arg, struct invocation **ret, struct err *err)
 {
     struct upstream *u = container_of(v, struct upstream, invoker);
-    /* The gateway's own record, which it fills anew for each attempt. */
+    /* The gateway's own record, which is filled for each attempt. */
     struct headers *h = (struct headers *)req->headers;
     int r = u->by_worker ? add_for_worker(u, h, req) : 0;
     if (r < 0)
