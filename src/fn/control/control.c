@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* The address in a Lease's holder: "ADDRESS_NAME_UUID"; "local_...": it has none. */
+/* The address in the holder of a Lease: "ADDRESS_NAME_UUID"; "local_...": it has none. */
 static struct str address_of(const char *identity)
 {
     struct str address, rest;
@@ -54,7 +54,7 @@ static void lead(struct control *c)
 
 static void dial_leader(struct control *c);
 
-/* Whoever holds the Lease leads once it knows the functions. */
+/* The holder of the Lease leads once it knows the functions. */
 static void update(struct control *c)
 {
     if (c->stopping)

@@ -238,7 +238,7 @@ static int set_revision(struct plane *p, struct control_plane_function *f,
     return e;
 }
 
-/* The newest that is ready; the newest at all where none is. */
+/* The newest ready one; if none is ready, the newest. */
 static uint32_t latest_ready(const struct control_plane_function *f)
 {
     for (uint32_t i = f->n_revisions; i > 0; i--)
@@ -302,8 +302,8 @@ void plane_update_ready(struct control_plane_function *f)
 }
 
 /*
- * The one before a latest that has not shown yet that it works: it may get the traffic back. A
- * proven one, or else the newest that is ready.
+ * The revision before a latest one that has not been proven: it may get the traffic back. A proven
+ * one, else the newest ready one.
  */
 static const struct control_plane_revision *fallback_of(const struct control_plane_function *f)
 {
@@ -397,7 +397,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     for (size_t i = 0; i < in->n_revisions && r >= 0; i++)
         r = set_revision(p, f, in, &in->revisions[i], err);
     if (r < 0) {
-        if (is_new) { /* it has no texts yet by which it would be found */
+        if (is_new) { /* it has no name yet and cannot be found */
             (void)map_del(&p->by_uid, in->uid);
             plane_drop_function(p, f->number);
         }
@@ -413,7 +413,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     f->latest_ready = latest_ready(f);
     update_reachable(f);
     plane_tidy(p, f);
-    for (uint32_t i = 0; i < f->n_revisions; i++) /* scale's settings hold at once */
+    for (uint32_t i = 0; i < f->n_revisions; i++) /* new scale settings apply immediately */
         if (f->revisions[i]->active || f->revisions[i]->first != TABLE_NONE)
             plane_revision_recount(f->revisions[i]);
     plane_changed(p, f);
@@ -461,7 +461,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
             plane_unlearn(p, function, revision, false);
         plane_env_free(rev->env);
         rev->env = fresh;
-        if (is_new && rev->reason) { /* found without it */
+        if (is_new && rev->reason) { /* the failure was found without it */
             rev->env_at_ms = loop_now_ms(p->loop);
             plane_revision_try_again(rev);
             return;
@@ -502,7 +502,7 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
     if (!f || f->dropped)
         return false;
     *ret = (struct plane_view){ .latest = f->latest };
-    /* Until the latest is up, what stops one before it says nothing about the spec. */
+    /* While the latest is not ready, errors of older revisions say nothing about the spec. */
     const struct control_plane_revision *latest = find_revision(f, f->latest);
     bool is_up = latest && latest->readiness == PLANE_READY;
     for (uint32_t i = 0; i < f->n_revisions; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which addresses a worker or a gateway may name, because gateways send requests there: of this
- * process any; otherwise those of the machine that it dials from, and those that the administrator
- * allows, but for the listeners of the control plane itself. What a peer says of itself proves
- * nothing: one that is taken over would have gateways call the API, a cloud's metadata, or a
- * container of somebody else.
+ * Which addresses a worker or a gateway may name, since gateways send requests to them: for a peer
+ * in this process any; otherwise those of the machine that it connects from, and those that the
+ * administrator allows, except the listeners of the control plane itself. A peer's own claims prove
+ * nothing: a compromised peer could direct gateways to the API, to a cloud's metadata service, or
+ * to another tenant's container.
  */
 #include "fn/control/plane_impl.h"
 
@@ -69,7 +69,7 @@ int plane_check_peer(const struct plane_peer *peer, const char *address, struct 
     if (is_ours(p, host, port))
         return err_set(err, E_DENIED, "its address " STR_FMT ":%u is one of the control plane's",
                        STR_ARG(str_slice(host, 0, 64)), port);
-    /* With TLS a gateway wants a certificate that names the host before it sends anything. */
+    /* With TLS a gateway requires a certificate that names the host before it sends anything. */
     if (p->opts.has_tls || is_own_host(peer, host) || is_allowed_by_option(p, host))
         return 0;
     return err_set(err, E_DENIED,

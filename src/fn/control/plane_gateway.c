@@ -47,7 +47,7 @@ static ProtobufCBinaryData bytes_of(struct str s)
     return (ProtobufCBinaryData){ s.n, (uint8_t *)(uintptr_t)s.p };
 }
 
-/* What a gateway has to know of a template: nothing that may be a secret. */
+/* The parts of a template that a gateway needs: none that may be secret. */
 static ProtobufCBinaryData public_part(struct arena *a, const struct control_plane_revision *rev)
 {
     static const char *const kept[] = { "protocol", "port",   "concurrency", "reuse",
@@ -247,7 +247,7 @@ static void send_rest(struct bulletin *b)
         bulletin_send(b);
 }
 
-/* Before functions: a new one is never open because its policy has not come yet. */
+/* Before functions: a new function is never open because its policy has not arrived yet. */
 static void send_policies(struct bulletin *b)
 {
     if (!b->p->policies_changed)
@@ -409,7 +409,7 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
              r < 0 && err ? err_text(err) : "");
     g->is_welcome = false;
     if (g->is_leaving)
-        plane_gateway_lost(g); /* as it said */
+        plane_gateway_lost(g); /* it has reported so */
     else
         plane_peer_broke(&g->peer);
 }
@@ -522,7 +522,7 @@ void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__Ga
     fn_stream_set(g->peer.stream, &gateway_ops, g);
     plane_peer_heard(&g->peer);
     log_info("gateway", "gateway=%s address=%s", g->peer.name, g->peer.address);
-    plane_flush_gateways(p); /* so that the snapshot is what the version says */
+    plane_flush_gateways(p); /* so that the snapshot matches the version */
     g->is_welcome = true;
     send_snapshot(g);
     send_members(p);

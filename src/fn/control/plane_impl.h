@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the plane, for its files: plane.c (functions, leading), plane_scale.c (autoscaling,
- * placement, lives of sandboxes), plane_worker.c and plane_gateway.c (sessions and what is sent).
+ * What the files of the plane share: plane.c (functions, leading), plane_scale.c (autoscaling,
+ * placement, the life of sandboxes), plane_worker.c and plane_gateway.c (sessions and messages),
+ * plane_session.c (streams and leases).
  */
 #pragma once
 
@@ -31,25 +32,25 @@ struct plane_config {
     uint32_t grace_ms, drain_ms;
 };
 
-/* What one gateway said of a revision last. */
+/* What one gateway reported of a revision last. */
 struct plane_share {
     struct plane_gateway *gateway;
     uint32_t running, queued;
     uint64_t at_ms;
 };
 
-/* A revision that is not at rest: load, back-off. */
+/* A revision that is in use: load, back-off. */
 struct plane_active {
     struct control_plane_revision *rev;
     struct timer tick, retry;
     VEC(struct plane_share) shares;
     uint32_t running, queued; /* of all shares */
-    unsigned failures;        /* creations, one after the other */
+    unsigned failures;        /* consecutive failed creations */
     uint64_t retry_at_ms;     /* no creation before */
     bool waits_env;
     uint32_t avoid[4]; /* nodes where it failed */
     uint32_t n_avoid;
-    ids idle;            /* as told last */
+    ids idle;            /* in the last report */
     struct list pending; /* waits for room on a worker */
 };
 
@@ -101,8 +102,8 @@ struct control_plane_function {
     uint32_t n_revisions;
     uint32_t latest, latest_ready;
     uint32_t *traffic, n_traffic; /* revisions that the rules name; 0: the latest ready one */
-    bool dirty;                   /* gateways are to be told */
-    bool dropped;                 /* gone as soon as its last sandbox is */
+    bool dirty;                   /* an update for gateways is due */
+    bool dropped;                 /* removed as soon as its last sandbox is gone */
 };
 
 struct plane_namespace {
@@ -127,7 +128,7 @@ struct plane_peer {
     bool is_local;
     uint64_t heard_ms, incarnation;
     char *name, *address;
-    char from[FN_PEER_MAX]; /* the machine that its stream comes from; "": this process */
+    char from[FN_PEER_MAX]; /* the machine of the other end; "": this process */
 };
 
 struct plane_worker {
@@ -142,7 +143,7 @@ struct plane_worker {
     VEC(Dormouse__Fn__V1__Delete) deletes;
     VEC(Dormouse__Fn__V1__Adopt) adopts;
     numbers gone, resting;
-    VEC(char *) deleted; /* namespace/name of functions that it was ordered to forget before */
+    VEC(char *) deleted; /* namespace/name of functions that it was ordered to forget */
     uint64_t memory_used;
     uint32_t cpu_used, running;
 };
@@ -152,22 +153,22 @@ struct plane_gateway {
     uint32_t bit;               /* of plane.gateways and of what is drained */
     bool is_welcome;            /* has its snapshot: gets updates */
     bool is_leaving;            /* finishes what it has: no member any more */
-    uint64_t endpoints_version; /* as it told last */
+    uint64_t endpoints_version; /* in its last report */
 };
 
-/* A stream whose hello has not come. */
+/* A stream whose hello has not arrived. */
 struct plane_caller {
     struct plane *p;
     struct fn_stream *stream;
     struct list node;
     struct timer timer;
     bool is_local, is_worker;
-    struct buf hello; /* held until somebody leads */
+    struct buf hello; /* held until there is a leader */
 };
 
-/* A sandbox whose requests are awaited. */
+/* A draining sandbox. */
 struct plane_drain {
-    uint64_t id, owed; /* gateways that have not said it is empty */
+    uint64_t id, owed; /* gateways that have not reported it empty */
     uint64_t due_ms;
 };
 
@@ -186,7 +187,7 @@ struct plane {
     struct loop *loop;
     uint64_t lease_ms;
     bool leads;
-    bool expects; /* nobody does, for all we know */
+    bool expects; /* no leader is known */
     uint64_t term;
     uint32_t next_sandbox;
     char *leader;
@@ -202,7 +203,7 @@ struct plane {
     uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
     struct list pending; /* struct plane_active */
-    /* Revisions that had sandboxes, the longest at rest first: workers still know them. */
+    /* Revisions that had sandboxes, least recently used first: workers still know them. */
     struct list resting;
     uint32_t n_resting;
 
@@ -214,7 +215,7 @@ struct plane {
     struct list callers;
 
     uint64_t version, members_epoch;
-    uint8_t secret[32]; /* of this term; gateways show it to each other */
+    uint8_t secret[32]; /* of this term; gateways authenticate to each other with it */
     /* For all gateways, at the end of this turn. */
     struct defer retry_pending;
     ids adds, drains, removes;
@@ -239,9 +240,9 @@ struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t
 /* A revision of it has become ready, or turned out not to be. */
 void plane_update_ready(struct control_plane_function *f);
 void plane_revision_move(struct control_plane_revision *rev, enum plane_readiness to);
-/* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
+/* Drop revisions that nothing needs, and a dropped function without sandboxes. May free both. */
 void plane_tidy(struct plane *p, struct control_plane_function *f);
-void plane_changed(struct plane *p, struct control_plane_function *f); /* gateways are told */
+void plane_changed(struct plane *p, struct control_plane_function *f); /* send it to gateways */
 void plane_send_later(struct plane *p);
 void plane_notify_change(
     struct control_plane_revision *rev); /* on_change, if the world may see a difference */
@@ -250,31 +251,31 @@ void plane_notify_change(
 void plane_revision_begin(struct control_plane_revision *rev);
 /* Reachability or configuration has changed. */
 void plane_revision_recount(struct control_plane_revision *rev);
-void plane_revision_rest(struct control_plane_revision *rev); /* timers and load are forgotten */
+void plane_revision_rest(struct control_plane_revision *rev); /* frees timers and load */
 void plane_revision_load(struct control_plane_revision *rev, struct plane_gateway *g,
                          const Dormouse__Fn__V1__FunctionLoad *m);
-/* The gateway's share of every load is none, or (keep) is none unless it tells again. */
+/* The gateway's share of every load is zero, or (keep) becomes zero unless it reports again. */
 void plane_drop_shares(struct plane *p, struct plane_gateway *g);
 void plane_revision_env(struct control_plane_revision *rev);
-/* Clear the back-off and the obstacles of earlier attempts. */
+/* Clear the back-off and the errors of earlier attempts. */
 void plane_revision_try_again(struct control_plane_revision *rev);
 void plane_retry_pending(struct plane *p);
-/* It is ready, as the worker says. */
+/* The worker reported it ready. */
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 /* It is being created; its module is being compiled. */
 void plane_sandbox_compiling(struct plane *p, uint32_t slot);
 void plane_sandbox_pulling(struct plane *p, uint32_t slot);
-/* It is no more, whatever the state; recreated if it is still wanted. */
+/* It no longer exists, whatever its state was; recreate it if it is still needed. */
 void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
-/* Orders its worker to delete it; endpoints are told. */
+/* Order its worker to delete it; update endpoints. */
 void plane_sandbox_delete(struct plane *p, uint32_t slot);
-/* Its worker is to be free of it: drained and deleted, and made elsewhere if it is still wanted. */
+/* Remove it from its worker: drain and delete it, and create another elsewhere if needed. */
 void plane_sandbox_withdraw(struct plane *p, uint32_t slot);
 void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g);
-/* All of this gateway's drains are as good as done. */
+/* Treat all drains of this gateway as complete. */
 void plane_forget_drains(struct plane *p, struct plane_gateway *g);
-/* Into the books: found at a worker. TABLE_NONE: no room. */
+/* Add a sandbox that a worker reported. TABLE_NONE: the table is full. */
 uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_worker *w,
                                uint64_t id, bool is_ready);
 void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
@@ -286,7 +287,7 @@ bool plane_has_room(const struct plane *p);
 int plane_revision_place(struct control_plane_revision *rev, const uint32_t *avoid,
                          uint32_t n_avoid, struct place_choice *ret, struct err *err);
 void plane_revision_held_by(struct control_plane_revision *rev, uint32_t node);
-/* The node goes: nobody's module is there. */
+/* The node is removed: no module is there any more. */
 void plane_forget_node(struct plane *p, uint32_t node);
 /* Before a decision of escargot: now and then what all functions have planned is levelled. */
 void plane_revision_level(struct control_plane_revision *rev);
@@ -294,11 +295,15 @@ void plane_revision_level(struct control_plane_revision *rev);
 /* ---- plane_worker.c ---- */
 void plane_order_create(struct plane_worker *w, uint64_t id);
 void plane_order_delete(struct plane_worker *w, uint64_t id, uint32_t grace_ms);
-/* Its definition has changed: it is sent again before the next creation. is_last: the function goes
- * with it. */
+/*
+ * Its definition has changed: send it again before the next creation. is_last: the function is
+ * removed with it.
+ */
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
-/* The function has been deleted: notify the workers that made sandboxes of the revision and were
- * ordered to forget it. */
+/*
+ * The function has been deleted: notify the workers that made sandboxes of the revision and were
+ * ordered to forget it.
+ */
 void plane_notify_deleted(struct control_plane_revision *rev);
 /* wake: the revision has its first sandbox. rest: its last one is gone; workers may be ordered to
  * forget the revision later. */
@@ -309,15 +314,14 @@ void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev
 void plane_flush_workers(struct plane *p);
 void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m);
 void plane_worker_lost(struct plane_worker *w); /* its lease is over */
-/* All of them, without a word. */
+/* End all of them without a message. */
 void plane_end_workers(struct plane *p);
 int plane_env_new(const struct plane_env *env, struct env **ret);
 bool plane_env_equal(const struct env *a, const struct env *b);
 void plane_env_free(struct env *env);
 
 /* ---- plane_address.c ---- */
-/* May a worker or gateway whose stream is `peer`'s be reached by this address? E_DENIED: why not.
- */
+/* May this address be used for the worker or gateway with this peer? E_DENIED: the reason. */
 int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
@@ -331,11 +335,11 @@ void plane_end_gateways(struct plane *p);
 
 /* ---- plane_session.c ---- */
 void plane_end_callers(struct plane *p);
-/* Those that were held: it leads, or another does. */
+/* For held streams: this one leads, or another does. */
 void plane_welcome_callers(struct plane *p);
 void plane_redirect_callers(struct plane *p);
 void plane_caller_free(struct plane_caller *g); /* without its stream */
-/* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
+/* The peer has seen a later leader: redirect it and find out who leads. false: continue. */
 bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term);
 void plane_peer_heard(struct plane_peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */

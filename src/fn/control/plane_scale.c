@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Autoscaling and placement are driven from here: load in, creations and deletions out. A revision
- * that rests has no struct plane_active and no timer.
+ * Drives autoscaling and placement: load comes in, creations and deletions go out. A revision at
+ * rest has no struct plane_active and no timer.
  */
 #include "fn/control/plane_impl.h"
 
@@ -13,10 +13,11 @@
 #include <inttypes.h>
 
 enum {
-    TICK_GRID_MS = 250,      /* ticks of all revisions fall on it, so that they wake us together */
-    PENDING_MISSES_MAX = 32, /* revisions tried in vain when room has come */
+    TICK_GRID_MS =
+        250, /* ticks of all revisions are aligned to it, so that the process wakes once for all */
+    PENDING_MISSES_MAX = 32, /* unsuccessful revisions tried when room is free */
     DRAIN_CHECK_MS = 1000,
-    IDLE_MAX = 64, /* of what a gateway says is idle */
+    IDLE_MAX = 64, /* of the idle sandboxes in a report */
 };
 
 static const double start_bounds_us[PLANE_BOUNDS] = { 100,  250,  500,   1e3,   2500, 5e3, 10e3,
@@ -190,7 +191,7 @@ static bool is_within_quota(struct control_plane_revision *rev, char why[160])
     return false;
 }
 
-/* Waits until there is room: a worker comes, a sandbox goes, a quota is raised. */
+/* Waits until there is room: a worker connects, a sandbox is deleted, or a quota is raised. */
 static void wait_for_room(struct control_plane_revision *rev, const char *reason,
                           const char *message)
 {
@@ -251,7 +252,7 @@ static bool create_one(struct control_plane_revision *rev)
     }
     struct plane_worker *w = p->workers.p[where.node];
     uint64_t id = p->term << 32 | p->next_sandbox++;
-    while (table_find(&p->table, id) != TABLE_NONE) /* a worker has told nonsense */
+    while (table_find(&p->table, id) != TABLE_NONE) /* an id that a worker claimed */
         id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
     struct plane_sandbox *s = &p->table.at[slot];
@@ -266,7 +267,7 @@ static bool create_one(struct control_plane_revision *rev)
     return true;
 }
 
-/* Environment and secret files must be here, and fresh; false: they were asked for. */
+/* Is the environment known and recent enough? false: it has been requested. */
 static bool has_env(struct control_plane_revision *rev)
 {
     if (!rev->wants_env || (rev->env && now_ms(rev->p) - rev->env_at_ms < PLANE_ENV_MS))
@@ -283,7 +284,7 @@ static void create(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane_active *a = rev->active;
     if (a && now_ms(rev->p) < a->retry_at_ms)
-        return; /* on_retry() counts anew */
+        return; /* on_retry() continues */
     if (!has_env(rev))
         return;
     for (uint32_t i = 0; i < n; i++)
@@ -348,7 +349,7 @@ static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
         timer_start(p->loop, &p->drain_timer, d.owed ? DRAIN_CHECK_MS : 0, on_drain_timer);
 }
 
-/* All that were told to drain by a gateway at the moment are looked at on the next turn. */
+/* Sandboxes whose gateways have changed are checked on the next turn. */
 static void check_drains(struct plane *p)
 {
     if (p->draining.n)
@@ -373,7 +374,7 @@ void plane_forget_drains(struct plane *p, struct plane_gateway *g)
     check_drains(p);
 }
 
-/* Those still being created go first, the newest before the others. */
+/* Sandboxes being created are removed first, the newest before the others. */
 static uint32_t cancel_creations(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane *p = rev->p;
@@ -388,7 +389,7 @@ static uint32_t cancel_creations(struct control_plane_revision *rev, uint32_t n)
     return done;
 }
 
-/* Rank among those that were told idle, the longest idle first; SIZE_MAX: it was not. */
+/* Position among those reported idle, the longest idle first; SIZE_MAX: not reported idle. */
 static size_t idle_rank(const struct plane_active *a, uint64_t id)
 {
     for (size_t i = 0; a && i < a->idle.n; i++)
@@ -403,7 +404,7 @@ static void shrink(struct control_plane_revision *rev, uint32_t n)
     VEC(struct place_victim) victims = { 0 };
     numbers slots = { 0 };
     if (p->n_gateways == 0)
-        return; /* nobody could say that they are empty, and nobody says that there is no load */
+        return; /* no gateway could report them empty, and none reports that there is no load */
     n -= cancel_creations(rev, n);
     for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
         const struct plane_sandbox *s = &p->table.at[slot];
@@ -520,7 +521,7 @@ static void on_tick(struct timer *t)
 static void on_retry(struct timer *t)
 {
     struct control_plane_revision *rev = container_of(t, struct plane_active, retry)->rev;
-    if (rev->is_permanent) { /* who asks next may try again */
+    if (rev->is_permanent) { /* the next request may trigger a new attempt */
         rev->active->retry_at_ms = 0;
         send_failure(rev);
         rest_if_idle(rev);
@@ -765,7 +766,7 @@ void plane_sandbox_pulling(struct plane *p, uint32_t slot)
     begin_preparing(p, slot, PLANE_PULLING);
 }
 
-/* A sandbox of it came to be, or failed to. */
+/* A sandbox of it was created, or could not be. */
 static void end_preparing(struct control_plane_revision *rev)
 {
     if (rev->preparing == PLANE_PREPARED)
@@ -855,8 +856,10 @@ static void avoid(struct plane_active *a, uint32_t node)
         node;
 }
 
-/* A revision whose sandboxes cannot be made, and that never had one, gives traffic back to the one
- * before. */
+/*
+ * A revision whose sandboxes cannot be made, and that never had one, returns traffic to the
+ * previous one.
+ */
 static void lose_ready(struct control_plane_revision *rev)
 {
     if (rev->is_proven || rev->readiness == PLANE_UNREADY)
@@ -865,8 +868,10 @@ static void lose_ready(struct control_plane_revision *rev)
     plane_update_ready(rev->f);
 }
 
-/* The kubelet's words for an image: the first failure, and that others follow after ever longer
- * waits. */
+/*
+ * The kubelet's reasons for images: one for the first failure, another for those that follow at
+ * growing intervals.
+ */
 static const char *failure_reason(const struct control_plane_revision *rev,
                                   const Dormouse__Fn__V1__Created *m)
 {
@@ -952,7 +957,7 @@ uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_
     else
         rev->creating++;
     rev->is_proven |= is_ready;
-    if (!rev->is_permanent) /* "there is no node" was true until this worker came */
+    if (!rev->is_permanent) /* "there is no node" held until this worker connected */
         clear_trouble(rev);
     if (is_ready) {
         stop_assuming(rev);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of gateways and workers until they have said who they are, and their leases: one timer
- * for all, which runs only while there is a peer in another process or one that is lost.
+ * Streams of gateways and workers until their hello, and the leases of peers: one timer for all,
+ * which runs only while a peer is in another process or lost.
  */
 #include "fn/control/plane_impl.h"
 
@@ -41,7 +41,7 @@ static void on_hold_over(struct timer *t)
     send_away(container_of(t, struct plane_caller, timer));
 }
 
-/* Between two leaders: its hello is looked at when there is one again. */
+/* No leader is known: the hello is processed when there is one. */
 static void hold(struct plane_caller *g, const ProtobufCMessage *m)
 {
     size_t n = protobuf_c_message_get_packed_size(m);
@@ -150,7 +150,7 @@ void plane_welcome_callers(struct plane *p)
             g->is_worker ? &dormouse__fn__v1__worker_report__descriptor
                          : &dormouse__fn__v1__gateway_report__descriptor;
         if (hello.n == 0)
-            continue; /* has said nothing yet */
+            continue; /* its hello has not arrived */
         g->hello = (struct buf){ 0 };
         ProtobufCMessage *m =
             protobuf_c_message_unpack(type, NULL, hello.n, (const uint8_t *)hello.p);
@@ -184,7 +184,10 @@ static void on_lease_timer(struct timer *t)
 {
     struct plane *p = container_of(t, struct plane, lease_timer);
     bool goes_on = false;
-    /* Who was stopped himself has read nothing meanwhile: what waits in the sockets comes first. */
+    /*
+     * If this process was suspended, it has read nothing since: read the sockets before leases are
+     * checked.
+     */
     bool is_late = loop_now_ms(p->loop) > p->lease_due_ms + p->lease_ms / 4;
     for (size_t i = 0; i < p->workers.n; i++) {
         struct plane_worker *w = p->workers.p[i];

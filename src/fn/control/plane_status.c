@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the plane tells of itself: metrics, and who is connected. */
+/* The status of the plane: metrics, the connected peers, and a check of its books. */
 #include "fn/control/plane_impl.h"
 
 #include "codec/json.h"

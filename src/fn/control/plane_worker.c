@@ -270,7 +270,7 @@ static void parcel_send(struct plane_worker_parcel *k)
     parcel_init(k, k->w);
 }
 
-/* With what the API said, else with the values that stand in the template. */
+/* With values read from the API, else with those in the template. */
 static void add_env(struct arena *a, struct control_plane_revision *rev,
                     Dormouse__Fn__V1__Revision *m)
 {
@@ -430,7 +430,7 @@ void plane_flush_workers(struct plane *p)
 
 /* ---------------------------------------------------------------- reports */
 
-/* One that names an address which is not the worker's own counts as failed, and goes. */
+/* A sandbox with an address that is not the worker's own counts as failed and is deleted. */
 static void take_ready(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     Dormouse__Fn__V1__Created failed = *m;
@@ -487,7 +487,9 @@ static void take_gone(struct plane_worker *w, const Dormouse__Fn__V1__Gone *m)
         plane_sandbox_gone(p, slot, m->reason);
 }
 
-/* It is about to stop: its sandboxes go when their requests have ended, others take their place. */
+/*
+ * It will stop soon: its sandboxes are deleted when their requests have ended, others replace them.
+ */
 static void leave(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
@@ -640,7 +642,7 @@ static void adopt(struct plane_worker *w, uint32_t slot)
     touch(w);
 }
 
-/* It was here before: what changed while the stream was broken. */
+/* It was connected before: compare what changed while the stream was broken. */
 static void meet_again(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Existing *e)
 {
     struct plane *p = w->peer.p;
@@ -683,7 +685,7 @@ static void meet_unknown(struct plane_worker *w, const Dormouse__Fn__V1__Existin
     plane_send_later(p);
 }
 
-/* Ours that the worker does not have: orders that were lost are given again, others are gone. */
+/* Our sandboxes that the worker does not have: send lost orders again, remove the others. */
 static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
 {
     struct plane *p = w->peer.p;

@@ -80,7 +80,7 @@ uint32_t table_find(const struct sandbox_table *t, uint64_t id)
     return i == TABLE_NONE ? TABLE_NONE : t->index[i] - 1;
 }
 
-/* Entries behind the hole move up as long as their place lies at or before it (as base/map). */
+/* Entries after the hole move up as long as their home is at or before it (as in base/map). */
 static void index_del(struct sandbox_table *t, uint32_t hole)
 {
     uint32_t mask = t->index_cap - 1;
