@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous calls; see async.h. This file: begin and end, when the next call runs, notes,
- * figures. submit.c puts calls on disk, pages.c reads which there are, run.c runs them, sweep.c
- * deletes results, take.c and serve.c speak with clients.
+ * Asynchronous calls; see async.h. This file: start and end, which call runs next, notes, figures.
+ * submit.c puts calls on disk, pages.c reads which calls there are, run.c runs them, sweep.c
+ * deletes results, take.c and serve.c handle requests of clients.
  */
 #include "fn/async/async_int.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    HISTORY_MS = 1000, /* nobody reads the past of calls */
+    HISTORY_MS = 1000, /* no reader needs old revisions of calls */
     HISTORY_REVISIONS = 1,
     RETRY_MS = 1000, /* after a page could not be read */
     LOOK_MS = 60000  /* while calls wait: a wall clock that was put forward is noticed so late */
@@ -202,7 +202,7 @@ static void on_pump(struct defer *d)
         run_start(a, l, &due);
     }
     uint64_t next = lanes_next_ms(&a->lanes);
-    bool is_full = next <= now; /* then whatever ends looks again */
+    bool is_full = next <= now; /* then the end of a call checks again */
     uint64_t after =
         next == UINT64_MAX || is_full ? UINT64_MAX : MIN(next - now, (uint64_t)LOOK_MS);
     if (a->pages_failed)

@@ -43,7 +43,7 @@ struct async {
     size_t running_max;
     uint64_t pending_max, function_pending_max;
 
-    struct store *store; /* NULL: there is no database yet */
+    struct store *store; /* NULL: the database does not exist yet */
     struct async_functions functions;
     struct sm sm; /* enum async_at */
     enum async_scan_at scan;
@@ -59,16 +59,16 @@ struct async {
     uint64_t wall_expires_ms; /* of the first result; UINT64_MAX: there is none */
     bool is_sweeping;
     struct tls_ctx *tls;        /* for https URLs; made with the first one */
-    struct async_events events; /* functions NULL: nobody */
+    struct async_events events; /* functions NULL: no consumer */
     struct async_stats stats;
     void (*on_closed)(void *arg);
     void *closed_arg;
 };
 
 /*
- * Time of calls: the wall clock, but never behind what has passed since the start, suspended time
- * included. So a wall clock that is put back delays nothing, and one that was wrong at boot counts
- * once it is right.
+ * Time of calls: the wall clock, but never less than start time plus elapsed time, including
+ * suspended time. So a wall clock that is set back delays nothing, and one that was wrong at boot
+ * counts once it is right.
  */
 uint64_t async_wall_ms(const struct async *a);
 static inline bool async_is_closing(const struct async *a)
@@ -110,7 +110,7 @@ struct async_batch {
     struct arena arena;
     struct store_op ops[STORE_TXN_MAX_OPS];
     size_t n;
-    /* Calls that it makes pending, to be told of once it is committed. */
+    /* Pending calls that it adds; they are announced once it is committed. */
     struct {
         char lane[ASYNC_LANE_MAX];
         struct due due;
@@ -137,8 +137,8 @@ struct str batch_record(struct async_batch *b, const struct async_record *r);
 void batch_call(struct async_batch *b, uint32_t owner, const struct async_id *id,
                 struct async_record *r, struct str body, uint64_t wall_now_ms);
 /*
- * The end of a call whose rows are those of `was`: its result (fields and body of the answer) in
- * place of its request. Returns when it expires.
+ * The end of a call whose rows are those of `was`: its result (fields and body of the answer)
+ * replaces its request. Returns when it expires.
  */
 uint64_t batch_result(struct async_batch *b, const struct async_id *id,
                       const struct async_record *was, uint64_t rev, struct str lane,
@@ -151,7 +151,7 @@ uint64_t batch_result(struct async_batch *b, const struct async_id *id,
 void run_start(struct async *a, struct lane *l, const struct due *d);
 /* Ask it to end as canceled. */
 void run_cancel(struct async_run *run);
-/* Closing: cut it; nothing is written. */
+/* On close: cut it; nothing is written. */
 void run_cut(struct async_run *run);
 
 /* ---- url.c: one POST to a URL ---- */
@@ -162,7 +162,7 @@ typedef void (*url_post_cb)(void *arg, int r, int status, const char *reason,
                             const struct err *err);
 int url_post_start(struct async *a, struct str url, const struct headers *headers, struct str body,
                    url_post_cb cb, void *arg, struct url_post **ret, struct err *err);
-/* No callback comes any more. */
+/* No callback follows. */
 void url_post_cancel(struct url_post *p);
 
 /* ---- serve.c, take.c: requests ---- */

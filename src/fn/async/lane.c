@@ -57,14 +57,14 @@ static void lane_placed(void *entry, size_t place)
 
 static const struct heap_kind by_time = { sizeof(struct lane *), lane_before, lane_placed };
 
-/* Before its time changes: the order of the others does not depend on it. */
+/* Call it before its time changes: the order of the others does not depend on it. */
 static void stop_waiting(struct lanes *ls, struct lane *l)
 {
     if (l->heap_at)
         heap_remove(&by_time, NULL, &ls->waiting, l->heap_at);
 }
 
-/* Where it belongs after a change. In the ring it keeps its turn: lanes_next() looks again. */
+/* Move it to its place after a change. In the ring it keeps its turn: lanes_next() checks again. */
 static void place(struct lanes *ls, struct lane *l)
 {
     bool may_run = l->n > 0 && l->running < l->limit;
@@ -139,7 +139,7 @@ void lane_add(struct lanes *ls, struct lane *l, const struct due *d)
     stop_waiting(ls, l);
     l->pending++;
     ls->pending++;
-    /* While a page is read nobody knows on which side of it this row came to lie. */
+    /* While a page is being read it is unknown whether this row is in it. */
     if (!l->more || l->reading || (l->has_edge && due_cmp(d, &l->edge) <= 0))
         (void)window_insert(ls, l, d);
     window_trim(ls, l);
@@ -179,7 +179,8 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
         l->edge = d[n - 1];
         l->has_edge = true;
     }
-    if (more && l->has_edge) { /* those added meanwhile behind the page are left to the next one */
+    if (more &&
+        l->has_edge) { /* calls that were added after the page's end come with the next page */
         while (l->n > 0 && due_cmp(&l->window[l->first + l->n - 1], &l->edge) > 0) {
             l->n--;
             ls->entries--;
@@ -206,7 +207,7 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
     }
     for (struct list *node; (node = list_pop_front(&ls->ring));) {
         struct lane *l = list_entry(node, struct lane, ready);
-        if (begins_ms(l) > wall_now_ms) { /* held since, or an earlier call is gone */
+        if (begins_ms(l) > wall_now_ms) { /* held since, or an earlier call was removed */
             place(ls, l);
             continue;
         }
@@ -232,7 +233,7 @@ void lane_done(struct lanes *ls, struct lane *l)
     stop_waiting(ls, l);
     l->running--;
     ls->running--;
-    if (l->pending > 0) { /* after a restart the count may be behind: it is made while calls run */
+    if (l->pending > 0) { /* after a restart the count may lag: it is made while calls run */
         l->pending--;
         ls->pending--;
     }

@@ -52,7 +52,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     struct async *a = pr->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(pr->lane));
     free(pr);
-    assert(l); /* one that reads stays */
+    assert(l); /* a lane that is being read exists */
     if (r < 0) {
         lane_page_failed(l);
         if (r != -ECANCELED) {
@@ -90,8 +90,8 @@ void pages_read(struct async *a, struct lane *l)
 /* ------------------------------------------------------------------ after a start */
 
 /*
- * The rows at d/, lane by lane: of a lane with many the first page is read and the others are
- * jumped over, so that what it costs is the number of lanes and not that of calls.
+ * The rows at d/, lane by lane. Of a lane with many rows the first page is read and the others are
+ * skipped, so that the cost depends on the number of lanes and not on the number of calls.
  */
 struct async_pages_scan {
     struct async *a;
@@ -108,7 +108,7 @@ static void on_counted(void *arg, int r, const struct store_page *page, const st
     free(pr);
 }
 
-/* How many lie behind the window; known a little later. */
+/* How many rows follow the window; the answer arrives later. */
 static void count_rest(struct async *a, struct lane *l)
 {
     struct page_read *pr = xnew(struct page_read);
@@ -154,7 +154,7 @@ static void scan_end(struct async_pages_scan *s)
     async_pump(a);
 }
 
-/* Where the rows of the lane of row i end; *ret_lane stays empty if row i is none of ours. */
+/* Where the rows of the lane of row i end; *ret_lane stays empty if row i is not one of ours. */
 static size_t group_end(const struct store_page *page, size_t i, struct str *ret_lane)
 {
     struct str other;
@@ -172,7 +172,7 @@ static void take_group(struct async *a, struct str lane, const struct store_kv *
                        bool more)
 {
     struct lane *l = map_get(&a->lanes.by_key, lane);
-    /* One that calls taken before the first scan have made knows nothing of older ones. */
+    /* A lane that was made by new calls before the first scan does not know older calls. */
     if (!is_ours(a, lane) || (l && (a->scan >= ASYNC_SCAN_DONE || l->is_read || l->reading)))
         return;
     l = lanes_get(&a->lanes, lane);
@@ -205,7 +205,7 @@ static void on_scan(void *arg, int r, const struct store_page *page, const struc
         bool more = end == page->n && page->more;
         if (lane.n)
             take_group(a, lane, page->kv + i, end - i, more);
-        if (lane.n && more) { /* behind all rows "d/LANE/": '0' follows '/' */
+        if (lane.n && more) { /* after all rows "d/LANE/": '0' follows '/' */
             buf_reset(&s->after);
             (void)buf_printf(&s->after, "d/" STR_FMT "0", STR_ARG(lane));
             jumped = true;

@@ -44,7 +44,7 @@ static bool is_retryable(const struct fn_async *p, int status)
 
 /*
  * Doubles with each attempt; jitter over the upper half, so that calls which failed together do not
- * come back together and yet none comes back at once.
+ * return together, and none returns immediately.
  */
 static uint64_t backoff_ms(const struct fn_async *p, uint32_t attempts, struct rng *rng)
 {

@@ -71,12 +71,12 @@ static void count_bytes(struct async_run *run, size_t n)
     run->a->running_bytes += n;
 }
 
-/* again: it stays as it is on disk and comes back into the lane, which is held so long. */
+/* again: the call stays on disk as it is and returns to the lane, which is held for hold_ms. */
 static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
 {
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
-    assert(l); /* one that runs calls stays */
+    assert(l); /* a lane that runs calls exists */
     if (run->is_late)
         lane_late(&a->lanes, l);
     else if (!again)
@@ -100,7 +100,9 @@ static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
     async_check_closed(a);
 }
 
-/* The function has no room: wait for one of those that run, or, if none does, for a while. */
+/*
+ * The function has no room: wait until another running call ends; if none runs, for a fixed time.
+ */
 static void run_end_busy(struct async_run *run)
 {
     struct lane *l = map_get(&run->a->lanes.by_key, str_of(run->lane));
@@ -147,11 +149,11 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
 {
     struct async_run *run = arg;
     struct async *a = run->a;
-    if (run->stop == RUN_CUT || res->r == E_CONFLICT) { /* canceled meanwhile: that result stands */
+    if (run->stop == RUN_CUT || res->r == E_CONFLICT) { /* canceled since: that result stands */
         run_end(run, false, 0);
         return;
     }
-    if (res->r < 0) { /* the answer stays here until there is room for it */
+    if (res->r < 0) { /* the answer is kept in memory until it can be stored */
         log_warn("result cannot be stored, trying again", "call=%s err=\"%s\"", run->id,
                  err_text(err));
         run->retry_ms = backoff_next(run->retry_ms, STORE_RETRY_FIRST_MS, STORE_RETRY_MAX_MS);
@@ -207,7 +209,7 @@ static void add_again(struct async_run *run, const struct async_verdict *v, cons
     run->is_retry = true;
 }
 
-/* Fields of the answer that describe the connection it came over are not the answer's. */
+/* Fields of the answer that describe its connection do not belong to the result. */
 static void keep_answer(struct headers *to, const struct headers *from)
 {
     static const char *const dropped[] = { "connection",        "keep-alive",
@@ -223,7 +225,7 @@ static void keep_answer(struct headers *to, const struct headers *from)
     }
 }
 
-/* What a callback or a dead letter says beside its body. */
+/* The fields of a callback or a dead letter. */
 static void add_delivery(struct async_run *run, struct async_record *r,
                          const struct headers *fields, struct str body,
                          const struct async_record *result)
@@ -334,7 +336,7 @@ static bool may_call(const struct async_run *run, struct str namespace, struct s
     return false;
 }
 
-/* The request once more, to where failed ones go: a function or else a URL. */
+/* Send the request to the dead letter target: a function, else a URL. */
 static void add_dead_letter(struct async_run *run, const struct fn_async *policy,
                             const struct async_record *result)
 {
@@ -563,7 +565,7 @@ static void run_call(struct async_run *run)
 
 /* ------------------------------------------------------------------ read */
 
-/* All of it is here. */
+/* The request is complete. */
 static void run_ready(struct async_run *run)
 {
     if (run->a->sm.at >= ASYNC_DRAINING && run->stop < RUN_CANCELED) {
@@ -618,14 +620,15 @@ static void on_pieces(void *arg, int r, const struct store_page *page, const str
         read_pieces(run, async_key_str(&after));
         return;
     }
-    if (run->pieces.n != run->rec.body_bytes) { /* canceled between the two reads: it is gone */
+    if (run->pieces.n !=
+        run->rec.body_bytes) { /* canceled between the two reads, which deletes the pieces */
         run_end(run, false, 0);
         return;
     }
     run_ready(run);
 }
 
-/* A row that nobody can read must not be tried for ever. */
+/* A row that cannot be decoded must not be retried for ever. */
 static void drop_row(struct async_run *run, const struct err *err)
 {
     log_error("call does not read back, leaving it", "call=%s err=\"%s\"", run->id, err_text(err));
@@ -672,7 +675,7 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
 {
     char id[ASYNC_ID_TEXT];
     async_id_text(&d->id, id);
-    if (map_has(&a->runs, str_of(id))) { /* told of twice while a page was read */
+    if (map_has(&a->runs, str_of(id))) { /* added twice while a page was read */
         lane_done(&a->lanes, l);
         return;
     }

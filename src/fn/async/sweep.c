@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results are deleted when their time is over, with all that belongs to them. */
+/* Deletes results that have expired, with all their rows. */
 #include "fn/async/async_int.h"
 
 #include "base/log.h"
@@ -118,7 +118,7 @@ void async_sweep(struct async *a)
     if (a->is_sweeping || async_is_closing(a) || !a->store)
         return;
     struct store_range range = { .prefix = STR("x/"), .limit = SWEEP_PAGE };
-    a->wall_expires_ms = UINT64_MAX; /* those that finish meanwhile make it smaller again */
+    a->wall_expires_ms = UINT64_MAX; /* calls that finish during the sweep lower it again */
     if (store_range(a->store, &range, on_expired, a, NULL) < 0)
         sweep_later(a, async_wall_ms(a) + RETRY_MS);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that ask to be run later: read, put on disk, acknowledged with 202. */
+/* Requests for asynchronous calls: read, put on disk, acknowledged with 202. */
 #include "fn/async/async_int.h"
 
 #include "io/http.h"
@@ -8,7 +8,7 @@
 
 struct async_take_taking {
     struct async *a;
-    struct http_exchange *x; /* NULL: the client is gone */
+    struct http_exchange *x; /* NULL: the client has left */
     char namespace[FN_NAME_MAX + 1], name[FN_NAME_MAX + 1];
     struct str method, target; /* the exchange's */
     struct headers headers;
@@ -186,7 +186,7 @@ static struct str inner_target(struct str target, struct str namespace, struct s
     return rest.p[0] == '/' ? rest : target;
 }
 
-/* Host TAG.NAME.NAMESPACE...: the call will have no host, so the tag goes into its field. */
+/* Host TAG.NAME.NAMESPACE...: the call has no host, so the tag is put into its field. */
 static void keep_tag(struct headers *to, struct str host, struct str namespace, struct str name)
 {
     struct str tag, rest, of_name, of_namespace;
