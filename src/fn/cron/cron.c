@@ -201,8 +201,8 @@ static bool day_matches(const struct cron *c, const struct civil *t)
 }
 
 /*
- * The beginning of the next local day: 24 hours on, then back to midnight or on to it where a clock
- * was changed in between. Where there is no midnight that day, its first moment.
+ * The beginning of the next local day: 24 hours later, then adjusted to midnight if the clock was
+ * changed in between. If that day has no midnight, its first moment.
  */
 static int64_t next_day(const struct zone *z, int64_t s, const struct civil *t)
 {

@@ -14,15 +14,15 @@
 
 #define SERVICE "/dormouse.fn.v1.ControlPlane/"
 
-/* One end of a stream: of a call that came in, or of one that we made. */
+/* One end of a stream: of an incoming call, or of an outgoing one. */
 struct link_stream {
     struct fn_stream base;
     struct loop *loop;
     struct grpc_stream *in;
-    struct grpc_call *out; /* at most one of both; none: it is over */
-    bool closed;           /* the holder has gone */
-    bool in_on_end;        /* on_end runs: a holder that closes in it frees nothing yet */
-    bool ended;            /* on_end has run */
+    struct grpc_call *out; /* at most one of both; none: it has ended */
+    bool closed;           /* the holder has closed it */
+    bool in_on_end; /* on_end runs: a holder that closes the stream in it does not free it yet */
+    bool ended;     /* on_end has run */
     int failed;
     struct err err;
     struct defer turn; /* on_end that was decided inside a call of the holder */
@@ -53,7 +53,7 @@ static void on_turn(struct defer *d)
     free_if_over(s);
 }
 
-/* The call is of no use any more; on_end comes on the next turn. */
+/* The call failed; on_end runs on the next turn. */
 static void fail(struct link_stream *s, int r, const char *why)
 {
     if (s->failed || s->ended)
@@ -327,7 +327,7 @@ static struct http_client *need_client(struct link_dialer *d, const char *addres
         .tls = d->tls,
         .connect_timeout_ms = LINK_CONNECT_MS,
         .http2 = true,
-        /* A control plane that was stopped lives on for the kernel, not for us. */
+        /* A suspended control plane keeps its connection in the kernel; pings detect it. */
         .ping_ms = LINK_PING_MS,
         .ping_timeout_ms = LINK_PING_MS,
         .user_timeout_ms = LINK_PING_MS * 2

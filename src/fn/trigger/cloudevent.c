@@ -85,7 +85,10 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* HTTP binding, section 3.1.3.2: what is no printable ASCII is percent-encoded; quotes may be. */
+/*
+ * HTTP binding, section 3.1.3.2: characters outside printable ASCII are percent-encoded; values may
+ * be quoted.
+ */
 static struct str decode(struct arena *a, struct str s)
 {
     s = str_trim(s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Triggers; see trigger.h. This file: which there are, as functions come, change and go. A trigger
- * that a new spec has as well stays what it is; schedule.c, events.c and watch.c make it fire.
+ * Triggers; see trigger.h. This file keeps the list of triggers, as functions are added, changed
+ * and removed. A trigger that is also in the new spec is left alone; schedule.c, events.c and
+ * watch.c fire them.
  */
 #include "fn/trigger/trigger_int.h"
 
@@ -181,7 +182,7 @@ static bool has(const struct trigger_followed *f, const struct fn_trigger *s)
     return false;
 }
 
-/* A function made anew under the same name begins anew. */
+/* A function that was deleted and created again begins again. */
 static void forget(struct trigger *tr, const struct fn_spec *spec)
 {
     bool name_stays = false;
@@ -279,7 +280,7 @@ void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg)
         free(*f);
     }
     vec_fini(&all);
-    /* `done` comes on a later turn. */
+    /* `done` runs on a later turn. */
 }
 
 void triggers_get_stats(const struct triggers *t, struct trigger_stats *ret)

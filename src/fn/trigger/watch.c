@@ -2,17 +2,17 @@
 /*
  * Changes of objects:
  *
- *     NOTE -> RESOLVE -> BEGIN -> WATCH          BEGIN: the version that it is now; first time only
+ *     NOTE -> RESOLVE -> BEGIN -> LIVE           BEGIN: read the present version; first time only
  *               ^  \______________^  |
  *               |                    v
- *               +---- WAIT <---- any failure     GAP: a list, when history is gone (410)
+ *               +---- WAIT <---- any failure     GAP: a list, after history was lost (410)
  *
  * A note holds the version up to which calls are on disk, with the time; it is written in the
- * transaction of each call. A start resumes the watch there, so nothing is lost or told twice while
- * the API still has that history. Where it has not, objects with a later version are told as added
- * (made after the note) or modified; what was deleted in between is not known to anybody.
+ * transaction of each call. A start resumes the watch from there, so no change is lost or fired
+ * twice while the API still has that history. Otherwise objects with a later version fire as added
+ * (created after the note) or modified; objects deleted in the gap are missed.
  *
- * In the function's own namespace the process's rights hold, as they do for its secrets; elsewhere
+ * In the function's own namespace the process's rights apply, as they do for its secrets; elsewhere
  * those of the service account "default" of its namespace.
  */
 #include "fn/trigger/trigger_int.h"
@@ -48,9 +48,9 @@ static const struct sm_state trigger_watch_table[] = {
 struct trigger_watch {
     struct trigger *tr;
     struct sm sm; /* enum trigger_watch_at */
-    bool ended;   /* watch_stop(): goes with the last of what is owed */
+    bool ended;   /* watch_stop() was called: freed after the last pending callback */
     unsigned owed;
-    uint64_t rv; /* told up to here; 0: not known */
+    uint64_t rv; /* fired up to here; 0: not known */
     int64_t wall_noted_ms;
     char *plural;
     bool namespaced;
@@ -66,12 +66,12 @@ struct trigger_watch {
     struct watch_sub *sub;
     size_t in_flight;
     bool paused, failed, list_waits;
-    /* Of calls that could not be stored, the version before the first, and when it was told. */
+    /* Of calls that could not be stored: the version before the first, and its time. */
     uint64_t before_failed;
     int64_t wall_before_failed_ms;
     struct timer retry;
     uint64_t retry_ms;
-    struct defer turn; /* a failure that is told inside of a call */
+    struct defer turn; /* for a failure that was found inside a call */
 };
 
 static void on_retry(struct timer *t);
@@ -127,7 +127,10 @@ static void note_at(struct trigger_watch *w, uint64_t rv, int64_t wall_ms)
     (void)async_note_put(w->tr->t->async, w->tr->note, str_of(note), NULL, NULL, NULL);
 }
 
-/* From the note again, after a while; calls that are on their way find their keys taken. */
+/*
+ * Begin again from the note, after a while. Calls that are being stored are then recognised by
+ * their keys.
+ */
 static void wait_and_retry(struct trigger_watch *w, const char *what, const struct err *err)
 {
     struct trigger *tr = w->tr;
@@ -142,8 +145,8 @@ static void wait_and_retry(struct trigger_watch *w, const char *what, const stru
     w->retry_ms = backoff_next(w->retry_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
     sm_move(&w->sm, WATCH_WAIT);
     w->list_waits = false;
-    buf_reset(&w->next);      /* a list begins anew: pages before it may be missing */
-    w->rv = w->before_failed; /* 0: what the note says */
+    buf_reset(&w->next);      /* a list begins again: earlier pages may be missing */
+    w->rv = w->before_failed; /* 0: read the note */
     if (w->before_failed)
         note_at(w, w->before_failed, w->wall_before_failed_ms);
     w->before_failed = 0;
@@ -161,7 +164,7 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
         release(w);
         return;
     }
-    if (w->sm.at != WATCH_NOTE) /* a call failed meanwhile */
+    if (w->sm.at != WATCH_NOTE) /* a call failed since */
         return;
     if (r < 0) {
         wait_and_retry(w, "note", err);
@@ -287,7 +290,7 @@ static void fail_later(struct trigger_watch *w)
 /* A call on its way to the disk. */
 struct trigger_watch_change {
     struct trigger_watch *w;
-    uint64_t before; /* the version that had been told */
+    uint64_t before; /* the version that had been fired before */
     int64_t wall_before_ms;
 };
 
@@ -342,7 +345,7 @@ static bool wants(const struct fn_trigger *s, const char *type)
     }
 }
 
-/* type: "added", "modified", "deleted". noted: what the note says once the call is stored. */
+/* type: "added", "modified", "deleted". noted: the version in the note once the call is stored. */
 static void fire(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
                  uint64_t noted)
 {
@@ -376,7 +379,7 @@ static void fire(struct trigger_watch *w, const char *type, const struct json *o
     (void)snprintf(key, sizeof key, "watch/" STR_FMT "/" STR_FMT, STR_ARG(tr->spec.name),
                    STR_ARG(str_slice(buf_str(&text), 0, 160)));
     (void)json_write(&body, object);
-    /* The time is that of the version: while a list is told, both stay behind. */
+    /* The time belongs to the version: during a list both keep the values from before it. */
     int64_t wall_ms = noted > w->rv ? clock_wall_ms() : w->wall_noted_ms;
     note_format(noted, wall_ms, note);
     struct async_call call = { .namespace = tr->namespace,
@@ -430,7 +433,7 @@ static uint64_t version_of(const struct json *object)
     return rv;
 }
 
-/* After a gap: whatever has a later version than the last one told. */
+/* After a gap: fire for objects with a later version than the last one. */
 static void fire_newer(struct trigger_watch *w, const struct json *list, uint64_t since)
 {
     struct arena a = { 0 };
@@ -444,7 +447,9 @@ static void fire_newer(struct trigger_watch *w, const struct json *list, uint64_
         struct json *whole = json_clone(&a, item);
         json_set_str(&a, whole, "apiVersion", w->tr->spec.api_version);
         json_set_str(&a, whole, "kind", w->tr->spec.kind_name);
-        /* A list is in no order of versions: the note stays behind until its end. */
+        /*
+         * A list is not ordered by version: the note keeps its version until the end of the list.
+         */
         fire(w, is_new ? "added" : "modified", whole, rv, since);
     }
     arena_fini(&a);
@@ -574,7 +579,7 @@ static void subscribe(struct trigger_watch *w)
         wait_and_retry(w, "watch", &err);
 }
 
-/* Do what the state says. */
+/* Start the operation of the present state. */
 static void run(struct trigger_watch *w)
 {
     struct err err = { 0 };
