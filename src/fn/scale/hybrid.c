@@ -7,9 +7,8 @@
 #include <math.h>
 
 enum { HEAD_PERCENT = 5, TAIL_PERCENT = 99 };
-#define OUTSIDE_SHARE 0.5 /* above this share the histogram is not representative */
-#define SPREAD_MIN                                                                                 \
-    2.0 /* coefficient of variation of the bins below which it is not representative */
+#define OUTSIDE_SHARE   0.5  /* from this share on the histogram is not used */
+#define SPREAD_MIN      2.0  /* coefficient of variation of the bins; not used below */
 #define MARGIN          0.1  /* around the percentiles */
 #define FORECAST_MARGIN 0.15 /* around a forecast */
 /* Holt's smoothing of idle times. */

@@ -60,7 +60,7 @@ static void on_writable(void *arg)
         c->ops->on_writable(c->arg);
 }
 
-/* What the end means to whoever asks whether the sandbox may have seen something of it. */
+/* The code for a caller that must know whether the sandbox may have received the request. */
 static int result_of(const struct carried *c, int r, const char **ret_reason)
 {
     if (r == 0 || c->is_cancelled) {

@@ -25,7 +25,7 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
         oci_box_refuse(b, &err);
 }
 
-struct oci_farewell { /* on_destroyed() for what is not known */
+struct oci_farewell { /* on_destroyed() for an unknown sandbox */
     struct defer turn;
     struct oci *o;
     uint64_t id;

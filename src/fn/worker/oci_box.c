@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a sandbox that is a container (container/container.h): from what it is made of to the
- * first answer of its program, and to its end. Every callback moves the box or tells the worker;
- * what the worker does not want any more only ends.
+ * The life of a sandbox that is a container (container/container.h): from its image or bundle to
+ * the first answer of its program, and to its end. Every callback moves the box or notifies the
+ * worker; a box that the worker has given up only ends.
  */
 #include "base/clock.h"
 #include "codec/json.h"
@@ -18,8 +18,8 @@ enum { NOTE_MAX = 16 << 10 };
 /*
  *     IMAGE -> MAKING -> PROBING -> READY -> ENDING -> (freed)
  *
- * IMAGE waits for what the container is made of, MAKING for on_started(), PROBING for readiness,
- * ENDING for on_removed(), or for the next turn if there is no container.
+ * IMAGE waits for the image or bundle, MAKING for on_started(), PROBING for readiness, ENDING for
+ * on_removed(), or for the next turn if there is no container.
  */
 static const struct sm_state box_table[] = {
     [BOX_IMAGE] = { "image", EDGE(BOX_MAKING) | EDGE(BOX_ENDING) },
@@ -53,7 +53,7 @@ struct box *oci_box_new(struct oci *o, uint64_t id, const struct runtime_revisio
     return b;
 }
 
-/* Nothing of it is left. */
+/* Its container is gone: free it. */
 static void box_over(struct box *b)
 {
     struct oci *o = b->o;
@@ -91,7 +91,7 @@ static void report_created(struct box *b)
     b->o->base.events->on_created(b->o->base.events_arg, b->id, 0, address, &b->took, NULL);
 }
 
-/* It is no more, as far as the worker is concerned. */
+/* Report to the worker that the sandbox has failed or ended. */
 static void report_lost(struct box *b, int r, const char *text)
 {
     struct err err = { 0 };
@@ -122,7 +122,7 @@ static void on_turn(struct defer *d)
     box_over(b);
 }
 
-/* The container is to end, if there is one. */
+/* End the container, if there is one. */
 static void end(struct box *b, uint32_t grace_ms)
 {
     probe_stop(take_ptr(&b->probe));
@@ -227,7 +227,7 @@ static const struct container_events events = {
     .on_started = on_started, .on_ended = on_ended, .on_removed = on_removed, .on_line = on_line
 };
 
-/* For the worker that comes after a crash. */
+/* For the worker that starts after a crash. */
 static void write_note(const struct box *b, struct buf *to)
 {
     (void)buf_printf(to, "{\"sandbox\":%llu,\"uid\":", (unsigned long long)b->id);
@@ -300,7 +300,8 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
     b->port = (uint16_t)json_int_or(json_getc(note, "port"), 0);
     if (image.n && o->images.ops)
         b->image = o->images.ops->adopt(o->images.arg, image);
-    b->sm.at = left->is_adopted ? BOX_READY : BOX_ENDING; /* where the process before us had it */
+    b->sm.at =
+        left->is_adopted ? BOX_READY : BOX_ENDING; /* the state that the previous process left */
     if (left->is_adopted && note)
         report_recovered(b);
     else if (left->is_adopted)

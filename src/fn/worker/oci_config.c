@@ -46,7 +46,7 @@ static struct str pair_of(struct arena *a, struct str name, struct str value)
     return str_copy_arena(a, buf_str(&pair));
 }
 
-/* The bundle's, then the function's, then ours; the last of a name counts. */
+/* In order: the bundle's, the function's, the worker's; the last value of a name counts. */
 static void add_env(struct arena *a, struct oci_words *to, const struct json *process,
                     const struct runtime_revision *r)
 {
@@ -54,7 +54,7 @@ static void add_env(struct arena *a, struct oci_words *to, const struct json *pr
     (void)snprintf(revision, sizeof revision, "%s-%05u", r->function, r->revision);
     (void)snprintf(port, sizeof port, "%u", r->t->port);
     json_each (pair, json_getc(process, "env"))
-        if (str_find_char(json_str(pair), '=') > 0) /* others are no variables */
+        if (str_find_char(json_str(pair), '=') > 0) /* entries without a name are dropped */
             vec_push(&to->all, json_str(pair));
     for (size_t i = 0; i < r->n_env; i++)
         vec_push(&to->all, pair_of(a, r->env[i].name, r->env[i].value));
@@ -134,7 +134,7 @@ static void add_tmpfs(struct oci_mounts *to, struct str where)
                                                   .size_bytes = OCI_TMP_BYTES }));
 }
 
-/* Memory is the only thing that a bundle may mount; the cgroup counts it. */
+/* A bundle may mount only memory; the cgroup counts it. */
 static void add_bundle_mounts(struct oci_mounts *to, const struct json *mounts, struct buf *dirs)
 {
     json_each (m, mounts) {

@@ -28,11 +28,11 @@ struct probe {
     int pause_fd;
     struct probe_attempt *attempt; /* NULL: between two */
     uint64_t pause_us, attempt_ms, give_up_ms;
-    char last[80]; /* what the last try said */
+    char last[80]; /* result of the last attempt */
     bool is_over;
 };
 
-/* Closes apart from the probe, which goes on with the next. */
+/* Is closed independently of the probe, which continues with the next one. */
 struct probe_attempt {
     uv_poll_t poll;
     int fd;
@@ -120,7 +120,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
     struct probe *p = h->data;
     uint64_t ignored;
     if (read(p->pause_fd, &ignored, sizeof ignored) < 0)
-        return; /* armed anew meanwhile */
+        return; /* the timer was armed again since */
     if (!p->attempt) {
         try_now(p);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's role; see worker.h. What it knows of functions is in revisions.c, the calls of
- * sandboxes in worker_invoker.c.
+ * The worker's role; see worker.h. Its functions are in revisions.c, the calls of its sandboxes in
+ * worker_invoker.c.
  */
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -106,7 +106,7 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
     struct worker *w = arg;
     struct sandbox *s = worker_sandbox(w, id);
     if (!s || s->sm.at != SANDBOX_CREATING)
-        return; /* ordered to go meanwhile: on_destroyed() follows */
+        return; /* it was ordered to delete it since: on_destroyed() follows */
     if (r < 0) {
         w->total.failed++;
         worker_report_failed(w, id, r, err);
@@ -222,7 +222,7 @@ static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
     }
 }
 
-/* One of an earlier process learns what it is made of. */
+/* A sandbox of an earlier process gets its revision. */
 static void do_adopt(struct worker *w, const Dormouse__Fn__V1__Adopt *a)
 {
     struct sandbox *s = worker_sandbox(w, a->sandbox);
@@ -255,7 +255,7 @@ static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *
     }
 }
 
-/* It has been deleted, and its log goes with it. */
+/* It has been deleted, and its log is removed with it. */
 static void forget_function(struct worker *w, uint32_t number)
 {
     const struct worker_function *f = revisions_function(&w->revisions, number);
@@ -338,7 +338,7 @@ static void redirect(struct worker *w, const char *address)
     lose_stream(w, "another control plane leads");
 }
 
-/* Its operator has to act; until then it tries again. */
+/* An operator must act; until then the worker retries. */
 static void refused(struct worker *w, const char *why)
 {
     uint64_t skipped;
@@ -402,7 +402,7 @@ static void on_dial(struct timer *t)
     dial(container_of(t, struct worker, dial_timer));
 }
 
-/* With jitter, so that a thousand workers do not come back in the same millisecond. */
+/* With jitter, so that a thousand workers do not reconnect in the same millisecond. */
 static uint64_t next_backoff(struct worker *w)
 {
     uint64_t ms = w->backoff_ms ? w->backoff_ms : WORKER_RECONNECT_FIRST_MS;
@@ -421,7 +421,7 @@ static void lose_stream(struct worker *w, const char *why)
         log_info("worker looks for a control plane", "worker=%s reason=\"%s\"", w->name, why);
     fn_stream_close(take_ptr(&w->stream));
     timer_stop(w->loop, &w->lease);
-    timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
+    timer_stop(w->loop, &w->orphans); /* sandboxes are kept while no control plane is connected */
     defer_cancel(&w->report);
     worker_report_clear(w);
     w->at = WORKER_AWAY;
@@ -521,7 +521,7 @@ static void on_runtime_closed(void *arg)
     defer_start(w->loop, &w->report, on_released);
 }
 
-/* No sandbox is left, so that nothing is owed to anybody but the last report. */
+/* No sandbox is left: only the last report has to be sent. */
 static void finish_stop(struct worker *w)
 {
     w->is_closing = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of sandboxes that live in this process: finds the runtime, counts what runs. The structs of
- * calls are kept for the next ones.
+ * Calls of sandboxes in this process: finds the runtime, counts the running calls. The structs of
+ * calls are kept for reuse.
  */
 #include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
