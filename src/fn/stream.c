@@ -42,7 +42,7 @@ int fn_stream_deliver(struct fn_stream *s, struct str bytes, struct err *err)
 {
     ProtobufCMessage *m = protobuf_c_message_unpack(s->in, NULL, bytes.n, (const uint8_t *)bytes.p);
     if (!m)
-        return err_set(err, E_PARSE, "a message that is no %s", s->in->short_name);
+        return err_set(err, E_PARSE, "a message that is not a %s", s->in->short_name);
     s->ops->on_message(s->arg, m);
     protobuf_c_message_free_unpacked(m, NULL);
     return 0;

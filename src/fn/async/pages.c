@@ -32,7 +32,7 @@ static size_t take_page(struct async *a, struct lane *l, const struct store_kv *
         if (async_key_due_parse(kv[i].key, &lane, &d->wall_ms, &d->id))
             n_dues++;
         else
-            log_error("row of a call does not read back, ignoring", "key=" STR_FMT,
+            log_error("row of a call cannot be decoded, ignoring", "key=" STR_FMT,
                       STR_ARG(kv[i].key));
     }
     size_t n_new = lane_page(&a->lanes, l, dues, n_dues, more, is_running, a);

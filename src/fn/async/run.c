@@ -295,9 +295,8 @@ static void add_event(struct async_run *run, const struct headers *fields, enum 
     uint64_t hops = hops_of(&asked) + 1;
     headers_fini(&asked);
     if (hops > ASYNC_EVENT_HOPS_MAX) {
-        log_warn("event left out: events that answer events go round",
-                 "function=" STR_FMT "/" STR_FMT, STR_ARG(run->rec.namespace),
-                 STR_ARG(run->rec.name));
+        log_warn("event dropped: answers to events form a loop", "function=" STR_FMT "/" STR_FMT,
+                 STR_ARG(run->rec.namespace), STR_ARG(run->rec.name));
         return;
     }
     for (size_t i = 0; i < fields->n; i++)
@@ -329,7 +328,7 @@ static bool may_call(const struct async_run *run, struct str namespace, struct s
         return false;
     if (str_eq(namespace, run->rec.namespace) || f->ops->is_open(f->arg, namespace, name))
         return true;
-    log_warn("dead letter left out: the namespace asks for a token",
+    log_warn("dead letter dropped: the namespace requires a token",
              "function=" STR_FMT "/" STR_FMT " to=" STR_FMT "/" STR_FMT,
              STR_ARG(run->rec.namespace), STR_ARG(run->rec.name), STR_ARG(namespace),
              STR_ARG(name));
@@ -501,7 +500,7 @@ static int call_events(struct async_run *run, const struct headers *h, struct st
 {
     struct async_events *e = &run->a->events;
     if (!e->publish)
-        return err_set(err, -EBUSY, "nobody takes events now");
+        return err_set(err, -EBUSY, "there is no consumer of events");
     return e->publish(e->arg, run->rec.namespace, h, body, on_published, run, err);
 }
 
@@ -631,7 +630,7 @@ static void on_pieces(void *arg, int r, const struct store_page *page, const str
 /* A row that cannot be decoded must not be retried for ever. */
 static void drop_row(struct async_run *run, const struct err *err)
 {
-    log_error("call does not read back, leaving it", "call=%s err=\"%s\"", run->id, err_text(err));
+    log_error("call cannot be decoded, giving up", "call=%s err=\"%s\"", run->id, err_text(err));
     struct async_key k;
     async_key_due(&k, str_of(run->lane), run->due.wall_ms, &run->due.id);
     batch_delete(&run->batch, &k);

@@ -136,7 +136,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
     if (t->a->taking_bytes + chunk.n > ASYNC_TAKING_MAX_BYTES) {
         t->refused = true;
         t->a->stats.refused++;
-        async_refuse(x, 503, "TooManyCalls", "too many calls are being taken", 1);
+        async_refuse(x, 503, "TooManyCalls", "too many calls are being accepted", 1);
         return;
     }
     t->counted += chunk.n;

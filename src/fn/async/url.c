@@ -149,7 +149,7 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     while (r >= 0 && to && !p->a->allow_private_urls && async_address_is_private(to->ai_addr))
         to = to->ai_next;
     if (r >= 0 && !to) {
-        r = err_set(&err, E_DENIED, "'%s' is no public address", p->url.host);
+        r = err_set(&err, E_DENIED, "'%s' is not a public address", p->url.host);
         reason = "AddressNotAllowed";
     }
     if (r >= 0)

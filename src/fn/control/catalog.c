@@ -433,7 +433,7 @@ static void on_trouble(void *arg, int status, const struct err *err)
     static struct log_rate rate;
     uint64_t skipped;
     if (log_rate_ok(&rate, 10000, &skipped))
-        log_warn("functions cannot be followed", "status=%d reason=\"%s\"", status, err_text(err));
+        log_warn("functions cannot be watched", "status=%d reason=\"%s\"", status, err_text(err));
 }
 
 void catalog_check_synced(struct catalog *c)
@@ -485,7 +485,7 @@ static void on_revisions_synced(void *arg)
     struct catalog *c = arg;
     struct err err = { 0 };
     if (follow(c, "functions", &function_ops, &c->functions, &err) < 0)
-        log_error("functions cannot be followed", "reason=\"%s\"", err_text(&err));
+        log_error("functions cannot be watched", "reason=\"%s\"", err_text(&err));
 }
 
 static const struct reflector_ops revision_ops = { .on_object = on_revision,

@@ -151,7 +151,7 @@ struct resolve {
 
 static int missing(struct err *err, bool is_secret, struct str object, struct str key)
 {
-    return err_set(err, E_INVALID, "%s '" STR_FMT "' is not there, or has no '" STR_FMT "'",
+    return err_set(err, E_INVALID, "%s '" STR_FMT "' does not exist, or has no '" STR_FMT "'",
                    is_secret ? "Secret" : "ConfigMap", STR_ARG(object), STR_ARG(key));
 }
 
@@ -208,7 +208,7 @@ static int fill_tenant(struct resolve *rs, struct plane_env *env, struct err *er
     if (!s)
         return 0;
     if (!s->found || !s->uid.n)
-        return err_set(err, E_INVALID, "namespace '%s' is not there", rs->g.namespace);
+        return err_set(err, E_INVALID, "namespace '%s' does not exist", rs->g.namespace);
     env->tenant =
         str_of(arena_printf(&rs->g.arena, "%s/" STR_FMT, rs->g.namespace, STR_ARG(s->uid)));
     return 0;

@@ -35,7 +35,7 @@ static void follow(struct control *c)
     plane_follow(c->plane, is_own ? "" : address);
     if (!led)
         return;
-    log_warn("functions: this control plane leads no more", "name=%s", c->name);
+    log_warn("functions: this control plane leads no longer", "name=%s", c->name);
     catalog_set_leads(c->catalog, false);
     list_each_safe (node, &c->peers)
         control_drop_peer(list_entry(node, struct peer_stream, node));
@@ -83,7 +83,7 @@ static void on_holder(void *arg, const char *identity)
 static void on_synced(void *arg)
 {
     struct control *c = arg;
-    log_info("functions are known", "");
+    log_info("functions listed", "");
     update(c);
     if (!plane_leads(c->plane) && c->opts.on_leads)
         c->opts.on_leads(c->opts.arg, false); /* a follower is ready, too */
@@ -110,7 +110,7 @@ static void on_link_end(void *arg, int r, const struct err *err)
     scoped(free_scoped) char *holder = take_ptr(&c->linked_to);
     drop_link(c);
     if (was_up) {
-        log_info("the leader has gone", "holder=%s", holder);
+        log_info("connection to the leader lost", "holder=%s", holder);
         plane_expect(c->plane);
         leader_holder_gone(c->leader, holder);
     }

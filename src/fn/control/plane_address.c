@@ -65,7 +65,7 @@ int plane_check_peer(const struct plane_peer *peer, const char *address, struct 
     if (peer->is_local || address[0] == '\0')
         return 0;
     if (!address_split(str_of(address), &host, &port))
-        return err_set(err, E_DENIED, "its address is no HOST:PORT");
+        return err_set(err, E_DENIED, "its address is not HOST:PORT");
     if (is_ours(p, host, port))
         return err_set(err, E_DENIED, "its address " STR_FMT ":%u is one of the control plane's",
                        STR_ARG(str_slice(host, 0, 64)), port);

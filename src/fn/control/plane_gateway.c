@@ -502,7 +502,7 @@ void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__Ga
     if (r >= 0 && !(g = need_gateway(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d gateways", PLANE_GATEWAYS_MAX);
     if (r >= 0 && hello->incarnation < g->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
     if (r < 0) {
         refuse(caller, hello, &err);
         return;

@@ -127,8 +127,8 @@ bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term)
     struct plane *p = g->p;
     if (highest_term <= p->term)
         return false;
-    log_warn("functions: somebody has seen a higher term", "term=%" PRIu64 " seen=%" PRIu64,
-             p->term, highest_term);
+    log_warn("functions: a higher term exists", "term=%" PRIu64 " seen=%" PRIu64, p->term,
+             highest_term);
     redirect(p, g->stream, g->is_worker);
     plane_caller_free(g);
     p->opts.ops->on_deposed(p->opts.arg);

@@ -496,7 +496,7 @@ static void leave(struct plane_worker *w)
     if (w->is_leaving)
         return;
     w->is_leaving = true;
-    log_info("worker leaves", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
+    log_info("worker is leaving", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
     place_node_set_schedulable(p->books, w->node, false);
     for (uint32_t slot = 0; slot < p->table.n; slot++)
         if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
@@ -667,7 +667,7 @@ static void meet_unknown(struct plane_worker *w, const Dormouse__Fn__V1__Existin
     struct control_plane_revision *rev = f ? plane_revision_of(p, f->number, e->revision) : NULL;
     struct err err = { 0 };
     if (e->is_ready && plane_check_endpoint(w, e->address, e->by_worker, &err) < 0) {
-        log_warn("sandbox not taken over", "reason=\"%s\"", err_text(&err));
+        log_warn("sandbox not adopted", "reason=\"%s\"", err_text(&err));
         p->refused++;
         rev = NULL;
     }
@@ -740,7 +740,7 @@ void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerRe
     if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);
     if (r >= 0 && hello->incarnation < w->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
     if (r < 0) {
         refuse(g, hello, &err);
         return;

@@ -30,8 +30,8 @@ static const struct cron_set fields[N_FIELDS] = {
 
 static int bad(const struct cron_set *f, struct str text, struct err *err)
 {
-    return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is no %s (%u-%u)", STR_ARG(text),
-                   f->what, f->min, f->max);
+    return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is not a valid %s (%u-%u)",
+                   STR_ARG(text), f->what, f->min, f->max);
 }
 
 static bool parse_value(const struct cron_set *f, struct str s, unsigned *ret)
@@ -151,7 +151,7 @@ static int parse_macro(struct str text, struct cron *ret, struct err *err)
     if (str_is(word, "@every") && next_word(&rest, &every) && str_trim(rest).n == 0) {
         struct cron c = { 0 };
         if (!parse_every(every, &c.every_s))
-            return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is no duration",
+            return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is not a duration",
                            STR_ARG(every));
         *ret = c;
         return 0;

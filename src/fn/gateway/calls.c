@@ -694,7 +694,7 @@ static void on_data(void *arg, struct str chunk)
     c->attempt.moved_ms = loop_now_ms(c->g->loop);
     c->answer.seen += chunk.n;
     if (c->sm.at == CALL_RUNNING || (c->answer.left != UINT64_MAX && chunk.n > c->answer.left)) {
-        call_fail(c, &malformed, "the answer is longer than it said");
+        call_fail(c, &malformed, "the answer is longer than its content-length");
         return;
     }
     if (c->revision.answer_max && c->sm.at != CALL_TUNNEL &&
@@ -873,7 +873,7 @@ static void route_again(struct gateway_call *c)
     struct gateway_function *f = map_get(&g->dir.functions, str_of(c->function_key));
     size_t member;
     if (!f) {
-        call_fail(c, &gone, "the function is not there any more");
+        call_fail(c, &gone, "the function was deleted");
         return;
     }
     if (!directory_owns(g, f, &member)) {

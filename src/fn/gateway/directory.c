@@ -189,8 +189,8 @@ static void add_route(struct gateway *g, struct map *m, const char *what, struct
 
 static void leave_out_route(const char *what, struct str text, const struct gateway_function *f)
 {
-    log_warn("gateway: a function may not have this route", "%s=" STR_FMT " function=" STR_FMT,
-             what, STR_ARG(text), STR_ARG(f->key));
+    log_warn("gateway: a spec may not claim this route", "%s=" STR_FMT " function=" STR_FMT, what,
+             STR_ARG(text), STR_ARG(f->key));
 }
 
 static void add_routes(struct gateway *g, struct gateway_function *f)
@@ -345,8 +345,8 @@ static struct gateway_function *function_add(struct gateway *g, const function_m
         return f;
     if (!route_is_label(namespace) || !route_is_label(name) ||
         g->dir.functions.n >= GATEWAY_FUNCTIONS_MAX) {
-        log_error("gateway: a function is left out", "namespace=%s name=%s functions=%zu",
-                  m->namespace_, m->name, g->dir.functions.n);
+        log_error("gateway: function ignored", "namespace=%s name=%s functions=%zu", m->namespace_,
+                  m->name, g->dir.functions.n);
         return NULL;
     }
     scoped(free_scoped) char *key = xasprintf("%s/%s", m->namespace_, m->name);
@@ -574,7 +574,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     struct err err = { 0 };
     if (!spec || g->dir.sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
-        log_warn("gateway: a sandbox is left out", "sandbox=%llu function=%u sandboxes=%zu",
+        log_warn("gateway: sandbox ignored", "sandbox=%llu function=%u sandboxes=%zu",
                  (unsigned long long)m->sandbox, m->function, g->dir.sandboxes.n);
         return;
     }
@@ -585,7 +585,7 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     balance_place_init(&s->place);
     int r = open_endpoint(g, s, spec, m, &err);
     if (r < 0) {
-        log_warn("gateway: a sandbox is left out", "sandbox=%llu error=\"%s\"",
+        log_warn("gateway: sandbox ignored", "sandbox=%llu error=\"%s\"",
                  (unsigned long long)m->sandbox, err_text(&err));
         free(s);
         vec_push(&g->load.broken, m->sandbox);

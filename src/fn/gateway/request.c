@@ -110,7 +110,7 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
     g->stats.n_unknown++;
     if (!g->uplink.was_synced)
         (void)snprintf(text, sizeof text,
-                       "no control plane has told this gateway yet which functions there are");
+                       "this gateway has not received the functions from a control plane yet");
     else if (r)
         (void)snprintf(text, sizeof text,
                        "there is no function '" STR_FMT "' in namespace '" STR_FMT "'",
@@ -193,7 +193,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
     bool is_owner = is_trusted || directory_owns(g, fn, &member);
     if (!is_owner && f.forwarded_by.n) {
         refusal_send(x, f.is_grpc, &not_owner, NULL,
-                     "the gateways do not agree who owns the function");
+                     "the gateways do not agree on the owner of the function");
         return;
     }
     if (req->content_length != UINT64_MAX && req->content_length > spec->body_max) {

@@ -93,7 +93,7 @@ static void redial(struct gateway *g)
 
 void uplink_drop(struct gateway *g, const char *why)
 {
-    log_warn("gateway: the control plane's stream is ended", "reason=\"%s\"", why);
+    log_warn("gateway: ending the stream to the control plane", "reason=\"%s\"", why);
     redial(g);
 }
 
@@ -179,7 +179,7 @@ static void on_stream_end(void *arg, int r, const struct err *err)
 {
     struct gateway *g = arg;
     if (uplink_is_welcome(g))
-        log_warn("gateway: the control plane has gone", "reason=\"%s\"",
+        log_warn("gateway: connection to the control plane lost", "reason=\"%s\"",
                  r < 0 ? err_text(err) : "closed");
     redial(g);
 }

@@ -244,7 +244,7 @@ static int split_address(const char *address, char **ret_host, uint16_t *ret_por
     const char *colon = strrchr(address, ':');
     uint64_t port;
     if (!colon || parse_u64(str_of(colon + 1), 1, UINT16_MAX, &port) < 0 || colon == address)
-        return err_set(err, E_INVALID, "'%s' is no host:port", address);
+        return err_set(err, E_INVALID, "'%s' is not host:port", address);
     struct str host = str_n(address, (size_t)(colon - address));
     if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = str_slice(host, 1, host.n - 1);

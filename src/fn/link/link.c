@@ -305,7 +305,7 @@ static int split_address(const char *address, char host[256], uint16_t *ret_port
         name = str_slice(name, 1, name.n - 1);
     if (name.n == 0 || name.n > 255 ||
         parse_u64(str_slice(s, colon, s.n), 1, UINT16_MAX, &port) < 0)
-        return err_set(err, E_INVALID, "'%s' is no HOST:PORT", address);
+        return err_set(err, E_INVALID, "'%s' is not HOST:PORT", address);
     memcpy(host, name.p, name.n);
     host[name.n] = '\0';
     *ret_port = (uint16_t)port;

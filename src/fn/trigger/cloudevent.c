@@ -188,7 +188,7 @@ static int read_object(struct arena *a, const struct json *o, struct cloudevent 
                        struct err *err)
 {
     if (!json_is(o, JSON_OBJECT))
-        return err_set(err, E_INVALID, "event: it is no object");
+        return err_set(err, E_INVALID, "event: not a JSON object");
     const struct json *data = NULL, *base64 = NULL;
     json_each (m, o) {
         if (str_is(m->key, "data")) {

@@ -177,7 +177,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
     if (p->t->posts_bytes + chunk.n > TRIGGER_POSTS_MAX_BYTES) {
         p->refused = true;
         p->t->stats.events_refused++;
-        async_refuse(x, 503, "TooManyEvents", "too many events are being taken", 1);
+        async_refuse(x, 503, "TooManyEvents", "too many events are in progress", 1);
         return;
     }
     p->counted += chunk.n;
@@ -248,7 +248,7 @@ bool events_serve(void *arg, struct http_exchange *x, const struct http_request 
     (void)str_cut(req->target, '?', &path, &query);
     namespace = str_slice(path, prefix.n, path.n);
     if (namespace.n == 0 || namespace.n > FN_NAME_MAX || str_find_char(namespace, '/') >= 0) {
-        async_refuse(x, 404, "UnknownNamespace", "/v1/events/NAMESPACE takes events", 0);
+        async_refuse(x, 404, "UnknownNamespace", "events are posted to /v1/events/NAMESPACE", 0);
         return true;
     }
     if (!str_is(req->method, "POST")) {

@@ -101,7 +101,7 @@ static int check_room(const struct triggers *t, const struct fn_trigger *s, stru
     if (t->n_triggers >= TRIGGERS_MAX)
         return err_set(err, E_LIMIT, "there are %zu triggers", t->n_triggers);
     if (s->kind == FN_TRIGGER_WATCH && !t->transport)
-        return err_set(err, E_UNSUPPORTED, "objects cannot be watched from here");
+        return err_set(err, E_UNSUPPORTED, "this process cannot watch objects");
     if (s->kind == FN_TRIGGER_WATCH && t->n_watches >= TRIGGER_WATCHES_MAX)
         return err_set(err, E_LIMIT, "there are %zu watches", t->n_watches);
     return 0;
@@ -123,7 +123,7 @@ static void add(struct triggers *t, struct trigger_followed *f, const struct fn_
     if (r >= 0 && s->kind == FN_TRIGGER_CRON)
         r = schedule_init(tr, &err);
     if (r < 0) {
-        log_warn("trigger left out", "function=%s/%s trigger=" STR_FMT " err=\"%s\"", f->namespace,
+        log_warn("trigger ignored", "function=%s/%s trigger=" STR_FMT " err=\"%s\"", f->namespace,
                  f->name, STR_ARG(s->name), err.text);
         t->stats.failures++;
         arena_fini(&tr->arena);

@@ -185,7 +185,7 @@ int http_invoker_new(struct loop *loop, const char *address, bool h2c, struct ht
     uint64_t n;
     (void)str_cut(str_of(address), ':', &host, &port);
     if (host.n == 0 || host.n >= sizeof name || parse_u64(port, 1, 65535, &n) < 0)
-        return err_set(err, E_INVALID, "'%s' is no address of a sandbox", address);
+        return err_set(err, E_INVALID, "'%s' is not the address of a sandbox", address);
     (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(host));
     struct http_invoker *v = xnew(struct http_invoker);
     v->invoker.ops = &invoker_ops;

@@ -79,11 +79,11 @@ static int read_user(const struct json *user, struct container_user *ret, struct
             gid = json_int_or(json_getc(user, "gid"), 0);
     int64_t id;
     if (uid < 0 || uid > INT32_MAX || gid < 0 || gid > INT32_MAX)
-        return err_set(err, E_INVALID, "process.user is no user");
+        return err_set(err, E_INVALID, "process.user is invalid");
     *ret = (struct container_user){ .uid = (uint32_t)uid, .gid = (uint32_t)gid };
     json_each (group, json_getc(user, "additionalGids")) {
         if (json_int(group, &id) < 0 || id < 0 || id > INT32_MAX)
-            return err_set(err, E_INVALID, "process.user.additionalGids has what is no group");
+            return err_set(err, E_INVALID, "process.user.additionalGids is invalid");
         if (ret->n_groups == CONTAINER_USER_GROUPS_MAX)
             return err_set(err, E_INVALID, "process.user.additionalGids has more than %d groups",
                            CONTAINER_USER_GROUPS_MAX);
@@ -107,7 +107,7 @@ static int find_root(const struct json *config, const char *bundle, char **ret, 
     scoped(free_scoped) char *real = realpath(buf_cstr(&whole), NULL);
     size_t n = strlen(bundle);
     if (!real || strncmp(real, bundle, n) != 0 || (real[n] != '/' && real[n] != '\0'))
-        return err_set(err, E_INVALID, "root.path '" STR_FMT "' is no directory in the bundle",
+        return err_set(err, E_INVALID, "root.path '" STR_FMT "' is not a directory of the bundle",
                        STR_ARG(path));
     *ret = take_ptr(&real);
     return 0;

@@ -294,7 +294,7 @@ static void on_orphans(struct timer *t)
             vec_push(&left, s);
     }
     if (left.n)
-        log_info("sandboxes that nobody wants are removed", "worker=%s n=%zu", w->name, left.n);
+        log_info("removing sandboxes that were not adopted", "worker=%s n=%zu", w->name, left.n);
     vec_each (s, &left)
         destroy_sandbox(w, *s, 0);
     vec_fini(&left);
@@ -312,7 +312,7 @@ static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
         return;
     }
     if (!w->is_simulated && (w->at != WORKER_WELCOME || m->term != w->term))
-        log_info("worker is welcome", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
+        log_info("worker: connected", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
                  (unsigned long long)m->term);
     w->term = m->term;
     w->lease_ms = m->lease_ms;
@@ -415,10 +415,11 @@ static void lose_stream(struct worker *w, const char *why)
     uint64_t skipped;
     bool is_first = w->backoff_ms == 0; /* usual for a worker that has just started */
     if (!w->is_closing && !w->is_simulated && w->at == WORKER_WELCOME)
-        log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
+        log_info("worker: connection to the control plane lost", "worker=%s reason=\"%s\"", w->name,
+                 why);
     else if (!w->is_closing && !w->is_simulated && !is_first &&
              log_rate_ok(&w->lost_rate, 10000, &skipped))
-        log_info("worker looks for a control plane", "worker=%s reason=\"%s\"", w->name, why);
+        log_info("worker: dialing the control plane", "worker=%s reason=\"%s\"", w->name, why);
     fn_stream_close(take_ptr(&w->stream));
     timer_stop(w->loop, &w->lease);
     timer_stop(w->loop, &w->orphans); /* sandboxes are kept while no control plane is connected */

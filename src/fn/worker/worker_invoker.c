@@ -92,7 +92,7 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
     struct sandbox *s = worker_sandbox(w, req->sandbox);
     struct invoker *to = invoker_of(w, s, err);
     if (!to)
-        return err_set(err, -ECONNREFUSED, "no sandbox %llu that can be called is here",
+        return err_set(err, -ECONNREFUSED, "there is no sandbox %llu that can be called here",
                        (unsigned long long)req->sandbox);
     struct worker_invoker_call *c = take_call(w);
     *c = (struct worker_invoker_call){ .w = w, .to = to, .ops = ops, .arg = arg };
