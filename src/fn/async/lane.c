@@ -67,6 +67,7 @@ static void stop_waiting(struct lanes *ls, struct lane *l)
 /* Move it to its place after a change. In the ring it keeps its turn: lanes_next() checks again. */
 static void place(struct lanes *ls, struct lane *l)
 {
+    assert(!l->heap_at);
     bool may_run = l->n > 0 && l->running < l->limit;
     if (!may_run)
         list_remove(&l->ready);
@@ -118,6 +119,7 @@ static bool window_insert(struct lanes *ls, struct lane *l, const struct due *d)
     memmove(slot + 1, slot, (l->n - at) * sizeof *slot);
     *slot = *d;
     l->n++;
+    assert(l->first + l->n <= l->cap);
     ls->entries++;
     return true;
 }
@@ -128,6 +130,7 @@ static void window_trim(struct lanes *ls, struct lane *l)
     size_t max = window_max(ls);
     if (l->reading || l->n <= max)
         return;
+    assert(ls->entries >= l->n);
     ls->entries -= l->n - max;
     l->n = max;
     l->edge = l->window[l->first + l->n - 1];
@@ -182,6 +185,7 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
     if (more &&
         l->has_edge) { /* calls that were added after the page's end come with the next page */
         while (l->n > 0 && due_cmp(&l->window[l->first + l->n - 1], &l->edge) > 0) {
+            assert(ls->entries > 0);
             l->n--;
             ls->entries--;
         }
@@ -193,6 +197,7 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
 
 void lane_page_failed(struct lane *l)
 {
+    assert(l->reading);
     l->reading = false;
 }
 
@@ -202,6 +207,7 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
 {
     while (ls->waiting.n > 0 && begins_ms(ls->waiting.p[0]) <= wall_now_ms) {
         struct lane *l = ls->waiting.p[0];
+        assert(!list_is_linked(&l->ready));
         stop_waiting(ls, l);
         list_push_back(&ls->ring, &l->ready);
     }
@@ -211,6 +217,7 @@ struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
             place(ls, l);
             continue;
         }
+        assert(l->running < l->limit && ls->entries > 0 && !l->heap_at);
         *ret = l->window[l->first++];
         l->n--;
         ls->entries--;
@@ -233,6 +240,7 @@ void lane_done(struct lanes *ls, struct lane *l)
     stop_waiting(ls, l);
     l->running--;
     ls->running--;
+    assert(ls->pending >= l->pending);
     if (l->pending > 0) { /* after a restart the count may lag: it is made while calls run */
         l->pending--;
         ls->pending--;
@@ -240,6 +248,7 @@ void lane_done(struct lanes *ls, struct lane *l)
     place(ls, l);
     if (l->n > 0 || l->more || l->reading || l->running > 0)
         return;
+    assert(l->n == 0 && l->running == 0);
     ls->pending -= l->pending;
     stop_waiting(ls, l);
     list_remove(&l->ready);

@@ -32,6 +32,7 @@ struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t
 
 void plane_changed(struct plane *p, struct control_plane_function *f)
 {
+    assert(p->functions.p[f->number] == f);
     if (f->dirty || f->dropped)
         return;
     f->dirty = true;

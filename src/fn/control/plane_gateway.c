@@ -382,6 +382,7 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     struct plane_gateway *g = arg;
     struct plane *p = g->peer.p;
     const Dormouse__Fn__V1__GatewayReport *m = (const Dormouse__Fn__V1__GatewayReport *)message;
+    assert(p->leads && g->is_welcome && g->peer.stream);
     plane_peer_heard(&g->peer);
     g->endpoints_version = MAX(g->endpoints_version, m->endpoints_version);
     if (g->is_leaving != m->is_leaving) {
@@ -422,6 +423,7 @@ static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_messa
 static void free_gateway(struct plane_gateway *g)
 {
     struct plane *p = g->peer.p;
+    assert(p->gateways[g->bit] == g && p->n_gateways > 0);
     fn_stream_close(g->peer.stream);
     p->gateways[g->bit] = NULL;
     p->n_gateways--;
@@ -492,6 +494,7 @@ void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__Ga
 {
     struct plane *p = caller->p;
     const Dormouse__Fn__V1__GatewayHello *hello = m->hello;
+    assert(p->leads && hello && !caller->is_worker);
     if (plane_caller_is_late(caller, hello->highest_term))
         return;
     struct plane_peer from = { .p = p, .is_local = caller->is_local };

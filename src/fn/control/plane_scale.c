@@ -62,6 +62,7 @@ void plane_revision_rest(struct control_plane_revision *rev)
     vec_fini(&a->shares);
     vec_fini(&a->idle);
     free(a);
+    assert(rev->p->n_awake > 0);
     rev->p->n_awake--;
 }
 
@@ -138,9 +139,48 @@ static void back_off(struct control_plane_revision *rev, bool is_permanent)
 
 /* ---------------------------------------------------------------- creations */
 
+static const uint8_t sandbox_edges[] = {
+    [SANDBOX_FREE] = EDGE(SANDBOX_CREATING) | EDGE(SANDBOX_READY), /* ready: recovered */
+    [SANDBOX_CREATING] = EDGE(SANDBOX_READY) | EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_READY] = EDGE(SANDBOX_DRAINING) | EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_DRAINING] = EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_DELETING] = EDGE(SANDBOX_FREE),
+};
+
+static uint32_t *count_in(struct control_plane_revision *rev, enum sandbox_state state)
+{
+    switch (state) {
+    case SANDBOX_CREATING:
+        return &rev->creating;
+    case SANDBOX_READY:
+        return &rev->ready;
+    case SANDBOX_DRAINING:
+    case SANDBOX_DELETING:
+        return &rev->draining;
+    case SANDBOX_FREE:
+        return NULL;
+    }
+    return NULL;
+}
+
+/* The only place that changes the state of a sandbox; the counts of its revision follow. */
+static void sandbox_move(struct control_plane_revision *rev, struct plane_sandbox *s,
+                         enum sandbox_state to)
+{
+    uint32_t *from = count_in(rev, s->state), *count = count_in(rev, to);
+    assert(s->id && sandbox_edges[s->state] & EDGE(to));
+    assert(!from || *from > 0);
+    if (from)
+        --*from;
+    if (count)
+        ++*count;
+    s->state = (uint8_t)to;
+}
+
 static void link_slot(struct control_plane_revision *rev, uint32_t slot)
 {
     struct sandbox_table *t = &rev->p->table;
+    assert(t->at[slot].next == TABLE_NONE && t->at[slot].prev == TABLE_NONE);
     t->at[slot].function = rev->f->number;
     t->at[slot].revision = rev->number;
     t->at[slot].next = rev->first;
@@ -154,6 +194,8 @@ static void unlink_slot(struct control_plane_revision *rev, uint32_t slot)
 {
     struct sandbox_table *t = &rev->p->table;
     struct plane_sandbox *s = &t->at[slot];
+    assert(s->function == rev->f->number && s->revision == rev->number);
+    assert((s->prev == TABLE_NONE) == (rev->first == slot));
     if (s->prev != TABLE_NONE)
         t->at[s->prev].next = s->next;
     else
@@ -251,17 +293,17 @@ static bool create_one(struct control_plane_revision *rev)
         return false;
     }
     struct plane_worker *w = p->workers.p[where.node];
+    assert(w && w->index == where.node);
     uint64_t id = p->term << 32 | p->next_sandbox++;
     while (table_find(&p->table, id) != TABLE_NONE) /* an id that a worker claimed */
         id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
     struct plane_sandbox *s = &p->table.at[slot];
     crowd_is(&p->crowd, p->table.n_used);
-    s->state = SANDBOX_CREATING;
+    sandbox_move(rev, s, SANDBOX_CREATING);
     s->at = (uint32_t)(clock_mono_ns() / 1000);
     charge(rev, w, s);
     link_slot(rev, slot);
-    rev->creating++;
     list_remove(&a->pending);
     plane_order_create(w, id);
     return true;
@@ -304,6 +346,7 @@ static struct plane_drain *find_drain(struct plane *p, uint32_t slot)
 
 static void drop_drain(struct plane *p, size_t i)
 {
+    assert(i < p->draining.n);
     struct plane_drain last = p->draining.p[--p->draining.n];
     if (i == p->draining.n)
         return;
@@ -338,10 +381,8 @@ static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
     for (uint32_t i = 0; i < PLANE_GATEWAYS_MAX; i++)
         if (p->gateways[i])
             d.owed |= UINT64_C(1) << i;
-    p->table.at[slot].state = SANDBOX_DRAINING;
+    sandbox_move(rev, &p->table.at[slot], SANDBOX_DRAINING);
     p->table.at[slot].at = (uint32_t)p->draining.n;
-    rev->ready--;
-    rev->draining++;
     vec_push(&p->drains, d.id);
     vec_push(&p->draining, d);
     plane_send_later(p);
@@ -434,24 +475,12 @@ void plane_sandbox_delete(struct plane *p, uint32_t slot)
 {
     struct plane_sandbox *s = &p->table.at[slot];
     struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
-    switch ((enum sandbox_state)s->state) {
-    case SANDBOX_CREATING:
-        rev->creating--;
-        rev->draining++;
-        break;
-    case SANDBOX_READY:
-        rev->ready--;
-        rev->draining++;
-        vec_push(&p->removes, s->id);
-        break;
-    case SANDBOX_DRAINING:
-        vec_push(&p->removes, s->id);
-        break;
-    case SANDBOX_DELETING:
-    case SANDBOX_FREE:
+    assert(s->state != SANDBOX_FREE);
+    if (s->state == SANDBOX_DELETING)
         return;
-    }
-    s->state = SANDBOX_DELETING;
+    if (s->state != SANDBOX_CREATING)
+        vec_push(&p->removes, s->id);
+    sandbox_move(rev, s, SANDBOX_DELETING);
     plane_order_delete(p->workers.p[s->worker], s->id, rev->config->grace_ms);
     plane_send_later(p);
 }
@@ -612,6 +641,7 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
                               .finished = m->finished,
                               .duration_us = m->duration_us };
     if (s) {
+        assert(a->running >= s->running && a->queued >= s->queued && now >= s->at_ms);
         r.interval_ms = now - s->at_ms;
         a->running -= s->running;
         a->queued -= s->queued;
@@ -639,6 +669,7 @@ static void drop_share(struct control_plane_revision *rev, struct plane_gateway 
     struct plane_share *s = a ? find_share(a, g) : NULL;
     if (!s)
         return;
+    assert(a->running >= s->running && a->queued >= s->queued);
     a->running -= s->running;
     a->queued -= s->queued;
     vec_remove(&a->shares, (size_t)(s - a->shares.p));
@@ -792,10 +823,8 @@ void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1_
         return;
     p->created++;
     scale_started(&rev->scale, trace_creation(p, s, m, true) / 1000);
-    s->state = SANDBOX_READY;
+    sandbox_move(rev, s, SANDBOX_READY);
     s->at = (uint32_t)now_ms(p);
-    rev->creating--;
-    rev->ready++;
     end_preparing(rev);
     plane_revision_held_by(rev, p->workers.p[s->worker]->node);
     plane_sandbox_set_address(p, slot, m->address, m->by_worker);
@@ -814,27 +843,15 @@ static void drop_slot(struct plane *p, uint32_t slot, struct control_plane_revis
 {
     struct plane_sandbox *s = &p->table.at[slot];
     struct plane_worker *w = p->workers.p[s->worker];
-    switch ((enum sandbox_state)s->state) {
-    case SANDBOX_CREATING:
-        rev->creating--;
+    if (s->state == SANDBOX_CREATING)
         end_preparing(rev);
-        break;
-    case SANDBOX_READY:
+    if (s->state == SANDBOX_READY || s->state == SANDBOX_DRAINING)
         vec_push(&p->removes, s->id);
-        rev->ready--;
-        break;
-    case SANDBOX_DRAINING:
-        vec_push(&p->removes, s->id);
-        rev->draining--;
-        break;
-    case SANDBOX_DELETING:
-        rev->draining--;
-        break;
-    case SANDBOX_FREE:
-        break;
-    }
+    sandbox_move(rev, s, SANDBOX_FREE);
     if (p->opts.persists)
         p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, true);
+    assert(w->n_sandboxes > 0 && rev->f->ns->sandboxes > 0);
+    assert(rev->f->ns->memory >= (uint64_t)s->memory_kib << 10);
     rev->f->ns->sandboxes--;
     rev->f->ns->memory -= (uint64_t)s->memory_kib << 10;
     w->n_sandboxes--;
@@ -946,16 +963,12 @@ uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_
     uint32_t slot = table_add(&p->table, id);
     struct plane_sandbox *s = &p->table.at[slot];
     struct scale_decision d = { 0 };
-    s->state = is_ready ? SANDBOX_READY : SANDBOX_CREATING;
+    sandbox_move(rev, s, is_ready ? SANDBOX_READY : SANDBOX_CREATING);
     s->flags = SANDBOX_RECOVERED;
     s->at = is_ready ? (uint32_t)now_ms(p) : (uint32_t)(clock_mono_ns() / 1000);
     place_reserve(p->books, w->node, &rev->config->need);
     charge(rev, w, s);
     link_slot(rev, slot);
-    if (is_ready)
-        rev->ready++;
-    else
-        rev->creating++;
     rev->is_proven |= is_ready;
     if (!rev->is_permanent) /* "there is no node" held until this worker connected */
         clear_trouble(rev);

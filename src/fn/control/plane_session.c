@@ -32,6 +32,7 @@ static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
 
 static void send_away(struct plane_caller *g)
 {
+    assert(g->stream && list_is_linked(&g->node));
     redirect(g->p, g->stream, g->is_worker);
     plane_caller_free(g);
 }
@@ -46,6 +47,7 @@ static void hold(struct plane_caller *g, const ProtobufCMessage *m)
 {
     size_t n = protobuf_c_message_get_packed_size(m);
     char *at;
+    assert(!g->p->leads && n > 0);
     if (!g->p->expects || g->hello.n) {
         send_away(g);
         return;
@@ -61,6 +63,7 @@ static void hold(struct plane_caller *g, const ProtobufCMessage *m)
 
 static void refuse(struct plane_caller *g)
 {
+    assert(g->stream && list_is_linked(&g->node));
     fn_stream_close(g->stream);
     plane_caller_free(g);
 }
@@ -222,6 +225,7 @@ void plane_peer_heard(struct plane_peer *peer)
 
 void plane_peer_broke(struct plane_peer *peer)
 {
+    assert(peer->stream);
     fn_stream_close(take_ptr(&peer->stream));
     plane_watch_leases(peer->p);
 }

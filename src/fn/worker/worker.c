@@ -44,6 +44,7 @@ struct sandbox *worker_sandbox(const struct worker *w, uint64_t id)
 
 static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime *rt)
 {
+    assert(!worker_sandbox(w, id) && !w->is_closing);
     struct sandbox *s = xnew(struct sandbox);
     s->id = id;
     s->rt = rt;
@@ -58,6 +59,7 @@ static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime
 
 static void move_sandbox(struct worker *w, struct sandbox *s, enum sandbox_at to)
 {
+    assert(w->n_in[s->sm.at] > 0);
     w->n_in[s->sm.at]--;
     sm_move(&s->sm, to);
     w->n_in[to]++;
@@ -65,6 +67,7 @@ static void move_sandbox(struct worker *w, struct sandbox *s, enum sandbox_at to
 
 static void free_sandbox(struct worker *w, struct sandbox *s)
 {
+    assert(w->n_in[s->sm.at] > 0 && worker_sandbox(w, s->id) == s);
     w->n_in[s->sm.at]--;
     map_del(&w->sandboxes, id_key(&s->id));
     if (w->index && map_get(w->index, id_key(&s->id)) == w)
@@ -387,6 +390,7 @@ static void on_no_welcome(struct timer *t)
 
 static void dial(struct worker *w)
 {
+    assert(w->at == WORKER_AWAY && !w->stream && !w->is_closing);
     w->stream = w->dialer->ops->dial(w->dialer, &dormouse__fn__v1__worker_order__descriptor,
                                      w->dial_address ? w->dial_address : "");
     free(take_ptr(&w->dial_address));
@@ -517,14 +521,17 @@ static void on_released(struct defer *d)
 static void on_runtime_closed(void *arg)
 {
     struct worker *w = arg;
+    assert(w->is_closing && w->n_runtimes > 0);
     if (--w->n_runtimes > 0)
         return;
+    assert(w->sandboxes.n == 0 && !w->stream);
     defer_start(w->loop, &w->report, on_released);
 }
 
 /* No sandbox is left: only the last report has to be sent. */
 static void finish_stop(struct worker *w)
 {
+    assert(w->is_stopping && !w->is_closing && w->sandboxes.n == 0);
     w->is_closing = true;
     worker_report_flush(w);
     timer_stop(w->loop, &w->dial_timer);
