@@ -45,7 +45,7 @@ void fn_template_json(const struct json *spec, struct buf *to)
     buf_add_cstr(to, *between == '{' ? "{}" : "}");
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- keywords */
 
 /*
  * The schema has the bounds of these tables; they are checked again, since a cluster may have an

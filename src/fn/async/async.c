@@ -42,7 +42,7 @@ uint64_t async_wall_ms(const struct async *a)
     return MAX(wall_ms(), a->begin_wall_ms + (boot_ms() - a->begin_boot_ms));
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ open and close */
 
 static const struct sm_state async_table[] = {
     [ASYNC_OPEN] = { "open", EDGE(ASYNC_RUNNING) | EDGE(ASYNC_DRAINING) | EDGE(ASYNC_CLOSING) },
@@ -161,7 +161,7 @@ void async_close(struct async *a, void (*done)(void *arg), void *arg)
         async_check_closed(a);
 }
 
-/* ------------------------------------------------------------------ what runs when */
+/* ------------------------------------------------------------------ scheduling */
 
 void async_start(struct async *a, struct async_functions functions)
 {

@@ -201,7 +201,7 @@ void lane_page_failed(struct lane *l)
     l->reading = false;
 }
 
-/* ------------------------------------------------------------------ turns */
+/* ------------------------------------------------------------------ choice of the next call */
 
 struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
 {

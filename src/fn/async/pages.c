@@ -251,7 +251,7 @@ void async_rescan(struct async *a)
     scan_next(s);
 }
 
-/* ------------------------------------------------------------------ once more */
+/* ------------------------------------------------------------------ retry */
 
 void pages_retry(struct async *a)
 {

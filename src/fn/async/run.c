@@ -176,7 +176,7 @@ static void store_start(struct async_run *run)
         on_stored(run, &(struct store_txn_result){ .r = r }, &err);
 }
 
-/* ------------------------------------------------------------------ what followed */
+/* ------------------------------------------------------------------ result */
 
 static const struct fn_async *policy_of(const struct async_run *run)
 {

@@ -315,7 +315,7 @@ static void look_up(struct async_serving *s)
         s->waiting++;
 }
 
-/* ------------------------------------------------------------------ another gateway's */
+/* ------------------------------------------------------------------ calls of another gateway */
 
 static void on_peer_head(void *arg, int status, const struct headers *headers)
 {

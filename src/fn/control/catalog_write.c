@@ -286,7 +286,7 @@ static void write_event(struct catalog_entry *e, const struct catalog_write_verd
     arena_fini(&a);
 }
 
-/* ---------------------------------------------------------------- what is next */
+/* ---------------------------------------------------------------- scheduling of writes */
 
 static void write_status(struct catalog_entry *e)
 {
@@ -381,7 +381,7 @@ void catalog_entry_touch(struct catalog_entry *e)
         timer_start(c->opts.loop, &c->write_timer, CATALOG_WRITE_DELAY_MS, on_write_timer);
 }
 
-/* ---------------------------------------------------------------- sandboxes, to measure */
+/* ---------------------------------------------------------------- sandboxes in the API */
 
 struct persist {
     struct catalog *c;

@@ -89,7 +89,7 @@ static void on_synced(void *arg)
         c->opts.on_leads(c->opts.arg, false); /* a follower is ready, too */
 }
 
-/* ---------------------------------------------------------------- the leader's end, noticed */
+/* ---------------------------------------------------------------- detection of the leader's end */
 
 static void on_link_timer(struct timer *t)
 {
@@ -140,7 +140,7 @@ static void dial_leader(struct control *c)
     fn_stream_send(c->link, &hello.base);
 }
 
-/* ---------------------------------------------------------------- those who wait for our end */
+/* ---------------------------------------------------------------- streams of followers */
 
 void control_drop_peer(struct peer_stream *peer)
 {
@@ -228,7 +228,7 @@ struct fn_dialer *control_worker_dialer(struct control *c)
     return &c->worker_dialer;
 }
 
-/* ---------------------------------------------------------------- what the plane asks */
+/* ---------------------------------------------------------------- plane_ops */
 
 static void on_change(void *arg, uint32_t function)
 {
@@ -274,7 +274,7 @@ static const struct plane_ops plane_ops = { .on_persist = on_persist,
                                             .on_deposed = on_deposed,
                                             .on_created = on_created };
 
-/* ---------------------------------------------------------------- begin, end */
+/* ---------------------------------------------------------------- new and free */
 
 static void start_leader(struct control *c)
 {

@@ -628,7 +628,7 @@ void plane_follow(struct plane *p, const char *leader)
     p->failures.n = p->draining.n = p->dirty_workers.n = 0;
 }
 
-/* ---------------------------------------------------------------- begin, end */
+/* ---------------------------------------------------------------- new and free */
 
 struct plane *plane_new(const struct plane_opts *opts)
 {
@@ -689,7 +689,7 @@ void plane_free(struct plane *p)
     free(p);
 }
 
-/* ---------------------------------------------------------------- what it tells */
+/* ---------------------------------------------------------------- status */
 
 void plane_count(const struct plane *p, struct plane_counts *ret)
 {

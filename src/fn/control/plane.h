@@ -107,7 +107,7 @@ void plane_lead(struct plane *p, uint64_t term);
 /* leader: address where the leader accepts streams, "" if it is not known; copied. */
 void plane_follow(struct plane *p, const char *leader);
 /*
- * It follows, and will soon lead or learn who leads: hold streams, for PLANE_HOLD_MS at most,
+ * It follows, and will soon lead or know the leader: hold streams, for PLANE_HOLD_MS at most,
  * instead of redirecting them.
  */
 void plane_expect(struct plane *p);

@@ -187,7 +187,7 @@ static void add_failure(struct bulletin *b, const struct control_plane_revision 
     b->m.failures[b->m.n_failures++] = m;
 }
 
-/* ---------------------------------------------------------------- what has changed */
+/* ---------------------------------------------------------------- updates */
 
 static void send_functions(struct bulletin *b)
 {
@@ -418,7 +418,7 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
 static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_message,
                                                   .on_end = on_gateway_end };
 
-/* ---------------------------------------------------------------- coming and going */
+/* ---------------------------------------------------------------- connect and disconnect */
 
 static void free_gateway(struct plane_gateway *g)
 {

@@ -339,7 +339,7 @@ void plane_end_callers(struct plane *p);
 void plane_welcome_callers(struct plane *p);
 void plane_redirect_callers(struct plane *p);
 void plane_caller_free(struct plane_caller *g); /* without its stream */
-/* The peer has seen a later leader: redirect it and find out who leads. false: continue. */
+/* The peer has seen a later leader: redirect it and find the present leader. false: continue. */
 bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term);
 void plane_peer_heard(struct plane_peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */

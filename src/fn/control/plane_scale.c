@@ -87,7 +87,7 @@ static void arm_tick(struct control_plane_revision *rev, uint64_t next_ms)
     timer_start(p->loop, &need_active(rev)->tick, at - now, on_tick);
 }
 
-/* ---------------------------------------------------------------- what stands in the way */
+/* ---------------------------------------------------------------- obstacles */
 
 static void send_failure(struct control_plane_revision *rev)
 {
@@ -684,7 +684,7 @@ void plane_drop_shares(struct plane *p, struct plane_gateway *g)
             drop_share(p->functions.p[i]->revisions[k], g);
 }
 
-/* ---------------------------------------------------------------- what becomes of them */
+/* ---------------------------------------------------------------- results of creations */
 
 static uint64_t trace_creation(struct plane *p, const struct plane_sandbox *s,
                                const Dormouse__Fn__V1__Created *m, bool ok)

@@ -86,7 +86,7 @@ void plane_env_free(struct env *env)
     free(env);
 }
 
-/* ---------------------------------------------------------------- what a worker knows */
+/* ---------------------------------------------------------------- revisions that a worker knows */
 
 static uint64_t known_key(uint32_t function, uint32_t revision)
 {
@@ -538,7 +538,7 @@ static void on_worker_end(void *arg, int r, const struct err *err)
 static const struct fn_stream_ops worker_ops = { .on_message = on_worker_message,
                                                  .on_end = on_worker_end };
 
-/* ---------------------------------------------------------------- coming and going */
+/* ---------------------------------------------------------------- connect and disconnect */
 
 static void free_worker(struct plane_worker *w)
 {

@@ -190,7 +190,7 @@ int cron_parse(struct str text, struct cron *ret, struct err *err)
     return 0;
 }
 
-/* ------------------------------------------------------------------ when */
+/* ------------------------------------------------------------------ times */
 
 static bool day_matches(const struct cron *c, const struct civil *t)
 {

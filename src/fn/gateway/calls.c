@@ -1005,7 +1005,7 @@ static void on_tick(struct timer *t)
         tick_by(g, MAX(next, now + GATEWAY_TICK_MIN_MS));
 }
 
-/* ---------------------------------------------------------------- begin and end */
+/* ---------------------------------------------------------------- init and fini */
 
 void calls_init(struct gateway *g)
 {

@@ -871,7 +871,7 @@ int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, 
     return 0;
 }
 
-/* ---------------------------------------------------------------- begin and end */
+/* ---------------------------------------------------------------- init and fini */
 
 void directory_init(struct gateway *g)
 {

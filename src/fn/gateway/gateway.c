@@ -136,7 +136,7 @@ void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg),
     http_server_close(g->server, grace_ms + 1000, on_server_closed, g);
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- queries of other modules */
 
 const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name)
 {

@@ -63,7 +63,7 @@ int gateway_admits(struct gateway *g, struct str namespace, const struct headers
     return take_credit(p) ? 0 : 429;
 }
 
-/* ---------------------------------------------------------------- a request arrives */
+/* ---------------------------------------------------------------- a request */
 
 static struct gateway_function *find(struct gateway *g, const struct fields *f,
                                      const struct http_request *req, struct gateway_route *route,

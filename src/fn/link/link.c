@@ -75,7 +75,7 @@ static void deliver(struct link_stream *s, struct str message)
         fail(s, E_PARSE, err_text(&err));
 }
 
-/* ---------------------------------------------------------------- calls that came in */
+/* ---------------------------------------------------------------- incoming calls */
 
 static void on_in_message(struct grpc_stream *st, struct str message)
 {
@@ -103,7 +103,7 @@ static const struct grpc_stream_ops in_ops = { .on_message = on_in_message,
                                                .on_half_close = on_in_half_close,
                                                .on_gone = on_in_gone };
 
-/* ---------------------------------------------------------------- calls that we made */
+/* ---------------------------------------------------------------- outgoing calls */
 
 static void on_out_message(void *arg, struct str message)
 {

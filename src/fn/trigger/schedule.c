@@ -237,7 +237,7 @@ void schedules_stop(struct triggers *t)
     defer_start(t->loop, &t->turn, on_stopped); /* the first reference, on a later turn */
 }
 
-/* ------------------------------------------------------------------ how far it came */
+/* ------------------------------------------------------------------ progress */
 
 static bool note_parse(const struct trigger *tr, struct str note, int64_t *ret_last_s)
 {

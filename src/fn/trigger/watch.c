@@ -153,7 +153,7 @@ static void wait_and_retry(struct trigger_watch *w, const char *what, const stru
     timer_start(tr->t->loop, &w->retry, w->retry_ms, on_retry);
 }
 
-/* ------------------------------------------------------------------ beginning */
+/* ------------------------------------------------------------------ start */
 
 static void on_note(void *arg, int r, struct str value, const struct err *err)
 {

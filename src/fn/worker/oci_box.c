@@ -72,7 +72,7 @@ static void box_over(struct box *b)
     oci_give_back(o);
 }
 
-/* ---------------------------------------------------------------- telling the worker */
+/* ---------------------------------------------------------------- reports to the worker */
 
 static void box_address(const struct box *b, char to[OCI_ADDRESS_MAX])
 {

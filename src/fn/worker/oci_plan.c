@@ -87,7 +87,7 @@ static void make_mount_points(const struct oci_config_made *made, const struct r
         container_root_make_point(root, r->secrets[i]->path, true, &left);
 }
 
-/* ---------------------------------------------------------------- its configuration */
+/* ---------------------------------------------------------------- configuration */
 
 static int make_config(struct oci_plan *p, struct str config, const char *dir, size_t n_program)
 {
@@ -121,7 +121,7 @@ static void settle(struct oci_plan *p, int r)
     p->at = r < 0 ? PLAN_FAILED : PLAN_READY;
 }
 
-/* ---------------------------------------------------------------- its image */
+/* ---------------------------------------------------------------- image */
 
 /* What the plan has is the box's, and its container is made. */
 static int take(const struct oci_plan *p, struct box *b, struct err *err)

@@ -44,7 +44,7 @@ struct probe_attempt {
 
 static void try_now(struct probe *p);
 
-/* ---------------------------------------------------------------- ends */
+/* ---------------------------------------------------------------- end */
 
 static void on_attempt_closed(uv_handle_t *h)
 {
@@ -90,7 +90,7 @@ static void finish(struct probe *p, int r, const char *text)
     done(arg, r, &err);
 }
 
-/* ---------------------------------------------------------------- time */
+/* ---------------------------------------------------------------- timers */
 
 static void arm(struct probe *p, uint64_t us)
 {
@@ -129,7 +129,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
     again(p, p->attempt->is_sent ? "no answer" : "no connection");
 }
 
-/* ---------------------------------------------------------------- one try */
+/* ---------------------------------------------------------------- one attempt */
 
 static int send_request(struct probe_attempt *a)
 {

@@ -564,7 +564,7 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
     timer_start(w->loop, &w->stop_timer, w->sandboxes.n ? grace_ms : 0, on_stop_grace);
 }
 
-/* ---------------------------------------------------------------- what others see */
+/* ---------------------------------------------------------------- status */
 
 void worker_count(const struct worker *w, struct worker_counts *ret)
 {
