@@ -76,7 +76,8 @@ static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
 {
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
-    assert(l); /* a lane that runs calls exists */
+    assert(l && l->running > 0); /* a lane that runs calls exists */
+    assert(!run->call && !run->post && a->running_bytes >= run->counted_bytes);
     if (run->is_late)
         lane_late(&a->lanes, l);
     else if (!again)
@@ -171,6 +172,7 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
 static void store_start(struct async_run *run)
 {
     struct err err = { 0 };
+    assert(run->at.at == RUN_STORE && run->batch.n > 0 && !run->call && !run->post);
     int r = store_txn(run->a->store, run->batch.ops, run->batch.n, on_stored, run, &err);
     if (r < 0)
         on_stored(run, &(struct store_txn_result){ .r = r }, &err);
@@ -681,7 +683,7 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
     struct async_run *run = xnew(struct async_run);
     run->a = a;
     run->due = *d;
-    assert(l->key.n < sizeof run->lane);
+    assert(l->running > 0 && l->key.n < sizeof run->lane);
     memcpy(run->lane, l->key.p, l->key.n);
     memcpy(run->id, id, sizeof id);
     sm_init(&run->at, run_states, RUN_READ);

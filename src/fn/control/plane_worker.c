@@ -109,6 +109,7 @@ static bool set_has(const struct number_set *s, uint64_t key)
 
 static void set_add(struct number_set *s, uint64_t key)
 {
+    assert(key && s->n <= s->cap);
     if (s->n * 2 >= s->cap) {
         struct number_set old = *s;
         s->cap = old.cap ? old.cap * 2 : 16;
@@ -147,6 +148,7 @@ static bool set_del(struct number_set *s, uint64_t key)
 
 static void touch(struct plane_worker *w)
 {
+    assert(w->peer.p->workers.p[w->index] == w);
     if (!w->dirty) {
         w->dirty = true;
         vec_push(&w->peer.p->dirty_workers, w->index);
@@ -212,6 +214,7 @@ void plane_wake_revision(struct control_plane_revision *rev)
 {
     if (!list_is_linked(&rev->resting))
         return;
+    assert(rev->p->n_resting > 0);
     list_remove(&rev->resting);
     rev->p->n_resting--;
 }
@@ -234,6 +237,7 @@ static void give_up_oldest(struct plane *p)
 void plane_rest_revision(struct control_plane_revision *rev)
 {
     struct plane *p = rev->p;
+    assert(rev->first == TABLE_NONE);
     plane_wake_revision(rev);
     list_push_back(&p->resting, &rev->resting);
     if (++p->n_resting > PLANE_RESTING_MAX * MAX(p->n_workers, 1u))

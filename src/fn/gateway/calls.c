@@ -197,6 +197,7 @@ static void tick_by(struct gateway *g, uint64_t due_ms)
 static void on_later(struct defer *d)
 {
     struct gateway_call *c = container_of(d, struct gateway_call, end.later);
+    assert(c->sm.at == CALL_OVER && c->end.code < 0);
     const struct invoke_ops *ops = c->ops;
     void *arg = c->arg;
     struct err err = { 0 };
@@ -209,6 +210,7 @@ static void on_later(struct defer *d)
 
 void call_report_end(struct gateway_call *c, int code, const char *reason)
 {
+    assert(c->ops && code < 0 && !c->end.later.node.next);
     c->end.code = code;
     c->end.reason = reason;
     defer_start(c->g->loop, &c->end.later, on_later);
@@ -236,6 +238,7 @@ void call_leave_queue(struct gateway_call *c)
 {
     if (c->sm.at != CALL_QUEUED)
         return;
+    assert(c->pool && !c->invocation && !c->sandbox && !c->peer);
     queue_remove(&c->pool->queue, &c->waiting);
     load_changed(c->g, c->pool, 0, -1);
     sm_move(&c->sm, CALL_NEW);
@@ -269,6 +272,7 @@ void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const 
 
 static void call_end(struct gateway_call *c)
 {
+    assert(call_is_answering(c) && !c->invocation);
     stats_answered(c->g, c, c->attempt.status, gateway_now_us());
     sm_move(&c->sm, CALL_OVER);
     if (c->x)
@@ -398,6 +402,7 @@ static void run_in(struct gateway_call *c, struct balance_place *place)
 
 void gateway_pool_hand_off(struct gateway *g, struct gateway_pool *p)
 {
+    assert(p->queued == p->queue.n);
     if (p->is_handing || p->queue.n == 0)
         return;
     p->is_handing = true;
@@ -600,6 +605,7 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
         call_settle(c);
         return;
     }
+    assert(p->running > 0 && s->place.running > 0 && p->n_calls > 0);
     p->n_calls++; /* the pool outlives the call */
     load_changed(g, p, -1, 0);
     p->finished++;
@@ -870,6 +876,7 @@ static void route_again(struct gateway_call *c)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     struct gateway *g = c->g;
+    assert(c->sm.at == CALL_RUNNING && !c->peer && !c->sandbox);
     struct gateway_function *f = map_get(&g->dir.functions, str_of(c->function_key));
     size_t member;
     if (!f) {

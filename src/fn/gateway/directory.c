@@ -181,8 +181,10 @@ static void add_route(struct gateway *g, struct map *m, const char *what, struct
     }
     if (!is_mine)
         return;
-    if (other)
+    if (other) {
+        assert(other->n_own_routes > 0);
         other->n_own_routes--;
+    }
     (void)map_put(m, text, f);
     f->n_own_routes++;
 }
@@ -296,6 +298,7 @@ static void pool_configure(struct gateway *g, struct gateway_pool *p)
 
 static void function_remove(struct gateway *g, struct gateway_function *f)
 {
+    assert(map_get(&g->dir.functions, f->key) == f);
     notify_listeners(g, f, false);
     forget_routes(g, f);
     if (f->number)
@@ -435,6 +438,7 @@ struct gateway_pool *gateway_pool_get(struct gateway *g, struct gateway_function
         if (p->revision == revision)
             return p;
     struct gateway_pool *p = xnew(struct gateway_pool);
+    assert(f->spec && f->spec->refs > 0);
     p->fn = f;
     p->revision = revision;
     p->next = f->pools;
@@ -497,6 +501,7 @@ static void drained(struct gateway *g, uint64_t id)
 /* It takes no new requests and is freed with the last one. */
 static void sandbox_retire(struct gateway *g, struct gateway_sandbox *s)
 {
+    assert(map_get(&g->dir.sandboxes, id_key(&s->id)) == s);
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
         return;

@@ -150,6 +150,7 @@ static struct gateway_call *of_exchange(struct gateway *g, struct http_exchange 
     c->from.is_http2 = req->http2;
     c->from.is_tls = g->opts.tls != NULL;
     call_id_make(c);
+    assert(!c->ops && c->body.at != CALL_BODY_WHOLE);
     http_exchange_set(x, &call_exchange_ops, c);
     return c;
 }

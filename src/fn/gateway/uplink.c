@@ -39,6 +39,7 @@ void uplink_send(struct gateway *g, const Dormouse__Fn__V1__GatewayReport *r)
 {
     if (!g->uplink.stream)
         return;
+    assert(g->uplink.sm.at != UPLINK_DOWN && g->uplink.sm.at != UPLINK_CLOSED);
     Dormouse__Fn__V1__GatewayReport with = *r;
     with.seq = ++g->uplink.seq;
     fn_stream_send(g->uplink.stream, &with.base);
@@ -156,6 +157,7 @@ static void on_message(void *arg, const ProtobufCMessage *m)
     struct gateway *g = arg;
     const order *o = (const order *)m;
     struct err err = { 0 };
+    assert(g->uplink.stream && g->uplink.sm.at != UPLINK_DOWN);
     if (o->welcome || o->redirect || !uplink_is_welcome(g))
         if (!take_welcome(g, o))
             return;
@@ -195,6 +197,7 @@ static const struct fn_stream_ops stream_ops = { .on_message = on_message,
 static void on_dial(struct timer *t)
 {
     struct gateway *g = container_of(t, struct gateway, uplink.redial);
+    assert(g->uplink.sm.at == UPLINK_DOWN && !g->uplink.stream);
     g->uplink.stream = g->opts.dialer->ops->dial(
         g->opts.dialer, &dormouse__fn__v1__gateway_order__descriptor, g->uplink.redirect);
     sm_move(&g->uplink.sm, UPLINK_ASKING);

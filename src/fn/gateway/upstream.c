@@ -309,8 +309,12 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
 
 void upstream_unref(struct upstream *u)
 {
-    if (!u || --u->refs)
+    if (!u)
         return;
+    assert(u->refs > 0);
+    if (--u->refs)
+        return;
+    assert(list_is_empty(&u->sandboxes));
     (void)map_del(&u->g->dir.upstreams, u->key);
     http_client_close(u->client);
     free(u);

@@ -47,6 +47,7 @@ static void note_format(const struct trigger *tr, int64_t last_s, char ret[48])
 static void fired(struct trigger *tr, int r, bool is_repeat, const struct err *err)
 {
     struct triggers *t = tr->t;
+    assert(tr->at == SCHEDULE_FIRING);
     tr->at = SCHEDULE_WAITING;
     if (r >= 0) {
         t->stats.fired += !is_repeat;
@@ -108,6 +109,7 @@ static void fire(struct trigger *tr, int64_t at_s)
                                .publishes = true,
                                .note = tr->note,
                                .note_value = str_of(note) };
+    assert(tr->at == SCHEDULE_WAITING && !tr->gone);
     tr->at = SCHEDULE_FIRING;
     tr->firing_s = at_s;
     trigger_hold(tr);

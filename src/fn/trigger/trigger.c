@@ -28,6 +28,7 @@ void triggers_release(struct triggers *t)
 
 void trigger_hold(struct trigger *tr)
 {
+    assert(tr->busy > 0); /* the list of triggers holds it */
     tr->busy++;
 }
 
@@ -36,6 +37,7 @@ void trigger_release(struct trigger *tr)
     assert(tr->busy > 0);
     if (--tr->busy > 0)
         return;
+    assert(tr->gone && !tr->watch && !list_is_linked(&tr->node));
     struct triggers *t = tr->t;
     zone_free(tr->zone);
     arena_fini(&tr->arena);
@@ -46,6 +48,7 @@ void trigger_release(struct trigger *tr)
 static void trigger_end(struct trigger *tr)
 {
     struct triggers *t = tr->t;
+    assert(!tr->gone && t->n_triggers > 0);
     tr->gone = true;
     list_remove(&tr->node);
     list_remove(&tr->by_kind);

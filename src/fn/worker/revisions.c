@@ -35,6 +35,7 @@ static struct runtime *find_runtime(const struct revisions *t, const char *name)
 
 static void free_revision(struct revisions *t, struct worker_revision *v)
 {
+    assert(v->n_sandboxes == 0 && t->n > 0);
     if (v->is_prepared)
         v->rt->ops->forget(v->rt, &v->pub);
     arena_fini(&v->arena);
@@ -148,8 +149,15 @@ void revision_ref(struct worker_revision *v)
 
 /* ---------------------------------------------------------------- functions */
 
+static struct str number_key(const uint32_t *number)
+{
+    return str_n(number, sizeof *number);
+}
+
 static void free_function(struct revisions *t, struct worker_function *f)
 {
+    assert(f->revisions.n == 0 && !f->is_listed);
+    assert(map_get(&t->by_number, number_key(&f->number)) != f);
     map_del(&t->by_uid, str_of(f->uid));
     vec_fini(&f->revisions);
     slab_free(f->uid);
@@ -184,11 +192,6 @@ void revision_unref(struct revisions *t, struct worker_revision *v)
     assert(v->n_sandboxes > 0);
     v->n_sandboxes--;
     trim(t, v->function);
-}
-
-static struct str number_key(const uint32_t *number)
-{
-    return str_n(number, sizeof *number);
 }
 
 static struct worker_function *take_function(struct revisions *t,
