@@ -27,6 +27,8 @@ void call_use_pool(struct gateway_call *c, struct gateway_function *f);
 void call_place(struct gateway_call *c);
 /* To the gateway that owns the function. */
 void call_forward(struct gateway_call *c, size_t member);
+/* Both assert the edge, and what must hold in the new state. */
+void call_move(struct gateway_call *c, enum call_at to);
 void call_body_move(struct gateway_call *c, enum call_body_at to);
 static inline bool call_has_whole_body(const struct gateway_call *c)
 {

@@ -50,6 +50,34 @@ static const struct sm_state call_body_table[] = {
     [CALL_BODY_WHOLE] = { "whole", EDGE(CALL_BODY_READING) }, /* of a tunnel */
 };
 
+/* The only function that changes the state of a call. */
+void call_move(struct gateway_call *c, enum call_at to)
+{
+    bool is_linked = list_is_linked(&c->waiting.node);
+    sm_move(&c->sm, to);
+    assert(is_linked == (to == CALL_QUEUED));
+    switch (to) {
+    case CALL_NEW:
+        assert(!c->invocation && !c->sandbox && !c->peer);
+        break;
+    case CALL_BUFFERING:
+        assert(c->x && c->pool && c->body.at == CALL_BODY_UNREAD);
+        break;
+    case CALL_QUEUED:
+        assert(c->pool && !c->invocation && !c->sandbox && !c->peer);
+        break;
+    case CALL_RUNNING:
+        assert(!c->sandbox != !c->peer && c->invoker && !c->invocation);
+        break;
+    case CALL_ANSWERING:
+    case CALL_TUNNEL:
+        assert(c->invocation && (c->x || c->ops));
+        break;
+    case CALL_OVER:
+        break;
+    }
+}
+
 void call_body_move(struct gateway_call *c, enum call_body_at to)
 {
     assert(call_body_table[c->body.at].next & EDGE(to));
@@ -238,15 +266,14 @@ void call_leave_queue(struct gateway_call *c)
 {
     if (c->sm.at != CALL_QUEUED)
         return;
-    assert(c->pool && !c->invocation && !c->sandbox && !c->peer);
     queue_remove(&c->pool->queue, &c->waiting);
     load_changed(c->g, c->pool, 0, -1);
-    sm_move(&c->sm, CALL_NEW);
+    call_move(c, CALL_NEW);
 }
 
 void call_over(struct gateway_call *c)
 {
-    sm_move(&c->sm, CALL_OVER);
+    call_move(c, CALL_OVER);
     if (c->invocation)
         invoke_cancel(c->invoker, c->invocation);
 }
@@ -274,7 +301,7 @@ static void call_end(struct gateway_call *c)
 {
     assert(call_is_answering(c) && !c->invocation);
     stats_answered(c->g, c, c->attempt.status, gateway_now_us());
-    sm_move(&c->sm, CALL_OVER);
+    call_move(c, CALL_OVER);
     if (c->x)
         http_end(c->x);
     else if (c->ops)
@@ -343,12 +370,11 @@ static void attempt_start(struct gateway_call *c)
     char trace[FIELDS_TRACE_BYTES];
     struct err err = { 0 };
     uint64_t now_ms = loop_now_ms(g->loop);
-    assert(!c->sandbox != !c->peer && c->invoker && !c->invocation);
     c->times.started_us = gateway_now_us();
     c->attempt.is_lost = false;
     c->attempt.moved_ms = now_ms;
     c->attempt.deadline_ms = c->revision.request_ms ? now_ms + c->revision.request_ms : UINT64_MAX;
-    sm_move(&c->sm, CALL_RUNNING);
+    call_move(c, CALL_RUNNING);
     tick_by(g, call_due(c));
     int r = make_fields(c, trace);
     if (r < 0)
@@ -468,7 +494,7 @@ void call_place(struct gateway_call *c)
         refuse_queue_full(c);
         return;
     }
-    sm_move(&c->sm, CALL_QUEUED);
+    call_move(c, CALL_QUEUED);
     load_changed(g, p, 0, 1);
     tick_by(g, c->waiting.due_ms);
 }
@@ -529,7 +555,7 @@ static void retry(struct gateway_call *c, struct gateway_sandbox *failed, int r)
     c->waiting.due_ms = c->waiting.due_ms ? MIN(due, c->waiting.due_ms) : due;
     c->waiting.due_ms = MAX(c->waiting.due_ms, loop_now_ms(g->loop) + 1000);
     queue_push_front(&p->queue, &c->waiting);
-    sm_move(&c->sm, CALL_QUEUED);
+    call_move(c, CALL_QUEUED);
     load_changed(g, p, 0, 1);
     tick_by(g, c->waiting.due_ms);
 }
@@ -668,7 +694,7 @@ static void on_head(void *arg, int status, const struct headers *h)
     }
     buf_reset(&c->body.kept); /* no retry any more */
     c->body.is_partial = true;
-    sm_move(&c->sm, is_upgrade ? CALL_TUNNEL : CALL_ANSWERING);
+    call_move(c, is_upgrade ? CALL_TUNNEL : CALL_ANSWERING);
     if (c->ops) {
         c->ops->on_head(c->arg, status,
                         &c->answer.fields); /* without the fields that a function must not set */

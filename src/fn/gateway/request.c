@@ -223,7 +223,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
     }
     call_use_pool(c, fn);
     if (req->has_body && req->content_length <= GATEWAY_EAGER_BYTES) {
-        sm_move(&c->sm, CALL_BUFFERING);
+        call_move(c, CALL_BUFFERING);
         call_body_move(c, CALL_BODY_READING);
         http_read_body(x, spec->body_max);
         return;

@@ -58,7 +58,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
     if (r >= 0)
         r = headers_set(h, STR("host"), c->from.fields.host);
     if (r < 0) {
-        sm_move(&c->sm, CALL_OVER);
+        call_move(c, CALL_OVER);
         call_free(c);
         return err_sys(err, r, "copy a request");
     }
