@@ -245,7 +245,7 @@ static void check_result(uint32_t number)
 static void run_rest(const char *dir)
 {
     use(dir);
-    rig_until(&rig, !rig.async->scanning && rig_stats(&rig).pending == 0 &&
+    rig_until(&rig, !async_is_scanning(rig.async) && rig_stats(&rig).pending == 0 &&
                         rig.async->runs.n == 0 && rig_stats(&rig).lanes == 0);
     CHECK_INT(rows("d/"), 0);
     CHECK_INT(rows("b/"), 0);

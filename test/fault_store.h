@@ -26,6 +26,7 @@ static struct {
     struct store_backend backend;
     unsigned kinds;  /* what fails now */
     size_t n_spared; /* so many calls do not */
+    unsigned n_late; /* turns after which they fail */
     const char *prefix;
     size_t n_struck;
     VEC(struct faulty_watch) watches;
@@ -34,6 +35,7 @@ static struct {
 /* An answer that the real store does not give. */
 struct failing {
     struct defer turn;
+    unsigned n_late;
     store_get_cb get;
     store_range_cb range;
     store_txn_cb txn;
@@ -44,6 +46,11 @@ static inline void on_failing(struct defer *d)
 {
     struct failing *x = container_of(d, struct failing, turn);
     struct err err = { 0 };
+    if (x->n_late > 0) {
+        x->n_late--;
+        defer_start(faulty.loop, &x->turn, on_failing);
+        return;
+    }
     int r = err_set(&err, -ENOSPC, "the test's store fails");
     if (x->get)
         x->get(x->arg, r, NULL, 0, &err);
@@ -58,6 +65,7 @@ static inline int fail_later(struct failing how)
 {
     struct failing *x = xnew(struct failing);
     *x = how;
+    x->n_late = faulty.n_late;
     faulty.n_struck++;
     defer_start(faulty.loop, &x->turn, on_failing);
     return 0;
@@ -124,6 +132,7 @@ static inline void store_fails(unsigned kinds, const char *prefix)
     faulty.kinds = kinds;
     faulty.prefix = prefix;
     faulty.n_struck = faulty.n_spared = 0;
+    faulty.n_late = 0;
 }
 
 static inline void store_works(void)

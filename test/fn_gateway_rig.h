@@ -18,7 +18,7 @@
 static struct loop loop;
 static struct timer rig_guard;
 
-static void rig_on_guard(struct timer *t)
+static __attribute__((unused)) void rig_on_guard(struct timer *t)
 {
     TEST_FAIL("waited in vain");
 }
@@ -39,7 +39,7 @@ static void turns(int n)
 }
 
 /* Virtual time passes; timers that are due by then run. */
-static void pass(uint64_t ms)
+static __attribute__((unused)) void pass(uint64_t ms)
 {
     timer_stop(&loop, &rig_guard);
     loop_skip(&loop, ms);
@@ -263,7 +263,7 @@ static __attribute__((unused)) void order_member(struct order *o, const char *na
     o->ms[i] = &o->member[i];
 }
 
-static void order_send(struct order *o, struct plane *p)
+static __attribute__((unused)) void order_send(struct order *o, struct plane *p)
 {
     CHECK(p->stream);
     fn_stream_send(p->stream, &o->o.base);

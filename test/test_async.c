@@ -188,7 +188,7 @@ TEST(what_follows_an_attempt)
     struct rng rng = { 1 };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct async_verdict v =
-            async_judge(cases[i].policy, &cases[i].o, cases[i].attempts, 1000, 2000, &rng);
+            async_decide(cases[i].policy, &cases[i].o, cases[i].attempts, 1000, 2000, &rng);
         if (v.state != cases[i].state || v.status != cases[i].status ||
             v.is_dead != cases[i].is_dead)
             TEST_FAIL("case %zu: %s %u", i, async_state_name(v.state), v.status);
@@ -204,13 +204,13 @@ TEST(back_off_doubles_with_jitter_up_to_its_cap_and_ends_with_age)
     for (uint32_t attempts = 1; attempts < 30; attempts++) {
         uint64_t whole = attempts > 9 ? 300000 : MIN(UINT64_C(1000) << (attempts - 1), 300000);
         for (int i = 0; i < 100; i++) {
-            struct async_verdict v = async_judge(&p, &o, attempts, 5000, 5000, &rng);
+            struct async_verdict v = async_decide(&p, &o, attempts, 5000, 5000, &rng);
             CHECK(v.state == ASYNC_PENDING);
             CHECK(v.wall_due_ms - 5000 >= whole / 2 && v.wall_due_ms - 5000 <= whole);
         }
     }
     uint64_t late = 5000 + p.age_max_ms - 100;
-    struct async_verdict v = async_judge(&p, &o, 1, 5000, late, &rng);
+    struct async_verdict v = async_decide(&p, &o, 1, 5000, late, &rng);
     CHECK(v.state == ASYNC_EXPIRED && v.is_dead && v.status == 503);
     CHECK(async_is_too_old(&p, 5000, 5001 + p.age_max_ms));
     CHECK(!async_is_too_old(&p, 5000, 4000)); /* a clock that went back */
@@ -1137,7 +1137,7 @@ TEST(shared_storage_hands_over_when_a_lease_has_lapsed)
     g.opts.arg = &lapsed;
     rig_open(&g);
     rig_run(&g);
-    rig_until(&g, !g.async->scanning);
+    rig_until(&g, !async_is_scanning(g.async));
     rig_settle(&g);
     CHECK_INT(rig_stats(&g).pending, 0);
     lapsed = true;

@@ -96,7 +96,7 @@ TEST(what_is_no_event_is_said_why)
         const char *body, *says;
     } cases[] = {
         { "{", "event" },
-        { "[]", "no object" },
+        { "[]", "not a JSON object" },
         { "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"/s\"}", "'type'" },
         { "{\"specversion\":\"0.3\",\"id\":\"1\",\"source\":\"/s\",\"type\":\"t\"}",
           "specversion" },

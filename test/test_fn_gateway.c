@@ -1042,6 +1042,20 @@ TEST(a_deleted_function_answers_what_waits)
     finish();
 }
 
+TEST(what_waits_for_an_owner_without_an_address_is_answered)
+{
+    begin();
+    welcome("", 0);
+    get("f");
+    WAIT_FOR(plane.load[1].queued == 1);
+    struct order *o = order_new();
+    order_member(o, "g2", "no address");
+    order_send(o, &plane);
+    WAIT_FOR(a.ends);
+    check_refused(&a, 502, "GatewayLost");
+    finish();
+}
+
 TEST(a_revision_that_cannot_start_fails_what_waits_at_once)
 {
     begin();

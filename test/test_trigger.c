@@ -673,6 +673,50 @@ static void lose_history(struct rig *g, struct fake_call *w)
     settle(g);
 }
 
+TEST(a_change_that_fails_to_be_stored_during_a_list_is_not_lost)
+{
+    struct rig g;
+    rig_start(&g);
+    gw.owns = gw.alone = true;
+    start_api(&g);
+    asked.n = 0;
+    start_triggers(&g);
+    struct fn_trigger t = on_pods();
+    set(&g, "pay", 1, &t);
+    expect(&g, "/api/v1");
+    answer(&g, 200, RESOURCES);
+    expect(&g, "limit=1");
+    answer(&g, 200, "{\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[]}");
+    expect(&g, "watch=");
+    store_made_faulty(&g.loop, g.async->store);
+    store_fails(FAULT_WRITES, "c/");
+    faulty.n_late = 100;
+    struct fake_call *w = &api.call[asked.n++];
+    fake_head(w, 200);
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("a", "101", OLD) "}\n");
+    rig_until(&g, faulty.n_struck == 1);
+    fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    fake_end(w, 0);
+    expect(&g, "pods?limit=500"); /* the call of a is still on its way to the disk */
+    struct fake_call *list = &api.call[asked.n++];
+    rig_until(&g, stats().failures == 1);
+    CHECK(list->cancelled);
+    store_works();
+    fake_settle(&api);
+    settle(&g);
+    loop_skip(&g.loop, 2000);
+    w = answer_until_watch(&g);
+    CHECK(strstr(api.call[asked.n - 1].target, "resourceVersion=100"));
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("a", "101", OLD) "}\n");
+    rig_until(&g, g.n_calls == 1);
+    settle(&g);
+    rig_close_http(&g);
+    stop_triggers(&g);
+    stop_api(&g);
+    rig_fini(&g);
+    faulty_forget();
+}
+
 TEST(a_list_after_a_gap_tells_all_of_it_however_often_it_fails)
 {
     static const char first_form[] =

@@ -45,7 +45,7 @@ void fn_template_json(const struct json *spec, struct buf *to)
     buf_add_cstr(to, *between == '{' ? "{}" : "}");
 }
 
-/* ---------------------------------------------------------------- words */
+/* ---------------------------------------------------------------- keywords */
 
 /*
  * The schema has the bounds of these tables; they are checked again, since a cluster may have an
@@ -69,8 +69,10 @@ static int read_spec(struct arena *a, const struct bind_table *t, const struct j
     return bind_read(&b, t, spec, to);
 }
 
-/* Of a Secret or ConfigMap. It becomes a part of a path that is asked with the control plane's
- * rights: "../" or "?" in it would lead out of the namespace. */
+/*
+ * Name of a Secret or ConfigMap. It becomes part of a path that is requested with the control
+ * plane's rights: "../" or "?" would lead out of the namespace.
+ */
 static bool is_object_name(struct str s)
 {
     return s.n && meta_check_dns1123_subdomain(s).n == 0;
@@ -225,7 +227,7 @@ static const struct bind_field secret_fields[] = {
     BIND_STR("mountPath", struct fn_secret_file, path),
 };
 static const struct bind_table secret_table = BIND_TABLE(secret_fields, .check = check_secret);
-/* An element of pull_secrets, which is a name and nothing else. */
+/* An element of pull_secrets, which is a plain name. */
 static const struct bind_field pull_secret_fields[] = {
     { .name = { "name", 4 },
       .kind = BIND_KIND_STR,
@@ -398,7 +400,7 @@ static const struct bind_field async_fields[] = {
 };
 static const struct bind_table async_table = BIND_TABLE(async_fields);
 
-/* Letters, digits, '.', '-', '_', and as many slashes as said. */
+/* Letters, digits, '.', '-', '_', and up to the given number of slashes. */
 static bool is_plain_word(struct str s, size_t max, unsigned n_slashes)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -440,7 +442,7 @@ static int check_trigger(struct bind *b, const struct json *v, void *at)
     bool cron = json_getc(v, "cron"), event = json_getc(v, "event"), watch = json_getc(v, "watch");
     if (!t->name.n || cron + event + watch != 1)
         return BIND_FAIL(b, "needs a name, and one of cron, event and watch");
-    /* It is part of the keys of what it makes, which are of bounded length. */
+    /* It is part of keys in the store, which are of bounded length. */
     if (!is_plain_word(t->name, FN_NAME_MAX, 0))
         return bind_fail_in(b, "name", E_INVALID,
                             "'" STR_FMT "' is no name: letters, digits, '.', '-', '_', at most %d",
@@ -453,7 +455,7 @@ static int check_trigger(struct bind *b, const struct json *v, void *at)
     return cron ? check_schedule(b, t) : watch ? check_watch(b, t) : 0;
 }
 
-/* Words of a later version are ignored. */
+/* Values of later versions are ignored. */
 static int read_on(struct bind *b, const struct bind_field *f, const struct json *v, void *to)
 {
     struct fn_trigger *t = to;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a Function (dormouse.dev/v1alpha1) asks for: its spec, read, checked beyond its schema, with
- * every default filled in. The schema is crd.json, the page for users docs/functions.md. All roles
- * read the same bytes by this.
+ * The spec of a Function (dormouse.dev/v1alpha1), parsed, checked beyond its schema, with every
+ * default filled in. The schema is crd.json, the page for users docs/functions.md. All roles parse
+ * the same bytes with this.
  *
  * Times are in ms, memory in bytes, CPU in thousandths of a core, unless a name says otherwise.
  */
@@ -39,7 +39,7 @@ enum {
     FN_TRAFFIC_MAX = 16,
     FN_TRIGGERS_MAX = 32,
     FN_RETRY_ON_MAX = 64,
-    FN_REVISIONS_MAX = 20, /* kept; the oldest without traffic go */
+    FN_REVISIONS_MAX = 20, /* kept; the oldest without traffic are deleted */
     FN_BODY_MAX_DEFAULT = 16 << 20,
     FN_REQUEST_MS_DEFAULT = 300000,
     FN_REQUEST_MS_MAX = 3600000,
@@ -49,7 +49,7 @@ enum {
     FN_GRACE_MS_DEFAULT = 10000, /* SIGTERM to SIGKILL */
     FN_MEMORY_DEFAULT = 64 << 20,
     FN_CPU_DEFAULT = 100,
-    FN_LIGHT_MEMORY = 1 << 20, /* what is set aside for a sandbox that has nothing while it idles */
+    FN_LIGHT_MEMORY = 1 << 20, /* reserved for a sandbox that uses no memory while it is idle */
     FN_LIGHT_CPU = 0
 };
 
@@ -70,7 +70,7 @@ struct fn_traffic {
     uint32_t revision;        /* 0: the latest that is ready */
     uint32_t percent;         /* all entries without header and with percent: 100 together */
     struct str tag;           /* TAG.NAME.NAMESPACE as host, and field x-dormouse-tag; "": none */
-    struct str header, value; /* a request with this field goes here; "": none */
+    struct str header, value; /* requests with this field use this entry; "": none */
 };
 
 enum fn_trigger_kind { FN_TRIGGER_CRON, FN_TRIGGER_EVENT, FN_TRIGGER_WATCH };
@@ -97,7 +97,7 @@ struct fn_async {
     struct str dead_letter_url;
 };
 
-/* What sandboxes depend on: two specs that differ here are two revisions. */
+/* What sandboxes depend on: specs that differ here are different revisions. */
 struct fn_template {
     enum fn_runtime runtime;
     /* WASM: one origin (modules/module_source.h) */
@@ -109,41 +109,43 @@ struct fn_template {
     enum fn_pull pull;        /* with image */
     struct str *pull_secrets; /* Secrets with credentials for its registry */
     size_t n_pull_secrets;
-    struct str *command; /* OCI: in the place of the program and its arguments; none: as they are */
+    struct str *command; /* OCI: replaces the program and its arguments; none: those of the image */
     size_t n_command;
-    uint64_t fake_create_ms; /* FAKE: a creation takes so long, */
-    uint64_t fake_work_ms;   /* and a request that asks for nothing else */
+    uint64_t fake_create_ms; /* FAKE: duration of a creation, */
+    uint64_t fake_work_ms;   /* and of a request that does not set its own */
     struct str *args;
     size_t n_args;
     struct fn_env *env;
     size_t n_env;
     struct fn_secret_file *secrets;
     size_t n_secrets;
-    uint16_t port; /* OCI: where it listens inside; 8080; told as $PORT */
+    uint16_t port; /* OCI: where it listens inside; 8080; passed as $PORT */
     enum fn_protocol protocol;
     struct fn_name_value *node_selector;
     size_t n_node_selector;
     uint64_t cpu_milli, memory; /* limits of a sandbox; see fn_reserved_memory() */
-    bool has_cpu_limit; /* OCI: cpu_milli was asked for; otherwise it is set aside, and a weight */
+    bool has_cpu_limit; /* OCI: the spec has cpu_milli; otherwise the default is reserved, and only
+                           a weight */
     uint64_t pids_max;  /* OCI */
-    struct str readiness_path; /* OCI: 200..399 there; "": the port accepts */
+    struct str readiness_path; /* OCI: 200..399 means ready; "": ready when the port accepts */
     uint64_t readiness_ms;     /* from start to ready at most; 30000 */
 };
 
 struct fn_scale {
     enum fn_scale_policy policy;
     enum fn_metric metric;
-    uint32_t target;      /* soft: requests (or per second) that one sandbox should have; 0: limit,
-                           * or 100 without one */
+    uint32_t target; /* soft: requests (or requests per second) of one sandbox; 0: limit, or 100
+                        without one */
     uint32_t utilization; /* percent of the target; 70 */
     uint32_t min, max;    /* 0 and none (UINT32_MAX) */
     uint32_t initial;     /* right after a new revision; 0 */
-    uint32_t activation;  /* from nothing to this; 1 */
+    uint32_t activation;  /* the first creation makes this many; 1 */
     uint64_t stable_ms;   /* 60000 */
     uint32_t panic_window_percent, panic_threshold_percent; /* 10, 200 */
     uint32_t up_rate_percent, down_rate_percent;            /* 100000 (1000 times), 200 */
     uint64_t down_delay_ms;                                 /* 0 */
-    uint64_t idle_ms; /* the last sandbox stays so long after the last request; 0: the policy's */
+    uint64_t idle_ms; /* the last sandbox is kept for this time after the last request; 0: the
+                         policy's */
     int64_t burst;    /* target burst capacity; -1: always through the queue's owner; 0 */
 };
 
@@ -156,17 +158,17 @@ struct fn_spec {
     enum fn_balance balance;
     uint32_t queue_max;
     uint64_t queue_ms;
-    uint64_t idle_ms;          /* of a connection in mid request, either way; 0: none */
+    uint64_t idle_ms;          /* of a connection during a request, in either direction; 0: none */
     uint64_t body_max;         /* bytes */
     uint64_t response_max;     /* bytes; 0: none */
-    struct str *hosts, *paths; /* beside NAME.NAMESPACE and /fn/NAMESPACE/NAME */
+    struct str *hosts, *paths; /* besides NAME.NAMESPACE and /fn/NAMESPACE/NAME */
     size_t n_hosts, n_paths;
     struct fn_traffic *traffic; /* none: all to the latest */
     size_t n_traffic;
     struct fn_async async;
     struct fn_trigger *triggers;
     size_t n_triggers;
-    bool is_public; /* may be called without a token where the namespace asks for one */
+    bool is_public; /* may be called without a token where the namespace requires one */
 };
 
 /* The CustomResourceDefinitions of functions, JSON, one list. */
@@ -181,10 +183,13 @@ int fn_spec_read(struct arena *a, const struct json *spec, struct fn_spec *ret, 
 int fn_template_read(struct arena *a, const struct json *spec, struct fn_template *ret,
                      struct err *err);
 /*
- * What placement sets aside for one sandbox: of a container its limit; of a Wasm module, which has
- * neither memory nor threads between requests, at most FN_LIGHT_MEMORY. CPU: cpu_milli, which is
- * FN_LIGHT_CPU by default where there is no container.
+ * What placement reserves for one sandbox: for a container its limit; for a Wasm module, which has
+ * neither memory nor threads between requests, at most FN_LIGHT_MEMORY. CPU: cpu_milli, by default
+ * FN_LIGHT_CPU where there is no container.
  */
 uint64_t fn_reserved_memory(const struct fn_template *t);
-/* Its members that make up the template, in canonical order: equal text, equal revision. */
+/*
+ * The members of a spec that make up the template, in canonical order: equal text means equal
+ * revision.
+ */
 void fn_template_json(const struct json *spec, struct buf *to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams between roles; here: a pair in this process. What one end sends is encoded into the queue
- * of the other, which decodes it on the next turn of the loop.
+ * of the other end, which decodes it on the next turn of the loop.
  */
 #include "fn/stream_impl.h"
 
@@ -42,7 +42,7 @@ int fn_stream_deliver(struct fn_stream *s, struct str bytes, struct err *err)
 {
     ProtobufCMessage *m = protobuf_c_message_unpack(s->in, NULL, bytes.n, (const uint8_t *)bytes.p);
     if (!m)
-        return err_set(err, E_PARSE, "a message that is no %s", s->in->short_name);
+        return err_set(err, E_PARSE, "a message that is not a %s", s->in->short_name);
     s->ops->on_message(s->arg, m);
     protobuf_c_message_free_unpacked(m, NULL);
     return 0;
@@ -56,7 +56,7 @@ struct end {
     struct end *peer; /* NULL: it has closed */
     struct buf in;    /* sent by the peer: length, message, ... */
     struct defer turn;
-    int failed;                      /* told by on_end */
+    int failed;                      /* for on_end */
     bool closed, in_callback, ended; /* ended: on_end has run */
 };
 
@@ -84,7 +84,7 @@ static void finish(struct end *e)
     e->base.ops->on_end(e->base.arg, e->failed, &err);
 }
 
-/* What is there now; what its handlers cause to be sent waits for the next turn. */
+/* Deliver the present messages; messages that the handlers send wait for the next turn. */
 static void deliver(struct end *e)
 {
     struct buf in = e->in;
@@ -95,7 +95,7 @@ static void deliver(struct end *e)
         struct str bytes = rd_str(&r, rd_le32(&r));
         e->failed = fn_stream_deliver(&e->base, bytes, &err);
     }
-    if (rd_left(&r) && !e->closed && !e->failed) { /* the rest, before what came meanwhile */
+    if (rd_left(&r) && !e->closed && !e->failed) { /* the rest, before newer messages */
         struct buf rest = BUF_INIT(FN_STREAM_QUEUE * 2);
         (void)buf_add(&rest, r.p, rd_left(&r));
         (void)buf_add_str(&rest, buf_str(&e->in));
@@ -108,7 +108,7 @@ static void deliver(struct end *e)
 static void on_turn(struct defer *d)
 {
     struct end *e = container_of(d, struct end, turn);
-    if (!e->base.ops) { /* nobody listens yet: fn_stream_set() comes before the next turn */
+    if (!e->base.ops) { /* no handler yet: fn_stream_set() runs before the next turn */
         wake(e);
         return;
     }

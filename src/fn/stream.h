@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One end of a stream of messages (fn.proto) between two roles: a pair in this process, or gRPC
- * (io/grpc.h) between two. Whoever holds an end cannot tell which it is.
+ * (io/grpc.h) between two processes. The holder of an end does not see the difference.
  *
  * Loop thread only. Callbacks never run inside a call made on the stream; on_end is the last one.
- * Whoever holds an end releases it with fn_stream_close(), also after on_end or inside it.
+ * The holder releases its end with fn_stream_close(), also after on_end or inside it.
  */
 #pragma once
 
@@ -29,14 +29,16 @@ struct fn_stream_ops {
 };
 
 void fn_stream_set(struct fn_stream *s, const struct fn_stream_ops *ops, void *arg);
-/* The address that it comes from, as text without a port; "": a pair in this process, or one that
- * was dialed. Borrowed. */
+/*
+ * The address of the peer, as text without a port; "": a pair in this process, or a stream that was
+ * dialed. Borrowed.
+ */
 const char *fn_stream_from(const struct fn_stream *s);
 /* Encoded before it returns. Errors show as on_end. */
 void fn_stream_send(struct fn_stream *s, const ProtobufCMessage *m);
 /* Bytes that the peer has not taken yet. */
 size_t fn_stream_pending(const struct fn_stream *s);
-/* After what was sent. No callback comes any more, and `s` is gone. NULL is fine. */
+/* Ends after the messages that were sent. No callback follows, and `s` is freed. NULL is fine. */
 void fn_stream_close(struct fn_stream *s);
 
 /*
@@ -47,8 +49,8 @@ void fn_stream_pair(struct loop *loop, const ProtobufCMessageDescriptor *a_in,
                     struct fn_stream **b);
 
 /*
- * How a gateway or a worker reaches the control plane: dial() makes a stream that may end at any
- * time, also at once. Given; the dialer outlives its streams.
+ * How a gateway or a worker connects to the control plane: dial() makes a stream that may end at
+ * any time, also immediately. Given; the dialer outlives its streams.
  */
 struct fn_dialer {
     const struct fn_dialer_ops *ops;

@@ -19,5 +19,5 @@ struct fn_stream {
     char from[FN_PEER_MAX];
 };
 
-/* Decode and hand over. E_PARSE: that was no such message. */
+/* Decode and deliver. E_PARSE: not a message of this type. */
 int fn_stream_deliver(struct fn_stream *s, struct str bytes, struct err *err);

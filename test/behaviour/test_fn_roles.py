@@ -486,7 +486,7 @@ def test_a_hostile_worker_cannot_have_gateways_call_others(tmp_path):
             worker = HostileWorker(cell, address, address)
             taken.append(worker)
             why = text(fields(worker.next(10)[10][0]), 1)
-            assert "its address is no HOST:PORT" in why or f"its address {address[:-3]} is not the one" in why
+            assert "its address is not HOST:PORT" in why or f"its address {address[:-3]} is not the one" in why
         host = cell.deploy("f")
         worker = HostileWorker(cell, "127.0.0.1:1", f"unix:{tmp_path}/victim")
         taken.append(worker)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous calls; see async.h. This file: begin and end, when the next call runs, notes,
- * figures. submit.c puts calls on disk, pages.c reads which there are, run.c runs them, sweep.c
- * deletes results, take.c and serve.c speak with clients.
+ * Asynchronous calls; see async.h. This file: start and end, which call runs next, notes, figures.
+ * submit.c puts calls on disk, pages.c reads which calls there are, run.c runs them, sweep.c
+ * deletes results, take.c and serve.c handle requests of clients.
  */
 #include "fn/async/async_int.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    HISTORY_MS = 1000, /* nobody reads the past of calls */
+    HISTORY_MS = 1000, /* no reader needs old revisions of calls */
     HISTORY_REVISIONS = 1,
     RETRY_MS = 1000, /* after a page could not be read */
     LOOK_MS = 60000  /* while calls wait: a wall clock that was put forward is noticed so late */
@@ -42,7 +42,14 @@ uint64_t async_wall_ms(const struct async *a)
     return MAX(wall_ms(), a->begin_wall_ms + (boot_ms() - a->begin_boot_ms));
 }
 
-/* ------------------------------------------------------------------ life */
+/* ------------------------------------------------------------------ open and close */
+
+static const struct sm_state async_table[] = {
+    [ASYNC_OPEN] = { "open", EDGE(ASYNC_RUNNING) | EDGE(ASYNC_DRAINING) | EDGE(ASYNC_CLOSING) },
+    [ASYNC_RUNNING] = { "running", EDGE(ASYNC_DRAINING) | EDGE(ASYNC_CLOSING) },
+    [ASYNC_DRAINING] = { "draining", EDGE(ASYNC_CLOSING) },
+    [ASYNC_CLOSING] = { "closing", 0 },
+};
 
 static int open_store(struct async *a, struct err *err)
 {
@@ -55,7 +62,7 @@ static int open_store(struct async *a, struct err *err)
 
 int async_db(struct async *a, struct err *err)
 {
-    if (a->closing)
+    if (async_is_closing(a))
         return err_set(err, -ECANCELED, "closing");
     return a->store ? 0 : open_store(a, err);
 }
@@ -80,6 +87,7 @@ int async_open(const struct async_opts *opts, struct async **ret, struct err *er
         .wall_expires_ms = UINT64_MAX,
         .rng = { sys_random_u64() },
     };
+    sm_init(&a->sm, async_table, ASYNC_OPEN);
     lanes_init(&a->lanes,
                opts->function_running_max ? opts->function_running_max : ASYNC_FUNCTION_RUNNING_MAX,
                ASYNC_WINDOWS_MAX);
@@ -126,7 +134,7 @@ static void on_nothing_to_close(struct defer *d)
 
 void async_check_closed(struct async *a)
 {
-    if (!a->closing || a->runs.n > 0)
+    if (!async_is_closing(a) || a->runs.n > 0)
         return;
     if (a->store)
         store_close(a->store, on_store_closed, a);
@@ -136,8 +144,7 @@ void async_check_closed(struct async *a)
 
 void async_close(struct async *a, void (*done)(void *arg), void *arg)
 {
-    assert(!a->closing);
-    a->closing = true;
+    sm_move(&a->sm, ASYNC_CLOSING);
     a->on_closed = done;
     a->closed_arg = arg;
     timer_stop(a->loop, &a->due_timer);
@@ -154,19 +161,21 @@ void async_close(struct async *a, void (*done)(void *arg), void *arg)
         async_check_closed(a);
 }
 
-/* ------------------------------------------------------------------ what runs when */
+/* ------------------------------------------------------------------ scheduling */
 
 void async_start(struct async *a, struct async_functions functions)
 {
-    assert(!a->started);
+    assert(functions.ops && !a->functions.ops);
+    if (a->sm.at == ASYNC_OPEN)
+        sm_move(&a->sm, ASYNC_RUNNING);
     a->functions = functions;
-    a->started = true;
     async_rescan(a);
 }
 
 void async_drain(struct async *a)
 {
-    a->draining = true;
+    if (a->sm.at < ASYNC_DRAINING)
+        sm_move(&a->sm, ASYNC_DRAINING);
 }
 
 static void on_due(struct timer *t)
@@ -180,7 +189,7 @@ static void on_due(struct timer *t)
 static void on_pump(struct defer *d)
 {
     struct async *a = container_of(d, struct async, pump);
-    if (!a->started || a->draining || a->closing)
+    if (a->sm.at != ASYNC_RUNNING)
         return;
     uint64_t now = async_wall_ms(a);
     while (a->lanes.running < a->running_max && a->running_bytes < ASYNC_RUNNING_MAX_BYTES) {
@@ -193,7 +202,7 @@ static void on_pump(struct defer *d)
         run_start(a, l, &due);
     }
     uint64_t next = lanes_next_ms(&a->lanes);
-    bool is_full = next <= now; /* then whatever ends looks again */
+    bool is_full = next <= now; /* then the end of a call checks again */
     uint64_t after =
         next == UINT64_MAX || is_full ? UINT64_MAX : MIN(next - now, (uint64_t)LOOK_MS);
     if (a->pages_failed)
@@ -206,7 +215,7 @@ static void on_pump(struct defer *d)
 
 void async_pump(struct async *a)
 {
-    if (!a->closing)
+    if (!async_is_closing(a))
         defer_start(a->loop, &a->pump, on_pump);
 }
 
@@ -245,7 +254,7 @@ static void on_note_absent(struct defer *d)
 {
     struct async_note *n = container_of(d, struct async_note, absent);
     if (n->cb)
-        n->cb(n->arg, n->a->closing ? -ECANCELED : 0, STR_NULL, NULL);
+        n->cb(n->arg, async_is_closing(n->a) ? -ECANCELED : 0, STR_NULL, NULL);
     free(n);
 }
 
@@ -260,7 +269,7 @@ int async_note_get(struct async *a, struct str note, async_note_cb cb, void *arg
 {
     struct async_key k;
     int r = async_key_note(&k, note, err);
-    if (r >= 0 && a->closing)
+    if (r >= 0 && async_is_closing(a))
         r = err_set(err, -ECANCELED, "closing");
     if (r < 0)
         return r;
@@ -283,7 +292,7 @@ int async_note_put(struct async *a, struct str note, struct str value, async_not
     if (r < 0)
         return r;
     struct async_note *n = note_new(a, cb, arg);
-    if (!a->store && !value.p && !a->closing) { /* nothing to remove */
+    if (!a->store && !value.p && !async_is_closing(a)) { /* nothing to remove */
         defer_start(a->loop, &n->absent, on_note_absent);
         return 0;
     }

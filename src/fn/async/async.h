@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous calls: a request is acknowledged once it is on disk, runs later, is tried again
- * until the function's policy says enough, and leaves one result that can be fetched until its time
- * is over.
+ * Asynchronous calls: a request is acknowledged once it is on disk, runs later, is retried as the
+ * function's policy says, and leaves one result that can be fetched until it expires.
  *
  *     accepted (durable) -> pending <-> running -> succeeded | failed | expired | canceled -> gone
  *
- * At least one execution for each call that was acknowledged and not canceled, exactly one stored
- * result. The function sees `x-call-id`, the same for all attempts, and `x-faas-attempt`.
+ * At least one execution for each call that was acknowledged and not canceled, and exactly one
+ * stored result. The function sees `x-call-id`, the same for all attempts, and `x-faas-attempt`.
  *
- * Nothing of a waiting call is in memory but, of the next few of each function, id and time; how
- * the rows lie on disk: record.h. A call belongs to the gateway that took it, whose hash is the
- * beginning of the id.
+ * Of a waiting call nothing is in memory, except id and time of the next few calls of each
+ * function; record.h describes the rows on disk. A call belongs to the gateway that accepted it,
+ * whose hash is the first part of the id.
  *
- * Loop thread only. Callbacks never run inside the call that asked for them.
+ * Loop thread only. Callbacks never run inside the call that requested them.
  */
 #pragma once
 
@@ -30,7 +29,9 @@ enum {
     ASYNC_BODY_MAX = 16 << 20,         /* also where the function allows more: 413 */
     ASYNC_RESULT_MAX = 8 << 20,        /* beyond, the call has failed: 502 ResultTooLarge */
     ASYNC_TAKING_MAX_BYTES = 64 << 20, /* bodies on their way to the disk: 503 beyond */
-    /* Of the disk, beside twice the body: without it results could not be written. 503 below. */
+    /*
+     * Free disk space that is required, besides twice the body: results must still fit. Less: 503.
+     */
     ASYNC_DISK_RESERVE_BYTES = 16 << 20,
     ASYNC_RUNNING_MAX = 256,              /* at a time */
     ASYNC_RUNNING_MAX_BYTES = 128 << 20,  /* requests and results of those: no further one begins */
@@ -45,7 +46,7 @@ enum {
     ASYNC_URL_ATTEMPTS = 6,    /* callbacks, dead letters, events */
     ASYNC_EVENT_HOPS_MAX = 16, /* an event that answers an event that answers ... is dropped then */
     ASYNC_URL_TIMEOUT_MS = 30000,
-    ASYNC_BUSY_RETRY_MS = 1000 /* a function whose queue is full is left alone so long */
+    ASYNC_BUSY_RETRY_MS = 1000 /* after a function's queue was full */
 };
 
 /* What it needs of a gateway. */
@@ -59,10 +60,12 @@ struct async_functions_ops {
                   const struct invoke_request *req, const struct exchange_events *events,
                   void *events_arg, struct exchange **ret, struct err *err);
     const struct fn_spec *(*spec)(void *arg, struct str namespace, struct str name);
-    /* May the function be called by anybody, without a token? */
+    /* May anyone call the function, without a token? */
     bool (*is_open)(void *arg, struct str namespace, struct str name);
-    /* "host:port" of the living gateway whose name has this async_owner(); NULL: there is none.
-     * Valid until the caller returns to the loop. */
+    /*
+     * "host:port" of the live gateway whose name has this async_owner(); NULL: there is none. Valid
+     * until the caller returns to the loop.
+     */
     const char *(*peer)(void *arg, uint32_t owner);
 };
 struct async_functions async_over_gateway(struct gateway *g);
@@ -73,12 +76,13 @@ struct async_opts {
     struct loop *loop;
     const char *name;         /* of this gateway */
     const char *path;         /* of the database, made with the first call; copied */
-    struct tls_ctx *peer_tls; /* how other gateways are spoken to; kept; NULL: plain */
-    /* Callbacks and dead letters may go to loopback, link-local and private addresses. */
+    struct tls_ctx *peer_tls; /* for requests to other gateways; kept; NULL: plain */
+    /* Allow callbacks and dead letters to loopback, link-local and private addresses. */
     bool allow_private_urls;
     /*
-     * For storage that several gateways share: calls of which owners run here, beside the own ones;
-     * asked again by async_rescan(), when a lease has lapsed. NULL: all that are in the database.
+     * For storage that several gateways share: the owners whose calls run here, besides this
+     * gateway's own; evaluated again by async_rescan(), when a lease has lapsed. NULL: all calls in
+     * the database run here.
      */
     bool (*is_mine)(void *arg, uint32_t owner);
     void *arg;
@@ -87,7 +91,7 @@ struct async_opts {
 };
 
 /*
- * Opens the database if there is one, which blocks: before the loop runs. Nothing runs before
+ * Opens the database if it exists, which blocks: call it before the loop runs. Nothing runs before
  * async_start(). Errors: as store_open().
  */
 int async_open(const struct async_opts *opts, struct async **ret, struct err *err);
@@ -100,11 +104,11 @@ void async_start(struct async *a, struct async_functions functions);
  * an attempt. Calls are still taken.
  */
 void async_drain(struct async *a);
-/* Look for calls again whose owners are ours since. */
+/* Search again for calls whose owners this gateway has taken over. */
 void async_rescan(struct async *a);
 /*
- * Takes nothing any more; what runs is cut and will run again after the next start; done() last.
- * Exchanges that it took must be over: after gateway_stop().
+ * Accept no more calls; what runs is cut and runs again after the next start; done() last.
+ * Exchanges that it took must be over: call it after gateway_stop().
  */
 void async_close(struct async *a, void (*done)(void *arg), void *arg);
 
@@ -118,37 +122,37 @@ struct async_call {
     struct str callback; /* URL; "": none */
     /* An answer that is an event is published (async_set_events()) in the function's namespace. */
     bool publishes;
-    /* Kept in the same transaction as the call: how far whoever submits has come. "": none. */
+    /* Stored in the same transaction as the call: the position of the submitter. "": none. */
     struct str note, note_value;
 };
 /*
- * r 0: on disk. is_repeat: a call with this key was there already, `id` is its; the note has been
- * kept too. -EBUSY: too many wait. -ENOSPC and others: nothing has been kept.
+ * r 0: on disk. is_repeat: a call with this key existed already, `id` is that call's; the note has
+ * been stored. -EBUSY: too many wait. -ENOSPC and others: nothing has been stored.
  */
 typedef void (*async_submit_cb)(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is_repeat,
                                 const struct err *err);
-/* Errors: E_INVALID (URL, key), -EMSGSIZE (body), -EBUSY, -ECANCELED; what store_open() says. */
+/* Errors: E_INVALID (URL, key), -EMSGSIZE (body), -EBUSY, -ECANCELED; errors of store_open(). */
 int async_submit(struct async *a, const struct async_call *call, async_submit_cb cb, void *arg,
                  struct err *err);
 
-/* Notes: small values beside the calls, by name. value.p NULL: there is none. */
+/* Notes: small named values in the same store. value.p NULL: it does not exist. */
 typedef void (*async_note_cb)(void *arg, int r, struct str value, const struct err *err);
 int async_note_get(struct async *a, struct str note, async_note_cb cb, void *arg, struct err *err);
 /* value.p NULL: remove it. cb may be NULL. */
 int async_note_put(struct async *a, struct str note, struct str value, async_note_cb cb, void *arg,
                    struct err *err);
 
-/* Whoever takes events (trigger.h). */
+/* The consumer of events (trigger.h). */
 typedef void (*async_published_cb)(void *arg, int r, const struct err *err);
 struct async_events {
     /* A request below /v1/events/. */
     bool (*serve)(void *arg, struct http_exchange *x, const struct http_request *req);
-    /* An event in any form. cb once all calls that it makes are on disk, on a later turn. */
+    /* An event in any form. cb once all resulting calls are on disk, on a later turn. */
     int (*publish)(void *arg, struct str namespace, const struct headers *headers, struct str body,
                    async_published_cb cb, void *cb_arg, struct err *err);
     void *arg;
 };
-/* Copied. NULL: nobody; /v1/events/ is 404, and answers that are events wait. */
+/* Copied. NULL: none; /v1/events/ is 404, and events in answers wait. */
 void async_set_events(struct async *a, const struct async_events *events);
 
 struct async_stats {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/sm.h"
 #include "fn/async/lane.h"
 #include "fn/async/policy.h"
 #include "store/store.h"
@@ -12,6 +13,24 @@
 struct async_run;
 
 #define ASYNC_HOPS_FIELD "x-faas-event-hops"
+
+/*
+ * The life of struct async. A request is accepted in all states except the last.
+ *
+ *     OPEN --async_start()--> RUNNING --async_drain()--> DRAINING --async_close()--> CLOSING
+ *
+ * Each step may be left out.
+ */
+enum async_at {
+    ASYNC_OPEN, /* the functions are not known yet: no call runs */
+    ASYNC_RUNNING,
+    ASYNC_DRAINING, /* no further call begins, the others end */
+    ASYNC_CLOSING
+};
+
+/* Scans of the rows at d/: which lanes there are. After the first one all lanes on disk are known.
+ */
+enum async_scan_at { ASYNC_SCAN_NEVER, ASYNC_SCAN_FIRST, ASYNC_SCAN_DONE, ASYNC_SCAN_AGAIN };
 
 struct async {
     struct loop *loop;
@@ -24,10 +43,12 @@ struct async {
     size_t running_max;
     uint64_t pending_max, function_pending_max;
 
-    struct store *store; /* NULL: there is no database yet */
+    struct store *store; /* NULL: the database does not exist yet */
     struct async_functions functions;
-    bool started, draining, closing, scanning, rescan, pages_failed;
-    bool scanned; /* once: all lanes on disk are known */
+    struct sm sm; /* enum async_at */
+    enum async_scan_at scan;
+    bool wants_scan; /* another scan once this one has ended, or after a failure */
+    bool pages_failed;
     struct lanes lanes;
     struct map runs; /* struct async_run, by text of the id */
     size_t running_bytes, taking_bytes;
@@ -36,20 +57,28 @@ struct async {
     struct rng rng;
     uint64_t begin_wall_ms, begin_boot_ms;
     uint64_t wall_expires_ms; /* of the first result; UINT64_MAX: there is none */
-    bool sweeping;
+    bool is_sweeping;
     struct tls_ctx *tls;        /* for https URLs; made with the first one */
-    struct async_events events; /* functions NULL: nobody */
+    struct async_events events; /* functions NULL: no consumer */
     struct async_stats stats;
     void (*on_closed)(void *arg);
     void *closed_arg;
 };
 
 /*
- * Time of calls: the wall clock, but never behind what has passed since the start, suspended time
- * included. So a wall clock that is put back delays nothing, and one that was wrong at boot counts
- * once it is right.
+ * Time of calls: the wall clock, but never less than start time plus elapsed time, including
+ * suspended time. So a wall clock that is set back delays nothing, and one that was wrong at boot
+ * counts once it is right.
  */
 uint64_t async_wall_ms(const struct async *a);
+static inline bool async_is_closing(const struct async *a)
+{
+    return a->sm.at == ASYNC_CLOSING;
+}
+static inline bool async_is_scanning(const struct async *a)
+{
+    return a->scan == ASYNC_SCAN_FIRST || a->scan == ASYNC_SCAN_AGAIN;
+}
 
 /* ---- async.c ---- */
 
@@ -81,7 +110,7 @@ struct async_batch {
     struct arena arena;
     struct store_op ops[STORE_TXN_MAX_OPS];
     size_t n;
-    /* Calls that it makes pending, to be told of once it is committed. */
+    /* Pending calls that it adds; they are announced once it is committed. */
     struct {
         char lane[ASYNC_LANE_MAX];
         struct due due;
@@ -108,8 +137,8 @@ struct str batch_record(struct async_batch *b, const struct async_record *r);
 void batch_call(struct async_batch *b, uint32_t owner, const struct async_id *id,
                 struct async_record *r, struct str body, uint64_t wall_now_ms);
 /*
- * The end of a call whose rows are those of `was`: its result (fields and body of the answer) in
- * place of its request. Returns when it expires.
+ * The end of a call whose rows are those of `was`: its result (fields and body of the answer)
+ * replaces its request. Returns when it expires.
  */
 uint64_t batch_result(struct async_batch *b, const struct async_id *id,
                       const struct async_record *was, uint64_t rev, struct str lane,
@@ -122,7 +151,7 @@ uint64_t batch_result(struct async_batch *b, const struct async_id *id,
 void run_start(struct async *a, struct lane *l, const struct due *d);
 /* Ask it to end as canceled. */
 void run_cancel(struct async_run *run);
-/* Closing: cut it; nothing is written. */
+/* On close: cut it; nothing is written. */
 void run_cut(struct async_run *run);
 
 /* ---- url.c: one POST to a URL ---- */
@@ -133,7 +162,7 @@ typedef void (*url_post_cb)(void *arg, int r, int status, const char *reason,
                             const struct err *err);
 int url_post_start(struct async *a, struct str url, const struct headers *headers, struct str body,
                    url_post_cb cb, void *arg, struct url_post **ret, struct err *err);
-/* No callback comes any more. */
+/* No callback follows. */
 void url_post_cancel(struct url_post *p);
 
 /* ---- serve.c, take.c: requests ---- */

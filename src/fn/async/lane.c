@@ -57,16 +57,17 @@ static void lane_placed(void *entry, size_t place)
 
 static const struct heap_kind by_time = { sizeof(struct lane *), lane_before, lane_placed };
 
-/* Before its time changes: the order of the others does not depend on it. */
+/* Call it before its time changes: the order of the others does not depend on it. */
 static void stop_waiting(struct lanes *ls, struct lane *l)
 {
     if (l->heap_at)
         heap_remove(&by_time, NULL, &ls->waiting, l->heap_at);
 }
 
-/* Where it belongs after a change. In the ring it keeps its turn: lanes_next() looks again. */
+/* Move it to its place after a change. In the ring it keeps its turn: lanes_next() checks again. */
 static void place(struct lanes *ls, struct lane *l)
 {
+    assert(!l->heap_at);
     bool may_run = l->n > 0 && l->running < l->limit;
     if (!may_run)
         list_remove(&l->ready);
@@ -118,6 +119,7 @@ static bool window_insert(struct lanes *ls, struct lane *l, const struct due *d)
     memmove(slot + 1, slot, (l->n - at) * sizeof *slot);
     *slot = *d;
     l->n++;
+    assert(l->first + l->n <= l->cap);
     ls->entries++;
     return true;
 }
@@ -128,6 +130,7 @@ static void window_trim(struct lanes *ls, struct lane *l)
     size_t max = window_max(ls);
     if (l->reading || l->n <= max)
         return;
+    assert(ls->entries >= l->n);
     ls->entries -= l->n - max;
     l->n = max;
     l->edge = l->window[l->first + l->n - 1];
@@ -139,7 +142,7 @@ void lane_add(struct lanes *ls, struct lane *l, const struct due *d)
     stop_waiting(ls, l);
     l->pending++;
     ls->pending++;
-    /* While a page is read nobody knows on which side of it this row came to lie. */
+    /* While a page is being read it is unknown whether this row is in it. */
     if (!l->more || l->reading || (l->has_edge && due_cmp(d, &l->edge) <= 0))
         (void)window_insert(ls, l, d);
     window_trim(ls, l);
@@ -179,8 +182,10 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
         l->edge = d[n - 1];
         l->has_edge = true;
     }
-    if (more && l->has_edge) { /* those added meanwhile behind the page are left to the next one */
+    if (more &&
+        l->has_edge) { /* calls that were added after the page's end come with the next page */
         while (l->n > 0 && due_cmp(&l->window[l->first + l->n - 1], &l->edge) > 0) {
+            assert(ls->entries > 0);
             l->n--;
             ls->entries--;
         }
@@ -192,24 +197,27 @@ size_t lane_page(struct lanes *ls, struct lane *l, const struct due *d, size_t n
 
 void lane_page_failed(struct lane *l)
 {
+    assert(l->reading);
     l->reading = false;
 }
 
-/* ------------------------------------------------------------------ turns */
+/* ------------------------------------------------------------------ choice of the next call */
 
 struct lane *lanes_next(struct lanes *ls, uint64_t wall_now_ms, struct due *ret)
 {
     while (ls->waiting.n > 0 && begins_ms(ls->waiting.p[0]) <= wall_now_ms) {
         struct lane *l = ls->waiting.p[0];
+        assert(!list_is_linked(&l->ready));
         stop_waiting(ls, l);
         list_push_back(&ls->ring, &l->ready);
     }
     for (struct list *node; (node = list_pop_front(&ls->ring));) {
         struct lane *l = list_entry(node, struct lane, ready);
-        if (begins_ms(l) > wall_now_ms) { /* held since, or an earlier call is gone */
+        if (begins_ms(l) > wall_now_ms) { /* held since, or an earlier call was removed */
             place(ls, l);
             continue;
         }
+        assert(l->running < l->limit && ls->entries > 0 && !l->heap_at);
         *ret = l->window[l->first++];
         l->n--;
         ls->entries--;
@@ -232,13 +240,15 @@ void lane_done(struct lanes *ls, struct lane *l)
     stop_waiting(ls, l);
     l->running--;
     ls->running--;
-    if (l->pending > 0) { /* after a restart the count may be behind: it is made while calls run */
+    assert(ls->pending >= l->pending);
+    if (l->pending > 0) { /* after a restart the count may lag: it is made while calls run */
         l->pending--;
         ls->pending--;
     }
     place(ls, l);
     if (l->n > 0 || l->more || l->reading || l->running > 0)
         return;
+    assert(l->n == 0 && l->running == 0);
     ls->pending -= l->pending;
     stop_waiting(ls, l);
     list_remove(&l->ready);

@@ -32,7 +32,7 @@ static size_t take_page(struct async *a, struct lane *l, const struct store_kv *
         if (async_key_due_parse(kv[i].key, &lane, &d->wall_ms, &d->id))
             n_dues++;
         else
-            log_error("row of a call does not read back, ignoring", "key=" STR_FMT,
+            log_error("row of a call cannot be decoded, ignoring", "key=" STR_FMT,
                       STR_ARG(kv[i].key));
     }
     size_t n_new = lane_page(&a->lanes, l, dues, n_dues, more, is_running, a);
@@ -52,7 +52,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     struct async *a = pr->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(pr->lane));
     free(pr);
-    assert(l); /* one that reads stays */
+    assert(l); /* a lane that is being read exists */
     if (r < 0) {
         lane_page_failed(l);
         if (r != -ECANCELED) {
@@ -90,8 +90,8 @@ void pages_read(struct async *a, struct lane *l)
 /* ------------------------------------------------------------------ after a start */
 
 /*
- * The rows at d/, lane by lane: of a lane with many the first page is read and the others are
- * jumped over, so that what it costs is the number of lanes and not that of calls.
+ * The rows at d/, lane by lane. Of a lane with many rows the first page is read and the others are
+ * skipped, so that the cost depends on the number of lanes and not on the number of calls.
  */
 struct async_pages_scan {
     struct async *a;
@@ -108,7 +108,7 @@ static void on_counted(void *arg, int r, const struct store_page *page, const st
     free(pr);
 }
 
-/* How many lie behind the window; known a little later. */
+/* How many rows follow the window; the answer arrives later. */
 static void count_rest(struct async *a, struct lane *l)
 {
     struct page_read *pr = xnew(struct page_read);
@@ -135,20 +135,26 @@ static bool is_ours(const struct async *a, struct str lane)
     return owner == a->owner || !a->is_mine || a->is_mine(a->is_mine_arg, owner);
 }
 
+static void scan_failed(struct async *a)
+{
+    assert(async_is_scanning(a));
+    a->scan = a->scan == ASYNC_SCAN_FIRST ? ASYNC_SCAN_NEVER : ASYNC_SCAN_DONE;
+}
+
 static void scan_end(struct async_pages_scan *s)
 {
     struct async *a = s->a;
+    assert(async_is_scanning(a));
     buf_fini(&s->after);
     free(s);
-    a->scanning = false;
-    a->scanned = true;
-    if (a->rescan && !a->closing)
+    a->scan = ASYNC_SCAN_DONE;
+    if (a->wants_scan && !async_is_closing(a))
         async_rescan(a);
     async_sweep(a);
     async_pump(a);
 }
 
-/* Where the rows of the lane of row i end; *ret_lane stays empty if row i is none of ours. */
+/* Where the rows of the lane of row i end; *ret_lane stays empty if row i is not one of ours. */
 static size_t group_end(const struct store_page *page, size_t i, struct str *ret_lane)
 {
     struct str other;
@@ -166,8 +172,8 @@ static void take_group(struct async *a, struct str lane, const struct store_kv *
                        bool more)
 {
     struct lane *l = map_get(&a->lanes.by_key, lane);
-    /* One that calls taken before the first scan have made knows nothing of older ones. */
-    if (!is_ours(a, lane) || (l && (a->scanned || l->is_read || l->reading)))
+    /* A lane that was made by new calls before the first scan does not know older calls. */
+    if (!is_ours(a, lane) || (l && (a->scan >= ASYNC_SCAN_DONE || l->is_read || l->reading)))
         return;
     l = lanes_get(&a->lanes, lane);
     lane_reading(l);
@@ -183,12 +189,12 @@ static void on_scan(void *arg, int r, const struct store_page *page, const struc
     if (r < 0) {
         if (r != -ECANCELED) {
             log_error("calls cannot be read, trying again", "err=\"%s\"", err_text(err));
-            a->rescan = true; /* by the timer of failed pages */
+            a->wants_scan = true; /* by the timer of failed pages */
             a->pages_failed = true;
         }
         buf_fini(&s->after);
         free(s);
-        a->scanning = false;
+        scan_failed(a);
         async_pump(a);
         return;
     }
@@ -199,7 +205,7 @@ static void on_scan(void *arg, int r, const struct store_page *page, const struc
         bool more = end == page->n && page->more;
         if (lane.n)
             take_group(a, lane, page->kv + i, end - i, more);
-        if (lane.n && more) { /* behind all rows "d/LANE/": '0' follows '/' */
+        if (lane.n && more) { /* after all rows "d/LANE/": '0' follows '/' */
             buf_reset(&s->after);
             (void)buf_printf(&s->after, "d/" STR_FMT "0", STR_ARG(lane));
             jumped = true;
@@ -222,9 +228,9 @@ static void scan_next(struct async_pages_scan *s)
     struct store_range range = {
         .prefix = STR("d/"), .after = buf_str(&s->after), .limit = ASYNC_WINDOW, .keys_only = true
     };
-    if (s->a->closing || store_range(s->a->store, &range, on_scan, s, NULL) < 0) {
-        s->a->rescan = true;
-        s->a->scanning = false;
+    if (async_is_closing(s->a) || store_range(s->a->store, &range, on_scan, s, NULL) < 0) {
+        s->a->wants_scan = true;
+        scan_failed(s->a);
         buf_fini(&s->after);
         try_pages_later(s->a);
         free(s);
@@ -233,25 +239,25 @@ static void scan_next(struct async_pages_scan *s)
 
 void async_rescan(struct async *a)
 {
-    if (!a->started || a->closing || !a->store)
+    if (!a->functions.ops || async_is_closing(a) || !a->store)
         return;
-    a->rescan = a->scanning;
-    if (a->scanning)
+    a->wants_scan = async_is_scanning(a);
+    if (a->wants_scan)
         return;
-    a->scanning = true;
+    a->scan = a->scan == ASYNC_SCAN_NEVER ? ASYNC_SCAN_FIRST : ASYNC_SCAN_AGAIN;
     struct async_pages_scan *s = xnew(struct async_pages_scan);
     s->a = a;
     buf_init(&s->after, STORE_KEY_MAX_BYTES);
     scan_next(s);
 }
 
-/* ------------------------------------------------------------------ once more */
+/* ------------------------------------------------------------------ retry */
 
 void pages_retry(struct async *a)
 {
     VEC(struct lane *) wanting = { 0 };
     a->pages_failed = false;
-    if (a->rescan)
+    if (a->wants_scan)
         async_rescan(a);
     map_each (e, &a->lanes.by_key)
         if (lane_wants_page(&a->lanes, e->value))

@@ -44,7 +44,7 @@ static bool is_retryable(const struct fn_async *p, int status)
 
 /*
  * Doubles with each attempt; jitter over the upper half, so that calls which failed together do not
- * come back together and yet none comes back at once.
+ * return together, and none returns immediately.
  */
 static uint64_t backoff_ms(const struct fn_async *p, uint32_t attempts, struct rng *rng)
 {
@@ -59,9 +59,9 @@ bool async_is_too_old(const struct fn_async *policy, uint64_t wall_created_ms, u
            wall_now_ms - wall_created_ms > policy->age_max_ms;
 }
 
-struct async_verdict async_judge(const struct fn_async *policy, const struct async_outcome *o,
-                                 uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
-                                 struct rng *rng)
+struct async_verdict async_decide(const struct fn_async *policy, const struct async_outcome *o,
+                                  uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
+                                  struct rng *rng)
 {
     bool has_answer = o->r == 0 && o->status > 0;
     struct async_verdict v = { .status = has_answer ? (uint16_t)o->status : async_status_of(o->r) };

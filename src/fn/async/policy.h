@@ -13,23 +13,23 @@ struct async_outcome {
 };
 
 struct async_verdict {
-    enum async_state state; /* ASYNC_PENDING: once more at wall_due_ms */
+    enum async_state state; /* ASYNC_PENDING: again at wall_due_ms */
     uint64_t wall_due_ms;
-    uint16_t status; /* of the result: the answer's, or what stands for a missing one */
+    uint16_t status; /* of the result: the answer's, or a substitute if there was none */
     bool is_dead;    /* failed for good: a dead letter is due */
 };
 
-/* Those of fn_spec_read() for a spec that says nothing: for functions that are gone. */
+/* The defaults of fn_spec_read(): for functions that have been deleted. */
 extern const struct fn_async async_default_policy;
 /* Of callbacks and dead letters. */
 extern const struct fn_async async_url_policy;
 
 /* attempts: with this one. Ages count from wall_created_ms. */
-struct async_verdict async_judge(const struct fn_async *policy, const struct async_outcome *o,
-                                 uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
-                                 struct rng *rng);
+struct async_verdict async_decide(const struct fn_async *policy, const struct async_outcome *o,
+                                  uint32_t attempts, uint64_t wall_created_ms, uint64_t wall_now_ms,
+                                  struct rng *rng);
 /* Before an attempt: is it too old? */
 bool async_is_too_old(const struct fn_async *policy, uint64_t wall_created_ms,
                       uint64_t wall_now_ms);
-/* Status that stands for an attempt without an answer, by the code that ended it. */
+/* Status that stands for an attempt without an answer, by the code of its end. */
 uint16_t async_status_of(int r);

@@ -326,7 +326,7 @@ static bool ip4_is_private(uint32_t ip)
         { 0x0a000000, 8 },  /* RFC 1918 */
         { 0x64400000, 10 }, /* shared, RFC 6598 */
         { 0x7f000000, 8 },  /* loopback */
-        { 0xa9fe0000, 16 }, /* link-local: metadata of clouds lies here */
+        { 0xa9fe0000, 16 }, /* link-local: metadata services of clouds */
         { 0xac100000, 12 }, { 0xc0000000, 24 }, { 0xc0a80000, 16 },
         { 0xc6120000, 15 }, { 0xe0000000, 3 } /* multicast, reserved, broadcast */
     };
@@ -402,7 +402,10 @@ bool async_is_asked(const struct headers *h)
 
 int async_fields_keep(const struct headers *from, struct headers *to, struct err *err)
 {
-    /* What asks for what is done here would be obeyed again by the gateway that runs the call. */
+    /*
+     * Fields that request an asynchronous call would be obeyed again by the gateway that runs the
+     * call.
+     */
     static const char *const ours[] = {
         "x-faas-invocation-type",
         "x-amz-invocation-type",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How asynchronous calls lie in the store. Pure; any thread.
+ * The rows of asynchronous calls in the store. Pure; any thread.
  *
  *     c/ID                      the call: its request, later its result (struct async_record)
  *     b/ID/NNNN  a/ID/NNNN      body of request and of answer, in pieces, if not in the record
@@ -10,8 +10,8 @@
  *     n/NAME                    notes
  *
  * LANE is OWNER/f/NAMESPACE/NAME for calls of functions, OWNER/u/HOST:PORT for callbacks and dead
- * letters, which are calls as well, OWNER/e/NAMESPACE for events that functions answered with. TIME
- * is wall clock ms, 12 hexadecimal digits; IDs are hexadecimal too. Numbers in values are
+ * letters, which are calls as well, OWNER/e/NAMESPACE for events in answers of functions. TIME is
+ * wall clock ms, 12 hexadecimal digits; IDs are hexadecimal too. Numbers in values are
  * little-endian.
  */
 #pragma once
@@ -47,9 +47,10 @@ struct async_record {
     uint32_t attempts; /* that have ended */
     uint16_t status;   /* of the last attempt or of the result; 0: there was none */
     uint64_t wall_created_ms, wall_due_ms, wall_finished_ms, wall_expires_ms;
-    uint64_t age_max_ms;        /* of a delivery; 0: the function's policy says */
-    struct str namespace, name; /* the function; of a delivery: whose call it tells of */
-    /* A delivery goes here: a URL, or ASYNC_TO_EVENTS; "": the function is called. */
+    uint64_t age_max_ms; /* of a delivery; 0: the function's policy applies */
+    struct str namespace,
+        name; /* the function; of a delivery: the function of the call that it reports */
+    /* Target of a delivery: a URL, or ASYNC_TO_EVENTS; "": the function is called. */
     struct str url;
     struct str key, callback;  /* as in struct async_call */
     struct str parent;         /* of a delivery, text of the call's id */
@@ -67,7 +68,7 @@ int async_record_read(struct str bytes, struct async_record *ret, struct err *er
 void async_fields_write(struct buf *to, const struct headers *h);
 int async_fields_read(struct str bytes, struct headers *to, struct err *err);
 
-/* What a finished call leaves behind, in x/. */
+/* What remains of a finished call, in x/. */
 struct async_leftover {
     uint32_t n_pieces;
     struct str by_key; /* key of the row at i/; "": none */
@@ -89,7 +90,7 @@ void async_key_piece(struct async_key *k, char what, const struct async_id *id, 
 void async_key_pieces(struct async_key *k, char what, const struct async_id *id); /* prefix */
 void async_key_due(struct async_key *k, struct str lane, uint64_t wall_ms,
                    const struct async_id *id);
-/* Triggers have their own, so that no client takes the key of a firing that is to come. */
+/* Triggers have keys of their own, so that no client can take the key of a future firing. */
 void async_key_by_key(struct async_key *k, bool of_trigger, struct str namespace, struct str name,
                       struct str key);
 void async_key_expires(struct async_key *k, uint64_t wall_ms, const struct async_id *id);
@@ -104,8 +105,8 @@ bool async_key_expires_parse(struct str key, uint64_t *ret_wall_ms, struct async
 void async_lane_of(char ret[ASYNC_LANE_MAX], uint32_t owner, const struct async_record *r);
 
 /*
- * Where a call may be sent besides functions: http or https, a host, no user in it. E_INVALID with
- * the reason. ret_host: "host:port", lower case.
+ * Targets besides functions: http or https, a host, no user. E_INVALID with the reason. ret_host:
+ * "host:port", lower case.
  */
 enum { ASYNC_HOST_MAX = 272 };
 int async_url_check(struct str url, char ret_host[ASYNC_HOST_MAX], struct err *err);
@@ -118,7 +119,7 @@ bool async_path_parse(struct str target, struct async_id *ret);
 /* "/async-function/NAME" or "/async-function/NAME.NAMESPACE", and what follows, at least "/". */
 bool async_openfaas_parse(struct str target, struct str *ret_namespace, struct str *ret_name,
                           struct str *ret_rest);
-/* Does the request ask to be run later? */
+/* Does the request ask for an asynchronous call? */
 bool async_is_asked(const struct headers *h);
-/* The fields that are kept with a request: without those that ask for what happens here. */
+/* The fields that are stored with a request: without those that request an asynchronous call. */
 int async_fields_keep(const struct headers *from, struct headers *to, struct err *err);

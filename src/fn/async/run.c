@@ -27,6 +27,14 @@ static const struct sm_state run_states[] = {
     [RUN_STORE] = { "store", 0 },
 };
 
+/* Why the attempt is ended early; a later one in this list overrides an earlier one. */
+enum run_stop {
+    RUN_GOES_ON,
+    RUN_TOO_LARGE, /* the answer */
+    RUN_CANCELED,
+    RUN_CUT /* the process stops: nothing is written, the call stays pending */
+};
+
 struct async_run {
     struct async *a;
     struct sm at;
@@ -37,14 +45,13 @@ struct async_run {
     struct async_record rec; /* points into them */
     uint64_t rev;
     size_t counted_bytes; /* in async.running_bytes */
-    bool cancel, cut;
+    enum run_stop stop;
 
     struct exchange *call; /* of the gateway */
     struct url_post *post; /* or to a URL */
     int status;
     struct headers answer;
     struct buf body;
-    bool too_large;
     bool is_late; /* the function did not end in time */
 
     /* what STORE writes */
@@ -64,12 +71,13 @@ static void count_bytes(struct async_run *run, size_t n)
     run->a->running_bytes += n;
 }
 
-/* again: it stays as it is on disk and comes back into the lane, which is held so long. */
+/* again: the call stays on disk as it is and returns to the lane, which is held for hold_ms. */
 static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
 {
     struct async *a = run->a;
     struct lane *l = map_get(&a->lanes.by_key, str_of(run->lane));
-    assert(l); /* one that runs calls stays */
+    assert(l && l->running > 0); /* a lane that runs calls exists */
+    assert(!run->call && !run->post && a->running_bytes >= run->counted_bytes);
     if (run->is_late)
         lane_late(&a->lanes, l);
     else if (!again)
@@ -93,7 +101,9 @@ static void run_end(struct async_run *run, bool again, uint64_t hold_ms)
     async_check_closed(a);
 }
 
-/* The function has no room: wait for one of those that run, or, if none does, for a while. */
+/*
+ * The function has no room: wait until another running call ends; if none runs, for a fixed time.
+ */
 static void run_end_busy(struct async_run *run)
 {
     struct lane *l = map_get(&run->a->lanes.by_key, str_of(run->lane));
@@ -140,11 +150,11 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
 {
     struct async_run *run = arg;
     struct async *a = run->a;
-    if (run->cut || res->r == E_CONFLICT) { /* canceled meanwhile: that result stands */
+    if (run->stop == RUN_CUT || res->r == E_CONFLICT) { /* canceled since: that result stands */
         run_end(run, false, 0);
         return;
     }
-    if (res->r < 0) { /* the answer stays here until there is room for it */
+    if (res->r < 0) { /* the answer is kept in memory until it can be stored */
         log_warn("result cannot be stored, trying again", "call=%s err=\"%s\"", run->id,
                  err_text(err));
         run->retry_ms = backoff_next(run->retry_ms, STORE_RETRY_FIRST_MS, STORE_RETRY_MAX_MS);
@@ -162,12 +172,13 @@ static void on_stored(void *arg, const struct store_txn_result *res, const struc
 static void store_start(struct async_run *run)
 {
     struct err err = { 0 };
+    assert(run->at.at == RUN_STORE && run->batch.n > 0 && !run->call && !run->post);
     int r = store_txn(run->a->store, run->batch.ops, run->batch.n, on_stored, run, &err);
     if (r < 0)
         on_stored(run, &(struct store_txn_result){ .r = r }, &err);
 }
 
-/* ------------------------------------------------------------------ what followed */
+/* ------------------------------------------------------------------ result */
 
 static const struct fn_async *policy_of(const struct async_run *run)
 {
@@ -200,7 +211,7 @@ static void add_again(struct async_run *run, const struct async_verdict *v, cons
     run->is_retry = true;
 }
 
-/* Fields of the answer that describe the connection it came over are not the answer's. */
+/* Fields of the answer that describe its connection do not belong to the result. */
 static void keep_answer(struct headers *to, const struct headers *from)
 {
     static const char *const dropped[] = { "connection",        "keep-alive",
@@ -216,7 +227,7 @@ static void keep_answer(struct headers *to, const struct headers *from)
     }
 }
 
-/* What a callback or a dead letter says beside its body. */
+/* The fields of a callback or a dead letter. */
 static void add_delivery(struct async_run *run, struct async_record *r,
                          const struct headers *fields, struct str body,
                          const struct async_record *result)
@@ -286,9 +297,8 @@ static void add_event(struct async_run *run, const struct headers *fields, enum 
     uint64_t hops = hops_of(&asked) + 1;
     headers_fini(&asked);
     if (hops > ASYNC_EVENT_HOPS_MAX) {
-        log_warn("event left out: events that answer events go round",
-                 "function=" STR_FMT "/" STR_FMT, STR_ARG(run->rec.namespace),
-                 STR_ARG(run->rec.name));
+        log_warn("event dropped: answers to events form a loop", "function=" STR_FMT "/" STR_FMT,
+                 STR_ARG(run->rec.namespace), STR_ARG(run->rec.name));
         return;
     }
     for (size_t i = 0; i < fields->n; i++)
@@ -320,14 +330,14 @@ static bool may_call(const struct async_run *run, struct str namespace, struct s
         return false;
     if (str_eq(namespace, run->rec.namespace) || f->ops->is_open(f->arg, namespace, name))
         return true;
-    log_warn("dead letter left out: the namespace asks for a token",
+    log_warn("dead letter dropped: the namespace requires a token",
              "function=" STR_FMT "/" STR_FMT " to=" STR_FMT "/" STR_FMT,
              STR_ARG(run->rec.namespace), STR_ARG(run->rec.name), STR_ARG(namespace),
              STR_ARG(name));
     return false;
 }
 
-/* The request once more, to where failed ones go: a function or else a URL. */
+/* Send the request to the dead letter target: a function, else a URL. */
 static void add_dead_letter(struct async_run *run, const struct fn_async *policy,
                             const struct async_record *result)
 {
@@ -375,28 +385,28 @@ static void add_result(struct async_run *run, enum async_state state, const stru
         batch_result(&run->batch, &run->due.id, &run->rec, run->rev, str_of(run->lane), state,
                      v->status, result.reason, buf_str(&fields), buf_str(&run->body),
                      policy->result_ttl_ms, async_wall_ms(run->a));
-    bool tells = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
-    if (tells && str_is(run->rec.callback, ASYNC_TO_EVENTS))
+    bool notifies = run->rec.parent.n == 0 && state != ASYNC_CANCELED;
+    if (notifies && str_is(run->rec.callback, ASYNC_TO_EVENTS))
         add_event(run, &kept, state);
-    else if (tells && run->rec.callback.n)
+    else if (notifies && run->rec.callback.n)
         add_callback(run, &kept, &result);
-    if (tells && v->is_dead)
+    if (notifies && v->is_dead)
         add_dead_letter(run, policy, &result);
     buf_fini(&fields);
     headers_fini(&kept);
 }
 
 /* The attempt has ended (or could not begin: was_tried false). */
-static void run_judge(struct async_run *run, const struct async_outcome *o, bool was_tried)
+static void run_decide(struct async_run *run, const struct async_outcome *o, bool was_tried)
 {
     struct async *a = run->a;
     const struct fn_async *policy = policy_of(run);
     if (was_tried)
         run->rec.attempts++;
-    struct async_verdict v = async_judge(policy, o, run->rec.attempts, run->rec.wall_created_ms,
-                                         async_wall_ms(run->a), &a->rng);
+    struct async_verdict v = async_decide(policy, o, run->rec.attempts, run->rec.wall_created_ms,
+                                          async_wall_ms(run->a), &a->rng);
     const char *reason = o->reason;
-    if (run->cancel) {
+    if (run->stop == RUN_CANCELED) {
         v = (struct async_verdict){ .state = ASYNC_CANCELED };
         reason = "Canceled";
     } else if (!was_tried && !o->is_final) {
@@ -423,11 +433,13 @@ static void on_head(void *arg, int status, const struct headers *headers)
 static void on_data(void *arg, struct str chunk)
 {
     struct async_run *run = arg;
-    if (run->too_large || buf_add_str(&run->body, chunk) >= 0) {
-        count_bytes(run, run->too_large ? 0 : chunk.n);
+    if (run->stop != RUN_GOES_ON)
+        return;
+    if (buf_add_str(&run->body, chunk) >= 0) {
+        count_bytes(run, chunk.n);
         return;
     }
-    run->too_large = true;
+    run->stop = RUN_TOO_LARGE;
     exchange_cancel(run->call);
 }
 
@@ -437,24 +449,24 @@ static void on_call_end(void *arg, int r, const struct err *err)
     const char *reason = exchange_reason(run->call);
     run->call = NULL;
     run->is_late = r == -ETIMEDOUT;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
-    if (r < 0 && run->a->draining) {
+    if (r < 0 && run->a->sm.at >= ASYNC_DRAINING) {
         run_end(run, true, 0);
         return;
     }
-    if (r == -EBUSY && run->status == 0 && !run->cancel) { /* not the call's fault */
+    if (r == -EBUSY && run->status == 0 && run->stop < RUN_CANCELED) { /* not the call's fault */
         run_end_busy(run);
         return;
     }
     struct async_outcome o = { .status = run->status, .r = r, .reason = r < 0 ? reason : "" };
     if (r < 0 && (!reason || !*reason))
         o.reason = "ConnectionBroken";
-    if (run->too_large)
+    if (run->stop == RUN_TOO_LARGE)
         o = (struct async_outcome){ .r = E_LIMIT, .reason = "ResultTooLarge", .is_final = true };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static const struct exchange_events function_events = { .on_head = on_head,
@@ -469,13 +481,13 @@ static void on_posted(void *arg, int r, int status, const char *reason, const st
                                .r = r,
                                .reason = reason,
                                .is_final = r == E_DENIED || r == E_INVALID };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static void on_published(void *arg, int r, const struct err *err)
 {
     struct async_run *run = arg;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -483,7 +495,7 @@ static void on_published(void *arg, int r, const struct err *err)
                                .r = r,
                                .reason = r < 0 ? "NotPublished" : "",
                                .is_final = r == E_INVALID || r == E_PARSE };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 static int call_events(struct async_run *run, const struct headers *h, struct str body,
@@ -491,7 +503,7 @@ static int call_events(struct async_run *run, const struct headers *h, struct st
 {
     struct async_events *e = &run->a->events;
     if (!e->publish)
-        return err_set(err, -EBUSY, "nobody takes events now");
+        return err_set(err, -EBUSY, "there is no consumer of events");
     return e->publish(e->arg, run->rec.namespace, h, body, on_published, run, err);
 }
 
@@ -550,23 +562,23 @@ static void run_call(struct async_run *run)
                                .reason = r == -ENOENT ? "UnknownFunction" : "CannotBegin",
                                .is_final = r == -ENOENT || r == E_INVALID || r == E_PARSE ||
                                            r == E_CORRUPT };
-    run_judge(run, &o, true);
+    run_decide(run, &o, true);
 }
 
 /* ------------------------------------------------------------------ read */
 
-/* All of it is here. */
+/* The request is complete. */
 static void run_ready(struct async_run *run)
 {
-    if (run->a->draining && !run->cancel) {
+    if (run->a->sm.at >= ASYNC_DRAINING && run->stop < RUN_CANCELED) {
         run_end(run, true, 0);
         return;
     }
     const struct fn_async *policy = policy_of(run);
     bool is_old = async_is_too_old(policy, run->rec.wall_created_ms, async_wall_ms(run->a));
-    if (run->cancel || is_old) {
+    if (run->stop == RUN_CANCELED || is_old) {
         struct async_outcome o = { .r = -ETIMEDOUT, .reason = "TooOld" };
-        run_judge(run, &o, false);
+        run_decide(run, &o, false);
         return;
     }
     run_call(run);
@@ -593,7 +605,7 @@ static void read_pieces(struct async_run *run, struct str after)
 static void on_pieces(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct async_run *run = arg;
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -610,17 +622,18 @@ static void on_pieces(void *arg, int r, const struct store_page *page, const str
         read_pieces(run, async_key_str(&after));
         return;
     }
-    if (run->pieces.n != run->rec.body_bytes) { /* canceled between the two reads: it is gone */
+    if (run->pieces.n !=
+        run->rec.body_bytes) { /* canceled between the two reads, which deletes the pieces */
         run_end(run, false, 0);
         return;
     }
     run_ready(run);
 }
 
-/* A row that nobody can read must not be tried for ever. */
+/* A row that cannot be decoded must not be retried for ever. */
 static void drop_row(struct async_run *run, const struct err *err)
 {
-    log_error("call does not read back, leaving it", "call=%s err=\"%s\"", run->id, err_text(err));
+    log_error("call cannot be decoded, giving up", "call=%s err=\"%s\"", run->id, err_text(err));
     struct async_key k;
     async_key_due(&k, str_of(run->lane), run->due.wall_ms, &run->due.id);
     batch_delete(&run->batch, &k);
@@ -634,7 +647,7 @@ static void on_row(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
 {
     struct async_run *run = arg;
     struct err text = { 0 };
-    if (run->cut) {
+    if (run->stop == RUN_CUT) {
         run_end(run, false, 0);
         return;
     }
@@ -664,14 +677,14 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
 {
     char id[ASYNC_ID_TEXT];
     async_id_text(&d->id, id);
-    if (map_has(&a->runs, str_of(id))) { /* told of twice while a page was read */
+    if (map_has(&a->runs, str_of(id))) { /* added twice while a page was read */
         lane_done(&a->lanes, l);
         return;
     }
     struct async_run *run = xnew(struct async_run);
     run->a = a;
     run->due = *d;
-    assert(l->key.n < sizeof run->lane);
+    assert(l->running > 0 && l->key.n < sizeof run->lane);
     memcpy(run->lane, l->key.p, l->key.n);
     memcpy(run->id, id, sizeof id);
     sm_init(&run->at, run_states, RUN_READ);
@@ -688,21 +701,21 @@ void run_start(struct async *a, struct lane *l, const struct due *d)
 
 void run_cancel(struct async_run *run)
 {
-    if (run->cancel || run->at.at == RUN_STORE)
+    if (run->stop >= RUN_CANCELED || run->at.at == RUN_STORE)
         return;
-    run->cancel = true;
+    run->stop = RUN_CANCELED;
     if (run->call)
         exchange_cancel(run->call);
     if (run->post) {
         url_post_cancel(take_ptr(&run->post));
         struct async_outcome o = { .r = -ECANCELED, .reason = "Canceled" };
-        run_judge(run, &o, true);
+        run_decide(run, &o, true);
     }
 }
 
 void run_cut(struct async_run *run)
 {
-    run->cut = true;
+    run->stop = RUN_CUT;
     if (run->call)
         exchange_cancel(run->call);
     if (run->post || timer_is_armed(&run->retry)) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /v1/async/ID: what became of a call.
+ * /v1/async/ID: the state of a call.
  *
  *     GET, HEAD   202 it waits or runs; its result: status, fields and body of the answer; 410 it
  *                 was canceled; 404
  *     DELETE      200 canceled; 202 it runs and is being canceled; 409 it has ended; 404
  *
- * The id is the key to it: 128 random bits. An id that another gateway made is asked of that one.
+ * The id, 128 random bits, is also the credential. Requests for an id of another gateway are
+ * forwarded to that gateway.
  */
 #include "fn/async/async_int.h"
 
@@ -18,8 +19,8 @@ enum { FORWARD_TIMEOUT_MS = 10000, CANCEL_TRIES = 3 };
 
 struct async_serving {
     struct async *a;
-    struct http_exchange *x; /* NULL: the client is gone */
-    unsigned waiting;        /* callbacks of the store or of a peer that are owed */
+    struct http_exchange *x; /* NULL: the client has left */
+    unsigned waiting;        /* pending callbacks of the store or of a peer */
     struct async_id id;
     bool is_delete, is_head;
     unsigned tries;
@@ -144,7 +145,7 @@ static void on_piece(void *arg, int r, const struct store_page *page, const stru
         return;
     }
     if (r < 0 || page->n == 0 || page->kv[0].value.n > s->left ||
-        page->kv[0].key.n > sizeof s->after) { /* it has expired meanwhile */
+        page->kv[0].key.n > sizeof s->after) { /* it has expired since */
         http_abort(s->x);
         return;
     }
@@ -182,7 +183,7 @@ static void reply_result(struct async_serving *s, const struct async_record *rec
     (void)headers_addc(&h, "cache-control", "no-store");
     bool has_none = rec->status < 200 || rec->status == 204 || rec->status == 304;
     buf_init(&text, 64 << 10);
-    if (rec->body_bytes == 0 && rec->reason.n) { /* no answer: say what happened instead */
+    if (rec->body_bytes == 0 && rec->reason.n) { /* no answer: describe the call instead */
         (void)headers_set(&h, STR("content-type"), STR("application/json"));
         describe(&text, s, rec, async_state_name(rec->state));
     }
@@ -211,7 +212,7 @@ static void on_canceled(void *arg, const struct store_txn_result *res, const str
         char id[ASYNC_ID_TEXT];
         async_id_text(&s->id, id);
         struct async_run *run =
-            map_get(&a->runs, str_of(id)); /* began meanwhile: its result is void */
+            map_get(&a->runs, str_of(id)); /* started since: its result is void */
         if (run)
             run_cancel(run);
         a->stats.canceled++;
@@ -240,7 +241,8 @@ static void cancel(struct async_serving *s, const struct async_record *rec, uint
         return;
     }
     const struct fn_spec *spec =
-        a->started ? a->functions.ops->spec(a->functions.arg, rec->namespace, rec->name) : NULL;
+        a->functions.ops ? a->functions.ops->spec(a->functions.arg, rec->namespace, rec->name)
+                         : NULL;
     uint64_t ttl = spec ? spec->async.result_ttl_ms : async_default_policy.result_ttl_ms;
     async_lane_of(lane, async_id_owner(&s->id), rec);
     struct async_batch b = { .n = 0 };
@@ -305,7 +307,7 @@ static void look_up(struct async_serving *s)
 {
     struct async_key k;
     async_key_call(&k, &s->id);
-    if (!s->a->store || s->a->closing)
+    if (!s->a->store || async_is_closing(s->a))
         reply_absent(s);
     else if (store_get(s->a->store, async_key_str(&k), 0, on_row, s, NULL) < 0)
         reply_failed(s);
@@ -313,7 +315,7 @@ static void look_up(struct async_serving *s)
         s->waiting++;
 }
 
-/* ------------------------------------------------------------------ another gateway's */
+/* ------------------------------------------------------------------ calls of another gateway */
 
 static void on_peer_head(void *arg, int status, const struct headers *headers)
 {
@@ -407,7 +409,7 @@ static const char *peer_of(struct async *a, const struct async_id *id,
 {
     uint32_t owner = async_id_owner(id);
     bool is_mine = owner == a->owner || (a->is_mine && a->is_mine(a->is_mine_arg, owner));
-    if (is_mine || !a->started || headers_get(req->headers, "x-faas-async-forwarded").p)
+    if (is_mine || !a->functions.ops || headers_get(req->headers, "x-faas-async-forwarded").p)
         return NULL;
     return a->functions.ops->peer(a->functions.arg, owner);
 }

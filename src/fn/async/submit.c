@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call goes to disk; see async.h. */
+/* Writes a call to disk; see async.h. */
 #include "fn/async/async_int.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ struct submission {
     async_submit_cb cb;
     void *arg;
     struct async_key by_key; /* n 0: no idempotency key */
-    char *note, *note_value; /* to be kept also if the call is a repeat; NULL: none */
+    char *note, *note_value; /* stored also if the call is a repeat; NULL: none */
     size_t note_value_n;
 };
 
@@ -30,7 +30,7 @@ static void on_repeat_noted(void *arg, int r, struct str value, const struct err
     submission_end(arg, r, true, err);
 }
 
-/* Somebody was first with this key: theirs is the call. */
+/* A call with this key exists: return its id. */
 static void on_first(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                      const struct err *err)
 {
@@ -94,8 +94,8 @@ static int check(const struct async *a, const struct async_call *call, struct er
 }
 
 /*
- * A call that is taken will want to write its result, on a disk that may be full by then; what it
- * frees is not free before. The file need not exist yet: then its directory says.
+ * An accepted call will write its result, on a disk that may be full by then, and frees its own
+ * space only afterwards. If the file does not exist yet, check its directory.
  */
 static int check_disk(const struct async *a, size_t body_bytes, struct err *err)
 {
@@ -103,7 +103,7 @@ static int check_disk(const struct async *a, size_t body_bytes, struct err *err)
     char *slash = strrchr(a->path, '/');
     scoped(free_scoped) char *dir = slash ? xstrndup(a->path, (size_t)(slash - a->path)) : NULL;
     if (statvfs(dir && *dir ? dir : slash ? "/" : ".", &fs) != 0)
-        return 0; /* the store will say */
+        return 0; /* the store reports the error */
     uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
     uint64_t needed = ASYNC_DISK_RESERVE_BYTES + 2 * (uint64_t)body_bytes;
     if (free_bytes < needed && a->store) { /* the file does not shrink, but has room in it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results are deleted when their time is over, with all that belongs to them. */
+/* Deletes results that have expired, with all their rows. */
 #include "fn/async/async_int.h"
 
 #include "base/log.h"
@@ -20,7 +20,7 @@ static void sweep_later(struct async *a, uint64_t wall_ms)
 {
     uint64_t now = async_wall_ms(a);
     a->wall_expires_ms = wall_ms;
-    if (wall_ms == UINT64_MAX || a->closing)
+    if (wall_ms == UINT64_MAX || async_is_closing(a))
         timer_stop(a->loop, &a->sweep_timer);
     else
         timer_start(a->loop, &a->sweep_timer,
@@ -29,9 +29,9 @@ static void sweep_later(struct async *a, uint64_t wall_ms)
 
 void async_finished(struct async *a, uint64_t wall_expires_ms)
 {
-    if (!a->sweeping && wall_expires_ms < a->wall_expires_ms)
+    if (!a->is_sweeping && wall_expires_ms < a->wall_expires_ms)
         sweep_later(a, wall_expires_ms);
-    else if (a->sweeping)
+    else if (a->is_sweeping)
         a->wall_expires_ms = MIN(a->wall_expires_ms, wall_expires_ms);
 }
 
@@ -44,7 +44,7 @@ static void on_swept(void *arg, const struct store_txn_result *res, const struct
 {
     struct async_sweep *s = arg;
     struct async *a = s->a;
-    a->sweeping = false;
+    a->is_sweeping = false;
     if (res->r >= 0)
         a->stats.results_deleted += s->n;
     else
@@ -76,7 +76,7 @@ static void add_leftover(struct async_batch *b, const struct store_kv *kv,
 static void on_expired(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct async *a = arg;
-    a->sweeping = false;
+    a->is_sweeping = false;
     if (r < 0) {
         sweep_later(a, async_wall_ms(a) + RETRY_MS);
         return;
@@ -108,19 +108,19 @@ static void on_expired(void *arg, int r, const struct store_page *page, const st
         free(s);
         sweep_later(a, now + RETRY_MS);
     } else {
-        a->sweeping = true;
+        a->is_sweeping = true;
     }
     batch_fini(&b);
 }
 
 void async_sweep(struct async *a)
 {
-    if (a->sweeping || a->closing || !a->store)
+    if (a->is_sweeping || async_is_closing(a) || !a->store)
         return;
     struct store_range range = { .prefix = STR("x/"), .limit = SWEEP_PAGE };
-    a->wall_expires_ms = UINT64_MAX; /* those that finish meanwhile make it smaller again */
+    a->wall_expires_ms = UINT64_MAX; /* calls that finish during the sweep lower it again */
     if (store_range(a->store, &range, on_expired, a, NULL) < 0)
         sweep_later(a, async_wall_ms(a) + RETRY_MS);
     else
-        a->sweeping = true;
+        a->is_sweeping = true;
 }

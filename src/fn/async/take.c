@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that ask to be run later: read, put on disk, acknowledged with 202. */
+/* Requests for asynchronous calls: read, put on disk, acknowledged with 202. */
 #include "fn/async/async_int.h"
 
 #include "io/http.h"
@@ -8,7 +8,7 @@
 
 struct async_take_taking {
     struct async *a;
-    struct http_exchange *x; /* NULL: the client is gone */
+    struct http_exchange *x; /* NULL: the client has left */
     char namespace[FN_NAME_MAX + 1], name[FN_NAME_MAX + 1];
     struct str method, target; /* the exchange's */
     struct headers headers;
@@ -136,7 +136,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
     if (t->a->taking_bytes + chunk.n > ASYNC_TAKING_MAX_BYTES) {
         t->refused = true;
         t->a->stats.refused++;
-        async_refuse(x, 503, "TooManyCalls", "too many calls are being taken", 1);
+        async_refuse(x, 503, "TooManyCalls", "too many calls are being accepted", 1);
         return;
     }
     t->counted += chunk.n;
@@ -186,7 +186,7 @@ static struct str inner_target(struct str target, struct str namespace, struct s
     return rest.p[0] == '/' ? rest : target;
 }
 
-/* Host TAG.NAME.NAMESPACE...: the call will have no host, so the tag goes into its field. */
+/* Host TAG.NAME.NAMESPACE...: the call has no host, so the tag is put into its field. */
 static void keep_tag(struct headers *to, struct str host, struct str namespace, struct str name)
 {
     struct str tag, rest, of_name, of_namespace;

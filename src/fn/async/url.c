@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A callback or dead letter goes to a URL. The name is looked up here and the connection made to
- * the address that was checked, so that a name cannot point at one address when it is checked and
- * at another when it is used. Redirects are not followed; what is answered besides the status is
- * not looked at.
+ * Sends a callback or a dead letter to a URL. The name is resolved here and the connection uses the
+ * address that was checked, so that a name cannot resolve to one address at the check and to
+ * another at the connection. Redirects are not followed; of the response only the status is used.
  */
 #include "fn/async/async_int.h"
 
@@ -150,7 +149,7 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     while (r >= 0 && to && !p->a->allow_private_urls && async_address_is_private(to->ai_addr))
         to = to->ai_next;
     if (r >= 0 && !to) {
-        r = err_set(&err, E_DENIED, "'%s' is no public address", p->url.host);
+        r = err_set(&err, E_DENIED, "'%s' is not a public address", p->url.host);
         reason = "AddressNotAllowed";
     }
     if (r >= 0)

@@ -57,7 +57,7 @@ static void drop_revisions(struct catalog_entry *e)
     vec_fini(&e->revisions);
 }
 
-/* Counts live as pointers: one number needs no struct. */
+/* Counts are stored in the pointers: one number needs no struct. */
 static void count(struct catalog *c, struct str namespace, intptr_t by)
 {
     intptr_t n = (intptr_t)map_get(&c->counts, namespace) + by;
@@ -82,7 +82,7 @@ void catalog_retry_refused(struct catalog *c, struct str namespace)
         reflector_relist(c->functions);
 }
 
-/* Out of the plane, and without an object. */
+/* Remove it from the plane; it has no object. */
 static void forget_function(struct catalog_entry *e)
 {
     struct catalog *c = e->c;
@@ -90,7 +90,7 @@ static void forget_function(struct catalog_entry *e)
         plane_drop_function(c->opts.plane, e->number);
         c->by_number.p[e->number] = NULL;
         count(c, str_of(e->namespace), -1);
-        if (map_has(&c->rules, str_of(e->namespace))) /* there may be room for another one */
+        if (map_has(&c->rules, str_of(e->namespace))) /* another function may fit now */
             catalog_retry_refused(c, str_of(e->namespace));
     }
     if (e->write) {
@@ -147,7 +147,7 @@ static void add_revision(struct catalog_entry *e, uint32_t number, struct str te
                          bool is_written)
 {
     struct known_revision *r = find_revision(e, number);
-    if (r) { /* ours, back from the API; or another leader's, who was first */
+    if (r) { /* our own write, seen by the watch; or that of another leader */
         r->is_written |= is_written;
         if (is_written && !str_eq(str_of(r->template), template)) {
             free(r->template);
@@ -219,7 +219,7 @@ void catalog_set_trouble(struct catalog_entry *e, const char *reason, const char
     }
 }
 
-/* For gateways: without what may be secret, and without what only sandboxes need. */
+/* For gateways: without secrets, and without fields that only sandboxes need. */
 static void write_public_spec(struct arena *a, const struct json *spec, struct buf *to)
 {
     static const char *const left_out[] = { "env", "secrets", "args", "nodeSelector", "readiness" };
@@ -333,8 +333,8 @@ static void learn_status(struct catalog_entry *e, const struct json *object)
 }
 
 /*
- * The object has another status than it was to have: another client's, or ours that comes after a
- * change back to what it had before. It is written once more, and not again where that is no use.
+ * The status in the API differs from the computed one: another client wrote it, or our own write is
+ * seen after a change back. Write it once more, and not again if that does not help.
  */
 static void replace_status(struct catalog_entry *e)
 {
@@ -433,7 +433,7 @@ static void on_trouble(void *arg, int status, const struct err *err)
     static struct log_rate rate;
     uint64_t skipped;
     if (log_rate_ok(&rate, 10000, &skipped))
-        log_warn("functions cannot be followed", "status=%d reason=\"%s\"", status, err_text(err));
+        log_warn("functions cannot be watched", "status=%d reason=\"%s\"", status, err_text(err));
 }
 
 void catalog_check_synced(struct catalog *c)
@@ -485,7 +485,7 @@ static void on_revisions_synced(void *arg)
     struct catalog *c = arg;
     struct err err = { 0 };
     if (follow(c, "functions", &function_ops, &c->functions, &err) < 0)
-        log_error("functions cannot be followed", "reason=\"%s\"", err_text(&err));
+        log_error("functions cannot be watched", "reason=\"%s\"", err_text(&err));
 }
 
 static const struct reflector_ops revision_ops = { .on_object = on_revision,

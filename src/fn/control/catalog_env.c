@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is read from Secrets and ConfigMaps: environments and secret files of revisions, when the
- * plane is about to make sandboxes of them; tokens of FunctionPolicies, when a policy changes.
+ * What is read from Secrets and ConfigMaps: environments and secret files of revisions, before the
+ * plane makes sandboxes of them; tokens of FunctionPolicies, when a policy changes.
  */
 #include "fn/control/catalog_impl.h"
 
@@ -80,7 +80,7 @@ static void on_source(void *arg, int status, struct str body, const struct json 
     if (status == 200) {
         s->found = true;
         s->type = str_copy_arena(&g->arena, json_get_str(json, "type"));
-        const struct json *data = json_getc(json, "data"); /* neither has to have some */
+        const struct json *data = json_getc(json, "data"); /* both are optional */
         s->data = data ? json_clone(&g->arena, data) : NULL;
         s->uid = str_copy_arena(&g->arena, meta_uid(json));
     } else if (status != 404 && g->r >= 0) {
@@ -91,7 +91,7 @@ static void on_source(void *arg, int status, struct str body, const struct json 
         g->done(g);
 }
 
-/* done() runs later, or now if there is nothing to ask. */
+/* done() runs later, or now if there is nothing to read. */
 static void gather_start(struct gather *g)
 {
     g->starting = true;
@@ -122,7 +122,7 @@ static void gather_fini(struct gather *g)
     arena_fini(&g->arena);
 }
 
-/* A value of a Secret or ConfigMap; false: there is no such key. */
+/* A value of a Secret or ConfigMap; false: the key does not exist. */
 static bool value_of(struct arena *a, const struct catalog_env_source *s, struct str key,
                      struct str *ret)
 {
@@ -151,7 +151,7 @@ struct resolve {
 
 static int missing(struct err *err, bool is_secret, struct str object, struct str key)
 {
-    return err_set(err, E_INVALID, "%s '" STR_FMT "' is not there, or has no '" STR_FMT "'",
+    return err_set(err, E_INVALID, "%s '" STR_FMT "' does not exist, or has no '" STR_FMT "'",
                    is_secret ? "Secret" : "ConfigMap", STR_ARG(object), STR_ARG(key));
 }
 
@@ -199,8 +199,8 @@ static int fill_files(struct resolve *rs, struct plane_env *env, struct err *err
 }
 
 /*
- * Whose images these credentials get. By its uid too: a namespace that was deleted and made again
- * is another one, which has to show credentials of its own.
+ * The tenant whose images these credentials give. It contains the namespace's uid: a namespace that
+ * was deleted and created again is a different tenant and must present credentials of its own.
  */
 static int fill_tenant(struct resolve *rs, struct plane_env *env, struct err *err)
 {
@@ -208,7 +208,7 @@ static int fill_tenant(struct resolve *rs, struct plane_env *env, struct err *er
     if (!s)
         return 0;
     if (!s->found || !s->uid.n)
-        return err_set(err, E_INVALID, "namespace '%s' is not there", rs->g.namespace);
+        return err_set(err, E_INVALID, "namespace '%s' does not exist", rs->g.namespace);
     env->tenant =
         str_of(arena_printf(&rs->g.arena, "%s/" STR_FMT, rs->g.namespace, STR_ARG(s->uid)));
     return 0;
@@ -325,7 +325,7 @@ static void free_rule(struct namespace_rule *rule)
 
 static void on_again(struct timer *t);
 
-/* Tokens that cannot be read let nobody in; where that was the API's fault, it is asked again. */
+/* With unreadable tokens every request is refused; if the API failed, read them again. */
 static void on_tokens(struct gather *g)
 {
     struct token_read *read = container_of(g, struct token_read, g);

@@ -19,18 +19,18 @@ struct known_revision {
     char *template;
 };
 
-/* A Function, or what is left of one: revisions that came before it. */
+/* A Function, or a namespace and name of which only revisions are known so far. */
 struct catalog_entry {
     struct catalog *c;
     char *namespace, *name, *uid; /* one block; uid "": the Function itself is not known */
-    uint32_t number;              /* in the plane; 0: not there */
+    uint32_t number;              /* in the plane; 0: not registered */
     uint32_t ready;               /* the newest revision that was ready */
     uint64_t generation, version;
     uint64_t status_hash; /* of the status that the object has */
-    uint64_t wanted_hash; /* of the last that it was to have; 0: none yet */
-    uint64_t other_hash;  /* of one that it has instead, and that is being replaced; 0: none */
+    uint64_t wanted_hash; /* of the last status that was computed for it; 0: none yet */
+    uint64_t other_hash;  /* of a different status in the API that is being replaced; 0: none */
     int64_t since_s;      /* of the condition as it was written last */
-    char was_ready;       /* the same: first letter of its status; 0: none */
+    char was_ready;       /* likewise: first letter of its status; 0: none */
     VEC(struct known_revision) revisions; /* ascending */
     char *reason, *message;               /* of a spec that cannot be used; NULL: it can */
     uint64_t event_at_ms;
@@ -52,7 +52,7 @@ struct namespace_rule {
     struct plane_policy policy;
     VEC(struct token_source) tokens;
     struct token_read *read; /* under way */
-    struct timer again;      /* the API could not be asked */
+    struct timer again;      /* retry: the API could not be asked */
 };
 
 struct resolve;
@@ -74,7 +74,7 @@ struct catalog {
     unsigned n_writes;
     struct timer write_timer;
     uint64_t news_ms;  /* time of the last new or changed function */
-    uint64_t dirty_ms; /* time since which there is something to write */
+    uint64_t dirty_ms; /* since when an entry has waited to be written */
     bool synced, leads, closed;
     bool functions_synced, policies_synced;
 };
@@ -82,15 +82,18 @@ struct catalog {
 enum { ENTRY_KEY_MAX = 600 };
 struct str catalog_key(char buf[ENTRY_KEY_MAX], struct str namespace, struct str name);
 #define REASON_QUOTA "QuotaExceeded"
-/* A quota has room again: what it kept out is read once more. */
+/* A quota has room again: read again the functions that it excluded. */
 void catalog_retry_refused(struct catalog *c, struct str namespace);
 void catalog_set_trouble(struct catalog_entry *e, const char *reason, const char *message);
 
-/* Functions and the policies that guard them are known, with their tokens: only then it is told. */
+/*
+ * Functions and the policies that guard them are known, with their tokens. Only then is on_synced()
+ * called.
+ */
 void catalog_check_synced(struct catalog *c);
 
 /* ---- catalog_write.c ---- */
-void catalog_entry_touch(struct catalog_entry *e); /* something of it is to be written */
+void catalog_entry_touch(struct catalog_entry *e); /* part of it must be written */
 /* Of the status as an object has it; what catalog_write.c compares with. */
 uint64_t catalog_status_hash(const struct json *status);
 void catalog_end_persists(struct catalog *c);

@@ -80,7 +80,7 @@ static void watch_dirs(struct catalog *c)
     for (size_t i = 0; i < m->n_dirs; i++)
         if (module_dir_watch_start(m->sources, m->dirs[i], on_module_dir, c, &c->dir_watches[i],
                                    &err) < 0)
-            log_warn("modules that appear will not be noticed", "dir=\"%s\" reason=\"%s\"",
+            log_warn("directory of modules cannot be watched", "dir=\"%s\" reason=\"%s\"",
                      m->dirs[i], err_text(&err));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the leader writes: FunctionRevisions, status, Events. What is dirty waits a moment, so that
- * a burst of changes is one write; one write of a function is under way at a time, and a bounded
- * number of all. A status is only written if it differs from the one that is there.
+ * What the leader writes: FunctionRevisions, status, Events. Writes are delayed for a moment, so
+ * that a burst of changes is one write. One write of a function is in progress at a time, and a
+ * limited number of all. A status is only written if it differs from the one in the API.
  */
 #include "fn/control/catalog_impl.h"
 
@@ -31,7 +31,7 @@ struct catalog_write_verdict {
 };
 
 /* Ready is True only for the revision of the spec, whatever older revisions can serve. */
-static void judge(const struct catalog_entry *e, struct catalog_write_verdict *ret)
+static void evaluate(const struct catalog_entry *e, struct catalog_write_verdict *ret)
 {
     *ret = (struct catalog_write_verdict){ .ready = "True", .reason = "Deployed", .message = "" };
     if (e->number)
@@ -67,7 +67,7 @@ static struct json *add_condition(struct arena *a, struct json *conds,
     return cond;
 }
 
-/* Without the time of the conditions, which is not compared. */
+/* Without the times of the conditions, which are not compared. */
 static struct json *new_status(struct arena *a, struct catalog_entry *e,
                                const struct catalog_write_verdict *v)
 {
@@ -141,7 +141,7 @@ static void on_written(void *arg, int status, struct str body, const struct json
     if (!ok && status != 404 && status != 409)
         log_debug("status of a function", "function=%s/%s status=%d reason=\"%s\"", e->namespace,
                   e->name, status, err_text(err));
-    if (!ok && status != 404) { /* 404: it is gone, and the watch will say so */
+    if (!ok && status != 404) { /* 404: it was deleted, and the watch will report it */
         timer_start(c->opts.loop, &c->write_timer, CATALOG_RETRY_MS, on_write_timer);
         catalog_entry_touch(e);
     }
@@ -203,7 +203,7 @@ static bool write_revision(struct catalog_entry *e, const struct known_revision 
     return ok;
 }
 
-/* There may be more to collect, and the status has not been looked at. */
+/* There may be more to collect, and the status has not been checked. */
 static void on_collected(void *arg, int status, struct str body, const struct json *json,
                          const struct err *err)
 {
@@ -212,7 +212,7 @@ static void on_collected(void *arg, int status, struct str body, const struct js
     catalog_entry_touch(e);
 }
 
-/* The oldest that no traffic reaches, where there are too many. */
+/* The oldest one that no traffic reaches, if there are too many. */
 static bool collect_revision(struct catalog_entry *e)
 {
     struct arena a = { 0 };
@@ -286,14 +286,14 @@ static void write_event(struct catalog_entry *e, const struct catalog_write_verd
     arena_fini(&a);
 }
 
-/* ---------------------------------------------------------------- what is next */
+/* ---------------------------------------------------------------- scheduling of writes */
 
 static void write_status(struct catalog_entry *e)
 {
     struct arena a = { 0 };
     struct catalog_write_verdict v;
     char since[RFC3339_MAX];
-    judge(e, &v);
+    evaluate(e, &v);
     struct json *status = new_status(&a, e, &v);
     uint64_t hash = hash_json(status);
     e->wanted_hash = hash;
@@ -330,8 +330,10 @@ static void write_entry(struct catalog_entry *e)
         write_status(e);
 }
 
-/* While a client registers functions one after the other, status writes are delayed, so that it
- * waits for its own transactions only. The delay is bounded for clients that wait for a status. */
+/*
+ * While a client registers functions one after the other, status writes are delayed, so that it
+ * waits only for its own transactions. The delay is bounded for clients that wait for a status.
+ */
 static bool should_wait(const struct catalog *c)
 {
     uint64_t now_ms = loop_now_ms(c->opts.loop);
@@ -358,7 +360,7 @@ static void write_next(struct catalog *c)
             break;
         struct catalog_entry *e = list_entry(node, struct catalog_entry, dirty);
         if (e->write)
-            list_push_back(&skipped, &e->dirty); /* on_written() comes back here */
+            list_push_back(&skipped, &e->dirty); /* on_written() continues here */
         else
             write_entry(e);
     }
@@ -379,7 +381,7 @@ void catalog_entry_touch(struct catalog_entry *e)
         timer_start(c->opts.loop, &c->write_timer, CATALOG_WRITE_DELAY_MS, on_write_timer);
 }
 
-/* ---------------------------------------------------------------- sandboxes, to measure */
+/* ---------------------------------------------------------------- sandboxes in the API */
 
 struct persist {
     struct catalog *c;

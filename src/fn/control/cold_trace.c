@@ -15,7 +15,7 @@ struct cold_trace {
     int fd;
     struct buf lines;
     struct timer flush;
-    uint64_t lost; /* lines that found no room, or could not be written */
+    uint64_t lost; /* lines that were dropped or could not be written */
 };
 
 static void flush(struct cold_trace *t)
@@ -71,7 +71,7 @@ void cold_trace_add(struct cold_trace *t, const struct plane_created *c)
     uint64_t parts = (uint64_t)b->image_fetch + b->sandbox_create + b->sandbox_start +
                      b->network_setup + b->readiness_probe + b->snapshot_creation +
                      b->find_snapshot;
-    /* Endpoints travel with the answer and nothing is written to a database: 0 both. */
+    /* Endpoints travel with the answer and nothing is written to a database: both columns are 0. */
     bool is_default = str_is(c->namespace, "default"); /* its functions have plain names */
     buf_printf(&t->lines,
                "%" PRId64 "," STR_FMT "%s" STR_FMT ",%" PRIx64

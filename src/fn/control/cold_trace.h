@@ -11,7 +11,7 @@ struct cold_trace;
 
 enum { COLD_TRACE_BUFFER_BYTES = 256 << 10, COLD_TRACE_FLUSH_MS = 1000 };
 
-/* Makes dir/cold_start_trace.csv, or goes on with the one that is there. */
+/* Create dir/cold_start_trace.csv, or append to the existing file. */
 int cold_trace_open(struct loop *loop, const char *dir, struct cold_trace **ret, struct err *err);
 /* NULL is fine. */
 void cold_trace_close(struct cold_trace *t);

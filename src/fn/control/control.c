@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* The address in a Lease's holder: "ADDRESS_NAME_UUID"; "local_...": it has none. */
+/* The address in the holder of a Lease: "ADDRESS_NAME_UUID"; "local_...": it has none. */
 static struct str address_of(const char *identity)
 {
     struct str address, rest;
@@ -35,7 +35,7 @@ static void follow(struct control *c)
     plane_follow(c->plane, is_own ? "" : address);
     if (!led)
         return;
-    log_warn("functions: this control plane leads no more", "name=%s", c->name);
+    log_warn("functions: this control plane leads no longer", "name=%s", c->name);
     catalog_set_leads(c->catalog, false);
     list_each_safe (node, &c->peers)
         control_drop_peer(list_entry(node, struct peer_stream, node));
@@ -54,7 +54,7 @@ static void lead(struct control *c)
 
 static void dial_leader(struct control *c);
 
-/* Whoever holds the Lease leads once it knows the functions. */
+/* The holder of the Lease leads once it knows the functions. */
 static void update(struct control *c)
 {
     if (c->stopping)
@@ -83,13 +83,13 @@ static void on_holder(void *arg, const char *identity)
 static void on_synced(void *arg)
 {
     struct control *c = arg;
-    log_info("functions are known", "");
+    log_info("functions listed", "");
     update(c);
     if (!plane_leads(c->plane) && c->opts.on_leads)
         c->opts.on_leads(c->opts.arg, false); /* a follower is ready, too */
 }
 
-/* ---------------------------------------------------------------- the leader's end, noticed */
+/* ---------------------------------------------------------------- detection of the leader's end */
 
 static void on_link_timer(struct timer *t)
 {
@@ -110,7 +110,7 @@ static void on_link_end(void *arg, int r, const struct err *err)
     scoped(free_scoped) char *holder = take_ptr(&c->linked_to);
     drop_link(c);
     if (was_up) {
-        log_info("the leader has gone", "holder=%s", holder);
+        log_info("connection to the leader lost", "holder=%s", holder);
         plane_expect(c->plane);
         leader_holder_gone(c->leader, holder);
     }
@@ -140,7 +140,7 @@ static void dial_leader(struct control *c)
     fn_stream_send(c->link, &hello.base);
 }
 
-/* ---------------------------------------------------------------- those who wait for our end */
+/* ---------------------------------------------------------------- streams of followers */
 
 void control_drop_peer(struct peer_stream *peer)
 {
@@ -228,7 +228,7 @@ struct fn_dialer *control_worker_dialer(struct control *c)
     return &c->worker_dialer;
 }
 
-/* ---------------------------------------------------------------- what the plane asks */
+/* ---------------------------------------------------------------- plane_ops */
 
 static void on_change(void *arg, uint32_t function)
 {
@@ -274,7 +274,7 @@ static const struct plane_ops plane_ops = { .on_persist = on_persist,
                                             .on_deposed = on_deposed,
                                             .on_created = on_created };
 
-/* ---------------------------------------------------------------- begin, end */
+/* ---------------------------------------------------------------- new and free */
 
 static void start_leader(struct control *c)
 {

@@ -9,7 +9,7 @@
 #include "fn/control/control.h"
 #include "fn/control/plane.h"
 
-/* A control plane that waits for our end. */
+/* A stream of another control plane, which waits for this one to end. */
 struct peer_stream {
     struct fn_stream *stream;
     struct list node;

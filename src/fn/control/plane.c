@@ -32,6 +32,7 @@ struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t
 
 void plane_changed(struct plane *p, struct control_plane_function *f)
 {
+    assert(p->functions.p[f->number] == f);
     if (f->dirty || f->dropped)
         return;
     f->dirty = true;
@@ -39,7 +40,7 @@ void plane_changed(struct plane *p, struct control_plane_function *f)
     plane_send_later(p);
 }
 
-void plane_tell(struct control_plane_revision *rev)
+void plane_notify_change(struct control_plane_revision *rev)
 {
     if (!rev->f->dropped)
         rev->p->opts.ops->on_change(rev->p->opts.arg, rev->f->number);
@@ -60,12 +61,12 @@ void plane_send_later(struct plane *p)
 
 /* ---------------------------------------------------------------- namespaces */
 
-static struct namespace *need_namespace(struct plane *p, struct str name)
+static struct plane_namespace *need_namespace(struct plane *p, struct str name)
 {
-    struct namespace *ns = map_get(&p->namespaces, name);
+    struct plane_namespace *ns = map_get(&p->namespaces, name);
     if (ns)
         return ns;
-    ns = xnew(struct namespace);
+    ns = xnew(struct plane_namespace);
     ns->policy.sandboxes = UINT32_MAX;
     ns->policy.memory = UINT64_MAX;
     (void)map_put(&p->namespaces, name, ns);
@@ -73,7 +74,7 @@ static struct namespace *need_namespace(struct plane *p, struct str name)
     return ns;
 }
 
-static void tidy_namespace(struct plane *p, struct namespace *ns)
+static void tidy_namespace(struct plane *p, struct plane_namespace *ns)
 {
     if (ns->functions || ns->sandboxes || ns->has_policy || ns->dirty)
         return;
@@ -83,7 +84,7 @@ static void tidy_namespace(struct plane *p, struct namespace *ns)
 
 void plane_set_policy(struct plane *p, struct str name, const struct plane_policy *policy)
 {
-    struct namespace *ns = need_namespace(p, name);
+    struct plane_namespace *ns = need_namespace(p, name);
     free((void *)ns->policy.tokens);
     ns->policy = (struct plane_policy){ .sandboxes = UINT32_MAX, .memory = UINT64_MAX };
     ns->has_policy = policy != NULL;
@@ -97,7 +98,7 @@ void plane_set_policy(struct plane *p, struct str name, const struct plane_polic
     ns->dirty = true;
     p->policies_changed = true;
     plane_send_later(p);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
 }
 
 /* ---------------------------------------------------------------- configurations */
@@ -211,18 +212,20 @@ static int set_revision(struct plane *p, struct control_plane_function *f,
     if (e >= 0 && rev) {
         drop_config(p, rev->config);
         rev->config = config;
-        rev->is_ready |= r->is_ready;
+        if (r->is_ready && rev->readiness == PLANE_UNREADY)
+            plane_revision_move(rev, PLANE_READY);
     } else if (e >= 0) {
         rev = xnew(struct control_plane_revision);
-        *rev = (struct control_plane_revision){ .p = p,
-                                                .f = f,
-                                                .number = r->number,
-                                                .template = str_dup(r->template),
-                                                .template_n = (uint32_t)r->template.n,
-                                                .config = config,
-                                                .first = TABLE_NONE,
-                                                .is_ready = r->is_ready,
-                                                .wants_env = wants_env(&t) };
+        *rev =
+            (struct control_plane_revision){ .p = p,
+                                             .f = f,
+                                             .number = r->number,
+                                             .template = str_dup(r->template),
+                                             .template_n = (uint32_t)r->template.n,
+                                             .config = config,
+                                             .first = TABLE_NONE,
+                                             .readiness = r->is_ready ? PLANE_READY : PLANE_UNREADY,
+                                             .wants_env = wants_env(&t) };
         scale_init(&rev->scale);
         f->revisions = xrealloc(f->revisions, (f->n_revisions + 1) * sizeof(void *));
         f->revisions[f->n_revisions++] = rev;
@@ -236,11 +239,12 @@ static int set_revision(struct plane *p, struct control_plane_function *f,
     return e;
 }
 
-/* The newest that is ready; the newest at all where none is. */
+/* The newest ready one; if none is ready, the newest. */
 static uint32_t latest_ready(const struct control_plane_function *f)
 {
     for (uint32_t i = f->n_revisions; i > 0; i--)
-        if (f->revisions[i - 1]->is_ready && f->revisions[i - 1]->number <= f->latest)
+        if (f->revisions[i - 1]->readiness != PLANE_UNREADY &&
+            f->revisions[i - 1]->number <= f->latest)
             return f->revisions[i - 1]->number;
     return f->latest;
 }
@@ -253,11 +257,11 @@ static void set_reachable(struct control_plane_function *f, uint32_t number, boo
 
 /* Which revisions may get requests: those of the traffic rules, and a new one that is still coming
  * up. */
-static void judge_reachable(struct control_plane_function *f)
+static void update_reachable(struct control_plane_function *f)
 {
     bool *now = xnew_n(bool, f->n_revisions + 1);
     uint32_t n = f->n_revisions;
-    if (!find_revision(f, f->latest)->is_ready)
+    if (find_revision(f, f->latest)->readiness == PLANE_UNREADY)
         set_reachable(f, f->latest, now);
     if (f->n_traffic == 0)
         set_reachable(f, f->latest_ready, now);
@@ -277,7 +281,16 @@ static void judge_reachable(struct control_plane_function *f)
     free(now);
 }
 
-void plane_judge(struct control_plane_function *f)
+void plane_revision_move(struct control_plane_revision *rev, enum plane_readiness to)
+{
+    static const uint8_t edges[] = { [PLANE_UNREADY] = EDGE(PLANE_ASSUMED) | EDGE(PLANE_READY),
+                                     [PLANE_ASSUMED] = EDGE(PLANE_UNREADY) | EDGE(PLANE_READY),
+                                     [PLANE_READY] = EDGE(PLANE_UNREADY) | EDGE(PLANE_READY) };
+    assert(edges[rev->readiness] & EDGE(to));
+    rev->readiness = to;
+}
+
+void plane_update_ready(struct control_plane_function *f)
 {
     struct plane *p = f->revisions[0]->p;
     if (f->dropped)
@@ -286,12 +299,12 @@ void plane_judge(struct control_plane_function *f)
     if (f->latest_ready != now)
         plane_changed(p, f);
     f->latest_ready = now;
-    judge_reachable(f);
+    update_reachable(f);
 }
 
 /*
- * The one before a latest that has not shown yet that it works: it may get the traffic back. A
- * proven one, or else the newest that is ready.
+ * The revision before a latest one that has not been proven: it may get the traffic back. A proven
+ * one, else the newest ready one.
  */
 static const struct control_plane_revision *fallback_of(const struct control_plane_function *f)
 {
@@ -300,7 +313,8 @@ static const struct control_plane_revision *fallback_of(const struct control_pla
         return NULL;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct control_plane_revision *rev = f->revisions[i];
-        if (rev != latest && rev->is_ready && (!best || rev->is_proven || !best->is_proven))
+        if (rev != latest && rev->readiness != PLANE_UNREADY &&
+            (!best || rev->is_proven || !best->is_proven))
             best = rev;
     }
     return best;
@@ -318,7 +332,7 @@ void plane_tidy(struct plane *p, struct control_plane_function *f)
             continue;
         }
         if (f->dropped)
-            plane_tell_deleted(rev);
+            plane_notify_deleted(rev);
         plane_unlearn(p, f->number, rev->number, f->dropped);
         free_revision(rev);
     }
@@ -384,7 +398,7 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     for (size_t i = 0; i < in->n_revisions && r >= 0; i++)
         r = set_revision(p, f, in, &in->revisions[i], err);
     if (r < 0) {
-        if (is_new) { /* it has no texts yet by which it would be found */
+        if (is_new) { /* it has no name yet and cannot be found */
             (void)map_del(&p->by_uid, in->uid);
             plane_drop_function(p, f->number);
         }
@@ -393,16 +407,14 @@ int plane_set_function(struct plane *p, const struct plane_function *in, struct 
     set_texts(f, in);
     f->latest = in->revisions[in->n_revisions - 1].number;
     struct control_plane_revision *rev = find_revision(f, f->latest);
-    if (f->latest != before && latest_ready(f) == f->latest && !rev->is_ready)
-        rev->is_ready = rev->is_assumed = true; /* there is no other, or the first to know */
-    if (rev->config->scale.initial == 0 && !rev->is_permanent) {
-        rev->is_ready = true;
-        rev->is_assumed = false;
-    }
+    if (rev->config->scale.initial == 0 && !rev->is_permanent)
+        plane_revision_move(rev, PLANE_READY);
+    else if (f->latest != before && latest_ready(f) == f->latest && rev->readiness == PLANE_UNREADY)
+        plane_revision_move(rev, PLANE_ASSUMED); /* no other revision is ready */
     f->latest_ready = latest_ready(f);
-    judge_reachable(f);
+    update_reachable(f);
     plane_tidy(p, f);
-    for (uint32_t i = 0; i < f->n_revisions; i++) /* scale's settings hold at once */
+    for (uint32_t i = 0; i < f->n_revisions; i++) /* new scale settings apply immediately */
         if (f->revisions[i]->active || f->revisions[i]->first != TABLE_NONE)
             plane_revision_recount(f->revisions[i]);
     plane_changed(p, f);
@@ -450,7 +462,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
             plane_unlearn(p, function, revision, false);
         plane_env_free(rev->env);
         rev->env = fresh;
-        if (is_new && rev->reason) { /* found without it */
+        if (is_new && rev->reason) { /* the failure was found without it */
             rev->env_at_ms = loop_now_ms(p->loop);
             plane_revision_try_again(rev);
             return;
@@ -460,7 +472,7 @@ void plane_set_env(struct plane *p, uint32_t function, uint32_t revision,
         free(rev->message);
         rev->reason = xstrdup("EnvironmentUnavailable");
         rev->message = xstrdup(err ? err_text(err) : "");
-        plane_tell(rev);
+        plane_notify_change(rev);
     }
     rev->env_at_ms = loop_now_ms(p->loop);
     plane_revision_env(rev);
@@ -473,11 +485,11 @@ void plane_try_again(struct plane *p, uint32_t number)
     if (!rev)
         return;
     plane_revision_try_again(rev);
-    if (rev->is_ready || rev->config->scale.initial > 0)
+    if (rev->readiness != PLANE_UNREADY || rev->config->scale.initial > 0)
         return;
-    rev->is_ready = true;
-    plane_judge(f);
-    plane_tell(rev);
+    plane_revision_move(rev, PLANE_READY);
+    plane_update_ready(f);
+    plane_notify_change(rev);
 }
 
 bool plane_has_revision(const struct plane *p, uint32_t function, uint32_t revision)
@@ -491,9 +503,9 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
     if (!f || f->dropped)
         return false;
     *ret = (struct plane_view){ .latest = f->latest };
-    /* Until the latest is up, what stops one before it says nothing about the spec. */
+    /* While the latest is not ready, errors of older revisions say nothing about the spec. */
     const struct control_plane_revision *latest = find_revision(f, f->latest);
-    bool is_up = latest && latest->is_ready && !latest->is_assumed;
+    bool is_up = latest && latest->readiness == PLANE_READY;
     for (uint32_t i = 0; i < f->n_revisions; i++) {
         const struct control_plane_revision *rev = f->revisions[i];
         ret->ready += rev->ready;
@@ -503,12 +515,12 @@ bool plane_view(const struct plane *p, uint32_t number, struct plane_view *ret)
             ret->running += rev->active->running;
             ret->queued += rev->active->queued;
         }
-        if (rev->number == f->latest_ready && rev->is_ready && !rev->is_assumed)
+        if (rev->number == f->latest_ready && rev->readiness == PLANE_READY)
             ret->latest_ready = rev->number;
-        if (rev->number == f->latest)
-            ret->is_compiling = rev->is_compiling && rev->creating > 0;
-        if (rev->number == f->latest)
-            ret->is_pulling = rev->is_pulling && rev->creating > 0;
+        if (rev == latest && rev->creating > 0) {
+            ret->is_compiling = rev->preparing == PLANE_COMPILING;
+            ret->is_pulling = rev->preparing == PLANE_PULLING;
+        }
         if (rev->reason && (rev == latest || (is_up && rev->reachable && !ret->reason))) {
             ret->reason = rev->reason;
             ret->message = rev->message;
@@ -585,7 +597,7 @@ static void forget_sandboxes(struct plane *p)
         }
     }
     map_each (e, &p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         ns->sandboxes = 0;
         ns->memory = 0;
     }
@@ -609,14 +621,14 @@ void plane_follow(struct plane *p, const char *leader)
     plane_end_workers(p);
     forget_sandboxes(p);
     defer_cancel(&p->flush);
-    defer_cancel(&p->feed);
+    defer_cancel(&p->retry_pending);
     timer_stop(p->loop, &p->drain_timer);
     timer_stop(p->loop, &p->lease_timer);
     p->adds.n = p->drains.n = p->removes.n = p->changed.n = p->gone.n = 0;
     p->failures.n = p->draining.n = p->dirty_workers.n = 0;
 }
 
-/* ---------------------------------------------------------------- begin, end */
+/* ---------------------------------------------------------------- new and free */
 
 struct plane *plane_new(const struct plane_opts *opts)
 {
@@ -628,7 +640,7 @@ struct plane *plane_new(const struct plane_opts *opts)
     p->books = place_books_new();
     p->place = place_new(p->books, &opts->place);
     p->rng = rng_fork(opts->place.seed, 1, 0);
-    list_init(&p->hungry);
+    list_init(&p->pending);
     list_init(&p->resting);
     list_init(&p->callers);
     table_init(&p->table);
@@ -638,7 +650,7 @@ struct plane *plane_new(const struct plane_opts *opts)
 static void free_namespaces(struct plane *p)
 {
     map_each (e, &p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         free((void *)ns->policy.tokens);
         free(ns);
     }
@@ -655,7 +667,7 @@ void plane_free(struct plane *p)
         if (p->functions.p[i])
             plane_drop_function(p, (uint32_t)i);
     defer_cancel(&p->flush);
-    defer_cancel(&p->feed);
+    defer_cancel(&p->retry_pending);
     vec_fini(&p->functions);
     map_fini(&p->by_uid);
     free_namespaces(p);
@@ -677,7 +689,7 @@ void plane_free(struct plane *p)
     free(p);
 }
 
-/* ---------------------------------------------------------------- what it tells */
+/* ---------------------------------------------------------------- status */
 
 void plane_count(const struct plane *p, struct plane_counts *ret)
 {

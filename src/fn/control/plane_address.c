@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which addresses a worker or a gateway may name, because gateways send requests there: of this
- * process any; otherwise those of the machine that it dials from, and those that the administrator
- * allows, but for the listeners of the control plane itself. What a peer says of itself proves
- * nothing: one that is taken over would have gateways call the API, a cloud's metadata, or a
- * container of somebody else.
+ * Which addresses a worker or a gateway may name, since gateways send requests to them: for a peer
+ * in this process any; otherwise those of the machine that it connects from, and those that the
+ * administrator allows, except the listeners of the control plane itself. A peer's own claims prove
+ * nothing: a compromised peer could direct gateways to the API, to a cloud's metadata service, or
+ * to another tenant's container.
  */
 #include "fn/control/plane_impl.h"
 
@@ -25,14 +25,14 @@ static bool is_allowed_by_option(const struct plane *p, struct str host)
     return false;
 }
 
-static bool is_on_this_machine(const struct peer *peer)
+static bool is_on_this_machine(const struct plane_peer *peer)
 {
     struct address from;
     return address_parse(str_of(peer->from), &from) && address_is_loopback(&from);
 }
 
 /* The machine that it dials from. */
-static bool is_own_host(const struct peer *peer, struct str host)
+static bool is_own_host(const struct plane_peer *peer, struct str host)
 {
     struct address at, from;
     if (!address_parse(str_of(peer->from), &from))
@@ -43,7 +43,7 @@ static bool is_own_host(const struct peer *peer, struct str host)
 }
 
 /* A container on this machine, where each worker has containers in one network by default. */
-static bool is_container_here(const struct peer *peer, struct str host)
+static bool is_container_here(const struct plane_peer *peer, struct str host)
 {
     const char *containers = peer->p->opts.containers;
     struct address at;
@@ -57,7 +57,7 @@ static bool is_ours(const struct plane *p, struct str host, uint16_t port)
     return p->opts.ops->is_ours && p->opts.ops->is_ours(p->opts.arg, host, port);
 }
 
-int plane_check_peer(const struct peer *peer, const char *address, struct err *err)
+int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err)
 {
     const struct plane *p = peer->p;
     struct str host;
@@ -65,11 +65,11 @@ int plane_check_peer(const struct peer *peer, const char *address, struct err *e
     if (peer->is_local || address[0] == '\0')
         return 0;
     if (!address_split(str_of(address), &host, &port))
-        return err_set(err, E_DENIED, "its address is no HOST:PORT");
+        return err_set(err, E_DENIED, "its address is not HOST:PORT");
     if (is_ours(p, host, port))
         return err_set(err, E_DENIED, "its address " STR_FMT ":%u is one of the control plane's",
                        STR_ARG(str_slice(host, 0, 64)), port);
-    /* With TLS a gateway wants a certificate that names the host before it sends anything. */
+    /* With TLS a gateway requires a certificate that names the host before it sends anything. */
     if (p->opts.has_tls || is_own_host(peer, host) || is_allowed_by_option(p, host))
         return 0;
     return err_set(err, E_DENIED,
@@ -81,7 +81,7 @@ int plane_check_peer(const struct peer *peer, const char *address, struct err *e
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err)
 {
-    const struct peer *peer = &w->peer;
+    const struct plane_peer *peer = &w->peer;
     struct str host;
     uint16_t port;
     if (peer->is_local || (by_worker && peer->address[0]))

@@ -47,7 +47,7 @@ static ProtobufCBinaryData bytes_of(struct str s)
     return (ProtobufCBinaryData){ s.n, (uint8_t *)(uintptr_t)s.p };
 }
 
-/* What a gateway has to know of a template: nothing that may be a secret. */
+/* The parts of a template that a gateway needs: none that may be secret. */
 static ProtobufCBinaryData public_part(struct arena *a, const struct control_plane_revision *rev)
 {
     static const char *const kept[] = { "protocol", "port",   "concurrency", "reuse",
@@ -144,7 +144,7 @@ static void add_members(struct bulletin *b)
     b->m.members = m;
 }
 
-static Dormouse__Fn__V1__Policy *new_policy(struct arena *a, const struct namespace *ns)
+static Dormouse__Fn__V1__Policy *new_policy(struct arena *a, const struct plane_namespace *ns)
 {
     Dormouse__Fn__V1__Policy *m = arena_new(a, Dormouse__Fn__V1__Policy);
     dormouse__fn__v1__policy__init(m);
@@ -163,7 +163,7 @@ static void add_policies(struct bulletin *b, bool all)
 {
     b->m.policies = arena_new_n(&b->arena, Dormouse__Fn__V1__Policy *, b->p->namespaces.n + 1);
     map_each (e, &b->p->namespaces) {
-        struct namespace *ns = e->value;
+        struct plane_namespace *ns = e->value;
         if (all ? ns->has_policy : ns->dirty)
             b->m.policies[b->m.n_policies++] = new_policy(&b->arena, ns);
     }
@@ -187,7 +187,7 @@ static void add_failure(struct bulletin *b, const struct control_plane_revision 
     b->m.failures[b->m.n_failures++] = m;
 }
 
-/* ---------------------------------------------------------------- what has changed */
+/* ---------------------------------------------------------------- updates */
 
 static void send_functions(struct bulletin *b)
 {
@@ -247,7 +247,7 @@ static void send_rest(struct bulletin *b)
         bulletin_send(b);
 }
 
-/* Before functions: a new one is never open because its policy has not come yet. */
+/* Before functions: a new function is never open because its policy has not arrived yet. */
 static void send_policies(struct bulletin *b)
 {
     if (!b->p->policies_changed)
@@ -268,7 +268,7 @@ void plane_flush_gateways(struct plane *p)
     arena_fini(&b.arena);
     map_each (e, &p->namespaces)
         if (p->policies_changed)
-            ((struct namespace *)e->value)->dirty = false;
+            ((struct plane_namespace *)e->value)->dirty = false;
     p->members_changed = p->policies_changed = false;
     vec_fini(&p->adds);
     vec_fini(&p->drains);
@@ -370,7 +370,7 @@ static void take_broken(struct plane_gateway *g, uint64_t id)
     plane_revision_recount(rev);
 }
 
-static void tell_members(struct plane *p)
+static void send_members(struct plane *p)
 {
     p->members_epoch++;
     p->members_changed = true;
@@ -382,11 +382,12 @@ static void on_gateway_message(void *arg, const ProtobufCMessage *message)
     struct plane_gateway *g = arg;
     struct plane *p = g->peer.p;
     const Dormouse__Fn__V1__GatewayReport *m = (const Dormouse__Fn__V1__GatewayReport *)message;
+    assert(p->leads && g->is_welcome && g->peer.stream);
     plane_peer_heard(&g->peer);
     g->endpoints_version = MAX(g->endpoints_version, m->endpoints_version);
     if (g->is_leaving != m->is_leaving) {
         g->is_leaving = m->is_leaving;
-        tell_members(p);
+        send_members(p);
     }
     if (m->loads_are_all)
         plane_drop_shares(p, g);
@@ -409,7 +410,7 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
              r < 0 && err ? err_text(err) : "");
     g->is_welcome = false;
     if (g->is_leaving)
-        plane_gateway_lost(g); /* as it said */
+        plane_gateway_lost(g); /* it has reported so */
     else
         plane_peer_broke(&g->peer);
 }
@@ -417,11 +418,12 @@ static void on_gateway_end(void *arg, int r, const struct err *err)
 static const struct fn_stream_ops gateway_ops = { .on_message = on_gateway_message,
                                                   .on_end = on_gateway_end };
 
-/* ---------------------------------------------------------------- coming and going */
+/* ---------------------------------------------------------------- connect and disconnect */
 
 static void free_gateway(struct plane_gateway *g)
 {
     struct plane *p = g->peer.p;
+    assert(p->gateways[g->bit] == g && p->n_gateways > 0);
     fn_stream_close(g->peer.stream);
     p->gateways[g->bit] = NULL;
     p->n_gateways--;
@@ -440,7 +442,7 @@ void plane_gateway_lost(struct plane_gateway *g)
     plane_forget_drains(p, g);
     plane_drop_shares(p, g);
     free_gateway(g);
-    tell_members(p);
+    send_members(p);
 }
 
 void plane_end_gateways(struct plane *p)
@@ -471,7 +473,7 @@ static struct plane_gateway *need_gateway(struct plane *p, const char *name)
     return g;
 }
 
-static void refuse(struct caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
+static void refuse(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
                    const struct err *err)
 {
     Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
@@ -488,13 +490,14 @@ static void refuse(struct caller *caller, const Dormouse__Fn__V1__GatewayHello *
     plane_caller_free(caller);
 }
 
-void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
+void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
 {
     struct plane *p = caller->p;
     const Dormouse__Fn__V1__GatewayHello *hello = m->hello;
+    assert(p->leads && hello && !caller->is_worker);
     if (plane_caller_is_late(caller, hello->highest_term))
         return;
-    struct peer from = { .p = p, .is_local = caller->is_local };
+    struct plane_peer from = { .p = p, .is_local = caller->is_local };
     struct err err = { 0 };
     struct plane_gateway *g = NULL;
     (void)snprintf(from.from, sizeof from.from, "%s", fn_stream_from(caller->stream));
@@ -502,7 +505,7 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     if (r >= 0 && !(g = need_gateway(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d gateways", PLANE_GATEWAYS_MAX);
     if (r >= 0 && hello->incarnation < g->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
     if (r < 0) {
         refuse(caller, hello, &err);
         return;
@@ -522,10 +525,10 @@ void plane_gateway_hello(struct caller *caller, const Dormouse__Fn__V1__GatewayR
     fn_stream_set(g->peer.stream, &gateway_ops, g);
     plane_peer_heard(&g->peer);
     log_info("gateway", "gateway=%s address=%s", g->peer.name, g->peer.address);
-    plane_flush_gateways(p); /* so that the snapshot is what the version says */
+    plane_flush_gateways(p); /* so that the snapshot matches the version */
     g->is_welcome = true;
     send_snapshot(g);
-    tell_members(p);
+    send_members(p);
     if (!g->peer.is_local)
         plane_watch_leases(p);
 }

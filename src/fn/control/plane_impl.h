@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the plane, for its files: plane.c (functions, leading), plane_scale.c (autoscaling,
- * placement, lives of sandboxes), plane_worker.c and plane_gateway.c (sessions and what is sent).
+ * What the files of the plane share: plane.c (functions, leading), plane_scale.c (autoscaling,
+ * placement, the life of sandboxes), plane_worker.c and plane_gateway.c (sessions and messages),
+ * plane_session.c (streams and leases).
  */
 #pragma once
 
@@ -9,6 +10,7 @@
 #include "base/histogram.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/sm.h"
 #include "base/vec.h"
 #include "fn/control/plane.h"
 #include "fn/control/table.h"
@@ -30,27 +32,40 @@ struct plane_config {
     uint32_t grace_ms, drain_ms;
 };
 
-/* What one gateway said of a revision last. */
-struct share {
+/* What one gateway reported of a revision last. */
+struct plane_share {
     struct plane_gateway *gateway;
     uint32_t running, queued;
     uint64_t at_ms;
 };
 
-/* A revision that is not at rest: load, back-off. */
+/* A revision that is in use: load, back-off. */
 struct plane_active {
     struct control_plane_revision *rev;
     struct timer tick, retry;
-    VEC(struct share) shares;
+    VEC(struct plane_share) shares;
     uint32_t running, queued; /* of all shares */
-    unsigned failures;        /* creations, one after the other */
+    unsigned failures;        /* consecutive failed creations */
     uint64_t retry_at_ms;     /* no creation before */
     bool waits_env;
     uint32_t avoid[4]; /* nodes where it failed */
     uint32_t n_avoid;
-    ids idle;           /* as told last */
-    struct list hungry; /* waits for room on a worker */
+    ids idle;            /* in the last report */
+    struct list pending; /* waits for room on a worker */
 };
+
+/*
+ * May traffic go to a revision?
+ *
+ *     UNREADY --no other revision is--> ASSUMED --its initial sandboxes are ready--> READY
+ *        |                                 `--they cannot be made--> UNREADY           |
+ *        `--initial sandboxes are ready, or it needs none--> READY                     |
+ *             ^------- its first sandbox cannot be made -------------------------------'
+ */
+enum plane_readiness { PLANE_UNREADY, PLANE_ASSUMED, PLANE_READY };
+
+/* What the first sandbox of a revision waits for at its worker. */
+enum plane_preparing { PLANE_PREPARED, PLANE_COMPILING, PLANE_PULLING };
 
 struct control_plane_revision {
     struct plane *p;
@@ -65,15 +80,12 @@ struct control_plane_revision {
     struct plane_active *active; /* NULL: at rest */
     uint32_t first;              /* slot of a sandbox */
     uint32_t ready, creating, draining;
+    enum plane_readiness readiness : 8;
+    enum plane_preparing preparing : 8;
     bool reachable, wants_env;
-    bool is_ready; /* traffic may go to it */
-    /* Ready only because there is no other revision: its initial sandboxes are still to be made. */
-    bool is_assumed;
-    bool is_proven;    /* a sandbox of it was ready */
-    bool is_compiling; /* a worker compiles its module, and it has no sandbox yet */
-    bool is_pulling;   /* a worker pulls its image, likewise */
-    bool is_permanent;
-    char *reason, *message; /* what keeps it from sandboxes; NULL: nothing */
+    bool is_proven;         /* a sandbox of it was ready */
+    bool is_permanent;      /* of `reason`: no creation helps until the definition changes */
+    char *reason, *message; /* what prevents sandboxes; NULL: nothing */
     struct env *env;
     uint64_t env_at_ms;
 };
@@ -85,17 +97,16 @@ struct control_plane_function {
     int64_t created_s;
     char *uid, *name; /* one block with spec */
     char *spec;
-    struct namespace *ns;
+    struct plane_namespace *ns;
     struct control_plane_revision **revisions; /* ascending */
     uint32_t n_revisions;
     uint32_t latest, latest_ready;
     uint32_t *traffic, n_traffic; /* revisions that the rules name; 0: the latest ready one */
-    bool dirty;                   /* gateways are to be told */
-    bool dropped;                 /* gone as soon as its last sandbox is */
+    bool dirty;                   /* an update for gateways is due */
+    bool dropped;                 /* removed as soon as its last sandbox is gone */
 };
 
-struct namespace
-{
+struct plane_namespace {
     struct str name; /* key of the plane's map */
     uint32_t functions;
     uint32_t sandboxes;
@@ -111,17 +122,17 @@ struct number_set {
 };
 
 /* A gateway or a worker, and the stream that it has now. */
-struct peer {
+struct plane_peer {
     struct plane *p;
     struct fn_stream *stream; /* NULL: it broke, and the lease still runs */
     bool is_local;
     uint64_t heard_ms, incarnation;
     char *name, *address;
-    char from[FN_PEER_MAX]; /* the machine that its stream comes from; "": this process */
+    char from[FN_PEER_MAX]; /* the machine of the other end; "": this process */
 };
 
 struct plane_worker {
-    struct peer peer;
+    struct plane_peer peer;
     uint16_t index; /* in plane.workers; its node in the books has the same */
     uint32_t node, epoch;
     struct str host; /* of its address */
@@ -132,32 +143,32 @@ struct plane_worker {
     VEC(Dormouse__Fn__V1__Delete) deletes;
     VEC(Dormouse__Fn__V1__Adopt) adopts;
     numbers gone, resting;
-    VEC(char *) deleted; /* namespace/name of functions that it was ordered to forget before */
+    VEC(char *) deleted; /* namespace/name of functions that it was ordered to forget */
     uint64_t memory_used;
     uint32_t cpu_used, running;
 };
 
 struct plane_gateway {
-    struct peer peer;
+    struct plane_peer peer;
     uint32_t bit;               /* of plane.gateways and of what is drained */
     bool is_welcome;            /* has its snapshot: gets updates */
     bool is_leaving;            /* finishes what it has: no member any more */
-    uint64_t endpoints_version; /* as it told last */
+    uint64_t endpoints_version; /* in its last report */
 };
 
-/* A stream whose hello has not come. */
-struct caller {
+/* A stream whose hello has not arrived. */
+struct plane_caller {
     struct plane *p;
     struct fn_stream *stream;
     struct list node;
     struct timer timer;
     bool is_local, is_worker;
-    struct buf hello; /* held until somebody leads */
+    struct buf hello; /* held until there is a leader */
 };
 
-/* A sandbox whose requests are awaited. */
-struct drain {
-    uint64_t id, owed; /* gateways that have not said it is empty */
+/* A draining sandbox. */
+struct plane_drain {
+    uint64_t id, owed; /* gateways that have not reported it empty */
     uint64_t due_ms;
 };
 
@@ -176,7 +187,7 @@ struct plane {
     struct loop *loop;
     uint64_t lease_ms;
     bool leads;
-    bool expects; /* nobody does, for all we know */
+    bool expects; /* no leader is known */
     uint64_t term;
     uint32_t next_sandbox;
     char *leader;
@@ -191,8 +202,8 @@ struct plane {
     struct place *place;
     uint64_t popular_at_ms, level_at_ms; /* plane_place.c looked at all functions last */
     struct rng rng;
-    struct list hungry; /* struct plane_active */
-    /* Revisions that had sandboxes, the longest at rest first: workers still know them. */
+    struct list pending; /* struct plane_active */
+    /* Revisions that had sandboxes, least recently used first: workers still know them. */
     struct list resting;
     uint32_t n_resting;
 
@@ -204,9 +215,9 @@ struct plane {
     struct list callers;
 
     uint64_t version, members_epoch;
-    uint8_t secret[32]; /* of this term; gateways show it to each other */
+    uint8_t secret[32]; /* of this term; gateways authenticate to each other with it */
     /* For all gateways, at the end of this turn. */
-    struct defer feed;
+    struct defer retry_pending;
     ids adds, drains, removes;
     numbers changed, gone;
     VEC(struct plane_failure) failures;
@@ -214,7 +225,7 @@ struct plane {
     VEC(uint16_t) dirty_workers;
     struct defer flush;
 
-    VEC(struct drain) draining;
+    VEC(struct plane_drain) draining;
     struct timer drain_timer, lease_timer;
     uint64_t lease_due_ms; /* of lease_timer */
 
@@ -227,43 +238,44 @@ struct control_plane_function *plane_function(const struct plane *p, uint32_t nu
 struct control_plane_revision *plane_revision_of(const struct plane *p, uint32_t function,
                                                  uint32_t revision);
 /* A revision of it has become ready, or turned out not to be. */
-void plane_judge(struct control_plane_function *f);
-/* Drops revisions that nothing needs, and a dropped function without sandboxes. May free both. */
+void plane_update_ready(struct control_plane_function *f);
+void plane_revision_move(struct control_plane_revision *rev, enum plane_readiness to);
+/* Drop revisions that nothing needs, and a dropped function without sandboxes. May free both. */
 void plane_tidy(struct plane *p, struct control_plane_function *f);
-void plane_changed(struct plane *p, struct control_plane_function *f); /* gateways are told */
+void plane_changed(struct plane *p, struct control_plane_function *f); /* send it to gateways */
 void plane_send_later(struct plane *p);
-void plane_tell(
+void plane_notify_change(
     struct control_plane_revision *rev); /* on_change, if the world may see a difference */
 
 /* ---- plane_scale.c ---- */
 void plane_revision_begin(struct control_plane_revision *rev);
 /* Reachability or configuration has changed. */
 void plane_revision_recount(struct control_plane_revision *rev);
-void plane_revision_rest(struct control_plane_revision *rev); /* timers and load are forgotten */
+void plane_revision_rest(struct control_plane_revision *rev); /* frees timers and load */
 void plane_revision_load(struct control_plane_revision *rev, struct plane_gateway *g,
                          const Dormouse__Fn__V1__FunctionLoad *m);
-/* The gateway's share of every load is none, or (keep) is none unless it tells again. */
+/* The gateway's share of every load is zero, or (keep) becomes zero unless it reports again. */
 void plane_drop_shares(struct plane *p, struct plane_gateway *g);
 void plane_revision_env(struct control_plane_revision *rev);
-/* Clear the back-off and the obstacles of earlier attempts. */
+/* Clear the back-off and the errors of earlier attempts. */
 void plane_revision_try_again(struct control_plane_revision *rev);
-void plane_feed_hungry(struct plane *p);
-/* It is ready, as the worker says. */
+void plane_retry_pending(struct plane *p);
+/* The worker reported it ready. */
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m);
 /* It is being created; its module is being compiled. */
 void plane_sandbox_compiling(struct plane *p, uint32_t slot);
 void plane_sandbox_pulling(struct plane *p, uint32_t slot);
-/* It is no more, whatever the state; recreated if it is still wanted. */
+/* It no longer exists, whatever its state was; recreate it if it is still needed. */
 void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason);
-/* Orders its worker to delete it; endpoints are told. */
+/* Order its worker to delete it; update endpoints. */
 void plane_sandbox_delete(struct plane *p, uint32_t slot);
-/* Its worker is to be free of it: drained and deleted, and made elsewhere if it is still wanted. */
+/* Remove it from its worker: drain and delete it, and create another elsewhere if needed. */
 void plane_sandbox_withdraw(struct plane *p, uint32_t slot);
 void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g);
-/* All of this gateway's drains are as good as done. */
+/* Treat all drains of this gateway as complete. */
 void plane_forget_drains(struct plane *p, struct plane_gateway *g);
-/* Into the books: found at a worker. TABLE_NONE: no room. */
+/* Add a sandbox that a worker reported. TABLE_NONE: the table is full. */
 uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_worker *w,
                                uint64_t id, bool is_ready);
 void plane_sandbox_set_address(struct plane *p, uint32_t slot, const char *address, bool by_worker);
@@ -275,7 +287,7 @@ bool plane_has_room(const struct plane *p);
 int plane_revision_place(struct control_plane_revision *rev, const uint32_t *avoid,
                          uint32_t n_avoid, struct place_choice *ret, struct err *err);
 void plane_revision_held_by(struct control_plane_revision *rev, uint32_t node);
-/* The node goes: nobody's module is there. */
+/* The node is removed: no module is there any more. */
 void plane_forget_node(struct plane *p, uint32_t node);
 /* Before a decision of escargot: now and then what all functions have planned is levelled. */
 void plane_revision_level(struct control_plane_revision *rev);
@@ -283,12 +295,16 @@ void plane_revision_level(struct control_plane_revision *rev);
 /* ---- plane_worker.c ---- */
 void plane_order_create(struct plane_worker *w, uint64_t id);
 void plane_order_delete(struct plane_worker *w, uint64_t id, uint32_t grace_ms);
-/* Its definition has changed: it is sent again before the next creation. is_last: the function goes
- * with it. */
+/*
+ * Its definition has changed: send it again before the next creation. is_last: the function is
+ * removed with it.
+ */
 void plane_unlearn(struct plane *p, uint32_t function, uint32_t revision, bool is_last);
-/* The function has been deleted: notify the workers that made sandboxes of the revision and were
- * ordered to forget it. */
-void plane_tell_deleted(struct control_plane_revision *rev);
+/*
+ * The function has been deleted: notify the workers that made sandboxes of the revision and were
+ * ordered to forget it.
+ */
+void plane_notify_deleted(struct control_plane_revision *rev);
 /* wake: the revision has its first sandbox. rest: its last one is gone; workers may be ordered to
  * forget the revision later. */
 void plane_wake_revision(struct control_plane_revision *rev);
@@ -296,37 +312,36 @@ void plane_rest_revision(struct control_plane_revision *rev);
 /* The worker does not need the revision. After its last one the worker must forget the function. */
 void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev);
 void plane_flush_workers(struct plane *p);
-void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m);
+void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m);
 void plane_worker_lost(struct plane_worker *w); /* its lease is over */
-/* All of them, without a word. */
+/* End all of them without a message. */
 void plane_end_workers(struct plane *p);
 int plane_env_new(const struct plane_env *env, struct env **ret);
 bool plane_env_equal(const struct env *a, const struct env *b);
 void plane_env_free(struct env *env);
 
 /* ---- plane_address.c ---- */
-/* May a worker or gateway whose stream is `peer`'s be reached by this address? E_DENIED: why not.
- */
-int plane_check_peer(const struct peer *peer, const char *address, struct err *err);
+/* May this address be used for the worker or gateway with this peer? E_DENIED: the reason. */
+int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err);
 
 /* ---- plane_gateway.c ---- */
-void plane_gateway_hello(struct caller *g, const Dormouse__Fn__V1__GatewayReport *m);
+void plane_gateway_hello(struct plane_caller *g, const Dormouse__Fn__V1__GatewayReport *m);
 void plane_gateway_lost(struct plane_gateway *g);
 void plane_flush_gateways(struct plane *p);
 void plane_end_gateways(struct plane *p);
 
 /* ---- plane_session.c ---- */
 void plane_end_callers(struct plane *p);
-/* Those that were held: it leads, or another does. */
+/* For held streams: this one leads, or another does. */
 void plane_welcome_callers(struct plane *p);
 void plane_redirect_callers(struct plane *p);
-void plane_caller_free(struct caller *g); /* without its stream */
-/* It has seen a leader after us: it is sent away, we ask who leads. false: go on. */
-bool plane_caller_is_late(struct caller *g, uint64_t highest_term);
-void plane_peer_heard(struct peer *peer);
+void plane_caller_free(struct plane_caller *g); /* without its stream */
+/* The peer has seen a later leader: redirect it and find the present leader. false: continue. */
+bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term);
+void plane_peer_heard(struct plane_peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */
-void plane_peer_broke(struct peer *peer);
+void plane_peer_broke(struct plane_peer *peer);
 void plane_watch_leases(struct plane *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What placement and predictions know of functions beside reservations: where a module is, how
- * often each function is called, what all have planned. Nothing here has a timer; whatever is about
- * all functions is looked at anew by a decision that needs it, when it is old.
+ * What placement and predictions use besides reservations: the nodes that have a module, how often
+ * each function is called, the plans of all functions. There are no timers here: a decision that
+ * needs data about all functions updates it when it is old.
  */
 #include "base/vec.h"
 #include "fn/control/plane_impl.h"
@@ -13,7 +13,7 @@ enum {
     LEVEL_EVERY_MS = 15 * 60000,
 };
 
-/* The next revision of all, behind (i, k); NULL at the end. */
+/* The next revision of all functions, after (i, k); NULL at the end. */
 static struct control_plane_revision *next_revision(const struct plane *p, size_t *i, uint32_t *k)
 {
     for (; *i < p->functions.n; (*i)++, *k = 0)

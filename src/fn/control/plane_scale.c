@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Autoscaling and placement are driven from here: load in, creations and deletions out. A revision
- * that rests has no struct plane_active and no timer.
+ * Drives autoscaling and placement: load comes in, creations and deletions go out. A revision at
+ * rest has no struct plane_active and no timer.
  */
 #include "fn/control/plane_impl.h"
 
@@ -13,10 +13,11 @@
 #include <inttypes.h>
 
 enum {
-    TICK_GRID_MS = 250,   /* ticks of all revisions fall on it, so that they wake us together */
-    FEED_MISSES_MAX = 32, /* revisions tried in vain when room has come */
+    TICK_GRID_MS =
+        250, /* ticks of all revisions are aligned to it, so that the process wakes once for all */
+    PENDING_MISSES_MAX = 32, /* unsuccessful revisions tried when room is free */
     DRAIN_CHECK_MS = 1000,
-    IDLE_MAX = 64, /* of what a gateway says is idle */
+    IDLE_MAX = 64, /* of the idle sandboxes in a report */
 };
 
 static const double start_bounds_us[PLANE_BOUNDS] = { 100,  250,  500,   1e3,   2500, 5e3, 10e3,
@@ -57,10 +58,11 @@ void plane_revision_rest(struct control_plane_revision *rev)
         return;
     timer_stop(rev->p->loop, &a->tick);
     timer_stop(rev->p->loop, &a->retry);
-    list_remove(&a->hungry);
+    list_remove(&a->pending);
     vec_fini(&a->shares);
     vec_fini(&a->idle);
     free(a);
+    assert(rev->p->n_awake > 0);
     rev->p->n_awake--;
 }
 
@@ -68,7 +70,7 @@ static void rest_if_idle(struct control_plane_revision *rev)
 {
     struct plane_active *a = rev->active;
     if (a && !timer_is_armed(&a->tick) && !timer_is_armed(&a->retry) && a->shares.n == 0 &&
-        !list_is_linked(&a->hungry) && !a->waits_env && rev->creating == 0)
+        !list_is_linked(&a->pending) && !a->waits_env && rev->creating == 0)
         plane_revision_rest(rev);
 }
 
@@ -85,9 +87,9 @@ static void arm_tick(struct control_plane_revision *rev, uint64_t next_ms)
     timer_start(p->loop, &need_active(rev)->tick, at - now, on_tick);
 }
 
-/* ---------------------------------------------------------------- what stands in the way */
+/* ---------------------------------------------------------------- obstacles */
 
-static void tell_gateways(struct control_plane_revision *rev)
+static void send_failure(struct control_plane_revision *rev)
 {
     struct plane_failure f = { rev->f->number, rev->number };
     vec_push(&rev->p->failures, f);
@@ -107,9 +109,9 @@ static void set_trouble(struct control_plane_revision *rev, const char *reason, 
         rev->reason = xstrdup(reason);
         rev->message = xstrdup(message);
         rev->is_permanent = is_permanent;
-        plane_tell(rev);
+        plane_notify_change(rev);
     }
-    tell_gateways(rev);
+    send_failure(rev);
 }
 
 static void clear_trouble(struct control_plane_revision *rev)
@@ -119,8 +121,8 @@ static void clear_trouble(struct control_plane_revision *rev)
     free(take_ptr(&rev->reason));
     free(take_ptr(&rev->message));
     rev->is_permanent = false;
-    tell_gateways(rev);
-    plane_tell(rev);
+    send_failure(rev);
+    plane_notify_change(rev);
 }
 
 /* No creation for some time. */
@@ -137,9 +139,48 @@ static void back_off(struct control_plane_revision *rev, bool is_permanent)
 
 /* ---------------------------------------------------------------- creations */
 
+static const uint8_t sandbox_edges[] = {
+    [SANDBOX_FREE] = EDGE(SANDBOX_CREATING) | EDGE(SANDBOX_READY), /* ready: recovered */
+    [SANDBOX_CREATING] = EDGE(SANDBOX_READY) | EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_READY] = EDGE(SANDBOX_DRAINING) | EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_DRAINING] = EDGE(SANDBOX_DELETING) | EDGE(SANDBOX_FREE),
+    [SANDBOX_DELETING] = EDGE(SANDBOX_FREE),
+};
+
+static uint32_t *count_in(struct control_plane_revision *rev, enum sandbox_state state)
+{
+    switch (state) {
+    case SANDBOX_CREATING:
+        return &rev->creating;
+    case SANDBOX_READY:
+        return &rev->ready;
+    case SANDBOX_DRAINING:
+    case SANDBOX_DELETING:
+        return &rev->draining;
+    case SANDBOX_FREE:
+        return NULL;
+    }
+    return NULL;
+}
+
+/* The only place that changes the state of a sandbox; the counts of its revision follow. */
+static void sandbox_move(struct control_plane_revision *rev, struct plane_sandbox *s,
+                         enum sandbox_state to)
+{
+    uint32_t *from = count_in(rev, s->state), *count = count_in(rev, to);
+    assert(s->id && sandbox_edges[s->state] & EDGE(to));
+    assert(!from || *from > 0);
+    if (from)
+        --*from;
+    if (count)
+        ++*count;
+    s->state = (uint8_t)to;
+}
+
 static void link_slot(struct control_plane_revision *rev, uint32_t slot)
 {
     struct sandbox_table *t = &rev->p->table;
+    assert(t->at[slot].next == TABLE_NONE && t->at[slot].prev == TABLE_NONE);
     t->at[slot].function = rev->f->number;
     t->at[slot].revision = rev->number;
     t->at[slot].next = rev->first;
@@ -153,6 +194,8 @@ static void unlink_slot(struct control_plane_revision *rev, uint32_t slot)
 {
     struct sandbox_table *t = &rev->p->table;
     struct plane_sandbox *s = &t->at[slot];
+    assert(s->function == rev->f->number && s->revision == rev->number);
+    assert((s->prev == TABLE_NONE) == (rev->first == slot));
     if (s->prev != TABLE_NONE)
         t->at[s->prev].next = s->next;
     else
@@ -175,7 +218,7 @@ static void charge(struct control_plane_revision *rev, struct plane_worker *w,
 /* The quota of its namespace has room for one more. */
 static bool is_within_quota(struct control_plane_revision *rev, char why[160])
 {
-    const struct namespace *ns = rev->f->ns;
+    const struct plane_namespace *ns = rev->f->ns;
     uint64_t memory = (uint64_t)rev->config->need.at[PLACE_MEMORY_BYTES];
     if (ns->sandboxes >= ns->policy.sandboxes)
         (void)snprintf(why, 160, "the namespace has %u sandboxes, its quota is %u", ns->sandboxes,
@@ -190,14 +233,14 @@ static bool is_within_quota(struct control_plane_revision *rev, char why[160])
     return false;
 }
 
-/* Waits until there is room: a worker comes, a sandbox goes, a quota is raised. */
+/* Waits until there is room: a worker connects, a sandbox is deleted, or a quota is raised. */
 static void wait_for_room(struct control_plane_revision *rev, const char *reason,
                           const char *message)
 {
     struct plane_active *a = need_active(rev);
     set_trouble(rev, reason, message, false);
-    if (!list_is_linked(&a->hungry))
-        list_push_back(&rev->p->hungry, &a->hungry);
+    if (!list_is_linked(&a->pending))
+        list_push_back(&rev->p->pending, &a->pending);
 }
 
 /* Workers that can run it have a label for the runtime. */
@@ -250,23 +293,23 @@ static bool create_one(struct control_plane_revision *rev)
         return false;
     }
     struct plane_worker *w = p->workers.p[where.node];
+    assert(w && w->index == where.node);
     uint64_t id = p->term << 32 | p->next_sandbox++;
-    while (table_find(&p->table, id) != TABLE_NONE) /* a worker has told nonsense */
+    while (table_find(&p->table, id) != TABLE_NONE) /* an id that a worker claimed */
         id = p->term << 32 | p->next_sandbox++;
     uint32_t slot = table_add(&p->table, id);
     struct plane_sandbox *s = &p->table.at[slot];
     crowd_is(&p->crowd, p->table.n_used);
-    s->state = SANDBOX_CREATING;
+    sandbox_move(rev, s, SANDBOX_CREATING);
     s->at = (uint32_t)(clock_mono_ns() / 1000);
     charge(rev, w, s);
     link_slot(rev, slot);
-    rev->creating++;
-    list_remove(&a->hungry);
+    list_remove(&a->pending);
     plane_order_create(w, id);
     return true;
 }
 
-/* Environment and secret files must be here, and fresh; false: they were asked for. */
+/* Is the environment known and recent enough? false: it has been requested. */
 static bool has_env(struct control_plane_revision *rev)
 {
     if (!rev->wants_env || (rev->env && now_ms(rev->p) - rev->env_at_ms < PLANE_ENV_MS))
@@ -283,7 +326,7 @@ static void create(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane_active *a = rev->active;
     if (a && now_ms(rev->p) < a->retry_at_ms)
-        return; /* on_retry() counts anew */
+        return; /* on_retry() continues */
     if (!has_env(rev))
         return;
     for (uint32_t i = 0; i < n; i++)
@@ -294,7 +337,7 @@ static void create(struct control_plane_revision *rev, uint32_t n)
 /* ---------------------------------------------------------------- deletions */
 
 /* While a sandbox drains, `at` is its place among those that do. */
-static struct drain *find_drain(struct plane *p, uint32_t slot)
+static struct plane_drain *find_drain(struct plane *p, uint32_t slot)
 {
     const struct plane_sandbox *s = &p->table.at[slot];
     bool drains = s->state == SANDBOX_DRAINING && s->at < p->draining.n;
@@ -303,7 +346,8 @@ static struct drain *find_drain(struct plane *p, uint32_t slot)
 
 static void drop_drain(struct plane *p, size_t i)
 {
-    struct drain last = p->draining.p[--p->draining.n];
+    assert(i < p->draining.n);
+    struct plane_drain last = p->draining.p[--p->draining.n];
     if (i == p->draining.n)
         return;
     p->draining.p[i] = last;
@@ -317,7 +361,7 @@ static void on_drain_timer(struct timer *t)
     struct plane *p = container_of(t, struct plane, drain_timer);
     uint64_t now = now_ms(p);
     for (size_t i = p->draining.n; i > 0; i--) {
-        struct drain d = p->draining.p[i - 1];
+        struct plane_drain d = p->draining.p[i - 1];
         uint32_t slot = table_find(&p->table, d.id);
         if (d.owed && now < d.due_ms && slot != TABLE_NONE)
             continue;
@@ -332,14 +376,13 @@ static void on_drain_timer(struct timer *t)
 static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
 {
     struct plane *p = rev->p;
-    struct drain d = { .id = p->table.at[slot].id, .due_ms = now_ms(p) + rev->config->drain_ms };
+    struct plane_drain d = { .id = p->table.at[slot].id,
+                             .due_ms = now_ms(p) + rev->config->drain_ms };
     for (uint32_t i = 0; i < PLANE_GATEWAYS_MAX; i++)
         if (p->gateways[i])
             d.owed |= UINT64_C(1) << i;
-    p->table.at[slot].state = SANDBOX_DRAINING;
+    sandbox_move(rev, &p->table.at[slot], SANDBOX_DRAINING);
     p->table.at[slot].at = (uint32_t)p->draining.n;
-    rev->ready--;
-    rev->draining++;
     vec_push(&p->drains, d.id);
     vec_push(&p->draining, d);
     plane_send_later(p);
@@ -347,7 +390,7 @@ static void begin_drain(struct control_plane_revision *rev, uint32_t slot)
         timer_start(p->loop, &p->drain_timer, d.owed ? DRAIN_CHECK_MS : 0, on_drain_timer);
 }
 
-/* All that were told to drain by a gateway at the moment are looked at on the next turn. */
+/* Sandboxes whose gateways have changed are checked on the next turn. */
 static void check_drains(struct plane *p)
 {
     if (p->draining.n)
@@ -357,7 +400,7 @@ static void check_drains(struct plane *p)
 void plane_sandbox_drained(struct plane *p, uint64_t id, struct plane_gateway *g)
 {
     uint32_t slot = table_find(&p->table, id);
-    struct drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
+    struct plane_drain *d = slot == TABLE_NONE ? NULL : find_drain(p, slot);
     if (!d)
         return;
     d->owed &= ~(UINT64_C(1) << g->bit);
@@ -372,7 +415,7 @@ void plane_forget_drains(struct plane *p, struct plane_gateway *g)
     check_drains(p);
 }
 
-/* Those still being created go first, the newest before the others. */
+/* Sandboxes being created are removed first, the newest before the others. */
 static uint32_t cancel_creations(struct control_plane_revision *rev, uint32_t n)
 {
     struct plane *p = rev->p;
@@ -387,7 +430,7 @@ static uint32_t cancel_creations(struct control_plane_revision *rev, uint32_t n)
     return done;
 }
 
-/* Rank among those that were told idle, the longest idle first; SIZE_MAX: it was not. */
+/* Position among those reported idle, the longest idle first; SIZE_MAX: not reported idle. */
 static size_t idle_rank(const struct plane_active *a, uint64_t id)
 {
     for (size_t i = 0; a && i < a->idle.n; i++)
@@ -402,7 +445,7 @@ static void shrink(struct control_plane_revision *rev, uint32_t n)
     VEC(struct place_victim) victims = { 0 };
     numbers slots = { 0 };
     if (p->n_gateways == 0)
-        return; /* nobody could say that they are empty, and nobody says that there is no load */
+        return; /* no gateway could report them empty, and none reports that there is no load */
     n -= cancel_creations(rev, n);
     for (uint32_t slot = rev->first; slot != TABLE_NONE; slot = p->table.at[slot].next) {
         const struct plane_sandbox *s = &p->table.at[slot];
@@ -432,24 +475,12 @@ void plane_sandbox_delete(struct plane *p, uint32_t slot)
 {
     struct plane_sandbox *s = &p->table.at[slot];
     struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
-    switch ((enum sandbox_state)s->state) {
-    case SANDBOX_CREATING:
-        rev->creating--;
-        rev->draining++;
-        break;
-    case SANDBOX_READY:
-        rev->ready--;
-        rev->draining++;
-        vec_push(&p->removes, s->id);
-        break;
-    case SANDBOX_DRAINING:
-        vec_push(&p->removes, s->id);
-        break;
-    case SANDBOX_DELETING:
-    case SANDBOX_FREE:
+    assert(s->state != SANDBOX_FREE);
+    if (s->state == SANDBOX_DELETING)
         return;
-    }
-    s->state = SANDBOX_DELETING;
+    if (s->state != SANDBOX_CREATING)
+        vec_push(&p->removes, s->id);
+    sandbox_move(rev, s, SANDBOX_DELETING);
     plane_order_delete(p->workers.p[s->worker], s->id, rev->config->grace_ms);
     plane_send_later(p);
 }
@@ -475,8 +506,8 @@ static void apply(struct control_plane_revision *rev, const struct scale_decisio
         create(rev, d->create);
     else if (d->remove)
         shrink(rev, d->remove);
-    else if (rev->active && list_is_linked(&rev->active->hungry)) {
-        list_remove(&rev->active->hungry);
+    else if (rev->active && list_is_linked(&rev->active->pending)) {
+        list_remove(&rev->active->pending);
         clear_trouble(rev);
     }
     arm_tick(rev, d->next_ms);
@@ -519,9 +550,9 @@ static void on_tick(struct timer *t)
 static void on_retry(struct timer *t)
 {
     struct control_plane_revision *rev = container_of(t, struct plane_active, retry)->rev;
-    if (rev->is_permanent) { /* who asks next may try again */
+    if (rev->is_permanent) { /* the next request may trigger a new attempt */
         rev->active->retry_at_ms = 0;
-        tell_gateways(rev);
+        send_failure(rev);
         rest_if_idle(rev);
     } else {
         plane_revision_recount(rev);
@@ -547,32 +578,32 @@ void plane_revision_env(struct control_plane_revision *rev)
         back_off(rev, false);
 }
 
-static void on_feed(struct defer *d)
+static void on_retry_pending(struct defer *d)
 {
-    struct plane *p = container_of(d, struct plane, feed);
+    struct plane *p = container_of(d, struct plane, retry_pending);
     struct list waiting;
     int misses = 0;
-    list_move_all(&p->hungry, &waiting);
+    list_move_all(&p->pending, &waiting);
     for (struct list *node; (node = list_pop_front(&waiting));) {
-        struct control_plane_revision *rev = list_entry(node, struct plane_active, hungry)->rev;
-        if (misses >= FEED_MISSES_MAX) {
-            list_push_back(&p->hungry, node);
+        struct control_plane_revision *rev = list_entry(node, struct plane_active, pending)->rev;
+        if (misses >= PENDING_MISSES_MAX) {
+            list_push_back(&p->pending, node);
             continue;
         }
         plane_revision_recount(rev);
-        misses += rev->active && list_is_linked(&rev->active->hungry);
+        misses += rev->active && list_is_linked(&rev->active->pending);
     }
 }
 
-void plane_feed_hungry(struct plane *p)
+void plane_retry_pending(struct plane *p)
 {
-    if (!list_is_empty(&p->hungry))
-        defer_start(p->loop, &p->feed, on_feed);
+    if (!list_is_empty(&p->pending))
+        defer_start(p->loop, &p->retry_pending, on_retry_pending);
 }
 
 /* ---------------------------------------------------------------- load */
 
-static struct share *find_share(struct plane_active *a, const struct plane_gateway *g)
+static struct plane_share *find_share(struct plane_active *a, const struct plane_gateway *g)
 {
     vec_each (s, &a->shares)
         if (s->gateway == g)
@@ -603,18 +634,19 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
                          const Dormouse__Fn__V1__FunctionLoad *m)
 {
     struct plane_active *a = need_active(rev);
-    struct share *s = find_share(a, g);
+    struct plane_share *s = find_share(a, g);
     uint64_t now = now_ms(rev->p);
     struct scale_report r = { .concurrency_us = m->concurrency_us,
                               .arrived = m->arrived,
                               .finished = m->finished,
                               .duration_us = m->duration_us };
     if (s) {
+        assert(a->running >= s->running && a->queued >= s->queued && now >= s->at_ms);
         r.interval_ms = now - s->at_ms;
         a->running -= s->running;
         a->queued -= s->queued;
     } else {
-        struct share fresh = { .gateway = g };
+        struct plane_share fresh = { .gateway = g };
         vec_push(&a->shares, fresh);
         s = &a->shares.p[a->shares.n - 1];
     }
@@ -634,9 +666,10 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
 static void drop_share(struct control_plane_revision *rev, struct plane_gateway *g)
 {
     struct plane_active *a = rev->active;
-    struct share *s = a ? find_share(a, g) : NULL;
+    struct plane_share *s = a ? find_share(a, g) : NULL;
     if (!s)
         return;
+    assert(a->running >= s->running && a->queued >= s->queued);
     a->running -= s->running;
     a->queued -= s->queued;
     vec_remove(&a->shares, (size_t)(s - a->shares.p));
@@ -651,7 +684,7 @@ void plane_drop_shares(struct plane *p, struct plane_gateway *g)
             drop_share(p->functions.p[i]->revisions[k], g);
 }
 
-/* ---------------------------------------------------------------- what becomes of them */
+/* ---------------------------------------------------------------- results of creations */
 
 static uint64_t trace_creation(struct plane *p, const struct plane_sandbox *s,
                                const Dormouse__Fn__V1__Created *m, bool ok)
@@ -725,14 +758,13 @@ static void become_ready(struct control_plane_revision *rev)
     }
     rev->is_proven = true;
     clear_trouble(rev);
-    if ((rev->is_ready && !rev->is_assumed) || rev->ready < MAX(rev->config->scale.initial, 1u))
+    if (rev->readiness == PLANE_READY || rev->ready < MAX(rev->config->scale.initial, 1u))
         return;
-    bool was_ready = rev->is_ready;
-    rev->is_ready = true;
-    rev->is_assumed = false;
+    bool was_ready = rev->readiness != PLANE_UNREADY;
+    plane_revision_move(rev, PLANE_READY);
     if (!was_ready)
-        plane_judge(rev->f);
-    plane_tell(rev);
+        plane_update_ready(rev->f);
+    plane_notify_change(rev);
 }
 
 void plane_persisted(struct plane *p, uint64_t sandbox)
@@ -745,43 +777,42 @@ void plane_persisted(struct plane *p, uint64_t sandbox)
 }
 
 /* A creation takes a while, for a reason that its first sandbox alone can have. */
-static void begin_preparing(struct plane *p, uint32_t slot, bool is_pull)
+static void begin_preparing(struct plane *p, uint32_t slot, enum plane_preparing what)
 {
     const struct plane_sandbox *s = &p->table.at[slot];
     struct control_plane_revision *rev = plane_revision_of(p, s->function, s->revision);
-    bool *is_it = is_pull ? &rev->is_pulling : &rev->is_compiling;
-    if (s->state != SANDBOX_CREATING || rev->ready || *is_it)
+    if (s->state != SANDBOX_CREATING || rev->ready || rev->preparing == what)
         return;
-    *is_it = true;
-    plane_tell(rev);
+    rev->preparing = what;
+    plane_notify_change(rev);
 }
 
 void plane_sandbox_compiling(struct plane *p, uint32_t slot)
 {
-    begin_preparing(p, slot, false);
+    begin_preparing(p, slot, PLANE_COMPILING);
 }
 
 void plane_sandbox_pulling(struct plane *p, uint32_t slot)
 {
-    begin_preparing(p, slot, true);
+    begin_preparing(p, slot, PLANE_PULLING);
 }
 
-/* A sandbox of it came to be, or failed to. */
+/* A sandbox of it was created, or could not be. */
 static void end_preparing(struct control_plane_revision *rev)
 {
-    if (!rev->is_compiling && !rev->is_pulling)
+    if (rev->preparing == PLANE_PREPARED)
         return;
-    rev->is_compiling = rev->is_pulling = false;
-    plane_tell(rev);
+    rev->preparing = PLANE_PREPARED;
+    plane_notify_change(rev);
 }
 
 /* A recovered sandbox is ready: scale_recover() counted the initial sandboxes as made. */
 static void stop_assuming(struct control_plane_revision *rev)
 {
-    if (!rev->is_assumed)
+    if (rev->readiness != PLANE_ASSUMED)
         return;
-    rev->is_assumed = false;
-    plane_tell(rev);
+    plane_revision_move(rev, PLANE_READY);
+    plane_notify_change(rev);
 }
 
 void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1__Created *m)
@@ -792,10 +823,8 @@ void plane_sandbox_ready(struct plane *p, uint32_t slot, const Dormouse__Fn__V1_
         return;
     p->created++;
     scale_started(&rev->scale, trace_creation(p, s, m, true) / 1000);
-    s->state = SANDBOX_READY;
+    sandbox_move(rev, s, SANDBOX_READY);
     s->at = (uint32_t)now_ms(p);
-    rev->creating--;
-    rev->ready++;
     end_preparing(rev);
     plane_revision_held_by(rev, p->workers.p[s->worker]->node);
     plane_sandbox_set_address(p, slot, m->address, m->by_worker);
@@ -814,27 +843,15 @@ static void drop_slot(struct plane *p, uint32_t slot, struct control_plane_revis
 {
     struct plane_sandbox *s = &p->table.at[slot];
     struct plane_worker *w = p->workers.p[s->worker];
-    switch ((enum sandbox_state)s->state) {
-    case SANDBOX_CREATING:
-        rev->creating--;
+    if (s->state == SANDBOX_CREATING)
         end_preparing(rev);
-        break;
-    case SANDBOX_READY:
+    if (s->state == SANDBOX_READY || s->state == SANDBOX_DRAINING)
         vec_push(&p->removes, s->id);
-        rev->ready--;
-        break;
-    case SANDBOX_DRAINING:
-        vec_push(&p->removes, s->id);
-        rev->draining--;
-        break;
-    case SANDBOX_DELETING:
-        rev->draining--;
-        break;
-    case SANDBOX_FREE:
-        break;
-    }
+    sandbox_move(rev, s, SANDBOX_FREE);
     if (p->opts.persists)
         p->opts.ops->on_persist(p->opts.arg, rev->f->number, s->id, true);
+    assert(w->n_sandboxes > 0 && rev->f->ns->sandboxes > 0);
+    assert(rev->f->ns->memory >= (uint64_t)s->memory_kib << 10);
     rev->f->ns->sandboxes--;
     rev->f->ns->memory -= (uint64_t)s->memory_kib << 10;
     w->n_sandboxes--;
@@ -856,18 +873,22 @@ static void avoid(struct plane_active *a, uint32_t node)
         node;
 }
 
-/* A revision whose sandboxes cannot be made, and that never had one, gives traffic back to the one
- * before. */
+/*
+ * A revision whose sandboxes cannot be made, and that never had one, returns traffic to the
+ * previous one.
+ */
 static void lose_ready(struct control_plane_revision *rev)
 {
-    if (rev->is_proven || !rev->is_ready)
+    if (rev->is_proven || rev->readiness == PLANE_UNREADY)
         return;
-    rev->is_ready = rev->is_assumed = false;
-    plane_judge(rev->f);
+    plane_revision_move(rev, PLANE_UNREADY);
+    plane_update_ready(rev->f);
 }
 
-/* The kubelet's words for an image: the first failure, and that others follow after ever longer
- * waits. */
+/*
+ * The kubelet's reasons for images: one for the first failure, another for those that follow at
+ * growing intervals.
+ */
 static const char *failure_reason(const struct control_plane_revision *rev,
                                   const Dormouse__Fn__V1__Created *m)
 {
@@ -904,7 +925,7 @@ void plane_sandbox_failed(struct plane *p, uint32_t slot, const Dormouse__Fn__V1
         if (is_permanent)
             lose_ready(rev);
     }
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
     plane_tidy(p, rev->f);
 }
 
@@ -929,7 +950,7 @@ void plane_sandbox_gone(struct plane *p, uint32_t slot, const char *reason)
     if (was_wanted)
         plane_revision_recount(rev);
     rest_if_idle(rev);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
     plane_tidy(p, rev->f);
 }
 
@@ -942,18 +963,14 @@ uint32_t plane_sandbox_recover(struct control_plane_revision *rev, struct plane_
     uint32_t slot = table_add(&p->table, id);
     struct plane_sandbox *s = &p->table.at[slot];
     struct scale_decision d = { 0 };
-    s->state = is_ready ? SANDBOX_READY : SANDBOX_CREATING;
+    sandbox_move(rev, s, is_ready ? SANDBOX_READY : SANDBOX_CREATING);
     s->flags = SANDBOX_RECOVERED;
     s->at = is_ready ? (uint32_t)now_ms(p) : (uint32_t)(clock_mono_ns() / 1000);
     place_reserve(p->books, w->node, &rev->config->need);
     charge(rev, w, s);
     link_slot(rev, slot);
-    if (is_ready)
-        rev->ready++;
-    else
-        rev->creating++;
     rev->is_proven |= is_ready;
-    if (!rev->is_permanent) /* "there is no node" was true until this worker came */
+    if (!rev->is_permanent) /* "there is no node" held until this worker connected */
         clear_trouble(rev);
     if (is_ready) {
         stop_assuming(rev);

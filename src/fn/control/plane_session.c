@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of gateways and workers until they have said who they are, and their leases: one timer
- * for all, which runs only while there is a peer in another process or one that is lost.
+ * Streams of gateways and workers until their hello, and the leases of peers: one timer for all,
+ * which runs only while a peer is in another process or lost.
  */
 #include "fn/control/plane_impl.h"
 
@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------- new streams */
 
-void plane_caller_free(struct caller *g)
+void plane_caller_free(struct plane_caller *g)
 {
     list_remove(&g->node);
     timer_stop(g->p->loop, &g->timer);
@@ -30,22 +30,24 @@ static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
     fn_stream_close(s);
 }
 
-static void send_away(struct caller *g)
+static void send_away(struct plane_caller *g)
 {
+    assert(g->stream && list_is_linked(&g->node));
     redirect(g->p, g->stream, g->is_worker);
     plane_caller_free(g);
 }
 
 static void on_hold_over(struct timer *t)
 {
-    send_away(container_of(t, struct caller, timer));
+    send_away(container_of(t, struct plane_caller, timer));
 }
 
-/* Between two leaders: its hello is looked at when there is one again. */
-static void hold(struct caller *g, const ProtobufCMessage *m)
+/* No leader is known: the hello is processed when there is one. */
+static void hold(struct plane_caller *g, const ProtobufCMessage *m)
 {
     size_t n = protobuf_c_message_get_packed_size(m);
     char *at;
+    assert(!g->p->leads && n > 0);
     if (!g->p->expects || g->hello.n) {
         send_away(g);
         return;
@@ -59,15 +61,16 @@ static void hold(struct caller *g, const ProtobufCMessage *m)
     timer_start(g->p->loop, &g->timer, PLANE_HOLD_MS, on_hold_over);
 }
 
-static void refuse(struct caller *g)
+static void refuse(struct plane_caller *g)
 {
+    assert(g->stream && list_is_linked(&g->node));
     fn_stream_close(g->stream);
     plane_caller_free(g);
 }
 
 static void on_caller_message(void *arg, const ProtobufCMessage *m)
 {
-    struct caller *g = arg;
+    struct plane_caller *g = arg;
     const Dormouse__Fn__V1__WorkerReport *w = (const Dormouse__Fn__V1__WorkerReport *)m;
     const Dormouse__Fn__V1__GatewayReport *gw = (const Dormouse__Fn__V1__GatewayReport *)m;
     const char *name = g->is_worker ? (w->hello ? w->hello->name : "")
@@ -96,7 +99,7 @@ static const struct fn_stream_ops caller_ops = { .on_message = on_caller_message
 
 static void on_caller_timer(struct timer *t)
 {
-    refuse(container_of(t, struct caller, timer));
+    refuse(container_of(t, struct plane_caller, timer));
 }
 
 static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, bool is_worker)
@@ -105,8 +108,8 @@ static void accept_stream(struct plane *p, struct fn_stream *s, bool is_local, b
         redirect(p, s, is_worker);
         return;
     }
-    struct caller *g = xnew(struct caller);
-    *g = (struct caller){ .p = p, .stream = s, .is_local = is_local, .is_worker = is_worker };
+    struct plane_caller *g = xnew(struct plane_caller);
+    *g = (struct plane_caller){ .p = p, .stream = s, .is_local = is_local, .is_worker = is_worker };
     list_push_back(&p->callers, &g->node);
     fn_stream_set(s, &caller_ops, g);
     timer_start(p->loop, &g->timer, PLANE_HELLO_MS, on_caller_timer);
@@ -122,13 +125,13 @@ void plane_accept_worker(struct plane *p, struct fn_stream *s, bool is_local)
     accept_stream(p, s, is_local, true);
 }
 
-bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
+bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term)
 {
     struct plane *p = g->p;
     if (highest_term <= p->term)
         return false;
-    log_warn("functions: somebody has seen a higher term", "term=%" PRIu64 " seen=%" PRIu64,
-             p->term, highest_term);
+    log_warn("functions: a higher term exists", "term=%" PRIu64 " seen=%" PRIu64, p->term,
+             highest_term);
     redirect(p, g->stream, g->is_worker);
     plane_caller_free(g);
     p->opts.ops->on_deposed(p->opts.arg);
@@ -138,19 +141,19 @@ bool plane_caller_is_late(struct caller *g, uint64_t highest_term)
 void plane_redirect_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers)
-        send_away(list_entry(node, struct caller, node));
+        send_away(list_entry(node, struct plane_caller, node));
 }
 
 void plane_welcome_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers) {
-        struct caller *g = list_entry(node, struct caller, node);
+        struct plane_caller *g = list_entry(node, struct plane_caller, node);
         struct buf hello = g->hello;
         const ProtobufCMessageDescriptor *type =
             g->is_worker ? &dormouse__fn__v1__worker_report__descriptor
                          : &dormouse__fn__v1__gateway_report__descriptor;
         if (hello.n == 0)
-            continue; /* has said nothing yet */
+            continue; /* its hello has not arrived */
         g->hello = (struct buf){ 0 };
         ProtobufCMessage *m =
             protobuf_c_message_unpack(type, NULL, hello.n, (const uint8_t *)hello.p);
@@ -165,17 +168,17 @@ void plane_welcome_callers(struct plane *p)
 void plane_end_callers(struct plane *p)
 {
     list_each_safe (node, &p->callers)
-        refuse(list_entry(node, struct caller, node));
+        refuse(list_entry(node, struct plane_caller, node));
 }
 
 /* ---------------------------------------------------------------- leases */
 
-static bool is_watched(const struct peer *peer)
+static bool is_watched(const struct plane_peer *peer)
 {
     return !peer->is_local || !peer->stream;
 }
 
-static bool is_over(const struct plane *p, const struct peer *peer)
+static bool is_over(const struct plane *p, const struct plane_peer *peer)
 {
     return is_watched(peer) && loop_now_ms(p->loop) - peer->heard_ms >= p->lease_ms;
 }
@@ -184,7 +187,10 @@ static void on_lease_timer(struct timer *t)
 {
     struct plane *p = container_of(t, struct plane, lease_timer);
     bool goes_on = false;
-    /* Who was stopped himself has read nothing meanwhile: what waits in the sockets comes first. */
+    /*
+     * If this process was suspended, it has read nothing since: read the sockets before leases are
+     * checked.
+     */
     bool is_late = loop_now_ms(p->loop) > p->lease_due_ms + p->lease_ms / 4;
     for (size_t i = 0; i < p->workers.n; i++) {
         struct plane_worker *w = p->workers.p[i];
@@ -212,13 +218,14 @@ void plane_watch_leases(struct plane *p)
     timer_start(p->loop, &p->lease_timer, p->lease_ms / 4, on_lease_timer);
 }
 
-void plane_peer_heard(struct peer *peer)
+void plane_peer_heard(struct plane_peer *peer)
 {
     peer->heard_ms = loop_now_ms(peer->p->loop);
 }
 
-void plane_peer_broke(struct peer *peer)
+void plane_peer_broke(struct plane_peer *peer)
 {
+    assert(peer->stream);
     fn_stream_close(take_ptr(&peer->stream));
     plane_watch_leases(peer->p);
 }

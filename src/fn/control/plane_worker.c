@@ -86,7 +86,7 @@ void plane_env_free(struct env *env)
     free(env);
 }
 
-/* ---------------------------------------------------------------- what a worker knows */
+/* ---------------------------------------------------------------- revisions that a worker knows */
 
 static uint64_t known_key(uint32_t function, uint32_t revision)
 {
@@ -109,6 +109,7 @@ static bool set_has(const struct number_set *s, uint64_t key)
 
 static void set_add(struct number_set *s, uint64_t key)
 {
+    assert(key && s->n <= s->cap);
     if (s->n * 2 >= s->cap) {
         struct number_set old = *s;
         s->cap = old.cap ? old.cap * 2 : 16;
@@ -147,6 +148,7 @@ static bool set_del(struct number_set *s, uint64_t key)
 
 static void touch(struct plane_worker *w)
 {
+    assert(w->peer.p->workers.p[w->index] == w);
     if (!w->dirty) {
         w->dirty = true;
         vec_push(&w->peer.p->dirty_workers, w->index);
@@ -196,7 +198,7 @@ void plane_unlearn_at(struct plane_worker *w, struct control_plane_revision *rev
     touch(w);
 }
 
-void plane_tell_deleted(struct control_plane_revision *rev)
+void plane_notify_deleted(struct control_plane_revision *rev)
 {
     struct control_plane_function *f = rev->f;
     for (uint32_t i = 0; i < rev->held.n; i++) {
@@ -212,6 +214,7 @@ void plane_wake_revision(struct control_plane_revision *rev)
 {
     if (!list_is_linked(&rev->resting))
         return;
+    assert(rev->p->n_resting > 0);
     list_remove(&rev->resting);
     rev->p->n_resting--;
 }
@@ -234,6 +237,7 @@ static void give_up_oldest(struct plane *p)
 void plane_rest_revision(struct control_plane_revision *rev)
 {
     struct plane *p = rev->p;
+    assert(rev->first == TABLE_NONE);
     plane_wake_revision(rev);
     list_push_back(&p->resting, &rev->resting);
     if (++p->n_resting > PLANE_RESTING_MAX * MAX(p->n_workers, 1u))
@@ -270,7 +274,7 @@ static void parcel_send(struct plane_worker_parcel *k)
     parcel_init(k, k->w);
 }
 
-/* With what the API said, else with the values that stand in the template. */
+/* With values read from the API, else with those in the template. */
 static void add_env(struct arena *a, struct control_plane_revision *rev,
                     Dormouse__Fn__V1__Revision *m)
 {
@@ -430,7 +434,7 @@ void plane_flush_workers(struct plane *p)
 
 /* ---------------------------------------------------------------- reports */
 
-/* One that names an address which is not the worker's own counts as failed, and goes. */
+/* A sandbox with an address that is not the worker's own counts as failed and is deleted. */
 static void take_ready(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Created *m)
 {
     Dormouse__Fn__V1__Created failed = *m;
@@ -487,14 +491,16 @@ static void take_gone(struct plane_worker *w, const Dormouse__Fn__V1__Gone *m)
         plane_sandbox_gone(p, slot, m->reason);
 }
 
-/* It is about to stop: its sandboxes go when their requests have ended, others take their place. */
+/*
+ * It will stop soon: its sandboxes are deleted when their requests have ended, others replace them.
+ */
 static void leave(struct plane_worker *w)
 {
     struct plane *p = w->peer.p;
     if (w->is_leaving)
         return;
     w->is_leaving = true;
-    log_info("worker leaves", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
+    log_info("worker is leaving", "worker=%s sandboxes=%u", w->peer.name, w->n_sandboxes);
     place_node_set_schedulable(p->books, w->node, false);
     for (uint32_t slot = 0; slot < p->table.n; slot++)
         if (p->table.at[slot].id && p->table.at[slot].worker == w->index)
@@ -536,7 +542,7 @@ static void on_worker_end(void *arg, int r, const struct err *err)
 static const struct fn_stream_ops worker_ops = { .on_message = on_worker_message,
                                                  .on_end = on_worker_end };
 
-/* ---------------------------------------------------------------- coming and going */
+/* ---------------------------------------------------------------- connect and disconnect */
 
 static void free_worker(struct plane_worker *w)
 {
@@ -640,7 +646,7 @@ static void adopt(struct plane_worker *w, uint32_t slot)
     touch(w);
 }
 
-/* It was here before: what changed while the stream was broken. */
+/* It was connected before: compare what changed while the stream was broken. */
 static void meet_again(struct plane_worker *w, uint32_t slot, const Dormouse__Fn__V1__Existing *e)
 {
     struct plane *p = w->peer.p;
@@ -665,7 +671,7 @@ static void meet_unknown(struct plane_worker *w, const Dormouse__Fn__V1__Existin
     struct control_plane_revision *rev = f ? plane_revision_of(p, f->number, e->revision) : NULL;
     struct err err = { 0 };
     if (e->is_ready && plane_check_endpoint(w, e->address, e->by_worker, &err) < 0) {
-        log_warn("sandbox not taken over", "reason=\"%s\"", err_text(&err));
+        log_warn("sandbox not adopted", "reason=\"%s\"", err_text(&err));
         p->refused++;
         rev = NULL;
     }
@@ -683,7 +689,7 @@ static void meet_unknown(struct plane_worker *w, const Dormouse__Fn__V1__Existin
     plane_send_later(p);
 }
 
-/* Ours that the worker does not have: orders that were lost are given again, others are gone. */
+/* Our sandboxes that the worker does not have: send lost orders again, remove the others. */
 static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *hello)
 {
     struct plane *p = w->peer.p;
@@ -707,7 +713,7 @@ static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *he
     free(there.at);
 }
 
-static void refuse(struct caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
+static void refuse(struct plane_caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
                    const struct err *err)
 {
     Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
@@ -724,13 +730,13 @@ static void refuse(struct caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
     plane_caller_free(g);
 }
 
-void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *m)
+void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m)
 {
     struct plane *p = g->p;
     const Dormouse__Fn__V1__WorkerHello *hello = m->hello;
     if (plane_caller_is_late(g, hello->highest_term))
         return;
-    struct peer caller = { .p = p, .is_local = g->is_local };
+    struct plane_peer caller = { .p = p, .is_local = g->is_local };
     struct err err = { 0 };
     (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
     struct plane_worker *w = map_get(&p->workers_by_name, str_of(hello->name));
@@ -738,7 +744,7 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);
     if (r >= 0 && hello->incarnation < w->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a later process of its name is known");
+        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
     if (r < 0) {
         refuse(g, hello, &err);
         return;
@@ -769,5 +775,5 @@ void plane_worker_hello(struct caller *g, const Dormouse__Fn__V1__WorkerReport *
     }
     if (!w->peer.is_local)
         plane_watch_leases(p);
-    plane_feed_hungry(p);
+    plane_retry_pending(p);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions over plain HTTP, for whoever does not speak Kubernetes:
+ * Functions over plain HTTP, for clients that do not use the Kubernetes API:
  *
  *     /v1/namespaces/NS/functions          GET list, POST create
  *     /v1/namespaces/NS/functions/NAME     GET, PUT, PATCH (merge), DELETE
- *     /v1/status                           GET who leads, gateways, workers
+ *     /v1/status                           GET the leader, gateways, workers
  *     /registerService                     POST, a form: Dirigent's registration
- *     /patch, /check?name=, /health        the same
+ *     /patch, /check?name=, /health        likewise
  *
- * Every one becomes a request for Function objects and is answered when that is, so what has been
- * acknowledged is as durable as the API is.
+ * Each becomes a request for Function objects and is answered after that request, so an
+ * acknowledged change is as durable as the API makes it.
  */
 #include "fn/control/control_impl.h"
 
@@ -63,7 +63,7 @@ static void fail(struct rest *r, int status, const char *reason, const char *tex
     buf_fini(&body);
 }
 
-/* As the API said it; its Status becomes reason and message. */
+/* Pass on the API's answer; its Status becomes reason and message. */
 static void pass_on(struct rest *r, int status, struct str body, const struct json *json)
 {
     if (status >= 400 && str_is(json_get_str(json, "kind"), "Status"))
@@ -158,7 +158,7 @@ static void create(struct rest *r, struct str namespace)
         send_object(r, "POST", function_path(r, namespace, STR("")), object, pass_on);
 }
 
-/* The version that is there now is replaced, whichever it is. */
+/* Replaces the present version, whatever it is. */
 static void on_current(struct rest *r, int status, struct str body, const struct json *json)
 {
     struct str namespace = r->target.segments[2], name = r->target.segments[4];
@@ -227,7 +227,7 @@ static void text_reply(struct rest *r, int status, struct str text)
     reply(r, status, "text/plain; charset=utf-8", text);
 }
 
-/* What Dirigent's forms say about scaling, in its words, and in ours. */
+/* Scaling fields of Dirigent's forms, and the fields of the spec. */
 static const struct {
     const char *field, *group, *key;
     uint32_t times;
@@ -258,7 +258,7 @@ static bool add_scaling(struct rest *r, const struct url_target *form, struct js
                        str_of(arena_printf(&r->arena, "%s is no number\n", form_fields[i].field)));
             return false;
         }
-        if (n == INT32_MAX) /* Dirigent's way to say: no bound */
+        if (n == INT32_MAX) /* Dirigent's value for no bound */
             continue;
         json_set_int(&r->arena, json_obj(&r->arena, spec, form_fields[i].group), form_fields[i].key,
                      (int64_t)n * form_fields[i].times);
@@ -422,7 +422,7 @@ static void on_body_end(struct http_exchange *x, int e)
 {
     struct rest *r = http_exchange_data(x);
     if (e < 0)
-        return; /* the server says why */
+        return; /* the server reports the error */
     if (r->is_form)
         serve_form(r);
     else

@@ -2,6 +2,8 @@
 /* The table of sandboxes; see table.h. */
 #include "fn/control/table.h"
 
+#include <assert.h>
+
 enum { TABLE_FIRST = 64 };
 
 /* Ids differ in their low bits: a product spreads them (Knuth, TAOCP volume 3, section 6.4). */
@@ -47,9 +49,11 @@ static void grow_index(struct sandbox_table *t)
 
 uint32_t table_add(struct sandbox_table *t, uint64_t id)
 {
+    assert(id && table_find(t, id) == TABLE_NONE);
     grow_index(t);
     uint32_t slot = t->free_first;
     if (slot != TABLE_NONE) {
+        assert(slot < t->n && t->at[slot].id == 0);
         t->free_first = t->at[slot].next;
     } else {
         if (t->n == t->cap) {
@@ -80,7 +84,7 @@ uint32_t table_find(const struct sandbox_table *t, uint64_t id)
     return i == TABLE_NONE ? TABLE_NONE : t->index[i] - 1;
 }
 
-/* Entries behind the hole move up as long as their place lies at or before it (as base/map). */
+/* Entries after the hole move up as long as their home is at or before it (as in base/map). */
 static void index_del(struct sandbox_table *t, uint32_t hole)
 {
     uint32_t mask = t->index_cap - 1;
@@ -96,8 +100,11 @@ static void index_del(struct sandbox_table *t, uint32_t hole)
 
 void table_del(struct sandbox_table *t, uint32_t slot)
 {
+    assert(slot < t->n && t->at[slot].id && t->n_used > 0);
     table_set_address(t, slot, NULL);
-    index_del(t, index_find(t, t->at[slot].id));
+    uint32_t place = index_find(t, t->at[slot].id);
+    assert(place != TABLE_NONE && t->index[place] == slot + 1);
+    index_del(t, place);
     t->at[slot] = (struct plane_sandbox){ .next = t->free_first };
     t->free_first = slot;
     t->n_used--;
@@ -110,6 +117,7 @@ static struct str key_of(const struct sandbox_table *t, uint32_t slot)
 
 void table_set_address(struct sandbox_table *t, uint32_t slot, const char *text)
 {
+    assert(slot < t->n && t->at[slot].id);
     struct plane_sandbox *s = &t->at[slot];
     if (text) {
         free(map_put(&t->addresses, key_of(t, slot), xstrdup(text)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of sandboxes: a record of 40 bytes for each, found by its id, linked by revision.
- * Strings do not live here: those of workers and functions live once, with them.
+ * Strings are stored once, with the workers that they belong to.
  */
 #pragma once
 
@@ -26,8 +26,10 @@ struct plane_sandbox {
     uint64_t id;
     uint32_t function, revision;
     uint32_t next, prev; /* slots of the same revision; TABLE_NONE */
-    /* CREATING: us when it was decided; READY: ms when it became that; DRAINING: where it stands
-     * among those that drain. Low 32 bits. */
+    /*
+     * CREATING: time of the decision in us; READY: since when, in ms; DRAINING: index in
+     * plane.draining. Low 32 bits.
+     */
     uint32_t at;
     uint32_t memory_kib; /* of the namespace's quota */
     uint16_t worker, port;
@@ -51,8 +53,8 @@ void table_fini(struct sandbox_table *t);
 /* A slot with this id, otherwise zeroed. */
 uint32_t table_add(struct sandbox_table *t, uint64_t id);
 void table_del(struct sandbox_table *t, uint32_t slot);
-/* TABLE_NONE: there is none. */
+/* TABLE_NONE: not found. */
 uint32_t table_find(const struct sandbox_table *t, uint64_t id);
-/* text: copied; NULL: none any more. */
+/* text: copied; NULL: remove it. */
 void table_set_address(struct sandbox_table *t, uint32_t slot, const char *text);
 const char *table_address(const struct sandbox_table *t, uint32_t slot);

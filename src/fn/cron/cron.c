@@ -30,8 +30,8 @@ static const struct cron_set fields[N_FIELDS] = {
 
 static int bad(const struct cron_set *f, struct str text, struct err *err)
 {
-    return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is no %s (%u-%u)", STR_ARG(text),
-                   f->what, f->min, f->max);
+    return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is not a valid %s (%u-%u)",
+                   STR_ARG(text), f->what, f->min, f->max);
 }
 
 static bool parse_value(const struct cron_set *f, struct str s, unsigned *ret)
@@ -151,7 +151,7 @@ static int parse_macro(struct str text, struct cron *ret, struct err *err)
     if (str_is(word, "@every") && next_word(&rest, &every) && str_trim(rest).n == 0) {
         struct cron c = { 0 };
         if (!parse_every(every, &c.every_s))
-            return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is no duration",
+            return err_set(err, E_INVALID, "schedule: '" STR_FMT "' is not a duration",
                            STR_ARG(every));
         *ret = c;
         return 0;
@@ -190,7 +190,7 @@ int cron_parse(struct str text, struct cron *ret, struct err *err)
     return 0;
 }
 
-/* ------------------------------------------------------------------ when */
+/* ------------------------------------------------------------------ times */
 
 static bool day_matches(const struct cron *c, const struct civil *t)
 {
@@ -201,8 +201,8 @@ static bool day_matches(const struct cron *c, const struct civil *t)
 }
 
 /*
- * The beginning of the next local day: 24 hours on, then back to midnight or on to it where a clock
- * was changed in between. Where there is no midnight that day, its first moment.
+ * The beginning of the next local day: 24 hours later, then adjusted to midnight if the clock was
+ * changed in between. If that day has no midnight, its first moment.
  */
 static int64_t next_day(const struct zone *z, int64_t s, const struct civil *t)
 {

@@ -167,7 +167,7 @@ static bool parse_rule(struct str s, struct zone_rule *r)
            take_change(&s, &r->to_standard) && s.n == 0;
 }
 
-/* The local moment of a change in a year, as seconds without a zone. */
+/* The local time of a change in a year, in seconds without a zone. */
 static int64_t change_in(const struct zone_change *c, int64_t year)
 {
     int64_t day = 0;

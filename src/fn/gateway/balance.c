@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Balancing; see balance.h. Places with room stand in two orders: in a list, for the policies that
- * have an order, and at the front of the vector, for those that draw lots. Every operation but the
- * search for the fewest takes constant time.
+ * Balancing; see balance.h. Places with room are kept in two orders: in a list, for the policies
+ * with an order, and at the front of the vector, for those that choose at random. Every operation
+ * except the search for the fewest requests takes constant time.
  */
 #include "fn/gateway/balance.h"
 
@@ -27,14 +27,16 @@ static uint32_t capacity(const struct balance *b)
 
 static void swap(struct balance *b, uint32_t i, uint32_t j)
 {
+    assert(i < b->places.n && j < b->places.n);
     struct balance_place *p = b->places.p[i], *q = b->places.p[j];
+    assert(p->at == i && q->at == j);
     b->places.p[i] = q;
     b->places.p[j] = p;
     q->at = i;
     p->at = j;
 }
 
-/* Bring list and vector in line with p->running. `first`: where in the list it comes. */
+/* Update list and vector to match p->running. `first`: insert at the front of the list. */
 static void settle(struct balance *b, struct balance_place *p, bool first)
 {
     bool has_room = p->running < capacity(b);
@@ -49,6 +51,7 @@ static void settle(struct balance *b, struct balance_place *p, bool first)
         list_push_front(&b->room, &p->room);
     else if (has_room)
         list_push_back(&b->room, &p->room);
+    assert(b->n_room <= b->places.n && list_is_linked(&p->room) == (p->at < b->n_room));
 }
 
 void balance_set(struct balance *b, enum fn_balance policy, uint32_t limit, uint32_t soft)
@@ -70,7 +73,7 @@ void balance_add(struct balance *b, struct balance_place *p)
     assert(!balance_has(p));
     p->at = (uint32_t)b->places.n;
     vec_push(&b->places, p);
-    settle(b, p, false); /* behind those that are warm */
+    settle(b, p, false); /* after the warm ones */
 }
 
 void balance_remove(struct balance *b, struct balance_place *p)
@@ -140,6 +143,7 @@ struct balance_place *balance_take(struct balance *b)
     struct balance_place *p = choose(b);
     if (!p)
         return NULL;
+    assert(balance_has(p) && (!b->limit || p->running < b->limit));
     p->running++;
     settle(b, p, b->policy == FN_FIRST_FREE);
     return p;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which sandbox of a revision takes the next request: the policies of specs "balance". Pure:
- * randomness comes from the seed, nothing waits here.
+ * Chooses the sandbox of a revision for the next request: the policies of a spec's "balance". Pure:
+ * randomness comes from the seed, and nothing waits here.
  *
- * A place with room is taken and given back; taking is reserving, so a limit is never passed.
+ * A place with room is taken and given back. Taking a place reserves it, so a limit is never
+ * exceeded.
  *
- *     FIRST_FREE  the one used last, until it is full: the others stay idle and can go
+ *     FIRST_FREE  the one used last, until it is full: the others stay idle and can be removed
  *     P2C         the better of two random ones
- *     ROUND_ROBIN in turns, past those that are full
- *     LEAST...    the one with the fewest, ties by lot
+ *     ROUND_ROBIN in turn, full ones are skipped
+ *     LEAST...    the one with the fewest requests, ties at random
  *     RANDOM      any with room
  *
- * Without a hard limit FIRST_FREE fills sandboxes up to the soft target, then spreads.
+ * Without a hard limit FIRST_FREE fills sandboxes to the soft target and then distributes evenly.
  */
 #pragma once
 
@@ -39,7 +40,7 @@ struct balance {
 void balance_init(struct balance *b, enum fn_balance policy, uint32_t limit, uint32_t soft,
                   uint64_t seed);
 void balance_fini(struct balance *b);
-/* Another policy, other limits, at once. */
+/* Change policy and limits; takes effect immediately. */
 void balance_set(struct balance *b, enum fn_balance policy, uint32_t limit, uint32_t soft);
 /* Kept until removed; p->running counts. */
 void balance_add(struct balance *b, struct balance_place *p);
@@ -55,5 +56,5 @@ static inline void balance_place_init(struct balance_place *p)
 }
 /* running + 1; NULL: all are full. */
 struct balance_place *balance_take(struct balance *b);
-/* running - 1; also for a place that was removed meanwhile. */
+/* running - 1; also for a place that has been removed since. */
 void balance_give(struct balance *b, struct balance_place *p);

@@ -2,16 +2,26 @@
 /*
  * The life of a request.
  *
- *     BODY --small body is here--> QUEUED --room--> RUNNING --answer--> OVER
- *       `------------------------------'  <--retry--'  every state ------^
+ *     NEW ----------------> QUEUED --room--> RUNNING --head--> ANSWERING --> OVER
+ *      |                    ^ |  ^              | `----101---> TUNNEL --------^
+ *      `-small-> BUFFERING -' |  `----retry-----'
+ *                             `--> NEW: it leaves the queue    and from every state to OVER
  *
- * BODY only for bodies of known, small length: they are read before a sandbox is taken, so that a
- * slow client holds none. Other bodies stay with the client until the sandbox is there.
- * OVER: the client has its answer or has gone; the record goes when neither the exchange nor the
- * invocation can call back any more.
+ * From NEW and BUFFERING a request goes directly to RUNNING where a sandbox has room, or where
+ * another gateway owns the function.
  *
- * An attempt ends in attempt_ended() and nowhere else. There the room in the sandbox is given back,
- * and the oldest waiting request takes it.
+ * BUFFERING: a body of known, small length is read before the request takes a sandbox, so that a
+ * slow client holds no sandbox. Other bodies stay with the client until the sandbox is assigned.
+ * OVER: the client has its answer or has left. The record is freed when neither the exchange nor
+ * the invocation can call back any more.
+ *
+ * The body of the request has states of its own:
+ *
+ *     UNREAD --sandbox assigned--> READING <--back-pressure--> PAUSED
+ *                                     `--end--> WHOLE            READING also for a tunnel's bytes
+ *
+ * Every attempt ends in attempt_ended(). This function gives the room in the sandbox back, and the
+ * oldest waiting request takes it.
  */
 #include "fn/gateway/call.h"
 
@@ -21,11 +31,65 @@
 enum { CALL_KEEP_BYTES = 4096 }; /* of fields, and of a body, in a record that waits for the next */
 
 static const struct sm_state call_table[] = {
-    [CALL_BODY] = { "body", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
-    [CALL_QUEUED] = { "queued", EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
-    [CALL_RUNNING] = { "running", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
+    [CALL_NEW] = { "new", EDGE(CALL_BUFFERING) | EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) |
+                              EDGE(CALL_OVER) },
+    [CALL_BUFFERING] = { "buffering", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_OVER) },
+    [CALL_QUEUED] = { "queued", EDGE(CALL_NEW) | EDGE(CALL_RUNNING) },
+    [CALL_RUNNING] = { "running", EDGE(CALL_QUEUED) | EDGE(CALL_RUNNING) | EDGE(CALL_ANSWERING) |
+                                      EDGE(CALL_TUNNEL) | EDGE(CALL_OVER) },
+    [CALL_ANSWERING] = { "answering", EDGE(CALL_OVER) },
+    [CALL_TUNNEL] = { "tunnel", EDGE(CALL_OVER) },
     [CALL_OVER] = { "over", 0 },
 };
+
+static const struct sm_state call_body_table[] = {
+    [CALL_BODY_NONE] = { "none", EDGE(CALL_BODY_READING) }, /* of a tunnel */
+    [CALL_BODY_UNREAD] = { "unread", EDGE(CALL_BODY_READING) },
+    [CALL_BODY_READING] = { "reading", EDGE(CALL_BODY_PAUSED) | EDGE(CALL_BODY_WHOLE) },
+    [CALL_BODY_PAUSED] = { "paused", EDGE(CALL_BODY_READING) | EDGE(CALL_BODY_WHOLE) },
+    [CALL_BODY_WHOLE] = { "whole", EDGE(CALL_BODY_READING) }, /* of a tunnel */
+};
+
+/* The only function that changes the state of a call. */
+void call_move(struct gateway_call *c, enum call_at to)
+{
+    bool is_linked = list_is_linked(&c->waiting.node);
+    sm_move(&c->sm, to);
+    assert(is_linked == (to == CALL_QUEUED));
+    switch (to) {
+    case CALL_NEW:
+        assert(!c->invocation && !c->sandbox && !c->peer);
+        break;
+    case CALL_BUFFERING:
+        assert(c->x && c->pool && c->body.at == CALL_BODY_UNREAD);
+        break;
+    case CALL_QUEUED:
+        assert(c->pool && !c->invocation && !c->sandbox && !c->peer);
+        break;
+    case CALL_RUNNING:
+        assert(!c->sandbox != !c->peer && c->invoker && !c->invocation);
+        break;
+    case CALL_ANSWERING:
+    case CALL_TUNNEL:
+        assert(c->invocation && (c->x || c->inside.events));
+        break;
+    case CALL_OVER:
+        break;
+    }
+}
+
+void call_body_move(struct gateway_call *c, enum call_body_at to)
+{
+    assert(call_body_table[c->body.at].next & EDGE(to));
+    assert(c->sm.at != CALL_OVER);
+    c->body.at = to;
+}
+
+/* The head of the answer has been sent, and the answer has not ended. */
+static bool call_is_answering(const struct gateway_call *c)
+{
+    return c->sm.at == CALL_ANSWERING || c->sm.at == CALL_TUNNEL;
+}
 
 /* ---------------------------------------------------------------- records */
 
@@ -33,90 +97,94 @@ static void on_tick(struct timer *t);
 
 struct gateway_call *call_new(struct gateway *g)
 {
-    struct gateway_call *c = g->idle_calls.n ? g->idle_calls.p[--g->idle_calls.n] : NULL;
+    struct gateway_call *c = g->calls.idle.n ? g->calls.idle.p[--g->calls.idle.n] : NULL;
     if (!c) {
         c = xnew(struct gateway_call);
-        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+        buf_init(&c->body.kept, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
     }
+    assert(!c->g && !c->pool && !c->x && !c->invocation);
     c->g = g;
-    c->arrived_us = gateway_now_us();
-    c->deadline_ms = c->answer_left = UINT64_MAX;
-    c->moved_ms = loop_now_ms(g->loop);
-    sm_init(&c->sm, call_table, CALL_BODY);
-    list_push_back(&g->live, &c->live);
-    g->n_live++;
+    c->times.arrived_us = gateway_now_us();
+    c->attempt.deadline_ms = c->answer.left = UINT64_MAX;
+    c->attempt.moved_ms = loop_now_ms(g->loop);
+    sm_init(&c->sm, call_table, CALL_NEW);
+    list_push_back(&g->calls.live, &c->live);
+    g->calls.n_live++;
     return c;
 }
 
 void call_id_make(struct gateway_call *c)
 {
     struct rng r = rng_fork(c->g->call_seed, ++c->g->n_calls_ever, 0);
-    fields_hex(c->call_id, rng_next(&r));
-    c->call_id[16] = '\0';
+    fields_hex(c->from.call_id, rng_next(&r));
+    c->from.call_id[16] = '\0';
 }
 
 /* Keep what the next one can use: the memory of its fields and of a small body. */
 void call_free(struct gateway_call *c)
 {
     struct gateway *g = c->g;
+    assert(c->sm.at == CALL_OVER && !list_is_linked(&c->waiting.node));
     assert(!c->invocation && !c->sandbox && !c->peer && !c->x);
+    assert(g->calls.n_live > 0);
     list_remove(&c->live);
-    g->n_live--;
+    g->calls.n_live--;
     if (c->pool)
         gateway_pool_unref(g, c->pool);
-    if (c->arena) {
-        headers_fini((struct headers *)c->request);
-        arena_fini(c->arena);
-        free(c->arena);
+    if (c->from.arena) {
+        headers_fini((struct headers *)c->from.headers);
+        arena_fini(c->from.arena);
+        free(c->from.arena);
     }
-    headers_reset(&c->answer);
-    buf_reset(&c->body);
-    if (c->answer.cap > CALL_KEEP_BYTES)
-        headers_fini(&c->answer);
-    if (c->body.cap > CALL_KEEP_BYTES || g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
-        buf_fini(&c->body);
-        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+    headers_reset(&c->answer.fields);
+    buf_reset(&c->body.kept);
+    if (c->answer.fields.cap > CALL_KEEP_BYTES)
+        headers_fini(&c->answer.fields);
+    if (c->body.kept.cap > CALL_KEEP_BYTES || g->calls.idle.n >= GATEWAY_IDLE_CALLS) {
+        buf_fini(&c->body.kept);
+        buf_init(&c->body.kept, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
     }
-    if (g->idle_calls.n >= GATEWAY_IDLE_CALLS) {
-        headers_fini(&c->answer);
+    if (g->calls.idle.n >= GATEWAY_IDLE_CALLS) {
+        headers_fini(&c->answer.fields);
         free(c);
     } else {
-        struct headers fields = c->answer;
-        struct buf body = c->body;
-        *c = (struct gateway_call){ .answer = fields, .body = body };
-        vec_push(&g->idle_calls, c);
+        struct headers fields = c->answer.fields;
+        struct buf kept = c->body.kept;
+        *c = (struct gateway_call){ .answer = { .fields = fields }, .body = { .kept = kept } };
+        vec_push(&g->calls.idle, c);
     }
-    if (g->is_leaving && g->n_live == 0)
+    if (gateway_is_leaving(g) && g->calls.n_live == 0)
         gateway_check_stopped(g);
 }
 
 void call_settle(struct gateway_call *c)
 {
-    if (c->sm.at == CALL_OVER && !c->invocation && !c->x && !c->later.node.next)
+    if (c->sm.at == CALL_OVER && !c->invocation && !c->x && !c->end.later.node.next)
         call_free(c);
 }
 
 void call_use_spec(struct gateway_call *c, const struct fn_spec *spec)
 {
-    c->queue_ms = (uint32_t)MIN(spec->queue_ms, (uint64_t)UINT32_MAX);
-    c->request_ms = (uint32_t)MIN(spec->request_ms, (uint64_t)UINT32_MAX);
-    c->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
-    c->answer_max = spec->response_max;
-    c->body_max = spec->body_max;
+    c->revision.queue_ms = (uint32_t)MIN(spec->queue_ms, (uint64_t)UINT32_MAX);
+    c->revision.request_ms = (uint32_t)MIN(spec->request_ms, (uint64_t)UINT32_MAX);
+    c->revision.idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
+    c->revision.answer_max = spec->response_max;
+    c->revision.body_max = spec->body_max;
 }
 
 void call_use_function(struct gateway_call *c, const struct gateway_function *f, uint32_t revision)
 {
     memcpy(c->function_key, f->key.p, MIN(f->key.n, sizeof c->function_key - 1));
     c->function_key[MIN(f->key.n, sizeof c->function_key - 1)] = 0;
-    c->revision = revision;
+    c->revision.number = revision;
     if (c->g->trace)
-        c->found_us = gateway_now_us();
+        c->times.found_us = gateway_now_us();
 }
 
 void call_use_pool(struct gateway_call *c, struct gateway_function *f)
 {
-    c->pool = gateway_pool_get(c->g, f, c->revision);
+    assert(!c->pool && !c->peer);
+    c->pool = gateway_pool_get(c->g, f, c->revision.number);
     c->pool->n_calls++;
     c->pool->arrived++;
 }
@@ -129,43 +197,50 @@ static uint64_t call_due(const struct gateway_call *c)
     case CALL_QUEUED:
         return c->waiting.due_ms;
     case CALL_RUNNING:
-        return c->idle_ms ? MIN(c->deadline_ms, c->moved_ms + c->idle_ms) : c->deadline_ms;
-    case CALL_BODY: /* the server has deadlines for these */
+    case CALL_ANSWERING:
+    case CALL_TUNNEL:
+        return c->revision.idle_ms
+                   ? MIN(c->attempt.deadline_ms, c->attempt.moved_ms + c->revision.idle_ms)
+                   : c->attempt.deadline_ms;
+    case CALL_NEW:
+    case CALL_BUFFERING: /* the server has deadlines for these */
     case CALL_OVER:
         return UINT64_MAX;
     }
     return UINT64_MAX;
 }
 
-/* One timer for all calls, armed for the earliest; it may find that nothing is due any more. */
+/* One timer for all calls, armed for the earliest; the deadline may have moved when it fires. */
 static void tick_by(struct gateway *g, uint64_t due_ms)
 {
-    if (due_ms == UINT64_MAX || (timer_is_armed(&g->tick) && g->tick.due_ms <= due_ms))
+    if (due_ms == UINT64_MAX || (timer_is_armed(&g->calls.tick) && g->calls.tick.due_ms <= due_ms))
         return;
     uint64_t now = loop_now_ms(g->loop);
-    timer_start(g->loop, &g->tick, due_ms > now ? due_ms - now : 0, on_tick);
+    timer_start(g->loop, &g->calls.tick, due_ms > now ? due_ms - now : 0, on_tick);
 }
 
 /* ---------------------------------------------------------------- to the client */
 
-/* Told on a later turn, since it may be found out inside a call of whoever asked. */
+/* On a later turn, since the failure may have been found inside a call of the submitter. */
 static void on_later(struct defer *d)
 {
-    struct gateway_call *c = container_of(d, struct gateway_call, later);
+    struct gateway_call *c = container_of(d, struct gateway_call, end.later);
+    assert(c->sm.at == CALL_OVER && c->end.code < 0);
     struct err err = { 0 };
-    err_set(&err, c->failed, "%s", c->failed_reason);
-    c->later.node.next = NULL;
-    c->inside.reason = c->failed_reason;
+    err_set(&err, c->end.code, "%s", c->end.reason);
+    c->end.later.node.next = NULL;
+    c->inside.reason = c->end.reason;
     if (c->inside.events)
-        exchange_report_end(&c->inside, c->failed, &err);
+        exchange_report_end(&c->inside, c->end.code, &err);
     call_settle(c);
 }
 
-void call_tell_later(struct gateway_call *c, int code, const char *reason)
+void call_report_end(struct gateway_call *c, int code, const char *reason)
 {
-    c->failed = code;
-    c->failed_reason = reason;
-    defer_start(c->g->loop, &c->later, on_later);
+    assert(c->inside.events && code < 0 && !c->end.later.node.next);
+    c->end.code = code;
+    c->end.reason = reason;
+    defer_start(c->g->loop, &c->end.later, on_later);
 }
 
 /* -EBUSY: not now; a function that cannot start is broken instead. */
@@ -192,36 +267,40 @@ void call_leave_queue(struct gateway_call *c)
         return;
     queue_remove(&c->pool->queue, &c->waiting);
     load_changed(c->g, c->pool, 0, -1);
+    call_move(c, CALL_NEW);
 }
 
 void call_over(struct gateway_call *c)
 {
-    sm_move(&c->sm, CALL_OVER);
+    call_move(c, CALL_OVER);
     if (c->invocation)
         exchange_cancel(c->invocation);
 }
 
-/* Answer in our own words, or cut an answer that has begun. */
+/* Send an error response, or cut a response that has begun. */
 void call_fail(struct gateway_call *c, const struct gateway_refusal *why, const char *text)
 {
     struct gateway *g = c->g;
+    bool has_begun = call_is_answering(c);
+    assert(c->sm.at != CALL_OVER);
     call_leave_queue(c);
-    stats_answered(g, c, c->head_sent ? 502 : why->status, gateway_now_us());
-    if (c->head_sent)
-        g->n_aborted++;
-    if (c->x && c->head_sent)
+    stats_answered(g, c, has_begun ? 502 : why->status, gateway_now_us());
+    if (has_begun)
+        g->stats.n_aborted++;
+    if (c->x && has_begun)
         http_abort(c->x);
     else if (c->x)
-        refusal_send(c->x, c->fields.is_grpc, why, c->call_id, text);
+        refusal_send(c->x, c->from.fields.is_grpc, why, c->from.call_id, text);
     if (c->inside.events)
-        call_tell_later(c, code_of(why), why->reason);
+        call_report_end(c, code_of(why), why->reason);
     call_over(c);
 }
 
 static void call_end(struct gateway_call *c)
 {
-    stats_answered(c->g, c, c->status, gateway_now_us());
-    sm_move(&c->sm, CALL_OVER);
+    assert(call_is_answering(c) && !c->invocation);
+    stats_answered(c->g, c, c->attempt.status, gateway_now_us());
+    call_move(c, CALL_OVER);
     if (c->x)
         http_end(c->x);
     else if (c->inside.events)
@@ -245,37 +324,40 @@ static const struct exchange_events attempt_events = { .on_head = on_head,
 
 static int make_fields(struct gateway_call *c, char trace[FIELDS_TRACE_BYTES])
 {
-    bool has_trace = fields_is_trace(c->fields.trace);
+    bool has_trace = fields_is_trace(c->from.fields.trace);
     if (!has_trace)
         fields_make_trace(&c->g->random, trace);
-    const struct fields_add add = { .peer = c->peer_address,
-                                    .prefix = c->peer ? STR("") : c->prefix,
-                                    .call_id = c->arena && c->fields.call_id.n ? c->fields.call_id
-                                                                               : str_of(c->call_id),
+    const struct fields_add add = { .peer = c->from.peer_address,
+                                    .prefix = c->peer ? STR("") : c->from.prefix,
+                                    .call_id = c->from.arena && c->from.fields.call_id.n
+                                                   ? c->from.fields.call_id
+                                                   : str_of(c->from.call_id),
                                     .trace = has_trace ? NULL : trace,
-                                    .is_tls = c->is_tls,
+                                    .is_tls = c->from.is_tls,
                                     .add_host = c->peer || c->sandbox->upstream,
-                                    .upgrade = c->wants_upgrade,
-                                    .is_trusted = c->is_forwarded };
-    headers_reset(&c->answer);
+                                    .upgrade = c->from.wants_upgrade,
+                                    .is_trusted = c->from.is_forwarded };
+    headers_reset(&c->answer.fields);
     if (!c->peer)
-        return fields_for_sandbox(&c->answer, c->request, &c->fields, &add);
-    int r = fields_for_gateway(&c->answer, c->request, &c->fields, &add);
-    return r < 0 ? r : headers_addc(&c->answer, "x-dormouse-forwarded-by", c->g->members.secret);
+        return fields_for_sandbox(&c->answer.fields, c->from.headers, &c->from.fields, &add);
+    int r = fields_for_gateway(&c->answer.fields, c->from.headers, &c->from.fields, &add);
+    return r < 0 ? r
+                 : headers_addc(&c->answer.fields, "x-dormouse-forwarded-by",
+                                c->g->dir.members.secret);
 }
 
-/* The rest of the body is wanted now. */
+/* Request the rest of the body from the client. */
 static void ask_for_body(struct gateway_call *c)
 {
-    if (!c->x || !c->has_body || c->body_ended)
+    if (!c->x)
         return;
-    if (!c->body_asked) {
-        c->body_asked = true;
-        if (c->fields.is_grpc || c->idle_ms)
+    if (c->body.at == CALL_BODY_UNREAD) {
+        call_body_move(c, CALL_BODY_READING);
+        if (c->from.fields.is_grpc || c->revision.idle_ms)
             http_let_body_idle(c->x);
-        http_read_body(c->x, c->body_max);
-    } else if (c->body_full) {
-        c->body_full = false;
+        http_read_body(c->x, c->revision.body_max);
+    } else if (c->body.at == CALL_BODY_PAUSED) {
+        call_body_move(c, CALL_BODY_READING);
         http_resume_body(c->x);
     }
 }
@@ -287,16 +369,16 @@ static void attempt_start(struct gateway_call *c)
     char trace[FIELDS_TRACE_BYTES];
     struct err err = { 0 };
     uint64_t now_ms = loop_now_ms(g->loop);
-    c->started_us = gateway_now_us();
-    c->is_lost = false;
-    c->moved_ms = now_ms;
-    c->deadline_ms = c->request_ms ? now_ms + c->request_ms : UINT64_MAX;
-    sm_move(&c->sm, CALL_RUNNING);
+    c->times.started_us = gateway_now_us();
+    c->attempt.is_lost = false;
+    c->attempt.moved_ms = now_ms;
+    c->attempt.deadline_ms = c->revision.request_ms ? now_ms + c->revision.request_ms : UINT64_MAX;
+    call_move(c, CALL_RUNNING);
     tick_by(g, call_due(c));
     int r = make_fields(c, trace);
     if (r < 0)
         (void)err_sys(&err, r, "fields of the request");
-    struct str target = str_slice(c->target, c->peer ? 0 : c->prefix.n, c->target.n);
+    struct str target = str_slice(c->from.target, c->peer ? 0 : c->from.prefix.n, c->from.target.n);
     char rooted[HTTP_URI_MAX_BYTES + 1];
     if (target.n == 0) {
         target = STR("/");
@@ -307,24 +389,25 @@ static void attempt_start(struct gateway_call *c)
         target = str_n(rooted, n + 1);
     }
     const struct invoke_request req = { .sandbox = c->sandbox ? c->sandbox->id : 0,
-                                        .method = c->method,
+                                        .method = c->from.method,
                                         .target = target,
-                                        .authority = c->fields.host,
-                                        .headers = &c->answer,
-                                        .peer = c->peer_address,
-                                        .is_tls = c->is_tls,
-                                        .has_body = c->has_body,
-                                        .body_bytes = c->body_bytes,
-                                        .body = buf_str(&c->body),
-                                        .body_is_whole = c->body_ended || !c->has_body,
-                                        .call_id = str_of(c->call_id),
-                                        .deadline_ms =
-                                            c->deadline_ms == UINT64_MAX ? 0 : c->deadline_ms,
-                                        .response_max = c->answer_max,
-                                        .script_name = c->prefix };
+                                        .authority = c->from.fields.host,
+                                        .headers = &c->answer.fields,
+                                        .peer = c->from.peer_address,
+                                        .is_tls = c->from.is_tls,
+                                        .has_body = c->body.at != CALL_BODY_NONE,
+                                        .body_bytes = c->body.bytes,
+                                        .body = buf_str(&c->body.kept),
+                                        .body_is_whole = call_has_whole_body(c),
+                                        .call_id = str_of(c->from.call_id),
+                                        .deadline_ms = c->attempt.deadline_ms == UINT64_MAX
+                                                           ? 0
+                                                           : c->attempt.deadline_ms,
+                                        .response_max = c->revision.answer_max,
+                                        .script_name = c->from.prefix };
     if (r >= 0)
         r = invoke_start(c->invoker, &req, &attempt_events, c, &c->invocation, &err);
-    headers_reset(&c->answer);
+    headers_reset(&c->answer.fields);
     if (r < 0) {
         c->invocation = NULL;
         attempt_ended(c, r, "NotStarted", &err);
@@ -336,13 +419,15 @@ static void attempt_start(struct gateway_call *c)
 static void run_in(struct gateway_call *c, struct balance_place *place)
 {
     c->sandbox = container_of(place, struct gateway_sandbox, place);
-    c->last_sandbox = c->sandbox->id;
+    assert(c->sandbox->pool == c->pool && place->running > 0);
+    c->attempt.last_sandbox = c->sandbox->id;
     c->invoker = c->sandbox->invoker;
     attempt_start(c);
 }
 
-void gateway_pool_hand_off(struct gateway *g, struct pool *p)
+void gateway_pool_hand_off(struct gateway *g, struct gateway_pool *p)
 {
+    assert(p->queued == p->queue.n);
     if (p->is_handing || p->queue.n == 0)
         return;
     p->is_handing = true;
@@ -355,7 +440,8 @@ void gateway_pool_hand_off(struct gateway *g, struct pool *p)
         struct queue_item *i = queue_pop(&p->queue);
         load_changed(g, p, 1, -1);
         struct gateway_call *c = container_of(i, struct gateway_call, waiting);
-        c->offered_us = offered_us;
+        assert(c->sm.at == CALL_QUEUED && c->pool == p);
+        c->times.offered_us = offered_us;
         run_in(c, place);
     }
     p->is_handing = false;
@@ -376,19 +462,20 @@ static void fail_as(struct gateway_call *c, const struct gateway_failure *f)
     call_fail(c, &why, text);
 }
 
-/* Into a sandbox now, else behind all that wait. */
+/* Start it in a sandbox, else append it to the queue. */
 void call_place(struct gateway_call *c)
 {
     struct gateway *g = c->g;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
+    assert(p && c->sm.at != CALL_QUEUED && !c->sandbox && !c->peer && !c->invocation);
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     if (!p->fn) {
         call_fail(c, &gone, "the function was deleted");
         return;
     }
-    c->queued_us = gateway_now_us();
-    c->offered_us = 0;
-    c->is_cold = p->n_sandboxes == 0;
+    c->times.queued_us = gateway_now_us();
+    c->times.offered_us = 0;
+    c->attempt.is_cold = p->n_sandboxes == 0;
     struct balance_place *place = p->queue.n ? NULL : balance_take(&p->balance);
     if (place) {
         load_changed(g, p, 1, 0);
@@ -401,12 +488,12 @@ void call_place(struct gateway_call *c)
         fail_as(c, f);
         return;
     }
-    c->waiting.due_ms = loop_now_ms(g->loop) + c->queue_ms;
+    c->waiting.due_ms = loop_now_ms(g->loop) + c->revision.queue_ms;
     if (!queue_push(&p->queue, &c->waiting)) {
         refuse_queue_full(c);
         return;
     }
-    sm_move(&c->sm, CALL_QUEUED);
+    call_move(c, CALL_QUEUED);
     load_changed(g, p, 0, 1);
     tick_by(g, c->waiting.due_ms);
 }
@@ -421,36 +508,36 @@ static bool is_idempotent(struct str method)
 }
 
 /*
- * Once, while nothing of an answer has left, all of the body that was taken is still here, and
- * either nothing was sent or doing it twice is as good as once. Refused connections do not count,
- * up to a bound: each takes a sandbox, or a gateway, out of the choice, and those of a lost worker
- * may be many.
+ * Once, while no byte of an answer has been passed on, the copy of the body is complete, and either
+ * nothing was sent or the method is idempotent. Refused connections do not count, up to a limit:
+ * each removes a sandbox or a gateway from the choice, and a lost worker may have many.
  */
 static bool can_retry(const struct gateway_call *c, int r)
 {
-    if (c->head_sent || c->body_lost || (c->pool && !c->pool->fn))
+    if (c->sm.at != CALL_RUNNING || c->body.is_partial || (c->pool && !c->pool->fn))
         return false;
     if (r == -ECONNREFUSED)
-        return c->n_refused < GATEWAY_REFUSALS_MAX;
-    bool may_repeat = r == -EBUSY ||
-                      ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) && is_idempotent(c->method));
-    return may_repeat && !c->is_retried;
+        return c->attempt.n_refused < GATEWAY_REFUSALS_MAX;
+    bool may_repeat = r == -EBUSY || ((r == -ECONNRESET || r == -EPIPE || r == E_EOF) &&
+                                      is_idempotent(c->from.method));
+    return may_repeat && !c->attempt.is_retried;
 }
 
 static void note_retry(struct gateway_call *c, int r)
 {
     if (r == -ECONNREFUSED)
-        c->n_refused++;
+        c->attempt.n_refused++;
     else
-        c->is_retried = true;
-    c->g->n_retries++;
+        c->attempt.is_retried = true;
+    c->g->stats.n_retries++;
 }
 
 /* In another sandbox if one has room, else first in the queue. */
 static void retry(struct gateway_call *c, struct gateway_sandbox *failed, int r)
 {
     struct gateway *g = c->g;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
+    assert(failed->pool == p && c->sm.at == CALL_RUNNING && !c->sandbox);
     note_retry(c, r);
     bool was_in = balance_has(&failed->place);
     if (was_in)
@@ -463,11 +550,11 @@ static void retry(struct gateway_call *c, struct gateway_sandbox *failed, int r)
         run_in(c, place);
         return;
     }
-    uint64_t due = loop_now_ms(g->loop) + c->queue_ms;
+    uint64_t due = loop_now_ms(g->loop) + c->revision.queue_ms;
     c->waiting.due_ms = c->waiting.due_ms ? MIN(due, c->waiting.due_ms) : due;
     c->waiting.due_ms = MAX(c->waiting.due_ms, loop_now_ms(g->loop) + 1000);
     queue_push_front(&p->queue, &c->waiting);
-    sm_move(&c->sm, CALL_QUEUED);
+    call_move(c, CALL_QUEUED);
     load_changed(g, p, 0, 1);
     tick_by(g, c->waiting.due_ms);
 }
@@ -491,17 +578,17 @@ static struct gateway_refusal refusal_of(int r, const char *reason)
 
 static void route_again(struct gateway_call *c);
 
-/* It refused a connection: for a while others own what it owned. */
+/* It refused a connection: other gateways own its functions for a while. */
 static void suspect(struct gateway *g, const struct upstream *peer)
 {
-    for (size_t i = 0; i < g->members.n; i++) {
-        struct gateway_member *m = &g->members.at[i];
+    for (size_t i = 0; i < g->dir.members.n; i++) {
+        struct gateway_member *m = &g->dir.members.at[i];
         if (!str_is(upstream_address(peer), m->address))
             continue;
         m->suspect_until_ms = loop_now_ms(g->loop) + GATEWAY_SUSPECT_MS;
-        g->members_seen++;
-        /* Owners are computed anew once the suspicion is over, too. */
-        timer_start(g->loop, &g->trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
+        g->dir.members_seen++;
+        /* Compute owners again when the suspicion ends. */
+        timer_start(g->loop, &g->dir.trust, GATEWAY_SUSPECT_MS, gateway_on_trust);
     }
 }
 
@@ -509,7 +596,7 @@ static void suspect(struct gateway *g, const struct upstream *peer)
 static void forward_ended(struct gateway_call *c, int r, const struct err *err)
 {
     static const struct gateway_refusal lost = { 502, "GatewayLost", 1 };
-    if (c->is_lost && r == -ECANCELED)
+    if (c->attempt.is_lost && r == -ECANCELED)
         r = -ECONNRESET;
     bool again = c->sm.at != CALL_OVER && r < 0 && can_retry(c, r);
     if (again)
@@ -518,7 +605,7 @@ static void forward_ended(struct gateway_call *c, int r, const struct err *err)
     c->peer = NULL;
     if (c->sm.at == CALL_OVER)
         return;
-    if (r == 0 && c->head_sent) {
+    if (r == 0 && call_is_answering(c)) {
         call_end(c);
     } else if (again) {
         note_retry(c, r);
@@ -532,28 +619,31 @@ static void attempt_ended(struct gateway_call *c, int r, const char *reason, con
 {
     struct gateway *g = c->g;
     struct gateway_sandbox *s = c->sandbox;
-    struct pool *p = c->pool;
+    struct gateway_pool *p = c->pool;
+    assert(c->sm.at == CALL_RUNNING || call_is_answering(c) || c->sm.at == CALL_OVER);
+    assert(!s != !c->peer && (!s || s->pool == p));
     c->invocation = NULL;
     c->sandbox = NULL;
-    c->is_paused = false;
+    c->attempt.is_paused = false;
     if (!s) {
         forward_ended(c, r, err);
         call_settle(c);
         return;
     }
-    p->n_calls++; /* also if the call goes */
+    assert(p->running > 0 && s->place.running > 0 && p->n_calls > 0);
+    p->n_calls++; /* the pool outlives the call */
     load_changed(g, p, -1, 0);
     p->finished++;
-    p->duration_us += gateway_now_us() - c->started_us;
+    p->duration_us += gateway_now_us() - c->times.started_us;
     if (r == -ECONNREFUSED)
         gateway_sandbox_eject(g, s);
-    if (c->is_lost && r == -ECANCELED)
+    if (c->attempt.is_lost && r == -ECANCELED)
         r = -ECONNRESET, reason = "SandboxLost";
-    bool cut_short = r == 0 && (!c->head_sent || (c->answer_left && c->answer_left != UINT64_MAX));
-    if (cut_short)
-        r = E_PARSE, reason = c->head_sent ? "AnswerCutShort" : "MalformedHead";
+    bool has_begun = call_is_answering(c);
+    if (r == 0 && (!has_begun || (c->answer.left && c->answer.left != UINT64_MAX)))
+        r = E_PARSE, reason = has_begun ? "AnswerCutShort" : "MalformedHead";
     if (c->sm.at == CALL_OVER) {
-        /* The client has gone or was told already. */
+        /* the client has left, or has its answer */
     } else if (r == 0) {
         call_end(c);
     } else if (can_retry(c, r)) {
@@ -575,7 +665,7 @@ static const struct gateway_refusal too_large = { 502, "ResponseTooLarge", 0 };
 
 static bool has_body_with(const struct gateway_call *c, int status)
 {
-    return !str_is(c->method, "HEAD") && status != 204 && status != 304;
+    return !str_is(c->from.method, "HEAD") && status != 204 && status != 304;
 }
 
 static void on_head(void *arg, int status, const struct headers *h)
@@ -584,47 +674,47 @@ static void on_head(void *arg, int status, const struct headers *h)
     struct gateway *g = c->g;
     if (c->sm.at == CALL_OVER)
         return;
-    c->head_us = gateway_now_us();
-    c->moved_ms = loop_now_ms(g->loop);
-    bool is_upgrade = status == 101 && c->wants_upgrade && c->x;
+    assert(c->sm.at == CALL_RUNNING && c->invocation);
+    c->times.head_us = gateway_now_us();
+    c->attempt.moved_ms = loop_now_ms(g->loop);
+    bool is_upgrade = status == 101 && c->from.wants_upgrade && c->x;
     uint64_t length;
-    headers_reset(&c->answer);
+    headers_reset(&c->answer.fields);
     if ((!is_upgrade && (status < 200 || status > 599)) ||
-        fields_for_client(&c->answer, h, is_upgrade, c->peer != NULL, &length) < 0) {
+        fields_for_client(&c->answer.fields, h, is_upgrade, c->peer != NULL, &length) < 0) {
         call_fail(c, &malformed, "the sandbox's answer");
         return;
     }
-    c->status = status;
-    if (c->answer_max && length != UINT64_MAX && length > c->answer_max &&
+    c->attempt.status = status;
+    if (c->revision.answer_max && length != UINT64_MAX && length > c->revision.answer_max &&
         has_body_with(c, status)) {
         call_fail(c, &too_large, "the answer is longer than spec.limits.responseBytes");
         return;
     }
-    buf_reset(&c->body); /* no retry any more */
-    c->body_lost = true;
-    c->head_sent = true;
+    buf_reset(&c->body.kept); /* no retry any more */
+    c->body.is_partial = true;
+    call_move(c, is_upgrade ? CALL_TUNNEL : CALL_ANSWERING);
     if (c->inside.events) {
         exchange_report_head(&c->inside, status,
-                             &c->answer); /* without what a function must not say */
+                             &c->answer.fields); /* without the fields that a function must not set */
         return;
     }
-    if (!c->peer) /* else its owner has said so */
-        (void)headers_set(&c->answer, STR("x-dormouse-call-id"), str_of(c->call_id));
+    if (!c->peer) /* else the owner has added it */
+        (void)headers_set(&c->answer.fields, STR("x-dormouse-call-id"), str_of(c->from.call_id));
     if (is_upgrade) {
-        c->is_upgraded = true;
-        c->deadline_ms = UINT64_MAX; /* only idleness ends a tunnel */
-        http_upgrade(c->x, &c->answer);
-        c->has_body = true;
-        c->body_ended = false;
+        c->attempt.deadline_ms = UINT64_MAX; /* only idleness ends a tunnel */
+        http_upgrade(c->x, &c->answer.fields);
+        if (call_has_whole_body(c))
+            call_body_move(c, CALL_BODY_READING);
         http_read_body(c->x, UINT64_MAX);
         return;
     }
     /* A gRPC answer that consists of its trailers alone must end with its head. */
-    if (c->fields.is_grpc && headers_get(h, "grpc-status").p)
+    if (c->from.fields.is_grpc && headers_get(h, "grpc-status").p)
         length = 0;
     if (has_body_with(c, status))
-        c->answer_left = length;
-    http_respond(c->x, status, &c->answer, length == UINT64_MAX ? HTTP_CHUNKED : length);
+        c->answer.left = length;
+    http_respond(c->x, status, &c->answer.fields, length == UINT64_MAX ? HTTP_CHUNKED : length);
 }
 
 static void on_data(void *arg, struct str chunk)
@@ -632,24 +722,25 @@ static void on_data(void *arg, struct str chunk)
     struct gateway_call *c = arg;
     if (c->sm.at == CALL_OVER)
         return;
-    c->moved_ms = loop_now_ms(c->g->loop);
-    c->answer_seen += chunk.n;
-    if (!c->head_sent || (c->answer_left != UINT64_MAX && chunk.n > c->answer_left)) {
-        call_fail(c, &malformed, "the answer is longer than it said");
+    c->attempt.moved_ms = loop_now_ms(c->g->loop);
+    c->answer.seen += chunk.n;
+    if (c->sm.at == CALL_RUNNING || (c->answer.left != UINT64_MAX && chunk.n > c->answer.left)) {
+        call_fail(c, &malformed, "the answer is longer than its content-length");
         return;
     }
-    if (c->answer_max && !c->is_upgraded && c->answer_seen > c->answer_max) {
+    if (c->revision.answer_max && c->sm.at != CALL_TUNNEL &&
+        c->answer.seen > c->revision.answer_max) {
         call_fail(c, &too_large, "the answer is longer than spec.limits.responseBytes");
         return;
     }
-    if (c->answer_left != UINT64_MAX)
-        c->answer_left -= chunk.n;
+    if (c->answer.left != UINT64_MAX)
+        c->answer.left -= chunk.n;
     if (c->inside.events) {
         exchange_report_data(&c->inside, chunk);
         return;
     }
-    if (!http_write(c->x, chunk) && !c->is_paused) {
-        c->is_paused = true;
+    if (!http_write(c->x, chunk) && !c->attempt.is_paused) {
+        c->attempt.is_paused = true;
         exchange_pause(c->invocation);
     }
 }
@@ -657,15 +748,15 @@ static void on_data(void *arg, struct str chunk)
 static void on_trailers(void *arg, const struct headers *trailers)
 {
     struct gateway_call *c = arg;
-    if (c->sm.at == CALL_OVER || !c->head_sent)
+    if (!call_is_answering(c))
         return;
-    headers_reset(&c->answer);
-    if (fields_trailers(&c->answer, trailers, c->peer != NULL) < 0)
+    headers_reset(&c->answer.fields);
+    if (fields_trailers(&c->answer.fields, trailers, c->peer != NULL) < 0)
         return;
     if (c->x)
-        http_trailers(c->x, &c->answer);
+        http_trailers(c->x, &c->answer.fields);
     else if (c->inside.events)
-        exchange_report_trailers(&c->inside, &c->answer);
+        exchange_report_trailers(&c->inside, &c->answer.fields);
 }
 
 static void on_writable(void *arg)
@@ -673,14 +764,13 @@ static void on_writable(void *arg)
     struct gateway_call *c = arg;
     if (c->sm.at == CALL_OVER)
         return;
-    c->moved_ms = loop_now_ms(c->g->loop);
+    c->attempt.moved_ms = loop_now_ms(c->g->loop);
     if (c->inside.events) {
-        c->body_full = false;
         exchange_report_writable(&c->inside);
         return;
     }
-    if (c->body_full) {
-        c->body_full = false;
+    if (c->body.at == CALL_BODY_PAUSED) {
+        call_body_move(c, CALL_BODY_READING);
         http_resume_body(c->x);
     }
 }
@@ -696,22 +786,22 @@ static void on_end(void *arg, int r, const struct err *err)
 /* false: full. */
 bool call_take_body(struct gateway_call *c, struct str chunk)
 {
-    c->body_seen += chunk.n;
-    c->moved_ms = loop_now_ms(c->g->loop);
+    assert(c->body.at == CALL_BODY_READING || c->body.at == CALL_BODY_PAUSED);
+    c->attempt.moved_ms = loop_now_ms(c->g->loop);
     bool room = true;
     if (c->invocation)
         room = exchange_write(c->invocation, chunk);
-    if (c->body_lost)
+    if (c->body.is_partial)
         return room;
-    if (c->invocation && c->body.n + chunk.n > GATEWAY_KEEP_BYTES) {
-        buf_fini(&c->body);
-        buf_init(&c->body, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
-        c->body_lost = true;
+    if (c->invocation && c->body.kept.n + chunk.n > GATEWAY_KEEP_BYTES) {
+        buf_fini(&c->body.kept);
+        buf_init(&c->body.kept, GATEWAY_SUBMIT_BODY_BYTES + GATEWAY_KEEP_BYTES);
+        c->body.is_partial = true;
         return room;
     }
-    if (buf_add_str(&c->body, chunk) < 0)
-        c->body_lost = true; /* from inside, past what was said to be full */
-    return room && (c->invocation || c->body.n < GATEWAY_KEEP_BYTES);
+    if (buf_add_str(&c->body.kept, chunk) < 0)
+        c->body.is_partial = true; /* the submitter ignored back-pressure */
+    return room && (c->invocation || c->body.kept.n < GATEWAY_KEEP_BYTES);
 }
 
 static void x_on_body(struct http_exchange *x, struct str chunk)
@@ -719,8 +809,9 @@ static void x_on_body(struct http_exchange *x, struct str chunk)
     struct gateway_call *c = http_exchange_data(x);
     if (c->sm.at == CALL_OVER)
         return;
-    if (!call_take_body(c, chunk) && c->sm.at != CALL_BODY) {
-        c->body_full = true;
+    if (!call_take_body(c, chunk) && c->sm.at != CALL_BUFFERING) {
+        if (c->body.at == CALL_BODY_READING)
+            call_body_move(c, CALL_BODY_PAUSED);
         http_pause_body(x);
     }
 }
@@ -735,18 +826,18 @@ static void x_on_body_end(struct http_exchange *x, int r)
         call_fail(c, &large, "the request is longer than spec.limits.bodyBytes");
         return;
     }
-    if (r < 0) { /* the server says why to the client, if it is still there */
+    if (r < 0) { /* the server reports the error to the client, if it is still connected */
         stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
         call_leave_queue(c);
         call_over(c);
         return;
     }
-    const struct headers *trailers = c->is_upgraded ? NULL : http_request_trailers(x);
+    const struct headers *trailers = c->sm.at == CALL_TUNNEL ? NULL : http_request_trailers(x);
     struct headers passed = { 0 };
-    c->body_ended = true;
-    if (trailers && fields_trailers(&passed, trailers, c->is_forwarded) < 0)
+    call_body_move(c, CALL_BODY_WHOLE);
+    if (trailers && fields_trailers(&passed, trailers, c->from.is_forwarded) < 0)
         headers_reset(&passed);
-    if (c->sm.at == CALL_BODY)
+    if (c->sm.at == CALL_BUFFERING)
         call_place(c);
     else if (c->invocation)
         exchange_end_body(c->invocation, passed.n ? &passed : NULL);
@@ -756,9 +847,9 @@ static void x_on_body_end(struct http_exchange *x, int r)
 static void x_on_writable(struct http_exchange *x)
 {
     struct gateway_call *c = http_exchange_data(x);
-    c->moved_ms = loop_now_ms(c->g->loop);
-    if (c->is_paused && c->invocation) {
-        c->is_paused = false;
+    c->attempt.moved_ms = loop_now_ms(c->g->loop);
+    if (c->attempt.is_paused && c->invocation) {
+        c->attempt.is_paused = false;
         exchange_resume(c->invocation);
     }
 }
@@ -787,8 +878,9 @@ void call_forward(struct gateway_call *c, size_t member)
     static const struct gateway_refusal lost = { 502, "GatewayLost", 1 };
     struct gateway *g = c->g;
     struct err err = { 0 };
-    const struct upstream_opts o = { .address = g->members.at[member].address,
-                                     .protocol = c->is_http2 ? FN_H2C : FN_HTTP1,
+    assert(member < g->dir.members.n && member != g->dir.members.self && !c->pool && !c->peer);
+    const struct upstream_opts o = { .address = g->dir.members.at[member].address,
+                                     .protocol = c->from.is_http2 ? FN_H2C : FN_HTTP1,
                                      .is_gateway = true };
     int r = upstream_ref(g, &o, &c->peer, &err);
     if (r < 0) {
@@ -796,22 +888,23 @@ void call_forward(struct gateway_call *c, size_t member)
         call_fail(c, &lost, err_text(&err));
         return;
     }
-    /* Deadlines are the owner's business, as is the queue there; it answers in time. */
-    c->request_ms = c->idle_ms = 0;
+    /* The owner applies the deadlines and the queue; it answers in time. */
+    c->revision.request_ms = c->revision.idle_ms = 0;
     c->invoker = upstream_invoker(c->peer);
-    g->n_forwarded++;
+    g->stats.n_forwarded++;
     attempt_start(c);
 }
 
-/* Where a call goes whose function, or whose gateway, has changed. */
+/* Place a call again whose function or whose gateway has changed. */
 static void route_again(struct gateway_call *c)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     struct gateway *g = c->g;
-    struct gateway_function *f = map_get(&g->functions, str_of(c->function_key));
+    assert(c->sm.at == CALL_RUNNING && !c->peer && !c->sandbox);
+    struct gateway_function *f = map_get(&g->dir.functions, str_of(c->function_key));
     size_t member;
     if (!f) {
-        call_fail(c, &gone, "the function is not there any more");
+        call_fail(c, &gone, "the function was deleted");
         return;
     }
     if (!directory_owns(g, f, &member)) {
@@ -821,9 +914,9 @@ static void route_again(struct gateway_call *c)
     const struct fn_spec *spec = gateway_function_spec(g, f);
     if (!c->pool && spec) {
         call_use_spec(c, spec);
-        if (split_choose(&f->split, &g->random, spec, c->fields.tag, c->request, f->latest,
-                         &c->revision) < 0)
-            c->revision = f->latest;
+        if (split_choose(&f->split, &g->random, spec, c->from.fields.tag, c->from.headers,
+                         f->latest, &c->revision.number) < 0)
+            c->revision.number = f->latest;
         call_use_pool(c, f);
     }
     if (c->pool)
@@ -835,12 +928,12 @@ static void route_again(struct gateway_call *c)
 /* What was forwarded to a gateway that is lost has failed; one that leaves still answers. */
 static void lose_gateways(struct gateway *g)
 {
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
-        if (!c->peer || !c->invocation || c->is_lost || c->sm.at == CALL_OVER ||
+        if (!c->peer || !c->invocation || c->attempt.is_lost || c->sm.at == CALL_OVER ||
             upstream_is_member(c->peer))
             continue;
-        c->is_lost = true;
+        c->attempt.is_lost = true;
         exchange_cancel(c->invocation);
     }
 }
@@ -849,17 +942,19 @@ void calls_reroute(struct gateway *g)
 {
     VEC(struct gateway_call *) away = { 0 };
     lose_gateways(g);
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         size_t member;
-        if (c->sm.at == CALL_QUEUED && !c->is_forwarded && c->pool->fn &&
+        if (c->sm.at == CALL_QUEUED && !c->from.is_forwarded && c->pool->fn &&
             !directory_owns(g, c->pool->fn, &member))
             vec_push(&away, c);
     }
     vec_each (at, &away) {
         struct gateway_call *c = *at;
-        size_t member = 0;
-        (void)directory_owns(g, c->pool->fn, &member);
+        size_t member;
+        /* The owner may have changed again, if the call before this one found its gateway lost. */
+        if (directory_owns(g, c->pool->fn, &member))
+            continue;
         call_leave_queue(c);
         gateway_pool_unref(g, c->pool);
         c->pool = NULL;
@@ -870,7 +965,7 @@ void calls_reroute(struct gateway *g)
 
 /* ---------------------------------------------------------------- from the control plane */
 
-void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
+void gateway_pool_refuse_all(struct gateway *g, struct gateway_pool *p)
 {
     static const struct gateway_refusal gone = { 404, "UnknownFunction", 0 };
     while (p->queue.n) {
@@ -880,7 +975,8 @@ void gateway_pool_refuse_all(struct gateway *g, struct pool *p)
     }
 }
 
-void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct gateway_failure *why)
+void gateway_pool_fail_waiting(struct gateway *g, struct gateway_pool *p,
+                               const struct gateway_failure *why)
 {
     while (p->queue.n) {
         struct gateway_call *c = container_of(queue_first(&p->queue), struct gateway_call, waiting);
@@ -891,10 +987,10 @@ void gateway_pool_fail_waiting(struct gateway *g, struct pool *p, const struct g
 
 void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
 {
-    list_each (node, &g->live) {
+    list_each (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
-        if (c->sandbox == s && c->invocation && !c->is_lost) {
-            c->is_lost = true;
+        if (c->sandbox == s && c->invocation && !c->attempt.is_lost) {
+            c->attempt.is_lost = true;
             exchange_cancel(c->invocation);
         }
     }
@@ -902,7 +998,7 @@ void calls_lose_sandbox(struct gateway *g, struct gateway_sandbox *s)
 
 /* ---------------------------------------------------------------- overdue */
 
-/* In the queue; why none came for it, if that is known. */
+/* It waited in the queue until its deadline; give the reason if the control plane has sent one. */
 static void waited_too_long(struct gateway_call *c)
 {
     static const struct gateway_refusal queue_timeout = { 503, "QueueTimeout", 1 };
@@ -918,9 +1014,9 @@ static void on_tick(struct timer *t)
 {
     static const struct gateway_refusal request_timeout = { 504, "RequestTimeout", 0 };
     static const struct gateway_refusal idle_timeout = { 504, "IdleTimeout", 0 };
-    struct gateway *g = container_of(t, struct gateway, tick);
+    struct gateway *g = container_of(t, struct gateway, calls.tick);
     uint64_t now = loop_now_ms(g->loop), next = UINT64_MAX;
-    list_each_safe (node, &g->live) {
+    list_each_safe (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         uint64_t due = call_due(c);
         if (due > now) {
@@ -929,7 +1025,7 @@ static void on_tick(struct timer *t)
         }
         if (c->sm.at == CALL_QUEUED)
             waited_too_long(c);
-        else if (c->deadline_ms <= now)
+        else if (c->attempt.deadline_ms <= now)
             call_fail(c, &request_timeout,
                       "the function took longer than spec.timeouts.requestMilliseconds");
         else
@@ -940,35 +1036,35 @@ static void on_tick(struct timer *t)
         tick_by(g, MAX(next, now + GATEWAY_TICK_MIN_MS));
 }
 
-/* ---------------------------------------------------------------- begin and end */
+/* ---------------------------------------------------------------- init and fini */
 
 void calls_init(struct gateway *g)
 {
-    list_init(&g->live);
+    list_init(&g->calls.live);
 }
 
 void calls_trim(struct gateway *g)
 {
-    vec_each (c, &g->idle_calls) {
-        headers_fini(&(*c)->answer);
-        buf_fini(&(*c)->body);
+    vec_each (c, &g->calls.idle) {
+        headers_fini(&(*c)->answer.fields);
+        buf_fini(&(*c)->body.kept);
         free(*c);
     }
-    vec_fini(&g->idle_calls);
+    vec_fini(&g->calls.idle);
 }
 
 void calls_fini(struct gateway *g)
 {
-    assert(g->n_live == 0);
-    timer_stop(g->loop, &g->tick);
+    assert(g->calls.n_live == 0);
+    timer_stop(g->loop, &g->calls.tick);
     calls_trim(g);
 }
 
-/* Requests that are still there when the time of a drain is over. */
+/* Requests that have not ended when the grace period is over. */
 void calls_cut(struct gateway *g)
 {
     static const struct gateway_refusal leaving = { 503, "GatewayStopped", 1 };
-    list_each_safe (node, &g->live) {
+    list_each_safe (node, &g->calls.live) {
         struct gateway_call *c = list_entry(node, struct gateway_call, live);
         if (c->sm.at == CALL_OVER)
             continue;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the control plane has told: functions, where their sandboxes are, what namespaces demand.
- * It holds, and serves, also while no control plane is there.
+ * What the control plane has sent: functions, the addresses of their sandboxes, the policies of
+ * namespaces. It stays valid, and requests are served with it, while no control plane is connected.
  *
- * A new stream numbers all functions anew. They are known again by namespace and name, sandboxes by
- * their ids, so that nothing which runs or waits is disturbed; what a welcome does not name goes
- * when its last message is here.
+ * A new stream numbers all functions again. Functions are matched by namespace and name, sandboxes
+ * by their ids, so running and waiting requests are not disturbed. What a welcome does not name is
+ * removed after its last message.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -28,11 +28,11 @@ static struct str id_key(const uint64_t *id)
 
 static struct gateway_spec *spec_ref(struct gateway *g, struct str text)
 {
-    struct gateway_spec *s = map_get(&g->specs, text);
+    struct gateway_spec *s = map_get(&g->dir.specs, text);
     if (!s) {
         s = xnew(struct gateway_spec);
-        (void)map_put(&g->specs, text, s);
-        s->text = map_find(&g->specs, text)->key;
+        (void)map_put(&g->dir.specs, text, s);
+        s->text = map_find(&g->dir.specs, text)->key;
     }
     s->refs++;
     return s;
@@ -47,17 +47,21 @@ static void spec_forget(struct gateway_spec *s)
 
 static void spec_unref(struct gateway *g, struct gateway_spec *s)
 {
-    if (!s || --s->refs)
+    if (!s)
         return;
+    assert(s->refs > 0);
+    if (--s->refs)
+        return;
+    assert(s->awake == 0);
     spec_forget(s);
-    (void)map_del(&g->specs, s->text);
+    (void)map_del(&g->dir.specs, s->text);
     free(s);
 }
 
 static void on_trim(struct defer *d)
 {
-    struct gateway *g = container_of(d, struct gateway, trim);
-    list_each_safe (node, &g->parsed) {
+    struct gateway *g = container_of(d, struct gateway, dir.trim);
+    list_each_safe (node, &g->dir.parsed) {
         struct gateway_spec *s = list_entry(node, struct gateway_spec, node);
         if (!s->awake)
             spec_forget(s);
@@ -82,8 +86,8 @@ static const struct fn_spec *spec_read(struct gateway *g, struct gateway_spec *s
         return NULL;
     }
     s->parsed = parsed;
-    list_push_back(&g->parsed, &s->node);
-    defer_start(g->loop, &g->trim, on_trim);
+    list_push_back(&g->dir.parsed, &s->node);
+    defer_start(g->loop, &g->dir.trim, on_trim);
     return parsed;
 }
 
@@ -103,27 +107,27 @@ struct gateway_function *directory_find(const struct gateway *g, struct str name
     memcpy(key, namespace.p, namespace.n);
     key[namespace.n] = '/';
     memcpy(key + namespace.n + 1, name.p, name.n);
-    return map_get(&g->functions, str_n(key, namespace.n + name.n + 1));
+    return map_get(&g->dir.functions, str_n(key, namespace.n + name.n + 1));
 }
 
 struct gateway_function *directory_find_host(const struct gateway *g, struct str host)
 {
-    return g->hosts.n ? map_get(&g->hosts, host) : NULL;
+    return g->dir.hosts.n ? map_get(&g->dir.hosts, host) : NULL;
 }
 
 /* The longest path of a spec that is the target's or a beginning of whole segments of it. */
 struct gateway_function *directory_find_path(const struct gateway *g, struct str target)
 {
-    if (g->paths.n == 0)
+    if (g->dir.paths.n == 0)
         return NULL;
     struct str path, query;
     (void)str_cut(target, '?', &path, &query);
     if (route_is_reserved(path))
         return NULL;
-    /* A target of slashes alone would cost a look for each of them. */
-    for (size_t n = MIN(path.n, g->longest_path); n > 0; n--) {
+    /* A target of slashes alone would cost a lookup for each of them. */
+    for (size_t n = MIN(path.n, g->dir.longest_path); n > 0; n--) {
         bool is_end = n == path.n || path.p[n] == '/';
-        struct gateway_function *f = is_end ? map_get(&g->paths, str_slice(path, 0, n)) : NULL;
+        struct gateway_function *f = is_end ? map_get(&g->dir.paths, str_slice(path, 0, n)) : NULL;
         if (f)
             return f;
     }
@@ -158,7 +162,10 @@ static bool is_older(const struct gateway_function *a, const struct gateway_func
     return str_cmp(a->key, b->key) < 0;
 }
 
-/* Of two that want a host or a path the older has it, in whatever order they become known. */
+/*
+ * If two functions want a host or a path, the older one gets it, whatever the order in which they
+ * become known.
+ */
 static void add_route(struct gateway *g, struct map *m, const char *what, struct str text,
                       struct gateway_function *f)
 {
@@ -167,28 +174,30 @@ static void add_route(struct gateway *g, struct map *m, const char *what, struct
         return;
     bool is_mine = !other || is_older(f, other);
     if (other) {
-        g->has_rivals = true;
+        g->dir.has_rivals = true;
         log_warn("gateway: two functions want the same route",
                  "%s=" STR_FMT " first=" STR_FMT " ignored=" STR_FMT, what, STR_ARG(text),
                  STR_ARG((is_mine ? f : other)->key), STR_ARG((is_mine ? other : f)->key));
     }
     if (!is_mine)
         return;
-    if (other)
+    if (other) {
+        assert(other->n_own_routes > 0);
         other->n_own_routes--;
+    }
     (void)map_put(m, text, f);
     f->n_own_routes++;
 }
 
 static void leave_out_route(const char *what, struct str text, const struct gateway_function *f)
 {
-    log_warn("gateway: a function may not have this route", "%s=" STR_FMT " function=" STR_FMT,
-             what, STR_ARG(text), STR_ARG(f->key));
+    log_warn("gateway: a spec may not claim this route", "%s=" STR_FMT " function=" STR_FMT, what,
+             STR_ARG(text), STR_ARG(f->key));
 }
 
 static void add_routes(struct gateway *g, struct gateway_function *f)
 {
-    /* Most functions have none, and most texts say so. */
+    /* Most functions declare none, and most texts show it. */
     if (str_find(f->spec->text, STR("\"hosts\"")) < 0 &&
         str_find(f->spec->text, STR("\"paths\"")) < 0)
         return;
@@ -199,7 +208,7 @@ static void add_routes(struct gateway *g, struct gateway_function *f)
         if (route_is_below(host, str_of(g->domain)))
             leave_out_route("host", host, f); /* of the function that it names */
         else if (host.n)
-            add_route(g, &g->hosts, "host", host, f);
+            add_route(g, &g->dir.hosts, "host", host, f);
     }
     for (size_t i = 0; spec && i < spec->n_paths; i++) {
         struct str path = spec->paths[i];
@@ -208,17 +217,17 @@ static void add_routes(struct gateway *g, struct gateway_function *f)
         if (route_is_reserved(path))
             leave_out_route("path", path, f);
         else if (path.n && path.n <= ROUTE_PATH_MAX)
-            add_route(g, &g->paths, "path", path, f);
-        g->longest_path = MAX(g->longest_path, MIN(path.n, (size_t)ROUTE_PATH_MAX));
+            add_route(g, &g->dir.paths, "path", path, f);
+        g->dir.longest_path = MAX(g->dir.longest_path, MIN(path.n, (size_t)ROUTE_PATH_MAX));
     }
 }
 
-/* What was let go of may be wanted by another. */
+/* Another function may want a route that was released. */
 static void on_rivals(struct defer *d)
 {
-    struct gateway *g = container_of(d, struct gateway, rivals);
-    g->has_rivals = false; /* unless two meet again */
-    map_each (e, &g->functions)
+    struct gateway *g = container_of(d, struct gateway, dir.rivals);
+    g->dir.has_rivals = false; /* unless two meet again */
+    map_each (e, &g->dir.functions)
         add_routes(g, e->value);
 }
 
@@ -226,17 +235,18 @@ static void forget_routes(struct gateway *g, struct gateway_function *f)
 {
     if (f->n_own_routes == 0)
         return;
-    forget_routes_in(&g->hosts, f);
-    forget_routes_in(&g->paths, f);
+    forget_routes_in(&g->dir.hosts, f);
+    forget_routes_in(&g->dir.paths, f);
     f->n_own_routes = 0;
-    if (g->has_rivals)
-        defer_start(g->loop, &g->rivals, on_rivals);
+    if (g->dir.has_rivals)
+        defer_start(g->loop, &g->dir.rivals, on_rivals);
 }
 
-static void tell(struct gateway *g, struct gateway_function *f, bool is_there)
+static void notify_listeners(struct gateway *g, struct gateway_function *f, bool is_there)
 {
-    const struct fn_spec *spec = is_there && g->listeners.n ? gateway_function_spec(g, f) : NULL;
-    vec_each (l, &g->listeners)
+    const struct fn_spec *spec =
+        is_there && g->dir.listeners.n ? gateway_function_spec(g, f) : NULL;
+    vec_each (l, &g->dir.listeners)
         l->fn(l->arg, function_namespace(f), function_name(f), spec);
 }
 
@@ -262,19 +272,21 @@ const struct gateway_failure *gateway_function_failure(const struct gateway_func
     return NULL;
 }
 
-static void pool_set_spec(struct gateway *g, struct pool *p, struct gateway_spec *s)
+static void pool_set_spec(struct gateway *g, struct gateway_pool *p, struct gateway_spec *s)
 {
     if (p->spec == s)
         return;
-    if (p->spec)
+    if (p->spec) {
+        assert(p->spec->awake > 0);
         p->spec->awake--;
+    }
     p->spec = s;
     if (s)
         s->awake++;
-    defer_start(g->loop, &g->trim, on_trim);
+    defer_start(g->loop, &g->dir.trim, on_trim);
 }
 
-static void pool_configure(struct gateway *g, struct pool *p)
+static void pool_configure(struct gateway *g, struct gateway_pool *p)
 {
     pool_set_spec(g, p, p->fn->spec);
     const struct fn_spec *spec = gateway_function_spec(g, p->fn);
@@ -286,11 +298,12 @@ static void pool_configure(struct gateway *g, struct pool *p)
 
 static void function_remove(struct gateway *g, struct gateway_function *f)
 {
-    tell(g, f, false);
+    assert(map_get(&g->dir.functions, f->key) == f);
+    notify_listeners(g, f, false);
     forget_routes(g, f);
     if (f->number)
-        (void)map_del(&g->numbers, number_key(&f->number));
-    for (struct pool *p = f->pools, *next; p; p = next) {
+        (void)map_del(&g->dir.numbers, number_key(&f->number));
+    for (struct gateway_pool *p = f->pools, *next; p; p = next) {
         next = p->next;
         p->fn = NULL;
         pool_set_spec(g, p, NULL);
@@ -304,7 +317,7 @@ static void function_remove(struct gateway *g, struct gateway_function *f)
     stats_free(f);
     free(f->revisions);
     spec_unref(g, f->spec);
-    (void)map_del(&g->functions, f->key);
+    (void)map_del(&g->dir.functions, f->key);
     free(f);
 }
 
@@ -334,15 +347,15 @@ static struct gateway_function *function_add(struct gateway *g, const function_m
     if (f)
         return f;
     if (!route_is_label(namespace) || !route_is_label(name) ||
-        g->functions.n >= GATEWAY_FUNCTIONS_MAX) {
-        log_error("gateway: a function is left out", "namespace=%s name=%s functions=%zu",
-                  m->namespace_, m->name, g->functions.n);
+        g->dir.functions.n >= GATEWAY_FUNCTIONS_MAX) {
+        log_error("gateway: function ignored", "namespace=%s name=%s functions=%zu", m->namespace_,
+                  m->name, g->dir.functions.n);
         return NULL;
     }
     scoped(free_scoped) char *key = xasprintf("%s/%s", m->namespace_, m->name);
     f = xnew(struct gateway_function);
-    (void)map_put(&g->functions, str_of(key), f);
-    f->key = map_find(&g->functions, str_of(key))->key;
+    (void)map_put(&g->dir.functions, str_of(key), f);
+    f->key = map_find(&g->dir.functions, str_of(key))->key;
     f->namespace_n = (uint16_t) namespace.n;
     return f;
 }
@@ -354,9 +367,9 @@ static void apply_function(struct gateway *g, const function_message *m)
         return;
     if (f->number != m->function) {
         if (f->number)
-            (void)map_del(&g->numbers, number_key(&f->number));
+            (void)map_del(&g->dir.numbers, number_key(&f->number));
         f->number = m->function;
-        struct gateway_function *other = map_put(&g->numbers, number_key(&f->number), f);
+        struct gateway_function *other = map_put(&g->dir.numbers, number_key(&f->number), f);
         if (other)
             other->number = 0;
     }
@@ -371,13 +384,13 @@ static void apply_function(struct gateway *g, const function_message *m)
         add_routes(g, f);
     }
     if (is_changed) {
-        for (struct pool *p = f->pools; p; p = p->next)
+        for (struct gateway_pool *p = f->pools; p; p = p->next)
             pool_configure(g, p);
     }
     spec_unref(g, former);
     if (is_changed)
-        tell(g, f, true);
-    for (struct pool *p = f->pools, *next; p; p = next) {
+        notify_listeners(g, f, true);
+    for (struct gateway_pool *p = f->pools, *next; p; p = next) {
         next = p->next;
         gateway_pool_hand_off(g, p); /* the limit may have grown */
     }
@@ -385,7 +398,7 @@ static void apply_function(struct gateway *g, const function_message *m)
 
 static struct gateway_function *by_number(const struct gateway *g, uint32_t number)
 {
-    return map_get(&g->numbers, number_key(&number));
+    return map_get(&g->dir.numbers, number_key(&number));
 }
 
 static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
@@ -407,7 +420,7 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
     f->failures = x;
     if (!x->is_permanent)
         return;
-    for (struct pool *p = f->pools; p; p = p->next)
+    for (struct gateway_pool *p = f->pools; p; p = p->next)
         if (p->revision == m->revision && p->n_sandboxes == 0) {
             p->n_calls++;
             gateway_pool_fail_waiting(g, p, x);
@@ -418,12 +431,14 @@ static void apply_failure(struct gateway *g, const Dormouse__Fn__V1__Failure *m)
 
 /* ---------------------------------------------------------------- pools */
 
-struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uint32_t revision)
+struct gateway_pool *gateway_pool_get(struct gateway *g, struct gateway_function *f,
+                                      uint32_t revision)
 {
-    for (struct pool *p = f->pools; p; p = p->next)
+    for (struct gateway_pool *p = f->pools; p; p = p->next)
         if (p->revision == revision)
             return p;
-    struct pool *p = xnew(struct pool);
+    struct gateway_pool *p = xnew(struct gateway_pool);
+    assert(f->spec && f->spec->refs > 0);
     p->fn = f;
     p->revision = revision;
     p->next = f->pools;
@@ -434,11 +449,13 @@ struct pool *gateway_pool_get(struct gateway *g, struct gateway_function *f, uin
     return p;
 }
 
-static void pool_drop_if_unused(struct gateway *g, struct pool *p)
+static void pool_drop_if_unused(struct gateway *g, struct gateway_pool *p)
 {
     if (p->n_calls || p->n_sandboxes || list_is_linked(&p->active))
         return;
-    for (struct pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
+    assert(!p->running && !p->queued && !p->queue.n && !p->is_handing);
+    assert(!list_is_linked(&p->urgent) && p->balance.places.n == 0);
+    for (struct gateway_pool **at = p->fn ? &p->fn->pools : NULL; at && *at; at = &(*at)->next)
         if (*at == p) {
             *at = p->next;
             break;
@@ -448,14 +465,14 @@ static void pool_drop_if_unused(struct gateway *g, struct pool *p)
     free(p);
 }
 
-void gateway_pool_unref(struct gateway *g, struct pool *p)
+void gateway_pool_unref(struct gateway *g, struct gateway_pool *p)
 {
     assert(p->n_calls > 0);
     p->n_calls--;
     pool_drop_if_unused(g, p);
 }
 
-void gateway_pool_rest(struct gateway *g, struct pool *p)
+void gateway_pool_rest(struct gateway *g, struct gateway_pool *p)
 {
     pool_drop_if_unused(g, p);
 }
@@ -464,11 +481,12 @@ void gateway_pool_rest(struct gateway *g, struct pool *p)
 
 static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 {
-    struct pool *p = s->pool;
+    struct gateway_pool *p = s->pool;
+    assert(s->place.running == 0 && p->n_sandboxes > 0);
     balance_remove(&p->balance, &s->place);
     list_remove(&s->of_upstream);
     upstream_unref(s->upstream);
-    (void)map_del(&g->sandboxes, id_key(&s->id));
+    (void)map_del(&g->dir.sandboxes, id_key(&s->id));
     free(s);
     p->n_sandboxes--;
     pool_drop_if_unused(g, p);
@@ -476,13 +494,14 @@ static void sandbox_free(struct gateway *g, struct gateway_sandbox *s)
 
 static void drained(struct gateway *g, uint64_t id)
 {
-    vec_push(&g->drained, id);
-    load_urgent(g);
+    vec_push(&g->load.drained, id);
+    load_report_soon(g);
 }
 
-/* It takes no new requests; with the last one it goes. */
+/* It takes no new requests and is freed with the last one. */
 static void sandbox_retire(struct gateway *g, struct gateway_sandbox *s)
 {
+    assert(map_get(&g->dir.sandboxes, id_key(&s->id)) == s);
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
         return;
@@ -512,16 +531,16 @@ void gateway_sandbox_eject(struct gateway *g, struct gateway_sandbox *s)
                 continue;
             other->is_ejected = true;
             balance_remove(&other->pool->balance, &other->place);
-            vec_push(&g->broken, other->id);
-            g->n_ejected++;
+            vec_push(&g->load.broken, other->id);
+            g->stats.n_ejected++;
         }
     } else if (!s->is_ejected) {
         s->is_ejected = true;
         balance_remove(&s->pool->balance, &s->place);
-        vec_push(&g->broken, s->id);
-        g->n_ejected++;
+        vec_push(&g->load.broken, s->id);
+        g->stats.n_ejected++;
     }
-    load_urgent(g);
+    load_report_soon(g);
 }
 
 static int open_endpoint(struct gateway *g, struct gateway_sandbox *s, const struct fn_spec *spec,
@@ -546,7 +565,7 @@ static int open_endpoint(struct gateway *g, struct gateway_sandbox *s, const str
 
 static void apply_add(struct gateway *g, const endpoint_message *m)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&m->sandbox));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&m->sandbox));
     if (s) {
         bool was_out = !balance_has(&s->place);
         s->is_listed = true;
@@ -559,9 +578,9 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     struct gateway_function *f = by_number(g, m->function);
     const struct fn_spec *spec = f ? gateway_function_spec(g, f) : NULL;
     struct err err = { 0 };
-    if (!spec || g->sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
-        log_warn("gateway: a sandbox is left out", "sandbox=%llu function=%u sandboxes=%zu",
-                 (unsigned long long)m->sandbox, m->function, g->sandboxes.n);
+    if (!spec || g->dir.sandboxes.n >= GATEWAY_SANDBOXES_MAX) {
+        log_warn("gateway: sandbox ignored", "sandbox=%llu function=%u sandboxes=%zu",
+                 (unsigned long long)m->sandbox, m->function, g->dir.sandboxes.n);
         return;
     }
     s = xnew(struct gateway_sandbox);
@@ -571,24 +590,25 @@ static void apply_add(struct gateway *g, const endpoint_message *m)
     balance_place_init(&s->place);
     int r = open_endpoint(g, s, spec, m, &err);
     if (r < 0) {
-        log_warn("gateway: a sandbox is left out", "sandbox=%llu error=\"%s\"",
+        log_warn("gateway: sandbox ignored", "sandbox=%llu error=\"%s\"",
                  (unsigned long long)m->sandbox, err_text(&err));
         free(s);
-        vec_push(&g->broken, m->sandbox);
-        load_urgent(g);
+        vec_push(&g->load.broken, m->sandbox);
+        load_report_soon(g);
         return;
     }
     s->pool = gateway_pool_get(g, f, m->revision);
+    assert(s->pool->fn == f);
     s->pool->n_sandboxes++;
     failure_remove(f, m->revision);
-    (void)map_put(&g->sandboxes, id_key(&s->id), s);
+    (void)map_put(&g->dir.sandboxes, id_key(&s->id), s);
     balance_add(&s->pool->balance, &s->place);
     gateway_pool_hand_off(g, s->pool);
 }
 
 static void apply_drain(struct gateway *g, uint64_t id)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&id));
     if (!s) {
         drained(g, id);
         return;
@@ -600,13 +620,13 @@ static void apply_drain(struct gateway *g, uint64_t id)
 
 static void apply_remove(struct gateway *g, uint64_t id)
 {
-    struct gateway_sandbox *s = map_get(&g->sandboxes, id_key(&id));
+    struct gateway_sandbox *s = map_get(&g->dir.sandboxes, id_key(&id));
     if (!s)
         return;
     s->is_listed = s->is_draining = s->is_doubted = false;
     balance_remove(&s->pool->balance, &s->place);
     if (s->place.running)
-        calls_lose_sandbox(g, s); /* it goes with the last of them */
+        calls_lose_sandbox(g, s); /* freed with the last of them */
     else
         sandbox_free(g, s);
 }
@@ -614,17 +634,17 @@ static void apply_remove(struct gateway *g, uint64_t id)
 static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUpdate *u,
                            struct err *err)
 {
-    if (!u->is_all && (!g->has_endpoints || u->from_version != g->endpoints_version))
+    if (!u->is_all && (!g->dir.has_endpoints || u->from_version != g->dir.endpoints_version))
         return err_set(err, E_CONFLICT, "endpoints change from version %llu, but are at %llu",
                        (unsigned long long)u->from_version,
-                       (unsigned long long)g->endpoints_version);
+                       (unsigned long long)g->dir.endpoints_version);
     if (u->is_all) {
-        g->all_endpoints = true;
-        map_each (e, &g->sandboxes)
+        g->dir.is_all.endpoints = true;
+        map_each (e, &g->dir.sandboxes)
             ((struct gateway_sandbox *)e->value)->is_listed = false;
     }
-    g->has_endpoints = true;
-    g->endpoints_version = u->version;
+    g->dir.has_endpoints = true;
+    g->dir.endpoints_version = u->version;
     for (size_t i = 0; i < u->n_adds; i++)
         apply_add(g, u->adds[i]);
     for (size_t i = 0; i < u->n_drains; i++)
@@ -636,29 +656,29 @@ static int apply_endpoints(struct gateway *g, const Dormouse__Fn__V1__EndpointUp
 
 /* ---------------------------------------------------------------- policies */
 
-static void policy_free(struct policy *p)
+static void policy_free(struct gateway_policy *p)
 {
     if (p)
         free(p->tokens);
     free(p);
 }
 
-struct policy *directory_policy(const struct gateway *g, struct str namespace)
+struct gateway_policy *directory_policy(const struct gateway *g, struct str namespace)
 {
-    return g->policies.n ? map_get(&g->policies, namespace) : NULL;
+    return g->dir.policies.n ? map_get(&g->dir.policies, namespace) : NULL;
 }
 
 static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
 {
     struct str namespace = str_of(m->namespace_);
     if (m->is_gone) {
-        policy_free(map_del(&g->policies, namespace));
+        policy_free(map_del(&g->dir.policies, namespace));
         return;
     }
-    struct policy *p = map_get(&g->policies, namespace);
+    struct gateway_policy *p = map_get(&g->dir.policies, namespace);
     if (!p) {
-        p = xnew(struct policy);
-        (void)map_put(&g->policies, namespace, p);
+        p = xnew(struct gateway_policy);
+        (void)map_put(&g->dir.policies, namespace, p);
     }
     p->is_confirmed = true;
     p->require_token = m->require_token;
@@ -675,7 +695,7 @@ static void apply_policy(struct gateway *g, const Dormouse__Fn__V1__Policy *m)
 
 static void members_changed(struct gateway *g)
 {
-    g->members_seen++;
+    g->dir.members_seen++;
     upstreams_follow_members(g);
     calls_reroute(g);
     if (g->on_members)
@@ -690,14 +710,14 @@ static bool is_named(const Dormouse__Fn__V1__Members *m, const char *name)
     return false;
 }
 
-/* Those of the former members that the new leader may not have heard of yet; strings are given. */
+/* Former members that the new leader may not know yet; strings are given. */
 static size_t take_doubted(struct gateway *g, const Dormouse__Fn__V1__Members *m,
                            struct gateway_member *ret)
 {
     size_t n = 0;
-    for (size_t i = 0; i < g->members.n && timer_is_armed(&g->doubt); i++) {
-        struct gateway_member *at = &g->members.at[i];
-        if (i == g->members.self || at->is_leaving || is_named(m, at->name))
+    for (size_t i = 0; i < g->dir.members.n && timer_is_armed(&g->dir.doubt); i++) {
+        struct gateway_member *at = &g->dir.members.at[i];
+        if (i == g->dir.members.self || at->is_leaving || is_named(m, at->name))
             continue;
         ret[n++] =
             (struct gateway_member){ .name = xstrdup(at->name), .address = xstrdup(at->address) };
@@ -709,17 +729,17 @@ static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
 {
     struct gateway_member doubted[MEMBERS_MAX];
     size_t n_doubted = take_doubted(g, m, doubted);
-    members_begin(&g->members, m->epoch, str_n(m->secret.data, m->secret.len));
+    members_begin(&g->dir.members, m->epoch, str_n(m->secret.data, m->secret.len));
     for (size_t i = 0; i < m->n_gateways; i++) {
         const Dormouse__Fn__V1__Member *at = m->gateways[i];
-        if (!members_add(&g->members, str_of(at->name), str_of(at->address),
+        if (!members_add(&g->dir.members, str_of(at->name), str_of(at->address),
                          strcmp(at->name, g->name) == 0, at->is_leaving))
             log_error("gateway: too many gateways", "ignored=%s", at->name);
     }
     for (size_t i = 0; i < n_doubted; i++) {
-        if (members_add(&g->members, str_of(doubted[i].name), str_of(doubted[i].address), false,
+        if (members_add(&g->dir.members, str_of(doubted[i].name), str_of(doubted[i].address), false,
                         false))
-            g->members.at[g->members.n - 1].is_doubted = true;
+            g->dir.members.at[g->dir.members.n - 1].is_doubted = true;
         free(doubted[i].name);
         free(doubted[i].address);
     }
@@ -728,23 +748,24 @@ static void apply_members(struct gateway *g, const Dormouse__Fn__V1__Members *m)
 
 bool directory_owns(struct gateway *g, struct gateway_function *f, size_t *ret_member)
 {
-    const struct members *m = &g->members;
+    const struct members *m = &g->dir.members;
     if (m->n == 0 || (m->n == 1 && m->self == 0))
         return true;
-    if (f->owner_epoch != g->members_seen) {
+    if (f->owner_epoch != g->dir.members_seen) {
         size_t owner = members_owner(m, f->key, loop_now_ms(g->loop));
-        f->owner_epoch = g->members_seen;
+        f->owner_epoch = g->dir.members_seen;
         f->owner = owner == SIZE_MAX ? UINT16_MAX : (uint16_t)owner;
     }
     *ret_member = f->owner;
+    assert(f->owner == UINT16_MAX || f->owner < m->n);
     return f->owner == UINT16_MAX || f->owner == m->self;
 }
 
 static void on_doubt_over(struct timer *t)
 {
-    struct gateway *g = container_of(t, struct gateway, doubt);
+    struct gateway *g = container_of(t, struct gateway, dir.doubt);
     VEC(struct gateway_sandbox *) gone = { 0 };
-    map_each (e, &g->sandboxes) {
+    map_each (e, &g->dir.sandboxes) {
         struct gateway_sandbox *s = e->value;
         if (s->is_doubted)
             vec_push(&gone, s);
@@ -754,21 +775,21 @@ static void on_doubt_over(struct timer *t)
         sandbox_retire(g, *s);
     }
     vec_fini(&gone);
-    if (members_drop_doubted(&g->members))
+    if (members_drop_doubted(&g->dir.members))
         members_changed(g);
 }
 
 void directory_doubt(struct gateway *g)
 {
-    timer_start(g->loop, &g->doubt, GATEWAY_DOUBT_MS, on_doubt_over);
+    timer_start(g->loop, &g->dir.doubt, GATEWAY_DOUBT_MS, on_doubt_over);
 }
 
 /* After the last message of a welcome: what it has not named. */
 static void sweep(struct gateway *g)
 {
-    if (g->all_functions) {
+    if (g->dir.is_all.functions) {
         VEC(struct gateway_function *) gone = { 0 };
-        map_each (e, &g->functions) {
+        map_each (e, &g->dir.functions) {
             struct gateway_function *f = e->value;
             if (!f->is_confirmed)
                 vec_push(&gone, f);
@@ -777,45 +798,46 @@ static void sweep(struct gateway *g)
             function_remove(g, *f);
         vec_fini(&gone);
     }
-    if (g->all_endpoints) {
+    if (g->dir.is_all.endpoints) {
         VEC(struct gateway_sandbox *) gone = { 0 };
-        map_each (e, &g->sandboxes) {
+        map_each (e, &g->dir.sandboxes) {
             struct gateway_sandbox *s = e->value;
             if (!s->is_listed)
                 vec_push(&gone, s);
         }
         /*
-         * A new leader may be welcomed here before the workers have told it what they have. So
-         * these go on to be used for a while: one that is really gone refuses, and is left then.
+         * A new leader may welcome this gateway before the workers have reported to it. So these
+         * sandboxes stay in use for a while; one that is really gone refuses connections and is
+         * ejected then.
          */
         vec_each (s, &gone) {
-            (*s)->is_doubted = g->is_new_leader;
-            if (!g->is_new_leader)
-                sandbox_retire(g, *s); /* what runs there may well end by itself */
+            (*s)->is_doubted = g->dir.is_new_leader;
+            if (!g->dir.is_new_leader)
+                sandbox_retire(g, *s); /* running requests may end normally */
         }
-        g->is_new_leader = false;
+        g->dir.is_new_leader = false;
         vec_fini(&gone);
     }
-    if (g->all_policies) {
+    if (g->dir.is_all.policies) {
         VEC(char *) gone = { 0 };
-        map_each (e, &g->policies)
-            if (!((struct policy *)e->value)->is_confirmed)
+        map_each (e, &g->dir.policies)
+            if (!((struct gateway_policy *)e->value)->is_confirmed)
                 vec_push(&gone, str_dup(e->key));
         vec_each (name, &gone) {
-            policy_free(map_del(&g->policies, str_of(*name)));
+            policy_free(map_del(&g->dir.policies, str_of(*name)));
             free(*name);
         }
         vec_fini(&gone);
     }
-    g->all_functions = g->all_endpoints = g->all_policies = false;
+    g->dir.is_all.functions = g->dir.is_all.endpoints = g->dir.is_all.policies = false;
 }
 
 static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o)
 {
     if (o->functions_are_all) {
-        g->all_functions = true;
-        map_fini(&g->numbers);
-        map_each (e, &g->functions) {
+        g->dir.is_all.functions = true;
+        map_fini(&g->dir.numbers);
+        map_each (e, &g->dir.functions) {
             struct gateway_function *f = e->value;
             f->number = 0;
             f->is_confirmed = false;
@@ -824,9 +846,9 @@ static void begin_all(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o
         }
     }
     if (o->policies_are_all) {
-        g->all_policies = true;
-        map_each (e, &g->policies)
-            ((struct policy *)e->value)->is_confirmed = false;
+        g->dir.is_all.policies = true;
+        map_each (e, &g->dir.policies)
+            ((struct gateway_policy *)e->value)->is_confirmed = false;
     }
 }
 
@@ -854,35 +876,37 @@ int directory_apply(struct gateway *g, const Dormouse__Fn__V1__GatewayOrder *o, 
     return 0;
 }
 
-/* ---------------------------------------------------------------- begin and end */
+/* ---------------------------------------------------------------- init and fini */
 
 void directory_init(struct gateway *g)
 {
-    list_init(&g->parsed);
-    g->members.self = SIZE_MAX;
+    list_init(&g->dir.parsed);
+    g->dir.members.self = SIZE_MAX;
 }
 
 /* No call is left. */
 void directory_fini(struct gateway *g)
 {
-    g->listeners.n = 0;
-    while (g->sandboxes.n) {
-        struct gateway_sandbox *s = map_next(&g->sandboxes, NULL)->value;
+    g->dir.listeners.n = 0;
+    while (g->dir.sandboxes.n) {
+        struct gateway_sandbox *s = map_next(&g->dir.sandboxes, NULL)->value;
         load_forget(g, s->pool);
         sandbox_free(g, s);
     }
-    while (g->functions.n)
-        function_remove(g, map_next(&g->functions, NULL)->value);
-    map_each (e, &g->policies)
+    while (g->dir.functions.n)
+        function_remove(g, map_next(&g->dir.functions, NULL)->value);
+    map_each (e, &g->dir.policies)
         policy_free(e->value);
-    members_fini(&g->members);
+    members_fini(&g->dir.members);
     upstreams_follow_members(g);
-    defer_cancel(&g->trim);
-    defer_cancel(&g->rivals);
-    timer_stop(g->loop, &g->doubt);
-    struct map *maps[] = { &g->functions, &g->numbers,   &g->hosts,    &g->paths,
-                           &g->specs,     &g->sandboxes, &g->policies, &g->upstreams };
+    defer_cancel(&g->dir.trim);
+    defer_cancel(&g->dir.rivals);
+    timer_stop(g->loop, &g->dir.doubt);
+    struct map *maps[] = {
+        &g->dir.functions, &g->dir.numbers,   &g->dir.hosts,    &g->dir.paths,
+        &g->dir.specs,     &g->dir.sandboxes, &g->dir.policies, &g->dir.upstreams
+    };
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)
         map_fini(maps[i]);
-    vec_fini(&g->listeners);
+    vec_fini(&g->dir.listeners);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields; see fields.h. Asked of every field of every message: the length rules out most. */
+/*
+ * Fields; see fields.h. Runs for every field of every message: most are excluded by their length.
+ */
 #include "fn/gateway/fields.h"
 
 #include "base/mem.h"
@@ -168,7 +170,7 @@ void fields_scan(const struct headers *h, struct fields *ret)
             ret->forwarded = value;
             break;
         case TRACE:
-            ret->trace = ret->trace.p ? STR("") : value; /* two of them are none */
+            ret->trace = ret->trace.p ? STR("") : value; /* two of them count as none */
             break;
         case CALL_ID:
             ret->call_id = value;
@@ -202,7 +204,7 @@ static struct str address_of(struct str peer)
     return a;
 }
 
-/* A value being put together: in every request, so without the format of printf. */
+/* Builds a value. Used for every request, so it avoids printf formats. */
 struct value {
     char p[1024];
     size_t n;
@@ -216,7 +218,7 @@ static void put(struct value *v, struct str s)
     v->n += n;
 }
 
-/* "FORMER, NEW", without a former list that is too long to be anybody's. */
+/* "FORMER, NEW". A former list that is too long to be genuine is dropped. */
 static int add_list(struct headers *to, const char *name, struct str former, struct str item)
 {
     struct value v;
@@ -351,7 +353,7 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
             continue;
         }
         if (k == HOP && str_is(name, "trailer"))
-            k = PLAIN; /* tells which fields follow the body, and they do */
+            k = PLAIN; /* names the trailer fields, which are passed on */
         if (k == HOP || k == CONNECTION || (k == UPGRADE && !upgrade) || k == TE)
             continue;
         if ((k == OURS || k == TAG || k == FORWARDED_BY) && !by_gateway)
@@ -394,7 +396,7 @@ static bool is_zero(struct str s)
     return true;
 }
 
-/* VERSION "-" TRACE "-" SPAN "-" FLAGS; later versions may have more behind it. */
+/* VERSION "-" TRACE "-" SPAN "-" FLAGS; later versions may append more. */
 bool fields_is_trace(struct str s)
 {
     if (s.n < FIELDS_TRACE_BYTES - 1 || s.p[2] != '-' || s.p[35] != '-' || s.p[52] != '-')

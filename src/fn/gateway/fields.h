@@ -2,18 +2,18 @@
 /*
  * What a gateway reads from the fields of a request, and which fields it passes on. Pure.
  *
- * Left out, both ways: what speaks of the connection (RFC 9110 section 7.6.1), also what
- * `connection` names; from requests also every x-dormouse-*, which only we may say. Added to a
- * request, as nginx's and Knative's proxies do:
+ * Removed in both directions: fields that describe the connection (RFC 9110 section 7.6.1), also
+ * those that `connection` names; from requests also every x-dormouse-* field, which only the
+ * gateway may set. Added to a request, as nginx's and Knative's proxies do:
  *
- *     x-forwarded-for       the client's address behind those that the request came with
- *     x-forwarded-proto, x-forwarded-host    ours; what the client claims is not passed on
- *     x-forwarded-prefix    the part of the path that was taken away, if any
- *     forwarded             RFC 7239: an element of ours behind those that came
- *     traceparent           W3C trace context, unless the request has a good one
- *     x-call-id             ours, as in logs; the client's own is not passed on
+ *     x-forwarded-for       the client's address, appended to the addresses in the request
+ *     x-forwarded-proto, x-forwarded-host    set by the gateway; the client's values are dropped
+ *     x-forwarded-prefix    the part of the path that the gateway removed, if any
+ *     forwarded             RFC 7239: one element, appended to those in the request
+ *     traceparent           W3C trace context, unless the request has a valid one
+ *     x-call-id             the id that logs have; the client's value is dropped
  *
- * `via` is left alone, as by nginx.
+ * `via` is passed unchanged, as nginx does.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 
 struct fields { /* of a request; borrowed from its headers */
     struct str host, tag, forwarded_by, for_, forwarded, trace, call_id, authorization;
-    bool is_async; /* prefer: respond-async, or what others say for it */
+    bool is_async; /* prefer: respond-async, or an equivalent field of another platform */
     bool is_grpc;
     bool te_trailers;
     bool names_connection; /* `connection` names fields that go */
@@ -53,9 +53,8 @@ int fields_for_client(struct headers *to, const struct headers *h, bool upgrade,
                       uint64_t *ret_length);
 
 /*
- * Fields behind a body, of requests and answers. Some readers merge them into the head, so what has
- * a meaning to a proxy is dropped as in a head. to: empty. by_gateway: keep x-dormouse-*.
- * -EMSGSIZE.
+ * Trailer fields of requests and responses. Some readers merge them into the head, so fields that a
+ * proxy interprets are dropped as in a head. to: empty. by_gateway: keep x-dormouse-*. -EMSGSIZE.
  */
 int fields_trailers(struct headers *to, const struct headers *trailers, bool by_gateway);
 

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start, stop, and what others ask of a gateway; see gateway.h.
+ * Start and stop, and the queries of other modules; see gateway.h.
  *
- * A stop: the control plane hears that the gateway leaves, so that other gateways take over its
- * functions; clients are told to go elsewhere (GOAWAY, "connection: close"); what runs and waits
- * ends, or is cut when its time is over; then the stream to the control plane ends.
+ * A stop: the gateway reports to the control plane that it leaves, so that other gateways take over
+ * its functions. Clients get GOAWAY or "connection: close". Running and waiting requests end, or
+ * are cut after the grace period. Then the stream to the control plane ends.
  */
 #include "fn/gateway/gateway_int.h"
 
 #include <errno.h>
 
-enum { DRAIN_IDLE_MS = 1000 }; /* for requests that are on their way as we leave */
+static const struct sm_state gateway_table[] = {
+    [GATEWAY_SERVING] = { "serving", EDGE(GATEWAY_LEAVING) },
+    [GATEWAY_LEAVING] = { "leaving", EDGE(GATEWAY_DRAINED) },
+    [GATEWAY_DRAINED] = { "drained", EDGE(GATEWAY_RELEASING) },
+    [GATEWAY_RELEASING] = { "releasing", 0 },
+};
+
+enum { DRAIN_IDLE_MS = 1000 }; /* for requests already on their way */
 
 static int listen_on(struct gateway *g, struct err *err)
 {
@@ -33,7 +40,7 @@ static void release(struct gateway *g)
     load_fini(g);
     directory_fini(g);
     gateway_trace_stop(g);
-    timer_stop(g->loop, &g->trust);
+    timer_stop(g->loop, &g->dir.trust);
     free(g->name);
     free(g->domain);
     free(g->local_worker);
@@ -50,6 +57,7 @@ int gateway_start(const struct gateway_opts *opts, struct gateway **ret, struct 
 {
     struct gateway *g = xnew(struct gateway);
     g->loop = opts->loop;
+    sm_init(&g->sm, gateway_table, GATEWAY_SERVING);
     g->opts = *opts;
     g->name = xstrdup(opts->name);
     g->domain = xstrdup(opts->domain ? opts->domain : "fn.local");
@@ -87,48 +95,48 @@ uint16_t gateway_port(const struct gateway *g)
 
 static void on_stopped(struct defer *d)
 {
-    struct gateway *g = container_of(d, struct gateway, stop_later);
-    void (*done)(void *arg) = g->stopped;
-    void *arg = g->stopped_arg;
+    struct gateway *g = container_of(d, struct gateway, stop.later);
+    void (*done)(void *arg) = g->stop.done;
+    void *arg = g->stop.arg;
     release(g);
     done(arg);
 }
 
 void gateway_check_stopped(struct gateway *g)
 {
-    if (!g->server_closed || g->n_live)
+    if (g->sm.at != GATEWAY_DRAINED || g->calls.n_live)
         return;
+    sm_move(&g->sm, GATEWAY_RELEASING);
     uplink_stop(g);
-    defer_start(g->loop, &g->stop_later, on_stopped);
+    defer_start(g->loop, &g->stop.later, on_stopped);
 }
 
 static void on_server_closed(void *arg)
 {
     struct gateway *g = arg;
-    g->server_closed = true;
-    timer_stop(g->loop, &g->cut);
-    calls_cut(g); /* those from inside; clients are gone */
+    sm_move(&g->sm, GATEWAY_DRAINED);
+    timer_stop(g->loop, &g->stop.cut);
+    calls_cut(g); /* calls from inside the process; clients have left */
     gateway_check_stopped(g);
 }
 
 static void on_cut(struct timer *t)
 {
-    calls_cut(container_of(t, struct gateway, cut));
+    calls_cut(container_of(t, struct gateway, stop.cut));
 }
 
 void gateway_stop(struct gateway *g, uint64_t grace_ms, void (*done)(void *arg), void *arg)
 {
-    assert(!g->is_leaving);
-    g->is_leaving = true;
-    g->stopped = done;
-    g->stopped_arg = arg;
-    load_urgent(g);
-    timer_start(g->loop, &g->cut, grace_ms, on_cut);
+    sm_move(&g->sm, GATEWAY_LEAVING);
+    g->stop.done = done;
+    g->stop.arg = arg;
+    load_report_soon(g);
+    timer_start(g->loop, &g->stop.cut, grace_ms, on_cut);
     /* What is cut still gets an answer. */
     http_server_close(g->server, grace_ms + 1000, on_server_closed, g);
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- queries of other modules */
 
 const struct fn_spec *gateway_spec(struct gateway *g, struct str namespace, struct str name)
 {
@@ -141,8 +149,8 @@ void gateway_on_function(struct gateway *g,
                                     const struct fn_spec *spec),
                          void *arg)
 {
-    vec_push(&g->listeners, ((struct listener){ fn, arg }));
-    map_each (e, &g->functions) {
+    vec_push(&g->dir.listeners, ((struct gateway_listener){ fn, arg }));
+    map_each (e, &g->dir.functions) {
         struct gateway_function *f = e->value;
         const struct fn_spec *spec = gateway_function_spec(g, f);
         if (spec)
@@ -165,14 +173,14 @@ void gateway_on_members(struct gateway *g, void (*fn)(void *arg), void *arg)
 
 const char *gateway_peer(const struct gateway *g, bool (*is)(void *arg, struct str name), void *arg)
 {
-    for (size_t i = 0; i < g->members.n; i++)
-        if (i != g->members.self && is(arg, str_of(g->members.at[i].name)))
-            return g->members.at[i].address;
+    for (size_t i = 0; i < g->dir.members.n; i++)
+        if (i != g->dir.members.self && is(arg, str_of(g->dir.members.at[i].name)))
+            return g->dir.members.at[i].address;
     return NULL;
 }
 
 void gateway_on_trust(struct timer *t)
 {
-    struct gateway *g = container_of(t, struct gateway, trust);
-    g->members_seen++;
+    struct gateway *g = container_of(t, struct gateway, dir.trust);
+    g->dir.members_seen++;
 }

@@ -26,6 +26,7 @@ static inline void queue_init(struct queue *q, uint32_t max)
 /* false: it is full. */
 static inline bool queue_push(struct queue *q, struct queue_item *i)
 {
+    assert(!list_is_linked(&i->node));
     if (q->n >= q->max)
         return false;
     list_push_back(&q->items, &i->node);
@@ -33,9 +34,10 @@ static inline bool queue_push(struct queue *q, struct queue_item *i)
     return true;
 }
 
-/* Back to its place at the head, after a sandbox that failed it; full or not. */
+/* Put it back at the head after a sandbox has failed it; also if the queue is full. */
 static inline void queue_push_front(struct queue *q, struct queue_item *i)
 {
+    assert(!list_is_linked(&i->node));
     list_push_front(&q->items, &i->node);
     q->n++;
 }
@@ -47,7 +49,7 @@ static inline struct queue_item *queue_first(const struct queue *q)
 
 static inline void queue_remove(struct queue *q, struct queue_item *i)
 {
-    assert(list_is_linked(&i->node));
+    assert(list_is_linked(&i->node) && q->n > 0);
     list_remove(&i->node);
     q->n--;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers in the gateway's own words: a status, a reason, a sentence; to gRPC clients in theirs. */
+/*
+ * The gateway's own error responses: a status, a reason, a sentence; for gRPC clients a gRPC
+ * status.
+ */
 #include "fn/gateway/call.h"
 
 #include <stdio.h>
@@ -18,7 +21,7 @@ static int grpc_status(int status)
     case 504:
         return 4; /* DEADLINE_EXCEEDED */
     default:
-        return 14; /* UNAVAILABLE: may be tried again */
+        return 14; /* UNAVAILABLE: the client may retry */
     }
 }
 

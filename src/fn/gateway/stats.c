@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is counted: Prometheus text with Knative's names where it has one (durations in
- * milliseconds, as there), and proxy_trace.csv with Dirigent's columns.
+ * Statistics: Prometheus text with Knative's names where it has one (durations in milliseconds, as
+ * there), and proxy_trace.csv with Dirigent's columns.
  *
- * A function's counters are made by its first request and stay with it. Rows of the trace are
- * gathered and written by a worker thread; rows that the disk does not take in time are dropped and
+ * A function's counters are made by its first request and live as long as the function. A worker
+ * thread writes the rows of the trace; rows that the disk does not take in time are dropped and
  * counted.
  */
 #include "fn/gateway/gateway_int.h"
@@ -18,12 +18,15 @@
 #include <unistd.h>
 
 enum {
-    /* Revisions with buckets; one has 40 lines of them, and who reads them has to store them. */
+    /*
+     * Revisions with buckets. One has 40 lines of them, and the monitoring system has to store
+     * them.
+     */
     STATS_HISTOGRAMS_MAX = 500
 };
 enum { CLASSES = 6, LATENCIES = 17 };
 
-/* Knative's, of its activator and queue-proxy, as far as they matter here; shown in ms. */
+/* As in Knative's activator and queue-proxy, where they are relevant here; shown in ms. */
 static const double latency_bounds_us[LATENCIES] = { 1e3,  2e3,   5e3,   10e3,  20e3, 40e3,
                                                      60e3, 100e3, 200e3, 500e3, 1e6,  2e6,
                                                      5e6,  10e6,  30e6,  60e6,  300e6 };
@@ -39,20 +42,20 @@ struct latency_times {
     HISTOGRAM_FIELDS(uint32_t, LATENCIES);
 };
 
-struct stats { /* of one revision */
-    struct stats *next;
+struct gateway_stats { /* of one revision */
+    struct gateway_stats *next;
     uint32_t revision;
     uint64_t by_class[CLASSES]; /* statuses / 100; [0]: the client left */
     uint64_t n_cold;
     struct latency_times all, app; /* app: the part in the sandbox */
 };
 
-static struct stats *stats_of(struct gateway_function *f, uint32_t revision)
+static struct gateway_stats *stats_of(struct gateway_function *f, uint32_t revision)
 {
-    for (struct stats *s = f->stats; s; s = s->next)
+    for (struct gateway_stats *s = f->stats; s; s = s->next)
         if (s->revision == revision)
             return s;
-    struct stats *s = slab_new(struct stats);
+    struct gateway_stats *s = slab_new(struct gateway_stats);
     s->revision = revision;
     s->next = f->stats;
     f->stats = s;
@@ -62,7 +65,7 @@ static struct stats *stats_of(struct gateway_function *f, uint32_t revision)
 void stats_free(struct gateway_function *f)
 {
     while (f->stats) {
-        struct stats *s = f->stats;
+        struct gateway_stats *s = f->stats;
         f->stats = s->next;
         slab_free(s);
     }
@@ -76,7 +79,7 @@ static void merge_times(struct latency_times *to, const struct latency_times *fr
     to->sum += from->sum;
 }
 
-static void merge(struct stats *to, const struct stats *from)
+static void merge(struct gateway_stats *to, const struct gateway_stats *from)
 {
     for (size_t i = 0; i < CLASSES; i++)
         to->by_class[i] += from->by_class[i];
@@ -88,14 +91,14 @@ static void merge(struct stats *to, const struct stats *from)
 /* Else a function that is changed again and again has more of them each time. */
 void stats_fold(struct gateway_function *f)
 {
-    for (struct stats **at = &f->stats; *at;) {
-        struct stats *s = *at;
+    for (struct gateway_stats **at = &f->stats; *at;) {
+        struct gateway_stats *s = *at;
         if (s->revision == 0 || gateway_function_has(f, s->revision)) {
             at = &s->next;
             continue;
         }
         *at = s->next;
-        struct stats gone = *s;
+        struct gateway_stats gone = *s;
         slab_free(s);
         merge(stats_of(f, 0), &gone); /* to the front, behind `at` or not */
         at = &f->stats;
@@ -105,21 +108,23 @@ void stats_fold(struct gateway_function *f)
 void stats_answered(struct gateway *g, struct gateway_call *c, int status, uint64_t now_us)
 {
     if (c->pool && c->pool->fn) {
-        struct stats *s = stats_of(c->pool->fn, c->pool->revision);
+        struct gateway_stats *s = stats_of(c->pool->fn, c->pool->revision);
         bool client_left = status == STATS_CLIENT_GONE;
         s->by_class[client_left ? 0 : MIN(status / 100, CLASSES - 1)]++;
-        histogram_add(&latencies, &s->all, now_us - c->arrived_us);
-        if (c->started_us) {
-            s->n_cold += c->is_cold;
-            histogram_add(&latencies, &s->app, now_us - c->started_us);
+        histogram_add(&latencies, &s->all, now_us - c->times.arrived_us);
+        if (c->times.started_us) {
+            s->n_cold += c->attempt.is_cold;
+            histogram_add(&latencies, &s->app, now_us - c->times.started_us);
         }
     }
-    if (c->pool && c->started_us) {
-        histogram_add(&cold_times, &g->queue_wait, c->started_us - c->queued_us);
-        if (c->is_cold)
-            histogram_add(&cold_times, &g->cold_start, c->started_us - c->queued_us);
-        if (c->head_us)
-            histogram_add(&cold_times, &g->first_byte, c->head_us - c->started_us);
+    if (c->pool && c->times.started_us) {
+        histogram_add(&cold_times, &g->stats.queue_wait, c->times.started_us - c->times.queued_us);
+        if (c->attempt.is_cold)
+            histogram_add(&cold_times, &g->stats.cold_start,
+                          c->times.started_us - c->times.queued_us);
+        if (c->times.head_us)
+            histogram_add(&cold_times, &g->stats.first_byte,
+                          c->times.head_us - c->times.started_us);
     }
     if (g->trace && c->pool)
         gateway_trace_call(g, c, now_us);
@@ -146,8 +151,9 @@ static void write_counts(const struct gateway *g, struct buf *to)
 {
     static const char *const classes[CLASSES] = { "499", "1xx", "2xx", "3xx", "4xx", "5xx" };
     metric_head(to, "revision_request_count", "counter", "Requests answered, by class of status.");
-    map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
+    map_each (e, &g->dir.functions)
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next)
             for (size_t i = 0; i < CLASSES; i++) {
                 if (!s->by_class[i])
                     continue;
@@ -161,8 +167,9 @@ static void write_counts(const struct gateway *g, struct buf *to)
 static bool has_buckets(const struct gateway *g)
 {
     size_t n = 0;
-    map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next)
+    map_each (e, &g->dir.functions)
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next)
             n++;
     return n <= STATS_HISTOGRAMS_MAX;
 }
@@ -172,8 +179,9 @@ static void write_latency(const struct gateway *g, struct buf *to, const char *n
 {
     enum histogram_lines lines = has_buckets(g) ? HISTOGRAM_ALL : HISTOGRAM_SUM;
     metric_head(to, name, "histogram", help);
-    map_each (e, &g->functions)
-        for (const struct stats *s = ((struct gateway_function *)e->value)->stats; s; s = s->next) {
+    map_each (e, &g->dir.functions)
+        for (const struct gateway_stats *s = ((struct gateway_function *)e->value)->stats; s;
+             s = s->next) {
             const struct latency_times *t = (const void *)((const char *)s + at);
             scoped(free_scoped) char *of = labels(e->value, s->revision);
             const struct histogram_text text = { str_of(name), str_of(of), lines, NULL };
@@ -185,33 +193,34 @@ static void write_latencies(const struct gateway *g, struct buf *to)
 {
     write_latency(g, to, "revision_request_latencies",
                   "From the request's arrival to its answer's end, in ms.",
-                  offsetof(struct stats, all));
+                  offsetof(struct gateway_stats, all));
     write_latency(g, to, "revision_app_request_latencies", "The part in the sandbox, in ms.",
-                  offsetof(struct stats, app));
+                  offsetof(struct gateway_stats, app));
 }
 
 static void write_gauge(const struct gateway *g, struct buf *to, const char *name, const char *help,
-                        uint32_t (*read)(const struct pool *p))
+                        uint32_t (*read)(const struct gateway_pool *p))
 {
     metric_head(to, name, "gauge", help);
-    map_each (e, &g->functions)
-        for (const struct pool *p = ((struct gateway_function *)e->value)->pools; p; p = p->next) {
+    map_each (e, &g->dir.functions)
+        for (const struct gateway_pool *p = ((struct gateway_function *)e->value)->pools; p;
+             p = p->next) {
             scoped(free_scoped) char *of = labels(e->value, p->revision);
             (void)buf_printf(to, "%s{%s} %u\n", name, of, read(p));
         }
 }
 
-static uint32_t read_concurrency(const struct pool *p)
+static uint32_t read_concurrency(const struct gateway_pool *p)
 {
     return p->running + p->queued;
 }
 
-static uint32_t read_queued(const struct pool *p)
+static uint32_t read_queued(const struct gateway_pool *p)
 {
     return p->queued;
 }
 
-static uint32_t read_sandboxes(const struct pool *p)
+static uint32_t read_sandboxes(const struct gateway_pool *p)
 {
     return p->n_sandboxes;
 }
@@ -235,22 +244,24 @@ void gateway_metrics(const struct gateway *g, struct buf *to)
         to, "dormouse_gateway_seconds", "histogram",
         "Waiting for room in a sandbox (queue; cold_start: those that found none at all), and from "
         "there to the answer's head (first_byte).");
-    write_phase(to, "queue", &g->queue_wait);
-    write_phase(to, "cold_start", &g->cold_start);
-    write_phase(to, "first_byte", &g->first_byte);
-    value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.", g->functions.n);
+    write_phase(to, "queue", &g->stats.queue_wait);
+    write_phase(to, "cold_start", &g->stats.cold_start);
+    write_phase(to, "first_byte", &g->stats.first_byte);
+    value(to, "dormouse_gateway_functions", "gauge", "Functions that are known.",
+          g->dir.functions.n);
     value(to, "dormouse_gateway_unknown_total", "counter", "Requests for no known function.",
-          g->n_unknown);
+          g->stats.n_unknown);
     value(to, "dormouse_gateway_forwarded_total", "counter", "Requests sent to the owner.",
-          g->n_forwarded);
-    value(to, "dormouse_gateway_retries_total", "counter", "Second attempts.", g->n_retries);
+          g->stats.n_forwarded);
+    value(to, "dormouse_gateway_retries_total", "counter", "Second attempts.", g->stats.n_retries);
     value(to, "dormouse_gateway_ejected_total", "counter", "Sandboxes that refused a connection.",
-          g->n_ejected);
+          g->stats.n_ejected);
     value(to, "dormouse_gateway_cut_total", "counter", "Answers cut after their head.",
-          g->n_aborted);
+          g->stats.n_aborted);
     value(to, "dormouse_gateway_refused_terms_total", "counter",
-          "Welcomes of deposed control planes.", g->n_refused_terms);
-    value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.", g->is_welcome);
+          "Welcomes of deposed control planes.", g->stats.n_refused_terms);
+    value(to, "dormouse_gateway_connected", "gauge", "A control plane is there.",
+          uplink_is_welcome(g));
 }
 
 /* ---------------------------------------------------------------- a table */
@@ -269,7 +280,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
 {
     uint64_t n = 0, n_bad = 0, n_cold = 0, latency[LATENCIES] = { 0 };
     uint32_t sandboxes = 0, running = 0, queued = 0;
-    for (const struct stats *s = f->stats; s; s = s->next) {
+    for (const struct gateway_stats *s = f->stats; s; s = s->next) {
         for (size_t i = 0; i < CLASSES; i++)
             n += s->by_class[i];
         for (size_t i = 0; i < LATENCIES; i++)
@@ -277,7 +288,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
         n_bad += s->by_class[5];
         n_cold += s->n_cold;
     }
-    for (const struct pool *p = f->pools; p; p = p->next) {
+    for (const struct gateway_pool *p = f->pools; p; p = p->next) {
         sandboxes += p->n_sandboxes;
         running += p->running;
         queued += p->queued;
@@ -300,7 +311,7 @@ static void write_function(const struct gateway_function *f, struct buf *to)
 void gateway_functions_json(const struct gateway *g, struct buf *to)
 {
     const char *between = "[";
-    map_each (e, &g->functions) {
+    map_each (e, &g->dir.functions) {
         (void)buf_add_cstr(to, between);
         write_function(e->value, to);
         between = ",\n";
@@ -312,7 +323,7 @@ void gateway_functions_json(const struct gateway *g, struct buf *to)
 
 enum { TRACE_MAX_BYTES = 1 << 20, TRACE_WRITE_BYTES = 64 << 10, TRACE_WRITE_MS = 1000 };
 
-struct stats_trace {
+struct gateway_trace {
     struct gateway *g;
     int fd;
     struct buf rows, writing;
@@ -324,7 +335,7 @@ struct stats_trace {
 
 static void on_write(struct job *j)
 {
-    struct stats_trace *t = container_of(j, struct stats_trace, job);
+    struct gateway_trace *t = container_of(j, struct gateway_trace, job);
     for (size_t at = 0; at < t->writing.n;) {
         ssize_t n = write(t->fd, t->writing.p + at, t->writing.n - at);
         if (n < 0 && errno == EINTR)
@@ -335,7 +346,7 @@ static void on_write(struct job *j)
     }
 }
 
-static void trace_free(struct stats_trace *t)
+static void trace_free(struct gateway_trace *t)
 {
     (void)close(t->fd);
     buf_fini(&t->rows);
@@ -343,11 +354,11 @@ static void trace_free(struct stats_trace *t)
     free(t);
 }
 
-static void trace_write(struct stats_trace *t);
+static void trace_write(struct gateway_trace *t);
 
 static void on_written(struct job *j, int r)
 {
-    struct stats_trace *t = container_of(j, struct stats_trace, job);
+    struct gateway_trace *t = container_of(j, struct gateway_trace, job);
     t->busy = false;
     buf_reset(&t->writing);
     if (t->rows.n >= TRACE_WRITE_BYTES || (t->stopping && t->rows.n))
@@ -356,7 +367,7 @@ static void on_written(struct job *j, int r)
         trace_free(t);
 }
 
-static void trace_write(struct stats_trace *t)
+static void trace_write(struct gateway_trace *t)
 {
     if (t->busy || t->rows.n == 0)
         return;
@@ -368,7 +379,7 @@ static void trace_write(struct stats_trace *t)
 
 static void on_trace_timer(struct timer *timer)
 {
-    trace_write(container_of(timer, struct stats_trace, later));
+    trace_write(container_of(timer, struct gateway_trace, later));
 }
 
 int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
@@ -380,12 +391,12 @@ int gateway_trace_start(struct gateway *g, const char *dir, struct err *err)
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_sys(err, -errno, "open '%s'", path);
-    struct stats_trace *t = xnew(struct stats_trace);
-    *t = (struct stats_trace){ .g = g,
-                               .fd = fd,
-                               .rows = BUF_INIT(TRACE_MAX_BYTES),
-                               .writing = BUF_INIT(TRACE_MAX_BYTES),
-                               .job = { .work = on_write, .done = on_written } };
+    struct gateway_trace *t = xnew(struct gateway_trace);
+    *t = (struct gateway_trace){ .g = g,
+                                 .fd = fd,
+                                 .rows = BUF_INIT(TRACE_MAX_BYTES),
+                                 .writing = BUF_INIT(TRACE_MAX_BYTES),
+                                 .job = { .work = on_write, .done = on_written } };
     if (lseek(fd, 0, SEEK_END) == 0)
         (void)buf_add_cstr(&t->rows, columns);
     g->trace = t;
@@ -408,34 +419,37 @@ struct phases {
 
 static void take_phases(const struct gateway_call *c, uint64_t now_us, struct phases *ret)
 {
-    *ret = (struct phases){ .find = c->found_us > c->arrived_us ? c->found_us - c->arrived_us : 0 };
-    if (!c->started_us)
+    *ret = (struct phases){ .find = c->times.found_us > c->times.arrived_us
+                                        ? c->times.found_us - c->times.arrived_us
+                                        : 0 };
+    if (!c->times.started_us)
         return;
-    uint64_t offered_us = MAX(c->offered_us, c->queued_us); /* equal where the call did not wait */
-    ret->wait = offered_us - c->queued_us;
-    ret->choose = c->started_us > offered_us ? c->started_us - offered_us : 0;
-    ret->proxy = now_us - c->started_us;
+    uint64_t offered_us =
+        MAX(c->times.offered_us, c->times.queued_us); /* equal where the call did not wait */
+    ret->wait = offered_us - c->times.queued_us;
+    ret->choose = c->times.started_us > offered_us ? c->times.started_us - offered_us : 0;
+    ret->proxy = now_us - c->times.started_us;
 }
 
 /*
- * Times in us. get_metadata: until the function was found; cold_start: waiting where there was no
+ * Times in us. get_metadata: until the function was found; cold_start: waiting while there was no
  * sandbox; add_deployment: from its first endpoint to leaving the queue; cc_throttling: waiting
- * where all were busy; load_balancing: choosing one; other: what is left of the whole.
+ * while all were busy; load_balancing: choosing one; other: the rest of the total.
  */
 void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_t now_us)
 {
-    struct stats_trace *t = g->trace;
+    struct gateway_trace *t = g->trace;
     struct phases p;
     take_phases(c, now_us, &p);
-    uint64_t total = now_us - c->arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
-    uint64_t cold = c->is_cold ? UINT64_MAX : 0; /* which columns */
+    uint64_t total = now_us - c->times.arrived_us, parts = p.find + p.wait + p.choose + p.proxy;
+    uint64_t cold = c->attempt.is_cold ? UINT64_MAX : 0; /* which columns */
     size_t was = t->rows.n;
     (void)buf_printf(&t->rows, "%" PRId64 ",", clock_wall_us() * 1000);
     add_name(&t->rows, str_of(c->function_key));
     (void)buf_printf(&t->rows,
                      ",%" PRIx64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                      ",%" PRIu64 ",0,0,%" PRIu64 "\n",
-                     c->sandbox ? c->sandbox->id : c->last_sandbox, p.find, p.choose & cold,
+                     c->sandbox ? c->sandbox->id : c->attempt.last_sandbox, p.find, p.choose & cold,
                      p.wait & cold, p.choose & ~cold, p.wait & ~cold, p.proxy,
                      total > parts ? total - parts : 0);
     if (!buf_ok(&t->rows)) {
@@ -451,7 +465,7 @@ void gateway_trace_call(struct gateway *g, const struct gateway_call *c, uint64_
 
 void gateway_trace_stop(struct gateway *g)
 {
-    struct stats_trace *t = g->trace;
+    struct gateway_trace *t = g->trace;
     if (!t)
         return;
     g->trace = NULL;

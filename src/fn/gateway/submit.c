@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests from inside this process: asynchronous calls, triggers. What they were made of is
- * copied, and everything that ends them early is told on a later turn.
+ * Requests from inside this process: asynchronous calls, triggers. The request is copied, and every
+ * early end is reported on a later turn.
  */
 #include "fn/gateway/call.h"
 
@@ -17,16 +17,15 @@ static bool write_body(struct exchange *x, struct str chunk)
     struct gateway_call *c = call_of(x);
     if (c->sm.at == CALL_OVER)
         return true;
-    c->body_full = !call_take_body(c, chunk);
-    return !c->body_full;
+    return call_take_body(c, chunk);
 }
 
 static void end_body(struct exchange *x, const struct headers *trailers)
 {
     struct gateway_call *c = call_of(x);
-    if (c->sm.at == CALL_OVER || c->body_ended)
+    if (c->sm.at == CALL_OVER || call_has_whole_body(c))
         return;
-    c->body_ended = true;
+    call_body_move(c, CALL_BODY_WHOLE);
     if (c->invocation)
         exchange_end_body(c->invocation, NULL); /* callers in this process have no trailers */
 }
@@ -52,7 +51,7 @@ static void cancel(struct exchange *x)
         return;
     stats_answered(c->g, c, STATS_CLIENT_GONE, gateway_now_us());
     call_leave_queue(c);
-    call_tell_later(c, -ECANCELED, "Canceled");
+    call_report_end(c, -ECANCELED, "Canceled");
     call_over(c);
 }
 
@@ -86,7 +85,7 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
         return err_set(err, -ENOENT, "no revision of '" STR_FMT "' has the tag '" STR_FMT "'",
                        STR_ARG(f->key), STR_ARG(asked.tag));
     if (is_owner) {
-        const struct pool *p = f->pools;
+        const struct gateway_pool *p = f->pools;
         while (p && p->revision != revision)
             p = p->next;
         if (p && p->queue.n >= p->queue.max)
@@ -94,35 +93,36 @@ int gateway_submit(struct gateway *g, struct str namespace, struct str name,
     }
     struct gateway_call *c = call_new(g);
     c->inside = (struct exchange){ &inside_ops, events, arg, NULL };
-    c->arena = xnew(struct arena);
-    struct headers *h = arena_new(c->arena, struct headers);
+    c->from.arena = xnew(struct arena);
+    struct headers *h = arena_new(c->from.arena, struct headers);
     int r = req->headers ? headers_copy(h, req->headers) : 0;
-    /* What is whole may be as long as the function allows; others are written bit by bit. */
-    c->body.max = MAX(c->body.max, req->body.n + 1);
+    /* A whole body may be as long as the function allows; others are written piece by piece. */
+    c->body.kept.max = MAX(c->body.kept.max, req->body.n + 1);
     if (r >= 0)
-        r = buf_add_str(&c->body, req->body);
-    c->request = h;
-    c->method = str_copy_arena(c->arena, req->method);
-    c->target = str_copy_arena(c->arena, req->target);
-    c->peer_address = str_copy_arena(c->arena, req->peer);
-    fields_scan(h, &c->fields);
-    c->fields.is_async = false;
-    c->fields.host =
-        str_of(arena_printf(c->arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
+        r = buf_add_str(&c->body.kept, req->body);
+    c->from.headers = h;
+    c->from.method = str_copy_arena(c->from.arena, req->method);
+    c->from.target = str_copy_arena(c->from.arena, req->target);
+    c->from.peer_address = str_copy_arena(c->from.arena, req->peer);
+    fields_scan(h, &c->from.fields);
+    c->from.fields.is_async = false;
+    c->from.fields.host =
+        str_of(arena_printf(c->from.arena, STR_FMT "." STR_FMT, STR_ARG(name), STR_ARG(namespace)));
     if (r >= 0)
-        r = headers_set(h, STR("host"), c->fields.host);
+        r = headers_set(h, STR("host"), c->from.fields.host);
     if (r < 0) {
-        sm_move(&c->sm, CALL_OVER);
+        call_move(c, CALL_OVER);
         call_free(c);
         return err_sys(err, r, "copy a request");
     }
-    fields_scan(h, &c->fields); /* the list may have moved */
-    c->has_body = req->has_body;
-    c->body_ended = req->body_is_whole || !req->has_body;
-    c->body_bytes = req->body_bytes;
-    c->is_tls = req->is_tls;
-    if (req->call_id.n && req->call_id.n < sizeof c->call_id)
-        memcpy(c->call_id, req->call_id.p, req->call_id.n);
+    fields_scan(h, &c->from.fields); /* the list may have moved */
+    c->body.at = !req->has_body       ? CALL_BODY_NONE
+                 : req->body_is_whole ? CALL_BODY_WHOLE
+                                      : CALL_BODY_READING;
+    c->body.bytes = req->body_bytes;
+    c->from.is_tls = req->is_tls;
+    if (req->call_id.n && req->call_id.n < sizeof c->from.call_id)
+        memcpy(c->from.call_id, req->call_id.p, req->call_id.n);
     else
         call_id_make(c);
     call_use_spec(c, spec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that travel by HTTP: to sandboxes with an address, to the listener of a worker in
- * another process (worker/worker_http.h), to other gateways. One client for each address and
- * protocol, shared by all sandboxes behind it.
+ * Requests over HTTP: to sandboxes with an address, to the listener of a worker in another process
+ * (worker/worker_http.h), to other gateways. One client for each address and protocol, shared by
+ * all its sandboxes.
  */
 #include "fn/gateway/gateway_int.h"
 
@@ -13,7 +13,7 @@ enum {
     UPSTREAM_CONNECTIONS = 1024, /* to one address; further calls wait in the client */
     UPSTREAM_USER_TIMEOUT_MS = 10000,
     UPSTREAM_CONNECT_MS = 5000,
-    UPSTREAM_PING_MS = 5000 /* HTTP/2, while a call runs and no byte comes */
+    UPSTREAM_PING_MS = 5000 /* HTTP/2, while a call runs and no byte arrives */
 };
 
 struct upstream {
@@ -25,14 +25,14 @@ struct upstream {
     unsigned refs;
     bool by_worker, http2;
     bool is_kept;     /* of a gateway: its connections outlast single calls */
-    bool is_refusing; /* while on_end says so */
+    bool is_refusing; /* only during on_end */
 };
 
 /* One request; its caller holds the exchange of the HTTP client. */
 struct upstream_call {
     struct exchange_forward forward;
     struct upstream *up;
-    int refused;     /* a worker's listener says how the invocation ended */
+    int refused;     /* how the invocation ended, as reported by a worker's listener */
     char reason[64]; /* and why */
 };
 
@@ -58,7 +58,7 @@ struct list *upstream_sandboxes(struct upstream *u)
 
 /* ---------------------------------------------------------------- answers */
 
-/* What a worker's listener says instead of an answer: see worker_http.h. */
+/* What a worker's listener reports instead of an answer: see worker_http.h. */
 static bool is_workers_error(struct upstream_call *x, int status, const struct headers *h)
 {
     static const struct {
@@ -106,7 +106,7 @@ static void on_trailers(void *arg, const struct headers *trailers)
         exchange_forward_trailers(arg, trailers);
 }
 
-/* Whether it may be tried elsewhere depends on what the peer can have seen. */
+/* Whether another attempt is safe depends on what the peer may have received. */
 static int code_of(const struct upstream_call *x, int r)
 {
     if (r == 0 || r == -ECANCELED || r == E_PARSE || r == E_LIMIT)
@@ -136,7 +136,7 @@ static const struct exchange_events call_events = { .on_head = on_head,
 
 /* ---------------------------------------------------------------- requests */
 
-/* For the worker, who takes them out again. */
+/* For the worker, which removes them again. */
 static int add_for_worker(const struct upstream *u, struct headers *h,
                           const struct invoke_request *req)
 {
@@ -171,7 +171,7 @@ static int start(struct invoker *v, const struct invoke_request *req,
                  struct err *err)
 {
     struct upstream *u = container_of(v, struct upstream, invoker);
-    /* The gateway's own record, which it fills anew for each attempt. */
+    /* The gateway's own record, which is filled for each attempt. */
     struct headers *h = (struct headers *)req->headers;
     int r = u->by_worker ? add_for_worker(u, h, req) : 0;
     if (r < 0)
@@ -208,7 +208,7 @@ static int split_address(const char *address, char **ret_host, uint16_t *ret_por
     const char *colon = strrchr(address, ':');
     uint64_t port;
     if (!colon || parse_u64(str_of(colon + 1), 1, UINT16_MAX, &port) < 0 || colon == address)
-        return err_set(err, E_INVALID, "'%s' is no host:port", address);
+        return err_set(err, E_INVALID, "'%s' is not host:port", address);
     struct str host = str_n(address, (size_t)(colon - address));
     if (host.n > 2 && host.p[0] == '[' && host.p[host.n - 1] == ']')
         host = str_slice(host, 1, host.n - 1);
@@ -249,7 +249,7 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
                                               : o->by_worker ? 'w'
                                                              : 's',
                                               o->address);
-    struct upstream *u = map_get(&g->upstreams, str_of(key));
+    struct upstream *u = map_get(&g->dir.upstreams, str_of(key));
     if (!u) {
         u = xnew(struct upstream);
         *u = (struct upstream){
@@ -261,8 +261,8 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
             free(u);
             return r;
         }
-        (void)map_put(&g->upstreams, str_of(key), u);
-        u->key = map_find(&g->upstreams, str_of(key))->key;
+        (void)map_put(&g->dir.upstreams, str_of(key), u);
+        u->key = map_find(&g->dir.upstreams, str_of(key))->key;
         u->is_kept = o->is_gateway;
         u->refs = u->is_kept;
     }
@@ -273,16 +273,20 @@ int upstream_ref(struct gateway *g, const struct upstream_opts *o, struct upstre
 
 void upstream_unref(struct upstream *u)
 {
-    if (!u || --u->refs)
+    if (!u)
         return;
-    (void)map_del(&u->g->upstreams, u->key);
+    assert(u->refs > 0);
+    if (--u->refs)
+        return;
+    assert(list_is_empty(&u->sandboxes));
+    (void)map_del(&u->g->dir.upstreams, u->key);
     http_client_close(u->client);
     free(u);
 }
 
 bool upstream_is_member(const struct upstream *u)
 {
-    const struct members *m = &u->g->members;
+    const struct members *m = &u->g->dir.members;
     for (size_t i = 0; i < m->n; i++)
         if (str_is(upstream_address(u), m->at[i].address))
             return true;
@@ -292,7 +296,7 @@ bool upstream_is_member(const struct upstream *u)
 void upstreams_follow_members(struct gateway *g)
 {
     VEC(struct upstream *) gone = { 0 };
-    map_each (e, &g->upstreams) {
+    map_each (e, &g->dir.upstreams) {
         struct upstream *u = e->value;
         if (u->is_kept && !upstream_is_member(u))
             vec_push(&gone, u);

@@ -14,15 +14,15 @@
 
 #define SERVICE "/dormouse.fn.v1.ControlPlane/"
 
-/* One end of a stream: of a call that came in, or of one that we made. */
+/* One end of a stream: of an incoming call, or of an outgoing one. */
 struct link_stream {
     struct fn_stream base;
     struct loop *loop;
     struct grpc_stream *in;
-    struct grpc_call *out; /* at most one of both; none: it is over */
-    bool closed;           /* the holder has gone */
-    bool telling;          /* on_end runs: a holder that closes in it frees nothing yet */
-    bool ended;            /* on_end has run */
+    struct grpc_call *out; /* at most one of both; none: it has ended */
+    bool closed;           /* the holder has closed it */
+    bool in_on_end; /* on_end runs: a holder that closes the stream in it does not free it yet */
+    bool ended;     /* on_end has run */
     int failed;
     struct err err;
     struct defer turn; /* on_end that was decided inside a call of the holder */
@@ -30,30 +30,30 @@ struct link_stream {
 
 static void free_if_over(struct link_stream *s)
 {
-    if (!s->closed || s->in || s->out || s->telling)
+    if (!s->closed || s->in || s->out || s->in_on_end)
         return;
     defer_cancel(&s->turn);
     free(s);
 }
 
-static void tell_end(struct link_stream *s)
+static void notify_end(struct link_stream *s)
 {
     if (s->ended || s->closed)
         return;
     s->ended = true;
-    s->telling = true;
+    s->in_on_end = true;
     s->base.ops->on_end(s->base.arg, s->failed, &s->err);
-    s->telling = false;
+    s->in_on_end = false;
 }
 
 static void on_turn(struct defer *d)
 {
     struct link_stream *s = container_of(d, struct link_stream, turn);
-    tell_end(s);
+    notify_end(s);
     free_if_over(s);
 }
 
-/* The call is of no use any more; on_end comes on the next turn. */
+/* The call failed; on_end runs on the next turn. */
 static void fail(struct link_stream *s, int r, const char *why)
 {
     if (s->failed || s->ended)
@@ -75,7 +75,7 @@ static void deliver(struct link_stream *s, struct str message)
         fail(s, E_PARSE, err_text(&err));
 }
 
-/* ---------------------------------------------------------------- calls that came in */
+/* ---------------------------------------------------------------- incoming calls */
 
 static void on_in_message(struct grpc_stream *st, struct str message)
 {
@@ -85,7 +85,7 @@ static void on_in_message(struct grpc_stream *st, struct str message)
 /* The peer has closed its end. */
 static void on_in_half_close(struct grpc_stream *st)
 {
-    tell_end(grpc_stream_data(st));
+    notify_end(grpc_stream_data(st));
 }
 
 static void on_in_gone(struct grpc_stream *st, int r)
@@ -95,7 +95,7 @@ static void on_in_gone(struct grpc_stream *st, int r)
     if (r < 0 && !s->failed)
         s->failed = err_sys(&s->err, r, "stream");
     if (!list_is_linked(&s->turn.node))
-        tell_end(s);
+        notify_end(s);
     free_if_over(s);
 }
 
@@ -103,7 +103,7 @@ static const struct grpc_stream_ops in_ops = { .on_message = on_in_message,
                                                .on_half_close = on_in_half_close,
                                                .on_gone = on_in_gone };
 
-/* ---------------------------------------------------------------- calls that we made */
+/* ---------------------------------------------------------------- outgoing calls */
 
 static void on_out_message(void *arg, struct str message)
 {
@@ -121,7 +121,7 @@ static void on_out_end(void *arg, const struct grpc_result *result)
         s->failed =
             err_set(&s->err, r, "%s: %.*s", grpc_code_name(result->code), STR_ARG(result->text));
     if (!list_is_linked(&s->turn.node))
-        tell_end(s);
+        notify_end(s);
     free_if_over(s);
 }
 
@@ -305,7 +305,7 @@ static int split_address(const char *address, char host[256], uint16_t *ret_port
         name = str_slice(name, 1, name.n - 1);
     if (name.n == 0 || name.n > 255 ||
         parse_u64(str_slice(s, colon, s.n), 1, UINT16_MAX, &port) < 0)
-        return err_set(err, E_INVALID, "'%s' is no HOST:PORT", address);
+        return err_set(err, E_INVALID, "'%s' is not HOST:PORT", address);
     memcpy(host, name.p, name.n);
     host[name.n] = '\0';
     *ret_port = (uint16_t)port;
@@ -327,7 +327,7 @@ static struct http_client *need_client(struct link_dialer *d, const char *addres
         .tls = d->tls,
         .connect_timeout_ms = LINK_CONNECT_MS,
         .http2 = true,
-        /* A control plane that was stopped lives on for the kernel, not for us. */
+        /* A suspended control plane keeps its connection in the kernel; pings detect it. */
         .ping_ms = LINK_PING_MS,
         .ping_timeout_ms = LINK_PING_MS,
         .user_timeout_ms = LINK_PING_MS * 2

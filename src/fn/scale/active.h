@@ -19,33 +19,33 @@ struct scale_active {
     uint32_t hold; /* not below it until hold_until_ms: what was created between ticks */
     uint64_t hold_until_ms;
     uint32_t running, queued;
-    bool told_sums; /* reports come with integrals: counts are not held between them */
+    bool has_sums; /* reports contain integrals: do not extrapolate counts between reports */
     /* dirigent: the count that its data plane would have reported last, and the time of its next
      * report; 0: not before the next request. */
-    uint32_t told;
-    uint64_t tell_ms;
-    bool has_due; /* the tick is late: due_told is the count that it would have read in time */
-    uint32_t due_told;
+    uint32_t reported;
+    uint64_t next_report_ms;
+    bool has_due; /* the tick is late: due_reported is the count that it would have read in time */
+    uint32_t due_reported;
     double rate;      /* calls per second, moving mean */
     uint32_t arrived; /* since rate_since_ms */
     uint64_t rate_since_ms;
-    uint32_t *delay; /* wishes of the last ticks; NULL without down_delay_ms */
+    uint32_t *delay; /* wanted counts of the last ticks; NULL without down_delay_ms */
     uint32_t n_delay;
     uint64_t delay_newest; /* number of a tick */
 };
 
 struct scale_learned {
-    enum scale_policy policy; /* that has learnt it: HYBRID or ESCARGOT */
+    enum scale_policy policy; /* the policy that has learnt: HYBRID or ESCARGOT */
     struct hybrid hybrid;
     bool idle; /* no request since idle_since_ms */
     uint64_t idle_since_ms;
     float counts[ESCARGOT_MINUTES]; /* calls of each minute, minute m at m % ESCARGOT_MINUTES */
     uint64_t first_minute, minute;  /* of the first and the newest count */
-    uint16_t *plan;                 /* of ESCARGOT_EPOCHS, NULL: nothing is expected */
+    uint16_t *plan;                 /* of ESCARGOT_EPOCHS, NULL: no load is expected */
     uint64_t plan_from_ms, planned_ms;
 };
 
-/* What a policy bases its wish on. */
+/* The inputs of a policy. */
 struct scale_view {
     const struct scale_config *c;
     const struct scale_counts *counts;
@@ -55,17 +55,17 @@ struct scale_view {
     uint32_t present;     /* ready and creating */
 };
 
-/* The wish of each policy, before bounds, delay and holds; at least one mean is known. */
+/* The count that the policy wants, before bounds, delay and holds; at least one mean is known. */
 uint32_t scale_want(struct scale *s, const struct scale_view *v);
-/* hybrid, of an idle function: now, and until when it stays so (0: for ever). */
+/* hybrid, of an idle function: the count for now, and until when it is valid (0: for ever). */
 uint32_t scale_want_idle(const struct scale_learned *l, uint64_t now_ms, uint64_t *ret_next_ms);
-/* escargot: plan anew where it is due. */
+/* escargot: make a new plan if one is due. */
 void scale_plan(struct scale *s, uint64_t now_ms);
 /* What the plan has for now, and when that changes (0: never). */
 uint32_t scale_planned(const struct scale_learned *l, uint64_t now_ms, uint64_t *ret_next_ms);
 void scale_learned_free(struct scale_learned *l);
 
-/* Momentary metric that asks for no more than is worth a start. */
+/* Momentary metric, without requests that are not worth a start. */
 double scale_limited(const struct scale *s, const struct scale_config *c, uint64_t now_ms,
                      const struct scale_counts *counts);
 /* Expected duration of requests and starts now. */

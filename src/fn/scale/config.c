@@ -9,7 +9,7 @@ enum {
     SOFT_CONCURRENCY = 100, /* of a sandbox without a limit */
     SOFT_RPS = 200,
     CONCURRENCY_MAX = 1000,
-    START_MS = 40, /* of a sandbox, where none was measured */
+    START_MS = 40, /* of a sandbox, before any was measured */
 };
 #define TARGET_MIN 0.01
 

@@ -42,8 +42,8 @@ static bool is_strong(const struct component *all, int k)
 }
 
 /*
- * 60 points, 31 frequencies: the sums as they are written are quick enough and need no second look.
- * All frequencies divide the hour, so that the next hour is this one again, less what was left out.
+ * 60 points, 31 frequencies: direct sums are fast enough. All frequencies divide the hour, so that
+ * the next hour equals this one, without the dropped components.
  */
 void escargot_forecast(const float counts[N], float ret[N])
 {
@@ -108,7 +108,7 @@ uint32_t escargot_plan(const float predicted[ESCARGOT_MINUTES], double duration_
 }
 
 /*
- * Sum of what plans create in epoch e (sign 1), or remove (sign -1). All sums are taken anew after
+ * Sum of what plans create in epoch e (sign 1), or remove (sign -1). All sums are recomputed after
  * each move of an epoch's surplus: 1,800 epochs of some thousand functions, four times an hour.
  */
 static uint64_t changes(uint16_t *const *plans, const uint16_t *before, size_t n, int e, int sign)
@@ -142,13 +142,13 @@ static void move(uint16_t *const *plans, const uint16_t *before, size_t n, int e
 
 void escargot_level(uint16_t *const *plans, const uint16_t *before, size_t n, uint32_t per_epoch)
 {
-    /* A sandbox is there one epoch earlier; what comes first cannot come earlier still. */
+    /* Create a sandbox one epoch earlier; in the first epoch this is impossible. */
     for (int e = ESCARGOT_EPOCHS - 1; e > 0; e--) {
         uint64_t creations = changes(plans, before, n, e, 1);
         if (creations > per_epoch)
             move(plans, before, n, e, 1, e - 1, creations - per_epoch);
     }
-    /* It stays one epoch longer. */
+    /* Keep a sandbox one epoch longer. */
     for (int e = 0; e < ESCARGOT_EPOCHS; e++) {
         uint64_t removals = changes(plans, before, n, e, -1);
         if (removals > per_epoch)

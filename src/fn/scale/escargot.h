@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prediction by harmonics: the calls of the last hour, minute by minute, without their trend and
- * reduced to the strongest components of their spectrum, are taken to repeat in the next hour.
+ * reduced to the strongest components of their spectrum, are assumed to repeat in the next hour.
  * Pure functions on plain arrays.
  */
 #pragma once
@@ -11,7 +11,7 @@
 
 enum {
     ESCARGOT_MINUTES = 60,
-    ESCARGOT_HARMONICS = 10, /* pairs of components that are kept, beside the mean */
+    ESCARGOT_HARMONICS = 10, /* pairs of components that are kept, besides the mean */
     ESCARGOT_EPOCH_MS = 2000,
     ESCARGOT_EPOCHS = ESCARGOT_MINUTES * 60000 / ESCARGOT_EPOCH_MS,
     ESCARGOT_SMOOTH = 3,     /* epochs */

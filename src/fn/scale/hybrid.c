@@ -7,8 +7,8 @@
 #include <math.h>
 
 enum { HEAD_PERCENT = 5, TAIL_PERCENT = 99 };
-#define OUTSIDE_SHARE   0.5  /* from here on the histogram says nothing */
-#define SPREAD_MIN      2.0  /* coefficient of variation of the bins below which it says nothing */
+#define OUTSIDE_SHARE   0.5  /* from this share on the histogram is not used */
+#define SPREAD_MIN      2.0  /* coefficient of variation of the bins; not used below */
 #define MARGIN          0.1  /* around the percentiles */
 #define FORECAST_MARGIN 0.15 /* around a forecast */
 /* Holt's smoothing of idle times. */
@@ -38,7 +38,7 @@ void hybrid_add(struct hybrid *h, uint64_t idle_ms)
     }
     if (++h->bins[bin] < UINT16_MAX)
         return;
-    /* Halve everything: old behaviour fades, shares stay. */
+    /* Halve everything: old behaviour fades, shares stay the same. */
     h->n = h->n_outside /= 2;
     for (int i = 0; i < HYBRID_BINS; i++)
         h->n += h->bins[i] /= 2;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hybrid histogram policy (Shahrad et al., ATC 2020): how long a function stays idle decides
- * when its sandbox is given up, made again, and given up for good.
+ * The hybrid histogram policy (Shahrad et al., ATC 2020): the idle times of a function decide when
+ * its sandbox is removed, created again, and removed for good.
  *
- *   end of the last request --(prewarm)--> sandbox again --(until keep)--> gone
+ *     end of the last request --(prewarm)--> sandbox again --(until keep)--> gone
  *
- * prewarm 0: the sandbox stays. Pure.
+ * prewarm 0: the sandbox is kept. Pure.
  */
 #pragma once
 

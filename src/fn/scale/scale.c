@@ -2,8 +2,8 @@
 /*
  * Autoscaling of one function; see scale.h.
  *
- * Reports become samples, ticks turn samples into a wish (want.c), settle() turns the wish into the
- * number that holds. Whatever is only needed between the first request and rest is in struct
+ * Reports become samples, ticks turn samples into a wanted count (want.c), settle() turns it into
+ * the desired count. Fields that are only needed between the first request and rest are in struct
  * scale_active.
  */
 #include "fn/scale/active.h"
@@ -62,7 +62,7 @@ static uint32_t add_up_to(uint32_t a, uint32_t b)
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* Wishes of the past are taken for `before`. */
+/* Set the wanted counts of the past to `before`. */
 static void make_delay(struct scale_active *a, const struct scale_config *c, uint64_t now_ms,
                        uint32_t before)
 {
@@ -89,7 +89,7 @@ static void wake(struct scale *s, const struct scale_config *c, uint64_t now_ms)
     make_delay(a, c, now_ms, 0);
 }
 
-/* The configuration may be another one than when it woke. */
+/* The configuration may have changed since it woke. */
 static void follow_config(struct scale *s, const struct scale_config *c, uint64_t now_ms)
 {
     struct scale_active *a = s->active;
@@ -108,7 +108,7 @@ static void hold(struct scale *s, uint32_t n, uint64_t until_ms)
     s->active->hold_until_ms = until_ms;
 }
 
-/* ---- what was learnt ---- */
+/* ---- learning ---- */
 
 static struct scale_learned *learned(struct scale *s, const struct scale_config *c, uint64_t now_ms)
 {
@@ -125,7 +125,7 @@ static struct scale_learned *learned(struct scale *s, const struct scale_config 
     return s->learned;
 }
 
-/* Minutes up to now exist, those without calls empty. */
+/* Add minutes without calls up to now. */
 static void minutes_advance(struct scale_learned *l, uint64_t now_ms)
 {
     uint64_t minute = now_ms / MINUTE_MS;
@@ -153,7 +153,10 @@ static void learn(struct scale *s, const struct scale_config *c, uint64_t now_ms
     l->idle = r->running + r->queued == 0;
 }
 
-/* Has the last hour, or the next, anything in it? If not, a sleeping function needs no timer. */
+/*
+ * Is there a call in the last hour, or one expected in the next? If not, an idle function needs no
+ * timer.
+ */
 static bool expects_calls(const struct scale_learned *l)
 {
     bool any = l->plan != NULL;
@@ -178,7 +181,7 @@ static void fill(const struct scale *s, const struct scale_counts *counts, uint6
     };
 }
 
-/* The largest wish of the last down_delay_ms. */
+/* The largest wanted count of the last down_delay_ms. */
 static uint32_t delayed(struct scale_active *a, const struct scale_config *c, uint64_t now_ms,
                         uint32_t want)
 {
@@ -194,7 +197,7 @@ static uint32_t delayed(struct scale_active *a, const struct scale_config *c, ui
     return want;
 }
 
-/* The wish within what was promised and configured. */
+/* Clamp the wanted count to the holds and the configuration. */
 static uint32_t bounded(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                         const struct scale_counts *counts, uint32_t want)
 {
@@ -227,7 +230,7 @@ static bool is_at_rest(const struct scale *s, const struct scale_config *c, uint
     return s->desired == c->min && !a->panic && stable <= 0 && now_ms >= a->hold_until_ms;
 }
 
-/* When a sleeping function is to be looked at again without a report. */
+/* When an idle function must be checked again without a report. */
 static uint64_t sleeping_next(struct scale *s, const struct scale_config *c, uint64_t now_ms)
 {
     struct scale_learned *l = s->learned;
@@ -286,13 +289,13 @@ static uint32_t starts_for_queue(const struct scale *s, const struct scale_confi
                                   scale_duration_ms(s, now_ms), scale_start_ms(s, c));
 }
 
-/* A request is there and perhaps no sandbox: no formula, but what is certain. */
+/* There is a request and perhaps no sandbox: start at least one, without a formula. */
 static void first_report(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                          const struct scale_counts *counts, struct scale_decision *ret)
 {
     struct scale_active *a = s->active;
     uint32_t want = MAX(c->activation, 1), n = present(counts);
-    if (c->policy != SCALE_DIRIGENT && n > 1) { /* somebody needed them a moment ago */
+    if (c->policy != SCALE_DIRIGENT && n > 1) { /* there were requests for them recently */
         a->panic = true;
         a->panic_at_ms = now_ms;
         a->max_panic = n;
@@ -306,7 +309,7 @@ static void first_report(struct scale *s, const struct scale_config *c, uint64_t
     settle(s, c, now_ms, counts, want, ret);
 }
 
-/* More requests wait than what is there or coming clears soon. */
+/* More requests wait than the present and coming sandboxes clear soon. */
 static bool queue_report(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                          const struct scale_counts *counts, struct scale_decision *ret)
 {
@@ -321,8 +324,10 @@ static bool queue_report(struct scale *s, const struct scale_config *c, uint64_t
     return ret->changed;
 }
 
-/* How long the sums cover is not told by a gateway's first report of a burst: the requests say at
- * least so much. */
+/*
+ * A gateway's first report of a burst does not contain the time that its sums cover: it is at least
+ * the integral of the requests.
+ */
 static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
                              const struct scale_report *r)
 {
@@ -336,33 +341,33 @@ static uint64_t covered_from(const struct scale_config *c, uint64_t now_ms,
  * autoscaler, which ticks from that first report on, reads the count: its tick comes before the
  * second report, which is sent at the same time.
  */
-static void tell(struct scale_active *a, uint64_t at_ms, uint32_t n)
+static void report_count(struct scale_active *a, uint64_t at_ms, uint32_t n)
 {
     if (at_ms >= a->next_tick_ms && !a->has_due) {
-        a->due_told = a->told;
+        a->due_reported = a->reported;
         a->has_due = true;
     }
-    a->told = n;
-    a->tell_ms = n ? at_ms + a->tick_ms : 0;
+    a->reported = n;
+    a->next_report_ms = n ? at_ms + a->tick_ms : 0;
 }
 
-static void tell_before(struct scale_active *a, uint64_t before_ms)
+static void report_until(struct scale_active *a, uint64_t before_ms)
 {
-    while (a->tell_ms && a->tell_ms < before_ms)
-        tell(a, a->tell_ms, total(a));
+    while (a->next_report_ms && a->next_report_ms < before_ms)
+        report_count(a, a->next_report_ms, total(a));
 }
 
-static void tell_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived)
+static void report_first(struct scale_active *a, uint64_t now_ms, uint32_t arrived)
 {
-    if (a->tell_ms == 0 && (total(a) > 0 || arrived))
-        tell(a, now_ms, MAX(total(a), 1));
+    if (a->next_report_ms == 0 && (total(a) > 0 || arrived))
+        report_count(a, now_ms, MAX(total(a), 1));
 }
 
 /* The count that the tick now due reads. */
-static double take_told(struct scale_active *a)
+static double take_reported(struct scale_active *a)
 {
-    tell_before(a, a->next_tick_ms);
-    uint32_t n = a->has_due ? a->due_told : a->told;
+    report_until(a, a->next_tick_ms);
+    uint32_t n = a->has_due ? a->due_reported : a->reported;
     a->has_due = false;
     return n;
 }
@@ -375,14 +380,14 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
     double held = c->averaged ? scale_limited(s, c, now_ms, counts) : 0;
     uint64_t held_ms = a->last_report_ms, from_ms;
     uint32_t held_total = total(a);
-    tell_before(a, now_ms);
+    report_until(a, now_ms);
     if (r->finished || (total(a) == 0 && r->running + r->queued > 0))
         a->progress_ms = now_ms;
     a->running = r->running;
     a->queued = r->queued;
     a->arrived += r->arrived;
     a->last_report_ms = now_ms;
-    tell_first(a, now_ms, r->arrived);
+    report_first(a, now_ms, r->arrived);
     if (total(a) > 0 || held_total > 0 || r->arrived || r->finished)
         a->last_busy_ms = now_ms;
     if (!c->averaged)
@@ -393,15 +398,15 @@ static void sample(struct scale *s, const struct scale_config *c, uint64_t now_m
         return;
     }
     if (r->concurrency_us || r->interval_ms) {
-        a->told_sums = true;
-        /* The share of requests that ask for a sandbox is taken from how it is now. */
+        a->has_sums = true;
+        /* The present share of requests that need a sandbox is applied to the integral. */
         double integral = (double)r->concurrency_us / 1000;
         if (total(a) > 0)
             integral *= scale_limited(s, c, now_ms, counts) / total(a);
         scale_window_add(&a->window, from_ms, now_ms, integral);
-    } else if (held_total > 0 && !a->told_sums) { /* no more is known than what was said last */
+    } else if (held_total > 0 && !a->has_sums) { /* extrapolate the last report */
         scale_window_add(&a->window, held_ms, now_ms, held * (double)(now_ms - held_ms));
-    } else if (r->arrived > 0) { /* they came and went */
+    } else if (r->arrived > 0) { /* they began and ended between two reports */
         scale_window_add(&a->window, now_ms, now_ms, r->arrived);
     }
 }
@@ -449,7 +454,7 @@ bool scale_report(struct scale *s, const struct scale_config *c, uint64_t now_ms
     return false;
 }
 
-/* A tick while it sleeps: what was learnt may ask for a sandbox, or give one up. */
+/* A tick while it is idle: the learnt pattern may need a sandbox, or release one. */
 static void sleeping_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                           const struct scale_counts *counts, struct scale_decision *ret)
 {
@@ -483,7 +488,7 @@ static double mean(const struct scale_active *a, const struct scale_config *c, u
 {
     if (!c->averaged)
         return scale_window_mean_last(&a->window, (uint32_t)(length_ms / c->tick_ms));
-    /* Behind the last report nothing is known, unless it said that there is nothing. */
+    /* After the last report the load is unknown, unless that report was 0. */
     uint64_t end_ms = total(a) ? a->last_report_ms : now_ms;
     return scale_window_mean_until(&a->window, end_ms, length_ms);
 }
@@ -501,7 +506,7 @@ void scale_tick(struct scale *s, const struct scale_config *c, uint64_t now_ms,
                            ? a->arrived * 1000.0 / (double)(now_ms - a->rate_since_ms)
                            : scale_limited(s, c, now_ms, counts);
     if (c->policy == SCALE_DIRIGENT && c->metric == SCALE_CONCURRENCY)
-        momentary = take_told(a);
+        momentary = take_reported(a);
     take_rate(a, now_ms);
     a->next_tick_ms = now_ms + c->tick_ms;
     if (total(a) > 0 && now_ms > a->last_report_ms + SCALE_NO_DATA_MS) {
@@ -546,7 +551,7 @@ void scale_recount(struct scale *s, const struct scale_config *c, uint64_t now_m
     uint32_t before = s->desired;
     s->desired = MIN(MAX(s->desired, c->min), c->max);
     if (!s->active && !learned(s, c, now_ms) && s->desired > c->min)
-        wake(s, c, now_ms); /* the minimum is lower than it was: ticks go there */
+        wake(s, c, now_ms); /* the minimum is lower than before: ticks remove the difference */
     fill(s, counts, s->active ? 0 : sleeping_next(s, c, now_ms), ret);
     ret->changed = s->desired != before;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each policy wants of a function, from means, counts and what was learnt; scale.c keeps
- * those, and applies bounds, delay and holds to the wish.
+ * The sandbox count that each policy wants for a function, computed from means, counts and learnt
+ * patterns; scale.c keeps those, and applies bounds, delay and holds.
  */
 #include "fn/scale/active.h"
 
@@ -17,7 +17,7 @@ enum {
     LEVEL_WITHIN_MS = 10 * 60000, /* of the beginning of a plan */
 };
 #define CROWDED 2.0 /* escargot: requests for each ready sandbox beyond which the plan is wrong */
-/* Sums of decimal fractions that should be whole are taken for whole. */
+/* Sums of decimal fractions that should be whole are rounded. */
 #define EPSILON 1e-9
 
 static double whole(double x)
@@ -52,7 +52,7 @@ double scale_duration_ms(const struct scale *s, uint64_t now_ms)
 {
     double mean = (double)s->duration_ms;
     const struct scale_active *a = s->active;
-    /* Nothing ended for longer than requests used to take: they take longer now. */
+    /* No request ended for longer than requests used to take: assume that they take longer now. */
     if (a && a->running && now_ms > a->progress_ms)
         mean = MAX(mean, (double)(now_ms - a->progress_ms));
     return mean;
@@ -95,7 +95,7 @@ static uint32_t want_kpa(struct scale *s, const struct scale_view *v)
         want_stable = MAX(want_stable, c->activation);
     if (panic > 0)
         want_panic = MAX(want_panic, c->activation);
-    if (panic / present >= c->panic_threshold) { /* the wish before it was clamped */
+    if (panic / present >= c->panic_threshold) { /* the wanted count before clamping */
         a->panic = true;
         a->panic_at_ms = v->now_ms;
     } else if (a->panic && v->now_ms > a->panic_at_ms + c->stable_ms) {
@@ -229,7 +229,7 @@ static void plan_shifted(const struct scale_learned *l, uint64_t shift, uint16_t
         to[e] = l->plan[MIN(e + shift, ESCARGOT_EPOCHS - 1)];
 }
 
-/* How far into its plan a function is; false: it has none that is young enough to be levelled. */
+/* The position in a function's plan; false: it has no plan that is recent enough to be levelled. */
 static bool plan_at(const struct scale *s, uint64_t now_ms, uint64_t *ret_epoch)
 {
     const struct scale_learned *l = s->learned;

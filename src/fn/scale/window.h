@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of one metric over a sliding window, in one of two kinds.
+ * Samples of one metric over a sliding window, of one of two kinds.
  *
- * Momentary: a ring of the last n values, one pushed at each tick; a mean takes the newest ones.
+ * Momentary: a ring of the last n values, one pushed at each tick; a mean uses the newest ones.
  * Averaged: buckets of SCALE_BUCKET_MS that hold the integral of the metric over their time; a mean
- * is integral over time, from the beginning of the samples on.
+ * is integral over time, from the first sample on.
  */
 #pragma once
 
@@ -14,7 +14,7 @@ struct scale_window {
     bool averaged;
     uint32_t cap;
     uint32_t n, newest;     /* momentary */
-    uint64_t begin_ms;      /* averaged: nothing is known before */
+    uint64_t begin_ms;      /* averaged: there are no samples before */
     uint64_t newest_bucket; /* averaged: its number; all of [0, newest_bucket] not older than cap */
     float *at;              /* cap values, or integrals in metric * ms */
 };
@@ -23,7 +23,7 @@ struct scale_window {
 void scale_window_init(struct scale_window *w, bool averaged, uint64_t length_ms, uint64_t step_ms,
                        uint64_t now_ms);
 void scale_window_fini(struct scale_window *w);
-/* To another kind or length: samples of the same kind are kept as far as there is room. */
+/* Change kind or length: samples of the same kind are kept if there is room. */
 void scale_window_change(struct scale_window *w, bool averaged, uint64_t length_ms,
                          uint64_t step_ms, uint64_t now_ms);
 

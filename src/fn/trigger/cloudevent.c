@@ -85,7 +85,10 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* HTTP binding, section 3.1.3.2: what is no printable ASCII is percent-encoded; quotes may be. */
+/*
+ * HTTP binding, section 3.1.3.2: characters outside printable ASCII are percent-encoded; values may
+ * be quoted.
+ */
 static struct str decode(struct arena *a, struct str s)
 {
     s = str_trim(s);
@@ -185,7 +188,7 @@ static int read_object(struct arena *a, const struct json *o, struct cloudevent 
                        struct err *err)
 {
     if (!json_is(o, JSON_OBJECT))
-        return err_set(err, E_INVALID, "event: it is no object");
+        return err_set(err, E_INVALID, "event: not a JSON object");
     const struct json *data = NULL, *base64 = NULL;
     json_each (m, o) {
         if (str_is(m->key, "data")) {

@@ -36,8 +36,8 @@ enum cloudevent_form {
 enum cloudevent_form cloudevent_form_of(const struct headers *h);
 
 /*
- * All events of a request, in the arena or borrowed. max: more are E_INVALID. Errors: E_INVALID
- * with the attribute that is wrong; E_PARSE for JSON that is none.
+ * All events of a request, in the arena or borrowed. More than max are E_INVALID. Errors: E_INVALID
+ * with the invalid attribute; E_PARSE for malformed JSON.
  */
 int cloudevents_read(struct arena *a, const struct headers *h, struct str body, size_t max,
                      struct cloudevent **ret, size_t *ret_n, struct err *err);

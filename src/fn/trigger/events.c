@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * POST /v1/events/NAMESPACE: CloudEvents for every function of the namespace with a trigger that
- * they match. 202 once all calls are on disk; a post that is repeated makes no second call, since
+ * POST /v1/events/NAMESPACE: delivers CloudEvents to every function of the namespace with a
+ * matching trigger. 202 once all calls are on disk. A repeated post makes no second call, since
  * source and id of an event are the key of its calls.
  */
 #include "fn/trigger/trigger_int.h"
@@ -19,8 +19,8 @@ struct trigger_events_delivery {
 
 struct post_events {
     struct triggers *t;
-    struct http_exchange *x; /* NULL: the client is gone; what it posted is delivered anyway */
-    async_published_cb cb;   /* or it came from inside: not NULL, until it is told */
+    struct http_exchange *x; /* NULL: the client has left; its events are delivered anyway */
+    async_published_cb cb; /* for an event from inside the process; NULL after it has been called */
     void *cb_arg;
     struct headers own_headers;
     struct defer turn;
@@ -81,7 +81,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
     deliver(p);
 }
 
-/* Source and id say which event it is (section 3.1); either may be long. */
+/* Source and id identify an event (section 3.1); either may be long. */
 static void key_of(const struct trigger_events_delivery *d, char ret[ASYNC_KEY_MAX_BYTES])
 {
     struct sha256 *h = sha256_new();
@@ -119,7 +119,7 @@ static int submit(struct post_events *p, const struct trigger_events_delivery *d
     return r;
 }
 
-/* As many as may be on their way; the answer after the last. */
+/* Submit as many as may be in progress; reply after the last. */
 static void deliver(struct post_events *p)
 {
     while (p->r >= 0 && p->at < p->calls.n && p->in_flight < TRIGGER_EVENTS_INFLIGHT_MAX) {
@@ -177,7 +177,7 @@ static void on_body(struct http_exchange *x, struct str chunk)
     if (p->t->posts_bytes + chunk.n > TRIGGER_POSTS_MAX_BYTES) {
         p->refused = true;
         p->t->stats.events_refused++;
-        async_refuse(x, 503, "TooManyEvents", "too many events are being taken", 1);
+        async_refuse(x, 503, "TooManyEvents", "too many events are in progress", 1);
         return;
     }
     p->counted += chunk.n;
@@ -248,7 +248,7 @@ bool events_serve(void *arg, struct http_exchange *x, const struct http_request 
     (void)str_cut(req->target, '?', &path, &query);
     namespace = str_slice(path, prefix.n, path.n);
     if (namespace.n == 0 || namespace.n > FN_NAME_MAX || str_find_char(namespace, '/') >= 0) {
-        async_refuse(x, 404, "UnknownNamespace", "/v1/events/NAMESPACE takes events", 0);
+        async_refuse(x, 404, "UnknownNamespace", "events are posted to /v1/events/NAMESPACE", 0);
         return true;
     }
     if (!str_is(req->method, "POST")) {
@@ -298,6 +298,6 @@ int events_publish(void *arg, struct str namespace, const struct headers *header
     p->cb = cb;
     p->cb_arg = cb_arg;
     p->delivers = true;
-    defer_start(t->loop, &p->turn, on_publish_turn); /* cb must not run in here */
+    defer_start(t->loop, &p->turn, on_publish_turn); /* cb must not run inside this call */
     return 0;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Schedules: READING (how far it came before) -> WAITING <-> FIRING (the call goes to disk).
+ * Schedules: READING (the stored progress) -> WAITING <-> FIRING (the call is written to disk).
  *
- * A note holds the last time that fired and a hash of the schedule. What was missed since then,
- * because nothing ran, because the machine slept or because its clock was put forward, is made up
- * for by one firing at the latest time missed. After a start that is done only where no other
- * gateway lives that may have done it; a schedule that was changed counts from then on.
+ * A note holds the last time that fired and a hash of the schedule. Times that were missed since
+ * then, because no process ran, the machine was suspended or its clock was put forward, lead to one
+ * firing at the latest missed time. After a start this happens only if no other gateway is alive
+ * that may have fired. A changed schedule counts from the change on.
  *
- * A timer of the loop waits for the next time; beside it a timerfd on the wall clock tells when
- * that clock has been set, and of times that came while the machine slept.
+ * A timer of the loop waits for the next time. A timerfd on the wall clock reports when that clock
+ * has been set, and times that passed while the machine was suspended.
  */
 #include "fn/trigger/trigger_int.h"
 
@@ -47,6 +47,7 @@ static void note_format(const struct trigger *tr, int64_t last_s, char ret[48])
 static void fired(struct trigger *tr, int r, bool is_repeat, const struct err *err)
 {
     struct triggers *t = tr->t;
+    assert(tr->at == SCHEDULE_FIRING);
     tr->at = SCHEDULE_WAITING;
     if (r >= 0) {
         t->stats.fired += !is_repeat;
@@ -54,7 +55,7 @@ static void fired(struct trigger *tr, int r, bool is_repeat, const struct err *e
         tr->next_s = cron_next(&tr->cron, tr->zone, tr->last_s);
     } else {
         t->stats.failures++;
-        tr->not_before_s = trigger_now_s() + RETRY_S; /* the same time once more */
+        tr->not_before_s = trigger_now_s() + RETRY_S; /* the same time again */
         log_warn("schedule could not fire, trying again",
                  "function=" STR_FMT "/" STR_FMT " trigger=" STR_FMT " err=\"%s\"",
                  STR_ARG(tr->namespace), STR_ARG(tr->name), STR_ARG(tr->spec.name), err_text(err));
@@ -108,6 +109,7 @@ static void fire(struct trigger *tr, int64_t at_s)
                                .publishes = true,
                                .note = tr->note,
                                .note_value = str_of(note) };
+    assert(tr->at == SCHEDULE_WAITING && !tr->gone);
     tr->at = SCHEDULE_FIRING;
     tr->firing_s = at_s;
     trigger_hold(tr);
@@ -145,7 +147,7 @@ static void look(struct trigger *tr, int64_t now_s)
 
 static void arm(struct triggers *t);
 
-/* All are looked at once in a turn of the loop, however many have changed in it. */
+/* All schedules are checked once in a turn of the loop, however many have changed in it. */
 static void on_turn(struct defer *d)
 {
     struct triggers *t = container_of(d, struct triggers, turn);
@@ -182,7 +184,7 @@ static void arm_clock(struct triggers *t, int64_t wall_s)
         if (fd < 0 || uv_poll_init(&t->loop->uv, &t->clock, fd) < 0) {
             if (fd >= 0)
                 (void)close(fd);
-            return; /* without it a clock that is set is noticed at the next time */
+            return; /* without it, a clock that is set is noticed at the next time */
         }
         t->clock_fd = fd;
         t->clock.data = t;
@@ -237,7 +239,7 @@ void schedules_stop(struct triggers *t)
     defer_start(t->loop, &t->turn, on_stopped); /* the first reference, on a later turn */
 }
 
-/* ------------------------------------------------------------------ how far it came */
+/* ------------------------------------------------------------------ progress */
 
 static bool note_parse(const struct trigger *tr, struct str note, int64_t *ret_last_s)
 {
@@ -267,7 +269,10 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
     bool is_past = last_s <= now_s, is_near = last_s - now_s < TRIGGER_CATCH_UP_MS / 1000;
     bool may_catch_up =
         is_known && is_past && owns(tr) && t->functions.ops->is_alone(t->functions.arg);
-    /* A clock that went back does not make fire again what has fired; a wrong one is forgiven. */
+    /*
+     * A clock that was put back does not repeat firings; the future time of a wrong clock is
+     * discarded.
+     */
     bool went_back = is_known && !is_past && is_near;
     tr->last_s = may_catch_up || went_back ? last_s : now_s;
     tr->next_s = cron_next(&tr->cron, tr->zone, tr->last_s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Triggers; see trigger.h. This file: which there are, as functions come, change and go. A trigger
- * that a new spec has as well stays what it is; schedule.c, events.c and watch.c make it fire.
+ * Triggers; see trigger.h. This file keeps the list of triggers, as functions are added, changed
+ * and removed. A trigger that is also in the new spec is left alone; schedule.c, events.c and
+ * watch.c fire them.
  */
 #include "fn/trigger/trigger_int.h"
 
@@ -27,6 +28,7 @@ void triggers_release(struct triggers *t)
 
 void trigger_hold(struct trigger *tr)
 {
+    assert(tr->busy > 0); /* the list of triggers holds it */
     tr->busy++;
 }
 
@@ -35,6 +37,7 @@ void trigger_release(struct trigger *tr)
     assert(tr->busy > 0);
     if (--tr->busy > 0)
         return;
+    assert(tr->gone && !tr->watch && !list_is_linked(&tr->node));
     struct triggers *t = tr->t;
     zone_free(tr->zone);
     arena_fini(&tr->arena);
@@ -45,6 +48,7 @@ void trigger_release(struct trigger *tr)
 static void trigger_end(struct trigger *tr)
 {
     struct triggers *t = tr->t;
+    assert(!tr->gone && t->n_triggers > 0);
     tr->gone = true;
     list_remove(&tr->node);
     list_remove(&tr->by_kind);
@@ -100,7 +104,7 @@ static int check_room(const struct triggers *t, const struct fn_trigger *s, stru
     if (t->n_triggers >= TRIGGERS_MAX)
         return err_set(err, E_LIMIT, "there are %zu triggers", t->n_triggers);
     if (s->kind == FN_TRIGGER_WATCH && !t->transport)
-        return err_set(err, E_UNSUPPORTED, "objects cannot be watched from here");
+        return err_set(err, E_UNSUPPORTED, "this process cannot watch objects");
     if (s->kind == FN_TRIGGER_WATCH && t->n_watches >= TRIGGER_WATCHES_MAX)
         return err_set(err, E_LIMIT, "there are %zu watches", t->n_watches);
     return 0;
@@ -122,7 +126,7 @@ static void add(struct triggers *t, struct trigger_followed *f, const struct fn_
     if (r >= 0 && s->kind == FN_TRIGGER_CRON)
         r = schedule_init(tr, &err);
     if (r < 0) {
-        log_warn("trigger left out", "function=%s/%s trigger=" STR_FMT " err=\"%s\"", f->namespace,
+        log_warn("trigger ignored", "function=%s/%s trigger=" STR_FMT " err=\"%s\"", f->namespace,
                  f->name, STR_ARG(s->name), err.text);
         t->stats.failures++;
         arena_fini(&tr->arena);
@@ -181,7 +185,7 @@ static bool has(const struct trigger_followed *f, const struct fn_trigger *s)
     return false;
 }
 
-/* A function made anew under the same name begins anew. */
+/* A function that was deleted and created again begins again. */
 static void forget(struct trigger *tr, const struct fn_spec *spec)
 {
     bool name_stays = false;
@@ -279,7 +283,7 @@ void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg)
         free(*f);
     }
     vec_fini(&all);
-    /* `done` comes on a later turn. */
+    /* `done` runs on a later turn. */
 }
 
 void triggers_get_stats(const struct triggers *t, struct trigger_stats *ret)

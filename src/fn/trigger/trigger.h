@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Triggers: what calls functions beside clients. Schedules (cron.h), CloudEvents posted to
+ * Triggers call functions, besides clients: schedules (cron.h), CloudEvents posted to
  * /v1/events/NAMESPACE (cloudevent.h), and changes of objects. Each firing is an asynchronous call
- * (async.h) with a key made of function, trigger and what fired, so that it happens once.
+ * (async.h) with a key made of function, trigger and cause, so that it happens once.
  *
- * Schedules and watches run where the function is owned (gateway_owns()). How far each has come is
- * kept in the same transaction as the call. One timer for all schedules, none without any.
+ * Schedules and watches run at the owner of the function (gateway_owns()). The progress of each is
+ * stored in the same transaction as the call. One timer for all schedules, none without any.
  *
  * Loop thread only.
  */
@@ -45,14 +45,14 @@ struct trigger_functions_ops {
     int (*admits)(void *arg, struct str namespace, const struct headers *h);
     /* No other gateway is alive. */
     bool (*is_alone)(void *arg);
-    /* fn runs when owns() may say something else from now on. */
+    /* fn runs when the result of owns() may have changed. */
     void (*on_members)(void *arg, void (*fn)(void *fn_arg), void *fn_arg);
 };
 struct trigger_functions trigger_over_gateway(struct gateway *g);
 
 struct trigger_opts {
     struct loop *loop;
-    struct async *async; /* kept; its events are served here */
+    struct async *async; /* kept; triggers serves its events */
     struct trigger_functions functions;
     /* For object watches; NULL: triggers of that kind are left out, with a log line. Kept. */
     struct transport *transport;
@@ -63,8 +63,8 @@ struct trigger_opts {
 /* After async_start(). */
 int triggers_start(const struct trigger_opts *opts, struct triggers **ret, struct err *err);
 /*
- * Nothing fires any more. After the gateway is gone, which would go on telling of functions, and
- * before async_close(). done() comes on a later turn.
+ * Nothing fires any more. Call it after the gateway has stopped, which would continue to report
+ * functions, and before async_close(). done() runs on a later turn.
  */
 void triggers_close(struct triggers *t, void (*done)(void *arg), void *arg);
 

@@ -19,8 +19,8 @@ struct trigger_followed {
 };
 
 /*
- * One trigger. It goes when it is `gone` and nothing is owed to it (`busy`); everything that calls
- * back looks at `gone` first.
+ * One trigger. It is freed when it is `gone` and no callback is pending (`busy`); every callback
+ * checks `gone` first.
  */
 struct trigger {
     struct triggers *t;
@@ -42,7 +42,7 @@ struct trigger {
     int64_t firing_s;
     int64_t not_before_s; /* after a failure */
 
-    struct trigger_watch *watch; /* NULL: not here */
+    struct trigger_watch *watch; /* NULL: another gateway owns the function */
 };
 
 struct triggers {
@@ -64,7 +64,7 @@ struct triggers {
 
     /* schedule.c */
     struct timer timer;
-    uv_poll_t clock; /* tells when the wall clock has been set */
+    uv_poll_t clock; /* readable when the wall clock has been set */
     int clock_fd;    /* -1: not made yet */
     struct defer turn;
     struct trigger_stats stats;
@@ -84,9 +84,9 @@ void triggers_release(struct triggers *t);
 
 int schedule_init(struct trigger *tr, struct err *err);
 void schedule_start(struct trigger *tr);
-/* On the next turn: fire what is due, wait for the first of the others. */
+/* On the next turn: fire what is due, wait for the next one. */
 void schedules_arm(struct triggers *t);
-void schedules_stop(struct triggers *t); /* hold and release around it */
+void schedules_stop(struct triggers *t); /* the caller holds `t` around it */
 
 /* ---- events.c ---- */
 
@@ -97,6 +97,6 @@ int events_publish(void *arg, struct str namespace, const struct headers *header
 
 /* ---- watch.c ---- */
 
-/* Starts or stops as the ownership says. */
+/* Start or stop it according to the ownership. */
 void watch_check(struct trigger *tr);
 void watch_stop(struct trigger *tr);

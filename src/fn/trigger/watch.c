@@ -2,23 +2,24 @@
 /*
  * Changes of objects:
  *
- *     NOTE -> RESOLVE -> BEGIN -> WATCH          BEGIN: the version that it is now; first time only
+ *     NOTE -> RESOLVE -> BEGIN -> LIVE           BEGIN: read the present version; first time only
  *               ^  \______________^  |
  *               |                    v
- *               +---- WAIT <---- any failure     GAP: a list, when history is gone (410)
+ *               +---- WAIT <---- any failure     GAP: a list, after history was lost (410)
  *
  * A note holds the version up to which calls are on disk, with the time; it is written in the
- * transaction of each call. A start resumes the watch there, so nothing is lost or told twice while
- * the API still has that history. Where it has not, objects with a later version are told as added
- * (made after the note) or modified; what was deleted in between is not known to anybody.
+ * transaction of each call. A start resumes the watch from there, so no change is lost or fired
+ * twice while the API still has that history. Otherwise objects with a later version fire as added
+ * (created after the note) or modified; objects deleted in the gap are missed.
  *
- * In the function's own namespace the process's rights hold, as they do for its secrets; elsewhere
+ * In the function's own namespace the process's rights apply, as they do for its secrets; elsewhere
  * those of the service account "default" of its namespace.
  */
 #include "fn/trigger/trigger_int.h"
 
 #include "base/backoff.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "client/transport.h"
 #include "client/watch_hub.h"
 #include "codec/url.h"
@@ -35,12 +36,21 @@ enum {
 
 enum trigger_watch_at { WATCH_NOTE, WATCH_RESOLVE, WATCH_BEGIN, WATCH_GAP, WATCH_LIVE, WATCH_WAIT };
 
+static const struct sm_state trigger_watch_table[] = {
+    [WATCH_NOTE] = { "note", EDGE(WATCH_RESOLVE) | EDGE(WATCH_WAIT) },
+    [WATCH_RESOLVE] = { "resolve", EDGE(WATCH_BEGIN) | EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_BEGIN] = { "begin", EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_GAP] = { "gap", EDGE(WATCH_LIVE) | EDGE(WATCH_WAIT) },
+    [WATCH_LIVE] = { "live", EDGE(WATCH_GAP) | EDGE(WATCH_WAIT) },
+    [WATCH_WAIT] = { "wait", EDGE(WATCH_NOTE) | EDGE(WATCH_RESOLVE) | EDGE(WATCH_WAIT) },
+};
+
 struct trigger_watch {
     struct trigger *tr;
-    enum trigger_watch_at at;
-    bool ended; /* watch_stop(): goes with the last of what is owed */
+    struct sm sm; /* enum trigger_watch_at */
+    bool ended;   /* watch_stop() was called: freed after the last pending callback */
     unsigned owed;
-    uint64_t rv; /* told up to here; 0: not known */
+    uint64_t rv; /* fired up to here; 0: not known */
     int64_t wall_noted_ms;
     char *plural;
     bool namespaced;
@@ -56,20 +66,22 @@ struct trigger_watch {
     struct watch_sub *sub;
     size_t in_flight;
     bool paused, failed, list_waits;
-    /* Of calls that could not be stored, the version before the first, and when it was told. */
+    /* Of calls that could not be stored: the version before the first, and its time. */
     uint64_t before_failed;
     int64_t wall_before_failed_ms;
     struct timer retry;
     uint64_t retry_ms;
-    struct defer turn; /* a failure that is told inside of a call */
+    struct defer turn; /* for a failure that was found inside a call */
 };
 
+static void on_retry(struct timer *t);
 static void run(struct trigger_watch *w);
 
 static void release(struct trigger_watch *w)
 {
     if (!w->ended || w->owed > 0)
         return;
+    assert(!w->call && !w->sub && w->in_flight == 0);
     struct trigger *tr = w->tr;
     timer_stop(tr->t->loop, &w->retry);
     defer_cancel(&w->turn);
@@ -84,7 +96,12 @@ static void release(struct trigger_watch *w)
 static void on_retry(struct timer *t)
 {
     struct trigger_watch *w = container_of(t, struct trigger_watch, retry);
-    w->at = w->rv ? WATCH_RESOLVE : WATCH_NOTE;
+    assert(w->sm.at == WATCH_WAIT && !w->sub);
+    if (w->call) { /* canceled, and not ended yet */
+        timer_start(w->tr->t->loop, &w->retry, w->retry_ms, on_retry);
+        return;
+    }
+    sm_move(&w->sm, w->rv ? WATCH_RESOLVE : WATCH_NOTE);
     run(w);
 }
 
@@ -110,28 +127,33 @@ static void note_at(struct trigger_watch *w, uint64_t rv, int64_t wall_ms)
     (void)async_note_put(w->tr->t->async, w->tr->note, str_of(note), NULL, NULL, NULL);
 }
 
-/* From the note again, after a while; calls that are on their way find their keys taken. */
+/*
+ * Begin again from the note, after a while. Calls that are being stored are then recognised by
+ * their keys.
+ */
 static void wait_and_retry(struct trigger_watch *w, const char *what, const struct err *err)
 {
     struct trigger *tr = w->tr;
     drop_sub(w);
+    if (w->call) /* of a list that began while calls were still on their way to the disk */
+        exchange_cancel(w->call);
     tr->t->stats.failures++;
     log_warn("objects cannot be watched for a function, trying again",
              "function=" STR_FMT "/" STR_FMT " trigger=" STR_FMT " what=%s err=\"%s\"",
              STR_ARG(tr->namespace), STR_ARG(tr->name), STR_ARG(tr->spec.name), what,
              err_text(err));
     w->retry_ms = backoff_next(w->retry_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
-    w->at = WATCH_WAIT;
+    sm_move(&w->sm, WATCH_WAIT);
     w->list_waits = false;
-    buf_reset(&w->next);      /* a list begins anew: pages before it may be missing */
-    w->rv = w->before_failed; /* 0: what the note says */
+    buf_reset(&w->next);      /* a list begins again: earlier pages may be missing */
+    w->rv = w->before_failed; /* 0: read the note */
     if (w->before_failed)
         note_at(w, w->before_failed, w->wall_before_failed_ms);
     w->before_failed = 0;
     timer_start(tr->t->loop, &w->retry, w->retry_ms, on_retry);
 }
 
-/* ------------------------------------------------------------------ beginning */
+/* ------------------------------------------------------------------ start */
 
 static void on_note(void *arg, int r, struct str value, const struct err *err)
 {
@@ -142,6 +164,8 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
         release(w);
         return;
     }
+    if (w->sm.at != WATCH_NOTE) /* a call failed since */
+        return;
     if (r < 0) {
         wait_and_retry(w, "note", err);
         return;
@@ -151,7 +175,7 @@ static void on_note(void *arg, int r, struct str value, const struct err *err)
     if (value.p && str_cut(value, ' ', &rv, &time) &&
         parse_i64(time, 0, INT64_MAX, &w->wall_noted_ms) >= 0)
         (void)parse_u64(rv, 1, UINT64_MAX, &w->rv);
-    w->at = WATCH_RESOLVE;
+    sm_move(&w->sm, WATCH_RESOLVE);
     run(w);
 }
 
@@ -178,7 +202,7 @@ static void on_end(void *arg, int r, const struct err *err)
     w->owed--;
     if (w->ended)
         release(w);
-    else
+    else if (w->sm.at != WATCH_WAIT)
         on_fetched(w, r < 0 ? r : w->body.failed, err);
 }
 
@@ -257,7 +281,7 @@ static void on_failed_turn(struct defer *d)
 
 static void fail_later(struct trigger_watch *w)
 {
-    if (w->failed || w->ended || w->at == WATCH_WAIT)
+    if (w->failed || w->ended || w->sm.at == WATCH_WAIT)
         return;
     w->failed = true;
     defer_start(w->tr->t->loop, &w->turn, on_failed_turn);
@@ -266,7 +290,7 @@ static void fail_later(struct trigger_watch *w)
 /* A call on its way to the disk. */
 struct trigger_watch_change {
     struct trigger_watch *w;
-    uint64_t before; /* the version that had been told */
+    uint64_t before; /* the version that had been fired before */
     int64_t wall_before_ms;
 };
 
@@ -288,6 +312,7 @@ static void on_submitted(void *arg, int r, const char id[ASYNC_ID_TEXT], bool is
     struct trigger_watch *w = c->w;
     const struct trigger_watch_change was = *c;
     free(c);
+    assert(w->owed > 0 && w->in_flight > 0);
     w->owed--;
     w->in_flight--;
     if (w->ended) {
@@ -320,8 +345,8 @@ static bool wants(const struct fn_trigger *s, const char *type)
     }
 }
 
-/* type: "added", "modified", "deleted". noted: what the note says once the call is stored. */
-static void tell(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
+/* type: "added", "modified", "deleted". noted: the version in the note once the call is stored. */
+static void fire(struct trigger_watch *w, const char *type, const struct json *object, uint64_t rv,
                  uint64_t noted)
 {
     struct trigger *tr = w->tr;
@@ -354,7 +379,7 @@ static void tell(struct trigger_watch *w, const char *type, const struct json *o
     (void)snprintf(key, sizeof key, "watch/" STR_FMT "/" STR_FMT, STR_ARG(tr->spec.name),
                    STR_ARG(str_slice(buf_str(&text), 0, 160)));
     (void)json_write(&body, object);
-    /* The time is that of the version: while a list is told, both stay behind. */
+    /* The time belongs to the version: during a list both keep the values from before it. */
     int64_t wall_ms = noted > w->rv ? clock_wall_ms() : w->wall_noted_ms;
     note_format(noted, wall_ms, note);
     struct async_call call = { .namespace = tr->namespace,
@@ -408,8 +433,8 @@ static uint64_t version_of(const struct json *object)
     return rv;
 }
 
-/* After a gap: whatever has a later version than the last one told. */
-static void tell_later(struct trigger_watch *w, const struct json *list, uint64_t since)
+/* After a gap: fire for objects with a later version than the last one. */
+static void fire_newer(struct trigger_watch *w, const struct json *list, uint64_t since)
 {
     struct arena a = { 0 };
     json_each (item, json_getc(list, "items")) {
@@ -422,8 +447,10 @@ static void tell_later(struct trigger_watch *w, const struct json *list, uint64_
         struct json *whole = json_clone(&a, item);
         json_set_str(&a, whole, "apiVersion", w->tr->spec.api_version);
         json_set_str(&a, whole, "kind", w->tr->spec.kind_name);
-        /* A list is in no order of versions: the note stays behind until its end. */
-        tell(w, is_new ? "added" : "modified", whole, rv, since);
+        /*
+         * A list is not ordered by version: the note keeps its version until the end of the list.
+         */
+        fire(w, is_new ? "added" : "modified", whole, rv, since);
     }
     arena_fini(&a);
 }
@@ -438,7 +465,7 @@ static void on_list_stored(struct trigger_watch *w)
     }
     w->rv = w->list_rv;
     note_at(w, w->rv, clock_wall_ms());
-    w->at = WATCH_LIVE;
+    sm_move(&w->sm, WATCH_LIVE);
     run(w);
 }
 
@@ -447,8 +474,8 @@ static void on_listed(struct trigger_watch *w, const struct json *tree)
     struct str next = json_get_str(json_getc(tree, "metadata"), "continue");
     w->list_rv = MAX(version_of(tree), UINT64_C(1));
     buf_reset(&w->next);
-    if (w->at == WATCH_GAP) {
-        tell_later(w, tree, w->rv);
+    if (w->sm.at == WATCH_GAP) {
+        fire_newer(w, tree, w->rv);
         (void)buf_add_str(&w->next, next);
     }
     w->list_waits = true;
@@ -468,14 +495,14 @@ static void on_fetched(struct trigger_watch *w, int r, const struct err *err)
     if (r >= 0)
         r = json_parse(&a, buf_str(&w->body), NULL, &tree, &text);
     buf_reset(&w->body);
-    if (r >= 0 && w->at == WATCH_RESOLVE && !take_plural(w, tree))
+    if (r >= 0 && w->sm.at == WATCH_RESOLVE && !take_plural(w, tree))
         r = err_set(&text, -ENOENT, "there is no kind '" STR_FMT "'",
                     STR_ARG(w->tr->spec.kind_name));
     if (r < 0) {
         buf_reset(&w->next);
-        wait_and_retry(w, w->at == WATCH_RESOLVE ? "kind" : "list", &text);
-    } else if (w->at == WATCH_RESOLVE) {
-        w->at = w->rv ? WATCH_LIVE : WATCH_BEGIN;
+        wait_and_retry(w, w->sm.at == WATCH_RESOLVE ? "kind" : "list", &text);
+    } else if (w->sm.at == WATCH_RESOLVE) {
+        sm_move(&w->sm, w->rv ? WATCH_LIVE : WATCH_BEGIN);
         run(w);
     } else {
         on_listed(w, tree);
@@ -513,7 +540,7 @@ static void on_event(void *arg, const struct watch_event *ev)
     }
     const struct json *object = watch_event_object(ev);
     if (object)
-        tell(w, words[ev->type], object, ev->rv, ev->rv);
+        fire(w, words[ev->type], object, ev->rv, ev->rv);
     if (w->in_flight >= TRIGGER_WATCH_INFLIGHT_MAX && !w->paused) {
         w->paused = true;
         watch_sub_pause(w->sub);
@@ -527,7 +554,7 @@ static void on_sub_end(void *arg)
     w->sub = NULL;
     w->paused = false;
     if (w->status == 410) {
-        w->at = WATCH_GAP;
+        sm_move(&w->sm, WATCH_GAP);
         run(w);
         return;
     }
@@ -552,11 +579,11 @@ static void subscribe(struct trigger_watch *w)
         wait_and_retry(w, "watch", &err);
 }
 
-/* Do what the state says. */
+/* Start the operation of the present state. */
 static void run(struct trigger_watch *w)
 {
     struct err err = { 0 };
-    switch (w->at) {
+    switch ((enum trigger_watch_at)w->sm.at) {
     case WATCH_NOTE:
         w->owed++;
         if (async_note_get(w->tr->t->async, w->tr->note, on_note, w, &err) < 0) {
@@ -613,6 +640,7 @@ void watch_check(struct trigger *tr)
         return;
     struct trigger_watch *w = xnew(struct trigger_watch);
     w->tr = tr;
+    sm_init(&w->sm, trigger_watch_table, WATCH_NOTE);
     buf_init(&w->body, FETCH_MAX_BYTES);
     buf_init(&w->next, 8192);
     tr->watch = w;

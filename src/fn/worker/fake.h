@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The runtime `fake`: sandboxes that are a number. A creation takes spec.fake.createMilliseconds, a
- * request spec.fake.workMilliseconds, and the answer comes from this process. To measure and test
- * everything else.
+ * The runtime `fake`: sandboxes that are only a number. A creation takes
+ * spec.fake.createMilliseconds, a request spec.fake.workMilliseconds, and the answer comes from
+ * this process. For measurements and tests of everything else.
  *
  * By default the answer is 200 with the request's body. Fields of the request change it:
  *
  *     x-fake-status: N            this status
- *     x-fake-sleep-ms: N          instead of that, before the head
+ *     x-fake-sleep-ms: N          instead of workMilliseconds, before the head
  *     x-fake-bytes: N             a body of N bytes 'x' instead of the request's
  *     x-fake-chunk-ms: N          with x-fake-bytes: a pause before each piece of 16 KiB
  *     x-fake-trailer: TEXT        the trailer x-fake-trailer
- *     x-fake-end: trap|reset|refuse|busy|die   end badly instead; die: the sandbox goes with it
+ *     x-fake-end: trap|reset|refuse|busy|die   fail instead; die: the sandbox fails with it
  *
- * Every answer has x-fake-sandbox. What a request asks for is bounded by the constants below.
+ * Every answer has x-fake-sandbox. The constants below limit the values of these fields.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ enum {
 };
 
 /*
- * Part of a creation may fail: fail_permille of them, drawn from the seed; 0: none. Freed by
+ * Some creations may fail: fail_permille of them, chosen by the seed; 0: none. Freed by
  * ops->close().
  */
 struct runtime *fake_runtime_new(struct loop *loop, uint32_t fail_permille, uint64_t seed);

@@ -32,8 +32,8 @@ static void free_if_over(struct http_invoker *v)
 
 /* ---------------------------------------------------------------- from the sandbox */
 
-/* What the end means to a caller that must know whether the sandbox may have seen the request. */
-static int judge(const struct carried *c, int r, const char **ret_reason)
+/* The code for a caller that must know whether the sandbox may have received the request. */
+static int result_of(const struct carried *c, int r, const char **ret_reason)
 {
     if (r == 0 || c->is_cancelled) {
         *ret_reason = "";
@@ -55,7 +55,7 @@ static void on_end(void *arg, int r, const struct err *err)
 {
     struct carried *c = container_of(arg, struct carried, forward);
     struct http_invoker *v = c->v;
-    r = judge(c, r, &c->forward.x.reason);
+    r = result_of(c, r, &c->forward.x.reason);
     timer_stop(v->loop, &c->deadline);
     exchange_forward_end(arg, r, err);
     free(c);
@@ -137,7 +137,7 @@ int http_invoker_new(struct loop *loop, const char *address, bool h2c, struct ht
     uint64_t n;
     (void)str_cut(str_of(address), ':', &host, &port);
     if (host.n == 0 || host.n >= sizeof name || parse_u64(port, 1, 65535, &n) < 0)
-        return err_set(err, E_INVALID, "'%s' is no address of a sandbox", address);
+        return err_set(err, E_INVALID, "'%s' is not the address of a sandbox", address);
     (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(host));
     struct http_invoker *v = xnew(struct http_invoker);
     v->invoker.start = start;

@@ -17,16 +17,16 @@ struct fn_log_line {
     struct str message; /* any bytes */
     uint64_t sandbox;
     struct str call_id; /* "": not known, as in a container with several requests */
-    const char *stream; /* "stdout", "stderr", "host": what we say about it */
+    const char *stream; /* "stdout", "stderr", "host": messages of the worker */
     struct str fields;  /* a JSON object, or "" */
 };
 /* logs NULL: nothing. */
 void fn_log_add(struct guest_logs *logs, const struct runtime_revision *r,
                 const struct fn_log_line *line);
 /*
- * A line that a program has printed. One that is a JSON object is taken for what it says: "level"
- * or "severity", "message" or "msg", and where the call is not known, "callId" or "call_id"; all of
- * it becomes the line's fields.
+ * A line that a program has printed. A JSON object is interpreted: "level" or "severity", "message"
+ * or "msg", and if the call is not known, "callId" or "call_id"; the whole object becomes the
+ * line's fields.
  */
 void fn_log_output(struct guest_logs *logs, const struct runtime_revision *r, uint64_t sandbox,
                    struct str call_id, const char *stream, struct str text);

@@ -102,7 +102,7 @@ void node_load_read(struct node_load *at, uint32_t *ret_cpu_milli, uint64_t *ret
                             read_meminfo(buf_str(&memory), STR("MemAvailable"));
 }
 
-/* ---------------------------------------------------------------- who this node is */
+/* ---------------------------------------------------------------- identity of the node */
 
 static int read_identity(const char *path, char **name, uint64_t *incarnation, struct err *err)
 {

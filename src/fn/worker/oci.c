@@ -25,7 +25,7 @@ static void create(struct runtime *rt, uint64_t id, struct runtime_revision *r)
         oci_box_refuse(b, &err);
 }
 
-struct oci_farewell { /* on_destroyed() for what is not known */
+struct oci_farewell { /* on_destroyed() for an unknown sandbox */
     struct defer turn;
     struct oci *o;
     uint64_t id;
@@ -129,7 +129,8 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
     int r = container_host_new(&host, &o->host, err);
     if (r < 0) {
         free(o);
-        return err_ctx(err, r, "functions that are images (those that are Wasm modules need none)");
+        return err_ctx(err, r,
+                       "runtime for functions that are images (Wasm modules do not need it)");
     }
     o->base.ops = &oci_ops;
     o->loop = opts->loop;
@@ -141,7 +142,7 @@ int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct er
         if (real)
             vec_push(&o->bundle_dirs, real);
         else
-            log_warn("no directory of bundles", "dir=\"%s\"", opts->bundle_dirs[i]);
+            log_warn("directory of bundles cannot be used", "dir=\"%s\"", opts->bundle_dirs[i]);
     }
     *ret = &o->base;
     return 0;

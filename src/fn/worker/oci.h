@@ -3,14 +3,14 @@
  * The runtime `oci`: containers of crun or runc, made from images, or from bundle directories
  * (config.json and rootfs), each in its own network namespace with one address.
  *
- * An image is asked for with the first sandbox of a revision, and stays for the others, and again
- * after a failure; sandboxes wait for it.
+ * An image is requested with the first sandbox of a revision, is kept for the others, and is
+ * requested again after a failure; sandboxes wait for it.
  *
- * What an image or a bundle may not decide: the root file system is read-only, no new privileges,
- * no capabilities, seccomp, masked paths, limits of CPU, memory and processes. What it decides:
- * program, working directory, user, mounts that are no bind mounts of the host.
+ * An image or a bundle cannot change these: the root file system is read-only, no new privileges,
+ * no capabilities, seccomp, masked paths, limits of CPU, memory and processes. It sets: program,
+ * working directory, user, mounts that are no bind mounts of the host.
  *
- * The containers themselves, their directories, networks and ends are src/container's.
+ * The containers themselves, their directories, networks and ends are implemented in src/container.
  */
 #pragma once
 
@@ -33,15 +33,15 @@ struct oci_opts { /* strings are copied */
     const char *program;            /* NULL: crun, or runc where only that is installed */
     uint32_t n_networks;            /* 0: CONTAINER_NETWORKS_DEFAULT */
     const char *subnet;             /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
-    bool no_limits; /* also where the machine has no cgroups that we can use: CPU, memory and
-                     * processes are not limited then */
+    bool no_limits; /* also allow machines without usable cgroups: CPU, memory and processes are not
+                       limited there */
 };
 
 /*
- * Cheap: networks and all else that containers need are made with the first function that is one,
- * whose creations tell what is missing. Errors: E_UNSUPPORTED neither crun nor runc, or not root.
- * Freed by ops->close().
+ * Cheap: networks and everything else that containers need are made with the first function that is
+ * a container; its creations fail if something is missing. Errors: E_UNSUPPORTED neither crun nor
+ * runc, or not root. Freed by ops->close().
  */
 int oci_runtime_new(const struct oci_opts *opts, struct runtime **ret, struct err *err);
-/* Makes all that now. Errors: E_UNSUPPORTED with what this machine lacks. */
+/* Make all that now. Errors: E_UNSUPPORTED with what this machine lacks. */
 int oci_runtime_set_up(struct runtime *rt, struct err *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a sandbox that is a container (container/container.h): from what it is made of to the
- * first answer of its program, and to its end. Every callback moves the box or tells the worker;
- * what the worker does not want any more only ends.
+ * The life of a sandbox that is a container (container/container.h): from its image or bundle to
+ * the first answer of its program, and to its end. Every callback moves the box or notifies the
+ * worker; a box that the worker has given up only ends.
  */
 #include "base/clock.h"
 #include "codec/json.h"
@@ -18,8 +18,8 @@ enum { NOTE_MAX = 16 << 10 };
 /*
  *     IMAGE -> MAKING -> PROBING -> READY -> ENDING -> (freed)
  *
- * IMAGE waits for what the container is made of, MAKING for on_started(), PROBING for readiness,
- * ENDING for on_removed(), or for the next turn if there is no container.
+ * IMAGE waits for the image or bundle, MAKING for on_started(), PROBING for readiness, ENDING for
+ * on_removed(), or for the next turn if there is no container.
  */
 static const struct sm_state box_table[] = {
     [BOX_IMAGE] = { "image", EDGE(BOX_MAKING) | EDGE(BOX_ENDING) },
@@ -53,7 +53,7 @@ struct box *oci_box_new(struct oci *o, uint64_t id, const struct runtime_revisio
     return b;
 }
 
-/* Nothing of it is left. */
+/* Its container is gone: free it. */
 static void box_over(struct box *b)
 {
     struct oci *o = b->o;
@@ -72,7 +72,7 @@ static void box_over(struct box *b)
     oci_give_back(o);
 }
 
-/* ---------------------------------------------------------------- telling the worker */
+/* ---------------------------------------------------------------- reports to the worker */
 
 static void box_address(const struct box *b, char to[OCI_ADDRESS_MAX])
 {
@@ -82,17 +82,17 @@ static void box_address(const struct box *b, char to[OCI_ADDRESS_MAX])
     (void)snprintf(to, OCI_ADDRESS_MAX, "%s:%u", plain, b->port);
 }
 
-static void tell_created(struct box *b)
+static void report_created(struct box *b)
 {
     char address[OCI_ADDRESS_MAX];
     box_address(b, address);
     b->took.total = (uint32_t)((clock_mono_ns() - b->begun_ns) / 1000);
-    b->is_told = true;
+    b->is_reported = true;
     b->o->base.events->on_created(b->o->base.events_arg, b->id, 0, address, &b->took, NULL);
 }
 
-/* It is no more, as far as the worker is concerned. */
-static void tell_lost(struct box *b, int r, const char *text)
+/* Report to the worker that the sandbox has failed or ended. */
+static void report_lost(struct box *b, int r, const char *text)
 {
     struct err err = { 0 };
     struct fn_log_line line = {
@@ -100,11 +100,11 @@ static void tell_lost(struct box *b, int r, const char *text)
     };
     fn_log_add(b->o->logs, &b->of, &line);
     b->is_wanted = false;
-    if (b->is_told) {
+    if (b->is_reported) {
         b->o->base.events->on_gone(b->o->base.events_arg, b->id, text);
         return;
     }
-    b->is_told = true;
+    b->is_reported = true;
     b->took.total = (uint32_t)((clock_mono_ns() - b->begun_ns) / 1000);
     (void)err_set(&err, r, "%s", text);
     b->o->base.events->on_created(b->o->base.events_arg, b->id, r, NULL, &b->took, &err);
@@ -116,13 +116,13 @@ static void on_turn(struct defer *d)
 {
     struct box *b = container_of(d, struct box, turn);
     if (b->refusal.code && b->is_wanted)
-        tell_lost(b, b->refusal.code, err_text(&b->refusal));
+        report_lost(b, b->refusal.code, err_text(&b->refusal));
     if (b->sm.at != BOX_ENDING)
         sm_move(&b->sm, BOX_ENDING);
     box_over(b);
 }
 
-/* The container is to end, if there is one. */
+/* End the container, if there is one. */
 static void end(struct box *b, uint32_t grace_ms)
 {
     probe_stop(take_ptr(&b->probe));
@@ -138,7 +138,7 @@ static void end(struct box *b, uint32_t grace_ms)
 void oci_box_fail(struct box *b, int r, const char *text)
 {
     if (b->is_wanted)
-        tell_lost(b, r, text);
+        report_lost(b, r, text);
     end(b, 0);
 }
 
@@ -169,7 +169,7 @@ static void on_probed(void *arg, int r, const struct err *err)
     sm_move(&b->sm, BOX_READY);
     if (b->cpu_milli)
         container_limit_cpu(b->container, b->cpu_milli);
-    tell_created(b);
+    report_created(b);
 }
 
 static void on_started(void *arg, int r, const struct err *err)
@@ -227,7 +227,7 @@ static const struct container_events events = {
     .on_started = on_started, .on_ended = on_ended, .on_removed = on_removed, .on_line = on_line
 };
 
-/* For the worker that comes after a crash. */
+/* For the worker that starts after a crash. */
 static void write_note(const struct box *b, struct buf *to)
 {
     (void)buf_printf(to, "{\"sandbox\":%llu,\"uid\":", (unsigned long long)b->id);
@@ -270,11 +270,11 @@ int oci_box_make(struct box *b, const struct runtime_revision *r,
 
 /* ---------------------------------------------------------------- after a restart */
 
-static void tell_recovered(struct box *b)
+static void report_recovered(struct box *b)
 {
     char address[OCI_ADDRESS_MAX];
     box_address(b, address);
-    b->is_told = b->is_wanted = true;
+    b->is_reported = b->is_wanted = true;
     b->o->base.events->on_recovered(b->o->base.events_arg, b->id, b->of.uid, b->of.revision,
                                     address);
 }
@@ -300,9 +300,10 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
     b->port = (uint16_t)json_int_or(json_getc(note, "port"), 0);
     if (image.n && o->images.ops)
         b->image = o->images.ops->adopt(o->images.arg, image);
-    b->sm.at = left->is_adopted ? BOX_READY : BOX_ENDING; /* where the process before us had it */
+    b->sm.at =
+        left->is_adopted ? BOX_READY : BOX_ENDING; /* the state that the previous process left */
     if (left->is_adopted && note)
-        tell_recovered(b);
+        report_recovered(b);
     else if (left->is_adopted)
         end(b, 0);
     return b;

@@ -46,7 +46,7 @@ static struct str pair_of(struct arena *a, struct str name, struct str value)
     return str_copy_arena(a, buf_str(&pair));
 }
 
-/* The bundle's, then the function's, then ours; the last of a name counts. */
+/* In order: the bundle's, the function's, the worker's; the last value of a name counts. */
 static void add_env(struct arena *a, struct oci_words *to, const struct json *process,
                     const struct runtime_revision *r)
 {
@@ -54,7 +54,7 @@ static void add_env(struct arena *a, struct oci_words *to, const struct json *pr
     (void)snprintf(revision, sizeof revision, "%s-%05u", r->function, r->revision);
     (void)snprintf(port, sizeof port, "%u", r->t->port);
     json_each (pair, json_getc(process, "env"))
-        if (str_find_char(json_str(pair), '=') > 0) /* others are no variables */
+        if (str_find_char(json_str(pair), '=') > 0) /* entries without a name are dropped */
             vec_push(&to->all, json_str(pair));
     for (size_t i = 0; i < r->n_env; i++)
         vec_push(&to->all, pair_of(a, r->env[i].name, r->env[i].value));
@@ -79,11 +79,11 @@ static int read_user(const struct json *user, struct container_user *ret, struct
             gid = json_int_or(json_getc(user, "gid"), 0);
     int64_t id;
     if (uid < 0 || uid > INT32_MAX || gid < 0 || gid > INT32_MAX)
-        return err_set(err, E_INVALID, "process.user is no user");
+        return err_set(err, E_INVALID, "process.user is invalid");
     *ret = (struct container_user){ .uid = (uint32_t)uid, .gid = (uint32_t)gid };
     json_each (group, json_getc(user, "additionalGids")) {
         if (json_int(group, &id) < 0 || id < 0 || id > INT32_MAX)
-            return err_set(err, E_INVALID, "process.user.additionalGids has what is no group");
+            return err_set(err, E_INVALID, "process.user.additionalGids is invalid");
         if (ret->n_groups == CONTAINER_USER_GROUPS_MAX)
             return err_set(err, E_INVALID, "process.user.additionalGids has more than %d groups",
                            CONTAINER_USER_GROUPS_MAX);
@@ -107,7 +107,7 @@ static int find_root(const struct json *config, const char *bundle, char **ret, 
     scoped(free_scoped) char *real = realpath(buf_cstr(&whole), NULL);
     size_t n = strlen(bundle);
     if (!real || strncmp(real, bundle, n) != 0 || (real[n] != '/' && real[n] != '\0'))
-        return err_set(err, E_INVALID, "root.path '" STR_FMT "' is no directory in the bundle",
+        return err_set(err, E_INVALID, "root.path '" STR_FMT "' is not a directory of the bundle",
                        STR_ARG(path));
     *ret = take_ptr(&real);
     return 0;
@@ -134,7 +134,7 @@ static void add_tmpfs(struct oci_mounts *to, struct str where)
                                                   .size_bytes = OCI_TMP_BYTES }));
 }
 
-/* Memory is the only thing that a bundle may mount; the cgroup counts it. */
+/* A bundle may mount only memory; the cgroup counts it. */
 static void add_bundle_mounts(struct oci_mounts *to, const struct json *mounts, struct buf *dirs)
 {
     json_each (m, mounts) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The config.json under which a function's container runs, made from that of its bundle
- * (container/spec.h). Text in, text out; of the file system it asks where the root is.
+ * The config.json of a function's container, made from that of its bundle (container/spec.h). Text
+ * in, text out; of the file system it needs only the path of the root.
  *
  * Taken from the bundle: program, environment, user, working directory, limit of open files, tmpfs
- * mounts. Everything else is ours.
+ * mounts. Everything else is set here.
  */
 #pragma once
 

@@ -40,22 +40,22 @@ struct box {
     struct sm sm;
     struct list queued;         /* in the list of its revision that waits for an image */
     struct fn_image *image;     /* NULL: a bundle */
-    struct runtime_revision of; /* copies of its names; nothing else of it is used later */
+    struct runtime_revision of; /* copies of its names; its other members are not used later */
     uint64_t cpu_milli;         /* limit; 0: none */
     uint64_t ready_ms;
     uint16_t port;
     char *path;                  /* of the probe */
     struct container *container; /* NULL: not begun, or removed */
     struct probe *probe;
-    struct defer turn;  /* calls callbacks that a call may not make itself */
+    struct defer turn;  /* runs callbacks that must not run inside a call */
     struct err refusal; /* of the turn; code 0: it has ended */
 
     uint64_t at_ns; /* when the current phase began */
     uint64_t begun_ns;
     Dormouse__Fn__V1__Breakdown took;
 
-    bool is_told;       /* on_created() has been called, one way or the other */
-    bool is_wanted;     /* by the worker: neither failed, died nor deleted */
+    bool is_reported;   /* on_created() has been called, with success or failure */
+    bool is_wanted;     /* by the worker: it has neither failed nor died, and was not deleted */
     bool owes_farewell; /* on_destroyed() */
 };
 
@@ -67,15 +67,15 @@ void oci_give_back(struct oci *o);
 /* ---- oci_plan.c ---- */
 
 /*
- * What all containers of a revision share: the configuration of its bundle or image, which is asked
- * for here. r: kept until oci_plan_free(), by which no box waits any more.
+ * What all containers of a revision share: the configuration of its bundle or image, which is
+ * requested here. r: kept until oci_plan_free(); no box waits any more by then.
  */
 struct oci_plan *oci_plan_new(struct oci *o, const struct runtime_revision *r);
 void oci_plan_free(struct oci_plan *p);
 /*
- * What the plan has goes to a box in state IMAGE, which begins; 0 also while it waits for an image,
- * in a list by `queued`, and then begins or fails by itself. Errors: why it cannot be run; an image
- * is asked for again by the next box.
+ * Give the configuration to a box in state IMAGE, which begins. 0 also while the box waits for an
+ * image, in a list by `queued`; it begins or fails later. Errors: why it cannot run; the next box
+ * requests an image again.
  */
 int oci_plan_give(struct oci_plan *p, struct box *b, struct err *err);
 
@@ -84,12 +84,12 @@ int oci_plan_give(struct oci_plan *p, struct box *b, struct err *err);
 /* In state IMAGE, and in the table. Strings are copied. */
 struct box *oci_box_new(struct oci *o, uint64_t id, const struct runtime_revision *of);
 /*
- * What it is made of is here: its container is made, by the user of `made`; its files are the
- * secrets of `r`. Errors: those of container_start(); the box has none then.
+ * The image or bundle is ready: make its container, with the user of `made`; its files are the
+ * secrets of `r`. Errors: those of container_start(); the box has no container then.
  */
 int oci_box_make(struct box *b, const struct runtime_revision *r,
                  const struct oci_config_made *made, struct str config, struct err *err);
-/* The worker does not want it any more. */
+/* The worker has given it up. */
 void oci_box_destroy(struct box *b, uint32_t grace_ms);
 /* Report it to the worker, unless that gave the container up, and end the container. */
 void oci_box_fail(struct box *b, int r, const char *text);
@@ -97,7 +97,7 @@ void oci_box_fail(struct box *b, int r, const char *text);
 void oci_box_refuse(struct box *b, const struct err *err);
 /* Since the last call: for the breakdown. */
 uint32_t oci_box_lap_us(struct box *b);
-/* Containers of an earlier process: told by on_recovered(), or removed. */
+/* Containers of an earlier process: reported by on_recovered(), or removed. */
 void oci_box_recover_all(struct oci *o);
 
 static inline struct str box_key(const uint64_t *id)

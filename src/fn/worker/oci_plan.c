@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the containers of a revision are made of: its bundle, or its image once that is here. */
+/* What the containers of a revision are made of: its bundle, or its image once it is ready. */
 #include "base/sys.h"
 #include "container/root.h"
 #include "fn/worker/oci_impl.h"
@@ -28,7 +28,7 @@ static bool is_below(const char *dir, const char *path)
     return strncmp(path, dir, n) == 0 && (path[n] == '/' || dir[n - 1] == '/');
 }
 
-/* A user who may write a Function may name a bundle, but not any file of this machine. Given. */
+/* An author of a Function may name a bundle, but no other file of this machine. Given. */
 static char *find_file(const struct oci *o, struct str name, const char *what, struct err *err)
 {
     for (size_t i = 0; i < o->bundle_dirs.n; i++) {
@@ -87,7 +87,7 @@ static void make_mount_points(const struct oci_config_made *made, const struct r
         container_root_make_point(root, r->secrets[i]->path, true, &left);
 }
 
-/* ---------------------------------------------------------------- its configuration */
+/* ---------------------------------------------------------------- configuration */
 
 static int make_config(struct oci_plan *p, struct str config, const char *dir, size_t n_program)
 {
@@ -121,7 +121,7 @@ static void settle(struct oci_plan *p, int r)
     p->at = r < 0 ? PLAN_FAILED : PLAN_READY;
 }
 
-/* ---------------------------------------------------------------- its image */
+/* ---------------------------------------------------------------- image */
 
 /* What the plan has is the box's, and its container is made. */
 static int take(const struct oci_plan *p, struct box *b, struct err *err)

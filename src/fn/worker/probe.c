@@ -28,11 +28,11 @@ struct probe {
     int pause_fd;
     struct probe_attempt *attempt; /* NULL: between two */
     uint64_t pause_us, attempt_ms, give_up_ms;
-    char last[80]; /* what the last try said */
+    char last[80]; /* result of the last attempt */
     bool is_over;
 };
 
-/* Closes apart from the probe, which goes on with the next. */
+/* Is closed independently of the probe, which continues with the next one. */
 struct probe_attempt {
     uv_poll_t poll;
     int fd;
@@ -44,7 +44,7 @@ struct probe_attempt {
 
 static void try_now(struct probe *p);
 
-/* ---------------------------------------------------------------- ends */
+/* ---------------------------------------------------------------- end */
 
 static void on_attempt_closed(uv_handle_t *h)
 {
@@ -90,7 +90,7 @@ static void finish(struct probe *p, int r, const char *text)
     done(arg, r, &err);
 }
 
-/* ---------------------------------------------------------------- time */
+/* ---------------------------------------------------------------- timers */
 
 static void arm(struct probe *p, uint64_t us)
 {
@@ -120,7 +120,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
     struct probe *p = h->data;
     uint64_t ignored;
     if (read(p->pause_fd, &ignored, sizeof ignored) < 0)
-        return; /* armed anew meanwhile */
+        return; /* the timer was armed again since */
     if (!p->attempt) {
         try_now(p);
         return;
@@ -129,7 +129,7 @@ static void on_pause(uv_poll_t *h, int status, int events)
     again(p, p->attempt->is_sent ? "no answer" : "no connection");
 }
 
-/* ---------------------------------------------------------------- one try */
+/* ---------------------------------------------------------------- one attempt */
 
 static int send_request(struct probe_attempt *a)
 {
@@ -142,7 +142,7 @@ static int send_request(struct probe_attempt *a)
     return n == (ssize_t)text.n ? 0 : n < 0 ? -errno : -EIO; /* an empty buffer takes it all */
 }
 
-static void judge(struct probe_attempt *a)
+static void evaluate_attempt(struct probe_attempt *a)
 {
     struct probe *p = a->p;
     uint64_t status;
@@ -189,7 +189,7 @@ static void on_socket(uv_poll_t *h, int status, int events)
     }
     a->n += (size_t)n;
     if (a->n == sizeof a->head)
-        judge(a);
+        evaluate_attempt(a);
 }
 
 static void try_now(struct probe *p)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks a sandbox whether it is ready: its port accepts, or a path answers 200..399. The first try
- * comes after PROBE_FIRST_US, since most programs listen within a millisecond; then the pause grows
- * by half each time. An attempt may take PROBE_ATTEMPT_MS, and twice as long after each that had no
- * answer in time, so that a slow machine or network is not mistaken for a dead one.
+ * Checks whether a sandbox is ready: its port accepts, or a path answers 200..399. The first
+ * attempt starts after PROBE_FIRST_US, since most programs listen within a millisecond; then the
+ * pause grows by half each time. An attempt may take PROBE_ATTEMPT_MS, and twice as long after each
+ * without an answer in time, so that a slow machine or network is not mistaken for a failed one.
  *
  * Loop thread only.
  */
@@ -27,7 +27,10 @@ struct probe_opts {
     uint16_t port;
     struct str path; /* copied; "": the port accepts */
     uint64_t limit_ms;
-    /* Once, unless probe_stop() came first; the probe is gone then. -ETIMEDOUT past the limit. */
+    /*
+     * Once, unless probe_stop() ran first; the probe has been freed by then. -ETIMEDOUT after the
+     * limit.
+     */
     void (*done)(void *arg, int r, const struct err *err);
     void *arg;
 };

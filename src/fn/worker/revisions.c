@@ -35,6 +35,7 @@ static struct runtime *find_runtime(const struct revisions *t, const char *name)
 
 static void free_revision(struct revisions *t, struct worker_revision *v)
 {
+    assert(v->n_sandboxes == 0 && t->n > 0);
     if (v->is_prepared)
         v->rt->ops->forget(v->rt, &v->pub);
     arena_fini(&v->arena);
@@ -102,7 +103,7 @@ static void take_env(struct worker_revision *v)
     v->pub.tenant = v->m->tenant[0] ? v->m->tenant : v->pub.namespace;
 }
 
-/* What cannot be run becomes a revision all the same: each create says why. */
+/* A revision that cannot run is kept as well: each create returns the reason. */
 static struct worker_revision *new_revision(struct revisions *t, struct worker_function *f,
                                             const Dormouse__Fn__V1__Revision *m)
 {
@@ -148,8 +149,15 @@ void revision_ref(struct worker_revision *v)
 
 /* ---------------------------------------------------------------- functions */
 
+static struct str number_key(const uint32_t *number)
+{
+    return str_n(number, sizeof *number);
+}
+
 static void free_function(struct revisions *t, struct worker_function *f)
 {
+    assert(f->revisions.n == 0 && !f->is_listed);
+    assert(map_get(&t->by_number, number_key(&f->number)) != f);
     map_del(&t->by_uid, str_of(f->uid));
     vec_fini(&f->revisions);
     slab_free(f->uid);
@@ -158,7 +166,7 @@ static void free_function(struct revisions *t, struct worker_function *f)
     slab_free(f);
 }
 
-/* Drop revisions that nobody needs, and the function with the last one. */
+/* Drop revisions that are not used, and the function with the last one. */
 static void trim(struct revisions *t, struct worker_function *f)
 {
     for (size_t i = f->revisions.n; i-- > 0;) {
@@ -184,11 +192,6 @@ void revision_unref(struct revisions *t, struct worker_revision *v)
     assert(v->n_sandboxes > 0);
     v->n_sandboxes--;
     trim(t, v->function);
-}
-
-static struct str number_key(const uint32_t *number)
-{
-    return str_n(number, sizeof *number);
 }
 
 static struct worker_function *take_function(struct revisions *t,
@@ -272,7 +275,10 @@ void revisions_sweep(struct revisions *t)
     vec_fini(&left);
 }
 
-/* The newest of that number: an older one with other env has sandboxes, but gets no more. */
+/*
+ * The newest of that number: an older one with other env may still have sandboxes, but gets no
+ * more.
+ */
 struct worker_revision *revisions_find(const struct revisions *t, uint32_t number,
                                        uint32_t revision)
 {
@@ -294,7 +300,7 @@ void revisions_fini(struct revisions *t)
 {
     revisions_new_term(t);
     revisions_sweep(t);
-    assert(t->by_uid.n == 0); /* every sandbox has given its revision back */
+    assert(t->by_uid.n == 0); /* every sandbox has released its revision */
     map_fini(&t->by_uid);
     map_fini(&t->by_number);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sandbox runtime: makes and removes sandboxes of one kind for the worker. wasm (templates of
- * modules), oci (crun or runc), fake (waits, then answers by itself).
+ * modules), oci (crun or runc), fake (waits, then answers).
  *
  *     create -> CREATING -> on_created(0) -> READY -> destroy, or on_gone
- *                       `-> on_created(r): it is no more
+ *                       `-> on_created(r): it does not exist
  *
- * Loop thread only. Callbacks never run inside a call made on the runtime. The worker decides what
- * exists; a runtime decides nothing.
+ * Loop thread only. Callbacks never run inside a call made on the runtime. The worker decides which
+ * sandboxes exist.
  */
 #pragma once
 
@@ -22,7 +22,9 @@ struct runtime_events;
 struct runtime {
     const struct runtime_ops *ops;
     struct invoker *invoker; /* of its sandboxes, in this process; NULL: each has an address */
-    /* Whom it tells: set by the worker, before recover(), the first call made on a runtime. */
+    /*
+     * The receiver of events: set by the worker before recover(), the first call made on a runtime.
+     */
     const struct runtime_events *events;
     void *events_arg;
 };
@@ -50,28 +52,31 @@ struct runtime_events {
     /* It is being created, and the module of its revision takes a while to compile. Repeated while
      * that lasts. NULL: not of interest. */
     void (*on_compiling)(void *arg, uint64_t sandbox);
-    /* It is being created, and the image of its revision has to be pulled. Likewise. */
+    /* The image of its revision is being pulled for it. Likewise. */
     void (*on_pulling)(void *arg, uint64_t sandbox);
     /* A ready one has ended by itself. */
     void (*on_gone)(void *arg, uint64_t sandbox, const char *reason);
     void (*on_destroyed)(void *arg, uint64_t sandbox);
-    /* One of an earlier process that lives on and is ready. Only from within recover(). Borrowed.
-     */
+    /* A sandbox of an earlier process that is ready. Only from within recover(). Borrowed. */
     void (*on_recovered)(void *arg, uint64_t sandbox, const char *uid, uint32_t revision,
                          const char *address);
 };
 
 struct runtime_ops {
     const char *name; /* "wasm" */
-    /* Make ready what many sandboxes will share (module, template); r->data may be set. Errors are
-     * told by each create. */
+    /*
+     * Prepare what many sandboxes will share (module, template); may set r->data. Each create
+     * reports errors.
+     */
     void (*prepare)(struct runtime *rt, struct runtime_revision *r);
     void (*forget)(struct runtime *rt, struct runtime_revision *r); /* no sandbox of it is left */
     void (*create)(struct runtime *rt, uint64_t sandbox, struct runtime_revision *r);
-    /* Ready or not; on_destroyed follows, also when it is not known. */
+    /* Ready or not; on_destroyed follows, also for an unknown sandbox. */
     void (*destroy)(struct runtime *rt, uint64_t sandbox, uint32_t grace_ms);
-    /* Everything that an earlier process left behind and that cannot be adopted has been removed
-     * when this returns or soon after; sandboxes that live on are told by on_recovered. */
+    /*
+     * Removes what an earlier process left and what cannot be adopted, before it returns or soon
+     * after; reports sandboxes that still run by on_recovered.
+     */
     void (*recover)(struct runtime *rt);
     /* All sandboxes go; done() last. */
     void (*close)(struct runtime *rt, void (*done)(void *arg), void *arg);

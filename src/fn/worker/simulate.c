@@ -82,7 +82,7 @@ int simulate_start(const struct fn_simulation_opts *o, struct fn_simulation **re
     s->invoker.start = start;
     for (uint32_t i = 0; i < s->n; i++) {
         int r = start_one(s, o, i, err);
-        assert(r == 0); /* a name and a runtime are all that it asks for */
+        assert(r == 0); /* only a name and a runtime are needed */
         (void)r;
     }
     *ret = s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many workers with fake sandboxes in one process, to see how a control plane scales. Each has its
- * own stream, so that the control plane cannot tell.
+ * Many workers with fake sandboxes in one process, to measure how a control plane scales. Each has
+ * its own stream, like a worker in its own process.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct fn_simulation_opts {
     uint32_t n_workers;
     const char *prefix; /* names: prefix and a number from 0 */
     uint64_t incarnation;
-    const char *address;    /* of all, see worker_http.h; "": none can be called */
+    const char *address;    /* of all, see worker_http.h; "": their sandboxes cannot be called */
     uint32_t fail_permille; /* of creations */
     uint64_t cpu_milli;     /* of each; 0: 8000 */
     uint64_t memory_bytes;  /* 0: 32 GiB */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's role; see worker.h. What it knows of functions is in revisions.c, the calls of
- * sandboxes in worker_invoker.c.
+ * The worker's role; see worker.h. Its functions are in revisions.c, the calls of its sandboxes in
+ * worker_invoker.c.
  */
 #include "base/backoff.h"
 #include "base/clock.h"
@@ -44,6 +44,7 @@ struct sandbox *worker_sandbox(const struct worker *w, uint64_t id)
 
 static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime *rt)
 {
+    assert(!worker_sandbox(w, id) && !w->is_closing);
     struct sandbox *s = xnew(struct sandbox);
     s->id = id;
     s->rt = rt;
@@ -58,6 +59,7 @@ static struct sandbox *add_sandbox(struct worker *w, uint64_t id, struct runtime
 
 static void move_sandbox(struct worker *w, struct sandbox *s, enum sandbox_at to)
 {
+    assert(w->n_in[s->sm.at] > 0);
     w->n_in[s->sm.at]--;
     sm_move(&s->sm, to);
     w->n_in[to]++;
@@ -65,6 +67,7 @@ static void move_sandbox(struct worker *w, struct sandbox *s, enum sandbox_at to
 
 static void free_sandbox(struct worker *w, struct sandbox *s)
 {
+    assert(w->n_in[s->sm.at] > 0 && worker_sandbox(w, s->id) == s);
     w->n_in[s->sm.at]--;
     map_del(&w->sandboxes, id_key(&s->id));
     if (w->index && map_get(w->index, id_key(&s->id)) == w)
@@ -106,7 +109,7 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
     struct worker *w = arg;
     struct sandbox *s = worker_sandbox(w, id);
     if (!s || s->sm.at != SANDBOX_CREATING)
-        return; /* ordered to go meanwhile: on_destroyed() follows */
+        return; /* it was ordered to delete it since: on_destroyed() follows */
     if (r < 0) {
         w->total.failed++;
         worker_report_failed(w, id, r, err);
@@ -222,7 +225,7 @@ static void do_create(struct worker *w, const Dormouse__Fn__V1__Create *c)
     }
 }
 
-/* One of an earlier process learns what it is made of. */
+/* A sandbox of an earlier process gets its revision. */
 static void do_adopt(struct worker *w, const Dormouse__Fn__V1__Adopt *a)
 {
     struct sandbox *s = worker_sandbox(w, a->sandbox);
@@ -255,7 +258,7 @@ static void do_functions(struct worker *w, const Dormouse__Fn__V1__WorkerOrder *
     }
 }
 
-/* It has been deleted, and its log goes with it. */
+/* It has been deleted, and its log is removed with it. */
 static void forget_function(struct worker *w, uint32_t number)
 {
     const struct worker_function *f = revisions_function(&w->revisions, number);
@@ -294,7 +297,7 @@ static void on_orphans(struct timer *t)
             vec_push(&left, s);
     }
     if (left.n)
-        log_info("sandboxes that nobody wants are removed", "worker=%s n=%zu", w->name, left.n);
+        log_info("removing sandboxes that were not adopted", "worker=%s n=%zu", w->name, left.n);
     vec_each (s, &left)
         destroy_sandbox(w, *s, 0);
     vec_fini(&left);
@@ -312,7 +315,7 @@ static void welcome(struct worker *w, const Dormouse__Fn__V1__Welcome *m)
         return;
     }
     if (!w->is_simulated && (w->at != WORKER_WELCOME || m->term != w->term))
-        log_info("worker is welcome", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
+        log_info("worker: connected", "worker=%s leader=\"%s\" term=%llu", w->name, m->leader,
                  (unsigned long long)m->term);
     w->term = m->term;
     w->lease_ms = m->lease_ms;
@@ -338,7 +341,7 @@ static void redirect(struct worker *w, const char *address)
     lose_stream(w, "another control plane leads");
 }
 
-/* Its operator has to act; until then it tries again. */
+/* An operator must act; until then the worker retries. */
 static void refused(struct worker *w, const char *why)
 {
     uint64_t skipped;
@@ -387,6 +390,7 @@ static void on_no_welcome(struct timer *t)
 
 static void dial(struct worker *w)
 {
+    assert(w->at == WORKER_AWAY && !w->stream && !w->is_closing);
     w->stream = w->dialer->ops->dial(w->dialer, &dormouse__fn__v1__worker_order__descriptor,
                                      w->dial_address ? w->dial_address : "");
     free(take_ptr(&w->dial_address));
@@ -402,7 +406,7 @@ static void on_dial(struct timer *t)
     dial(container_of(t, struct worker, dial_timer));
 }
 
-/* With jitter, so that a thousand workers do not come back in the same millisecond. */
+/* With jitter, so that a thousand workers do not reconnect in the same millisecond. */
 static uint64_t next_backoff(struct worker *w)
 {
     uint64_t ms = w->backoff_ms ? w->backoff_ms : WORKER_RECONNECT_FIRST_MS;
@@ -415,13 +419,14 @@ static void lose_stream(struct worker *w, const char *why)
     uint64_t skipped;
     bool is_first = w->backoff_ms == 0; /* usual for a worker that has just started */
     if (!w->is_closing && !w->is_simulated && w->at == WORKER_WELCOME)
-        log_info("worker has lost its control plane", "worker=%s reason=\"%s\"", w->name, why);
+        log_info("worker: connection to the control plane lost", "worker=%s reason=\"%s\"", w->name,
+                 why);
     else if (!w->is_closing && !w->is_simulated && !is_first &&
              log_rate_ok(&w->lost_rate, 10000, &skipped))
-        log_info("worker looks for a control plane", "worker=%s reason=\"%s\"", w->name, why);
+        log_info("worker: dialing the control plane", "worker=%s reason=\"%s\"", w->name, why);
     fn_stream_close(take_ptr(&w->stream));
     timer_stop(w->loop, &w->lease);
-    timer_stop(w->loop, &w->orphans); /* sandboxes live on without a control plane */
+    timer_stop(w->loop, &w->orphans); /* sandboxes are kept while no control plane is connected */
     defer_cancel(&w->report);
     worker_report_clear(w);
     w->at = WORKER_AWAY;
@@ -516,14 +521,17 @@ static void on_released(struct defer *d)
 static void on_runtime_closed(void *arg)
 {
     struct worker *w = arg;
+    assert(w->is_closing && w->n_runtimes > 0);
     if (--w->n_runtimes > 0)
         return;
+    assert(w->sandboxes.n == 0 && !w->stream);
     defer_start(w->loop, &w->report, on_released);
 }
 
-/* No sandbox is left, so that nothing is owed to anybody but the last report. */
+/* No sandbox is left: only the last report has to be sent. */
 static void finish_stop(struct worker *w)
 {
+    assert(w->is_stopping && !w->is_closing && w->sandboxes.n == 0);
     w->is_closing = true;
     worker_report_flush(w);
     timer_stop(w->loop, &w->dial_timer);
@@ -556,7 +564,7 @@ void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), v
     timer_start(w->loop, &w->stop_timer, w->sandboxes.n ? grace_ms : 0, on_stop_grace);
 }
 
-/* ---------------------------------------------------------------- what others see */
+/* ---------------------------------------------------------------- status */
 
 void worker_count(const struct worker *w, struct worker_counts *ret)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's role: holds the sandboxes of one node. Dials the control plane, tells all it has,
- * does what it is ordered, and reports in batches, one for each turn of the loop.
+ * The worker's role: holds the sandboxes of one node. It dials the control plane, reports all
+ * sandboxes, executes orders, and reports in batches, one for each turn of the loop.
  *
  *     dial -> hello -> welcome -> orders and reports -> (stream ends) -> dial
  *
- * Sandboxes live on while no control plane is there; the next hello tells them. Those that a
- * control plane does not adopt are removed. Orders of a lower term than the highest that was ever
- * seen are refused: the stream that brings one ends.
+ * Sandboxes keep running while no control plane is connected; the next hello reports them. Those
+ * that a control plane does not adopt are removed. A stream whose term is lower than the highest
+ * seen is ended.
  *
  * Loop thread only.
  */
@@ -29,7 +29,7 @@ enum {
     WORKER_RECONNECT_FIRST_MS = 10, /* doubles, */
     WORKER_RECONNECT_MAX_MS = 500,  /* up to this */
     WORKER_WELCOME_MS = 5000,       /* for the answer to a hello; then it dials again */
-    WORKER_ORPHAN_MS = 5000         /* from a welcome: what is not adopted by then goes */
+    WORKER_ORPHAN_MS = 5000 /* from a welcome: sandboxes that are not adopted by then are removed */
 };
 
 struct worker_label {
@@ -49,28 +49,29 @@ struct worker_opts { /* strings are copied */
     struct runtime *runtimes[WORKER_RUNTIMES_MAX]; /* taken */
     size_t n_runtimes;
     /*
-     * Gateways on other machines cannot reach addresses of sandboxes: they come by `address`, and
-     * this worker carries their requests on. Without upgrades (WebSockets).
+     * Gateways on other machines cannot reach the addresses of sandboxes: they use `address`, and
+     * this worker passes their requests on. Without upgrades (WebSockets).
      */
     bool is_proxy;
-    struct guest_logs *logs; /* kept; a deleted function's go; NULL: none */
-    struct map *index;       /* kept: sandbox (8 bytes) -> worker, of several of them; NULL: none */
-    bool is_simulated;       /* its load is that of its sandboxes, not of the machine */
-    void (*on_synced)(void *arg); /* the first welcome came; once; may be NULL */
+    struct guest_logs *logs; /* kept; removes those of deleted functions; NULL: none */
+    struct map *
+        index; /* kept, may be shared by several workers: sandbox (8 bytes) -> worker; NULL: none */
+    bool is_simulated;            /* its load is that of its sandboxes, not of the machine */
+    void (*on_synced)(void *arg); /* after the first welcome; once; may be NULL */
     void *arg;
 };
 
 /* Recovers what earlier processes left, then dials. Errors: E_INVALID a wrong option. */
 int worker_start(const struct worker_opts *opts, struct worker **ret, struct err *err);
 /*
- * Says that it leaves, so that the control plane drains and deletes its sandboxes, waits for that
- * up to grace_ms, removes those that are left, then done().
+ * Report that the worker leaves, so that the control plane drains and deletes its sandboxes; wait
+ * for that up to grace_ms, remove the remaining ones, then done().
  */
 void worker_stop(struct worker *w, uint64_t grace_ms, void (*done)(void *arg), void *arg);
 
 /*
- * For by_worker sandboxes: of a gateway in this process, or of worker_http.h. Valid until
- * worker_stop(). For a sandbox that is not here invoke_start() fails with -ECONNREFUSED.
+ * For by_worker sandboxes: used by a gateway in this process, or by worker_http.h. Valid until
+ * worker_stop(). For an unknown sandbox invoke_start() fails with -ECONNREFUSED.
  */
 struct invoker *worker_invoker(struct worker *w);
 
@@ -87,10 +88,10 @@ void worker_count(const struct worker *w, struct worker_counts *ret);
 void worker_metrics(const struct worker *w, struct buf *to);
 
 /*
- * Who this node is: dir/worker.json keeps the name and counts starts. `wanted`: the name on the
- * first start, or instead of the one that is kept; "": as kept, or the host's and four random
- * digits. Given: *ret_name, free().
- * Errors: of reading and writing; E_CORRUPT a file that is not ours.
+ * The identity of this node: dir/worker.json stores the name and counts starts. `wanted`: the name
+ * at the first start, or instead of the stored one; "": the stored one, or the host's name and four
+ * random digits. Given: *ret_name, free(). Errors: of reading and writing; E_CORRUPT the file has
+ * another format.
  */
 int worker_identity(const char *dir, const char *wanted, char **ret_name, uint64_t *ret_incarnation,
                     struct err *err);

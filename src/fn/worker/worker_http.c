@@ -12,7 +12,7 @@ struct worker_http {
     struct loop *loop;
     struct invoker *invoker; /* NULL: not yet */
     struct http_server *server;
-    char *token, *organisation; /* NULL: not asked for */
+    char *token, *organisation; /* NULL: not required */
     void (*done)(void *arg);
     void *arg;
 };
@@ -20,7 +20,7 @@ struct worker_http {
 /* One request: of the gateway and to the sandbox, each of which may end first. */
 struct bridge {
     struct worker_http *h;
-    struct http_exchange *x; /* NULL: the gateway has gone */
+    struct http_exchange *x; /* NULL: the gateway has left */
     struct exchange *i;      /* NULL: it has ended */
     bool is_answered;        /* the head is out */
 };
@@ -252,7 +252,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     http_exchange_set(x, &exchange_ops, b);
     if (!req->has_body)
         return;
-    http_let_body_idle(x); /* the gateway knows how long a body may pause */
+    http_let_body_idle(x); /* the gateway limits how long a body may pause */
     http_read_body(x, UINT64_MAX);
 }
 

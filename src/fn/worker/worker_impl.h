@@ -24,7 +24,7 @@ struct sandbox {
     bool by_worker;
     char *direct;               /* proxy: its own address */
     struct http_invoker *proxy; /* made with the first call; NULL */
-    bool is_adopted;            /* the control plane of this stream wants it */
+    bool is_adopted;            /* the control plane of this stream has adopted it */
 };
 
 struct created {
@@ -63,7 +63,7 @@ struct worker {
     char *dial_address; /* of a redirect; NULL: any */
     uint64_t term;      /* the highest seen */
     uint64_t seq, sent_ms, lease_ms, backoff_ms;
-    struct timer dial_timer; /* AWAY: to dial; HELLO: for the welcome */
+    struct timer dial_timer; /* AWAY: until the next dial; HELLO: until the welcome must arrive */
     struct timer lease, orphans, stop_timer;
     struct rng rng;
     struct log_rate lost_rate, refused_rate;
@@ -93,28 +93,28 @@ struct worker {
     void *done_arg;
 };
 
-/* NULL: not here. */
+/* NULL: unknown. */
 struct sandbox *worker_sandbox(const struct worker *w, uint64_t id);
 
 void worker_invoker_init(struct worker *w);
 void worker_invoker_fini(struct worker *w);
 
-/* ---- worker_report.c: leaves once in a turn of the loop, while a control plane is there ---- */
+/* ---- worker_report.c: sent once in a turn of the loop, while a control plane is connected ---- */
 
 /* All sandboxes, as the first message of a stream. */
 void worker_report_hello(struct worker *w);
-/* breakdown NULL: told before. */
+/* breakdown NULL: it has been reported before. */
 void worker_report_ready(struct worker *w, const struct sandbox *s,
                          const Dormouse__Fn__V1__Breakdown *breakdown);
 void worker_report_failed(struct worker *w, uint64_t sandbox, int r, const struct err *err);
 void worker_report_gone(struct worker *w, uint64_t sandbox, const char *reason);
 void worker_report_compiling(struct worker *w, uint64_t sandbox);
 void worker_report_pulling(struct worker *w, uint64_t sandbox);
-/* Even if there is no news. */
+/* Even if there is nothing to report. */
 void worker_report_want(struct worker *w);
 /* What waits leaves now. */
 void worker_report_flush(struct worker *w);
-/* What waits is worth nothing: the stream has ended, and the next hello says it all. */
+/* Drop what has not been sent: the stream has ended, and the next hello reports everything. */
 void worker_report_clear(struct worker *w);
-/* Signs of life for w->lease_ms from now on; 0: none. */
+/* Send heartbeats for w->lease_ms from now on; 0: none. */
 void worker_report_keep_lease(struct worker *w);

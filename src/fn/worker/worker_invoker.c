@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of sandboxes that live in this process: finds the runtime, counts what runs. The caller
- * holds the exchange of the runtime. The structs of calls are kept for the next ones.
+ * Calls of sandboxes in this process: finds the runtime, counts the running calls. The caller
+ * holds the exchange of the runtime. The structs of calls are kept for reuse.
  */
 #include "fn/worker/http_invoker.h"
 #include "fn/worker/worker_impl.h"
@@ -64,7 +64,7 @@ static int start(struct invoker *v, const struct invoke_request *req,
     struct sandbox *s = worker_sandbox(w, req->sandbox);
     struct invoker *to = invoker_of(w, s, err);
     if (!to)
-        return err_set(err, -ECONNREFUSED, "no sandbox %llu that can be called is here",
+        return err_set(err, -ECONNREFUSED, "there is no sandbox %llu that can be called here",
                        (unsigned long long)req->sandbox);
     struct worker_invoker_call *c = take_call(w);
     exchange_forward_init(&c->forward, NULL, events, arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a worker tells the control plane: a hello with all it has, then what each turn of the loop
- * has brought, and a sign of life where a lease wants one.
+ * What a worker reports to the control plane: a hello with all sandboxes, then the changes of each
+ * turn of the loop, and heartbeats if there is a lease.
  */
 #include "fn/worker/worker_impl.h"
 
@@ -9,7 +9,7 @@
 
 enum {
     LOAD_AGE_MS = 1000, /* a load that is younger need not be read again */
-    KEPT_NEWS = 256     /* room for entries that is not given back */
+    KEPT_NEWS = 256     /* entries whose memory is kept */
 };
 
 static void on_report(struct defer *d);
@@ -27,7 +27,7 @@ void worker_report_clear(struct worker *w)
     vec_each (g, &w->gone)
         free(g->reason);
     w->created.n = w->gone.n = 0;
-    vec_fini(&w->compiling); /* seldom used */
+    vec_fini(&w->compiling); /* rarely used */
     vec_fini(&w->pulling);
     if (w->created.cap > KEPT_NEWS) /* a burst is over */
         vec_fini(&w->created);
@@ -35,13 +35,13 @@ void worker_report_clear(struct worker *w)
         vec_fini(&w->gone);
 }
 
-/* Without one there is nobody to tell: the hello of the next stream says how things are. */
+/* Without a stream nothing is collected: the hello of the next stream reports the state. */
 static bool has_listener(const struct worker *w)
 {
     return w->at == WORKER_HELLO || w->at == WORKER_WELCOME;
 }
 
-static void tell_created(struct worker *w, struct created c)
+static void report_created(struct worker *w, struct created c)
 {
     if (!has_listener(w)) {
         free(c.text);
@@ -84,7 +84,7 @@ void worker_report_ready(struct worker *w, const struct sandbox *s,
         c.breakdown = *breakdown;
     else
         dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
+    report_created(w, c);
 }
 
 void worker_report_failed(struct worker *w, uint64_t id, int r, const struct err *err)
@@ -94,10 +94,10 @@ void worker_report_failed(struct worker *w, uint64_t id, int r, const struct err
     c.is_permanent = r == E_INVALID || r == E_UNSUPPORTED || r == E_DIGEST || r == E_DENIED;
     c.is_image = r == RUNTIME_IMAGE_FAILED;
     dormouse__fn__v1__breakdown__init(&c.breakdown);
-    tell_created(w, c);
+    report_created(w, c);
 }
 
-/* Somebody waits for news of a sandbox: no file is read for it. */
+/* A client waits for this report: do not read files for it. */
 static bool is_load_at_hand(const struct worker *w)
 {
     return w->is_simulated || (w->load_ms && loop_now_ms(w->loop) < w->load_ms + LOAD_AGE_MS);
@@ -228,7 +228,7 @@ static void add_existing(struct worker *w, Dormouse__Fn__V1__WorkerHello *hello)
     map_each (e, &w->sandboxes) {
         struct sandbox *s = e->value;
         if (s->sm.at == SANDBOX_DESTROYING)
-            continue; /* going whatever anybody says */
+            continue; /* it is being removed in any case */
         Dormouse__Fn__V1__Existing *x = arena_new(a, Dormouse__Fn__V1__Existing);
         dormouse__fn__v1__existing__init(x);
         x->sandbox = s->id;

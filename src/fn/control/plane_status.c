@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the plane tells of itself: metrics, and who is connected. */
+/* The status of the plane: metrics, the connected peers, and a check of its books. */
 #include "fn/control/plane_impl.h"
 
 #include "codec/json.h"
@@ -53,7 +53,7 @@ void plane_check(const struct plane *p)
         of_workers += p->workers.p[i] ? p->workers.p[i]->n_sandboxes : 0;
     }
     map_each (e, &p->namespaces)
-        of_spaces += ((struct namespace *)e->value)->sandboxes;
+        of_spaces += ((struct plane_namespace *)e->value)->sandboxes;
     assert(total == p->table.n_used && total == of_workers && total == of_spaces);
     assert(awake == p->n_awake && functions == p->n_functions && workers == p->n_workers);
 }
@@ -110,7 +110,7 @@ void plane_metrics(const struct plane *p, struct buf *to)
     }
 }
 
-static void add_peer(struct arena *a, struct json *to, const struct peer *peer)
+static void add_peer(struct arena *a, struct json *to, const struct plane_peer *peer)
 {
     json_set_str(a, to, "name", str_of(peer->name));
     json_set_str(a, to, "address", str_of(peer->address));

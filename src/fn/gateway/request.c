@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's request arrives: which function, is it allowed, is it to be answered later
- * (gateway_async), who owns it, which revision. Then it is a call (calls.c), or has its answer.
+ * Handles a client's request: finds the function, checks the policy of the namespace, offers it to
+ * gateway_async, finds the owner and the revision. Then it is a call (calls.c), or has been
+ * answered.
  */
 #include "fn/gateway/call.h"
 
@@ -11,7 +12,7 @@
 
 /* ---------------------------------------------------------------- policies of namespaces */
 
-static bool is_good_token(const struct policy *p, struct str authorization)
+static bool is_good_token(const struct gateway_policy *p, struct str authorization)
 {
     struct str scheme, token;
     if (!str_cut(authorization, ' ', &scheme, &token) || !str_ieq(scheme, STR("Bearer")))
@@ -26,7 +27,7 @@ static bool is_good_token(const struct policy *p, struct str authorization)
 }
 
 /* One request from a bucket that holds what a second allows. */
-static bool take_credit(struct policy *p)
+static bool take_credit(struct gateway_policy *p)
 {
     if (!p->per_second)
         return true;
@@ -42,7 +43,7 @@ static const struct gateway_refusal *check_policy(struct gateway *g,
 {
     static const struct gateway_refusal no_token = { 401, "TokenRequired", 0 };
     static const struct gateway_refusal too_many = { 429, "RateLimited", 1 };
-    struct policy *p = directory_policy(g, function_namespace(f));
+    struct gateway_policy *p = directory_policy(g, function_namespace(f));
     if (!p)
         return NULL;
     if (p->require_token && !spec->is_public && !is_good_token(p, fields->authorization))
@@ -52,7 +53,7 @@ static const struct gateway_refusal *check_policy(struct gateway *g,
 
 int gateway_admits(struct gateway *g, struct str namespace, const struct headers *h)
 {
-    struct policy *p = directory_policy(g, namespace);
+    struct gateway_policy *p = directory_policy(g, namespace);
     struct fields f;
     if (!p)
         return 0;
@@ -62,7 +63,7 @@ int gateway_admits(struct gateway *g, struct str namespace, const struct headers
     return take_credit(p) ? 0 : 429;
 }
 
-/* ---------------------------------------------------------------- a request arrives */
+/* ---------------------------------------------------------------- a request */
 
 static struct gateway_function *find(struct gateway *g, const struct fields *f,
                                      const struct http_request *req, struct gateway_route *route,
@@ -74,7 +75,7 @@ static struct gateway_function *find(struct gateway *g, const struct fields *f,
     *route = (struct gateway_route){ .tag = f->tag };
     *ret_prefix_n = 0;
     *ret_named = false;
-    /* A function's own name comes first: hosts of specs are what anybody has written there. */
+    /* A function's own name has precedence: anyone can write any host into a spec. */
     struct gateway_route by_host;
     if (host.n && route_host(host, str_of(g->domain), &by_host)) {
         fn = directory_find(g, by_host.namespace, by_host.name);
@@ -104,12 +105,12 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
 {
     static const struct gateway_refusal unknown = { 404, "UnknownFunction", 0 };
     static const struct gateway_refusal alone = { 503, "NoControlPlane", 1 };
-    const struct gateway_refusal *why = g->was_synced ? &unknown : &alone;
+    const struct gateway_refusal *why = g->uplink.was_synced ? &unknown : &alone;
     char text[512];
-    g->n_unknown++;
-    if (!g->was_synced)
+    g->stats.n_unknown++;
+    if (!g->uplink.was_synced)
         (void)snprintf(text, sizeof text,
-                       "no control plane has told this gateway yet which functions there are");
+                       "this gateway has not received the functions from a control plane yet");
     else if (r)
         (void)snprintf(text, sizeof text,
                        "there is no function '" STR_FMT "' in namespace '" STR_FMT "'",
@@ -122,7 +123,7 @@ static void refuse_unknown(struct gateway *g, struct http_exchange *x, const str
     refusal_send(x, f->is_grpc, why, NULL, text);
 }
 
-/* A tag in a host may have capitals; tags have none. */
+/* A tag in a host may have capitals; tags in specs have none. */
 static struct str lower_tag(struct str tag, char to[FN_NAME_MAX + 1])
 {
     size_t n = MIN(tag.n, (size_t)FN_NAME_MAX);
@@ -137,19 +138,19 @@ static struct gateway_call *of_exchange(struct gateway *g, struct http_exchange 
 {
     struct gateway_call *c = call_new(g);
     c->x = x;
-    c->method = req->method;
-    c->target = req->target;
-    c->peer_address = req->peer;
-    c->request = req->headers;
-    c->fields = *f;
-    c->prefix = str_slice(req->target, 0, prefix_n);
-    c->has_body = req->has_body;
-    c->body_ended = !req->has_body;
-    c->body_bytes = req->content_length;
-    c->wants_upgrade = req->upgrade;
-    c->is_http2 = req->http2;
-    c->is_tls = g->opts.tls != NULL;
+    c->from.method = req->method;
+    c->from.target = req->target;
+    c->from.peer_address = req->peer;
+    c->from.headers = req->headers;
+    c->from.fields = *f;
+    c->from.prefix = str_slice(req->target, 0, prefix_n);
+    c->body.at = req->has_body ? CALL_BODY_UNREAD : CALL_BODY_NONE;
+    c->body.bytes = req->content_length;
+    c->from.wants_upgrade = req->upgrade;
+    c->from.is_http2 = req->http2;
+    c->from.is_tls = g->opts.tls != NULL;
     call_id_make(c);
+    assert(!c->inside.events && c->body.at != CALL_BODY_WHOLE);
     http_exchange_set(x, &call_exchange_ops, c);
     return c;
 }
@@ -179,7 +180,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
         refusal_send(x, f.is_grpc, &bad_spec, NULL, "the function's spec cannot be read here");
         return;
     }
-    bool is_trusted = f.forwarded_by.n && members_knows(&g->members, f.forwarded_by);
+    bool is_trusted = f.forwarded_by.n && members_knows(&g->dir.members, f.forwarded_by);
     const struct gateway_refusal *why = is_trusted ? NULL : check_policy(g, fn, spec, &f);
     if (why) {
         refusal_send(x, f.is_grpc, why, NULL, "the namespace's policy");
@@ -193,7 +194,7 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
     bool is_owner = is_trusted || directory_owns(g, fn, &member);
     if (!is_owner && f.forwarded_by.n) {
         refusal_send(x, f.is_grpc, &not_owner, NULL,
-                     "the gateways do not agree who owns the function");
+                     "the gateways do not agree on the owner of the function");
         return;
     }
     if (req->content_length != UINT64_MAX && req->content_length > spec->body_max) {
@@ -209,10 +210,10 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
         return;
     }
     struct gateway_call *c = of_exchange(g, x, req, &f, prefix_n);
-    c->is_forwarded = is_trusted;
-    if (is_trusted && f.call_id.n && f.call_id.n < sizeof c->call_id) {
-        memcpy(c->call_id, f.call_id.p, f.call_id.n);
-        c->call_id[f.call_id.n] = '\0';
+    c->from.is_forwarded = is_trusted;
+    if (is_trusted && f.call_id.n && f.call_id.n < sizeof c->from.call_id) {
+        memcpy(c->from.call_id, f.call_id.p, f.call_id.n);
+        c->from.call_id[f.call_id.n] = '\0';
     }
     call_use_spec(c, spec);
     call_use_function(c, fn, revision);
@@ -222,7 +223,8 @@ void gateway_on_request(struct http_exchange *x, const struct http_request *req,
     }
     call_use_pool(c, fn);
     if (req->has_body && req->content_length <= GATEWAY_EAGER_BYTES) {
-        c->body_asked = true;
+        call_move(c, CALL_BUFFERING);
+        call_body_move(c, CALL_BODY_READING);
         http_read_body(x, spec->body_max);
         return;
     }
