@@ -824,6 +824,20 @@ TEST(a_body_nobody_asked_for_is_discarded_up_to_its_limit)
     teardown();
 }
 
+TEST(a_body_whose_rest_is_discarded_while_the_server_drains_ends_its_connection)
+{
+    setup();
+    struct raw a;
+    raw_open(&a);
+    raw_send(&a, STR("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab"));
+    WAIT_FOR(raw_has(&a, "hello") && seen.gones == 1);
+    http_server_drain(server);
+    raw_send(&a, STR("cd"));
+    WAIT_FOR(a.eof);
+    raw_close(&a);
+    teardown();
+}
+
 TEST(past_the_connection_limit_the_longest_idle_makes_room)
 {
     setup_with((struct http_server_opts){ .max_connections = 2 });
