@@ -795,6 +795,7 @@ static void pause_operator(struct operator* o)
 static void begin(struct operator* o)
 {
     struct err err = { 0 };
+    list_remove(&o->wait); /* it waited with the module of an earlier start */
     module_unref(take_ptr(&o->module));
     module_source_close(take_ptr(&o->source));
     drop_fd(o);
@@ -994,7 +995,6 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
         o->restart = true;
         module_get_cancel(o->get); /* its callback applies the new spec */
     } else {
-        list_remove(&o->wait);
         begin(o);
     }
     return 0;
