@@ -61,10 +61,10 @@ struct download {
     bool is_running;                /* on sources->running, and counted in sources->fetching */
     char holder[HOLDER_DIGITS + 1]; /* of the attempt's credentials; "": none */
     bool uses_login;
-    const char *told;   /* the reason last reported; NULL: none since the last success */
-    char *namespace;    /* NULL: the user who runs the process */
-    char *pull_secrets; /* NULL: none */
-    struct str *auths;  /* each is given, free() */
+    const char *reported; /* the last reason; NULL: none since the last success */
+    char *namespace;      /* NULL: the user who runs the process */
+    char *pull_secrets;   /* NULL: none */
+    struct str *auths;    /* each is given, free() */
     size_t n_auths;
     char sha256[SHA256_HEX_SIZE];
 };
@@ -506,9 +506,9 @@ static void retry_later(struct module_source *src, const char *reason, const str
         src->s->opts.loop, &d->retry,
         backoff_wait(MODULE_SOURCE_RETRY_FIRST_MS, MODULE_SOURCE_RETRY_MAX_MS, d->failures++),
         on_retry);
-    if (d->told && strcmp(d->told, reason) == 0)
+    if (d->reported && strcmp(d->reported, reason) == 0)
         return;
-    d->told = reason;
+    d->reported = reason;
     trouble(src, reason, err);
 }
 
@@ -525,7 +525,7 @@ static void fetch_failed(struct module_source *src, int r, const struct err *err
     struct err public = { 0 };
     const char *reason = fetch_trouble(src->url, r, err, &public);
     (void)str_cut(url, '?', &url, &query); /* the query may contain secrets */
-    if (!src->url->told || strcmp(src->url->told, reason) != 0)
+    if (!src->url->reported || strcmp(src->url->reported, reason) != 0)
         log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url),
                  err_text(err));
     retry_later(src, reason, &public);
@@ -544,7 +544,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
         scoped(free_scoped) char *path = download_path(src, src->url->holder);
         s->fetched++;
         src->url->failures = 0;
-        src->url->told = NULL;
+        src->url->reported = NULL;
         evict(s);
         int fd = open_module(path, &why);
         if (fd >= 0)
@@ -604,7 +604,7 @@ static int use_or_fetch(struct module_source *src, const struct oci_login *login
         return start_fetch(src, login, err);
     end_attempt(src);
     d->failures = 0;
-    d->told = NULL;
+    d->reported = NULL;
     src->ops->on_module(src->arg, fd);
     fetch_next(s);
     return 0;
@@ -756,7 +756,7 @@ int module_source_again(struct module_source *src, struct err *err)
     case MODULE_FROM_URL:
         return open_url(src, err);
     default:
-        return err_set(err, -EINVAL, "a ConfigMap is told when it changes");
+        return err_set(err, -EINVAL, "changes of a ConfigMap are reported by its watch");
     }
 }
 

@@ -52,7 +52,7 @@ struct interests {
     int (*may)(void *arg, struct str path, struct err *err);
     void (*on_change)(void *arg);
     void *arg;
-    struct defer tell;
+    struct defer notify;
     struct controller *controllers;
     struct interests_watch watches[];
 };
@@ -68,9 +68,9 @@ const char *v1_watch_state_name(enum watch_state state)
 
 /* ---------------------------------------------------------------- states */
 
-static void on_tell(struct defer *d)
+static void on_notify(struct defer *d)
 {
-    struct interests *cs = container_of(d, struct interests, tell);
+    struct interests *cs = container_of(d, struct interests, notify);
     cs->on_change(cs->arg); /* may free cs: nothing after this line */
 }
 
@@ -133,7 +133,7 @@ static void move(struct interests_watch *w, enum watch_state state, const char *
     w->why = why[0] ? xstrdup(why) : NULL;
     if (w->declared->role != WATCH_CACHE)
         update_hold(&cs->controllers[w->declared->controller]);
-    defer_start(cs->env->loop, &cs->tell, on_tell);
+    defer_start(cs->env->loop, &cs->notify, on_notify);
 }
 
 /* ---------------------------------------------------------------- walks */
@@ -564,7 +564,7 @@ void interests_free(struct interests *cs)
         timer_stop(cs->env->loop, &cs->controllers[i].resync);
         free_walk(cs->controllers[i].walk);
     }
-    defer_cancel(&cs->tell);
+    defer_cancel(&cs->notify);
     slab_free(cs->controllers);
     slab_free(cs);
 }
