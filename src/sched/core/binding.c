@@ -95,7 +95,7 @@ const char *sched_attempt_void_reason(const struct sched_attempt *a)
         return "another scheduler leads now";
     const struct sched_pending *p = sched_pending_of(s, &a->pod->o);
     if (!p || !str_eq(p->pod->o.uid, a->pod->o.uid))
-        return "pod was deleted or bound by somebody else";
+        return "pod was deleted or bound by another client";
     return NULL;
 }
 
@@ -178,7 +178,7 @@ static bool next_bind(struct sched_attempt *a)
     return true;
 }
 
-SCHED_STATUS_CONST(nobody_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
+SCHED_STATUS_CONST(no_plugin_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
 
 /* Runs until the attempt waits for a step, or has ended. */
 void binding_run(struct sched_attempt *a)
@@ -214,7 +214,7 @@ void binding_run(struct sched_attempt *a)
             a->next = 0;
             a->status = NULL;
             if (!next_bind(a)) {
-                binding_failed(a, &nobody_binds);
+                binding_failed(a, &no_plugin_binds);
                 return;
             }
             break;
@@ -234,7 +234,7 @@ void binding_run(struct sched_attempt *a)
                 return;
             }
             if (!next_bind(a)) {
-                binding_failed(a, &nobody_binds);
+                binding_failed(a, &no_plugin_binds);
                 return;
             }
             break;

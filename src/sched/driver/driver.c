@@ -484,8 +484,8 @@ void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret)
 /* Can these profiles be created? Checks without a cluster and without foreign plugins. */
 static int check_config(const struct sched_config *config, struct err *err)
 {
-    struct sched_api nobody = { NULL };
-    struct sched_opts opts = { .config = config, .api = &nobody };
+    struct sched_api no_api = { NULL };
+    struct sched_opts opts = { .config = config, .api = &no_api };
     struct sched *s;
     int r = sched_new(&opts, &s, err);
     if (r >= 0)
