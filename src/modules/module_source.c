@@ -45,8 +45,8 @@ struct module_dir_watch {
 
 struct module_source_followed {
     struct reflector *reflector;
-    uint64_t seen; /* hash of the entry that was last reported; 0: none */
-    bool is_told;  /* its absence was reported */
+    uint64_t seen;    /* hash of the entry that was last reported; 0: none */
+    bool is_reported; /* its absence was reported */
     struct watch_key key;
 };
 
@@ -193,7 +193,7 @@ static void mark_dir(struct module_sources *s, struct watched_dir *d, const char
     }
 }
 
-static void take_event(struct module_sources *s, const struct inotify_event *ev)
+static void note_event(struct module_sources *s, const struct inotify_event *ev)
 {
     if (ev->mask & IN_IGNORED)
         return;
@@ -213,7 +213,7 @@ static void on_inotify(uv_poll_t *h, int status, int events)
     while ((n = read(s->fd, b, sizeof b)) > 0) {
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *ev = (const struct inotify_event *)(b + at);
-            take_event(s, ev);
+            note_event(s, ev);
             at += (ssize_t)(sizeof *ev + ev->len);
         }
     }
@@ -273,9 +273,9 @@ void module_dir_watch_stop(struct module_dir_watch *w)
 static void config_map_lacks(struct module_source *src)
 {
     struct err err = { 0 };
-    if (src->map->is_told)
+    if (src->map->is_reported)
         return;
-    src->map->is_told = true;
+    src->map->is_reported = true;
     src->map->seen = 0;
     (void)err_set(&err, -ENOENT,
                   "there is no ConfigMap '" STR_FMT "/" STR_FMT "' with '%s' in its binaryData",
@@ -299,7 +299,7 @@ static void on_config_map(void *arg, const struct json *object)
     if (hash == src->map->seen)
         return;
     src->map->seen = hash;
-    src->map->is_told = false;
+    src->map->is_reported = false;
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(MODULE_SOURCE_MAX_BYTES);
     scoped(fd_scoped) int fd = -1;
     int r = base64_decode(&bytes, text, BASE64_LENIENT);
@@ -514,6 +514,7 @@ static void retry_later(struct module_source *src, const char *reason, const str
 
 static void end_attempt(struct module_source *src)
 {
+    assert(src->url->is_running && src->s->fetching > 0);
     list_remove(&src->node);
     src->url->is_running = false;
     src->s->fetching--;
@@ -705,6 +706,7 @@ static void fetch_next(struct module_sources *s)
     struct module_source *src;
     while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (src = first_in_turn(s))) {
         struct err err = { 0 };
+        assert(!src->url->is_running);
         list_remove(&src->node);
         list_push_back(&s->running, &src->node);
         src->url->is_running = true;
@@ -855,6 +857,7 @@ static void end_download(struct module_sources *s, struct download *d)
     if (d->fetch)
         module_fetch_cancel(d->fetch);
     if (d->is_running) {
+        assert(s->fetching > 0);
         s->fetching--;
         fetch_next(s);
     }
