@@ -15,6 +15,7 @@
 #include "node/orchestrator.h"
 #include "sched/wasm/plugins.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
