@@ -766,19 +766,17 @@ static void get_module(struct operator* o)
         refuse(o, r == -ENOENT ? "ModuleNotFound" : "ModuleInvalid", &err);
 }
 
-static void use_source_file(struct operator* o, int fd)
+/*
+ * A version of the module: the one that begin() has opened, one that had to be fetched first, or a
+ * later one.
+ */
+static void on_source_module(void *arg, int fd)
 {
+    struct operator* o = arg;
     drop_fd(o);
     o->fd = fd;
     if (!o->get && !list_is_linked(&o->wait))
         get_module(o);
-}
-
-/* Another version of the module, or the first one if it had to be fetched. */
-static void on_source_module(void *arg, int fd)
-{
-    struct operator* o = arg;
-    use_source_file(o, fd);
 }
 
 static void on_source_trouble(void *arg, const char *reason, const struct err *err)
@@ -817,7 +815,7 @@ static void begin(struct operator* o)
     struct module_origin origin = operator_plan_origin(o->spec);
     int fd = module_source_open(o->os->opts.sources, &origin, &source_ops, o, &o->source, &err);
     if (fd >= 0)
-        use_source_file(o, fd);
+        on_source_module(o, fd);
     else if (fd == -EMFILE && o->os->n_getting)
         list_push_back(&o->os->waiting, &o->wait);
     else if (fd != -EAGAIN)

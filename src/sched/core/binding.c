@@ -266,13 +266,6 @@ static void duration_text(uint64_t ms, char out[64])
     (void)snprintf(out + n, 64 - n, "s");
 }
 
-static void on_permit_timeout(void *arg);
-
-static void permit_cancel_timer(struct sched_attempt *a)
-{
-    sched_cancel_after(a->s, on_permit_timeout, a);
-}
-
 static void on_permit_timeout(void *arg)
 {
     struct sched_attempt *a = arg;
@@ -316,7 +309,7 @@ void binding_make_ready(struct sched_attempt *a, const struct sched_status *stat
     a->status = status;
     a->is_ready = true;
     s->n_waiting--;
-    permit_cancel_timer(a);
+    sched_cancel_after(s, on_permit_timeout, a);
     sched_metrics_permit(a, sched_code(status));
     list_remove(&a->node);
     list_push_back(a->lane ? &a->lane->ready : &s->ready, &a->node);
