@@ -223,7 +223,7 @@ TEST(the_whole_is_checked_too)
     refuse("{\"controllers\":[{\"name\":\"c\"}]}", "controllers[0].for: is missing");
     refuse("{\"controllers\":[],\"caches\":[{\"id\":\"a\",\"apiVersion\":\"v1\",\"kind\":\"Pod\","
            "\"predicate\":{\"on\":[\"create\"]}}]}",
-           "caches[0].predicate: a cache wakes nobody, so it has no predicate");
+           "caches[0].predicate: a cache wakes no controller, so it has no predicate");
     refuse("{\"controllers\":[],\"config\":[{\"name\":\"a\"}]}",
            "config[0]: must have exactly one of 'configMap', 'secret'");
     refuse("{\"controllers\":[],\"config\":[{\"name\":\"a\",\"secret\":\"s\"},{\"name\":\"a\","

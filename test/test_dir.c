@@ -305,11 +305,11 @@ TEST(values_over_the_limits_are_refused_before_anything_is_applied)
         "line 4, column 1: 'A=B' is no name of an environment variable");
 }
 
-TEST(a_name_or_key_that_stands_there_twice_is_refused)
+TEST(a_name_or_key_that_occurs_twice_is_refused)
 {
     check_refused("name: a\nwasm: a.wasm\n---\nname: a\nwasm: b.wasm\n",
                   "line 4, column 1: two operators are named 'a'");
-    check_refused("name: a\nwasm: a.wasm\nwasm: b.wasm\n", "key 'wasm' stands there twice");
+    check_refused("name: a\nwasm: a.wasm\nwasm: b.wasm\n", "key 'wasm' occurs twice");
 }
 
 TEST(yaml_that_is_none_names_its_line)

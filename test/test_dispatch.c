@@ -79,10 +79,10 @@ static void play_end(void *arg, unsigned instance)
     p->n_ended++;
 }
 
-static bool play_refill(void *arg, unsigned controller, bool anew, size_t room)
+static bool play_refill(void *arg, unsigned controller, bool is_new, size_t room)
 {
     struct player *p = arg;
-    if (anew) {
+    if (is_new) {
         p->list_at = 0;
         p->n_anew++;
     }

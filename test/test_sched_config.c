@@ -276,7 +276,7 @@ TEST(what_has_no_effect_is_named)
         "parallelism: has no effect: one thread looks at all nodes\n"
         "enableProfiling: has no effect: there are no Go profiles\n"
         "clientConnection.contentType: has no effect: requests are JSON\n"
-        "delayCacheUntilActive: has no effect: who does not lead keeps its cache\n"
+        "delayCacheUntilActive: has no effect: a scheduler that does not lead keeps its cache\n"
         "profiles[0].plugins.multiPoint.enabled[0]: plugin DynamicResources is left out: "
         "resource claims are not supported\n"
         "profiles[0].plugins.placementScore: has no effect: groups of pods are not supported\n"

@@ -47,7 +47,7 @@ static const struct sched_config *config_later(void *arg)
     return &s->config;
 }
 
-static void driver_up(struct setup *s, bool eager)
+static void driver_start(struct setup *s, bool eager)
 {
     struct err err = { 0 };
     struct sched_driver_opts opts = {
@@ -68,6 +68,11 @@ static void driver_up(struct setup *s, bool eager)
     s->ready = s->stopped = false;
     if (sched_driver_start(&opts, &s->driver, &err) < 0)
         TEST_FAIL("%s", err.text);
+}
+
+static void driver_up(struct setup *s, bool eager)
+{
+    driver_start(s, eager);
     turn_until(s, &s->ready);
 }
 
@@ -385,6 +390,45 @@ TEST(another_configuration_takes_over)
                "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"schedulerName\":\"second\","
                "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}");
     wait_bound(&s, "p");
+    setup_fini(&s);
+}
+
+/* From the start of its thread until it knows all objects: each state can be left. */
+TEST(a_start_can_be_stopped_after_any_turn)
+{
+    struct setup s;
+    setup_init(&s, false);
+    driver_down(&s);
+    make_node(&s, "n", "4");
+    make_pod(&s, "p", "8");
+    for (unsigned turns = 0;; turns += 1 + turns / 8) {
+        driver_start(&s, true);
+        for (unsigned i = 0; i < turns && !s.ready; i++)
+            (void)loop_turn(&s.f.loop, true);
+        bool was_ready = s.ready;
+        driver_down(&s);
+        if (was_ready)
+            break;
+    }
+    s.driver = NULL;
+    setup_fini(&s);
+}
+
+TEST(one_that_cannot_work_can_only_be_stopped)
+{
+    static const char text[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                               "kind: KubeSchedulerConfiguration\n"
+                               "extenders: [{urlPrefix: 'https://127.0.0.1:1', filterVerb: f, "
+                               "weight: 1, enableHTTPS: true, tlsConfig: {caFile: /no/file}}]\n";
+    struct setup s;
+    setup_init(&s, false);
+    driver_down(&s);
+    read_config(&s, text, &s.config);
+    driver_start(&s, true);
+    turn_until(&s, &s.failed);
+    CHECK(!s.ready);
+    explain(&s, "p");
+    CHECK_INT(s.r, -EAGAIN);
     setup_fini(&s);
 }
 

@@ -330,7 +330,7 @@ TEST(a_pod_that_went_during_a_call_takes_no_place)
     struct sched_stats stats;
     stop_in_filter(&x, true);
     sched_del(x.r.sched, SCHED_POD, STR("d"), STR("late"), x.r.now_ms);
-    CHECK_STR(let_through(&x), "late:pod was deleted or bound by somebody else,");
+    CHECK_STR(let_through(&x), "late:pod was deleted or bound by another client,");
     sched_stats(x.r.sched, &stats);
     CHECK_INT(stats.assumed + stats.binding, 0);
     lanes_teardown(&x);

@@ -34,7 +34,7 @@ enum {
      * not block a start.
      */
     MODULE_REFERENCE_PATIENCE_MS = 2000,
-    MODULE_REFERENCES_KEPT_MAX = 256, /* on disk; beyond it the least recently requested goes */
+    MODULE_REFERENCES_KEPT_MAX = 256, /* on disk; beyond it the least recently used is removed */
 };
 
 struct module_references_opts {

@@ -45,8 +45,8 @@ struct module_dir_watch {
 
 struct module_source_followed {
     struct reflector *reflector;
-    uint64_t seen; /* hash of the entry that was last reported; 0: none */
-    bool is_told;  /* its absence was reported */
+    uint64_t seen;    /* hash of the entry that was last reported; 0: none */
+    bool is_reported; /* its absence was reported */
     struct watch_key key;
 };
 
@@ -61,10 +61,10 @@ struct download {
     bool is_running;                /* on sources->running, and counted in sources->fetching */
     char holder[HOLDER_DIGITS + 1]; /* of the attempt's credentials; "": none */
     bool uses_login;
-    const char *told;   /* the reason last reported; NULL: none since the last success */
-    char *namespace;    /* NULL: the user who runs the process */
-    char *pull_secrets; /* NULL: none */
-    struct str *auths;  /* each is given, free() */
+    const char *reported; /* the last reason; NULL: none since the last success */
+    char *namespace;      /* NULL: the user who runs the process */
+    char *pull_secrets;   /* NULL: none */
+    struct str *auths;    /* each is given, free() */
     size_t n_auths;
     char sha256[SHA256_HEX_SIZE];
 };
@@ -193,7 +193,7 @@ static void mark_dir(struct module_sources *s, struct watched_dir *d, const char
     }
 }
 
-static void take_event(struct module_sources *s, const struct inotify_event *ev)
+static void note_event(struct module_sources *s, const struct inotify_event *ev)
 {
     if (ev->mask & IN_IGNORED)
         return;
@@ -213,7 +213,7 @@ static void on_inotify(uv_poll_t *h, int status, int events)
     while ((n = read(s->fd, b, sizeof b)) > 0) {
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *ev = (const struct inotify_event *)(b + at);
-            take_event(s, ev);
+            note_event(s, ev);
             at += (ssize_t)(sizeof *ev + ev->len);
         }
     }
@@ -273,9 +273,9 @@ void module_dir_watch_stop(struct module_dir_watch *w)
 static void config_map_lacks(struct module_source *src)
 {
     struct err err = { 0 };
-    if (src->map->is_told)
+    if (src->map->is_reported)
         return;
-    src->map->is_told = true;
+    src->map->is_reported = true;
     src->map->seen = 0;
     (void)err_set(&err, -ENOENT,
                   "there is no ConfigMap '" STR_FMT "/" STR_FMT "' with '%s' in its binaryData",
@@ -299,7 +299,7 @@ static void on_config_map(void *arg, const struct json *object)
     if (hash == src->map->seen)
         return;
     src->map->seen = hash;
-    src->map->is_told = false;
+    src->map->is_reported = false;
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(MODULE_SOURCE_MAX_BYTES);
     scoped(fd_scoped) int fd = -1;
     int r = base64_decode(&bytes, text, BASE64_LENIENT);
@@ -506,14 +506,15 @@ static void retry_later(struct module_source *src, const char *reason, const str
         src->s->opts.loop, &d->retry,
         backoff_wait(MODULE_SOURCE_RETRY_FIRST_MS, MODULE_SOURCE_RETRY_MAX_MS, d->failures++),
         on_retry);
-    if (d->told && strcmp(d->told, reason) == 0)
+    if (d->reported && strcmp(d->reported, reason) == 0)
         return;
-    d->told = reason;
+    d->reported = reason;
     trouble(src, reason, err);
 }
 
 static void end_attempt(struct module_source *src)
 {
+    assert(src->url->is_running && src->s->fetching > 0);
     list_remove(&src->node);
     src->url->is_running = false;
     src->s->fetching--;
@@ -525,7 +526,7 @@ static void fetch_failed(struct module_source *src, int r, const struct err *err
     struct err public = { 0 };
     const char *reason = fetch_trouble(src->url, r, err, &public);
     (void)str_cut(url, '?', &url, &query); /* the query may contain secrets */
-    if (!src->url->told || strcmp(src->url->told, reason) != 0)
+    if (!src->url->reported || strcmp(src->url->reported, reason) != 0)
         log_warn("module not fetched", "url=" STR_FMT " reason=\"%s\"", STR_ARG(url),
                  err_text(err));
     retry_later(src, reason, &public);
@@ -544,7 +545,7 @@ static void on_fetched(void *arg, int r, const struct err *err)
         scoped(free_scoped) char *path = download_path(src, src->url->holder);
         s->fetched++;
         src->url->failures = 0;
-        src->url->told = NULL;
+        src->url->reported = NULL;
         evict(s);
         int fd = open_module(path, &why);
         if (fd >= 0)
@@ -604,7 +605,7 @@ static int use_or_fetch(struct module_source *src, const struct oci_login *login
         return start_fetch(src, login, err);
     end_attempt(src);
     d->failures = 0;
-    d->told = NULL;
+    d->reported = NULL;
     src->ops->on_module(src->arg, fd);
     fetch_next(s);
     return 0;
@@ -705,6 +706,7 @@ static void fetch_next(struct module_sources *s)
     struct module_source *src;
     while (s->fetching < MODULE_SOURCE_FETCHES_MAX && (src = first_in_turn(s))) {
         struct err err = { 0 };
+        assert(!src->url->is_running);
         list_remove(&src->node);
         list_push_back(&s->running, &src->node);
         src->url->is_running = true;
@@ -756,7 +758,7 @@ int module_source_again(struct module_source *src, struct err *err)
     case MODULE_FROM_URL:
         return open_url(src, err);
     default:
-        return err_set(err, -EINVAL, "a ConfigMap is told when it changes");
+        return err_set(err, -EINVAL, "changes of a ConfigMap are reported by its watch");
     }
 }
 
@@ -855,6 +857,7 @@ static void end_download(struct module_sources *s, struct download *d)
     if (d->fetch)
         module_fetch_cancel(d->fetch);
     if (d->is_running) {
+        assert(s->fetching > 0);
         s->fetching--;
         fetch_next(s);
     }

@@ -3,6 +3,7 @@
 #include "node/functions.h"
 
 #include "base/log.h"
+#include "base/sm.h"
 #include "base/sys.h"
 #include "codec/json.h"
 #include "container/container.h"
@@ -37,8 +38,23 @@
 
 enum { TOKEN_MAX_BYTES = 4096, TOKEN_MADE_BYTES = 32, PEM_MAX_BYTES = 1 << 20 };
 
+/*
+ * STARTING --each role of this process is ready--> RUNNING --functions_stop()--> STOPPING
+ *     \----------------------- functions_stop() -------------------------------/
+ *
+ * RUNNING means that on_ready() has run. A control plane may lose its Lease later:
+ * functions_not_ready() then gives the reason, and the state stays.
+ */
+enum functions_state { FUNCTIONS_STARTING, FUNCTIONS_RUNNING, FUNCTIONS_STOPPING };
+static const struct sm_state states[] = {
+    [FUNCTIONS_STARTING] = { "starting", EDGE(FUNCTIONS_RUNNING) | EDGE(FUNCTIONS_STOPPING) },
+    [FUNCTIONS_RUNNING] = { "running", EDGE(FUNCTIONS_STOPPING) },
+    [FUNCTIONS_STOPPING] = { "stopping", 0 },
+};
+
 struct functions {
     struct functions_opts opts;
+    struct sm sm; /* enum functions_state */
     char *name, *token;
     uint64_t incarnation;
     struct control *control;
@@ -47,7 +63,6 @@ struct functions {
     struct fn_dialer *dialer; /* to control planes of other processes */
     struct gateway *gateway;
     struct async *async;
-    bool async_runs;
     struct triggers *triggers;
     struct tls_ctx *tls;                     /* of the gateway */
     struct tls_ctx *server_tls, *client_tls; /* between roles */
@@ -63,7 +78,7 @@ struct functions {
     struct catalog_modules seen; /* modules seen in these directories, for the control plane */
     struct guest_logs *logs;
     char *gateway_address, *control_address, *worker_address;
-    bool gateway_synced, worker_synced, told, stopping;
+    unsigned synced; /* enum functions_role: gateway and worker that a control plane welcomed */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -77,22 +92,22 @@ static bool has(const struct functions *f, enum functions_role role)
 
 const char *functions_not_ready(const struct functions *f)
 {
-    if (f->stopping)
+    if (f->sm.at == FUNCTIONS_STOPPING)
         return "it is being stopped";
     if (f->control && control_not_ready(f->control))
         return control_not_ready(f->control);
-    if (has(f, FUNCTIONS_WORKER) && !f->worker_synced)
+    if (has(f, FUNCTIONS_WORKER) && !(f->synced & FUNCTIONS_WORKER))
         return "no control plane has welcomed the worker yet";
-    if (has(f, FUNCTIONS_GATEWAY) && !f->gateway_synced)
+    if (has(f, FUNCTIONS_GATEWAY) && !(f->synced & FUNCTIONS_GATEWAY))
         return "no control plane has welcomed the gateway yet";
     return NULL;
 }
 
 static void check_ready(struct functions *f)
 {
-    if (f->told || f->stopping || functions_not_ready(f))
+    if (f->sm.at != FUNCTIONS_STARTING || functions_not_ready(f))
         return;
-    f->told = true;
+    sm_move(&f->sm, FUNCTIONS_RUNNING);
     f->opts.on_ready(f->opts.arg);
 }
 
@@ -112,10 +127,9 @@ static void start_triggers(struct functions *f)
 static void on_gateway_synced(void *arg)
 {
     struct functions *f = arg;
-    f->gateway_synced = true;
+    f->synced |= FUNCTIONS_GATEWAY;
     if (f->async) {
         async_start(f->async, async_over_gateway(f->gateway));
-        f->async_runs = true;
         start_triggers(f);
     }
     check_ready(f);
@@ -124,7 +138,7 @@ static void on_gateway_synced(void *arg)
 static void on_worker_synced(void *arg)
 {
     struct functions *f = arg;
-    f->worker_synced = true;
+    f->synced |= FUNCTIONS_WORKER;
     check_ready(f);
 }
 
@@ -317,7 +331,7 @@ static bool shows_token(const struct functions *f, const struct http_request *re
 static void on_control_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     struct functions *f = arg;
-    if (!f->control || f->stopping)
+    if (!f->control || f->sm.at == FUNCTIONS_STOPPING)
         http_reply(x, 503, NULL, STR("it is not ready\n"));
     else if (link_server_take(f->link, x, req))
         return;
@@ -769,7 +783,7 @@ static void stop_async(void *arg)
 
 void functions_stop(struct functions *f, void (*done)(void *arg), void *arg)
 {
-    f->stopping = true;
+    sm_move(&f->sm, FUNCTIONS_STOPPING);
     f->done = done;
     f->done_arg = arg;
     if (f->async)
@@ -850,6 +864,7 @@ int functions_start(const struct functions_opts *opts, struct functions **ret, s
 {
     struct functions *f = xnew(struct functions);
     f->opts = *opts;
+    sm_init(&f->sm, states, FUNCTIONS_STARTING);
     int r = read_token(f, err);
     if (r >= 0)
         r = read_role_tls(f, err);

@@ -3,6 +3,7 @@
 #include "node/scheduling.h"
 
 #include "base/log.h"
+#include "base/sm.h"
 #include "base/sys.h"
 #include "base/vec.h"
 #include "codec/json.h"
@@ -42,8 +43,37 @@ struct followed_tag {
     bool is_away; /* the last lookup failed, and was logged */
 };
 
+/*
+ * STARTING --the driver knows all objects--> READY --scheduling_stop()--> STOPPING
+ *     \-------------------- scheduling_stop() ---------------------------/
+ *
+ * A scheduler that cannot work (`failed`) keeps its state until it is stopped.
+ */
+enum scheduling_state { SCHEDULING_STARTING, SCHEDULING_READY, SCHEDULING_STOPPING };
+static const struct sm_state states[] = {
+    [SCHEDULING_STARTING] = { "starting", EDGE(SCHEDULING_READY) | EDGE(SCHEDULING_STOPPING) },
+    [SCHEDULING_READY] = { "ready", EDGE(SCHEDULING_STOPPING) },
+    [SCHEDULING_STOPPING] = { "stopping", 0 },
+};
+
+/*
+ * Reloads run one at a time:
+ *
+ *     NONE --> LOADING --the driver has answered--> NONE
+ *                 |                                  ^
+ *                 \--it changes meanwhile--> STALE --/ and the next one begins
+ */
+enum scheduling_reload_state { RELOAD_NONE, RELOAD_LOADING, RELOAD_STALE };
+static const struct sm_state reload_states[] = {
+    [RELOAD_NONE] = { "none", EDGE(RELOAD_LOADING) },
+    [RELOAD_LOADING] = { "loading", EDGE(RELOAD_NONE) | EDGE(RELOAD_STALE) },
+    [RELOAD_STALE] = { "stale", EDGE(RELOAD_NONE) },
+};
+
 struct scheduling {
     struct scheduling_opts opts;
+    struct sm sm;     /* enum scheduling_state */
+    struct sm reload; /* enum scheduling_reload_state */
     struct module_references *references;
     VEC(struct followed_tag *) tags; /* tags to look up */
     struct timer check;
@@ -54,13 +84,12 @@ struct scheduling {
     struct sched_registries image_registries;
     struct buf ca;
     struct orchestrator *orchestrator;     /* NULL: no plans are sent */
-    struct scheduling_version *now, *next; /* next: being loaded */
+    struct scheduling_version *now, *next; /* next: set while a reload runs */
     uint64_t refused; /* print_of() what was last refused; 0: none since the last success */
-    bool again;       /* the file has changed during the reload */
-    bool is_ready, leads, is_stopping;
+    bool leads;
     struct err failed;
     uv_fs_event_t events;
-    bool watches;
+    bool has_events; /* `events` is initialised */
     struct timer rest;
     char id[128];
     void (*stopped)(void *arg);
@@ -165,11 +194,16 @@ static int read_version(const struct scheduling *s, struct scheduling_version **
     return 0;
 }
 
-/* ---- reloads, one at a time ---- */
+/* ---- reloads ---- */
 
 static void begin_reload(struct scheduling *s);
 static void follow_tags(struct scheduling *s);
 static void start_check(struct scheduling *s);
+
+static bool is_stopping(const struct scheduling *s)
+{
+    return s->sm.at == SCHEDULING_STOPPING;
+}
 
 static bool names_registries(const struct scheduling_version *v)
 {
@@ -180,6 +214,9 @@ static void on_reloaded(void *arg, int r, const struct err *err)
 {
     struct scheduling *s = arg;
     char why[LOG_QUOTE_MAX];
+    bool is_stale = s->reload.at == RELOAD_STALE;
+    assert(s->next);
+    sm_move(&s->reload, RELOAD_NONE);
     if (r < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
                   log_quote(why, str_of(err_text(err))));
@@ -193,10 +230,10 @@ static void on_reloaded(void *arg, int r, const struct err *err)
         log_info("scheduler configuration reloaded", "profiles=%zu", s->next->config.n_profiles);
         version_free(s->now);
         s->now = take_ptr(&s->next);
-        if (!s->is_stopping)
+        if (!is_stopping(s))
             follow_tags(s);
     }
-    if (s->again && !s->is_stopping)
+    if (is_stale && !is_stopping(s))
         begin_reload(s);
 }
 
@@ -212,9 +249,11 @@ static void begin_reload(struct scheduling *s)
 {
     struct err err = { 0 };
     char why[LOG_QUOTE_MAX];
-    s->again = s->next != NULL;
-    if (s->again || !s->driver || !s->now) /* the first configuration was not read yet */
+    if (s->reload.at == RELOAD_LOADING)
+        sm_move(&s->reload, RELOAD_STALE);
+    if (s->reload.at == RELOAD_STALE || !s->driver || !s->now) /* now: the first is not read yet */
         return;
+    assert(!s->next && s->sm.at != SCHEDULING_STOPPING);
     if (read_version(s, &s->next, &err) < 0) {
         log_error("scheduler configuration refused, the one before stays", "reason=\"%s\"",
                   log_quote(why, str_of(err_text(&err))));
@@ -224,12 +263,13 @@ static void begin_reload(struct scheduling *s)
     if (!same_leader(&s->now->config, &s->next->config))
         log_warn("scheduler configuration", "field=\"leaderElection: a change takes effect with "
                                             "the next start\"");
+    sm_move(&s->reload, RELOAD_LOADING);
     sched_driver_reload(s->driver, &s->next->config, on_reloaded, s);
 }
 
 void scheduling_reload(struct scheduling *s)
 {
-    if (!s->is_stopping)
+    if (!is_stopping(s))
         begin_reload(s);
 }
 
@@ -253,7 +293,7 @@ static void on_rest(struct timer *t)
 static void on_file_event(uv_fs_event_t *h, const char *name, int events, int status)
 {
     struct scheduling *s = h->data;
-    if (!s->is_stopping)
+    if (!is_stopping(s))
         timer_start(s->opts.loop, &s->rest, FILE_REST_MS, on_rest);
 }
 
@@ -267,7 +307,7 @@ static int watch_file(struct scheduling *s, struct err *err)
         slash ? xstrndup(path, slash == path ? 1 : (size_t)(slash - path)) : xstrdup(".");
     (void)uv_fs_event_init(&s->opts.loop->uv, &s->events);
     s->events.data = s;
-    s->watches = true;
+    s->has_events = true;
     int r = uv_fs_event_start(&s->events, on_file_event, dir, 0);
     uv_unref((uv_handle_t *)&s->events);
     return r < 0 ? err_sys(err, r, "watch directory '%s'", dir) : 0;
@@ -302,6 +342,7 @@ static void on_looked(void *arg, int r, const struct module_pin *pin, struct str
     struct followed_tag *tag = arg;
     struct scheduling *s = tag->s;
     char why[LOG_QUOTE_MAX];
+    assert(s->n_looking > 0);
     tag->look = NULL;
     if (r < 0 && !tag->is_away)
         log_warn("a scheduler plugin's tag cannot be looked for, the plugin stays",
@@ -337,7 +378,7 @@ static void on_check(struct timer *t)
 /* Without a plugin named by a tag, there are no lookups and no timer. */
 static void start_check(struct scheduling *s)
 {
-    if (s->opts.check_ms && (s->tags.n || s->must_try) && !s->is_stopping && !s->n_looking)
+    if (s->opts.check_ms && (s->tags.n || s->must_try) && !is_stopping(s) && !s->n_looking)
         timer_start(s->opts.loop, &s->check, s->opts.check_ms, on_check);
 }
 
@@ -380,9 +421,8 @@ static void follow_tags(struct scheduling *s)
 static void on_ready(void *arg)
 {
     struct scheduling *s = arg;
-    bool is_first = !s->is_ready;
-    s->is_ready = true;
-    if (is_first && s->opts.on_ready)
+    sm_move(&s->sm, SCHEDULING_READY);
+    if (s->opts.on_ready)
         s->opts.on_ready(s->opts.arg, 0, NULL);
 }
 
@@ -401,7 +441,7 @@ static void on_failed(void *arg, const struct err *err)
     struct scheduling *s = arg;
     char why[LOG_QUOTE_MAX];
     s->failed = *err;
-    if (s->opts.on_ready && !s->is_ready)
+    if (s->opts.on_ready && s->sm.at == SCHEDULING_STARTING)
         s->opts.on_ready(s->opts.arg, err->code ? err->code : E_INVALID, err);
     else
         log_error("the scheduler cannot work", "reason=\"%s\"",
@@ -524,6 +564,8 @@ int scheduling_start(const struct scheduling_opts *opts, struct scheduling **ret
     char host[64] = "dormouse", uuid[37];
     struct scheduling *s = xnew(struct scheduling);
     s->opts = *opts;
+    sm_init(&s->sm, states, SCHEDULING_STARTING);
+    sm_init(&s->reload, reload_states, RELOAD_NONE);
     buf_init(&s->ca, CA_MAX_BYTES);
     (void)gethostname(host, sizeof host - 1);
     sys_uuid(uuid);
@@ -556,7 +598,7 @@ static void on_file_closed(uv_handle_t *h)
 static void close_file(void *arg)
 {
     struct scheduling *s = arg;
-    if (s->watches)
+    if (s->has_events)
         uv_close((uv_handle_t *)&s->events, on_file_closed);
     else
         on_all_gone(s);
@@ -571,7 +613,7 @@ static void close_orchestrator(void *arg)
 
 void scheduling_stop(struct scheduling *s, void (*done)(void *arg), void *arg)
 {
-    s->is_stopping = true;
+    sm_move(&s->sm, SCHEDULING_STOPPING);
     s->stopped = done;
     s->stopped_arg = arg;
     timer_stop(s->opts.loop, &s->rest);
@@ -589,7 +631,9 @@ const char *scheduling_not_ready(const struct scheduling *s)
 {
     if (s->failed.code)
         return "the scheduler cannot work; the log says why";
-    return s->is_ready || s->opts.embedded ? NULL : "the scheduler does not know all objects yet";
+    return s->sm.at == SCHEDULING_READY || s->opts.embedded
+               ? NULL
+               : "the scheduler does not know all objects yet";
 }
 
 bool scheduling_leads(const struct scheduling *s)
@@ -667,8 +711,8 @@ void scheduling_status(struct scheduling *s, struct buf *to)
         "\"scheduler\":{\"ready\":%s,\"leads\":%s,\"nodes\":%zu,\"pods\":%zu,\"active\":%zu,"
         "\"backoff\":%zu,\"unschedulable\":%zu,\"gated\":%zu,\"binding\":%zu,\"attempts\":%llu,"
         "\"scheduled\":%llu,\"errors\":%llu,\"preemptions\":%llu",
-        s->is_ready ? "true" : "false", s->leads ? "true" : "false", n.nodes, n.pods,
-        n.queue.active, n.queue.backoff, n.queue.unschedulable, n.queue.gated, n.binding,
+        s->sm.at == SCHEDULING_READY ? "true" : "false", s->leads ? "true" : "false", n.nodes,
+        n.pods, n.queue.active, n.queue.backoff, n.queue.unschedulable, n.queue.gated, n.binding,
         (unsigned long long)n.attempts, (unsigned long long)n.scheduled,
         (unsigned long long)n.errors, (unsigned long long)n.preemptions);
     add_plugins(s, to);

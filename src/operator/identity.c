@@ -48,7 +48,8 @@ struct identity {
     struct identity_token *token;   /* TOKEN; NULL: none */
     struct list due;                /* on ids->due, until due_ms */
     uint64_t due_ms;
-    struct list waits, listeners, told; /* told: on ids->told while a notification is due */
+    struct list waits, listeners;
+    struct list change; /* on ids->changes while a notification is due */
     uint32_t group_at, owner_at, owner_uid_at;
     uint8_t at; /* enum identity_at */
     bool create;
@@ -59,9 +60,9 @@ struct identity {
 struct identities {
     struct identities_opts opts;
     struct map map; /* "namespace:account", from the user's name */
-    struct list due, told;
+    struct list due, changes;
     struct timer timer; /* for the earliest of due */
-    struct defer tell;
+    struct defer notify;
     size_t calls;
     bool closed;
     uint64_t token_requests, created;
@@ -134,14 +135,14 @@ static void free_identity(struct identity *id)
 
 /* ---------------------------------------------------------------- notifications */
 
-static void on_tell(struct defer *d)
+static void on_notify(struct defer *d)
 {
-    struct identities *ids = container_of(d, struct identities, tell);
+    struct identities *ids = container_of(d, struct identities, notify);
     struct list *node, *waiting;
     struct list round;
-    list_move_all(&ids->told, &round);
+    list_move_all(&ids->changes, &round);
     while ((node = list_pop_front(&round))) {
-        struct identity *id = list_entry(node, struct identity, told);
+        struct identity *id = list_entry(node, struct identity, change);
         struct err why = id->err ? *id->err : (struct err){ 0 };
         int r = id->at == AT_FAILED ? why.code : 0;
         struct list waits;
@@ -159,11 +160,11 @@ static void on_tell(struct defer *d)
     }
 }
 
-static void tell(struct identity *id)
+static void notify_later(struct identity *id)
 {
-    if (!list_is_linked(&id->told))
-        list_push_back(&id->ids->told, &id->told);
-    defer_start(id->ids->opts.loop, &id->ids->tell, on_tell);
+    if (!list_is_linked(&id->change))
+        list_push_back(&id->ids->changes, &id->change);
+    defer_start(id->ids->opts.loop, &id->ids->notify, on_notify);
 }
 
 /* ---------------------------------------------------------------- one timer */
@@ -228,7 +229,7 @@ static void become_ready(struct identity *id)
     if (mended)
         log_info("identity works again", "account=%s/%s", namespace_of(id), account_of(id));
     if (mended || !list_is_empty(&id->waits))
-        tell(id);
+        notify_later(id);
 }
 
 static void fail(struct identity *id, int code, const char *doing, const char *why)
@@ -245,7 +246,7 @@ static void fail(struct identity *id, int code, const char *doing, const char *w
                  err_text(id->err));
     id->at = AT_FAILED;
     set_due(id, loop_now_ms(id->ids->opts.loop) + MIN(wait, (uint64_t)IDENTITY_RETRY_MAX_MS));
-    tell(id);
+    notify_later(id);
 }
 
 /* Fail with the message of a Status response, else with the HTTP status. */
@@ -274,7 +275,7 @@ static void take_account(struct identity *id, const struct json *account)
     }
 }
 
-static void take_token(struct identity *id, const struct json *request)
+static void set_token(struct identity *id, const struct json *request)
 {
     enum { LEAST_LIFE_S = 60 }; /* of any token: avoids fetching one for each request */
     struct str token = json_get_str(json_getc(request, "status"), "token");
@@ -326,7 +327,7 @@ static void on_answer(struct identity *id, int status, const struct json *answer
         return;
     case AT_FETCHING:
         if (good) {
-            take_token(id, answer);
+            set_token(id, answer);
         } else if (status == 404 && id->create && id->failures == 0) {
             id->failures++; /* the account was deleted: create it at once the first time */
             id->at = AT_ASKING;
@@ -445,7 +446,7 @@ struct identities *identities_new(const struct identities_opts *opts)
     struct identities *ids = xnew(struct identities);
     ids->opts = *opts;
     list_init(&ids->due);
-    list_init(&ids->told);
+    list_init(&ids->changes);
     ids->map.borrows_keys = true;
     return ids;
 }
@@ -457,7 +458,7 @@ void identities_close(struct identities *ids)
     assert(ids->map.n == 0);
     ids->closed = true;
     timer_stop(ids->opts.loop, &ids->timer);
-    defer_cancel(&ids->tell);
+    defer_cancel(&ids->notify);
     if (ids->calls == 0)
         free_identities(ids);
 }
@@ -522,7 +523,7 @@ void identity_unref(struct identity *id)
     assert(list_is_empty(&id->waits) && list_is_empty(&id->listeners));
     (void)map_del(&id->ids->map, key_of(id));
     clear_due(id);
-    list_remove(&id->told);
+    list_remove(&id->change);
     id->gone = true;
     if (id->asking) /* on_end() frees it */
         exchange_cancel(id->asking->call);

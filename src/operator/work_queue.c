@@ -157,6 +157,7 @@ static struct work_queue_space *space_ref(struct work_queues *qs, struct str nam
 
 static void space_unref(struct work_queues *qs, struct work_queue_space *s)
 {
+    assert(s->n_refs > 0);
     if (--s->n_refs > 0)
         return;
     (void)map_del(&qs->spaces, s->name);
@@ -213,14 +214,18 @@ static void table_add(struct keys *k, struct work_item *item)
         table_resize(k, k->cap ? k->cap * 2 : TABLE_MIN);
     table_put(k, item);
     k->n_keys++;
+    assert(k->n_keys < k->cap); /* a search ends at a free slot */
 }
 
 /* Backward-shift deletion, as in base/map. */
 static void table_del(struct keys *k, const struct work_item *item)
 {
     uint32_t mask = k->cap - 1, hole = item->hash & mask;
-    while (k->table[hole] != item)
+    assert(k->n_keys > 0);
+    while (k->table[hole] != item) {
+        assert(k->table[hole]);
         hole = (hole + 1) & mask;
+    }
     for (uint32_t at = (hole + 1) & mask; k->table[at]; at = (at + 1) & mask) {
         uint32_t home = k->table[at]->hash & mask;
         if (((at - home) & mask) < ((at - hole) & mask))
@@ -265,7 +270,9 @@ static void wait_set(struct work_queue *q, struct work_item *item, uint64_t soft
 {
     struct keys *k = q->keys;
     struct wait w = { soft_us, hard_us, item };
+    assert(soft_us <= hard_us);
     if (item->wait_at) {
+        assert(k->waits.p[item->wait_at - 1].item == item);
         k->waits.p[item->wait_at - 1] = w;
         heap_fix(&by_hard_end, NULL, &k->waits, item->wait_at);
     } else {
@@ -284,6 +291,7 @@ static void wait_remove(struct work_queue *q, struct work_item *item)
     struct keys *k = q->keys;
     if (item->wait_at == 0)
         return;
+    assert(item->wait_at <= k->waits.n && k->waits.p[item->wait_at - 1].item == item);
     item->wait_reasons = 0;
     item->is_result_wait = false;
     heap_remove(&by_hard_end, NULL, &k->waits, item->wait_at);
@@ -316,7 +324,7 @@ static struct keys *keys_new(struct work_queue *q)
 
 static void keys_drop(struct work_queue *q)
 {
-    assert(!q->keys->waits.p && q->keys->timer.heap_at == 0);
+    assert(!q->keys->waits.p && q->keys->timer.heap_at == 0 && q->keys->n_keys == 0);
     free(q->keys->table);
     free(q->keys);
     q->keys = AT_REST;
@@ -357,8 +365,21 @@ static int item_of(struct work_queue *q, struct work_key key, enum work_reason r
     return 0;
 }
 
+/*
+ * A key has one of three reasons to exist, and is on at most one list: it is ready, it runs, or it
+ * waits. A wait may go on beside the other two.
+ */
+static void item_assert(const struct work_item *item)
+{
+    assert(item->is_ready || item->is_running || item->wait_at > 0);
+    assert(!(item->is_ready && item->is_running));
+    assert(!item->is_again || item->is_running);
+    assert(list_is_linked(&item->node) == (item->is_ready || item->is_running));
+}
+
 static void item_free(struct work_queue *q, struct work_item *item)
 {
+    assert(!item->is_ready && q->qs->n_keys > 0);
     wait_remove(q, item);
     list_remove(&item->node);
     table_del(q->keys, item);
@@ -372,6 +393,7 @@ static void item_free(struct work_queue *q, struct work_item *item)
 
 static void make_ready(struct work_queue *q, struct work_item *item, bool at_front)
 {
+    assert(!item->is_ready && !item->is_running && !list_is_linked(&item->node));
     item->is_ready = true;
     q->keys->n_ready[item->priority]++;
     if (at_front)
@@ -384,6 +406,7 @@ static void make_ready(struct work_queue *q, struct work_item *item, bool at_fro
 
 static void leave_ready(struct work_queue *q, struct work_item *item)
 {
+    assert(item->is_ready && q->keys->n_ready[item->priority] > 0);
     item->is_ready = false;
     q->keys->n_ready[item->priority]--;
     list_remove(&item->node);
@@ -413,6 +436,7 @@ static void item_add(struct work_queue *q, struct work_item *item, uint32_t reas
     if (item->is_running) {
         item->is_again = true;
         q->keys->n_again++;
+        assert(q->keys->n_again <= q->keys->n_running);
         return;
     }
     make_ready(q, item, false);
@@ -449,6 +473,7 @@ static void on_timer(struct work_timer *t, uint64_t now_us)
         struct work_item *item = q->keys->waits.p[0].item;
         uint32_t reasons = item->wait_reasons;
         enum work_priority priority = item->wait_priority;
+        assert(item->wait_at == 1);
         wait_remove(q, item);
         item_add(q, item, reasons, priority, now_us);
     }
@@ -579,6 +604,8 @@ struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_
     if (p == 0)
         return NULL;
     struct work_item *item = list_first(&q->keys->ready[p - 1], struct work_item, node);
+    item_assert(item);
+    assert(item->priority == p - 1 && !item->is_again);
     leave_ready(q, item);
     if (item->is_result_wait) {
         wait_remove(q, item);
@@ -591,6 +618,7 @@ struct work_item *work_queue_take(struct work_queue *q, uint64_t now_us, uint64_
     item->began_us = now_us;
     list_push_back(&q->keys->running, &item->node);
     q->keys->n_running++;
+    assert(q->keys->n_running <= q->keys->n_keys);
     if (ret_waited_us)
         *ret_waited_us = now_us > item->added_us ? now_us - item->added_us : 0;
     return item;
@@ -610,6 +638,7 @@ static uint64_t failure_delay_us(struct work_queue *q, struct work_item *item, u
 /* The item was added while it ran: make it ready, or delay it so that other events are merged. */
 static void run_again(struct work_queue *q, struct work_item *item, bool at_front, uint64_t now_us)
 {
+    assert(item->is_again && q->keys->n_again > 0);
     item->is_again = false;
     q->keys->n_again--;
     uint64_t due_us = item->added_us + q->debounce_us;
@@ -625,7 +654,8 @@ static void run_again(struct work_queue *q, struct work_item *item, bool at_fron
 uint64_t work_queue_finish(struct work_queue *q, struct work_item *item, enum work_end end,
                            uint64_t delay_us, uint64_t now_us)
 {
-    assert(item->is_running);
+    item_assert(item);
+    assert(item->is_running && q->keys->n_running > 0);
     item->is_running = false;
     list_remove(&item->node);
     q->keys->n_running--;

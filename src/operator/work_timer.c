@@ -27,6 +27,7 @@ void work_timers_set(struct work_timers *ts, struct work_timer *t, uint64_t soft
                      uint64_t hard_us)
 {
     assert(soft_us <= hard_us && hard_us != WORK_NEVER && t->run);
+    assert(!t->heap_at || ts->heap.p[t->heap_at - 1] == t);
     t->soft_us = soft_us;
     t->hard_us = hard_us;
     if (t->heap_at)
@@ -39,7 +40,9 @@ void work_timers_clear(struct work_timers *ts, struct work_timer *t)
 {
     if (t->heap_at == 0)
         return;
+    assert(t->heap_at <= ts->heap.n && ts->heap.p[t->heap_at - 1] == t);
     heap_remove(&by_hard_end, NULL, &ts->heap, t->heap_at);
+    assert(t->heap_at == 0);
     if (ts->heap.n == 0)
         vec_fini(&ts->heap);
 }

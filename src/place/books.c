@@ -83,6 +83,7 @@ static void candidate_join(struct place_books *b, uint32_t node)
 static void candidate_leave(struct place_books *b, uint32_t node)
 {
     uint32_t at = b->nodes.p[node].candidate_at, last = b->candidates.p[b->candidates.n - 1];
+    assert(at < b->candidates.n && b->candidates.p[at] == node);
     b->candidates.p[at] = last;
     b->nodes.p[last].candidate_at = at;
     b->candidates.n--;
@@ -101,6 +102,7 @@ static void class_leave(struct place_books *b, uint32_t node)
     const struct place_node *n = &b->nodes.p[node];
     struct node_list *l = &b->classes[n->class];
     uint32_t last = l->p[l->n - 1];
+    assert(n->class_at < l->n && l->p[n->class_at] == node);
     l->p[n->class_at] = last;
     b->nodes.p[last].class_at = n->class_at;
     l->n--;
@@ -122,6 +124,7 @@ int place_node_add(struct place_books *b, const struct place_amounts *capacity, 
     uint32_t node;
     if (b->unused.n) {
         node = b->unused.p[--b->unused.n];
+        assert(!b->nodes.p[node].present);
     } else if (b->nodes.n < PLACE_NODES_MAX) {
         node = (uint32_t)b->nodes.n;
         vec_push(&b->nodes, (struct place_node){ 0 });
@@ -137,6 +140,7 @@ int place_node_add(struct place_books *b, const struct place_amounts *capacity, 
     class_join(b, node);
     b->n_present++;
     b->generation++;
+    assert(b->n_present + b->unused.n == b->nodes.n && b->candidates.n <= b->n_present);
     return (int)node;
 }
 
@@ -148,6 +152,7 @@ void place_node_remove(struct place_books *b, uint32_t node)
     node_fini(n);
     *n = (struct place_node){ .present = false };
     vec_push(&b->unused, node);
+    assert(b->n_present > 0);
     b->n_present--;
     b->generation++;
 }
@@ -403,6 +408,7 @@ void place_tally_sub(struct place_tally *t, uint32_t node, uint32_t n)
     if (!tally_has(t, at, node))
         return;
     n = MIN(n, t->p[at].n);
+    assert(t->total >= n);
     t->total -= n;
     t->p[at].n -= n;
     if (t->p[at].n > 0)

@@ -118,8 +118,10 @@ static void free_op(struct calls_op *op)
     list_remove(&op->node);
     gate_ask_cancel(op->query);
     slab_free(op->shared);
-    if (op->kind == OP_UNARY || op->kind == OP_STREAM)
+    if (op->kind == OP_UNARY || op->kind == OP_STREAM) {
+        assert(!op->exchange || !op->exchange->call);
         free_exchange(op->exchange);
+    }
     slab_free(op);
 }
 
@@ -368,6 +370,7 @@ static void on_end(void *arg, int r, const struct err *err)
         free_op(op);
         return;
     }
+    assert(c->running > 0);
     c->running--;
     if (op->kind == OP_STREAM && x->status) {
         if (is_g1_watch(op) && x->status != 200)
@@ -398,6 +401,7 @@ static void start_exchange(struct calls_op *op)
                                 .body = str_n(x->body, x->body_n),
                                 .timeout_ms = CALLS_REQUEST_TIMEOUT_MS };
     struct err err = { 0 };
+    assert(!x->call && c->running < CALLS_REQUESTS_MAX);
     c->running++;
     if (transport_start(c->transport, &req, &exchange_events, op, &x->call, &err) < 0) {
         c->running--;
@@ -563,6 +567,7 @@ static void on_may_go_on(void *arg, int r, bool allowed, const struct err *err)
     struct calls_op *op = arg;
     struct arena a = { 0 };
     struct target t;
+    assert(op->calls && op->shared);
     op->query = NULL;
     op->shared->asked_ms = loop_now_ms(op->calls->env->loop);
     if (r < 0 || allowed || op->ended)
@@ -626,6 +631,7 @@ static void on_may_watch(void *arg, int r, bool allowed, const struct err *err)
     struct calls_op *op = arg;
     struct arena a = { 0 };
     struct target t;
+    assert(op->calls && op->shared && !op->sub);
     op->query = NULL;
     op->shared->asked_ms = loop_now_ms(op->calls->env->loop);
     parse_shared(&a, op->shared, &t);
@@ -642,6 +648,7 @@ static void on_may_watch(void *arg, int r, bool allowed, const struct err *err)
 
 static void begin_watch(struct calls_op *op, const struct target *t)
 {
+    assert(!op->shared && !op->query);
     op->kind = OP_WATCH;
     op->sub = NULL;
     if (!op->calls->gate || !gate_user(op->calls->gate)) {
@@ -877,6 +884,7 @@ static void drop_op(struct calls_op *op)
             free_op(op);
             return;
         }
+        assert(c->running > 0);
         c->running--;
         exchange_cancel(op->exchange->call);
         return;

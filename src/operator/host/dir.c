@@ -391,7 +391,7 @@ static int read_file(struct dir_reading *in, const char *path, struct err *err)
         return r;
     r = yaml_parse_all(&in->to->arena, buf_str(&text), &opts, &in->docs, err);
     if (r >= 0 && in->repeated)
-        r = err_set(err, E_INVALID, "key '%s' stands there twice", in->repeated);
+        r = err_set(err, E_INVALID, "key '%s' occurs twice", in->repeated);
     if (r >= 0)
         r = read_documents(in, err);
     free(in->repeated);

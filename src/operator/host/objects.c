@@ -281,8 +281,8 @@ struct cond_value {
 };
 
 /* forbidden: buffer for a message. */
-static void judge(const struct operator_view *v, const struct v1_summary *v1,
-                  char forbidden[FORBIDDEN_MAX], struct cond_value ret[COND_COUNT])
+static void conditions_of(const struct operator_view *v, const struct v1_summary *v1,
+                          char forbidden[FORBIDDEN_MAX], struct cond_value ret[COND_COUNT])
 {
     const char *reason = v->reason, *message = v->message, *degraded = v->message;
     bool running = v->phase == OPERATOR_RUNNING, preparing = v->phase == OPERATOR_PREPARING;
@@ -449,7 +449,7 @@ static void write_status(struct host_objects_entry *e)
     if (v.v1)
         v1_get_summary(v.v1, &v1);
     char forbidden[FORBIDDEN_MAX] = "";
-    judge(&v, &v1, forbidden, conds);
+    conditions_of(&v, &v1, forbidden, conds);
     bool forbidden_is_new = conds[COND_FORBIDDEN].reason && e->conds[COND_FORBIDDEN] != COND_TRUE;
     bool limit_is_new = conds[COND_LIMITED].reason && e->conds[COND_LIMITED] != COND_TRUE;
     struct json *patch = json_new_object(&a), *status = json_obj(&a, patch, "status");

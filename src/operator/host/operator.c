@@ -9,6 +9,7 @@
 #include "guest/guest_log.h"
 #include "operator/host/operator_plan.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -177,6 +178,8 @@ static void end_instance(struct operator* o)
     struct operator_instance *run = &o->run;
     if (!run->guest)
         return;
+    assert(run->gate && run->plan && run->module);
+    assert(run->abi == GUEST_ABI_V1 ? o->v1 && !run->calls : run->calls != NULL);
     identity_unlisten(&o->trouble);
     if (run->abi == GUEST_ABI_V1)
         v1_detach(o->v1);
@@ -508,6 +511,7 @@ static void attach(struct operator* o, struct operator_instance *run)
                               .on_limited = on_limited,
                               .on_denied = on_denied,
                               .arg = o };
+    assert(!run->gate && !o->identity);
     run->gate = gate_new(&gate);
     o->identity = identity;
     if (run->abi == GUEST_ABI_V1) {
@@ -582,6 +586,7 @@ static void take_over(struct operator* o)
 {
     struct err err = { 0 };
     const char *reason;
+    assert(o->module && !o->removed && !o->os->standby);
     scoped(module_unref_scoped) struct module *m = take_ptr(&o->module);
     keep_good(o);
     if (start_instance(o, o->spec, m, &reason, &err) < 0) {
@@ -637,6 +642,7 @@ static void return_to_good(struct operator* o)
 
 static void free_operator(struct operator* o)
 {
+    assert(o->removed && !o->get);
     list_remove(&o->change);
     list_remove(&o->wait);
     list_remove(&o->ready);
@@ -706,6 +712,7 @@ static void on_module(struct module *m, int r, const struct err *cause, void *ar
     struct operator* o = arg;
     struct operators *os = o->os;
     struct err err = cause ? *cause : (struct err){ 0 };
+    assert(os->n_getting > 0);
     o->get = NULL;
     os->n_getting--;
     schedule(os); /* a waiting operator can compile now, or closing can end */
@@ -740,6 +747,7 @@ static void get_module(struct operator* o)
 {
     struct err err = { 0 };
     bool is_file = o->spec->from == MODULE_FROM_FILE;
+    assert(!o->get && !o->removed && !list_is_linked(&o->wait));
     if (o->fd < 0)
         o->fd = module_source_again(o->source, &err);
     struct module_want want = { .tenant = str_of(namespace_of(o)) };
@@ -758,19 +766,17 @@ static void get_module(struct operator* o)
         refuse(o, r == -ENOENT ? "ModuleNotFound" : "ModuleInvalid", &err);
 }
 
-static void take_fd_of_source(struct operator* o, int fd)
+/*
+ * A version of the module: the one that begin() has opened, one that had to be fetched first, or a
+ * later one.
+ */
+static void on_source_module(void *arg, int fd)
 {
+    struct operator* o = arg;
     drop_fd(o);
     o->fd = fd;
     if (!o->get && !list_is_linked(&o->wait))
         get_module(o);
-}
-
-/* Another version of the module, or the first one if it had to be fetched. */
-static void on_source_module(void *arg, int fd)
-{
-    struct operator* o = arg;
-    take_fd_of_source(o, fd);
 }
 
 static void on_source_trouble(void *arg, const char *reason, const struct err *err)
@@ -795,6 +801,8 @@ static void pause_operator(struct operator* o)
 static void begin(struct operator* o)
 {
     struct err err = { 0 };
+    assert(!o->get && !o->removed);
+    list_remove(&o->wait); /* it waited with the module of an earlier start */
     module_unref(take_ptr(&o->module));
     module_source_close(take_ptr(&o->source));
     drop_fd(o);
@@ -807,7 +815,7 @@ static void begin(struct operator* o)
     struct module_origin origin = operator_plan_origin(o->spec);
     int fd = module_source_open(o->os->opts.sources, &origin, &source_ops, o, &o->source, &err);
     if (fd >= 0)
-        take_fd_of_source(o, fd);
+        on_source_module(o, fd);
     else if (fd == -EMFILE && o->os->n_getting)
         list_push_back(&o->os->waiting, &o->wait);
     else if (fd != -EAGAIN)
@@ -820,6 +828,8 @@ static void finish_close(struct operators *os)
 {
     void (*closed)(void *) = os->closed;
     void *arg = os->closed_arg;
+    assert(os->map.n == 0 && !timer_is_armed(&os->disk));
+    assert(list_is_empty(&os->changes) && list_is_empty(&os->waiting) && list_is_empty(&os->ready));
     map_fini(&os->map);
     free(os);
     if (closed)
@@ -994,7 +1004,6 @@ int operators_apply(struct operators *os, struct operator_spec *spec, struct err
         o->restart = true;
         module_get_cancel(o->get); /* its callback applies the new spec */
     } else {
-        list_remove(&o->wait);
         begin(o);
     }
     return 0;

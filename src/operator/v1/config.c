@@ -13,8 +13,8 @@ struct v1_config {
     struct object_sub *sub;
     bool synced, is_there, is_forbidden;
     bool was_synced;
-    uint64_t hash; /* of the values; 0: absent */
-    uint64_t told; /* the hash at the last on_change, or the first hash */
+    uint64_t hash;     /* of the values; 0: absent */
+    uint64_t reported; /* the hash at the last on_change, or the first hash */
 };
 
 struct config_read {
@@ -45,8 +45,8 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     c->hash = now ? cached_object_content_hash(now) : 0;
     if (!c->synced)
         return;
-    bool changed = c->hash != c->told;
-    c->told = c->hash;
+    bool changed = c->hash != c->reported;
+    c->reported = c->hash;
     if (type != OBJECT_UPDATED)
         state_changed(c);
     if (changed)
@@ -56,10 +56,10 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
 static void on_synced(void *arg, uint64_t rv)
 {
     struct v1_config *c = arg;
-    bool changed = c->was_synced && c->hash != c->told;
+    bool changed = c->was_synced && c->hash != c->reported;
     c->synced = c->was_synced = true;
     c->is_forbidden = false;
-    c->told = c->hash;
+    c->reported = c->hash;
     state_changed(c);
     if (changed)
         c->cs->opts.on_change(c->cs->opts.arg, (size_t)(c - c->cs->configs));

@@ -217,7 +217,7 @@ static int read_watch_predicate(struct bind *b, const struct bind_field *f, cons
 {
     struct predicate *p = NULL;
     if (reader_of(b)->role == WATCH_CACHE)
-        return BIND_FAIL(b, "a cache wakes nobody, so it has no predicate");
+        return BIND_FAIL(b, "a cache wakes no controller, so it has no predicate");
     reader_of(b)->n_predicates = 0;
     int r = read_predicate(b, v, &p);
     if (r >= 0)

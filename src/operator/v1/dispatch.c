@@ -80,6 +80,7 @@ void dispatch_operator_free(struct dispatch_operator *o)
         if (o->instances[i].state == INSTANCE_ACTIVE)
             dispatch_set_inactive(o, &o->instances[i], INSTANCE_NONE, 0);
     }
+    assert(o->n_active == 0 && o->n_parked == 0);
     if (o->heap_at)
         dispatch_startable_remove(o);
     for (unsigned i = 0; i < o->n_controllers; i++)
@@ -104,16 +105,16 @@ void dispatch_set_weight(struct dispatch_operator *o, unsigned weight)
     o->weight = weight;
 }
 
-static struct dispatch_controller take_controller(struct dispatch_operator *o, const char *name)
+static struct dispatch_controller reuse_controller(struct dispatch_operator *o, const char *name)
 {
     for (unsigned i = 0; i < o->n_controllers; i++) {
         struct dispatch_controller *c = &o->controllers[i];
         if (!c->name || strcmp(c->name, name) != 0)
             continue;
-        struct dispatch_controller taken = *c;
-        taken.name = name;
+        struct dispatch_controller kept = *c;
+        kept.name = name;
         *c = (struct dispatch_controller){ 0 };
-        return taken;
+        return kept;
     }
     return (struct dispatch_controller){ .name = name };
 }
@@ -128,7 +129,7 @@ int dispatch_declare(struct dispatch_operator *o,
     struct dispatch_controller *now = slab_alloc(n * sizeof *now);
     for (size_t i = 0; i < n; i++) {
         const struct dispatch_controller_opts *opts = &controllers[i];
-        now[i] = take_controller(o, opts->name);
+        now[i] = reuse_controller(o, opts->name);
         now[i].concurrency = MAX(MIN(opts->concurrency, instances), 1);
         const struct work_queue_opts q = {
             .name = now[i].name,

@@ -95,11 +95,11 @@ struct dispatch_ops {
     /* End an instance that is no longer needed; for dispatch it is gone when this returns. */
     void (*instance_end)(void *arg, unsigned instance);
     /*
-     * Continue a first list or resync, or begin it (anew): add at most `room` of its keys with
+     * Continue a first list or resync, or begin it (is_new): add at most `room` of its keys with
      * WORK_LOW by dispatch_add(), inside this call. Returns whether there are more. NULL: never
      * called.
      */
-    bool (*refill)(void *arg, unsigned controller, bool anew, size_t room);
+    bool (*refill)(void *arg, unsigned controller, bool is_new, size_t room);
     /*
      * CPU time of an instance's guest so far. NULL: elapsed time until the result counts instead.
      */
@@ -158,7 +158,7 @@ int dispatch_add_after(struct dispatch_operator *o, unsigned controller, struct 
                        enum work_reason reason, enum work_priority priority, uint64_t delay_ms,
                        struct err *err);
 /*
- * Work through a list from its beginning: ops.refill is called, the first time with `anew`,
+ * Work through a list from its beginning: ops.refill is called, the first time with `is_new`,
  * whenever few keys of low priority wait. So a first list never queues more than DISPATCH_REFILL
  * keys.
  */

@@ -95,6 +95,7 @@ static uint64_t cpu_us_of(const struct dispatch_operator *o, const struct dispat
 
 static void set_active(struct dispatch_operator *o, struct dispatch_instance *in, uint64_t now)
 {
+    assert(in->state == INSTANCE_IDLE && !in->is_parked && o->d->n_active < DISPATCH_ACTIVE_MAX);
     in->state = INSTANCE_ACTIVE;
     in->is_parked = false;
     in->parked_us = 0;
@@ -110,6 +111,8 @@ static void set_active(struct dispatch_operator *o, struct dispatch_instance *in
 void dispatch_set_inactive(struct dispatch_operator *o, struct dispatch_instance *in,
                            enum instance_state state, uint64_t now)
 {
+    assert(in->state == INSTANCE_ACTIVE && o->n_active > 0 && o->d->n_active > 0);
+    assert(in->is_parked ? o->n_parked > 0 : o->d->n_busy > 0);
     if (in->is_parked)
         o->n_parked--;
     else
@@ -169,7 +172,7 @@ void dispatch_start_one(struct dispatch_operator *o, uint64_t now)
 {
     for (unsigned i = 0; i < o->n_instances; i++) {
         struct dispatch_instance *in = &o->instances[i];
-        if (!dispatch_may_tell(in, now))
+        if (!dispatch_may_configure(in, now))
             continue;
         in->config = (uint8_t)__builtin_ctz(in->configs);
         in->configs &= (uint16_t)(in->configs - 1);
@@ -185,6 +188,7 @@ void dispatch_start_one(struct dispatch_operator *o, uint64_t now)
     o->next_controller = ((unsigned)at + 1) % o->n_controllers;
     in->controller = (uint8_t)at;
     in->item = work_queue_take(c->queue, now, &waited_us);
+    assert(in->item && work_queue_running(c->queue) <= c->concurrency);
     if (!c->counts)
         c->counts = xnew(struct dispatch_counts);
     histogram_add(&dispatch_times_kind, &c->counts->queued, waited_us);
@@ -265,6 +269,7 @@ static void end(struct dispatch_operator *o, struct dispatch_instance *in,
 {
     uint64_t now = o->d->now_us();
     struct work_item *item = in->item;
+    assert(in->state == INSTANCE_ACTIVE && next != INSTANCE_ACTIVE);
     struct dispatch_controller *c = item ? &o->controllers[in->controller] : NULL;
     uint64_t parked_us = in->parked_us + (in->is_parked ? now - in->since_us : 0);
     result->instance = instance_number(o, in);
@@ -330,6 +335,7 @@ void dispatch_instance_ready(struct dispatch_operator *o, unsigned instance)
 {
     assert(instance < o->n_instances);
     struct dispatch_instance *in = &o->instances[instance];
+    assert(in->state == INSTANCE_ACTIVE || (!in->item && !in->is_parked));
     if (in->state == INSTANCE_IDLE || in->state == INSTANCE_ACTIVE)
         return;
     in->state = INSTANCE_IDLE;
@@ -371,6 +377,7 @@ void dispatch_parked(struct dispatch_operator *o, unsigned instance, bool parked
     if (in->state != INSTANCE_ACTIVE || in->is_parked == parked)
         return;
     uint64_t now = o->d->now_us();
+    assert(parked ? o->d->n_busy > 0 : o->n_parked > 0);
     in->is_parked = parked;
     if (parked) {
         in->since_us = now;

@@ -107,7 +107,7 @@ void dispatch_pump_later(struct dispatch *d);
 /* Add CPU time that the operator has used, or subtract time that it did not use. */
 void dispatch_charge(struct dispatch_operator *o, int64_t us);
 void dispatch_startable_remove(struct dispatch_operator *o);
-bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now);
+bool dispatch_may_configure(const struct dispatch_instance *in, uint64_t now);
 struct dispatch_instance *dispatch_idle_instance(struct dispatch_operator *o);
 /*
  * The controller whose next key is first: highest priority, round robin among equals. -1: none.

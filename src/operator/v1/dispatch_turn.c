@@ -51,6 +51,7 @@ static const struct heap_kind by_vtime = { sizeof(struct dispatch_operator *), o
 static void startable_add(struct dispatch_operator *o)
 {
     struct dispatch *d = o->d;
+    assert(!o->heap_at && !o->holds && o->n_instances > 0);
     o->vtime = MAX(o->vtime, d->vtime > CREDIT_US ? d->vtime - CREDIT_US : 0);
     heap_push(&by_vtime, NULL, &d->startable, o);
 }
@@ -58,6 +59,7 @@ static void startable_add(struct dispatch_operator *o)
 void dispatch_startable_remove(struct dispatch_operator *o)
 {
     struct dispatch *d = o->d;
+    assert(o->heap_at && o->heap_at <= d->startable.n && d->startable.p[o->heap_at - 1] == o);
     heap_remove(&by_vtime, NULL, &d->startable, o->heap_at);
     if (d->startable.n == 0)
         vec_fini(&d->startable);
@@ -73,7 +75,7 @@ void dispatch_charge(struct dispatch_operator *o, int64_t us)
 
 /* ---- startable operators ---- */
 
-bool dispatch_may_tell(const struct dispatch_instance *in, uint64_t now)
+bool dispatch_may_configure(const struct dispatch_instance *in, uint64_t now)
 {
     return in->state == INSTANCE_IDLE && in->configs && in->config_after_us <= now;
 }
@@ -113,7 +115,7 @@ static bool can_start(struct dispatch_operator *o, uint64_t now)
     if (o->holds)
         return false;
     for (unsigned i = 0; i < o->n_instances; i++) {
-        if (dispatch_may_tell(&o->instances[i], now))
+        if (dispatch_may_configure(&o->instances[i], now))
             return true;
     }
     return o->n_active < DISPATCH_ACTIVE_PER_OPERATOR && dispatch_idle_instance(o) &&
@@ -159,6 +161,7 @@ static void scale_up(struct dispatch_operator *o, uint64_t now)
         return;
     struct err err = { 0 };
     struct dispatch_instance *in = &o->instances[number];
+    assert(in->state == INSTANCE_NONE && !in->item);
     *in = (struct dispatch_instance){ .state = INSTANCE_COMING, .since_us = now };
     if (o->ops->instance_start(o->arg, number, &err) >= 0)
         return;
@@ -198,6 +201,8 @@ void dispatch_update(struct dispatch_operator *o)
         startable_add(o);
     else if (!can && o->heap_at)
         dispatch_startable_remove(o);
+    assert((o->heap_at != 0) == can);
+    assert(o->n_parked <= o->n_active && o->n_active <= o->n_instances);
     if (!list_is_linked(&o->growth_node) && wants_growth(o, now))
         list_push_back(&d->growths, &o->growth_node);
     if (o->n_active == 0 && o->drained && !list_is_linked(&o->drain_node))
@@ -279,6 +284,7 @@ void dispatch_on_operator_timer(struct work_timer *t, uint64_t now)
             continue;
         if (in->since_us + (uint64_t)DISPATCH_INSTANCE_IDLE_MS * 1000 > now)
             continue;
+        assert(!in->item && !in->is_parked);
         *in = (struct dispatch_instance){ .state = INSTANCE_NONE };
         o->ops->instance_end(o->arg, i);
     }
@@ -309,9 +315,9 @@ static void refill(struct dispatch_operator *o)
         struct dispatch_controller *c = &o->controllers[i];
         if (!wants_list(c))
             continue;
-        bool anew = c->is_list_new;
+        bool is_new = c->is_list_new;
         c->is_list_new = false;
-        bool has_more = o->ops->refill(o->arg, i, anew, DISPATCH_REFILL - low_depth(c));
+        bool has_more = o->ops->refill(o->arg, i, is_new, DISPATCH_REFILL - low_depth(c));
         /* The callback may have requested a new list meanwhile. */
         c->has_list = has_more || c->is_list_new;
     }
@@ -348,6 +354,7 @@ static void on_pump(struct defer *defer)
 {
     struct dispatch *d = container_of(defer, struct dispatch, pump);
     uint64_t now = d->now_us();
+    assert(!d->in_pump);
     d->in_pump = true;
     /* Run all timers that may run by now, since we are awake. */
     (void)work_timers_run(work_queues_timers(d->queues), now);
@@ -355,6 +362,7 @@ static void on_pump(struct defer *defer)
     run_growths(d, now);
     run_starts(d, now);
     d->in_pump = false;
+    assert(d->n_busy <= d->n_active);
     bool has_room = d->n_busy < d->max_busy && d->n_active < DISPATCH_ACTIVE_MAX;
     if ((d->startable.n > 0 && has_room) || !list_is_empty(&d->growths) ||
         !list_is_empty(&d->drained))

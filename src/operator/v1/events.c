@@ -143,6 +143,7 @@ static uint64_t hash_of(const struct v1_events_report *rep)
 
 static void free_series(struct events *ev, struct v1_events_series *s)
 {
+    assert(ev->n_series > 0);
     list_remove(&s->node);
     ev->n_series--;
     free(s->namespace);
@@ -193,6 +194,7 @@ static void on_end(void *arg, int r, const struct err *err)
     struct events *ev = w->ev;
     if (!ev)
         return;
+    assert(ev->n_writes > 0);
     list_remove(&w->node);
     ev->n_writes--;
     struct v1_events_series *s = find_series(ev, w->hash);
@@ -225,6 +227,7 @@ static bool send_write(struct events *ev, const char *method, struct str target,
         ev->stats.failed++;
         return false;
     }
+    assert(ev->n_writes < EVENTS_IN_FLIGHT_MAX); /* take_token() */
     struct v1_events_write *w = xnew(struct v1_events_write);
     w->ev = ev;
     w->hash = hash;

@@ -52,7 +52,7 @@ struct interests {
     int (*may)(void *arg, struct str path, struct err *err);
     void (*on_change)(void *arg);
     void *arg;
-    struct defer tell;
+    struct defer notify;
     struct controller *controllers;
     struct interests_watch watches[];
 };
@@ -68,9 +68,9 @@ const char *v1_watch_state_name(enum watch_state state)
 
 /* ---------------------------------------------------------------- states */
 
-static void on_tell(struct defer *d)
+static void on_notify(struct defer *d)
 {
-    struct interests *cs = container_of(d, struct interests, tell);
+    struct interests *cs = container_of(d, struct interests, notify);
     cs->on_change(cs->arg); /* may free cs: nothing after this line */
 }
 
@@ -133,7 +133,7 @@ static void move(struct interests_watch *w, enum watch_state state, const char *
     w->why = why[0] ? xstrdup(why) : NULL;
     if (w->declared->role != WATCH_CACHE)
         update_hold(&cs->controllers[w->declared->controller]);
-    defer_start(cs->env->loop, &cs->tell, on_tell);
+    defer_start(cs->env->loop, &cs->notify, on_notify);
 }
 
 /* ---------------------------------------------------------------- walks */
@@ -197,8 +197,9 @@ static void walk_feed(struct controller *c, const struct interests_watch *primar
     }
 }
 
-bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room)
+bool interests_refill(struct interests *cs, unsigned controller, bool is_new, size_t room)
 {
+    assert(controller < cs->declaration->n_controllers);
     struct controller *c = &cs->controllers[controller];
     const struct interests_watch *primary = watch_of(c, 0);
     room = MIN(room, (size_t)DISPATCH_REFILL);
@@ -210,7 +211,7 @@ bool interests_refill(struct interests *cs, unsigned controller, bool anew, size
         c->walk->is_for_all = true; /* these include keys of mapped objects */
     }
     struct interests_walk *walk = c->walk;
-    if (anew)
+    if (is_new)
         rewind_walk(walk);
     for (; walk->feed < primary->n_feeds; walk->feed++) {
         const struct object_sub *sub = primary->feeds[walk->feed].sub;
@@ -325,6 +326,7 @@ static void finish_sync(struct interests_watch *w)
             return;
     const struct declaration_watch *declared = w->declared;
     bool again = w->was_synced;
+    assert(w->n_feeds > 0 && !w->query);
     move(w, WATCH_SYNCED, "");
     if (declared->role == WATCH_FOR)
         begin_walk(&w->cs->controllers[declared->controller], WORK_INITIAL, false);
@@ -435,6 +437,7 @@ static int subscribe(struct interests_watch *w, const struct discovery_kind *kin
     if (r < 0)
         return r;
     size_t n = kind->namespaced && d->n_namespaces ? d->n_namespaces : 1;
+    assert(!w->feeds && w->n_feeds == 0 && !w->query);
     w->feeds = slab_alloc(n * sizeof *w->feeds);
     w->n_feeds = n;
     w->namespaced = kind->namespaced;
@@ -494,6 +497,7 @@ static void find_later(struct interests_watch *w, enum watch_state state, const 
 static void on_missing(struct kind_query *q, const struct err *err)
 {
     struct interests_watch *w = container_of(q, struct watch_query, base)->watch;
+    assert(w->query == q && w->n_feeds == 0);
     move(w, WATCH_WAITING, err_text(err));
 }
 
@@ -501,6 +505,7 @@ static void on_found(struct kind_query *q, const struct discovery_kind *kind)
 {
     struct interests_watch *w = container_of(q, struct watch_query, base)->watch;
     struct err err = { 0 };
+    assert(w->query == q);
     w->query = NULL;
     int r = subscribe(w, kind, &err);
     if (r >= 0) {
@@ -564,7 +569,7 @@ void interests_free(struct interests *cs)
         timer_stop(cs->env->loop, &cs->controllers[i].resync);
         free_walk(cs->controllers[i].walk);
     }
-    defer_cancel(&cs->tell);
+    defer_cancel(&cs->notify);
     slab_free(cs->controllers);
     slab_free(cs);
 }

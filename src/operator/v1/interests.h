@@ -63,7 +63,7 @@ int interests_start(const struct interests_opts *opts, struct interests **ret, s
 void interests_free(struct interests *cs);
 
 /* For dispatch_ops.refill. */
-bool interests_refill(struct interests *cs, unsigned controller, bool anew, size_t room);
+bool interests_refill(struct interests *cs, unsigned controller, bool is_new, size_t room);
 /*
  * Queue every known key at once, with low priority: called before these watches end and others
  * replace them, so that deletions in between are not missed.

@@ -57,7 +57,7 @@ static uint64_t now_us(void)
     return clock_mono_ns() / 1000;
 }
 
-static void tell(struct v1_trace *t, struct buf *step, bool is_end)
+static void emit(struct v1_trace *t, struct buf *step, bool is_end)
 {
     (void)buf_add_cstr(step, "}\n");
     if (!buf_ok(step))
@@ -104,7 +104,7 @@ void trace_begin(struct v1_trace *t, struct trace_clock *clock, const struct tra
     add_task(&step, a->task);
     (void)buf_printf(&step, ",\"state\":\"%s\",\"payloadBytes\":%zu", guest_state_name(a->state),
                      a->payload_bytes);
-    tell(t, &step, false);
+    emit(t, &step, false);
 }
 
 /* "GET /api/v1/...", or the call's name and its target. */
@@ -146,7 +146,7 @@ void trace_call_end(struct v1_trace *t, const struct trace_clock *clock, int64_t
     add_text(&step, "call", str_of(clock->call ? clock->call : ""));
     (void)buf_printf(&step, ",\"tookUs\":%" PRIu64 ",\"value\":%" PRId64 ",\"bytes\":%zu",
                      now_us() - clock->call_us, value, bytes);
-    tell(t, &step, false);
+    emit(t, &step, false);
 }
 
 void trace_post(struct v1_trace *t, const struct trace_clock *clock, const char *call,
@@ -158,7 +158,7 @@ void trace_post(struct v1_trace *t, const struct trace_clock *clock, const char 
     (void)buf_printf(&step, "{\"event\":\"post\",\"atUs\":%" PRIu64, now_us() - clock->began_us);
     add_text(&step, "call", str_of(call));
     add_text(&step, "what", what);
-    tell(t, &step, false);
+    emit(t, &step, false);
 }
 
 void trace_end(struct v1_trace *t, struct trace_clock *clock, const struct dispatch_result *r)
@@ -176,5 +176,5 @@ void trace_end(struct v1_trace *t, struct trace_clock *clock, const struct dispa
     (void)buf_printf(&step, ",\"trapped\":%s,\"workUs\":%" PRIu64 ",\"busyUs\":%" PRIu64,
                      r->trapped ? "true" : "false", r->work_us, r->busy_us);
     clock->began_us = 0;
-    tell(t, &step, true);
+    emit(t, &step, true);
 }

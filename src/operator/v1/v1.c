@@ -200,7 +200,7 @@ static void free_last(struct v1 *v)
     free(take_ptr(&v->last));
 }
 
-static int tell_dispatch(struct v1 *v, const struct declaration *d, struct err *err)
+static int declare_controllers(struct v1 *v, const struct declaration *d, struct err *err)
 {
     struct dispatch_controller_opts opts[DECLARATION_MAX_CONTROLLERS];
     for (size_t i = 0; i < d->n_controllers; i++) {
@@ -231,7 +231,7 @@ static int put_in_force(struct v1 *v, struct declaration *d, struct err *err)
         interests_queue_all(v->calls.interests);
     identity_wait_cancel(&v->identity_wait);
     end_watches(v);
-    int r = tell_dispatch(v, d, err);
+    int r = declare_controllers(v, d, err);
     if (r < 0)
         return r;
     if (d != v->declaration) {
@@ -377,7 +377,8 @@ static int on_object(void *arg, unsigned controller, struct work_key key, struct
     return sub ? object_sub_write(sub, key.namespace, key.name, to) : -ENOENT;
 }
 
-static int hand_over(struct v1_instance *in, uint64_t token, struct str payload, struct err *err)
+static int activate_guest(struct v1_instance *in, uint64_t token, struct str payload,
+                          struct err *err)
 {
     struct v1 *v = in->v;
     struct work_task task;
@@ -407,7 +408,7 @@ static void on_object_read(void *arg, int r, const struct object_result *res,
         dispatch_add_object(whole, r >= 0 && res->n ? res->items[0] : STR(""), &payload);
     if (payload.n && buf_ok(&payload))
         whole = buf_str(&payload);
-    if (hand_over(in, s->token, whole, &err) < 0)
+    if (activate_guest(in, s->token, whole, &err) < 0)
         guest_fail(in->guest, &err);
 }
 
@@ -419,12 +420,13 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     struct work_task task;
     unsigned controller = 0;
     struct object_sub *sub = NULL;
+    assert(!in || !in->start); /* one activation at a time */
     if (!in || !in->guest)
         return err_set(err, -ESTALE, "the guest is gone");
     if (lacks_object && dispatch_current(v->dispatch, instance, &controller, &task))
         sub = primaries(v, controller, task.key.namespace);
     if (!sub)
-        return hand_over(in, token, payload, err);
+        return activate_guest(in, token, payload, err);
     struct object_query query = { .namespace = task.key.namespace,
                                   .name = task.key.name,
                                   .view = OBJECT_FULL };
@@ -435,7 +437,7 @@ static int on_activate(void *arg, unsigned instance, uint64_t token, struct str 
     memcpy(s->payload, payload.p, payload.n);
     if (object_sub_get(sub, &query, on_object_read, s, &s->read, NULL) < 0) {
         free(s);
-        return hand_over(in, token, payload, err); /* the guest can read it itself */
+        return activate_guest(in, token, payload, err); /* the guest can read it itself */
     }
     in->start = s;
     return 0;
@@ -468,6 +470,7 @@ static int on_instance_start(void *arg, unsigned number, struct err *err)
 static void end_more(struct v1 *v, unsigned number)
 {
     struct v1_instance *in = take_ptr(&v->more[number - 1]);
+    assert(in && in->number == number);
     drop_work(in);
     declaration_unref(in->declared);
     guest_free(in->guest);
@@ -491,10 +494,10 @@ static void on_activated(struct guest *g, uint64_t token, uint32_t incarnation, 
     guest_expect(g, due_ms == WORK_NEVER ? 0 : due_ms);
 }
 
-static bool on_refill(void *arg, unsigned controller, bool anew, size_t room)
+static bool on_refill(void *arg, unsigned controller, bool is_new, size_t room)
 {
     struct v1 *v = arg;
-    return v->is_watching && interests_refill(v->calls.interests, controller, anew, room);
+    return v->is_watching && interests_refill(v->calls.interests, controller, is_new, room);
 }
 
 /* ---------------------------------------------------------------- parked calls */

@@ -5,10 +5,12 @@
  */
 #include "sched/cache/internal.h"
 
+#include <assert.h>
 #include <errno.h>
 
 void assumed_begin(struct sched_cache *c, struct sched_pod *mine, bool is_bound)
 {
+    assert(mine->node_name && !map_has(&c->assumed, mine->o.uid));
     struct assumed_pod *a = xnew(struct assumed_pod);
     a->pod = mine;
     a->is_bound = is_bound;
@@ -28,6 +30,7 @@ int sched_cache_assume(struct sched_cache *c, const struct sched_pod *pod, struc
     if (r < 0)
         return r;
     assumed_begin(c, sched_pod_clone(c->words, pod, node), false);
+    assert(c->assumed.n <= c->objects[SCHED_POD].n);
     return 0;
 }
 

@@ -36,6 +36,7 @@ void sched_cache_free(struct sched_cache *c)
 {
     if (!c)
         return;
+    assert(c->assumed.n <= c->objects[SCHED_POD].n);
     map_each (m, &c->assumed)
         free(m->value);
     map_fini(&c->assumed);
@@ -72,6 +73,9 @@ struct sched_cache *sched_cache_copy(const struct sched_cache *c)
             (void)sched_cache_put(copy, &c->by_index.p[i]->info.node->o, NULL, NULL);
     for (const struct sched_node_info *i = c->oldest; i; i = i->newer)
         copy_pods(copy, c, i);
+    assert(copy->assumed.n == c->assumed.n);
+    assert(copy->objects[SCHED_POD].n == c->objects[SCHED_POD].n);
+    assert(copy->objects[SCHED_NODE].n == c->objects[SCHED_NODE].n);
     for (size_t kind = 0; kind < SCHED_KIND_COUNT; kind++) {
         if (kind == SCHED_POD || kind == SCHED_NODE)
             continue;
@@ -87,6 +91,7 @@ struct sched_cache *sched_cache_copy(const struct sched_cache *c)
 static struct sched_object *replace(struct map *m, struct sched_object *o)
 {
     struct sched_object *old = map_del(m, sched_object_key(o));
+    assert(!old || old->kind == o->kind);
     (void)map_put(m, sched_object_key(o), o);
     return old;
 }
@@ -175,6 +180,7 @@ uint32_t sched_cache_claim_pods(const struct sched_cache *c, struct str key)
 
 void cache_take_pod(struct sched_cache *c, struct sched_pod *pod)
 {
+    assert(pod->node_name && !pod->is_done);
     struct sched_object *old = replace(&c->objects[SCHED_POD], &pod->o);
     assert(!old);
     nodes_add_pod(c, pod);
@@ -187,6 +193,7 @@ struct sched_object *cache_drop_pod(struct sched_cache *c, const struct sched_po
     struct sched_object *o = map_del(&c->objects[SCHED_POD], sched_object_key(&pod->o));
     assert(o == &pod->o);
     assumed_end(c, pod->o.uid);
+    assert(c->assumed.n <= c->objects[SCHED_POD].n);
     nodes_remove_pod(c, pod);
     count_claims(c, pod, -1);
     c->kind_generation[SCHED_POD]++;

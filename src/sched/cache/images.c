@@ -13,6 +13,7 @@ static void image_add(struct sched_cache *c, const struct sched_image *image)
         (void)map_put(&c->images, intern_str(s->name), s);
     }
     s->nodes++;
+    assert(s->nodes > 0);
 }
 
 static void image_free(struct sched_cache *c, struct cache_image_state *s)
@@ -24,7 +25,7 @@ static void image_free(struct sched_cache *c, struct cache_image_state *s)
 static void image_remove(struct sched_cache *c, const struct sched_image *image)
 {
     struct cache_image_state *s = map_get(&c->images, intern_str(image->name));
-    assert(s);
+    assert(s && s->nodes > 0);
     if (--s->nodes > 0)
         return;
     (void)map_del(&c->images, intern_str(s->name));

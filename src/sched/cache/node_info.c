@@ -40,22 +40,23 @@ static void add_amounts(struct sched_node_info *n, const struct sched_pod *pod)
 }
 
 /* Returns false if the sum has saturated and must be computed again. */
-static bool take(int64_t *from, int64_t v)
+static bool subtract(int64_t *from, int64_t v)
 {
     if (*from == INT64_MAX)
         return false;
+    assert(v >= 0 && *from >= v); /* it was added before */
     *from -= v;
     return true;
 }
 
-static bool take_scalar(struct intern_table *w, struct sched_amounts *from,
-                        const struct sched_scalar *s)
+static bool subtract_scalar(struct intern_table *w, struct sched_amounts *from,
+                            const struct sched_scalar *s)
 {
     uint32_t i = 0;
     while (i < from->n_scalars && from->scalars[i].name != s->name)
         i++;
-    assert(i < from->n_scalars);
-    if (!take(&from->scalars[i].value, s->value))
+    assert(i < from->n_scalars && from->scalars[i].value >= s->value); /* only pods were added */
+    if (!subtract(&from->scalars[i].value, s->value))
         return false;
     if (from->scalars[i].value == 0) {
         intern_unref(w, from->scalars[i].name);
@@ -66,17 +67,17 @@ static bool take_scalar(struct intern_table *w, struct sched_amounts *from,
     return true;
 }
 
-static void take_amounts(struct intern_table *w, struct sched_node_info *n,
-                         const struct sched_pod *pod)
+static void subtract_amounts(struct intern_table *w, struct sched_node_info *n,
+                             const struct sched_pod *pod)
 {
-    bool known = take(&n->requested.milli_cpu, pod->requests.milli_cpu);
-    known &= take(&n->requested.memory, pod->requests.memory);
-    known &= take(&n->requested.ephemeral, pod->requests.ephemeral);
-    known &= take(&n->nonzero_milli_cpu, pod->nonzero_milli_cpu);
-    known &= take(&n->nonzero_memory, pod->nonzero_memory);
+    bool known = subtract(&n->requested.milli_cpu, pod->requests.milli_cpu);
+    known &= subtract(&n->requested.memory, pod->requests.memory);
+    known &= subtract(&n->requested.ephemeral, pod->requests.ephemeral);
+    known &= subtract(&n->nonzero_milli_cpu, pod->nonzero_milli_cpu);
+    known &= subtract(&n->nonzero_memory, pod->nonzero_memory);
     for (uint32_t i = 0; i < pod->requests.n_scalars; i++)
         if (pod->requests.scalars[i].value > 0)
-            known &= take_scalar(w, &n->requested, &pod->requests.scalars[i]);
+            known &= subtract_scalar(w, &n->requested, &pod->requests.scalars[i]);
     if (known)
         return;
     sched_amounts_fini(w, &n->requested);
@@ -104,13 +105,13 @@ static void add_port(struct sched_node_info *n, const struct sched_port *port)
     intern_ref(port->ip);
 }
 
-static void take_port(struct intern_table *w, struct sched_node_info *n,
-                      const struct sched_port *port)
+static void remove_port(struct intern_table *w, struct sched_node_info *n,
+                        const struct sched_port *port)
 {
     uint32_t i = 0;
     while (i < n->n_ports && !is_same_port(&n->ports[i].port, port))
         i++;
-    assert(i < n->n_ports);
+    assert(i < n->n_ports && n->ports[i].pods > 0);
     if (--n->ports[i].pods > 0)
         return;
     intern_unref(w, n->ports[i].port.ip);
@@ -159,11 +160,15 @@ static void insert_pod(struct sched_node_info *n, const struct sched_pod *pod)
         at = n->n_with_required_anti++;
     }
     n->pods[at] = pod;
+    assert(n->n_with_required_anti <= n->n_with_affinity && n->n_with_affinity <= n->n_pods);
 }
 
 static void extract_pod(struct sched_node_info *n, uint32_t at)
 {
     const struct sched_pod *pod = n->pods[at];
+    assert(at < n->n_pods);
+    assert((at < n->n_with_affinity) == has_affinity(pod));
+    assert((at < n->n_with_required_anti) == has_required_anti(pod));
     if (has_required_anti(pod)) {
         n->pods[at] = n->pods[--n->n_with_required_anti];
         at = n->n_with_required_anti;
@@ -193,9 +198,9 @@ static void remove_at(struct intern_table *w, struct sched_node_info *n, uint32_
 {
     const struct sched_pod *pod = n->pods[at];
     extract_pod(n, at);
-    take_amounts(w, n, pod);
+    subtract_amounts(w, n, pod);
     for (uint32_t i = 0; i < pod->n_ports; i++)
-        take_port(w, n, &pod->ports[i]);
+        remove_port(w, n, &pod->ports[i]);
     n->generation++;
     sched_object_unref(w, (void *)pod);
 }

@@ -22,6 +22,7 @@ static void unlink_entry(struct sched_cache *c, struct sched_node_info *n)
     else if (c->oldest == n)
         c->oldest = n->newer;
     n->newer = n->older = NULL;
+    assert(!c->newest == !c->oldest && (!c->newest || !c->newest->newer));
 }
 
 /* Marks the node as changed just now. */
@@ -37,6 +38,8 @@ static void touch(struct sched_cache *c, struct sched_node_info *n)
     else
         c->oldest = n;
     c->newest = n;
+    assert(!n->newer && !c->oldest->older);
+    assert(!n->older || n->older->generation < n->generation);
 }
 
 const struct sched_node_info *sched_cache_newest(const struct sched_cache *c)
@@ -55,6 +58,7 @@ static void list_update(node_list *list, const struct sched_node_info *n, uint32
         vec_push(list, n);
         *at = (uint32_t)list->n;
     } else {
+        assert(*at <= list->n && list->p[*at - 1] == n);
         const struct sched_node_info *last = list->p[--list->n];
         list->p[*at - 1] = last;
         struct node_entry *moved = entry_of(last);
@@ -66,6 +70,7 @@ static void list_update(node_list *list, const struct sched_node_info *n, uint32
 static void lists_update(struct sched_cache *c, struct node_entry *e)
 {
     const struct sched_node_info *n = &e->info;
+    assert(n->n_with_required_anti <= n->n_with_affinity && n->n_with_affinity <= n->n_pods);
     list_update(&c->with_affinity, n, &e->in_affinity, n->node && n->n_with_affinity > 0);
     list_update(&c->with_required_anti, n, &e->in_required_anti,
                 n->node && n->n_with_required_anti > 0);
@@ -116,8 +121,9 @@ static void order_remove(struct sched_cache *c, struct node_entry *e)
     struct cache_zone *z = zone_find(o, e->zone);
     size_t i = 0;
     assert(z);
-    while (z->nodes.p[i] != &e->info)
+    while (i < z->nodes.n && z->nodes.p[i] != &e->info)
         i++;
+    assert(i < z->nodes.n);
     vec_remove(&z->nodes, i);
     if (z->nodes.n == 0) {
         vec_fini(&z->nodes);
@@ -137,6 +143,7 @@ static void order_make(struct node_order *o)
     for (size_t i = 0; left > 0; i++)
         vec_each (z, &o->zones)
             if (i < z->nodes.n) {
+                assert(z->nodes.p[i]->node);
                 vec_push(&o->nodes, z->nodes.p[i]);
                 left--;
             }
@@ -147,6 +154,7 @@ const struct sched_node_info *const *sched_cache_nodes(const struct sched_cache 
 {
     if (c->order->is_stale)
         order_make(c->order);
+    assert(c->order->nodes.n == c->objects[SCHED_NODE].n);
     *ret_n = c->order->nodes.n;
     return c->order->nodes.p;
 }
@@ -178,14 +186,17 @@ static void entry_release(struct sched_cache *c, struct node_entry *e)
 {
     if (e->info.node || e->info.n_pods > 0)
         return;
+    assert(e->info.index == UINT32_MAX && !e->in_affinity && !e->in_required_anti);
     (void)map_del(&c->entries, intern_str(e->name));
     entry_free(c, e);
 }
 
 static void index_take(struct sched_cache *c, struct node_entry *e)
 {
+    assert(e->info.index == UINT32_MAX);
     if (c->free_indices.n > 0) {
         e->info.index = c->free_indices.p[--c->free_indices.n];
+        assert(!c->by_index.p[e->info.index]);
         c->by_index.p[e->info.index] = e;
     } else {
         e->info.index = (uint32_t)c->by_index.n;
@@ -195,6 +206,7 @@ static void index_take(struct sched_cache *c, struct node_entry *e)
 
 static void index_give_back(struct sched_cache *c, struct node_entry *e)
 {
+    assert(e->info.index < c->by_index.n && c->by_index.p[e->info.index] == e);
     c->by_index.p[e->info.index] = NULL;
     vec_push(&c->free_indices, e->info.index);
     e->info.index = UINT32_MAX;
@@ -239,6 +251,7 @@ void nodes_put(struct sched_cache *c, const struct sched_node *node)
     const struct sched_node *before = e->info.node;
     images_change(c, before, node);
     e->info.node = sched_object_ref((void *)node);
+    assert(!before == (e->info.index == UINT32_MAX));
     if (!before) {
         index_take(c, e);
         order_add(c, e);

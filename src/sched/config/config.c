@@ -416,7 +416,8 @@ static void warn_without_effect(struct config_reader *rd)
     }
     at = fpath_child(NULL, STR("delayCacheUntilActive"));
     if (json_bool(json_getc(rd->root, "delayCacheUntilActive")))
-        config_warn(rd->warnings, &at, "has no effect: who does not lead keeps its cache");
+        config_warn(rd->warnings, &at,
+                    "has no effect: a scheduler that does not lead keeps its cache");
 }
 
 static bool set_has(const struct sched_config_set *set, struct str name)

@@ -19,6 +19,7 @@ void binding_unreserve(struct sched_attempt *a)
 {
     if (!a->host)
         return;
+    assert(!a->cycle.is_dry_run);
     for (unsigned i = a->profile->n_at[SCHED_AT_RESERVE]; i-- > 0;) {
         struct sched_plugin *p = a->profile->at[SCHED_AT_RESERVE][i];
         if (p->ops->unreserve)
@@ -37,6 +38,7 @@ static void binding_failed(struct sched_attempt *a, const struct sched_status *s
 {
     struct sched *s = a->s;
     bool rejected = sched_is_rejected(status);
+    assert(a->host && !a->waiting && !a->is_ready && sched_code(status) != SCHED_SUCCESS);
     binding_unreserve(a);
     const struct sched_pod *pod = sched_placed_pod(s, a->pod);
     lanes_forget(s, pod);
@@ -59,6 +61,7 @@ static void binding_failed(struct sched_attempt *a, const struct sched_status *s
 static void bound(struct sched_attempt *a)
 {
     struct sched *s = a->s;
+    assert(a->at == AT_BIND && a->host && !a->waiting && !a->is_ready);
     s->stats.scheduled++;
     sched_metrics_bound(a);
     lanes_bound(s, a->pod);
@@ -92,7 +95,7 @@ const char *sched_attempt_void_reason(const struct sched_attempt *a)
         return "another scheduler leads now";
     const struct sched_pending *p = sched_pending_of(s, &a->pod->o);
     if (!p || !str_eq(p->pod->o.uid, a->pod->o.uid))
-        return "pod was deleted or bound by somebody else";
+        return "pod was deleted or bound by another client";
     return NULL;
 }
 
@@ -101,6 +104,7 @@ const char *sched_attempt_void_reason(const struct sched_attempt *a)
 static void on_step_done(struct sched_step *step, const struct sched_status *status)
 {
     struct sched_attempt *a = container_of(step, struct sched_attempt, step);
+    assert(a->at != AT_PERMIT && a->waiting && !a->is_ready); /* a step ends once */
     if (a->lane) { /* which calls guests on its own thread only */
         a->status =
             status ? sched_status_of(&a->arena, status->code, status->reasons, status->n_reasons)
@@ -125,8 +129,10 @@ static const struct sched_status *step_failed(struct sched_attempt *a, const cha
                         point, STR_ARG(name), STR_ARG(sched_status_message(&a->arena, s)));
 }
 
-static void take(struct sched_attempt *a, const struct sched_status *status)
+/* The result of a step: SCHED_LATER, or how it ended. */
+static void set_result(struct sched_attempt *a, const struct sched_status *status)
 {
+    assert(!a->waiting);
     a->waiting = status == SCHED_LATER;
     a->status = a->waiting ? NULL : status;
 }
@@ -147,7 +153,7 @@ static bool next_pre_bind(struct sched_attempt *a)
         return false;
     struct sched_plugin *p = a->profile->at[SCHED_AT_PRE_BIND][a->next++];
     a->asked = p;
-    take(a, p->ops->pre_bind(p, &a->cycle, &a->step));
+    set_result(a, p->ops->pre_bind(p, &a->cycle, &a->step));
     if (a->waiting)
         announce(a);
     return true;
@@ -161,18 +167,18 @@ static bool next_bind(struct sched_attempt *a)
         fw->extenders->binds(fw->extenders_arg, a->pod)) {
         a->asked_extenders = true; /* Skip: all ignorable extenders have failed */
         a->asked = NULL;
-        take(a, fw->extenders->bind(fw->extenders_arg, &a->cycle, &a->step));
+        set_result(a, fw->extenders->bind(fw->extenders_arg, &a->cycle, &a->step));
         return true;
     }
     if (a->next >= a->profile->n_at[SCHED_AT_BIND])
         return false;
     struct sched_plugin *p = a->profile->at[SCHED_AT_BIND][a->next++];
     a->asked = p;
-    take(a, p->ops->bind(p, &a->cycle, &a->step));
+    set_result(a, p->ops->bind(p, &a->cycle, &a->step));
     return true;
 }
 
-SCHED_STATUS_CONST(nobody_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
+SCHED_STATUS_CONST(no_plugin_binds, SCHED_ERROR, "no Bind plugin has bound the pod");
 
 /* Runs until the attempt waits for a step, or has ended. */
 void binding_run(struct sched_attempt *a)
@@ -180,6 +186,7 @@ void binding_run(struct sched_attempt *a)
     while (!a->waiting) {
         enum sched_code code = sched_code(a->status);
         const char *reason;
+        assert(!a->is_ready && a->host);
         switch (a->at) {
         case AT_PERMIT:
             if (code != SCHED_SUCCESS) {
@@ -207,7 +214,7 @@ void binding_run(struct sched_attempt *a)
             a->next = 0;
             a->status = NULL;
             if (!next_bind(a)) {
-                binding_failed(a, &nobody_binds);
+                binding_failed(a, &no_plugin_binds);
                 return;
             }
             break;
@@ -227,7 +234,7 @@ void binding_run(struct sched_attempt *a)
                 return;
             }
             if (!next_bind(a)) {
-                binding_failed(a, &nobody_binds);
+                binding_failed(a, &no_plugin_binds);
                 return;
             }
             break;
@@ -259,13 +266,6 @@ static void duration_text(uint64_t ms, char out[64])
     (void)snprintf(out + n, 64 - n, "s");
 }
 
-static void on_permit_timeout(void *arg);
-
-static void permit_cancel_timer(struct sched_attempt *a)
-{
-    sched_cancel_after(a->s, on_permit_timeout, a);
-}
-
 static void on_permit_timeout(void *arg)
 {
     struct sched_attempt *a = arg;
@@ -286,6 +286,7 @@ static void on_permit_timeout(void *arg)
         }
         next = MIN(next, w->due_ms);
     }
+    assert(next > s->now_ms && next != UINT64_MAX); /* one plugin still waits */
     sched_after(s, next - s->now_ms, on_permit_timeout, a);
 }
 
@@ -304,10 +305,11 @@ const struct sched_pod *binding_waiting(struct sched *s, struct str uid)
 void binding_make_ready(struct sched_attempt *a, const struct sched_status *status)
 {
     struct sched *s = a->s;
+    assert(a->at == AT_PERMIT && a->waiting && !a->is_ready && s->n_waiting > 0);
     a->status = status;
     a->is_ready = true;
     s->n_waiting--;
-    permit_cancel_timer(a);
+    sched_cancel_after(s, on_permit_timeout, a);
     sched_metrics_permit(a, sched_code(status));
     list_remove(&a->node);
     list_push_back(a->lane ? &a->lane->ready : &s->ready, &a->node);
@@ -316,6 +318,7 @@ void binding_make_ready(struct sched_attempt *a, const struct sched_status *stat
 void binding_run_one(struct sched *s, struct list *ready)
 {
     struct sched_attempt *a = list_entry(list_pop_front(ready), struct sched_attempt, node);
+    assert(a->s == s && a->is_ready && a->waiting);
     list_push_back(&s->attempts, &a->node);
     a->is_ready = a->waiting = false;
     binding_run(a);
@@ -380,6 +383,7 @@ static void add_wait(struct sched_attempt *a, const struct sched_plugin *p, uint
     if (!a->permits)
         a->permits = arena_new_n(&a->arena, struct permit_wait, a->profile->n_at[SCHED_AT_PERMIT]);
     wait_ms = MIN(wait_ms, (uint64_t)PERMIT_MAX_MS);
+    assert(a->n_permits < a->profile->n_at[SCHED_AT_PERMIT]);
     a->permits[a->n_permits++] = (struct permit_wait){ a->s->now_ms + wait_ms, wait_ms, p };
 }
 
@@ -407,6 +411,7 @@ static const struct sched_status *run_permit(struct sched_attempt *a)
 void binding_start(struct sched_attempt *a)
 {
     struct sched *s = a->s;
+    assert(a->host && !a->waiting && !a->is_ready && a->n_permits == 0);
     a->step.done = on_step_done;
     const struct sched_status *status = run_permit(a);
     sched_metrics_point(a, SCHED_AT_PERMIT,

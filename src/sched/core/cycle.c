@@ -23,6 +23,7 @@ struct sched_attempt *sched_attempt_new(struct sched *s, const struct sched_prof
         struct arena arena = a->arena;
         *a = (struct sched_attempt){ .arena = arena };
     }
+    assert(profile >= s->set->profiles && profile < s->set->profiles + s->set->n);
     a->s = s;
     a->set = s->set;
     a->set->refs++;
@@ -45,6 +46,7 @@ struct sched_attempt *sched_attempt_new(struct sched *s, const struct sched_prof
 void sched_attempt_end(struct sched_attempt *a)
 {
     struct sched *s = a->s;
+    assert(s->n_attempts > 0);
     for (unsigned i = 0; i < a->profile->n_plugins; i++) {
         struct sched_plugin *p = a->profile->plugins[i];
         if (p->ops->end)
@@ -169,8 +171,8 @@ static void fit_error(struct search *f, struct sched_outcome *o)
                                           f->post_filter_message);
 }
 
-static void tell_decision(const struct search *f, const struct sched_pod *pod,
-                          const struct intern *node, const struct sched_outcome *o)
+static void report_decision(const struct search *f, const struct sched_pod *pod,
+                            const struct intern *node, const struct sched_outcome *o)
 {
     if (!f->observer || !f->observer->decided)
         return;
@@ -211,6 +213,7 @@ static void assume(struct search *f, const struct sched_node_info *node)
     struct sched *s = f->s;
     struct err err = { 0 };
     struct sched_outcome o;
+    assert(!a->host && !a->cycle.is_dry_run);
     a->host = intern_ref(node->node->name);
     a->cycle.node = a->host;
     int r = lanes_assume(s, a->pod, a->host, &err);
@@ -240,7 +243,7 @@ static void run_cycle(struct sched_attempt *a)
         fit_error(&f, &o);
     if (a->lane)
         node = lane_settle(a, node, &o);
-    tell_decision(&f, a->pod, node ? node->node->name : NULL, &o);
+    report_decision(&f, a->pod, node ? node->node->name : NULL, &o);
     if (node)
         assume(&f, node);
     else
@@ -263,6 +266,7 @@ static bool skips(struct sched *s, const struct sched_profile *profile, const st
 
 bool cycle_step(struct sched *s, struct sched_lane *lane)
 {
+    assert(s->running == lane && !s->is_ending);
     if (!s->is_synced || !s->leads)
         return false;
     const struct sched_queued *q =
@@ -292,9 +296,9 @@ bool sched_step(struct sched *s, uint64_t now_ms)
     return true;
 }
 
-/* One attempt that ends before Reserve. told: the pod that the observer gets at the end. */
+/* One attempt that ends before Reserve. shown: the pod that the observer gets at the end. */
 static void explain_as(struct sched *s, const struct sched_profile *profile,
-                       const struct sched_pod *pod, const struct sched_pod *told,
+                       const struct sched_pod *pod, const struct sched_pod *shown,
                        const struct sched_observer *observer, void *arg)
 {
     struct sched_attempt *a = sched_attempt_new(s, profile, pod);
@@ -308,7 +312,7 @@ static void explain_as(struct sched *s, const struct sched_profile *profile,
     const struct sched_node_info *node = choose(&f, &o);
     if (!node)
         fit_error(&f, &o);
-    tell_decision(&f, told, node ? node->node->name : NULL, &o);
+    report_decision(&f, shown, node ? node->node->name : NULL, &o);
     s->rng = rng;
     sched_attempt_end(a);
 }

@@ -184,7 +184,7 @@ struct known_images {
     struct list by_use; /* struct known_image, the last used at the end */
     size_t bytes, n_asked;
     /* the image whose event is being delivered to the queue; NULL: none */
-    const struct known_image *told;
+    const struct known_image *settling;
     struct log_rate complaints;
 };
 

@@ -37,6 +37,7 @@ static size_t size_of(const struct known_image *k)
 
 static void forget(struct known_images *m, struct known_image *k)
 {
+    assert(m->bytes >= size_of(k) && k != m->settling);
     map_del(&m->by_key, str_n(k->key, k->n_key));
     list_remove(&k->node);
     m->bytes -= size_of(k);
@@ -63,7 +64,7 @@ static void make_room(struct known_images *m)
         struct known_image *k = list_entry(node, struct known_image, node);
         if (m->by_key.n < IMAGES_MAX && m->bytes < IMAGES_MAX_BYTES)
             return;
-        if (!k->is_asked && k != m->told)
+        if (!k->is_asked && k != m->settling)
             forget(m, k);
     }
 }
@@ -77,9 +78,10 @@ static void on_settled(struct known_image *k)
     k->is_settled = true;
     if (s->is_ending)
         return;
-    s->images.told = k;
+    assert(!s->images.settling);
+    s->images.settling = k;
     sched_queue_event(s->queue, &event, s->now_ms);
-    s->images.told = NULL;
+    s->images.settling = NULL;
 }
 
 static void on_waited(void *arg)
@@ -108,6 +110,7 @@ static void on_layers(void *arg, int r, int status, struct str body, const struc
     struct known_images *m = &s->images;
     bool is_new = !k->is_settled;
     (void)status;
+    assert(k->is_asked && m->n_asked > 0);
     k->is_asked = false;
     m->n_asked--;
     sched_cancel_after(s, on_waited, k);
@@ -129,6 +132,7 @@ static void ask(struct known_image *k)
 {
     struct sched *s = k->s;
     struct sched_api_request rq = { .is_image = true, .target = str_n(k->key, k->n_key) };
+    assert(!k->is_asked && s->images.n_asked < IMAGES_ASKED_MAX);
     k->is_asked = true;
     k->asked_ms = s->now_ms;
     s->images.n_asked++;
@@ -210,10 +214,10 @@ static bool is_settled(void *arg, const struct sched_pod *pod, uint64_t wait_ms)
 static bool concerns(void *arg, const struct sched_pod *pod)
 {
     const struct sched *s = arg;
-    const struct known_image *told = s->images.told;
+    const struct known_image *settling = s->images.settling;
     scoped(buf_fini_scoped) struct buf space = BUF_INIT(BUF_MAX_DEFAULT);
-    for (uint32_t i = 0; i < pod->n_images && told && !pod->image_layers; i++)
-        if (str_eq(key_of_image(pod, i, &space), str_n(told->key, told->n_key)))
+    for (uint32_t i = 0; i < pod->n_images && settling && !pod->image_layers; i++)
+        if (str_eq(key_of_image(pod, i, &space), str_n(settling->key, settling->n_key)))
             return true;
     return false;
 }

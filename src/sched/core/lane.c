@@ -60,7 +60,7 @@ bool lane_is_behind(const struct sched_lane *l)
 
 /* ---- the log ---- */
 
-static void tell_plugins(const struct sched_profile *profile, const struct sched_event *event)
+static void notify_plugins(const struct sched_profile *profile, const struct sched_event *event)
 {
     for (unsigned k = 0; k < profile->n_plugins; k++) {
         struct sched_plugin *p = profile->plugins[k];
@@ -105,8 +105,8 @@ static void op_apply(struct sched_lane *l, struct lane_op *op)
         apply_to_cache(l->cache, op->type, op->object);
         break;
     case OP_EVENT:
-        tell_plugins(l->profile, &(struct sched_event){ op->event.resource, op->event.actions,
-                                                        op->event.before, op->object });
+        notify_plugins(l->profile, &(struct sched_event){ op->event.resource, op->event.actions,
+                                                          op->event.before, op->object });
         break;
     case OP_ANSWER:
         sched_api_call_end(op->answer.call, op->answer.r, op->answer.status, op->answer.body,
@@ -132,6 +132,7 @@ static void op_free(struct sched *s, struct lane_op *op)
 
 static struct lane_op *op_add(struct sched_lane *l, enum lane_op_type type)
 {
+    assert(lane_is_behind(l));
     struct lane_op *op = xnew(struct lane_op);
     op->type = type;
     list_push_back(&l->log, &op->node);
@@ -144,10 +145,12 @@ bool lane_sync(struct sched_lane *l)
     bool has_changed = !list_is_empty(&l->log);
     while (!list_is_empty(&l->log)) {
         struct lane_op *op = list_entry(list_pop_front(&l->log), struct lane_op, node);
+        assert(l->n_log > 0);
         l->n_log--;
         op_apply(l, op);
         op_free(l->s, op);
     }
+    assert(l->n_log == 0);
     return has_changed;
 }
 
@@ -210,7 +213,7 @@ void lane_event(struct sched_lane *l, const struct sched_profile *profile,
                 const struct sched_event *event)
 {
     if (!l || !lane_is_behind(l)) {
-        tell_plugins(profile, event);
+        notify_plugins(profile, event);
         return;
     }
     struct lane_op *op = op_add(l, OP_EVENT);
@@ -372,6 +375,7 @@ struct sched_lane *sched_lane_next(struct sched *s)
             struct sched_lane *l = set->envs[i].lane;
             if (!l || l->is_taken || !has_job(l))
                 continue;
+            assert(!l->is_in_job && list_is_empty(&l->log) && set->refs > 0);
             l->is_taken = true;
             set->refs++;
             return l;
@@ -407,6 +411,7 @@ bool sched_lane_run(struct sched_lane *l)
     } else if (may_pop(l)) {
         cycle_step(s, l);
     }
+    assert(s->running == l && l->is_in_job);
     (void)lane_sync(l);
     l->is_in_job = false;
     s->running = NULL;

@@ -111,8 +111,8 @@ void sched_publish_freed(struct sched *s, const struct sched_pod *pod,
     sched_publish_event(s, &event, check);
 }
 
-static void tell(struct sched *s, enum sched_resource resource, unsigned actions,
-                 const struct sched_object *before, const struct sched_object *after)
+static void publish(struct sched *s, enum sched_resource resource, unsigned actions,
+                    const struct sched_object *before, const struct sched_object *after)
 {
     if (resource == SCHED_RESOURCE_COUNT || actions == 0)
         return;
@@ -130,7 +130,7 @@ static bool is_not_above(void *arg, const struct sched_pod *pod)
  * Publishes that a nomination was removed: pods of at most its priority counted the pod on that
  * node.
  */
-static void tell_nomination_gone(struct sched *s, const struct sched_pod *pod)
+static void publish_nomination_end(struct sched *s, const struct sched_pod *pod)
 {
     sched_publish_freed(s, pod, &(struct sched_queue_check){ is_not_above, (void *)pod });
 }
@@ -161,12 +161,14 @@ static void pending_remove(struct sched *s, struct sched_pending *p, bool bound)
 {
     char space[KEY_MAX_BYTES];
     const struct sched_pod *pod = p->pod;
-    map_del(&s->pending, key_of(pod->o.namespace, pod->o.name, space));
+    struct sched_pending *removed =
+        map_del(&s->pending, key_of(pod->o.namespace, pod->o.name, space));
+    assert(removed == p);
     sched_queue_del(s->queue, pod->o.uid);
     if (!bound && sched_cache_is_assumed(s->view.cache, pod->o.uid))
         assumed_pod_goes(s, pod);
     else if (!bound && pod->nominated_node.n > 0)
-        tell_nomination_gone(s, pod);
+        publish_nomination_end(s, pod);
     sched_pending_free(s, p);
 }
 
@@ -183,11 +185,11 @@ static int put_assigned(struct sched *s, struct sched_pending *p, const struct s
         /* The replaced pod may be our own assumption: then it is new. */
         bool is_new = p || !old || !str_eq(old->uid, pod->o.uid);
         if (is_new && old && !str_eq(old->uid, pod->o.uid))
-            tell(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
+            publish(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
         if (is_new)
-            tell(s, SCHED_ON_ASSIGNED_POD, SCHED_ADD, NULL, &pod->o);
+            publish(s, SCHED_ON_ASSIGNED_POD, SCHED_ADD, NULL, &pod->o);
         else
-            tell(s, SCHED_ON_ASSIGNED_POD, sched_pod_changes(old, &pod->o), old, &pod->o);
+            publish(s, SCHED_ON_ASSIGNED_POD, sched_pod_changes(old, &pod->o), old, &pod->o);
     }
     sched_object_unref(s->words, old);
     return r;
@@ -226,7 +228,7 @@ static int put_pending(struct sched *s, struct sched_pending *p, const struct sc
     } else {
         r = sched_queue_put(s->queue, pod, s->now_ms, err);
         if (old->nominated_node.n > 0 && !str_eq(old->nominated_node, pod->nominated_node))
-            tell_nomination_gone(s, old);
+            publish_nomination_end(s, old);
     }
     sched_object_unref(s->words, (void *)old);
     return r;
@@ -240,7 +242,7 @@ static void del_pod(struct sched *s, struct str namespace, struct str name)
     struct sched_object *old = NULL;
     lanes_del(s, SCHED_POD, namespace, name, &old);
     if (old && !p)
-        tell(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
+        publish(s, SCHED_ON_ASSIGNED_POD, SCHED_DELETE, old, NULL);
     sched_object_unref(s->words, old);
 }
 
@@ -283,7 +285,7 @@ static int put_other(struct sched *s, const struct sched_object *o, struct err *
     unsigned actions = SCHED_ADD;
     if (old)
         actions = o->kind == SCHED_NODE ? sched_node_changes(old, o) : SCHED_UPDATE;
-    tell(s, resources[o->kind], actions, old, o);
+    publish(s, resources[o->kind], actions, old, o);
     sched_object_unref(s->words, old);
     return 0;
 }
@@ -313,7 +315,7 @@ void sched_del(struct sched *s, enum sched_kind kind, struct str namespace, stru
     struct sched_object *old = NULL;
     lanes_del(s, kind, namespace, name, &old);
     if (old)
-        tell(s, resources[kind], SCHED_DELETE, old, NULL);
+        publish(s, resources[kind], SCHED_DELETE, old, NULL);
     sched_object_unref(s->words, old);
 }
 

@@ -54,6 +54,7 @@ static void on_sent(void *arg, int r, int status, struct str body, const struct 
 {
     struct recorder_note *n = arg;
     struct sched *s = n->s;
+    assert(s->recorder.n_in_flight > 0);
     s->recorder.n_in_flight--;
     if (s->is_ending) {
         note_free(n);
@@ -81,6 +82,7 @@ static void send_next(struct sched *s)
     while (rec->n_in_flight < RECORDER_IN_FLIGHT_MAX && !list_is_empty(&rec->queue)) {
         struct recorder_note *n =
             list_entry(list_pop_front(&rec->queue), struct recorder_note, node);
+        assert(rec->n_queue > 0);
         rec->n_queue--;
         rec->n_in_flight++;
         struct sched_api_request rq = {

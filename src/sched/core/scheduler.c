@@ -49,6 +49,7 @@ uint64_t sched_tick(struct sched *s, uint64_t now_ms)
     s->now_ms = MAX(s->now_ms, now_ms);
     while (s->timers.n > 0 && s->timers.p[0].due_ms <= s->now_ms) {
         struct sched_timer t = s->timers.p[0];
+        assert(t.run);
         heap_remove(&by_due, NULL, &s->timers, 1);
         if (t.lane && lane_is_behind(t.lane))
             lane_timer(t.lane, t.run, t.arg);
@@ -120,6 +121,7 @@ static void cancel_calls(struct sched *s)
     while (!list_is_empty(&s->calls)) {
         struct api_call *call = list_first(&s->calls, struct api_call, node);
         list_remove(&call->node);
+        assert(call->s == s && s->is_ending);
         call->s = NULL;
         call->done(call->arg, -ECANCELED, 0, STR(""), &err);
         sched_profile_set_unref(call->set);
@@ -207,6 +209,7 @@ static bool allow_waiting_pod(struct sched_framework *f, struct str uid, struct 
 
 void sched_profile_set_unref(struct profile_set *set)
 {
+    assert(!set || set->refs > 0);
     if (!set || --set->refs > 0)
         return;
     list_remove(&set->node);
@@ -413,10 +416,12 @@ void sched_free(struct sched *s)
     s->is_ending = true;
     cancel_calls(s);
     free_attempts(s);
+    assert(s->n_attempts == 0 && s->by_uid.n == 0);
     cancel_calls(s); /* calls that plugins made at the end */
     recorder_fini(s);
     sched_patches_fini(s);
     sched_profile_set_unref(s->set);
+    assert(list_is_empty(&s->sets)); /* no attempt and no call holds one */
     sched_queue_free(s->queue);
     known_images_fini(s);
     map_each (e, &s->pending)

@@ -75,6 +75,7 @@ static struct str plugin_names(struct arena *a, const struct sched_profile *prof
 
 void search_reject(struct search *f, const struct sched_plugin *by, const struct sched_status *s)
 {
+    assert(by->position < SCHED_PLUGINS_MAX && sched_is_rejected(s));
     f->rejected_by |= UINT64_C(1) << by->position;
     if (s->code == SCHED_PENDING)
         f->pending_by |= UINT64_C(1) << by->position;
@@ -193,6 +194,7 @@ static size_t nodes_to_find(const struct search *f, size_t n)
 static void note_refusal(struct search *f, const struct sched_node_info *node,
                          const struct sched_status *status, struct str by)
 {
+    assert(f->n_statuses < f->a->view->scratch.cap);
     f->a->view->scratch.statuses[f->n_statuses++] = (struct sched_node_status){ node, status };
     if (f->observer && f->observer->refused)
         f->observer->refused(f->observer_arg, f->a->pod, node,
@@ -214,6 +216,7 @@ static void run_filters(struct search *f, const struct sched_node_info *const *n
         const struct sched_status *status =
             has_filters ? sched_filters_nominated(cycle, node, &by) : NULL;
         if (!status) {
+            assert(f->n_feasible < view->scratch.cap);
             view->scratch.feasible[f->n_feasible++] = node;
         } else if (sched_is_rejected(status)) {
             if (by)
@@ -248,6 +251,7 @@ static void run_extenders(struct search *f)
         f->n_feasible = 0;
         return;
     }
+    assert(f->n_feasible <= before); /* extenders only remove nodes */
     if (f->n_feasible == before)
         return;
     for (unsigned i = 0; i < f->a->profile->n_plugins; i++)
@@ -296,6 +300,7 @@ static const struct sched_node_info *const *nodes_of_set(struct search *f,
     }
     f->absent = sched_status(a, SCHED_UNRESOLVABLE, "node(s) didn't satisfy plugin(s) " STR_FMT,
                              STR_ARG(plugin_names(a, f->a->profile, pf->limited_by)));
+    assert(n <= f->n_all); /* PreFilter names each node once */
     *ret_n = n;
     return some;
 }

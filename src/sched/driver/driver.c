@@ -15,14 +15,40 @@
 
 #define PODS_WITHOUT_NODE "spec.nodeName="
 
+#define ANY_END (EDGE(DRIVER_FAILED) | EDGE(DRIVER_STOPPING))
+static const struct sm_state states[] = {
+    [DRIVER_ASLEEP] = { "asleep",
+                        EDGE(DRIVER_LOADING) | EDGE(DRIVER_STARTING) | EDGE(DRIVER_STOPPING) },
+    [DRIVER_LOADING] = { "loading", EDGE(DRIVER_STARTING) | ANY_END },
+    [DRIVER_STARTING] = { "starting", EDGE(DRIVER_LISTING) | ANY_END },
+    [DRIVER_LISTING] = { "listing", EDGE(DRIVER_SYNCED) | EDGE(DRIVER_STOPPING) },
+    [DRIVER_SYNCED] = { "synced", EDGE(DRIVER_STOPPING) },
+    [DRIVER_FAILED] = { "failed", EDGE(DRIVER_STOPPING) },
+    [DRIVER_STOPPING] = { "stopping", EDGE(DRIVER_DRAINING) },
+    [DRIVER_DRAINING] = { "draining", EDGE(DRIVER_ENDED) },
+    [DRIVER_ENDED] = { "ended", 0 },
+};
+
+void driver_assert_loop(const struct sched_driver *d)
+{
+    uv_thread_t self = uv_thread_self();
+    assert(uv_thread_equal(&self, &d->loop_thread));
+}
+
+static void move(struct sched_driver *d, enum driver_state to)
+{
+    driver_assert_loop(d);
+    sm_move(&d->sm, to);
+}
+
 bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins)
 {
     return config->n_extenders > 0 || (plugins && wplugins_count(plugins) > 0);
 }
 
-static void tell_ready(struct sched_driver *d)
+static void report_ready(struct sched_driver *d)
 {
-    if (d->is_ready || d->stopping)
+    if (d->is_ready || driver_is_stopping(d))
         return;
     d->is_ready = true;
     if (d->opts.on_ready)
@@ -31,9 +57,10 @@ static void tell_ready(struct sched_driver *d)
 
 void driver_has_all(struct sched_driver *d)
 {
+    move(d, DRIVER_SYNCED);
     driver_send(d, driver_message(MESSAGE_SYNCED, STR("")));
     log_info("scheduler knows the cluster", "");
-    tell_ready(d);
+    report_ready(d);
 }
 
 /* ---------------------------------------------------------------- leading */
@@ -76,7 +103,7 @@ static void start_leader(struct sched_driver *d)
 
 static void fail(struct sched_driver *d, const struct err *err)
 {
-    d->failed = true;
+    move(d, DRIVER_FAILED);
     log_error("scheduler cannot start", "%s", err_text(err));
     driver_stop_feeds(d);
     if (d->opts.on_failed)
@@ -101,6 +128,7 @@ static bool has_foreign(const struct sched_driver *d, const struct sched_config 
 static void begin_thread(struct sched_driver *d)
 {
     struct err err = { 0 };
+    move(d, DRIVER_STARTING);
     if (driver_thread_start(d, &err) < 0)
         fail(d, &err);
 }
@@ -108,9 +136,10 @@ static void begin_thread(struct sched_driver *d)
 static void on_loaded(struct wplugins *w, const struct err *err, void *arg)
 {
     struct sched_driver *d = arg;
+    assert(d->n_loading > 0 && !d->plugins);
     d->n_loading--;
     d->plugins = w;
-    if (d->stopping) {
+    if (driver_is_stopping(d)) {
         driver_continue_stop(d);
     } else if (!w) {
         fail(d, err);
@@ -124,9 +153,8 @@ static void on_loaded(struct wplugins *w, const struct err *err, void *arg)
 
 static void wake_up(struct sched_driver *d)
 {
-    if (d->awake || d->stopping || d->failed)
+    if (d->sm.at != DRIVER_ASLEEP)
         return;
-    d->awake = true;
     if (!d->opts.config)
         d->opts.config = d->config = d->opts.config_later(d->opts.arg);
     d->rate = (struct token_bucket){ 0 };
@@ -135,6 +163,7 @@ static void wake_up(struct sched_driver *d)
         begin_thread(d);
         return;
     }
+    move(d, DRIVER_LOADING);
     d->n_loading++;
     wplugins_load(d->plugin_host, d->loop, d->opts.config, false, on_loaded, d);
 }
@@ -168,7 +197,7 @@ static void on_sleeper_deleted(void *arg, struct str namespace, struct str name)
 
 static void on_sleeper_synced(void *arg)
 {
-    tell_ready(arg);
+    report_ready(arg);
 }
 
 static const struct reflector_ops sleeper_ops = { .on_object = on_sleeper_object,
@@ -197,8 +226,8 @@ static int fall_asleep(struct sched_driver *d, struct err *err)
 /* Pods whose schedulerName was unknown were not kept: list them again. */
 static void find_new_pods(struct sched_driver *d)
 {
-    struct reflector *pods = d->awake ? d->feeds[SCHED_POD].reflector : d->sleeper;
-    if (pods && !d->stopping)
+    struct reflector *pods = d->sm.at == DRIVER_ASLEEP ? d->sleeper : d->feeds[SCHED_POD].reflector;
+    if (pods && !driver_is_stopping(d))
         reflector_relist(pods);
 }
 
@@ -211,11 +240,11 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         wplugins_release(d->plugins);
         d->plugins = r->plugins;
         d->opts.config = r->config;
-        if (d->feeds_run && !d->stopping)
+        if (d->sm.at == DRIVER_LISTING || d->sm.at == DRIVER_SYNCED)
             driver_start_feeds(d);
         if (is_wider || r->rereads)
             find_new_pods(d);
-        if (r->rereads && d->feeds[SCHED_NODE].reflector && !d->stopping)
+        if (r->rereads && d->feeds[SCHED_NODE].reflector && !driver_is_stopping(d))
             reflector_relist(d->feeds[SCHED_NODE].reflector);
     } else {
         wplugins_release(r->plugins);
@@ -227,12 +256,13 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
 
 static void on_started(struct sched_driver *d, int r, const struct err *err)
 {
-    if (d->stopping)
+    if (driver_is_stopping(d))
         return;
     if (r < 0) {
         fail(d, err);
         return;
     }
+    move(d, DRIVER_LISTING);
     start_leader(d);
     driver_start_feeds(d);
 }
@@ -241,7 +271,9 @@ void driver_on_post(struct post *p)
 {
     struct sched_driver *d = container_of(p, struct sched_driver, post);
     struct list calls, questions, bound;
+    driver_assert_loop(d);
     uv_mutex_lock(&d->lock);
+    assert(d->posted);
     d->posted = false;
     struct outbox out = d->outbox;
     list_move_all(&d->outbox.calls, &calls);
@@ -268,17 +300,17 @@ void driver_on_post(struct post *p)
     }
     for (struct list *node = list_pop_front(&bound); node; node = list_pop_front(&bound)) {
         struct bound_pod *b = list_entry(node, struct bound_pod, node);
-        if (!d->stopping)
+        if (!driver_is_stopping(d))
             d->opts.on_bound(d->opts.arg, &b->b);
         free(b);
     }
     if (out.reload)
         on_reloaded(d, out.reload);
-    if (out.drained && !d->stopping)
+    if (out.drained && !driver_is_stopping(d))
         driver_relist_lost(d);
     if (out.has_ended) {
+        assert(d->has_thread && d->sm.at >= DRIVER_FAILED);
         driver_thread_join(d);
-        d->joined = true;
     }
     driver_continue_stop(d);
 }
@@ -303,13 +335,18 @@ static void free_driver(struct sched_driver *d)
 /* Posted after the posts of the release of the plugins. */
 static void on_final(struct post *p)
 {
-    free_driver(container_of(p, struct sched_driver, final));
+    struct sched_driver *d = container_of(p, struct sched_driver, final);
+    assert(d->sm.at == DRIVER_ENDED && !d->s && !d->posted && !d->plugins);
+    assert(list_is_empty(&d->waiting) && list_is_empty(&d->running) && list_is_empty(&d->asking));
+    assert(list_is_empty(&d->inbox) && list_is_empty(&d->ended));
+    free_driver(d);
 }
 
 /* Frees the messages that the thread has not read. */
 static void drop_inbox(struct sched_driver *d)
 {
     struct err err = { 0 };
+    assert(!d->has_thread);
     (void)err_set(&err, -ECANCELED, "the scheduler ends");
     for (struct list *node = list_pop_front(&d->inbox); node; node = list_pop_front(&d->inbox)) {
         struct driver_message *m = list_entry(node, struct driver_message, node);
@@ -330,29 +367,35 @@ static void drop_inbox(struct sched_driver *d)
 static void on_leader_stopped(void *arg)
 {
     struct sched_driver *d = arg;
-    d->leader_stopped = true;
+    assert(d->leader_ends);
+    d->leader_ends = false;
     driver_continue_stop(d);
 }
 
 /*
- * Stops the thread, then the remaining requests, then the Lease, then plugins that are being
+ * After the thread: ends the remaining requests, then the Lease, then plugins that are being
  * loaded.
  */
 void driver_continue_stop(struct sched_driver *d)
 {
-    if (!d->stopping || !d->joined || d->ending)
+    bool begins = d->sm.at == DRIVER_STOPPING && !d->has_thread;
+    if (begins)
+        move(d, DRIVER_DRAINING);
+    if (d->sm.at != DRIVER_DRAINING)
         return;
     drop_inbox(d);
-    if (!d->cancelled) {
-        d->cancelled = true;
+    if (begins) {
         driver_cancel_calls(d);
         driver_cancel_images(d);
     }
-    if (d->leader)
+    if (d->leader) {
+        d->leader_ends = true;
         leader_stop(take_ptr(&d->leader), on_leader_stopped, d);
-    if (d->n_running > 0 || d->n_asking > 0 || !d->leader_stopped || d->n_loading > 0 || d->posted)
+    }
+    if (d->n_running > 0 || d->n_asking > 0 || d->leader_ends || d->n_loading > 0 || d->posted)
         return;
-    d->ending = true;
+    move(d, DRIVER_ENDED);
+    defer_cancel(&d->deferred_stop);
     oci_lookup_close(take_ptr(&d->lookup));
     assert(!timer_is_armed(&d->refill) && !timer_is_armed(&d->absent));
     wplugins_release(take_ptr(&d->plugins));
@@ -367,10 +410,9 @@ static void on_deferred_stop(struct defer *defer)
 
 void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *arg)
 {
+    move(d, DRIVER_STOPPING);
     d->stopped = done;
     d->stopped_arg = arg;
-    d->stopping = true;
-    d->leader_stopped = d->leader == NULL;
     driver_stop_feeds(d);
     timer_stop(d->loop, &d->refill);
     if (d->n_loading > 0) { /* a plugin may be starting */
@@ -381,7 +423,6 @@ void sched_driver_stop(struct sched_driver *d, void (*done)(void *arg), void *ar
         driver_send(d, driver_message(MESSAGE_STOP, STR("")));
         return; /* the thread reports its end */
     }
-    d->joined = true;
     defer_start(d->loop, &d->deferred_stop, on_deferred_stop);
 }
 
@@ -398,7 +439,7 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
     q->done = done;
     q->arg = arg;
     buf_init(&q->text, BUF_MAX_DEFAULT);
-    if (d->awake && !d->failed && !d->stopping) {
+    if (d->sm.at >= DRIVER_LOADING && d->sm.at <= DRIVER_SYNCED) {
         struct driver_message *m = driver_message(MESSAGE_EXPLAIN, STR(""));
         m->question = q;
         driver_send(d, m);
@@ -412,7 +453,7 @@ void sched_driver_explain(struct sched_driver *d, struct str namespace, struct s
 
 void sched_driver_metrics(struct sched_driver *d, struct buf *out)
 {
-    if (!d->awake)
+    if (d->sm.at == DRIVER_ASLEEP)
         return;
     if (turn_try(&d->turn)) {
         if (d->s)
@@ -428,7 +469,7 @@ void sched_driver_metrics(struct sched_driver *d, struct buf *out)
 
 bool sched_driver_is_awake(const struct sched_driver *d)
 {
-    return d->awake;
+    return d->sm.at != DRIVER_ASLEEP;
 }
 
 void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret)
@@ -443,8 +484,8 @@ void sched_driver_stats(struct sched_driver *d, struct sched_stats *ret)
 /* Can these profiles be created? Checks without a cluster and without foreign plugins. */
 static int check_config(const struct sched_config *config, struct err *err)
 {
-    struct sched_api nobody = { NULL };
-    struct sched_opts opts = { .config = config, .api = &nobody };
+    struct sched_api no_api = { NULL };
+    struct sched_opts opts = { .config = config, .api = &no_api };
     struct sched *s;
     int r = sched_new(&opts, &s, err);
     if (r >= 0)
@@ -456,9 +497,10 @@ static void on_reload_loaded(struct wplugins *w, const struct err *err, void *ar
 {
     struct reload *r = arg;
     struct sched_driver *d = r->d;
+    assert(d->n_loading > 0);
     d->n_loading--;
     r->plugins = w;
-    if (!w || !d->has_thread || d->stopping) {
+    if (!w || !d->has_thread || driver_is_stopping(d)) {
         r->r = w ? -ECANCELED : err->code;
         if (!w)
             r->err = *err;
@@ -476,7 +518,7 @@ void sched_driver_reload(struct sched_driver *d, const struct sched_config *conf
 {
     struct reload *r = xnew(struct reload);
     *r = (struct reload){ .d = d, .config = config, .done = done, .arg = arg };
-    if (has_foreign(d, config) && d->awake) {
+    if (has_foreign(d, config) && d->sm.at != DRIVER_ASLEEP) {
         d->n_loading++;
         wplugins_load(d->plugin_host, d->loop, config, false, on_reload_loaded, r);
         return;
@@ -510,6 +552,8 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     d->opts = *opts;
     d->loop = opts->loop;
     d->config = opts->config;
+    d->loop_thread = uv_thread_self();
+    sm_init(&d->sm, states, DRIVER_ASLEEP);
     d->id = xstrdup(opts->id ? opts->id : "dormouse");
     if (!d->opts.seed)
         d->opts.seed = sys_random_u64();

@@ -11,7 +11,8 @@ enum { TOKEN_MAX_US = 1000000000 }; /* limit, so that a burst of tokens does not
 void driver_answer(struct driver_call *c)
 {
     struct sched_driver *d = c->d;
-    if (d->joined) {
+    driver_assert_loop(d);
+    if (!d->has_thread) {
         c->done(c->arg, c->r, c->status, STR(""), &c->err);
         driver_call_free(c);
         return;
@@ -43,6 +44,7 @@ static void on_end(void *arg, int r, const struct err *err)
         c->err = *err;
     else if (c->r < 0)
         (void)err_sys(&c->err, c->r, "the API's answer");
+    assert(d->n_running > 0);
     list_remove(&c->node);
     d->n_running--;
     driver_answer(c);
@@ -87,7 +89,7 @@ static bool take_token(struct sched_driver *d)
 {
     const struct sched_config *c = d->opts.config;
     /* during shutdown there is no time to wait */
-    if (!c->limits_requests || c->qps < 0 || d->stopping)
+    if (!c->limits_requests || c->qps < 0 || driver_is_stopping(d))
         return true;
     uint64_t now_us = clock_mono_ms() * 1000;
     uint64_t token_us = (uint64_t)MIN(1e6 / c->qps, (double)TOKEN_MAX_US);
@@ -102,7 +104,8 @@ static bool take_token(struct sched_driver *d)
 
 void driver_start_calls(struct sched_driver *d)
 {
-    while (d->n_running < DRIVER_CALLS_MAX && !list_is_empty(&d->waiting) && !d->joined &&
+    driver_assert_loop(d);
+    while (d->n_running < DRIVER_CALLS_MAX && !list_is_empty(&d->waiting) && d->has_thread &&
            take_token(d))
         start_call(d, list_entry(list_pop_front(&d->waiting), struct driver_call, node));
 }

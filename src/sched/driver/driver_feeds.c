@@ -126,7 +126,7 @@ static bool wants_kind(const struct sched_driver *d, enum sched_kind kind)
 
 void driver_start_feeds(struct sched_driver *d)
 {
-    d->feeds_run = true;
+    assert(d->sm.at == DRIVER_LISTING || d->sm.at == DRIVER_SYNCED);
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++) {
         struct err err = { 0 };
         enum sched_kind kind = (enum sched_kind)k;
@@ -150,12 +150,11 @@ void driver_stop_feeds(struct sched_driver *d)
 
 static void check_ready(struct sched_driver *d)
 {
-    if (!d->feeds_run || d->has_all)
+    if (d->sm.at != DRIVER_LISTING)
         return;
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
         if (!d->feeds[k].synced)
             return;
-    d->has_all = true;
     driver_has_all(d);
 }
 

@@ -62,6 +62,7 @@ static void answer_asked(struct asked_image *q, int r, const struct oci_lookup_i
                          const struct err *err)
 {
     struct asked_image was = *q;
+    assert(q->d->n_asking > 0);
     list_remove(&q->node);
     q->d->n_asking--;
     oci_login_fini(&q->login);
@@ -138,7 +139,7 @@ static void look_up(struct asked_image *q)
 static void read_secrets(struct asked_image *q);
 
 /* The credentials of docker login: a whole file, or (the old type) only its "auths". */
-static void take_auths(struct asked_image *q, const struct json *data, const char *key,
+static void read_auths(struct asked_image *q, const struct json *data, const char *key,
                        bool is_bare)
 {
     char *program = NULL;
@@ -162,8 +163,8 @@ static void on_secret(void *arg, int status, struct str body, const struct json 
     (void)err;
     q->reading = NULL;
     if (status == 200) {
-        take_auths(q, data, PULL_SECRET_KEY, false);
-        take_auths(q, data, ".dockercfg", true);
+        read_auths(q, data, PULL_SECRET_KEY, false);
+        read_auths(q, data, ".dockercfg", true);
     }
     read_secrets(q);
 }
@@ -210,8 +211,8 @@ void driver_ask_image(struct sched_driver *d, struct driver_call *c)
     q->call = c;
     (void)str_cut(rest, '\n', &q->namespace, &rest);
     (void)str_cut(rest, '\n', &image, &q->secrets);
-    int r = d->stopping ? err_set(&c->err, -ECANCELED, "the scheduler ends")
-                        : oci_reference_parse(image, &q->ref, &c->err);
+    int r = driver_is_stopping(d) ? err_set(&c->err, -ECANCELED, "the scheduler ends")
+                                  : oci_reference_parse(image, &q->ref, &c->err);
     if (r < 0) {
         struct err err = c->err;
         finish(q, r, NULL, &err);
@@ -230,8 +231,8 @@ int sched_driver_ask_image(struct sched_driver *d, struct str image, sched_image
 {
     struct oci_reference ref;
     assert(d->opts.registries && d->opts.on_bound);
-    int r = d->stopping ? err_set(err, -ECANCELED, "the scheduler ends")
-                        : oci_reference_parse(image, &ref, err);
+    int r = driver_is_stopping(d) ? err_set(err, -ECANCELED, "the scheduler ends")
+                                  : oci_reference_parse(image, &ref, err);
     if (r < 0)
         return r;
     struct asked_image *q = new_asked(d);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/sm.h"
 #include "base/token_bucket.h"
 #include "oci/lookup.h"
 #include "sched/driver/driver.h"
@@ -115,6 +116,30 @@ struct outbox {
     bool drained; /* the inbox was empty */
 };
 
+/*
+ * The driver's state; it moves on the loop thread.
+ *
+ *     ASLEEP --a pod--> LOADING --plugins are loaded--> STARTING --the scheduler exists--> LISTING
+ *       \-------------- no Wasm plugins ------------------/|                                 |
+ *                          \---- cannot be loaded, --------+--> FAILED                       |
+ *                                cannot be created                |     each kind is listed  |
+ *                                                                 |                          v
+ *     sched_driver_stop(), in each of these -----------------+----+----------------------- SYNCED
+ *                                                            v
+ *     STOPPING --the thread has ended--> DRAINING --no request, load or Lease is left--> ENDED
+ */
+enum driver_state {
+    DRIVER_ASLEEP,   /* watches pods without a node; no thread */
+    DRIVER_LOADING,  /* the first set of plugins; no thread yet */
+    DRIVER_STARTING, /* the thread creates the scheduler */
+    DRIVER_LISTING,  /* the first lists of all kinds */
+    DRIVER_SYNCED,
+    DRIVER_FAILED,   /* it can only be stopped */
+    DRIVER_STOPPING, /* bindings and lanes end, then the thread */
+    DRIVER_DRAINING, /* there is no thread; requests are cancelled */
+    DRIVER_ENDED,    /* freed on a later turn */
+};
+
 struct driver_feed {
     struct sched_driver *d;
     enum sched_kind kind;
@@ -132,7 +157,9 @@ struct sched_driver {
     /* ---- loop thread ---- */
     struct reflector *sleeper; /* watches pods without a node, while asleep */
     struct driver_feed feeds[SCHED_KIND_COUNT];
-    bool feeds_run, has_all, is_ready, awake, stopping, failed, joined;
+    uv_thread_t loop_thread;
+    struct sm sm;  /* enum driver_state */
+    bool is_ready; /* on_ready() has run: asleep, when the first list of pods is known */
     struct timer absent, refill;
     struct leader *leader;
     struct list waiting, running; /* calls */
@@ -144,7 +171,7 @@ struct sched_driver {
     struct defer deferred_stop;
     void (*stopped)(void *arg);
     void *stopped_arg;
-    bool leader_stopped, cancelled, ending;
+    bool leader_ends;   /* leader_stop() has not called back yet */
     unsigned n_loading; /* sets of plugins being loaded: the first one, and that of a reload */
     struct post final;
 
@@ -162,7 +189,7 @@ struct sched_driver {
     struct buf metrics; /* the last text */
 
     uv_thread_t thread;
-    bool has_thread;
+    bool has_thread; /* it was started and is not joined yet; loop thread */
 
     /* ---- of the thread whose turn it is ---- */
     struct turn turn;
@@ -213,7 +240,13 @@ void driver_stop_feeds(struct sched_driver *d);
 void driver_relist_lost(struct sched_driver *d);
 
 /* ---- driver.c ---- */
-/* Every kind has been listed. */
+/* Asserts that the caller runs on the loop thread. */
+void driver_assert_loop(const struct sched_driver *d);
+static inline bool driver_is_stopping(const struct sched_driver *d)
+{
+    return d->sm.at >= DRIVER_STOPPING;
+}
+/* Every kind has been listed: LISTING -> SYNCED. */
 void driver_has_all(struct sched_driver *d);
 void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */

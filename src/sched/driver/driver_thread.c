@@ -42,6 +42,7 @@ struct driver_message *driver_message(enum message_type type, struct str text)
 
 void driver_send(struct sched_driver *d, struct driver_message *m)
 {
+    driver_assert_loop(d);
     uv_mutex_lock(&d->lock);
     list_push_back(&d->inbox, &m->node);
     d->inbox_bytes += m->n_text;
@@ -57,6 +58,7 @@ void driver_send(struct sched_driver *d, struct driver_message *m)
 void driver_unlock_and_post(struct sched_driver *d)
 {
     bool is_first = !d->posted;
+    assert(d->outbox.n_bound <= DRIVER_BOUND_MAX);
     d->posted = true;
     uv_mutex_unlock(&d->lock);
     if (!is_first)
@@ -174,8 +176,8 @@ static void complain(struct driver_thread_reader *r, enum sched_kind kind, const
     r->unreadable = 0;
 }
 
-static void take_object(struct driver_thread_reader *r, enum sched_kind kind,
-                        const struct json *object)
+static void put_object(struct driver_thread_reader *r, enum sched_kind kind,
+                       const struct json *object)
 {
     struct err err = { 0 };
     const struct json *meta = json_getc(object, "metadata");
@@ -192,7 +194,7 @@ static void read_page(struct driver_thread_reader *r, const struct driver_messag
     if (json_parse(&r->arena, str_n(m->text, m->n_text), NULL, &list, NULL) >= 0) {
         json_each (item, json_getc(list, "items")) {
             meta_name_item(&r->arena, list, item);
-            take_object(r, m->kind, item);
+            put_object(r, m->kind, item);
         }
     }
     arena_reset(&r->arena);
@@ -208,7 +210,7 @@ static void read_line(struct driver_thread_reader *r, const struct driver_messag
             sched_del(r->d->s, m->kind, json_get_str(meta, "namespace"), json_get_str(meta, "name"),
                       r->now_ms);
         else
-            take_object(r, m->kind, object);
+            put_object(r, m->kind, object);
     }
     arena_reset(&r->arena);
 }
@@ -361,6 +363,7 @@ static struct driver_message *next_message(struct driver_thread_reader *r, struc
         if (!is_full && !list_is_empty(&r->held)) {
             struct driver_message *m =
                 list_entry(list_pop_front(&r->held), struct driver_message, node);
+            assert(r->held_bytes >= m->n_text && is_of_watch(m));
             r->held_bytes -= m->n_text;
             return m;
         }
@@ -389,6 +392,7 @@ static void poke(struct sched_driver *d)
 {
     uv_mutex_lock(&d->lock);
     bool waits = d->thread_waits;
+    assert(!waits || !d->is_poked);
     d->is_poked = true;
     d->thread_waits = false;
     uv_mutex_unlock(&d->lock);
@@ -438,6 +442,7 @@ static void join_lanes(struct sched_driver *d)
 {
     while (!list_is_empty(&d->ended)) {
         struct lane_thread *t = list_entry(list_pop_front(&d->ended), struct lane_thread, node);
+        assert(d->n_lanes > 0 && t->d == d);
         (void)uv_thread_join(&t->thread);
         free(t);
         d->n_lanes--;
@@ -453,6 +458,7 @@ static void end_lanes(struct sched_driver *d)
         sched_resume(d->s);
         join_lanes(d);
         unsigned left = d->n_lanes;
+        assert(left <= DRIVER_LANES_MAX);
         turn_give(&d->turn);
         if (left == 0)
             return;
@@ -511,6 +517,7 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
 {
     struct sched_driver *d = r->d;
     uv_mutex_lock(&d->lock);
+    assert(!d->thread_waits);
     let_gather(r, due_ms);
     while (list_is_empty(&d->inbox) && !d->is_poked) {
         uint64_t now = clock_mono_ms();
@@ -523,6 +530,7 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
             (void)uv_cond_timedwait(&d->wake, &d->lock, (due_ms - now) * 1000000);
         d->thread_waits = false;
     }
+    assert(d->inbox_bytes >= r->held_bytes);
     list_move_all(&d->inbox, to);
     d->is_poked = false;
     d->inbox_bytes = r->held_bytes;
@@ -535,7 +543,7 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
     }
 }
 
-static void tell_state(struct sched_driver *d)
+static void publish_state(struct sched_driver *d)
 {
     struct sched_stats stats;
     struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
@@ -585,7 +593,7 @@ static uint64_t run_round(struct driver_thread_reader *r, struct list *messages,
     else if (steps > 0)
         due_ms = sched_tick(d->s, clock_mono_ms());
     start_lanes(d);
-    tell_state(d);
+    publish_state(d);
     turn_give(&d->turn);
     r->rested_ns = clock_mono_ns();
     return due_ms;
@@ -659,6 +667,7 @@ static void run_thread(void *arg)
     if (code >= 0)
         end_lanes(d);
     turn_take(&d->turn);
+    assert(d->n_lanes == 0 && list_is_empty(&d->ended));
     if (d->foreign) /* else each Unreserve could take the whole time limit of a call */
         wplugin_host_interrupt(d->plugin_host);
     sched_free(take_ptr(&d->s));
@@ -678,6 +687,7 @@ int driver_thread_start(struct sched_driver *d, struct err *err)
 {
     uv_thread_options_t opts = { .flags = UV_THREAD_HAS_STACK_SIZE,
                                  .stack_size = DRIVER_STACK_BYTES };
+    assert(d->sm.at == DRIVER_STARTING && !d->has_thread);
     int r = uv_thread_create_ex(&d->thread, &opts, run_thread, d);
     if (r < 0)
         return err_sys(err, r, "start the scheduler's thread");
@@ -688,8 +698,7 @@ int driver_thread_start(struct sched_driver *d, struct err *err)
 
 void driver_thread_join(struct sched_driver *d)
 {
-    if (!d->has_thread)
-        return;
+    assert(d->has_thread);
     (void)uv_thread_join(&d->thread);
     d->has_thread = false;
     loop_release(d->loop);

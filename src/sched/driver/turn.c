@@ -2,6 +2,7 @@
 /* A lock that can be lent; see turn.h. */
 #include "sched/driver/turn.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void turn_init(struct turn *t)
@@ -13,6 +14,7 @@ void turn_init(struct turn *t)
 
 void turn_fini(struct turn *t)
 {
+    assert(t->next == t->serving && atomic_load(&t->lent_by) == 0);
     uv_mutex_destroy(&t->lock);
     uv_cond_destroy(&t->moved);
 }
@@ -29,6 +31,7 @@ void turn_take(struct turn *t)
     uint64_t mine = t->next++;
     bool has_waited = false;
     while (t->serving != mine) {
+        assert(t->serving < mine); /* no other thread can serve this ticket */
         if (t->serving + 1 != mine) {
             uv_cond_wait(&t->moved, &t->lock);
         } else if (has_waited && take_lent(t)) {
@@ -46,6 +49,7 @@ void turn_take(struct turn *t)
 bool turn_try(struct turn *t)
 {
     uv_mutex_lock(&t->lock);
+    assert(t->serving <= t->next);
     bool mine = t->next == t->serving;
     if (!mine && t->next == t->serving + 1 && take_lent(t)) {
         t->serving++;
@@ -59,6 +63,7 @@ bool turn_try(struct turn *t)
 void turn_give(struct turn *t)
 {
     uv_mutex_lock(&t->lock);
+    assert(t->serving < t->next && atomic_load(&t->lent_by) == 0); /* held, and not lent */
     t->serving++;
     bool is_wanted = t->next != t->serving;
     uv_mutex_unlock(&t->lock);
@@ -69,6 +74,7 @@ void turn_give(struct turn *t)
 bool turn_is_wanted(struct turn *t)
 {
     uv_mutex_lock(&t->lock);
+    assert(t->serving < t->next);
     bool wanted = t->next > t->serving + 1;
     uv_mutex_unlock(&t->lock);
     return wanted;
@@ -76,7 +82,8 @@ bool turn_is_wanted(struct turn *t)
 
 void turn_lend(struct turn *t)
 {
-    atomic_store(&t->lent_by, (uintptr_t)uv_thread_self());
+    uintptr_t before = atomic_exchange(&t->lent_by, (uintptr_t)uv_thread_self());
+    assert(before == 0); /* only the holder lends, and once */
 }
 
 bool turn_reclaim(struct turn *t)

@@ -223,14 +223,14 @@ static const struct sched_status *keep(struct filtering *f, const struct extende
 /*
  * Reports refused nodes. Skips nodes that the scheduler does not know, and nodes reported before.
  */
-static void tell_refused(struct filtering *f, const struct extender_failed *p, size_t n,
-                         enum sched_code code, bool *told)
+static void report_refused(struct filtering *f, const struct extender_failed *p, size_t n,
+                           enum sched_code code, bool *is_reported)
 {
     for (size_t i = 0; i < n; i++) {
         const struct sched_node_info *node = node_named(f->cycle, p[i].node);
-        if (!node || told[node->index])
+        if (!node || is_reported[node->index])
             continue;
-        told[node->index] = true;
+        is_reported[node->index] = true;
         f->refuse(f->refuse_arg, node, sched_status_of(f->cycle->arena, code, &p[i].message, 1));
     }
 }
@@ -247,10 +247,10 @@ static const struct sched_status *apply_filtered(struct filtering *f, struct are
     const struct sched_status *status = keep(f, &answer);
     if (sched_code(status) != SCHED_SUCCESS)
         return status;
-    bool *told =
+    bool *is_reported =
         arena_new_n(f->cycle->arena, bool, sched_cache_nodes_end(f->cycle->framework->cache) + 1);
-    tell_refused(f, answer.unresolvable, answer.n_unresolvable, SCHED_UNRESOLVABLE, told);
-    tell_refused(f, answer.failed, answer.n_failed, SCHED_UNSCHEDULABLE, told);
+    report_refused(f, answer.unresolvable, answer.n_unresolvable, SCHED_UNRESOLVABLE, is_reported);
+    report_refused(f, answer.failed, answer.n_failed, SCHED_UNSCHEDULABLE, is_reported);
     return NULL;
 }
 

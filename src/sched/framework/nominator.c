@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#include <assert.h>
+
 struct nominated_node {
     struct intern *name; /* the reference keeps the word's number from being reused */
     VEC(const struct sched_pod *) pods; /* in the order of nomination; references */
@@ -50,6 +52,7 @@ static struct nominated_node *node_of(struct sched_nominator *m, struct str name
 
 static void drop_node(struct sched_nominator *m, struct nominated_node *n)
 {
+    assert(n->pods.n == 0 && n->name->id < m->cap && m->by_node[n->name->id] == n);
     m->by_node[n->name->id] = NULL;
     intern_unref(m->words, n->name);
     vec_fini(&n->pods);
@@ -59,8 +62,9 @@ static void drop_node(struct sched_nominator *m, struct nominated_node *n)
 static size_t position(const struct nomination *x)
 {
     size_t i = 0;
-    while (x->node->pods.p[i] != x->pod)
+    while (i < x->node->pods.n && x->node->pods.p[i] != x->pod)
         i++;
+    assert(i < x->node->pods.n);
     return i;
 }
 

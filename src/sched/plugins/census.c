@@ -45,6 +45,7 @@ static bool terms_are_same(const struct sched_pod *a, const struct sched_pod *b)
 
 static void record(struct census_classes *k, uint32_t class, uint32_t node, int32_t delta)
 {
+    assert(class < k->n);
     k->log[k->log_end++ % CENSUS_LOG] =
         (struct census_record){ .class = class, .node = node, .delta = delta };
 }
@@ -149,8 +150,11 @@ static void class_free(struct census *c, struct census_classes *k, uint32_t id)
 {
     struct census_class *class = &k->p[id];
     uint32_t *at = &k->buckets[class->hash & (k->n_buckets - 1)];
-    while (*at != id)
+    assert(id < k->n && class->pod && class->pods == 0 && k->n_live > 0);
+    while (*at != id) {
+        assert(*at != CENSUS_NONE);
         at = &k->p[*at].next;
+    }
     *at = class->next;
     if (k == &c->terms)
         count_keys(c, class->pod, false);
@@ -202,6 +206,8 @@ static void count(struct census_classes *k, uint32_t class, int32_t delta)
 {
     if (class == CENSUS_NONE)
         return;
+    assert(class < k->n && k->p[class].pod);
+    assert(delta > 0 || k->p[class].pods >= (uint32_t)-delta);
     if (k->scratch[class] == 0)
         vec_push(&k->touched, class); /* twice if it returns to 0 in between */
     k->scratch[class] += delta;
@@ -288,6 +294,7 @@ static void row_put_node(struct census *c, struct census_row *row, const struct 
         count_labels(c, node, 1);
     }
     const struct sched_node *before = row->node;
+    assert(!before || c->n_nodes > 0);
     c->n_nodes += node != NULL;
     c->n_nodes -= before != NULL;
     row->node = node ? sched_object_ref((void *)(uintptr_t)node) : NULL;
@@ -325,8 +332,10 @@ static void sweep(struct census *c)
     const struct sched_node_info *const *nodes = sched_cache_nodes(c->cache, &n);
 
     c->seen++;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        assert(nodes[i]->index < c->n_rows);
         c->rows[nodes[i]->index].seen = c->seen;
+    }
     for (uint32_t i = 0; i < c->n_rows; i++)
         if (c->rows[i].node && c->rows[i].seen != c->seen)
             row_clear(c, i);
@@ -377,6 +386,7 @@ struct census *census_ref(struct sched_cache *cache, struct intern_table *words)
 
 void census_unref(struct census *c)
 {
+    assert(!c || c->refs > 0);
     if (!c || --c->refs > 0)
         return;
     tallies_free(c->tallies);
@@ -385,7 +395,7 @@ void census_unref(struct census *c)
     counts_fini(&c->label_nodes);
     classes_fini(&c->labels);
     classes_fini(&c->terms);
-    assert(c->anti_keys.n == 0 && c->score_keys.n == 0);
+    assert(c->anti_keys.n == 0 && c->score_keys.n == 0 && c->n_nodes == 0);
     *sched_cache_derived(c->cache) = NULL;
     free(c->rows);
     free(c->anti_keys.p);

@@ -95,6 +95,8 @@ static bool tally_is(const struct tally *t, const struct tally_key *k, const str
 
 static void list_del(struct tallies *ts, struct tally *t)
 {
+    assert(*(t->newer ? &t->newer->older : &ts->newest) == t);
+    assert(*(t->older ? &t->older->newer : &ts->oldest) == t);
     *(t->newer ? &t->newer->older : &ts->newest) = t->older;
     *(t->older ? &t->older->newer : &ts->oldest) = t->newer;
 }
@@ -117,8 +119,11 @@ static void memo_clear(struct tallies *ts, struct memo *m)
 static void tally_free(struct tallies *ts, struct tally *t)
 {
     struct tally **at = &ts->buckets[t->hash % BUCKETS];
-    while (*at != t)
+    assert(ts->bytes >= t->bytes);
+    while (*at != t) {
+        assert(*at);
         at = &(*at)->next;
+    }
     *at = t->next;
     list_del(ts, t);
     for (size_t i = 0; t->given && i < MEMO; i++)

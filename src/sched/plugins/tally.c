@@ -150,12 +150,14 @@ static void add_up(struct tally *t)
 static void add(struct tally *t, uint32_t node, int32_t x)
 {
     uint32_t d = topology_domain(t->topology, node);
+    assert(d < t->topology->n_domains);
     if (!node_filter_counts(t->filter, node))
         return;
     int64_t before = t->sums[d], after = before + x;
     t->sums[d] = after;
     if (d == 0)
         return;
+    assert(before == 0 || t->n_nonzero > 0);
     t->n_nonzero += after != 0;
     t->n_nonzero -= before != 0;
     if (t->n_at_min == 0) /* unknown for now; find_min() follows */
@@ -268,6 +270,7 @@ bool tally_is_behind(const struct census *c, const struct tally *t)
 void tally_sync(struct census *c, struct tally *t, bool is_new)
 {
     const struct census_classes *k = classes_of(c, t);
+    assert(t->log_end <= k->log_end);
     /* Which pods the terms select depends on the labels of namespaces. */
     bool asks_namespaces = k == &c->labels && t->kind != TALLY_SPREAD;
     uint64_t namespaces =

@@ -4,6 +4,8 @@
 
 #include "sched/plugins/alike.h"
 
+#include <assert.h>
+
 enum { DEAD_DOMAINS_MAX = 64 };
 
 /* ---- topologies ---- */
@@ -80,7 +82,9 @@ static void grow_nodes(struct topology *t, uint32_t n)
 
 static void topology_put(struct topology *t, uint32_t index, struct intern *value)
 {
+    assert(index < t->n_nodes);
     uint32_t before = t->domain_of[index];
+    assert(before < t->n_domains && (before == 0 || t->nodes[before] > 0));
     if (t->values[before] == value)
         return;
     uint32_t after = value ? domain_of_value(t, value) : 0;
@@ -88,6 +92,7 @@ static void topology_put(struct topology *t, uint32_t index, struct intern *valu
         t->n_dead++;
     if (after != 0 && t->nodes[after]++ == 0)
         t->n_dead--;
+    assert(t->n_dead < t->n_domains);
     t->domain_of[index] = after;
     t->version++;
 }
@@ -126,6 +131,7 @@ struct topology *topology_ref(struct topologies *ts, const struct intern *key)
 
 void topology_unref(struct topologies *ts, struct topology *t)
 {
+    assert(t->refs > 0);
     if (--t->refs > 0)
         return;
     struct topology **at = &ts->topologies;
@@ -251,6 +257,7 @@ struct node_filter *topology_node_filter_ref(struct topologies *ts,
 
 void topology_node_filter_unref(struct topologies *ts, struct node_filter *f)
 {
+    assert(!f || f->refs > 0);
     if (!f || --f->refs > 0)
         return;
     struct node_filter **at = &ts->filters;
@@ -286,6 +293,7 @@ struct population *topology_population_ref(struct topologies *ts, const struct t
 
 void topology_population_unref(struct topologies *ts, struct population *p)
 {
+    assert(!p || p->refs > 0);
     if (!p || --p->refs > 0)
         return;
     struct population **at = &ts->populations;

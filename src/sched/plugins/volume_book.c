@@ -3,6 +3,8 @@
 
 #include "sched/object/keep.h"
 
+#include <assert.h>
+
 struct promise {
     uint64_t rv; /* of the object that it is based on */
     const void *owner;
@@ -227,17 +229,17 @@ static void claimed_del(struct volume_book *b, const struct sched_pv *pv)
     struct key k;
     struct str key = claim_key(&k, pv->claim.namespace, pv->claim.name);
     struct pin_list *list = map_get(&b->claimed, key);
-    for (size_t i = 0; list && i < list->n; i++) {
-        if (list->p[i] != pv)
-            continue;
-        vec_remove(list, i);
-        if (list->n == 0) {
-            map_del(&b->claimed, key);
-            free(list->p);
-            free(list);
-        }
+    size_t i = 0;
+    assert(list);
+    while (i < list->n && list->p[i] != pv)
+        i++;
+    assert(i < list->n);
+    vec_remove(list, i);
+    if (list->n > 0)
         return;
-    }
+    map_del(&b->claimed, key);
+    free(list->p);
+    free(list);
 }
 
 static void volume_del(struct volume_book *b, struct str name)
@@ -247,9 +249,10 @@ static void volume_del(struct volume_book *b, struct str name)
         return;
     struct pins pins = volume_pins(pv);
     struct book_class *c = class_of(b, pv->class, false);
+    assert(c || pv->claim.is_set);
     if (pv->claim.is_set)
         claimed_del(b, pv);
-    else if (c)
+    else
         pin_index_del(&c->unclaimed, &pins, pv);
     sched_object_unref(b->f->words, pv);
 }
@@ -273,8 +276,8 @@ static void capacity_del(struct volume_book *b, const struct sched_object *o)
         return;
     struct pins pins = capacity_pins(c);
     struct book_class *class = class_of(b, c->class, false);
-    if (class)
-        pin_index_del(&class->capacities, &pins, c);
+    assert(class);
+    pin_index_del(&class->capacities, &pins, c);
     sched_object_unref(b->f->words, c);
 }
 

@@ -51,19 +51,24 @@ static const struct heap_kind of_pods = { sizeof(struct queued *), pod_before, p
 
 void queue_heap_add(struct pod_heap *h, struct queued *p)
 {
+    assert(p->heap_at == 0); /* in one heap at most */
     heap_push(&of_pods, h, &h->items, p);
+    assert(p->heap_at > 0 && h->items.p[p->heap_at - 1] == p);
 }
 
 void queue_heap_fix(struct pod_heap *h, struct queued *p)
 {
+    assert(p->heap_at > 0 && p->heap_at <= h->items.n);
     assert(h->items.p[p->heap_at - 1] == p);
     heap_fix(&of_pods, h, &h->items, p->heap_at);
 }
 
 void queue_heap_remove(struct pod_heap *h, struct queued *p)
 {
+    assert(p->heap_at > 0 && p->heap_at <= h->items.n);
     assert(h->items.p[p->heap_at - 1] == p);
     heap_remove(&of_pods, h, &h->items, p->heap_at);
+    assert(p->heap_at == 0);
 }
 
 void queue_orders_init(struct queue_orders *o)

@@ -35,6 +35,7 @@ static void free_event(struct sched_queue *q, struct in_flight_event *e)
     sched_object_unref(q->opts.words, (void *)(uintptr_t)e->event.before);
     sched_object_unref(q->opts.words, (void *)(uintptr_t)e->event.after);
     free(e);
+    assert(q->n_events > 0);
     q->n_events--;
 }
 
@@ -46,10 +47,12 @@ static void prune(struct sched_queue *q)
             break;
         free_event(q, event_of(first));
     }
+    assert(q->n_in_flight > 0 || q->n_events == 0); /* events are kept only for pods in flight */
 }
 
 void in_flight_begin(struct sched_queue *q, struct queued *p)
 {
+    assert(p->place == IN_NOTHING && p->heap_at == 0 && !p->group && !p->mark.is_event);
     list_push_back(&q->in_flight, &p->mark.link);
     q->n_in_flight++;
     p->place = IN_FLIGHT;
@@ -58,7 +61,7 @@ void in_flight_begin(struct sched_queue *q, struct queued *p)
 
 void in_flight_end(struct sched_queue *q, struct queued *p)
 {
-    assert(p->place == IN_FLIGHT);
+    assert(p->place == IN_FLIGHT && q->n_in_flight > 0);
     list_remove(&p->mark.link);
     q->n_in_flight--;
     p->place = IN_NOTHING;
@@ -85,6 +88,7 @@ void in_flight_event(struct sched_queue *q, const struct sched_event *event)
         in_flight_lose(q);
         return;
     }
+    assert(!list_is_empty(&q->in_flight) && !node_of(q->in_flight.next)->is_event);
     struct in_flight_event *e = xnew(struct in_flight_event);
     e->node.is_event = true;
     e->event = *event;
@@ -97,6 +101,7 @@ void in_flight_event(struct sched_queue *q, const struct sched_event *event)
 bool in_flight_since(const struct queued *p, const struct sched_queue *q,
                      bool (*each)(void *arg, const struct sched_event *event), void *arg)
 {
+    assert(p->place == IN_FLIGHT);
     for (struct list *link = p->mark.link.next; link != &q->in_flight; link = link->next) {
         struct in_flight_node *n = node_of(link);
         if (n->is_event && each(arg, &event_of(n)->event))

@@ -8,6 +8,7 @@
 static void want(struct profile_index *x, struct sched_plugin *p, const struct sched_event_reg *reg)
 {
     uint64_t bit = UINT64_C(1) << p->position;
+    assert(p->position < SCHED_PLUGINS_MAX && reg->resource < SCHED_RESOURCE_COUNT);
     vec_push(&x->interests, ((struct interest){ .reg = *reg, .plugin = p, .bit = bit }));
     if (reg->resource == SCHED_ON_WILDCARD && reg->actions == SCHED_ALL_ACTIONS)
         x->wants_wildcard |= bit;
@@ -71,7 +72,6 @@ static struct profile_index *index_new(const struct sched_profile *profile)
         x->sort = profile->at[SCHED_AT_QUEUE_SORT][0];
     for (unsigned i = 0; i < profile->n_plugins; i++) {
         struct sched_plugin *p = profile->plugins[i];
-        assert(p->position < SCHED_PLUGINS_MAX);
         if (!can_refuse(p))
             continue;
         if (p->ops->events)
@@ -148,12 +148,14 @@ static struct queue_group *group_of(struct sched_queue *q, const struct queued *
 
 void queue_group_add(struct sched_queue *q, struct queued *p)
 {
+    assert(!p->group && p->place == IN_UNSCHEDULABLE && p->profile);
     p->group = group_of(q, p);
     list_push_back(&p->group->pods, &p->in_group);
 }
 
 void queue_group_remove(struct queued *p)
 {
+    assert(p->group && !list_is_empty(&p->group->pods));
     list_remove(&p->in_group);
     p->group = NULL;
 }

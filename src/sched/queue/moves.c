@@ -87,6 +87,7 @@ void queue_take_out(struct sched_queue *q, struct queued *p)
     case IN_UNSCHEDULABLE:
         queue_heap_remove(&q->unschedulable, p);
         queue_group_remove(p);
+        assert(q->n_gated >= p->pub.is_gated);
         q->n_gated -= p->pub.is_gated;
         break;
     case IN_FLIGHT:
@@ -96,6 +97,7 @@ void queue_take_out(struct sched_queue *q, struct queued *p)
         break;
     }
     p->place = IN_NOTHING;
+    assert(p->heap_at == 0 && !p->group); /* a pod is in one place */
 }
 
 /*
@@ -118,6 +120,7 @@ static void move_to_unschedulable(struct sched_queue *q, struct queued *p, const
     p->flush_ms = flush_time(q, p, now_ms);
     queue_heap_add(&q->unschedulable, p);
     queue_group_add(q, p);
+    assert(!p->pub.is_gated == !p->gate);
     q->n_gated += p->pub.is_gated;
     queue_count_incoming(q, INTO_UNSCHEDULABLE, why);
 }
@@ -244,6 +247,7 @@ static bool consider(void *arg, const struct sched_event *event)
 
 enum queue_strategy queue_strategy_in_flight(struct sched_queue *q, const struct queued *p)
 {
+    assert(p->place == IN_FLIGHT && !p->is_deleted);
     if (p->lost_events || (!p->pub.rejected_by && !p->pub.pending_by))
         return AFTER_BACKOFF;
     struct in_flight_search s = { q, p, STAY };
@@ -300,6 +304,7 @@ static void move_concerned(struct sched_queue *q, const struct sched_event *even
         if (concerns(*g, event))
             find_in_group(q, *g, event, check);
     vec_each (c, &q->candidates) {
+        assert(c->pod->place == IN_UNSCHEDULABLE && c->strategy != STAY);
         queue_take_out(q, c->pod);
         queue_requeue(q, c->pod, c->strategy, &why, now_ms);
     }

@@ -191,7 +191,8 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
 static void drop(struct sched_queue *q, struct queued *p)
 {
     queue_take_out(q, p);
-    (void)map_del(&q->pods, p->pub.pod->o.uid);
+    struct queued *removed = map_del(&q->pods, p->pub.pod->o.uid);
+    assert(removed == p);
     free_pod(q, p);
 }
 
@@ -243,6 +244,7 @@ const struct sched_queued *sched_queue_pop_of(struct sched_queue *q,
     if (p->pub.first_attempt_ms == 0)
         p->pub.first_attempt_ms = now_ms;
     p->pub.attempts++;
+    assert(!p->is_deleted && !p->newer && !p->is_stale); /* these belong to pods in flight */
     in_flight_begin(q, p);
     return &p->pub;
 }
@@ -310,6 +312,7 @@ void sched_queue_back(struct sched_queue *q, struct str uid, uint64_t rejected_b
     }
     count_attempt(q, p, rejected_by, pending_by, now_ms);
     enum queue_strategy s = queue_strategy_in_flight(q, p);
+    assert(p->profile && !p->newer);
     queue_take_out(q, p);
     queue_requeue(q, p, s, &by_failure, now_ms);
 }
@@ -333,6 +336,7 @@ static void forget_plugins(struct sched_queue *q)
         p->pub.gated_by = STR("");
         p->group = NULL;
         p->in_group = (struct list){ 0 };
+        p->heap_at = 0;
         if (p->place != IN_FLIGHT)
             p->place = IN_NOTHING;
         vec_push(&q->candidates, ((struct queue_candidate){ .pod = p }));
