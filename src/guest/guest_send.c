@@ -82,8 +82,6 @@ static uint32_t order_flags(struct guest *g)
     return flags;
 }
 
-static const struct str no_setup = { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16 };
-
 static int place(struct guest *g, struct err *err)
 {
     if (g->active->tenant.runner)
@@ -165,7 +163,7 @@ int guest_send_next(struct guest *g, struct err *err)
     run.skipped_ms = clock_skipped_ms();
     run.swap_room_bytes = a->swap_reserved;
     if (was_placed)
-        run.setup = g->setup ? str_n(g->setup, g->setup_n) : no_setup;
+        run.setup = g->setup ? str_n(g->setup, g->setup_n) : PROTO_NO_SETUP;
     if (run.flags & RUN_WAKE) {
         run.memory_pages = g->memory_pages;
         run.globals = str_n(g->globals, g->globals_n);

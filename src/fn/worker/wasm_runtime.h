@@ -30,9 +30,6 @@ enum {
     WASM_INIT_MS = 10000, /* CPU time of an initialisation */
     WASM_COMPILING_MS = 250,    /* a longer compilation is reported, */
     WASM_COMPILING_AGAIN = 4,   /* and after each 4 of these times again */
-    WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
-    WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
-                                 * made again for its next request */
     WASM_LOG_LINES_PER_S = 200, /* of one revision, */
     WASM_LOG_LINES_BURST = 1000 /* after silence */
 };
@@ -49,7 +46,7 @@ struct wasm_runtime_opts {
     size_t n_module_dirs;
     struct runner_pool *runners; /* kept; of the process: functions get a class of it */
     unsigned max_runners;        /* 0: one per core */
-    unsigned templates_max;      /* 0: WASM_TEMPLATES_MAX */
+    unsigned templates_max;      /* 0: GUEST_TEMPLATES_MAX */
     uint64_t compiling_ms;       /* on_compiling after this; 0: WASM_COMPILING_MS */
 };
 
