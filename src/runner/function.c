@@ -247,23 +247,9 @@ int function_order(struct runner_worker *w, struct err *err)
 
 /* ---- the host functions of reactors ---- */
 
-#define FN(name)                                                                                   \
-    static wasm_trap_t *fn_##name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,     \
-                                  size_t n)
-#define U32(i)    ((uint32_t)v[i].i32)
+#define FN(name)  ENGINE_FUNC(fn_##name)
+#define U32(i)    ENGINE_U32(i)
 #define RETURN(e) return v[0].i32 = (int32_t)(e), NULL
-
-/* The arguments at v[i] and v[i + 1]; an empty range may be anywhere. */
-static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
-                              unsigned i, struct str *ret)
-{
-    uint32_t at = U32(i), len = U32(i + 1);
-    const char *p = len ? wasi_range(&in->wasi, at, len) : "";
-    if (!p)
-        return instance_fail(in, "%s: [%u, %u + %u) is not in its memory", name, at, at, len);
-    *ret = str_n(p, len);
-    return NULL;
-}
 
 static bool is_handling(const struct instance *in)
 {
@@ -285,31 +271,24 @@ static bool are_fields(struct str text)
     return true;
 }
 
-static size_t copy_out(struct str to, struct str from)
-{
-    size_t count = MIN(to.n, from.n);
-    if (count)
-        memcpy((char *)to.p, from.p, count); /* the guest's memory, writable here */
-    return from.n;
-}
-
 FN(request_head)
 {
     struct instance *in = instance_of(caller);
     struct str to;
-    wasm_trap_t *trap = get_range(in, "request_head", v, 0, &to);
+    wasm_trap_t *trap = instance_bytes(in, "request_head", v, 0, &to);
     if (trap)
         return trap;
     if (!is_handling(in))
         RETURN(GUEST_E_INVALID);
-    RETURN(copy_out(to, in->request.head));
+    (void)wasi_copy_out(to, in->request.head);
+    RETURN(in->request.head.n);
 }
 
 FN(body_read)
 {
     struct instance *in = instance_of(caller);
     struct str to;
-    wasm_trap_t *trap = get_range(in, "body_read", v, 0, &to);
+    wasm_trap_t *trap = instance_bytes(in, "body_read", v, 0, &to);
     if (trap)
         return trap;
     if (!is_handling(in))
@@ -324,7 +303,7 @@ FN(respond)
     struct instance *in = instance_of(caller);
     struct str fields;
     uint32_t status = U32(0);
-    wasm_trap_t *trap = get_range(in, "respond", v, 1, &fields);
+    wasm_trap_t *trap = instance_bytes(in, "respond", v, 1, &fields);
     if (trap)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
@@ -344,7 +323,7 @@ FN(body_write)
 {
     struct instance *in = instance_of(caller);
     struct str bytes;
-    wasm_trap_t *trap = get_range(in, "body_write", v, 0, &bytes);
+    wasm_trap_t *trap = instance_bytes(in, "body_write", v, 0, &bytes);
     if (trap)
         return trap;
     if (!is_handling(in) || !in->request.has_head || in->request.has_trailers)
@@ -366,7 +345,7 @@ FN(trailers)
 {
     struct instance *in = instance_of(caller);
     struct str fields;
-    wasm_trap_t *trap = get_range(in, "trailers", v, 0, &fields);
+    wasm_trap_t *trap = instance_bytes(in, "trailers", v, 0, &fields);
     if (trap)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
@@ -386,9 +365,9 @@ FN(secret_get)
 {
     struct instance *in = instance_of(caller);
     struct str name, to;
-    wasm_trap_t *trap = get_range(in, "secret_get", v, 0, &name);
+    wasm_trap_t *trap = instance_bytes(in, "secret_get", v, 0, &name);
     if (!trap)
-        trap = get_range(in, "secret_get", v, 2, &to);
+        trap = instance_bytes(in, "secret_get", v, 2, &to);
     if (trap)
         return trap;
     if (name.n > GUEST_FN_SECRET_NAME_MAX)
@@ -400,14 +379,15 @@ FN(secret_get)
         RETURN(value);
     struct str secret = in->result;
     in->result = STR_NULL;
-    RETURN(copy_out(to, secret));
+    (void)wasi_copy_out(to, secret);
+    RETURN(secret.n);
 }
 
 FN(log)
 {
     struct instance *in = instance_of(caller);
     struct proto_note note = { .kind = GUEST_POST_LOG, .number = MIN(U32(0), 3u) };
-    wasm_trap_t *trap = get_range(in, "log", v, 1, &note.head);
+    wasm_trap_t *trap = instance_bytes(in, "log", v, 1, &note.head);
     if (trap)
         return trap;
     struct runner_outcome *o = &in->worker->outcome;
@@ -427,8 +407,5 @@ int runner_define_function(wasmtime_linker_t *linker, struct err *err)
         FN_IMPORTS(ROW)
 #undef ROW
     };
-    int status = 0;
-    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
-        status = engine_define(linker, &rows[i], err);
-    return status;
+    return engine_define(linker, rows, ARRAY_LEN(rows), err);
 }

@@ -33,7 +33,17 @@ wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(in->failed, sizeof in->failed, fmt, ap);
     va_end(ap);
-    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
+    return engine_trap();
+}
+
+wasm_trap_t *instance_bytes(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
+                            unsigned i, struct str *ret)
+{
+    if (wasi_bytes(&in->wasi, v, i, ret))
+        return NULL;
+    const char *rule = in->abi == GUEST_ABI_V1 ? "R-memory: " : "";
+    return instance_fail(in, "%s: %s[%u, %u + %u) is not in its memory", name, rule, ENGINE_U32(i),
+                         ENGINE_U32(i), ENGINE_U32(i + 1));
 }
 
 /* ---- WASI ---- */
@@ -110,26 +120,22 @@ static const struct wasi_grants wasi_of_commands = { .fail = wasi_fail,
 
 /* ---- failures ---- */
 
-/* Set err to the reason of the guest's failure. e and trap, of which one is set, are taken. */
-static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, const char *what,
-                   struct err *err)
+/* Set err to the reason of the guest's failure, which is taken. */
+static int explain(struct instance *in, struct engine_failure *f, const char *what, struct err *err)
 {
     if (in->failed[0]) {
         if (in->abi == GUEST_ABI_V1) /* CALL: RULE: what is wrong */
             (void)err_set(err, E_TRAP, "%s", in->failed);
         else
             (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
-        if (e)
-            wasmtime_error_delete(e);
-        if (trap)
-            wasm_trap_delete(trap);
+        engine_failure_fini(f);
         return E_TRAP;
     }
-    if (e)
-        return engine_err(err, E_TRAP, e, what);
+    if (f->error)
+        return engine_err(err, E_TRAP, f->error, what);
     wasmtime_trap_code_t code;
-    bool has_code = wasmtime_trap_code(trap, &code);
-    wasm_trap_delete(trap);
+    bool has_code = wasmtime_trap_code(f->trap, &code);
+    engine_failure_fini(f);
     /* Lack of memory shows in many ways; report that the memory was nearly full or its growth
      * refused. */
     uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) : 0;
@@ -188,14 +194,20 @@ void instance_go_on(struct instance *in, uint64_t left)
     wasmtime_context_set_epoch_deadline(in->wasi.cx, slice(in, left));
 }
 
+/* The time of a call begins. Returns the epochs of its first slice. */
+static uint64_t begin_time(struct instance *in)
+{
+    uint64_t ticks = 1 + in->activation_ms / RUNNER_TICK_MS;
+    in->deadline = runner_ticks() + ticks;
+    return slice(in, ticks);
+}
+
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
                 const char *what, struct err *err)
 {
     in->limits.refused_bytes = 0; /* a refusal in an earlier call is not the reason now */
-    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
-    wasm_trap_t *trap = NULL;
-    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, args, n, &trap);
-    return e || trap ? failure(in, e, trap, what, err) : 0;
+    struct engine_failure failure = engine_call(in->wasi.cx, f, args, n, begin_time(in));
+    return engine_has_failed(&failure) ? explain(in, &failure, what, err) : 0;
 }
 
 /* ---- lookup; unchecked calls need verified types ---- */
@@ -331,12 +343,10 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
         engine_limit_store(in->store, &in->limits, run->memory_max_bytes, !m->is_dissolvable);
     if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
-    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
-    wasm_trap_t *trap = NULL;
-    wasmtime_error_t *e =
-        wasmtime_instance_pre_instantiate(m->pre[run->abi], in->wasi.cx, &in->handle, &trap);
-    if (e || trap)
-        return failure(in, e, trap, "instantiate", err);
+    struct engine_failure failure =
+        engine_instantiate(in->wasi.cx, m->pre[run->abi], begin_time(in), &in->handle);
+    if (engine_has_failed(&failure))
+        return explain(in, &failure, "instantiate", err);
     status = find_entries(in, is_first_of_abi, err);
     if (status < 0)
         return status;

@@ -121,6 +121,9 @@ static inline struct instance *instance_of(wasmtime_caller_t *caller)
 /* End the guest with this reason. Returns the trap that the host function must return. */
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* wasi_bytes(), or end the guest: returns the trap. name: of the host function. */
+wasm_trap_t *instance_bytes(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
+                            unsigned i, struct str *ret);
 /* Add a note for main; false: there is no room for it. */
 bool instance_note(struct instance *in, const struct proto_note *note);
 /* Log one line of output; a line over the limits is only counted. */
