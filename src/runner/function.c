@@ -5,7 +5,13 @@
 #include "runner/orders.h"
 #include "runner/template.h"
 
+#include <assert.h>
 #include <errno.h>
+
+static bool is_handling(const struct instance *in)
+{
+    return in->phase == INSTANCE_ACTIVATION;
+}
 
 /* ---- the response ---- */
 
@@ -13,6 +19,7 @@
 static void note_data(struct instance *in)
 {
     struct buf *data = &in->worker->outcome.data;
+    assert(data->n <= FUNCTION_GATHER);
     if (data->n == 0)
         return;
     (void)instance_note(in, &(struct proto_note){
@@ -33,6 +40,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
                    wasm_trap_t **trap)
 {
     int64_t answer = 0;
+    assert(in->phase != INSTANCE_IDLE);
     note_data(in);
     if (worker_call(in, &(struct proto_call){ .kind = kind, .head = head }, &answer) < 0)
         *trap = instance_fail(in, "its request was given up");
@@ -43,6 +51,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
 static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 {
     struct runner_instance_request *q = &in->request;
+    assert(is_handling(in));
     if (q->credit > 0)
         return 0;
     int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
@@ -103,6 +112,7 @@ int32_t function_read(struct instance *in, char *to, uint32_t n, bool may_wait, 
         q->body_ended = more == 0;
     }
     size_t count = MIN((size_t)n, q->body.n);
+    assert(is_handling(in));
     if (count)
         memcpy(to, q->body.p, count);
     q->body = str_slice(q->body, count, q->body.n);
@@ -219,6 +229,7 @@ static int order_request(struct runner_worker *w, struct proto_answer *a, struct
     status = order_answer(w, a, &why, err);
     if (!in || (is_ok && (run->flags & RUN_KEEP)))
         return status;
+    assert(r->slots.p[run->slot] == in && in->template);
     r->slots.p[run->slot] = NULL;
     template_give(in, is_ok);
     return status;
@@ -237,6 +248,7 @@ static int order_template(struct runner_worker *w, struct proto_answer *a, struc
 int function_order(struct runner_worker *w, struct err *err)
 {
     const struct proto_run *run = &w->run;
+    assert(abi_is_function(run->abi) && run->slot < w->runner->slots.n);
     struct proto_answer a = { .slot = run->slot,
                               .incarnation = run->incarnation,
                               .guest = run->guest,
@@ -250,11 +262,6 @@ int function_order(struct runner_worker *w, struct err *err)
 #define FN(name)  ENGINE_FUNC(fn_##name)
 #define U32(i)    ENGINE_U32(i)
 #define RETURN(e) return v[0].i32 = (int32_t)(e), NULL
-
-static bool is_handling(const struct instance *in)
-{
-    return in->phase == V1_ACTIVATION;
-}
 
 /* Whether each line is "name: value" and LF. Main parses the text again and checks the names. */
 static bool are_fields(struct str text)
@@ -308,14 +315,14 @@ FN(respond)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
         RETURN(GUEST_E_TOO_LARGE);
-    if (!is_handling(in) || in->request.has_head || status < 200 || status > 599 ||
-        !are_fields(fields))
+    if (!is_handling(in) || in->request.response != RESPONSE_AWAITED || status < 200 ||
+        status > 599 || !are_fields(fields))
         RETURN(GUEST_E_INVALID);
     if (!instance_note(
             in, &(struct proto_note){
                     .kind = NOTE_FN_HEAD, .number = status, .token = in->token, .head = fields }))
         return instance_fail(in, "respond: too much at once");
-    in->request.has_head = true;
+    in->request.response = RESPONSE_BEGUN;
     RETURN(0);
 }
 
@@ -326,7 +333,7 @@ FN(body_write)
     wasm_trap_t *trap = instance_bytes(in, "body_write", v, 0, &bytes);
     if (trap)
         return trap;
-    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers)
+    if (!is_handling(in) || in->request.response != RESPONSE_BEGUN)
         RETURN(GUEST_E_INVALID);
     v[0].i32 = function_write(in, bytes, &trap);
     return trap;
@@ -350,14 +357,13 @@ FN(trailers)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
         RETURN(GUEST_E_TOO_LARGE);
-    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers ||
-        !are_fields(fields))
+    if (!is_handling(in) || in->request.response != RESPONSE_BEGUN || !are_fields(fields))
         RETURN(GUEST_E_INVALID);
     note_data(in);
     if (!instance_note(in, &(struct proto_note){
                                .kind = NOTE_FN_TRAILERS, .token = in->token, .head = fields }))
         return instance_fail(in, "trailers: too much at once");
-    in->request.has_trailers = true;
+    in->request.response = RESPONSE_ENDED;
     RETURN(0);
 }
 

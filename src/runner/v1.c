@@ -53,7 +53,7 @@ V1(declare)
     struct proto_call call = { .kind = GUEST_CALL_DECLARE };
     int64_t result;
     uint32_t at = U32(0);
-    if (in->phase != V1_SETUP)
+    if (in->phase != INSTANCE_SETUP)
         return outside(in, "declare", "outside of setup");
     if (in->declared != V1_UNDECLARED)
         return instance_fail(in, "declare: R-declare: a second declaration");
@@ -81,7 +81,7 @@ V1(api_request)
 {
     struct instance *in = instance_of(caller);
     struct proto_call call = { .kind = GUEST_CALL_API_REQUEST };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, "api_request", "outside of an activation");
     wasm_trap_t *trap = instance_bytes(in, "api_request", v, 0, &call.head);
     if (!trap)
@@ -101,7 +101,7 @@ static wasm_trap_t *read_call(struct instance *in, enum guest_call_kind kind, co
                               wasmtime_val_raw_t *v)
 {
     struct proto_call call = { .kind = kind };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, name, "outside of an activation");
     wasm_trap_t *trap = instance_bytes(in, name, v, 0, &call.head);
     if (trap)
@@ -180,7 +180,7 @@ static wasm_trap_t *post_object(struct instance *in, const char *name, enum gues
                                 const wasmtime_val_raw_t *v, size_t max)
 {
     struct proto_note note = { .kind = kind };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, name, "outside of an activation");
     wasm_trap_t *trap = instance_bytes(in, name, v, 0, &note.head);
     if (trap)
