@@ -73,6 +73,12 @@ enum tenant_lost {
     LOST_AT_START /* the runner failed to start: nothing of this tenant had begun */
 };
 
+/* The tenant had a command of which nothing was done: it can be sent again. */
+static inline bool pool_is_unbegun(enum tenant_lost how)
+{
+    return how == LOST_WAITING || how == LOST_AT_START;
+}
+
 struct runner_class_ops {
     /* `a` answers the command of `t`. A negative result ends the runner. */
     int (*on_answer)(struct tenant *t, const struct proto_answer *a, struct err *err);

@@ -288,9 +288,8 @@ static void on_lost(struct tenant *t, enum tenant_lost how, const struct err *wh
         guest_template_on_lost(seat, how, why);
         return;
     }
-    bool is_begun =
-        !j || j->state != GUEST_JOB_SENT || (how != LOST_WAITING && how != LOST_AT_START);
-    if (j && !is_begun) { /* to the front of the line */
+    bool is_begun = !j || j->state != GUEST_JOB_SENT || !pool_is_unbegun(how);
+    if (!is_begun) { /* to the front of the line */
         j->seat = NULL;
         seat->job = NULL;
         line_up(j, true);

@@ -73,8 +73,8 @@ struct wasm_revision {
     struct list sandboxes; /* with their waiting creates */
     struct guest_program program;
     bool is_twin; /* another of the same number was there: it is freed instead of resting */
-    uint32_t log_tokens;
-    uint64_t log_at_ms, logs_left_out;
+    struct token_bucket log_lines;
+    uint64_t logs_left_out;
 };
 
 struct wasm_sandbox {

@@ -58,6 +58,7 @@ static void recycle(struct invocation *x)
     assert(x->job.state == GUEST_JOB_IDLE && !x->sandbox && !list_is_linked(&x->node));
     defer_cancel(&x->later);
     timer_stop(rt->opts.loop, &x->deadline);
+    assert(rt->n_invocations > 0);
     rt->n_invocations--;
     if (rt->n_spare >= WASM_SPARE_MAX || rt->is_closing) {
         wasm_invocation_free(x);
@@ -200,6 +201,7 @@ static void end(struct invocation *x)
     int r = x->end;
     const char *reason = x->reason;
     const struct err err = x->err;
+    assert(wasm_is_over(x) && !x->rev && x->wants == WASM_WANTS_NOTHING);
     if (r == 0 && x->has_trailers && ops->on_trailers) {
         ops->on_trailers(arg, &x->trailers);
         r = x->end; /* cancelled by now? */

@@ -13,27 +13,13 @@
 
 /* ---- logs ---- */
 
-static bool take_log_token(struct wasm_revision *rev)
-{
-    uint64_t now = loop_now_ms(rev->rt->opts.loop);
-    uint64_t earned = (now - rev->log_at_ms) * WASM_LOG_LINES_PER_S / 1000;
-    if (earned) {
-        rev->log_tokens = (uint32_t)MIN(rev->log_tokens + earned, (uint64_t)WASM_LOG_LINES_BURST);
-        rev->log_at_ms = now;
-    }
-    if (rev->log_tokens == 0)
-        return false;
-    rev->log_tokens--;
-    return true;
-}
-
-/* Is there room for one more line? Then what was left out before it is told. */
+/* Whether one more line may be logged; if so, adds a line about those left out before it. */
 static bool may_log(struct wasm_revision *rev)
 {
     char text[64];
     if (!rev->r || !rev->rt->opts.logs)
         return false;
-    if (!take_log_token(rev)) {
+    if (!guest_log_allows(&rev->log_lines, GUEST_LOG_LINES_PER_S, GUEST_LOG_LINES_BURST)) {
         rev->logs_left_out++;
         return false;
     }
@@ -87,6 +73,7 @@ struct wasm_sandbox *wasm_find_sandbox(struct wasm_rt *rt, uint64_t id)
 
 static void sandbox_free(struct wasm_sandbox *s)
 {
+    assert(list_is_empty(&s->invocations) && s->running == 0);
     list_remove(&s->node);
     (void)map_del(&s->rt->sandboxes, id_key(&s->id));
     defer_cancel(&s->told);
@@ -109,6 +96,7 @@ static void tell_created(struct wasm_sandbox *s, int r, const struct err *why)
     b.sandbox_create = us(now - rev->fetched_ms);
     b.total = us(now - rev->begun_ms);
     uint64_t id = s->id;
+    assert(!s->is_ready && !s->is_leaving);
     if (r == 0)
         s->is_ready = true;
     else
@@ -153,6 +141,7 @@ static void revision_free(struct wasm_revision *rev)
 {
     struct wasm_rt *rt = rev->rt;
     if (list_is_linked(&rev->node)) {
+        assert(!rev->r && rt->n_resting > 0);
         list_remove(&rev->node);
         rt->n_resting--;
     }
@@ -174,6 +163,7 @@ static void rest(struct wasm_revision *rev)
     struct wasm_rt *rt = rev->rt;
     guest_program_stop(&rev->program);
     assert(rev->program.n_templates == 0); /* its requests were given up */
+    assert(list_is_empty(&rev->sandboxes) && rt->n_revisions > 0);
     rev->r = NULL;
     rev->program.namespace = NULL;
     rt->n_revisions--;
@@ -201,6 +191,7 @@ static void tell_waiting(struct wasm_revision *rev)
 void wasm_on_ready(struct guest_program *p)
 {
     struct wasm_revision *rev = wasm_revision_of(p);
+    assert(rev->r && rev->module);
     rev->state = WASM_READY;
     tell_waiting(rev);
 }
@@ -318,6 +309,7 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
         wasm_files_add(rt, &wait->id, owned);
     free(wait->key);
     free(wait);
+    assert(rt->n_gets > 0);
     rt->n_gets--;
     if (rt->is_closing) {
         wasm_free_if_closed(rt);
@@ -531,7 +523,7 @@ static void wasm_prepare(struct runtime *t, struct runtime_revision *r)
     rev->program.namespace = r->namespace;
     r->data = rev;
     rt->n_revisions++;
-    rev->log_tokens = WASM_LOG_LINES_BURST;
+    rev->log_lines = (struct token_bucket){ 0 };
     if (read_setup(rev) < 0)
         fail(rev, E_INVALID, "arguments and environment are too large, or have a NUL in them");
     else
