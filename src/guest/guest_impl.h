@@ -34,7 +34,6 @@ enum {
     SUSPEND_RETRY_MS = 30000, /* next attempt after a full disk */
     SLOW_SLICES = 8, /* slices of one activation while others wait; then it is moved at once */
     SLOW_START_SLICES = 25,      /* slices of one that trapped, start included; then it is slow */
-    SLOW_US = 5000,              /* CPU time of a slow activation */
     SLOW_IN_A_ROW = 3,           /* slow activations in a row that make a guest slow */
     SLOW_QUICK = 64,             /* quick activations in a row that make it quick again */
     SLOW_BUSY_MS = 250,          /* a guest that in this window uses */

@@ -40,7 +40,7 @@ void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations)
     a->cost_us += cpu_us;
     if (activations == 0 || g->abi != GUEST_ABI_V1)
         return;
-    bool is_slow = a->cost_us / activations >= SLOW_US;
+    bool is_slow = a->cost_us / activations >= RUNNER_SLOW_US;
     if (is_busy(a, a->cost_us))
         g->slow = SLOW_QUICK;
     a->cost_us = 0;

@@ -423,7 +423,7 @@ static uint32_t average(const struct guest_program *p, uint64_t cpu_us)
 void guest_program_note_cost(struct guest_program *p, uint64_t cpu_us)
 {
     p->cost_us = average(p, cpu_us);
-    move(p, p->cost_us > (p->is_slow ? GUEST_PROGRAM_QUICK_US : GUEST_PROGRAM_SLOW_US));
+    move(p, p->cost_us > (p->is_slow ? GUEST_PROGRAM_QUICK_US : (uint32_t)RUNNER_SLOW_US));
 }
 
 void guest_program_note_slice(struct guest_program *p, uint64_t cpu_us)

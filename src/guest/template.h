@@ -12,7 +12,7 @@
  *
  * This module decides where templates are made, when a program gets a further runner or moves to
  * the runner for slow programs, which idle template is retired for another one, when a job that
- * computes continues (turns.c), and which job is next. Its user knows what a program and a job
+ * computes continues (turns.c), and which job is next. Its user defines what a program and a job
  * are: it fills in the RUN messages and reads the notes.
  *
  * A job:
@@ -22,7 +22,7 @@
  *                                                 `- runner lost -'
  *     any of them --answer, guest_job_leave(), runner lost--> IDLE
  *
- * Loop thread only. Callbacks run from the loop; those that say so also inside guest_job_start().
+ * Loop thread only. Callbacks run from the loop; where noted, also inside guest_job_start().
  */
 #pragma once
 
@@ -36,8 +36,7 @@ enum {
     GUEST_SEATS_FREE = 32,         /* of one template that wait for jobs */
     GUEST_TEMPLATE_TIDY_MS = 2000, /* a further runner that is not needed is left after this */
     GUEST_TEMPLATE_GROW_MS = 20,   /* between two decisions to make a further template */
-    GUEST_PROGRAM_SLOW_US = 5000,  /* CPU time of an average job: to the runner for the slow, */
-    GUEST_PROGRAM_QUICK_US = 2000, /* and back */
+    GUEST_PROGRAM_QUICK_US = 2000, /* below this average CPU time, jobs are quick again */
     GUEST_PROGRAM_LONG_US = 100000 /* CPU time of one job that runs beside others: at once */
 };
 
@@ -83,7 +82,7 @@ enum guest_job_state {
     GUEST_JOB_IDLE,    /* not started, or over */
     GUEST_JOB_HELD,    /* its program has no template */
     GUEST_JOB_WAITING, /* no runner has room */
-    GUEST_JOB_SENT,    /* its runner has said nothing about it, so it can be sent again */
+    GUEST_JOB_SENT,    /* no message about it has arrived, so it can be sent again */
     GUEST_JOB_RUNNING
 };
 
@@ -109,7 +108,7 @@ struct guest_template_ops {
      */
     void (*fill_job)(struct guest_job *j, struct proto_run *run);
     /*
-     * Check what a runner says, without any effect. seat->job NULL: about the template itself.
+     * Check a message of a runner, without any effect. seat->job NULL: about the template itself.
      * is_end: it is the last message. call: made after the notes; NULL: none. An error ends the
      * runner.
      */
@@ -117,7 +116,7 @@ struct guest_template_ops {
                  const struct proto_call *call, struct err *err);
     /*
      * Notes of a job that continues, or of a template. The user may end the job; false: it did,
-     * and the seat is gone.
+     * and the seat is freed.
      */
     bool (*on_notes)(struct guest_seat *seat, uint32_t n_notes, struct rd notes,
                      uint32_t logs_left_out);

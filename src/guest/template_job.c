@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs: where they wait, how they are sent, what runners say about them; see template.h. */
+/* Jobs: where they wait, how they are sent, messages of runners about them; see template.h. */
 #include "guest/template_impl.h"
 
 #include "base/clock.h"
@@ -202,7 +202,7 @@ void guest_job_leave(struct guest_job *j)
     }
 }
 
-/* ---- what runners say ---- */
+/* ---- messages of runners ---- */
 
 static struct guest_seat *seat_of(struct tenant *t)
 {

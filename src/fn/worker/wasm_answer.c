@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runners say about requests; see wasm_impl.h.
+ * Messages of runners about requests; see wasm_impl.h.
  *
  * A message is checked as a whole before any of it takes effect: nothing of a message that makes no
  * sense reaches a caller, and its runner is ended.
@@ -48,7 +48,7 @@ static bool is_known(const struct proto_call *call, bool is_request)
            (is_request && (call->kind == GUEST_CALL_FN_BODY || call->kind == GUEST_CALL_FN_CREDIT));
 }
 
-/* is_end: the last note, and no other, says how the request ended. */
+/* is_end: the last note, and no other, is the end of the request. */
 static int check(const struct guest_seat *seat, uint32_t n, struct rd notes, bool is_end,
                  const struct proto_call *call, struct err *err)
 {

@@ -3,7 +3,7 @@
  * Internals shared by the files that implement wasm_runtime.h:
  *
  *     wasm_runtime.c  the runtime: revisions, sandboxes, logs
- *     wasm_invoke.c   requests             wasm_answer.c  what runners say about them
+ *     wasm_invoke.c   requests             wasm_answer.c  messages of runners about them
  *     wasm_http.c     their forms, pure    wasm_files.c   files of modules
  *
  * A revision is a program, a request a job of it (guest/template.h). A request whose revision has
