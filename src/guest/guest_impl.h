@@ -100,8 +100,9 @@ struct active {
     enum guest_command command;
     enum guest_want want;
     uint32_t sent_flags; /* RUN_ flags of that command */
-    uint64_t sent_ns;    /* when the command was decided */
-    struct timer timer;  /* for idle or back-off */
+    enum guest_calling calling;
+    uint64_t sent_ns;   /* when the command was decided */
+    struct timer timer; /* for idle or back-off */
     uint64_t idle_since_ms, no_sleep_until_ms;
     uint64_t timer_at_ms;      /* while idle: when `timer` is due */
     uint64_t sleep_at_ms;      /* while idle: from its plan, as the next two */
@@ -115,7 +116,6 @@ struct active {
     uint32_t dirty_pages;
     bool has_swap_fd; /* the runner holds the swap file */
     bool room_wanted; /* guest_deliver() returned -EBUSY */
-    enum guest_calling calling;
     uint64_t call_id;
     uint64_t begun_ms;   /* start of the activation */
     uint64_t cost_us;    /* CPU time of the activations under way */

@@ -54,7 +54,6 @@ static struct buf empty(struct buf b)
 static void recycle(struct invocation *x)
 {
     struct wasm_rt *rt = x->rt;
-    assert(wasm_is_over(x) || !x->ops);
     assert(x->job.state == GUEST_JOB_IDLE && !x->sandbox && !list_is_linked(&x->node));
     defer_cancel(&x->later);
     timer_stop(rt->opts.loop, &x->deadline);
