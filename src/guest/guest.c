@@ -67,7 +67,6 @@ int guest_new(struct guest_host *h, const struct guest_spec *spec, const struct 
     g->idle_ms = (uint32_t)MIN(spec->idle_ms, (uint64_t)UINT32_MAX);
     g->swap_max = spec->swap_max_bytes;
     g->log_per_s = (uint16_t)MIN(spec->log_lines_per_s, (uint32_t)LOG_LINES_MAX_PER_S);
-    g->log_tokens = g->log_per_s ? (uint16_t)(2 * g->log_per_s) : LOG_LINES_BURST;
     g->log_debug = spec->log_debug;
     if ((uint64_t)info->memory_min_pages * MODULE_PAGE_BYTES > g->memory_max)
         return err_set(err, E_LIMIT, "the module needs %llu bytes of memory, %llu are allowed",
@@ -129,7 +128,7 @@ void guest_free(struct guest *g)
     h->n_awake -= (unsigned)guest_is_awake(g->state);
     list_remove(&g->node);
     list_push_back(&h->dead, &g->node);
-    defer_start(h->loop, &h->pump, host_pump);
+    defer_start(h->loop, &h->pump, guest_host_pump);
 }
 
 int guest_start(struct guest *g, struct err *err)
@@ -194,9 +193,8 @@ int guest_sleep(struct guest *g)
     struct active *a = g->active;
     if (g->state != GUEST_AWAKE || a->tenant.sent || a->queue.n)
         return -EBUSY;
-    a->sleep_wanted = true;
     a->no_sleep_until_ms = 0;
-    guest_make_ready(g);
+    guest_want(g, GUEST_WANT_SLEEP);
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/slab.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -41,10 +42,14 @@ static void end_incarnation(struct guest *g)
     list_remove(&a->short_of_swap);
     guest_free_sent(a);
     guest_queue_fini(&a->queue);
-    a->sleep_wanted = a->has_swap_fd = false;
+    guest_end_command(a);
+    a->want = GUEST_WANT_NOTHING;
+    a->has_swap_fd = false;
     a->calling = GUEST_CALLING_NONE;
     a->dirty_pages = 0;
     guest_remove_swap(g);
+    assert(list_is_empty(&a->sent) && a->queue.n == 0 && a->swap_reserved == 0);
+    assert(!a->tenant.runner && a->command == GUEST_COMMAND_NONE);
     g->incarnation++;
     g->next_id = 0;
     g->n_outstanding = 0;
@@ -111,19 +116,20 @@ static size_t globals_size(const struct guest *g)
 static bool is_expected(const struct active *act, const struct proto_answer *a)
 {
     bool may_suspend_now = (act->sent_flags & RUN_SUSPEND) != 0;
+    bool is_suspending = act->command == GUEST_COMMAND_SUSPENDING;
     switch (a->flags) {
     case ANSWER_TRAPPED:
     case ANSWER_DONE:
-        return !act->is_done;
+        return !is_suspending;
     case ANSWER_DONE | ANSWER_MORE:
     case ANSWER_DONE | ANSWER_SUSPENDED:
     case ANSWER_DONE | ANSWER_SUSPENDED | ANSWER_KEPT:
     case ANSWER_DONE | ANSWER_SUSPEND_FAILED:
-        return may_suspend_now && !act->is_done;
+        return may_suspend_now && !is_suspending;
     case ANSWER_SUSPENDED:
     case ANSWER_SUSPENDED | ANSWER_KEPT:
     case ANSWER_SUSPEND_FAILED:
-        return act->is_done && a->n_ops == 0 && a->activations == 0;
+        return is_suspending && a->n_ops == 0 && a->activations == 0;
     default:
         return false;
     }
@@ -151,18 +157,11 @@ static int check_answer(const struct guest *g, const struct proto_answer *a, str
     return r < 0 ? r : check_ops(g, a, err);
 }
 
-bool guest_take_log_token(struct guest *g)
+bool guest_may_log(struct guest *g)
 {
-    uint32_t now = (uint32_t)(clock_mono_ms() / 1000);
-    uint32_t rate = g->log_per_s ? g->log_per_s : LOG_LINES_PER_S;
-    uint32_t burst = g->log_per_s ? 2 * rate : LOG_LINES_BURST;
-    uint32_t more = MIN(MIN(now - g->log_at_s, (uint32_t)LOG_LINES_BURST) * rate, burst);
-    g->log_tokens = (uint16_t)MIN(g->log_tokens + more, burst);
-    g->log_at_s = now;
-    if (g->log_tokens == 0)
-        return false;
-    g->log_tokens--;
-    return true;
+    if (g->log_per_s)
+        return guest_log_allows(&g->log_lines, g->log_per_s, 2u * g->log_per_s);
+    return guest_log_allows(&g->log_lines, GUEST_LOG_LINES_PER_S, GUEST_LOG_LINES_BURST);
 }
 
 void guest_say_left_out(struct guest *g, uint32_t left_out)
@@ -183,7 +182,7 @@ static void hand_out_logs(struct guest *g, const struct proto_answer *a)
     for (uint32_t i = 0; i < a->n_logs && !g->is_dead; i++) {
         struct proto_log log;
         proto_next_log(&r, &log);
-        if (!guest_take_log_token(g))
+        if (!guest_may_log(g))
             left_out++;
         else if (g->ops->on_log)
             g->ops->on_log(g, (int)log.fd, log.line, g->arg);
@@ -230,6 +229,7 @@ static void note_activation(struct guest *g, const struct proto_answer *a)
 
 static void keep_record(struct guest *g, const struct proto_answer *a)
 {
+    assert(a->flags & ANSWER_SUSPENDED);
     g->suspends++;
     g->host->suspends++;
     g->suspend_us = sleep_average(g->suspend_us, a->suspend_us);
@@ -261,10 +261,10 @@ static void say_room(struct guest *g)
 void guest_note_wake(struct guest *g)
 {
     struct active *a = g->active;
-    if (!(a->sent_flags & RUN_WAKE) || a->has_woken)
+    if (!(a->sent_flags & RUN_WAKE) || a->command != GUEST_COMMAND_SENT)
         return;
     uint64_t took_us = (clock_mono_ns() - a->sent_ns) / 1000;
-    a->has_woken = true;
+    guest_move_command(a, GUEST_COMMAND_WOKEN);
     g->wakes++;
     if (a->is_early) { /* no event was waiting */
         g->host->wake_us.n++;
@@ -282,6 +282,7 @@ static void take_done(struct guest *g, const struct proto_answer *a)
 {
     struct active *act = g->active;
     struct rd r = a->ops;
+    assert(act->command == GUEST_COMMAND_SENT || act->command == GUEST_COMMAND_WOKEN);
     if (act->sent_flags & RUN_START)
         g->started_ms = clock_mono_ms();
     if (act->sent_flags & RUN_WAKE)
@@ -323,6 +324,7 @@ static void take_end(struct guest *g, const struct proto_answer *a)
 static void settle(struct guest *g, const struct proto_answer *a)
 {
     bool asleep = (a->flags & ANSWER_SUSPENDED) != 0;
+    assert(g->active->command == GUEST_COMMAND_NONE && !g->active->tenant.sent);
     enum guest_state to = asleep ? GUEST_ASLEEP : GUEST_AWAKE;
     if (g->state != to)
         guest_move(g, to, NULL);
@@ -353,6 +355,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         struct err why = { 0 };
         (void)err_set(&why, a->code < 0 ? a->code : E_TRAP, STR_FMT, STR_ARG(a->text));
         pool_release(t);
+        guest_end_command(act);
         g->clock_offset_ns = a->clock_offset_ns;
         guest_note_trap(g, a->cpu_us);
         hand_out_logs(g, a);
@@ -360,23 +363,26 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         bool is_damaged = a->code == E_CORRUPT && (act->sent_flags & RUN_WAKE);
         if (!g->is_dead)
             guest_end(g, &why, !is_damaged);
-        host_close_if_quiet(h);
+        guest_host_close_if_quiet(h);
         return 0;
     }
     if (a->flags & ANSWER_DONE)
         take_done(g, a);
     else
         g->cpu_us += a->cpu_us;
-    act->is_done = (a->flags & ANSWER_MORE) != 0;
-    if (!act->is_done)
+    if (a->flags & ANSWER_MORE) {
+        guest_move_command(act, GUEST_COMMAND_SUSPENDING);
+    } else {
+        guest_end_command(act);
         take_end(g, a);
+    }
     hand_out_logs(g, a);
     guest_hand_out_notes(g, a->n_notes, a->notes);
     say_room(g); /* before guest_deactivate() of a sleeping guest discards room_wanted */
     if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
     hand_out_ops(g, a);
-    host_close_if_quiet(h);
+    guest_host_close_if_quiet(h);
     return 0;
 }
 
@@ -384,6 +390,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
 static void take_back(struct guest *g)
 {
     struct active *a = g->active;
+    assert(!a->tenant.runner && a->calling == GUEST_CALLING_NONE);
     guest_release_swap(g);
     guest_queue_put_back(&a->queue, &a->sent);
     bool was_cold = (a->sent_flags & RUN_START) && g->rest != GUEST_REST_NOWHERE;
@@ -403,14 +410,14 @@ void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why
     struct guest *g = a->guest;
     struct err err = *why;
     (void)err_ctx(&err, E_EOF, "runner lost");
-    bool begun = how == LOST_RUNNING || how == LOST_RESTING || how == LOST_PARKED;
     a->calling = GUEST_CALLING_NONE;
+    guest_end_command(a);
     timer_stop(g->host->loop, &a->parked);
     if (how == LOST_AT_START && (a->sent_flags & RUN_START)) {
         guest_end(g, &err, true); /* there is nothing to lose, and the service must be notified */
         return;
     }
-    if (!begun && (a->sent_flags & (RUN_START | RUN_WAKE))) {
+    if (pool_is_unbegun(how) && (a->sent_flags & (RUN_START | RUN_WAKE))) {
         guest_set_error(g, &err);
         take_back(g);
         return;

@@ -3,15 +3,15 @@
  * Internals shared by the files that implement guest.h.
  *
  * All work goes through one place. Code that changes something that may let a guest act puts the
- * guest on the ready list (guest_make_ready()). host_pump(), which runs from the loop, sends the
- * next command of each ready guest (guest_send_next()). guest_on_answer() handles what the runner
- * answers. State that only a guest with work or memory needs is in struct active; a sleeping guest
- * without work has none.
+ * guest on the ready list (guest_make_ready()). guest_host_pump(), which runs from the loop, sends
+ * the next command of each ready guest (guest_send_next()). guest_on_answer() handles what the
+ * runner answers. State that only a guest with work or memory needs is in struct active; a sleeping
+ * guest without work has none.
  *
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
  *     guest_record.c   state, operations         guest_v1.c       activations, calls, posts
- *     guest_swap.c     swap: who may sleep       guest_slow.c     slow guests
+ *     guest_swap.c     swap accounting           guest_slow.c     slow guests
  *     guest_snapshot.c guests of an earlier process
  *
  * A callback may free its guest: after each callback, check is_dead before touching anything else.
@@ -22,6 +22,7 @@
 
 #include "base/boot.h"
 #include "base/log.h"
+#include "guest/guest_log.h"
 #include "guest/guest_queue.h"
 #include "guest/latency.h"
 #include "guest/pressure.h"
@@ -33,14 +34,11 @@ enum {
     SUSPEND_RETRY_MS = 30000, /* next attempt after a full disk */
     SLOW_SLICES = 8, /* slices of one activation while others wait; then it is moved at once */
     SLOW_START_SLICES = 25,      /* slices of one that trapped, start included; then it is slow */
-    SLOW_US = 5000,              /* CPU time of a slow activation */
     SLOW_IN_A_ROW = 3,           /* slow activations in a row that make a guest slow */
     SLOW_QUICK = 64,             /* quick activations in a row that make it quick again */
     SLOW_BUSY_MS = 250,          /* a guest that in this window uses */
     SLOW_BUSY_PERCENT = 50,      /* more of a shared runner than this is slow as well */
     SLOW_SAVE_PAGES = 2048,      /* with more memory than this it is not saved for a move */
-    LOG_LINES_PER_S = 200,       /* lines of one guest */
-    LOG_LINES_BURST = 1000,      /* burst */
     LOG_LINES_MAX_PER_S = 10000, /* the most that a spec may ask for; the burst is twice that */
 };
 
@@ -68,6 +66,27 @@ enum guest_calling {
     GUEST_CALLING_ADOPTED, /* answered; takes effect on the next turn */
 };
 
+/*
+ * The command in flight.
+ *
+ *     NONE --> SENT --wake: first message--> WOKEN --activations ended, suspend not--> SUSPENDING
+ *       ^        |------------------------------------------------------------------------^  |
+ *       `--------'------- last answer, runner lost, incarnation ended -----------------------'
+ */
+enum guest_command {
+    GUEST_COMMAND_NONE,
+    GUEST_COMMAND_SENT,
+    GUEST_COMMAND_WOKEN,
+    GUEST_COMMAND_SUSPENDING
+};
+
+/* What an idle guest is to do although it has no deliveries. */
+enum guest_want {
+    GUEST_WANT_NOTHING,
+    GUEST_WANT_SLEEP,     /* while AWAKE */
+    GUEST_WANT_WAKE_AHEAD /* while ASLEEP */
+};
+
 /* State of a guest that is awake, has work, or waits for its next start. */
 struct active {
     struct guest *guest;
@@ -78,27 +97,25 @@ struct active {
     struct list sent;       /* deliveries of the command in flight */
     uint64_t busy_since_ms; /* start of a window of SLOW_BUSY_MS */
     uint64_t busy_us;       /* CPU time used in that window */
-    bool is_done;           /* its activations have ended, its suspend has not */
-    uint32_t sent_flags;    /* RUN_ flags of that command */
-    uint64_t sent_ns;       /* when the command was decided */
-    struct timer timer;     /* for idle or back-off */
+    enum guest_command command;
+    enum guest_want want;
+    uint32_t sent_flags; /* RUN_ flags of that command */
+    enum guest_calling calling;
+    uint64_t sent_ns;   /* when the command was decided */
+    struct timer timer; /* for idle or back-off */
     uint64_t idle_since_ms, no_sleep_until_ms;
-    uint64_t timer_at_ms; /* while idle: when `timer` is due */
-    uint64_t sleep_at_ms; /* while idle: from its plan, as the next two */
-    uint64_t wake_at_ms;  /* asleep: `timer` wakes it ahead of work then; 0: it does not */
-    uint64_t give_up_ms;  /* awake ahead of work: sleep again at this time */
-    bool is_early;        /* awake ahead of work that has not arrived */
-    bool wake_wanted;
+    uint64_t timer_at_ms;      /* while idle: when `timer` is due */
+    uint64_t sleep_at_ms;      /* while idle: from its plan, as the next two */
+    uint64_t wake_at_ms;       /* asleep: `timer` wakes it ahead of work then; 0: it does not */
+    uint64_t give_up_ms;       /* awake ahead of work: sleep again at this time */
+    bool is_early;             /* awake ahead of work that has not arrived */
     struct list short_of_swap; /* on host->short_of_swap */
     uint64_t swap_needs;       /* room that it lacks */
     bool swap_needs_exactly;   /* swap_needs was counted by the runner; else an upper bound */
     uint64_t swap_reserved;    /* room reserved for the suspend under way */
     uint32_t dirty_pages;
     bool has_swap_fd; /* the runner holds the swap file */
-    bool sleep_wanted;
     bool room_wanted; /* guest_deliver() returned -EBUSY */
-    enum guest_calling calling;
-    bool has_woken; /* the wake of this command has been counted */
     uint64_t call_id;
     uint64_t begun_ms;   /* start of the activation */
     uint64_t cost_us;    /* CPU time of the activations under way */
@@ -132,9 +149,8 @@ struct guest {
     uint32_t resume_us, suspend_us, wake_us; /* averages; wake_us includes the event */
     struct sleep_history history;
     uint64_t expected_ms; /* from guest_expect(); 0: no hint */
+    struct token_bucket log_lines;
     uint32_t backoff_ms;
-    uint32_t log_at_s;
-    uint16_t log_tokens;
     uint16_t log_per_s; /* 0: default */
     uint64_t swap_max;  /* 0: no limit */
     uint16_t name_at, uid_at;
@@ -193,6 +209,12 @@ bool guest_is_awake(unsigned state);
 /* The only way to change the state; notifies the service. */
 void guest_move(struct guest *g, enum guest_state to, const struct err *why);
 struct active *guest_get_active(struct guest *g);
+/* The only way to change active->command. */
+void guest_move_command(struct active *a, enum guest_command to);
+/* No command is in flight any more. */
+void guest_end_command(struct active *a);
+/* Set what the guest is to do on the next turn. */
+void guest_want(struct guest *g, enum guest_want what);
 /* The guest may be able to act: look at it on the next turn. */
 void guest_make_ready(struct guest *g);
 void guest_free_sent(struct active *a);
@@ -266,7 +288,8 @@ bool guest_leave_if_slow(struct guest *g);
 void guest_end(struct guest *g, const struct err *why, bool is_strike);
 /* The first message of a wake has arrived. */
 void guest_note_wake(struct guest *g);
-bool guest_take_log_token(struct guest *g);
+/* Whether one more line may be logged. */
+bool guest_may_log(struct guest *g);
 void guest_say_left_out(struct guest *g, uint32_t n);
 int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *err);
 void guest_on_lost(struct tenant *t, enum tenant_lost how, const struct err *why);
@@ -292,7 +315,7 @@ bool guest_has_record(const struct guest *g);
 int guest_read_boot(char ret[BOOT_ID_BYTES], struct err *err);
 void guest_get_identity(const struct guest *g, uint8_t ret[32]);
 /* 0: unknown. */
-uint64_t swap_mtime_ns(int fd);
+uint64_t guest_swap_mtime_ns(int fd);
 /*
  * Replaces a start: returns true if an earlier process left a snapshot, and the service has been
  * asked.
@@ -303,5 +326,5 @@ void guest_end_adoption(struct guest *g);
 
 /* ---- guest_host.c ---- */
 
-void host_pump(struct defer *d);
-void host_close_if_quiet(struct guest_host *h);
+void guest_host_pump(struct defer *d);
+void guest_host_close_if_quiet(struct guest_host *h);

@@ -48,6 +48,12 @@ void guest_logs_free(struct guest_logs *logs)
     free(logs);
 }
 
+bool guest_log_allows(struct token_bucket *lines, uint32_t per_s, uint32_t burst)
+{
+    uint64_t cost_us = 1000000 / per_s;
+    return token_bucket_take(lines, burst * cost_us, cost_us, clock_mono_ms() * 1000);
+}
+
 /* ---- names ---- */
 
 static void add_escaped(struct buf *to, const char *name)

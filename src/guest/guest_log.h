@@ -17,11 +17,17 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/token_bucket.h"
 
 enum {
     GUEST_LOG_FILE_MAX = 1 << 20, /* bytes; then it becomes NAME.log.1 */
-    GUEST_LOG_LINE_MAX = 16 << 10
+    GUEST_LOG_LINE_MAX = 16 << 10,
+    GUEST_LOG_LINES_PER_S = 200, /* of one guest, */
+    GUEST_LOG_LINES_BURST = 1000 /* after silence */
 };
+
+/* Whether one more line may be logged at this rate. The caller counts the lines that may not. */
+bool guest_log_allows(struct token_bucket *lines, uint32_t per_s, uint32_t burst);
 
 struct guest_logs;
 

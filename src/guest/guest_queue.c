@@ -2,6 +2,7 @@
 /* Deliveries in fair order; see guest_queue.h. */
 #include "guest/guest_queue.h"
 
+#include <assert.h>
 #include <errno.h>
 
 struct id_queue {
@@ -22,6 +23,7 @@ void guest_queue_fini(struct guest_queue *q)
     struct delivery *d;
     while ((d = guest_queue_pop(q)))
         free(d);
+    assert(q->n == 0 && q->bytes == 0 && list_is_empty(&q->ids));
 }
 
 /* A linear search: at most as many ids wait as one guest has operations, and mostly one or two. */
@@ -67,6 +69,7 @@ int guest_queue_add(struct guest_queue *q, uint64_t id, uint64_t token, uint32_t
 static struct id_queue *turn(const struct guest_queue *q)
 {
     struct id_queue *iq = list_first(&q->ids, struct id_queue, node);
+    assert(!list_is_empty(&iq->deliveries));
     if (iq->id == q->last && iq->node.next != &q->ids)
         return list_entry(iq->node.next, struct id_queue, node);
     return iq;
@@ -91,6 +94,7 @@ struct delivery *guest_queue_pop(struct guest_queue *q)
         free(iq);
     else
         list_push_back(&q->ids, &iq->node);
+    assert(q->n > 0 && q->bytes >= d->n);
     q->n--;
     q->bytes -= d->n;
     return d;

@@ -19,6 +19,14 @@ static const struct sm_state guest_table[] = {
     [GUEST_FAILED] = { "Failed", EDGE(GUEST_COLD) },
 };
 
+static const struct sm_state command_table[] = {
+    [GUEST_COMMAND_NONE] = { "none", EDGE(GUEST_COMMAND_SENT) },
+    [GUEST_COMMAND_SENT] = { "sent", EDGE(GUEST_COMMAND_NONE) | EDGE(GUEST_COMMAND_WOKEN) |
+                                         EDGE(GUEST_COMMAND_SUSPENDING) },
+    [GUEST_COMMAND_WOKEN] = { "woken", EDGE(GUEST_COMMAND_NONE) | EDGE(GUEST_COMMAND_SUSPENDING) },
+    [GUEST_COMMAND_SUSPENDING] = { "suspending", EDGE(GUEST_COMMAND_NONE) },
+};
+
 const char *guest_state_name(enum guest_state state)
 {
     return guest_table[state].name;
@@ -42,7 +50,9 @@ bool guest_is_awake(unsigned state)
 
 void guest_move(struct guest *g, enum guest_state to, const struct err *why)
 {
+    assert(!g->is_dead);
     assert(guest_table[g->state].next & EDGE(to));
+    assert(!guest_is_awake(g->state) || g->host->n_awake > 0);
     assert(to != GUEST_ASLEEP || g->rest != GUEST_REST_NONE);
     g->host->n_awake += (unsigned)guest_is_awake(to) - (unsigned)guest_is_awake(g->state);
     g->state = (uint8_t)to;
@@ -66,7 +76,30 @@ void guest_make_ready(struct guest *g)
     if (list_is_linked(&a->ready))
         return;
     list_push_back(&g->host->ready, &a->ready);
-    defer_start(g->host->loop, &g->host->pump, host_pump);
+    defer_start(g->host->loop, &g->host->pump, guest_host_pump);
+}
+
+void guest_move_command(struct active *a, enum guest_command to)
+{
+    assert(command_table[a->command].next & EDGE(to));
+    assert(to != GUEST_COMMAND_WOKEN || (a->sent_flags & RUN_WAKE));
+    assert(to != GUEST_COMMAND_SUSPENDING || (a->sent_flags & RUN_SUSPEND));
+    a->command = to;
+}
+
+void guest_end_command(struct active *a)
+{
+    if (a->command != GUEST_COMMAND_NONE)
+        guest_move_command(a, GUEST_COMMAND_NONE);
+}
+
+void guest_want(struct guest *g, enum guest_want what)
+{
+    struct active *a = guest_get_active(g);
+    assert(what != GUEST_WANT_SLEEP || g->state == GUEST_AWAKE);
+    assert(what != GUEST_WANT_WAKE_AHEAD || g->state == GUEST_ASLEEP);
+    a->want = what;
+    guest_make_ready(g);
 }
 
 void guest_free_sent(struct active *a)
@@ -82,6 +115,7 @@ void guest_deactivate(struct guest *g)
     if (!a)
         return;
     assert(!a->tenant.runner);
+    assert(a->command == GUEST_COMMAND_NONE || g->is_dead);
     guest_release_swap(g);
     timer_stop(g->host->loop, &a->timer);
     timer_stop(g->host->loop, &a->parked);
@@ -164,11 +198,14 @@ void guest_add_op(struct guest *g, uint64_t id, bool is_stream)
             memcpy(g->outstanding, before, g->n_outstanding * sizeof *before);
         slab_free(before);
     }
+    assert(g->n_outstanding < GUEST_OPS_MAX && g->n_outstanding < g->outstanding_cap);
+    assert(g->n_outstanding == 0 || g->outstanding[g->n_outstanding - 1] >> 1 < id);
     g->outstanding[g->n_outstanding++] = id << 1 | is_stream; /* ids only grow */
 }
 
 void guest_remove_op(struct guest *g, uint32_t at)
 {
+    assert(at < g->n_outstanding);
     g->n_outstanding--;
     memmove(g->outstanding + at, g->outstanding + at + 1,
             (g->n_outstanding - at) * sizeof *g->outstanding);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "wasm/snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -26,7 +27,7 @@ static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
     if (run->flags & RUN_WAKE) {
         guest_swap_name(g, name);
         int fd = swap_open(&g->host->swap, name, err);
-        if (fd >= 0 && swap_mtime_ns(fd) != g->swap_mtime_ns) {
+        if (fd >= 0 && guest_swap_mtime_ns(fd) != g->swap_mtime_ns) {
             (void)close(fd); /* not changed by us */
             return err_set(err, E_CORRUPT, "its swap file was changed while it slept");
         }
@@ -50,6 +51,7 @@ static void take_deliveries(struct guest *g, struct proto_run *run)
     struct active *a = g->active;
     size_t bytes = 0;
     const struct delivery *next;
+    assert(list_is_empty(&a->sent));
     while (run->n_deliveries < PROTO_DELIVERIES_MAX && (next = guest_queue_peek(&a->queue))) {
         bytes += next->n;
         if (run->n_deliveries && bytes > BATCH_BYTES_MAX)
@@ -75,14 +77,12 @@ static uint32_t order_flags(struct guest *g)
         flags |= RUN_WAKE;
     if (guest_has_record(g))
         flags |= RUN_RECORD | (flags & RUN_WAKE && g->rest == GUEST_REST_ADOPTED ? RUN_VERIFY : 0);
-    bool is_wanted = g->active->sleep_wanted || h->opts.sleep_always;
+    bool is_wanted = g->active->want == GUEST_WANT_SLEEP || h->opts.sleep_always;
     bool may_sleep = !h->opts.sleep_never && clock_mono_ms() >= g->active->no_sleep_until_ms;
     if (!g->is_stateless && is_wanted && may_sleep && guest_reserve_swap(g))
         flags |= RUN_SUSPEND;
     return flags;
 }
-
-static const struct str no_setup = { "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16 };
 
 static int place(struct guest *g, struct err *err)
 {
@@ -110,16 +110,18 @@ int guest_send_next(struct guest *g, struct err *err)
     struct active *a = g->active;
     const struct guest_host *h = g->host;
     uint64_t decided_ns = clock_mono_ns();
+    assert(!a->tenant.sent && a->command == GUEST_COMMAND_NONE);
     uint32_t flags = order_flags(g);
-    bool is_ahead = a->wake_wanted && a->queue.n == 0 && (flags & RUN_WAKE);
-    a->wake_wanted = false;
+    bool is_ahead = a->want == GUEST_WANT_WAKE_AHEAD && a->queue.n == 0 && (flags & RUN_WAKE);
+    if (a->want == GUEST_WANT_WAKE_AHEAD)
+        a->want = GUEST_WANT_NOTHING; /* once: without room the guest wakes with its work */
     if (is_ahead) {
         flags = (flags | RUN_AHEAD) & ~(uint32_t)RUN_SUSPEND;
         guest_release_swap(g);
     }
     if (!(flags & (RUN_START | RUN_SUSPEND | RUN_AHEAD)) && a->queue.n == 0) {
-        bool dissolve = a->sleep_wanted && g->is_stateless && !h->opts.sleep_never;
-        a->sleep_wanted = false;
+        bool dissolve = a->want == GUEST_WANT_SLEEP && g->is_stateless && !h->opts.sleep_never;
+        a->want = GUEST_WANT_NOTHING;
         if (dissolve)
             guest_dissolve(g);
         else
@@ -165,7 +167,7 @@ int guest_send_next(struct guest *g, struct err *err)
     run.skipped_ms = clock_skipped_ms();
     run.swap_room_bytes = a->swap_reserved;
     if (was_placed)
-        run.setup = g->setup ? str_n(g->setup, g->setup_n) : no_setup;
+        run.setup = g->setup ? str_n(g->setup, g->setup_n) : PROTO_NO_SETUP;
     if (run.flags & RUN_WAKE) {
         run.memory_pages = g->memory_pages;
         run.globals = str_n(g->globals, g->globals_n);
@@ -177,11 +179,11 @@ int guest_send_next(struct guest *g, struct err *err)
     }
     timer_stop_ahead(a);
     a->is_early = is_ahead;
-    a->is_done = a->has_woken = false;
+    guest_move_command(a, GUEST_COMMAND_SENT);
     a->begun_ms = decided_ns / 1000000;
     a->sent_flags = run.flags;
     a->sent_ns = decided_ns;
-    a->sleep_wanted = false;
+    a->want = GUEST_WANT_NOTHING;
     g->start_wanted = false;
     list_remove(&a->idle);
     pool_send(&a->tenant, &run, fd, (uint64_t)g->activation_ms * (run.n_deliveries + 1));
@@ -216,12 +218,12 @@ bool guest_wants_to_act(const struct guest *g)
     if (a->tenant.sent || g->state == GUEST_FAILED || g->state == GUEST_RUNNING)
         return false;
     if (g->host->keeps) /* nothing new is started */
-        return a->sleep_wanted && g->state == GUEST_AWAKE;
+        return a->want == GUEST_WANT_SLEEP && g->state == GUEST_AWAKE;
     if (g->state == GUEST_COLD)
         return g->start_wanted;
-    return a->queue.n > 0 || (a->sleep_wanted && g->state == GUEST_AWAKE) ||
-           (a->wake_wanted && g->state == GUEST_ASLEEP && g->rest != GUEST_REST_KEPT &&
-            g->rest != GUEST_REST_NOWHERE);
+    return a->queue.n > 0 || (a->want == GUEST_WANT_SLEEP && g->state == GUEST_AWAKE) ||
+           (a->want == GUEST_WANT_WAKE_AHEAD && g->state == GUEST_ASLEEP &&
+            g->rest != GUEST_REST_KEPT && g->rest != GUEST_REST_NOWHERE);
 }
 
 /* ---- sleep ---- */
@@ -275,8 +277,7 @@ static void on_idle(struct timer *timer)
         timer_start(g->host->loop, timer, due - now, on_idle);
         return;
     }
-    a->sleep_wanted = true;
-    guest_make_ready(g);
+    guest_want(g, GUEST_WANT_SLEEP);
 }
 
 static void on_wake_ahead(struct timer *timer)
@@ -286,14 +287,14 @@ static void on_wake_ahead(struct timer *timer)
     a->wake_at_ms = 0;
     if (g->state != GUEST_ASLEEP || a->tenant.sent || g->host->keeps)
         return;
-    a->wake_wanted = true;
-    guest_make_ready(g);
+    guest_want(g, GUEST_WANT_WAKE_AHEAD);
 }
 
 bool guest_rest_asleep(struct guest *g)
 {
     struct active *a = g->active;
     uint64_t now = clock_mono_ms();
+    assert(g->state == GUEST_ASLEEP && !a->tenant.sent);
     a->is_early = false;
     if (!a->wake_at_ms || g->host->opts.sleep_always || g->host->keeps)
         return false;
@@ -323,6 +324,7 @@ void guest_rest_awake(struct guest *g)
 {
     struct active *a = g->active;
     struct guest_host *h = g->host;
+    assert(g->state == GUEST_AWAKE && !a->tenant.sent);
     a->idle_since_ms = clock_mono_ms();
     make_plan(g, a->idle_since_ms);
     list_remove(&a->idle);
@@ -333,8 +335,8 @@ void guest_rest_awake(struct guest *g)
     bool leaves_code = may_sleep && !g->is_stateless && g->module->info->is_dissolvable &&
                        pool_is_outdated(&a->tenant);
     if (last_sleep || leaves_code || (h->opts.sleep_always && g->is_stateless)) {
-        a->sleep_wanted = true; /* not with its activation: there may be nothing to write */
-        guest_make_ready(g);
+        /* Not with its activation, since there may be nothing to write. */
+        guest_want(g, GUEST_WANT_SLEEP);
         return;
     }
     uint64_t due = MAX(a->sleep_at_ms, a->no_sleep_until_ms);

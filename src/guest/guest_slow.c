@@ -7,7 +7,7 @@
  * a row, it must move to a runner for slow guests, which the kernel preempts. The key that it is
  * working on counts as failed; its memory is saved unless that alone would delay the others.
  *
- *                SLOW_SLICES in one activation: ended, starts anew there
+ *                SLOW_SLICES in one activation: ended, starts again there
  *                SLOW_IN_A_ROW slow ones, or half of a runner's time that others share, in however
  *                many: sleeps, wakes up there
  *     QUICK -----------------------------------------------------------> SLOW
@@ -40,7 +40,7 @@ void guest_note_cost(struct guest *g, uint32_t cpu_us, uint32_t activations)
     a->cost_us += cpu_us;
     if (activations == 0 || g->abi != GUEST_ABI_V1)
         return;
-    bool is_slow = a->cost_us / activations >= SLOW_US;
+    bool is_slow = a->cost_us / activations >= RUNNER_SLOW_US;
     if (is_busy(a, a->cost_us))
         g->slow = SLOW_QUICK;
     a->cost_us = 0;
@@ -60,7 +60,7 @@ static void move_now(struct guest *g, const char *what)
 {
     struct err why = { 0 };
     g->slow = SLOW_QUICK;
-    (void)err_set(&why, -EAGAIN, "moved to where it holds up nobody: %s", what);
+    (void)err_set(&why, -EAGAIN, "moved to a runner for slow guests: %s", what);
     guest_end(g, &why, false);
 }
 
@@ -98,7 +98,6 @@ bool guest_leave_if_slow(struct guest *g)
         move_now(g, "its activations take long");
         return true;
     }
-    a->sleep_wanted = true;
-    guest_make_ready(g);
+    guest_want(g, GUEST_WANT_SLEEP);
     return false;
 }

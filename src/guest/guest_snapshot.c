@@ -60,7 +60,7 @@ void guest_get_identity(const struct guest *g, uint8_t ret[SNAPSHOT_IDENTITY_BYT
     sha256_end(h, ret);
 }
 
-uint64_t swap_mtime_ns(int fd)
+uint64_t guest_swap_mtime_ns(int fd)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -96,7 +96,7 @@ static bool find(struct guest *g, struct snapshot *s, char **ret_declaration, si
         return false;
     }
     struct stat st;
-    g->swap_mtime_ns = swap_mtime_ns(fd);
+    g->swap_mtime_ns = guest_swap_mtime_ns(fd);
     if (fstat(fd, &st) == 0)
         guest_set_swap_bytes(g, (uint64_t)st.st_blocks * 512);
     return true;
@@ -120,6 +120,7 @@ bool guest_adopt(struct guest *g)
         return false;
     }
     struct active *a = guest_get_active(g);
+    assert(g->state == GUEST_COLD && a->calling == GUEST_CALLING_NONE);
     g->start_wanted = false;
     g->has_image = true;
     g->rest = GUEST_REST_ADOPTED;
@@ -156,6 +157,7 @@ void guest_adopted(struct guest *g, bool is_accepted)
 void guest_end_adoption(struct guest *g)
 {
     struct active *a = g->active;
+    assert(g->state == GUEST_COLD && a->calling == GUEST_CALLING_ADOPTED);
     a->calling = GUEST_CALLING_NONE;
     if (g->rest != GUEST_REST_ADOPTED) {
         guest_remove_swap(g);

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "wasm/snapshot.h"
 
+#include <assert.h>
 #include <errno.h>
 
 static uint64_t used_bytes(const struct guest_host *h)
@@ -53,8 +54,7 @@ static void on_room(struct defer *d)
         if (!is_idle)
             continue; /* it makes a new plan when it is idle again */
         left -= takes;
-        a->sleep_wanted = true;
-        guest_make_ready(g);
+        guest_want(g, GUEST_WANT_SLEEP);
     }
 }
 
@@ -67,6 +67,7 @@ void guest_swap_has_room(struct guest_host *h)
 void guest_set_swap_bytes(struct guest *g, uint64_t bytes)
 {
     bool is_less = bytes < g->swap_bytes;
+    assert(g->host->swap_total >= g->swap_bytes);
     g->host->swap_total += bytes - g->swap_bytes;
     g->swap_bytes = bytes;
     if (is_less)
@@ -78,6 +79,7 @@ void guest_release_swap(struct guest *g)
     struct active *a = g->active;
     if (!a || !a->swap_reserved)
         return;
+    assert(g->host->swap_reserved >= a->swap_reserved);
     g->host->swap_reserved -= a->swap_reserved;
     a->swap_reserved = 0;
     guest_swap_has_room(g->host);
@@ -100,6 +102,7 @@ bool guest_reserve_swap(struct guest *g)
     struct guest_host *h = g->host;
     struct active *a = g->active;
     bool is_at_rest = g->state == GUEST_AWAKE && a->queue.n == 0;
+    assert(a->swap_reserved == 0 && !a->tenant.sent);
     uint64_t memory =
         (uint64_t)MAX(g->memory_pages, g->module->info->memory_min_pages) * MODULE_PAGE_BYTES;
     if (!is_at_rest) /* an estimate, which its runner checks */

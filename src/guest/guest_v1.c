@@ -37,8 +37,9 @@ int guest_check_notes(const struct guest *g, uint32_t n, struct rd notes, bool i
         proto_next_note(&notes, &note);
         if (note.kind > NOTE_RESULT)
             return err_set(err, E_INVALID, "a note that its ABI lacks");
-        bool is_nobodys = note.token == 0 && (starts || note.kind == NOTE_LINE);
-        if (note.token != token_at(a, at) && !is_nobodys)
+        /* Of the start, or a line printed between activations. */
+        bool needs_none = note.kind == NOTE_LINE || (starts && note.kind != NOTE_RESULT);
+        if (note.token != token_at(a, at) && !(needs_none && note.token == 0))
             return err_set(err, E_INVALID, "a note about another activation");
         if (note.kind != NOTE_RESULT)
             continue;
@@ -58,6 +59,7 @@ int guest_check_notes(const struct guest *g, uint32_t n, struct rd notes, bool i
 static void hand_out_result(struct guest *g, const struct proto_note *note)
 {
     struct active *a = g->active;
+    assert(token_at(a, a->sent.next) == note->token); /* guest_check_notes() */
     free(list_entry(list_pop_front(&a->sent), struct delivery, node));
     a->begun_ms = clock_mono_ms();
     if (g->ops->on_activated)
@@ -87,7 +89,7 @@ void guest_hand_out_notes(struct guest *g, uint32_t n, struct rd notes)
         bool is_line = note.kind == NOTE_LINE;
         if (note.kind == NOTE_RESULT)
             hand_out_result(g, &note);
-        else if ((is_line || note.kind == GUEST_POST_LOG) && !guest_take_log_token(g))
+        else if ((is_line || note.kind == GUEST_POST_LOG) && !guest_may_log(g))
             left_out++;
         else if (!is_line)
             hand_out_post(g, &note);
@@ -145,6 +147,7 @@ static void on_parked_late(struct timer *timer)
 static void park(struct guest *g, const struct proto_call *c)
 {
     struct active *a = g->active;
+    assert(a->calling == GUEST_CALLING_PARKED && pool_is_parked(&a->tenant));
     uint64_t gone = clock_mono_ms() - a->begun_ms;
     uint64_t left = gone < GUEST_ACTIVATION_WALL_MS_MAX ? GUEST_ACTIVATION_WALL_MS_MAX - gone : 0;
     timer_start(g->host->loop, &a->parked, MIN(left, (uint64_t)GUEST_CALL_MS_MAX), on_parked_late);
@@ -208,6 +211,8 @@ int guest_reply(struct guest *g, uint64_t call_id, uint32_t incarnation, int64_t
 void guest_dissolve(struct guest *g)
 {
     pool_drop(&g->active->tenant);
+    list_remove(&g->active->idle);
+    assert(g->active->command == GUEST_COMMAND_NONE);
     assert(g->is_stateless && g->rest == GUEST_REST_NONE);
     g->rest = GUEST_REST_NOWHERE;
     g->suspends++;

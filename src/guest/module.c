@@ -18,8 +18,8 @@
  *
  * A build is in the foreground while a request waits for it: as many run as there are slots, and
  * the one with the smallest tag is next (module_tenant.h). In the background one build runs at a
- * time, also in the order of tags. It is paused while there is a build in the foreground, but for
- * at most MODULE_BACKGROUND_AGE_MS; then it has a slot until it ends. A build that crashes in the
+ * time, also in the order of tags. It is paused while there is a build in the foreground, for at
+ * most MODULE_BACKGROUND_AGE_MS; then it has a slot until it ends. A build that crashes in the
  * foreground, or exceeds the time limit of a slot, is tried once more in the background.
  */
 #include "guest/module.h"

@@ -175,6 +175,8 @@ static void on_handle_closed(uv_handle_t *handle)
     if (--r->n_handles > 0)
         return;
     struct runner_class *c = r->class;
+    assert(r->sm.at == RUNNER_CLOSING && r->n_tenants == 0 && r->n_commands == 0);
+    assert(r->n_parked == 0 && c->n_runners > 0);
     list_remove(&r->node);
     c->n_runners--;
     timer_stop(r->pool->loop, &r->linger);
@@ -413,7 +415,7 @@ static struct str module_key(const struct module *m)
 
 static void forget_module(struct pool_runner *r, struct pool_module *pm, bool tell)
 {
-    assert(pm->n_tenants == 0);
+    assert(pm->n_tenants == 0 && r->n_idle_modules > 0);
     if (!pm->is_old)
         (void)map_del(&r->modules, module_key(pm->module));
     list_remove(&pm->idle);
@@ -562,6 +564,8 @@ static int find_runner(struct runner_class *c, enum runner_share share, bool may
 
 static void settle(struct tenant *t, struct pool_runner *r, struct pool_module *pm)
 {
+    assert(!t->runner && !t->module && !list_is_linked(&t->node));
+    assert(pm->n_tenants > 0 || r->n_idle_modules > 0);
     if (pm->n_tenants++ == 0) {
         list_remove(&pm->idle);
         r->n_idle_modules--;
@@ -634,6 +638,7 @@ static void leave(struct tenant *t)
 {
     struct pool_runner *r = t->runner;
     struct pool_module *pm = t->module;
+    assert(r->n_tenants > 0 && pm->n_tenants > 0 && list_is_linked(&t->node));
     list_remove(&t->node);
     r->n_tenants--;
     if (--pm->n_tenants == 0)
@@ -658,7 +663,7 @@ static void on_watchdog(struct timer *timer);
 static void remove_commands(struct pool_runner *r, unsigned n)
 {
     struct runner_pool *p = r->pool;
-    assert(r->n_commands >= n);
+    assert(r->n_commands >= n && r->class->n_commands >= n && p->n_commands >= n);
     r->n_commands -= n;
     r->class->n_commands -= n;
     p->n_commands -= n;
@@ -685,6 +690,7 @@ static void add_turn(struct pool_runner *r, struct pool_command *c)
 
 static void unpark(struct pool_runner *r, struct pool_command *c)
 {
+    assert(c->is_parked && r->n_parked > 0);
     list_remove(&c->node);
     r->n_parked--;
     c->is_parked = false;
@@ -697,6 +703,7 @@ static void unpark(struct pool_runner *r, struct pool_command *c)
  */
 static void drop_command(struct pool_runner *r, struct pool_command *c)
 {
+    assert(c->tenant && !c->marker);
     c->tenant = NULL;
     if (c->is_parked) {
         unpark(r, c);
@@ -814,6 +821,7 @@ static struct pool_command *turn_of(const struct pool_runner *r, uint64_t seq, u
     if (list_is_empty(&r->commands))
         return NULL;
     struct pool_command *c = list_first(&r->commands, struct pool_command, node);
+    assert(c->seq > 0 && !c->is_parked); /* no marker */
     return c->seq == seq && c->slot == slot && c->guest == guest ? c : NULL;
 }
 
@@ -848,6 +856,7 @@ static int on_call(struct pool_runner *r, struct str body, bool is_call, struct 
         return 0;
     }
     remove_commands(r, 1);
+    assert(t->sent == c && !c->is_parked);
     c->is_parked = c->has_parked = true;
     list_push_back(&r->parked, &c->node);
     r->n_parked++;
@@ -881,6 +890,7 @@ static int on_answer(struct pool_runner *r, struct str body, struct err *err)
     list_remove(&c->node);
     remove_commands(r, 1);
     if (t) {
+        assert(t->sent == c && t->runner == r);
         t->sent = NULL;
         status = r->class->ops->on_answer(t, &a, err);
         if (status < 0) {
@@ -1059,6 +1069,7 @@ static void runner_lost(struct pool_runner *r, const struct err *why)
     if (was_starting && why->code && !c->done)
         count_start_failure(c);
     tell_tenants(r, was_starting, why);
+    assert(list_is_empty(&r->tenants) && r->n_tenants == 0);
     while (!list_is_empty(&r->commands))
         free(list_entry(list_pop_front(&r->commands), struct pool_command, node));
     while (!list_is_empty(&r->parked))

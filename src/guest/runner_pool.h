@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runner processes: starts, feeds, watches and ends them. The pool knows tenants and the order in
- * which commands are answered; its user (guest.c) knows what a guest is.
+ * which commands are answered; its users (guest.h, template.h) define what a guest is.
  *
  *                 spawn             HELLO                 last tenant gone, linger
  *     (none) ------------> STARTING ------> SERVING --------------------------> CLOSING --> reaped
@@ -37,7 +37,9 @@ enum {
     RUNNER_MODULES_IDLE_MAX = 128, /* loaded modules without tenants that are kept: 10 KiB each, and
                                     * 40 us to load again */
     RUNNER_LINGER_MS = 2000,       /* time without tenants before it ends */
-    RUNNER_SILENT_MS = 30000,      /* added to the CPU time that the command may take */
+    RUNNER_SLOW_US = 5000, /* CPU time of an activation or job; guests that use more belong into the
+                            * runner for slow ones */
+    RUNNER_SILENT_MS = 30000, /* added to the CPU time that the command may take */
     RUNNER_START_BACKOFF_MS =
         500 /* after a runner that died before HELLO; doubles, up to 64 times */
 };
@@ -72,6 +74,12 @@ enum tenant_lost {
     LOST_RESTING, /* it had no command */
     LOST_AT_START /* the runner failed to start: nothing of this tenant had begun */
 };
+
+/* The tenant had a command of which nothing was done: it can be sent again. */
+static inline bool pool_is_unbegun(enum tenant_lost how)
+{
+    return how == LOST_WAITING || how == LOST_AT_START;
+}
 
 struct runner_class_ops {
     /* `a` answers the command of `t`. A negative result ends the runner. */

@@ -51,28 +51,25 @@ static wasm_trap_t *start_op(struct instance *in, struct proto_op *op, uint64_t 
     return NULL;
 }
 
-static wasm_trap_t *abi_g1_request(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
-                                   size_t n)
+ENGINE_FUNC(abi_g1_request)
 {
     struct proto_op op = { .kind = OP_REQUEST };
     return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
 }
 
-static wasm_trap_t *abi_g1_watch(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
-                                 size_t n)
+ENGINE_FUNC(abi_g1_watch)
 {
     struct proto_op op = { .kind = OP_WATCH, .stream = true };
     return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
 }
 
-static wasm_trap_t *abi_g2_request(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,
-                                   size_t n)
+ENGINE_FUNC(abi_g2_request)
 {
     struct proto_op op = { .kind = OP_REQUEST, .stream = v[2].i32 != 0 };
     return start_op(instance_of(caller), &op, (uint32_t)v[0].i32, (uint32_t)v[1].i32, v);
 }
 
-static wasm_trap_t *abi_delay(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
+ENGINE_FUNC(abi_delay)
 {
     struct proto_op op = { .kind = OP_DELAY, .delay_ms = (uint64_t)v[0].i64 };
     return start_op(instance_of(caller), &op, 0, 0, v);
@@ -99,6 +96,6 @@ int abi_define(wasmtime_linker_t *linker, enum guest_abi abi, struct err *err)
         status = wasi_define(linker, true, err);
     for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
         if (rows[i].abi == abi)
-            status = engine_define(linker, &rows[i].func, err);
+            status = engine_define(linker, &rows[i].func, 1, err);
     return status;
 }

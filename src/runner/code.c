@@ -2,6 +2,7 @@
 /* Resident memory of compiled code; see code.h. */
 #include "runner/code.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 
 static size_t image_of(const struct run_module *m, void **ret)
@@ -21,6 +22,7 @@ static void unmap(const struct run_module *m)
 
 static void leave(struct runner *r, struct run_module *m)
 {
+    assert(list_is_linked(&m->code_node) && r->code_bytes >= m->code_bytes);
     list_remove(&m->code_node);
     r->code_bytes -= m->code_bytes;
 }

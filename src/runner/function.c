@@ -5,7 +5,13 @@
 #include "runner/orders.h"
 #include "runner/template.h"
 
+#include <assert.h>
 #include <errno.h>
+
+static bool is_handling(const struct instance *in)
+{
+    return in->phase == INSTANCE_ACTIVATION;
+}
 
 /* ---- the response ---- */
 
@@ -13,6 +19,7 @@
 static void note_data(struct instance *in)
 {
     struct buf *data = &in->worker->outcome.data;
+    assert(data->n <= FUNCTION_GATHER);
     if (data->n == 0)
         return;
     (void)instance_note(in, &(struct proto_note){
@@ -33,6 +40,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
                    wasm_trap_t **trap)
 {
     int64_t answer = 0;
+    assert(in->phase != INSTANCE_IDLE);
     note_data(in);
     if (worker_call(in, &(struct proto_call){ .kind = kind, .head = head }, &answer) < 0)
         *trap = instance_fail(in, "its request was given up");
@@ -43,6 +51,7 @@ static int64_t ask(struct instance *in, enum guest_fn_call kind, struct str head
 static int32_t need_credit(struct instance *in, wasm_trap_t **trap)
 {
     struct runner_instance_request *q = &in->request;
+    assert(is_handling(in));
     if (q->credit > 0)
         return 0;
     int64_t more = ask(in, GUEST_CALL_FN_CREDIT, STR_NULL, trap);
@@ -103,6 +112,7 @@ int32_t function_read(struct instance *in, char *to, uint32_t n, bool may_wait, 
         q->body_ended = more == 0;
     }
     size_t count = MIN((size_t)n, q->body.n);
+    assert(is_handling(in));
     if (count)
         memcpy(to, q->body.p, count);
     q->body = str_slice(q->body, count, q->body.n);
@@ -219,6 +229,7 @@ static int order_request(struct runner_worker *w, struct proto_answer *a, struct
     status = order_answer(w, a, &why, err);
     if (!in || (is_ok && (run->flags & RUN_KEEP)))
         return status;
+    assert(r->slots.p[run->slot] == in && in->template);
     r->slots.p[run->slot] = NULL;
     template_give(in, is_ok);
     return status;
@@ -237,6 +248,7 @@ static int order_template(struct runner_worker *w, struct proto_answer *a, struc
 int function_order(struct runner_worker *w, struct err *err)
 {
     const struct proto_run *run = &w->run;
+    assert(abi_is_function(run->abi) && run->slot < w->runner->slots.n);
     struct proto_answer a = { .slot = run->slot,
                               .incarnation = run->incarnation,
                               .guest = run->guest,
@@ -247,28 +259,9 @@ int function_order(struct runner_worker *w, struct err *err)
 
 /* ---- the host functions of reactors ---- */
 
-#define FN(name)                                                                                   \
-    static wasm_trap_t *fn_##name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,     \
-                                  size_t n)
-#define U32(i)    ((uint32_t)v[i].i32)
+#define FN(name)  ENGINE_FUNC(fn_##name)
+#define U32(i)    ENGINE_U32(i)
 #define RETURN(e) return v[0].i32 = (int32_t)(e), NULL
-
-/* The arguments at v[i] and v[i + 1]; an empty range may be anywhere. */
-static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
-                              unsigned i, struct str *ret)
-{
-    uint32_t at = U32(i), len = U32(i + 1);
-    const char *p = len ? wasi_range(&in->wasi, at, len) : "";
-    if (!p)
-        return instance_fail(in, "%s: [%u, %u + %u) is not in its memory", name, at, at, len);
-    *ret = str_n(p, len);
-    return NULL;
-}
-
-static bool is_handling(const struct instance *in)
-{
-    return in->phase == V1_ACTIVATION;
-}
 
 /* Whether each line is "name: value" and LF. Main parses the text again and checks the names. */
 static bool are_fields(struct str text)
@@ -285,31 +278,24 @@ static bool are_fields(struct str text)
     return true;
 }
 
-static size_t copy_out(struct str to, struct str from)
-{
-    size_t count = MIN(to.n, from.n);
-    if (count)
-        memcpy((char *)to.p, from.p, count); /* the guest's memory, writable here */
-    return from.n;
-}
-
 FN(request_head)
 {
     struct instance *in = instance_of(caller);
     struct str to;
-    wasm_trap_t *trap = get_range(in, "request_head", v, 0, &to);
+    wasm_trap_t *trap = instance_bytes(in, "request_head", v, 0, &to);
     if (trap)
         return trap;
     if (!is_handling(in))
         RETURN(GUEST_E_INVALID);
-    RETURN(copy_out(to, in->request.head));
+    (void)wasi_copy_out(to, in->request.head);
+    RETURN(in->request.head.n);
 }
 
 FN(body_read)
 {
     struct instance *in = instance_of(caller);
     struct str to;
-    wasm_trap_t *trap = get_range(in, "body_read", v, 0, &to);
+    wasm_trap_t *trap = instance_bytes(in, "body_read", v, 0, &to);
     if (trap)
         return trap;
     if (!is_handling(in))
@@ -324,19 +310,19 @@ FN(respond)
     struct instance *in = instance_of(caller);
     struct str fields;
     uint32_t status = U32(0);
-    wasm_trap_t *trap = get_range(in, "respond", v, 1, &fields);
+    wasm_trap_t *trap = instance_bytes(in, "respond", v, 1, &fields);
     if (trap)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
         RETURN(GUEST_E_TOO_LARGE);
-    if (!is_handling(in) || in->request.has_head || status < 200 || status > 599 ||
-        !are_fields(fields))
+    if (!is_handling(in) || in->request.response != RESPONSE_AWAITED || status < 200 ||
+        status > 599 || !are_fields(fields))
         RETURN(GUEST_E_INVALID);
     if (!instance_note(
             in, &(struct proto_note){
                     .kind = NOTE_FN_HEAD, .number = status, .token = in->token, .head = fields }))
         return instance_fail(in, "respond: too much at once");
-    in->request.has_head = true;
+    in->request.response = RESPONSE_BEGUN;
     RETURN(0);
 }
 
@@ -344,10 +330,10 @@ FN(body_write)
 {
     struct instance *in = instance_of(caller);
     struct str bytes;
-    wasm_trap_t *trap = get_range(in, "body_write", v, 0, &bytes);
+    wasm_trap_t *trap = instance_bytes(in, "body_write", v, 0, &bytes);
     if (trap)
         return trap;
-    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers)
+    if (!is_handling(in) || in->request.response != RESPONSE_BEGUN)
         RETURN(GUEST_E_INVALID);
     v[0].i32 = function_write(in, bytes, &trap);
     return trap;
@@ -366,19 +352,18 @@ FN(trailers)
 {
     struct instance *in = instance_of(caller);
     struct str fields;
-    wasm_trap_t *trap = get_range(in, "trailers", v, 0, &fields);
+    wasm_trap_t *trap = instance_bytes(in, "trailers", v, 0, &fields);
     if (trap)
         return trap;
     if (fields.n > GUEST_FN_HEAD_MAX)
         RETURN(GUEST_E_TOO_LARGE);
-    if (!is_handling(in) || !in->request.has_head || in->request.has_trailers ||
-        !are_fields(fields))
+    if (!is_handling(in) || in->request.response != RESPONSE_BEGUN || !are_fields(fields))
         RETURN(GUEST_E_INVALID);
     note_data(in);
     if (!instance_note(in, &(struct proto_note){
                                .kind = NOTE_FN_TRAILERS, .token = in->token, .head = fields }))
         return instance_fail(in, "trailers: too much at once");
-    in->request.has_trailers = true;
+    in->request.response = RESPONSE_ENDED;
     RETURN(0);
 }
 
@@ -386,9 +371,9 @@ FN(secret_get)
 {
     struct instance *in = instance_of(caller);
     struct str name, to;
-    wasm_trap_t *trap = get_range(in, "secret_get", v, 0, &name);
+    wasm_trap_t *trap = instance_bytes(in, "secret_get", v, 0, &name);
     if (!trap)
-        trap = get_range(in, "secret_get", v, 2, &to);
+        trap = instance_bytes(in, "secret_get", v, 2, &to);
     if (trap)
         return trap;
     if (name.n > GUEST_FN_SECRET_NAME_MAX)
@@ -400,14 +385,15 @@ FN(secret_get)
         RETURN(value);
     struct str secret = in->result;
     in->result = STR_NULL;
-    RETURN(copy_out(to, secret));
+    (void)wasi_copy_out(to, secret);
+    RETURN(secret.n);
 }
 
 FN(log)
 {
     struct instance *in = instance_of(caller);
     struct proto_note note = { .kind = GUEST_POST_LOG, .number = MIN(U32(0), 3u) };
-    wasm_trap_t *trap = get_range(in, "log", v, 1, &note.head);
+    wasm_trap_t *trap = instance_bytes(in, "log", v, 1, &note.head);
     if (trap)
         return trap;
     struct runner_outcome *o = &in->worker->outcome;
@@ -427,8 +413,5 @@ int runner_define_function(wasmtime_linker_t *linker, struct err *err)
         FN_IMPORTS(ROW)
 #undef ROW
     };
-    int status = 0;
-    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
-        status = engine_define(linker, &rows[i], err);
-    return status;
+    return engine_define(linker, rows, ARRAY_LEN(rows), err);
 }

@@ -20,7 +20,7 @@ int function_order(struct runner_worker *w, struct err *err);
 /* true: a command that handles a request; its input and output are the bodies. */
 static inline bool function_has_body(const struct instance *in)
 {
-    return in->abi == GUEST_ABI_COMMAND && in->phase == V1_ACTIVATION;
+    return in->abi == GUEST_ABI_COMMAND && in->phase == INSTANCE_ACTIVATION;
 }
 /* Read up to n bytes of the body; 0: the end, or none is available and may_wait is false. Else a
  * guest_error. */

@@ -76,6 +76,7 @@ static void note_sums(const struct saving *s, const uint8_t *memory, uint64_t fr
 /* Make [from, to) of the file equal to the memory. */
 static int write_range(const struct saving *s, const uint8_t *memory, uint64_t from, uint64_t to)
 {
+    assert(from % PAGE == 0 && to % PAGE == 0);
     while (from < to) {
         bool zero = is_zero(memory + from);
         uint64_t end = from + PAGE;
@@ -455,7 +456,7 @@ static int verify(struct instance *in, const struct proto_run *run)
 }
 
 /* Check the record and invalidate it: from here on the file is not a snapshot, even if this process
- * dies. */
+ * ends. */
 static int take_record(struct instance *in, const struct proto_run *run, struct err *err)
 {
     int r = run->flags & RUN_VERIFY ? verify(in, run) : 0;

@@ -8,6 +8,7 @@
 
 #include "wasm/engine_config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,7 +34,17 @@ wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(in->failed, sizeof in->failed, fmt, ap);
     va_end(ap);
-    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
+    return engine_trap();
+}
+
+wasm_trap_t *instance_bytes(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
+                            unsigned i, struct str *ret)
+{
+    if (wasi_bytes(&in->wasi, v, i, ret))
+        return NULL;
+    const char *rule = in->abi == GUEST_ABI_V1 ? "R-memory: " : "";
+    return instance_fail(in, "%s: %s[%u, %u + %u) is not in its memory", name, rule, ENGINE_U32(i),
+                         ENGINE_U32(i), ENGINE_U32(i + 1));
 }
 
 /* ---- WASI ---- */
@@ -54,7 +65,9 @@ static wasm_trap_t *wasi_fail(struct wasi_ctx *c, const struct engine_func *row,
 
 static void log_line_part(struct instance *in, uint32_t fd, struct str part)
 {
+    assert(fd == 1 || fd == 2);
     struct buf *line = &in->lines[fd - 1];
+    assert(line->n <= PROTO_LOG_LINE_MAX);
     size_t room = PROTO_LOG_LINE_MAX - line->n;
     (void)buf_add_str(line, str_slice(part, 0, room)); /* a long line is cut */
 }
@@ -110,26 +123,23 @@ static const struct wasi_grants wasi_of_commands = { .fail = wasi_fail,
 
 /* ---- failures ---- */
 
-/* Set err to the reason of the guest's failure. e and trap, of which one is set, are taken. */
-static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, const char *what,
-                   struct err *err)
+/* Set err to the reason of the guest's failure, which is taken. */
+static int explain(struct instance *in, struct engine_failure *f, const char *what, struct err *err)
 {
+    assert(engine_has_failed(f));
     if (in->failed[0]) {
         if (in->abi == GUEST_ABI_V1) /* CALL: RULE: what is wrong */
             (void)err_set(err, E_TRAP, "%s", in->failed);
         else
             (void)err_set(err, E_TRAP, "%s: %s", what, in->failed);
-        if (e)
-            wasmtime_error_delete(e);
-        if (trap)
-            wasm_trap_delete(trap);
+        engine_failure_fini(f);
         return E_TRAP;
     }
-    if (e)
-        return engine_err(err, E_TRAP, e, what);
+    if (f->error)
+        return engine_err(err, E_TRAP, f->error, what);
     wasmtime_trap_code_t code;
-    bool has_code = wasmtime_trap_code(trap, &code);
-    wasm_trap_delete(trap);
+    bool has_code = wasmtime_trap_code(f->trap, &code);
+    engine_failure_fini(f);
     /* Lack of memory shows in many ways; report that the memory was nearly full or its growth
      * refused. */
     uint64_t used = in->has_memory ? wasmtime_memory_data_size(in->wasi.cx, &in->wasi.memory) : 0;
@@ -147,6 +157,7 @@ static int failure(struct instance *in, wasmtime_error_t *e, wasm_trap_t *trap, 
 uint64_t instance_time_left(const struct instance *in)
 {
     uint64_t now = runner_ticks();
+    assert(in->deadline > 0); /* a call has begun */
     return in->deadline > now ? in->deadline - now : 1;
 }
 
@@ -166,7 +177,8 @@ static wasmtime_error_t *on_epoch(wasmtime_context_t *cx, void *data, uint64_t *
                                   wasmtime_update_deadline_kind_t *kind)
 {
     struct instance *in = data;
-    const char *what = in->phase == V1_ACTIVATION ? "activate" : "setup";
+    const char *what = in->phase == INSTANCE_ACTIVATION ? "activate" : "setup";
+    assert(has_slices(in->abi) && !in->is_parked);
     in->is_late = runner_ticks() >= in->deadline;
     if (in->is_late && abi_is_function(in->abi))
         (void)snprintf(in->failed, sizeof in->failed, "used more CPU time than it may");
@@ -188,14 +200,20 @@ void instance_go_on(struct instance *in, uint64_t left)
     wasmtime_context_set_epoch_deadline(in->wasi.cx, slice(in, left));
 }
 
+/* The time of a call begins. Returns the epochs of its first slice. */
+static uint64_t begin_time(struct instance *in)
+{
+    uint64_t ticks = 1 + in->activation_ms / RUNNER_TICK_MS;
+    in->deadline = runner_ticks() + ticks;
+    return slice(in, ticks);
+}
+
 static int call(struct instance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *args, size_t n,
                 const char *what, struct err *err)
 {
     in->limits.refused_bytes = 0; /* a refusal in an earlier call is not the reason now */
-    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
-    wasm_trap_t *trap = NULL;
-    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, args, n, &trap);
-    return e || trap ? failure(in, e, trap, what, err) : 0;
+    struct engine_failure failure = engine_call(in->wasi.cx, f, args, n, begin_time(in));
+    return engine_has_failed(&failure) ? explain(in, &failure, what, err) : 0;
 }
 
 /* ---- lookup; unchecked calls need verified types ---- */
@@ -331,12 +349,10 @@ int instance_new(struct runner *r, const struct proto_run *run, struct instance 
         engine_limit_store(in->store, &in->limits, run->memory_max_bytes, !m->is_dissolvable);
     if (has_slices(in->abi))
         wasmtime_store_epoch_deadline_callback(in->store, on_epoch, in, NULL);
-    instance_go_on(in, 1 + in->activation_ms / RUNNER_TICK_MS);
-    wasm_trap_t *trap = NULL;
-    wasmtime_error_t *e =
-        wasmtime_instance_pre_instantiate(m->pre[run->abi], in->wasi.cx, &in->handle, &trap);
-    if (e || trap)
-        return failure(in, e, trap, "instantiate", err);
+    struct engine_failure failure =
+        engine_instantiate(in->wasi.cx, m->pre[run->abi], begin_time(in), &in->handle);
+    if (engine_has_failed(&failure))
+        return explain(in, &failure, "instantiate", err);
     status = find_entries(in, is_first_of_abi, err);
     if (status < 0)
         return status;
@@ -348,6 +364,9 @@ void instance_free(struct instance *in)
 {
     if (!in)
         return;
+    assert(!in->is_parked && in->phase == INSTANCE_IDLE);
+    assert(!list_is_linked(&in->kept) && !list_is_linked(&in->kept_all));
+    assert(in->module->n_instances > 0 && in->runner->guest_bytes >= in->limit_bytes);
     if (in->store)
         wasmtime_store_delete(in->store);
     if (in->swap_fd >= 0)
@@ -392,14 +411,17 @@ static int call_once(struct instance *in, const char *name, struct err *err)
 
 /* ---- V1 ---- */
 
-static void set_phase(struct instance *in, int phase)
+static void set_phase(struct instance *in, enum runner_phase phase)
 {
+    assert((in->phase == INSTANCE_IDLE) != (phase == INSTANCE_IDLE) && !in->is_parked);
     in->phase = phase;
     in->wasi.grants = function_has_body(in) ? &wasi_of_commands : &wasi_of_guests;
 }
 
-static void begin_phase(struct instance *in, int phase, uint64_t token, struct str result)
+static void begin_phase(struct instance *in, enum runner_phase phase, uint64_t token,
+                        struct str result)
 {
+    assert(in->worker && in->token == 0);
     set_phase(in, phase);
     in->token = token;
     in->n_posts = in->n_posted_logs = in->worker->message_n = 0;
@@ -408,7 +430,7 @@ static void begin_phase(struct instance *in, int phase, uint64_t token, struct s
 
 static int end_phase(struct instance *in, int status, struct err *err)
 {
-    set_phase(in, V1_IDLE);
+    set_phase(in, INSTANCE_IDLE);
     in->token = 0;
     in->result = STR_NULL;
     if (in->wasi.has_exited)
@@ -419,7 +441,7 @@ static int end_phase(struct instance *in, int status, struct err *err)
 static int v1_setup(struct instance *in, struct err *err)
 {
     wasmtime_val_raw_t v[1];
-    begin_phase(in, V1_SETUP, 0, STR_NULL);
+    begin_phase(in, INSTANCE_SETUP, 0, STR_NULL);
     int status = end_phase(in, call(in, &in->entries[ENTRY_START], v, 0, "setup", err), err);
     if (status < 0)
         return status;
@@ -437,7 +459,7 @@ static int v1_setup(struct instance *in, struct err *err)
 static int v1_activate(struct instance *in, const struct proto_delivery *d, struct err *err)
 {
     wasmtime_val_raw_t v[1] = { { .i32 = (int32_t)d->payload.n } };
-    begin_phase(in, V1_ACTIVATION, d->id, d->payload);
+    begin_phase(in, INSTANCE_ACTIVATION, d->id, d->payload);
     int status = end_phase(in, call(in, &in->entries[ENTRY_WAKEUP], v, 1, "activate", err), err);
     if (status < 0)
         return status;
@@ -472,7 +494,7 @@ static int reactor_init(struct instance *in, struct err *err)
 int instance_init(struct instance *in, struct err *err)
 {
     wasmtime_extern_t e;
-    begin_phase(in, V1_SETUP, 0, STR_NULL);
+    begin_phase(in, INSTANCE_SETUP, 0, STR_NULL);
     int status = in->module->has_start ? call_once(in, "__dm_start", err) : 0;
     if (status == 0 && in->abi == GUEST_ABI_HTTP)
         status = reactor_init(in, err);
@@ -485,9 +507,9 @@ int instance_handle(struct instance *in, uint64_t token, int32_t *ret, struct er
 {
     wasmtime_val_raw_t v[1] = { { .i32 = 0 } };
     const char *what = in->abi == GUEST_ABI_HTTP ? "handle" : "_start";
-    begin_phase(in, V1_ACTIVATION, token, STR_NULL);
+    begin_phase(in, INSTANCE_ACTIVATION, token, STR_NULL);
     int status = call(in, &in->entries[ENTRY_WAKEUP], v, 0, what, err);
-    set_phase(in, V1_IDLE);
+    set_phase(in, INSTANCE_IDLE);
     *ret = in->abi == GUEST_ABI_HTTP ? v[0].i32 : 0;
     return status;
 }
@@ -567,6 +589,7 @@ int instance_deliver(struct instance *in, const struct proto_delivery *d, struct
 bool instance_note(struct instance *in, const struct proto_note *note)
 {
     struct runner_outcome *o = &in->worker->outcome;
+    assert(o->n_notes <= PROTO_NOTES_MAX);
     if (o->n_notes >= PROTO_NOTES_MAX ||
         o->notes.n + note->head.n + note->body.n + 64 > PROTO_NOTES_BYTES_MAX)
         return false;

@@ -16,14 +16,27 @@
 struct runner_worker;
 struct template;
 
+/*
+ * What runs in an instance, for host functions. G1 and G2 stay IDLE.
+ *
+ *     IDLE <--> SETUP    IDLE <--> ACTIVATION
+ */
+enum runner_phase { INSTANCE_IDLE, INSTANCE_SETUP, INSTANCE_ACTIVATION };
+
+/*
+ * The response of a reactor.
+ *
+ *     AWAITED --respond()--> BEGUN --trailers()--> ENDED
+ */
+enum runner_response { RESPONSE_AWAITED, RESPONSE_BEGUN, RESPONSE_ENDED };
+
 /* The request that an instance of a function serves. */
 struct runner_instance_request {
     struct str head; /* of a reactor; points into the order */
     struct str body; /* unread part; points into the order, or into: */
     char *kept_body;
-    bool body_ended;   /* nothing follows `body` */
-    bool has_head;     /* the response was begun, */
-    bool has_trailers; /* and ended */
+    bool body_ended; /* nothing follows `body` */
+    enum runner_response response;
     bool is_too_large;
     int64_t credit; /* bytes of the response that may be sent */
     uint64_t left;  /* bytes that the response may still have */
@@ -60,8 +73,8 @@ struct instance {
     char failed[200];    /* set by the host function that ended the guest */
 
     /* V1 */
-    enum { V1_IDLE, V1_SETUP, V1_ACTIVATION } phase;
-    bool is_parked; /* in a call; its worker waits */
+    enum runner_phase phase; /* functions too */
+    bool is_parked;          /* in a call; its worker waits */
     enum { V1_UNDECLARED, V1_REFUSED, V1_DECLARED } declared;
     bool log_debug;
     uint64_t token; /* of the activation */
@@ -121,6 +134,9 @@ static inline struct instance *instance_of(wasmtime_caller_t *caller)
 /* End the guest with this reason. Returns the trap that the host function must return. */
 wasm_trap_t *instance_fail(struct instance *in, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* wasi_bytes(), or end the guest: returns the trap. name: of the host function. */
+wasm_trap_t *instance_bytes(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
+                            unsigned i, struct str *ret);
 /* Add a note for main; false: there is no room for it. */
 bool instance_note(struct instance *in, const struct proto_note *note);
 /* Log one line of output; a line over the limits is only counted. */

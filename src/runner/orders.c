@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "wasm/engine_config.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* ---- modules ---- */
@@ -86,6 +87,7 @@ static void drop_instance(struct runner *r, uint32_t slot)
     struct instance *in = r->slots.p[slot];
     if (!in)
         return;
+    assert(!in->is_parked); /* a DROP of a parked guest is its own turn */
     r->slots.p[slot] = NULL;
     if (in->template) {
         template_give(in, false);
@@ -124,6 +126,7 @@ static int make_instance(struct runner_worker *w, struct proto_answer *a, struct
     int status = instance_new(r, run, &in, err);
     if (status < 0)
         return status;
+    assert(!r->slots.p[run->slot]); /* take_order() */
     r->slots.p[run->slot] = in;
     if (w->order.fd >= 0)
         in->swap_fd = take_fd(&w->order.fd);
@@ -279,6 +282,7 @@ int order_run(struct runner_worker *w, struct err *err)
         drop_instance(r, run->slot);
         return order_answer(w, &a, &why, err);
     }
+    assert(in && in->phase == INSTANCE_IDLE);
     a.flags = ANSWER_DONE;
     a.memory_pages = (uint32_t)wasmtime_memory_size(in->wasi.cx, &in->wasi.memory);
     a.dirty_pages = in->dirty_pages;

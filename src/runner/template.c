@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "wasm/engine_config.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,6 +57,7 @@ static const uint8_t *stored_page(const struct template *t, uint32_t page)
 
 static void put_page(const struct template *t, uint8_t *memory, uint64_t at)
 {
+    assert(at % PAGE == 0 && at < t->bytes);
     const uint8_t *from = stored_page(t, (uint32_t)(at / PAGE));
     if (from)
         memcpy(memory + at, from, PAGE);
@@ -73,6 +75,7 @@ static bool is_zero(const uint8_t *page)
 /* Note a page; called in ascending order. */
 static void note_page(struct template *t, const uint8_t *memory, uint64_t at)
 {
+    assert(t->stored.n == 0 || t->stored.p[t->stored.n - 1] < at / PAGE);
     if (!is_zero(memory + at))
         vec_push(&t->stored, (uint32_t)(at / PAGE));
 }
@@ -141,8 +144,11 @@ static int snapshot(struct template *t, struct instance *in, struct err *err)
 
 static void template_unref(struct template *t)
 {
+    assert(t->refs > 0);
     if (--t->refs)
         return;
+    assert(t->n_kept == 0 && list_is_empty(&t->kept));
+    assert(t->module->n_instances > 0);
     if (t->view)
         (void)munmap((void *)t->view, t->view_bytes);
     if (t->fd >= 0)
@@ -160,6 +166,8 @@ static void template_unref(struct template *t)
 static void forget_kept(struct instance *in)
 {
     struct runner *r = in->runner;
+    assert(list_is_linked(&in->kept) && list_is_linked(&in->kept_all));
+    assert(in->template->n_kept > 0 && r->n_kept > 0 && r->kept_pages >= in->kept_pages);
     list_remove(&in->kept);
     list_remove(&in->kept_all);
     in->template->n_kept--;
@@ -177,6 +185,7 @@ static void end_kept(struct instance *in)
 static void keep(struct template *t, struct instance *in)
 {
     struct runner *r = in->runner;
+    assert(in->template == t && t->is_snapshot && !in->is_parked);
     list_push_front(&t->kept, &in->kept);
     list_push_back(&r->kept, &in->kept_all);
     t->n_kept++;
@@ -238,6 +247,7 @@ void template_give(struct instance *in, bool is_ok)
 {
     struct template *t = in->template;
     struct runner *r = in->runner;
+    assert(t && t->refs > 0 && in->phase == INSTANCE_IDLE);
     if (is_ok && t->is_snapshot && !t->is_dropped && t->n_kept < TEMPLATE_KEPT_MAX &&
         reset(t, in)) {
         keep(t, in);
@@ -280,6 +290,7 @@ static int initialise(struct runner_worker *w, struct instance *in, struct err *
     in->worker = w;
     int r = instance_init(in, err);
     instance_flush_lines(in);
+    assert(w->runner->slots.p[w->run.slot] == in);
     w->runner->slots.p[w->run.slot] = NULL;
     return r;
 }
@@ -308,6 +319,7 @@ int template_take(struct runner_worker *w, struct template *t, struct err *err)
         template_unref(t);
         return status;
     }
+    assert(!r->slots.p[w->run.slot] && in->phase == INSTANCE_IDLE);
     in->template = t;
     in->guest = w->run.guest;
     in->incarnation = w->run.incarnation;

@@ -8,27 +8,12 @@
 
 #include <errno.h>
 
-#define V1(name)                                                                                   \
-    static wasm_trap_t *v1_##name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,     \
-                                  size_t n)
-#define U32(i) ((uint32_t)v[i].i32)
+#define V1(name) ENGINE_FUNC(v1_##name)
+#define U32(i)   ENGINE_U32(i)
 
 static wasm_trap_t *outside(struct instance *in, const char *name, const char *where)
 {
     return instance_fail(in, "%s: R-outside: called %s", name, where);
-}
-
-/* The arguments at v[i] and v[i + 1]; an empty range may be anywhere. */
-static wasm_trap_t *get_range(struct instance *in, const char *name, const wasmtime_val_raw_t *v,
-                              unsigned i, struct str *ret)
-{
-    uint32_t at = U32(i), len = U32(i + 1);
-    const char *p = len ? wasi_range(&in->wasi, at, len) : "";
-    if (!p)
-        return instance_fail(in, "%s: R-memory: [%u, %u + %u) is not in its memory", name, at, at,
-                             len);
-    *ret = str_n(p, len);
-    return NULL;
 }
 
 /* ---- calls that park ---- */
@@ -68,11 +53,11 @@ V1(declare)
     struct proto_call call = { .kind = GUEST_CALL_DECLARE };
     int64_t result;
     uint32_t at = U32(0);
-    if (in->phase != V1_SETUP)
+    if (in->phase != INSTANCE_SETUP)
         return outside(in, "declare", "outside of setup");
     if (in->declared != V1_UNDECLARED)
         return instance_fail(in, "declare: R-declare: a second declaration");
-    wasm_trap_t *trap = get_range(in, "declare", v, 0, &call.head);
+    wasm_trap_t *trap = instance_bytes(in, "declare", v, 0, &call.head);
     if (trap)
         return trap;
     if (call.head.n > GUEST_V1_DECLARATION_MAX) {
@@ -96,11 +81,11 @@ V1(api_request)
 {
     struct instance *in = instance_of(caller);
     struct proto_call call = { .kind = GUEST_CALL_API_REQUEST };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, "api_request", "outside of an activation");
-    wasm_trap_t *trap = get_range(in, "api_request", v, 0, &call.head);
+    wasm_trap_t *trap = instance_bytes(in, "api_request", v, 0, &call.head);
     if (!trap)
-        trap = get_range(in, "api_request", v, 2, &call.body);
+        trap = instance_bytes(in, "api_request", v, 2, &call.body);
     if (trap)
         return trap;
     if (call.head.n > GUEST_V1_HEAD_MAX)
@@ -116,9 +101,9 @@ static wasm_trap_t *read_call(struct instance *in, enum guest_call_kind kind, co
                               wasmtime_val_raw_t *v)
 {
     struct proto_call call = { .kind = kind };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, name, "outside of an activation");
-    wasm_trap_t *trap = get_range(in, name, v, 0, &call.head);
+    wasm_trap_t *trap = instance_bytes(in, name, v, 0, &call.head);
     if (trap)
         return trap;
     if (call.head.n <= GUEST_V1_QUERY_MAX)
@@ -154,12 +139,10 @@ V1(result_read)
 {
     struct instance *in = instance_of(caller);
     struct str to;
-    wasm_trap_t *trap = get_range(in, "result_read", v, 0, &to);
+    wasm_trap_t *trap = instance_bytes(in, "result_read", v, 0, &to);
     if (trap)
         return trap;
-    size_t count = MIN(to.n, in->result.n);
-    if (count)
-        memcpy((char *)to.p, in->result.p, count); /* the guest's memory, writable here */
+    size_t count = wasi_copy_out(to, in->result);
     in->result = str_slice(in->result, count, in->result.n);
     v[0].i32 = (int32_t)count;
     return NULL;
@@ -170,7 +153,7 @@ V1(fail_message)
     struct instance *in = instance_of(caller);
     struct runner_worker *w = in->worker;
     struct str text;
-    wasm_trap_t *trap = get_range(in, "fail_message", v, 0, &text);
+    wasm_trap_t *trap = instance_bytes(in, "fail_message", v, 0, &text);
     if (trap)
         return trap;
     w->message_n = (uint32_t)MIN(text.n, sizeof w->message);
@@ -197,9 +180,9 @@ static wasm_trap_t *post_object(struct instance *in, const char *name, enum gues
                                 const wasmtime_val_raw_t *v, size_t max)
 {
     struct proto_note note = { .kind = kind };
-    if (in->phase != V1_ACTIVATION)
+    if (in->phase != INSTANCE_ACTIVATION)
         return outside(in, name, "outside of an activation");
-    wasm_trap_t *trap = get_range(in, name, v, 0, &note.head);
+    wasm_trap_t *trap = instance_bytes(in, name, v, 0, &note.head);
     if (trap)
         return trap;
     if (note.head.n > max)
@@ -223,7 +206,7 @@ V1(metric)
     struct proto_note note = { .kind = GUEST_POST_METRIC, .number = U32(0), .value = v[3].i64 };
     if (in->declared != V1_DECLARED)
         return outside(in, "metric", "before declare");
-    wasm_trap_t *trap = get_range(in, "metric", v, 1, &note.head);
+    wasm_trap_t *trap = instance_bytes(in, "metric", v, 1, &note.head);
     if (trap)
         return trap;
     if (note.head.n > GUEST_V1_LABELS_MAX)
@@ -238,9 +221,9 @@ V1(log)
 {
     struct instance *in = instance_of(caller);
     struct proto_note note = { .kind = GUEST_POST_LOG, .number = U32(0) };
-    wasm_trap_t *trap = get_range(in, "log", v, 1, &note.head);
+    wasm_trap_t *trap = instance_bytes(in, "log", v, 1, &note.head);
     if (!trap)
-        trap = get_range(in, "log", v, 3, &note.body);
+        trap = instance_bytes(in, "log", v, 3, &note.body);
     if (trap)
         return trap;
     if (note.number > 3)
@@ -265,8 +248,5 @@ int v1_define(wasmtime_linker_t *linker, struct err *err)
         V1_IMPORTS(ROW)
 #undef ROW
     };
-    int status = 0;
-    for (size_t i = 0; i < ARRAY_LEN(rows) && status == 0; i++)
-        status = engine_define(linker, &rows[i], err);
-    return status;
+    return engine_define(linker, rows, ARRAY_LEN(rows), err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static void worker_free(struct runner_worker *w)
 static _Noreturn void end_process(int status, const struct err *err)
 {
     if (status == E_EOF || status == -EPIPE || status == -ECONNRESET)
-        exit(0); /* main is gone */
+        exit(0); /* the main process has ended */
     log_error("runner ends", "reason=\"%s\"", err_text(err));
     exit(1);
 }
@@ -82,9 +83,11 @@ static void pass_baton(struct runner_worker *w, struct runner_worker *to)
 {
     struct runner *r = w->runner;
     const struct proto_in msg = to->msg;
+    assert(to != w);
     to->msg = w->msg;
     w->msg = msg;
     (void)pthread_mutex_lock(&r->lock);
+    assert(!to->has_baton && !w->has_baton); /* this thread has it by running */
     to->has_baton = true;
     (void)pthread_cond_signal(&to->turn);
     (void)pthread_mutex_unlock(&r->lock);
@@ -115,6 +118,7 @@ static int spare_worker(struct runner *r, struct runner_worker **ret)
 {
     if (!list_is_empty(&r->spares)) {
         *ret = list_entry(list_pop_front(&r->spares), struct runner_worker, node);
+        assert(r->n_spares > 0);
         r->n_spares--;
         return 0;
     }
@@ -167,8 +171,10 @@ static int find_parked(struct runner_worker *w, struct instance **ret, struct er
         return status;
     slot = is_reply ? reply.slot : drop.slot;
     struct instance *in = slot < r->slots.n ? r->slots.p[slot] : NULL;
-    if (in && in->is_parked)
+    if (in && in->is_parked) {
+        assert(in->worker);
         *ret = in;
+    }
     if (is_reply && (!*ret || in->guest != reply.guest || in->next_id != reply.id + 1))
         return err_set(err, E_INVALID, "REPLY to a call that nobody made");
     return 0;
@@ -221,6 +227,7 @@ static void serve(struct runner_worker *w)
         if (!parked)
             continue;
         bool stays = w->is_first || r->n_spares < WORKER_SPARES_MAX;
+        assert(parked->worker != w);
         if (stays) {
             list_push_front(&r->spares, &w->node);
             r->n_spares++;
@@ -343,6 +350,7 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     struct proto_call c = *call;
     struct proto_reply reply;
     uint64_t left = instance_time_left(in);
+    assert(!in->is_parked && w->runner->slots.p[w->run.slot] == in);
     c.id = in->next_id++;
     in->result = STR_NULL;
     in->is_parked = true;
@@ -350,8 +358,10 @@ int worker_call(struct instance *in, const struct proto_call *call, int64_t *ret
     wait_parked(in);
     (void)worker_take_cpu_us(w);
     in->is_parked = false;
+    assert(in->worker == w);
     if (w->msg.kind == PROTO_DROP)
         return -ECANCELED;
+    assert(w->msg.kind == PROTO_REPLY);
     code_used(w->runner, in->module);
     (void)proto_get_reply(w->msg.body, &reply, NULL); /* find_parked() has checked it */
     in->result = reply.bytes;

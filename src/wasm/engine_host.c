@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "wasm/engine_config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static void add_types(wasm_valtype_vec_t *to, struct str letters)
         to->data[i] = wasm_valtype_new(letters.p[i] == 'I' ? WASM_I64 : WASM_I32);
 }
 
-int engine_define(wasmtime_linker_t *linker, const struct engine_func *row, struct err *err)
+static int define_one(wasmtime_linker_t *linker, const struct engine_func *row, struct err *err)
 {
     struct str letters[2];
     wasm_valtype_vec_t params, results;
@@ -28,6 +29,15 @@ int engine_define(wasmtime_linker_t *linker, const struct engine_func *row, stru
                                               strlen(row->name), type, row->fn, (void *)row, NULL);
     wasm_functype_delete(type);
     return e ? engine_err(err, E_INVALID, e, row->name) : 0;
+}
+
+int engine_define(wasmtime_linker_t *linker, const struct engine_func *rows, size_t n,
+                  struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = define_one(linker, &rows[i], err);
+    return r;
 }
 
 bool engine_export(wasmtime_context_t *cx, const wasmtime_instance_t *in, const char *name,
@@ -46,6 +56,42 @@ bool engine_global(wasmtime_context_t *cx, const wasmtime_instance_t *in, size_t
         return false;
     *ret = e.of.global;
     return true;
+}
+
+/* ---- calls and failures ---- */
+
+void engine_failure_fini(struct engine_failure *f)
+{
+    if (f->error)
+        wasmtime_error_delete(f->error);
+    if (f->trap)
+        wasm_trap_delete(f->trap);
+    *f = (struct engine_failure){ 0 };
+}
+
+struct engine_failure engine_call(wasmtime_context_t *cx, const wasmtime_func_t *f,
+                                  wasmtime_val_raw_t *v, size_t n, uint64_t epochs)
+{
+    struct engine_failure failure = { 0 };
+    wasmtime_context_set_epoch_deadline(cx, epochs);
+    failure.error = wasmtime_func_call_unchecked(cx, f, v, n, &failure.trap);
+    assert(!failure.error || !failure.trap);
+    return failure;
+}
+
+struct engine_failure engine_instantiate(wasmtime_context_t *cx, const wasmtime_instance_pre_t *pre,
+                                         uint64_t epochs, wasmtime_instance_t *ret)
+{
+    struct engine_failure failure = { 0 };
+    wasmtime_context_set_epoch_deadline(cx, epochs);
+    failure.error = wasmtime_instance_pre_instantiate(pre, cx, ret, &failure.trap);
+    assert(!failure.error || !failure.trap);
+    return failure;
+}
+
+wasm_trap_t *engine_trap(void)
+{
+    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
 }
 
 /* code, our wording, wazero's */

@@ -274,6 +274,7 @@ struct proto_setup {
     struct str args, env;
 };
 /* -E2BIG past PROTO_SETUP_MAX, -EINVAL for a NUL inside or a name with '='. */
+#define PROTO_NO_SETUP STR("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0") /* neither of them */
 int proto_add_setup(struct buf *b, const struct str *args, size_t n_args,
                     const struct guest_env *env, size_t n_env);
 /* E_PARSE; on success every string ends inside `setup`. */

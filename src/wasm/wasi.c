@@ -28,11 +28,9 @@ enum {
     SUBSCRIPTION_ABSTIME = 1
 };
 
-#define WASI(name)                                                                                 \
-    static wasm_trap_t *wasi_##name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v,   \
-                                    size_t n)
-#define U32(i)    ((uint32_t)v[i].i32)
-#define RETURN(e) return v[0].i32 = (e), NULL
+#define WASI(name) ENGINE_FUNC(wasi_##name)
+#define U32(i)     ENGINE_U32(i)
+#define RETURN(e)  return v[0].i32 = (e), NULL
 
 static struct wasi_ctx *ctx_of(wasmtime_caller_t *caller)
 {
@@ -471,9 +469,5 @@ static const struct engine_func old_functions[] = {
 
 int wasi_define(wasmtime_linker_t *linker, bool is_old, struct err *err)
 {
-    const struct engine_func *from = is_old ? old_functions : wasi_functions;
-    int r = 0;
-    for (size_t i = 0; i < wasi_n_functions && r == 0; i++)
-        r = engine_define(linker, &from[i], err);
-    return r;
+    return engine_define(linker, is_old ? old_functions : wasi_functions, wasi_n_functions, err);
 }

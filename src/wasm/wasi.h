@@ -11,8 +11,11 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "wasm/engine_host.h"
+
+#include <string.h>
 
 enum wasi_errno {
     WASI_SUCCESS = 0,
@@ -94,6 +97,29 @@ static inline void *wasi_range(const struct wasi_ctx *c, uint32_t at, uint64_t n
     if (n > size || at > size - n)
         return NULL;
     return wasmtime_memory_data(c->cx, &c->memory) + at;
+}
+
+/*
+ * The arguments v[i] and v[i + 1] of a host function: pointer and length of bytes of the guest's
+ * memory, valid until the guest runs. An empty range may be anywhere. false: not in its memory.
+ */
+static inline bool wasi_bytes(const struct wasi_ctx *c, const wasmtime_val_raw_t *v, unsigned i,
+                              struct str *ret)
+{
+    uint32_t n = ENGINE_U32(i + 1);
+    const char *p = n ? wasi_range(c, ENGINE_U32(i), n) : "";
+    if (p)
+        *ret = str_n(p, n);
+    return p != NULL;
+}
+
+/* Copy as much as fits to a range from wasi_bytes(). Returns how much. */
+static inline size_t wasi_copy_out(struct str to, struct str from)
+{
+    size_t n = MIN(to.n, from.n);
+    if (n)
+        memcpy((char *)to.p, from.p, n); /* the guest's memory, writable here */
+    return n;
 }
 
 /* All 46, of wasi_snapshot_preview1. */

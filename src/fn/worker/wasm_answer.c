@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runners say about requests; see wasm_impl.h.
+ * Messages of runners about requests; see wasm_impl.h.
  *
- * A message is checked as a whole before anything is done with it: nothing of one that makes no
+ * A message is checked as a whole before any of it takes effect: nothing of a message that makes no
  * sense reaches a caller, and its runner is ended.
  */
 #include "fn/worker/wasm_impl.h"
 
 #include "fn/worker/wasm_http.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
-static struct wasm_seat *seat_of(struct tenant *t)
+/* NULL: the seat is of a template. */
+static struct invocation *invocation_of(const struct guest_seat *seat)
 {
-    return container_of(t, struct wasm_seat, tenant);
+    return seat->job ? wasm_invocation_of(seat->job) : NULL;
 }
 
 /* ---- checks ---- */
@@ -40,24 +42,32 @@ static bool is_allowed(const struct wasm_revision *rev, const struct proto_note 
     }
 }
 
-/* is_end: the last one, and no other, says how it ended. */
-static int check_notes(const struct wasm_seat *seat, uint32_t n, struct rd notes, bool is_end,
-                       struct err *err)
+static bool is_known(const struct proto_call *call, bool is_request)
 {
-    const struct invocation *x = seat->x;
-    bool has_head = x && x->has_head, ended = false;
+    return call->kind == GUEST_CALL_FN_SECRET ||
+           (is_request && (call->kind == GUEST_CALL_FN_BODY || call->kind == GUEST_CALL_FN_CREDIT));
+}
+
+/* is_end: the last note, and no other, is the end of the request. */
+static int check(const struct guest_seat *seat, uint32_t n, struct rd notes, bool is_end,
+                 const struct proto_call *call, struct err *err)
+{
+    const struct invocation *x = invocation_of(seat);
+    bool has_head = x && x->answer == WASM_ANSWER_BEGUN, ended = false;
     for (uint32_t i = 0; i < n; i++) {
         struct proto_note note;
         proto_next_note(&notes, &note);
         bool is_log = note.kind == NOTE_LINE || note.kind == GUEST_POST_LOG;
         if (ended || (x ? note.token != x->token : !is_log) ||
-            !is_allowed(seat->base->rev, &note, has_head))
+            !is_allowed(wasm_revision_of(seat->program), &note, has_head))
             return err_set(err, E_INVALID, "a note that its request cannot have");
         has_head |= note.kind == NOTE_FN_HEAD;
         ended = note.kind == NOTE_FN_END;
     }
     if (x && ended != is_end)
         return err_set(err, E_INVALID, "a request without its end, or beyond it");
+    if (call && !is_known(call, x != NULL))
+        return err_set(err, E_INVALID, "a call that its request cannot make");
     return 0;
 }
 
@@ -91,8 +101,10 @@ static void take_data(struct invocation *x, struct str data)
         wasm_over(x, -ENOMEM, "ResponseTooLarge", "no memory for the answer");
 }
 
-/* An answer that is here as a whole has its length told, so that it need not be sent in chunks.
- * `more`: of its body, in the note being read. */
+/*
+ * Add the length of an answer that is here as a whole, so that it need not be sent in chunks.
+ * `more`: bytes of its body in the note being read.
+ */
 static void add_length(struct invocation *x, struct headers *h, size_t more)
 {
     char text[24];
@@ -116,7 +128,7 @@ static void take_head(struct invocation *x, int status, struct headers *h, size_
         trapped(x, "WrongLength", "its answer is not as long as its content-length says");
         return;
     }
-    x->has_head = true;
+    wasm_answer_move(x, WASM_ANSWER_BEGUN);
     exchange_report_head(&x->exchange, status, h);
 }
 
@@ -144,7 +156,7 @@ static void note_output(struct invocation *x, struct str text)
     struct headers h = { 0 };
     struct str rest = text;
     int status, r = 1;
-    if (!x->has_head) {
+    if (x->answer == WASM_ANSWER_AWAITED) {
         r = wasm_read_cgi_head(&x->text, text, &status, &h, &rest);
         if (r < 0)
             bad_head(x, r);
@@ -152,7 +164,7 @@ static void note_output(struct invocation *x, struct str text)
             take_head(x, status, &h, rest.n);
     }
     headers_fini(&h);
-    if (r > 0 && !x->is_over)
+    if (r > 0 && !wasm_is_over(x))
         take_data(x, rest);
 }
 
@@ -171,13 +183,13 @@ static void note_end(struct invocation *x, const struct proto_note *note)
     char text[256];
     switch ((enum guest_fn_end)note->number) {
     case GUEST_FN_DONE:
-        if (!x->has_head && x->rev->abi == GUEST_ABI_COMMAND) {
+        if (x->answer == WASM_ANSWER_AWAITED && x->rev->abi == GUEST_ABI_COMMAND) {
             bad_head(x, E_PARSE);
             return;
         }
-        if (!x->has_head)
+        if (x->answer == WASM_ANSWER_AWAITED)
             take_head(x, 204, &none, 0);
-        if (x->is_over)
+        if (wasm_is_over(x))
             return;
         if (x->length != UINT64_MAX && x->got < x->length && !x->has_no_body)
             trapped(x, "WrongLength", "its answer is shorter than its content-length");
@@ -223,14 +235,14 @@ static void take_template_notes(struct wasm_revision *rev, uint32_t n, struct rd
     }
 }
 
-/* Callbacks may end it, and with it seat and revision. */
+/* Callbacks may end it. */
 static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
 {
-    for (uint32_t i = 0; i < n && !x->is_over; i++) {
+    for (uint32_t i = 0; i < n && !wasm_is_over(x); i++) {
         struct proto_note note;
         proto_next_note(&notes, &note);
         bool is_log = note.kind == NOTE_LINE || note.kind == GUEST_POST_LOG;
-        if (x->is_void && !is_log && note.kind != NOTE_FN_END)
+        if (x->answer == WASM_ANSWER_VOID && !is_log && note.kind != NOTE_FN_END)
             continue;
         switch (note.kind) {
         case NOTE_FN_HEAD:
@@ -259,7 +271,7 @@ static void take_notes(struct invocation *x, uint32_t n, struct rd notes)
 
 /* ---- messages ---- */
 
-/* The last message about it, and none of its answer was there before: what will become of it? */
+/* In the last message, when no head was handed out before: find out how the answer ends. */
 static void look_ahead(struct invocation *x, uint32_t n, struct rd notes)
 {
     uint64_t bytes = 0;
@@ -272,46 +284,38 @@ static void look_ahead(struct invocation *x, uint32_t n, struct rd notes)
         has_trailers |= note.kind == NOTE_FN_TRAILERS;
         is_whole = note.kind == NOTE_FN_END && note.number == GUEST_FN_DONE;
     }
-    x->is_void = !is_whole;
-    if (is_whole && !has_trailers)
+    if (!is_whole)
+        wasm_answer_move(x, WASM_ANSWER_VOID);
+    else if (!has_trailers)
         x->still_here = bytes;
 }
 
-/* Something of it was done: it cannot be done again. */
-static void note_begun(struct invocation *x)
+static bool on_notes(struct guest_seat *seat, uint32_t n, struct rd notes, uint32_t left_out)
 {
-    if (x->has_begun)
-        return;
-    x->has_begun = true;
-    buf_consume(&x->body, x->in_run);
-    x->in_run = 0;
+    struct invocation *x = invocation_of(seat);
+    wasm_log_left_out(wasm_revision_of(seat->program), left_out);
+    if (!x) {
+        take_template_notes(wasm_revision_of(seat->program), n, notes);
+        return true;
+    }
+    wasm_body_begun(x);
+    take_notes(x, n, notes);
+    if (!wasm_is_over(x))
+        return true;
+    wasm_deliver(x);
+    return false;
 }
 
-static int on_answer(struct tenant *t, const struct proto_answer *a, struct err *err)
+static void on_answer(struct guest_job *j, const struct proto_answer *a)
 {
-    struct wasm_seat *seat = seat_of(t);
-    struct wasm_revision *rev = seat->base->rev;
-    struct invocation *x = seat->x;
-    int r = check_notes(seat, a->n_notes, a->notes, true, err);
-    if (r < 0 || a->n_ops || a->n_logs || (a->flags != ANSWER_DONE && a->flags != ANSWER_TRAPPED))
-        return r < 0 ? r : err_set(err, E_INVALID, "an answer that no function gives");
-    wasm_log_left_out(rev, a->logs_left_out);
-    if (!x) {
-        take_template_notes(rev, a->n_notes, a->notes);
-        return wasm_template_answer(seat, a, err);
-    }
-    note_begun(x);
-    x->cpu_us += a->cpu_us;
-    rev->rt->cpu_us += x->cpu_us;
-    x->seat = NULL;
-    rev->rt->n_running--;
-    wasm_seat_put(seat);
-    wasm_note_cost(rev, x->cpu_us);
-    if (!x->has_head)
+    struct invocation *x = wasm_invocation_of(j);
+    wasm_log_left_out(x->rev, a->logs_left_out);
+    wasm_body_begun(x);
+    if (x->answer == WASM_ANSWER_AWAITED)
         look_ahead(x, a->n_notes, a->notes);
     take_notes(x, a->n_notes, a->notes);
+    assert(wasm_is_over(x)); /* check() has seen its end */
     wasm_deliver(x);
-    return 0;
 }
 
 static struct str find_secret(const struct wasm_revision *rev, struct str name)
@@ -324,85 +328,46 @@ static struct str find_secret(const struct wasm_revision *rev, struct str name)
     return STR_NULL;
 }
 
-static void reply_secret(struct wasm_seat *seat, const struct proto_call *c)
+static void reply_secret(struct guest_seat *seat, const struct proto_call *c)
 {
-    struct str secret = find_secret(seat->base->rev, c->head);
+    struct str secret = find_secret(wasm_revision_of(seat->program), c->head);
     if (!secret.p)
-        pool_reply(&seat->tenant, c->id, GUEST_E_NOT_FOUND, STR(""));
+        guest_seat_reply(seat, GUEST_E_NOT_FOUND, STR(""));
     else if (secret.n > GUEST_FN_SECRET_MAX)
-        pool_reply(&seat->tenant, c->id, GUEST_E_TOO_LARGE, STR(""));
+        guest_seat_reply(seat, GUEST_E_TOO_LARGE, STR(""));
     else
-        pool_reply(&seat->tenant, c->id, (int64_t)secret.n, secret);
+        guest_seat_reply(seat, (int64_t)secret.n, secret);
 }
 
-static int on_call(struct tenant *t, const struct proto_call *c, bool is_call, struct err *err)
+static void on_call(struct guest_seat *seat, const struct proto_call *c)
 {
-    struct wasm_seat *seat = seat_of(t);
-    struct wasm_revision *rev = seat->base->rev;
-    struct invocation *x = seat->x;
-    int r = check_notes(seat, c->n_notes, c->notes, false, err);
-    if (r < 0)
-        return r;
-    bool is_known = c->kind == (uint32_t)PROTO_CALL_SLICE || c->kind == GUEST_CALL_FN_SECRET ||
-                    (x && (c->kind == GUEST_CALL_FN_BODY || c->kind == GUEST_CALL_FN_CREDIT));
-    if (is_call && (!is_known || c->id != seat->next_id))
-        return err_set(err, E_INVALID, "a call that its request cannot make");
-    wasm_log_left_out(rev, c->logs_left_out);
-    if (is_call)
-        seat->next_id++;
-    if (x) {
-        note_begun(x);
-        x->cpu_us += c->cpu_us;
-        x->call = c->id;
-        x->wants_body = is_call && c->kind == GUEST_CALL_FN_BODY;
-        x->wants_credit = is_call && c->kind == GUEST_CALL_FN_CREDIT;
-    }
-    if (x)
-        take_notes(x, c->n_notes, c->notes);
-    else
-        take_template_notes(rev, c->n_notes, c->notes);
-    if (x && x->is_over) { /* its seat is gone with it, and so is its guest */
-        wasm_deliver(x);
-        return 0;
-    }
-    bool is_slice = is_call && c->kind == (uint32_t)PROTO_CALL_SLICE;
-    if (is_call && !is_slice)
-        wasm_slice_over(seat);
-    if (is_slice && x) {
-        wasm_slice(seat);
-        wasm_note_slice(rev, x->cpu_us);
-    } else if (is_slice)
-        pool_reply(t, c->id, 0, STR(""));
-    else if (is_call && c->kind == GUEST_CALL_FN_SECRET)
+    struct invocation *x = invocation_of(seat);
+    if (c && c->kind == GUEST_CALL_FN_SECRET) {
         reply_secret(seat, c);
-    else if (x)
-        wasm_deliver(x);
-    return 0;
-}
-
-static void on_lost(struct tenant *t, enum tenant_lost how, const struct err *why)
-{
-    struct wasm_seat *seat = seat_of(t);
-    struct invocation *x = seat->x;
-    if (wasm_is_template(seat)) {
-        wasm_template_lost(seat, how, why);
-        return;
-    }
-    bool again = x && !x->has_begun && (how == LOST_WAITING || how == LOST_AT_START);
-    if (x && again) {
-        wasm_again(x);
     } else if (x) {
-        char text[200];
-        (void)snprintf(text, sizeof text, "its runner ended: %s", err_text(why));
-        x->seat = NULL;
-        x->rt->n_running--;
-        trapped(x, "GuestTrapped", text);
-    }
-    wasm_seat_lost(seat);
-    if (x && !again)
+        x->wants = !c                              ? WASM_WANTS_NOTHING
+                   : c->kind == GUEST_CALL_FN_BODY ? WASM_WANTS_BODY
+                                                   : WASM_WANTS_CREDIT;
         wasm_deliver(x);
+    }
 }
 
-const struct runner_class_ops wasm_class_ops = {
-    .on_answer = on_answer, .on_call = on_call, .on_lost = on_lost, .on_room = wasm_on_room
-};
+static void on_lost(struct guest_job *j, const struct err *why)
+{
+    struct invocation *x = wasm_invocation_of(j);
+    char text[200];
+    (void)snprintf(text, sizeof text, "its runner ended: %s", err_text(why));
+    trapped(x, "GuestTrapped", text);
+    wasm_deliver(x);
+}
+
+const struct guest_template_ops wasm_template_ops = { .fill_template = wasm_fill_template,
+                                                      .fill_job = wasm_fill_job,
+                                                      .check = check,
+                                                      .on_notes = on_notes,
+                                                      .on_call = on_call,
+                                                      .on_answer = on_answer,
+                                                      .on_lost = on_lost,
+                                                      .on_ready = wasm_on_ready,
+                                                      .on_failed = wasm_on_failed,
+                                                      .on_code_lost = wasm_on_code_lost };

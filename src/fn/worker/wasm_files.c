@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which file holds which module, so that many functions of one file need not read it again; see
- * wasm_impl.h.
+ * Remembers the module of each file, so that several functions of one file do not read it again;
+ * see wasm_impl.h.
  *
- * A file is known by inode, size and times. What was changed a moment ago may change again without
- * another time, so only a file at rest is remembered. A file that is written to while it is read is
- * remembered by a time that it does not have any more.
+ * A file is identified by inode, size and times. A file that was changed a moment ago may change
+ * again and keep its times, so only a file that has not changed for REST_MS is remembered. A file
+ * that is written to while it is read is remembered under a time that it no longer has.
  */
 #include "fn/worker/wasm_impl.h"
 
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 enum {
-    FILES_MAX = 256, /* remembered; the one that was read first goes */
+    FILES_MAX = 256, /* remembered; the one that was read first is forgotten */
     REST_MS = 2000   /* since its last change */
 };
 

@@ -114,9 +114,9 @@ static char to_variable(char c)
 }
 
 /*
- * Every field once, with all its values. A name with an underscore would pass for one with a hyphen
- * that the gateway has set, so it is left out; what proves who somebody is stays out of the
- * environment, and `Proxy` would be taken for a setting.
+ * Each field once, with all its values. Left out are names with an underscore, which could be
+ * mistaken for a field with a hyphen that the gateway sets, credentials, and `Proxy`, which
+ * programs take for a setting.
  */
 static void put_fields(struct variables *v, const struct headers *h)
 {

@@ -2,7 +2,7 @@
 /* Requests to Wasm functions, as their caller sees them; see wasm_impl.h. */
 #include "fn/worker/wasm_impl.h"
 
-#include "base/clock.h"
+#include "base/sm.h"
 #include "fn/worker/wasm_http.h"
 
 #include <assert.h>
@@ -54,9 +54,10 @@ static struct buf empty(struct buf b)
 static void recycle(struct invocation *x)
 {
     struct wasm_rt *rt = x->rt;
-    assert(!x->seat && !x->sandbox && !list_is_linked(&x->node));
+    assert(x->job.state == GUEST_JOB_IDLE && !x->sandbox && !list_is_linked(&x->node));
     defer_cancel(&x->later);
     timer_stop(rt->opts.loop, &x->deadline);
+    assert(rt->n_invocations > 0);
     rt->n_invocations--;
     if (rt->n_spare >= WASM_SPARE_MAX || rt->is_closing) {
         wasm_invocation_free(x);
@@ -74,139 +75,57 @@ static void recycle(struct invocation *x)
     rt->n_spare++;
 }
 
-/* ---- where it waits ---- */
+/* ---- states ---- */
 
-static void line_up(struct invocation *x, bool is_first)
-{
-    struct wasm_revision *rev = x->rev;
-    if (is_first)
-        list_push_front(&rev->waiting, &x->node);
-    else
-        list_push_back(&rev->waiting, &x->node);
-    if (!list_is_linked(&rev->line))
-        list_push_back(&rev->rt->lines, &rev->line);
-    x->is_waiting = true;
-    rev->n_waiting++;
-    rev->rt->n_waiting++;
-}
+static const struct sm_state answer_table[] = {
+    [WASM_ANSWER_AWAITED] = { "awaited", EDGE(WASM_ANSWER_BEGUN) | EDGE(WASM_ANSWER_VOID) |
+                                             EDGE(WASM_ANSWER_OVER) },
+    [WASM_ANSWER_BEGUN] = { "begun", EDGE(WASM_ANSWER_OVER) },
+    [WASM_ANSWER_VOID] = { "void", EDGE(WASM_ANSWER_OVER) },
+    [WASM_ANSWER_OVER] = { "over", 0 },
+};
 
-static void hold(struct invocation *x)
+void wasm_answer_move(struct invocation *x, enum wasm_answer to)
 {
-    list_push_back(&x->rev->held, &x->node);
-    x->rt->n_waiting++;
-}
-
-static void leave_line(struct invocation *x)
-{
-    if (!list_is_linked(&x->node))
-        return;
-    list_remove(&x->node);
-    x->rt->n_waiting--;
-    if (!x->is_waiting)
-        return;
-    x->is_waiting = false;
-    x->rev->n_waiting--;
-    if (list_is_empty(&x->rev->waiting))
-        list_remove(&x->rev->line);
+    assert(answer_table[x->answer].next & EDGE(to));
+    x->answer = to;
 }
 
 /* ---- to a runner ---- */
 
-static void dispatch(struct invocation *x, struct wasm_seat *seat)
+void wasm_fill_job(struct guest_job *j, struct proto_run *run)
 {
-    static struct proto_run run; /* large, and filled anew each time */
-    struct wasm_rt *rt = x->rt;
+    struct invocation *x = wasm_invocation_of(j);
     const struct wasm_revision *rev = x->rev;
     const struct fn_template *t = rev->r->t;
-    uint64_t now = loop_now_ms(rt->opts.loop);
+    uint64_t now = loop_now_ms(x->rt->opts.loop);
     uint64_t left = x->deadline_ms > now ? x->deadline_ms - now : 1;
-    uint32_t limit_ms = (uint32_t)MIN(left, (uint64_t)UINT32_MAX);
     bool is_command = rev->abi == GUEST_ABI_COMMAND;
     struct str body = str_slice(buf_str(&x->body), 0, GUEST_FN_PIECE_MAX);
     bool is_whole = x->body_ended && body.n == x->body.n;
-    x->token = ++rt->serial;
+    assert(x->answer == WASM_ANSWER_AWAITED && x->wants == WASM_WANTS_NOTHING);
+    x->token = ++x->rt->serial;
     x->in_run = body.n;
-    x->has_begun = false;
-    x->seat = seat;
-    seat->x = x;
-    seat->next_id = 0;
-    run = (struct proto_run){
+    *run = (struct proto_run){
         .flags = t->reuse ? RUN_KEEP : 0,
-        .guest = seat->serial,
         .abi = rev->abi,
-        .activation_ms = limit_ms,
+        .activation_ms = (uint32_t)MIN(left, (uint64_t)UINT32_MAX),
         .memory_max_bytes = t->memory,
-        .skipped_ms = clock_skipped_ms(),
         .setup = is_command ? buf_str(&x->head) : STR_NULL,
-        .template_slot = seat->base->seat.tenant.slot,
         .credit = WASM_BODY_BUFFER,
         .response_max = x->response_max,
         .n_deliveries = 2,
         .deliveries = { { x->token, DELIVERY_ACTIVATE, is_command ? STR_NULL : buf_str(&x->head) },
                         { x->token, is_whole ? DELIVERY_FINISHED : 0, body } }
     };
-    rt->n_running++;
-    pool_send(&seat->tenant, &run, -1, limit_ms);
 }
 
-/* -EAGAIN: no room. */
-static int try_send(struct invocation *x)
+void wasm_body_begun(struct invocation *x)
 {
-    struct wasm_seat *seat;
-    int r = wasm_seat_get(x->rev, &seat);
-    if (r == -ENOENT) {
-        hold(x);
-        if (!wasm_has_base(x->rev) && !x->rev->base_wanted)
-            wasm_need_base(x->rev); /* it was idle for long, or its runner has ended */
-        return 0;
-    }
-    if (r == 0)
-        dispatch(x, seat);
-    return r;
-}
-
-/* Start one invocation of each line in turn. A line whose runner has no room does not stop the
- * others: it moves to the end. */
-void wasm_pump(struct wasm_rt *rt)
-{
-    const struct wasm_revision *first_stuck = NULL;
-    for (unsigned n_stuck = 0; !list_is_empty(&rt->lines) && n_stuck < WASM_LOOKS_MAX;) {
-        struct wasm_revision *rev = list_first(&rt->lines, struct wasm_revision, line);
-        struct invocation *x = list_first(&rev->waiting, struct invocation, node);
-        if (rev == first_stuck)
-            return;
-        leave_line(x);
-        list_remove(&rev->line);
-        bool is_stuck = try_send(x) == -EAGAIN;
-        if (is_stuck)
-            line_up(x, true);
-        else if (!list_is_empty(&rev->waiting))
-            list_push_back(&rt->lines, &rev->line);
-        n_stuck = is_stuck ? n_stuck + 1 : 0;
-        first_stuck = !is_stuck ? NULL : first_stuck ? first_stuck : rev;
-    }
-}
-
-static void on_pump(struct defer *d)
-{
-    wasm_pump(container_of(d, struct wasm_rt, pump));
-}
-
-void wasm_release_held(struct wasm_revision *rev)
-{
-    while (!list_is_empty(&rev->held)) {
-        struct invocation *x = list_first(&rev->held, struct invocation, node);
-        leave_line(x);
-        line_up(x, false);
-    }
-    wasm_pump(rev->rt);
-}
-
-void wasm_again(struct invocation *x)
-{
-    x->seat = NULL;
-    x->rt->n_running--;
-    line_up(x, true);
+    assert(x->in_run <= x->body.n);
+    if (x->in_run)
+        buf_consume(&x->body, x->in_run);
+    x->in_run = 0;
 }
 
 /* ---- the parked guest ---- */
@@ -217,19 +136,20 @@ static void feed_body(struct invocation *x)
         return;
     struct str piece = str_slice(buf_str(&x->body), 0, PIECE);
     bool is_last = x->body_ended && piece.n == x->body.n;
-    x->wants_body = false;
-    pool_reply(&x->seat->tenant, x->call, is_last ? 0 : 1, piece);
+    assert(x->wants == WASM_WANTS_BODY && x->in_run == 0);
+    x->wants = WASM_WANTS_NOTHING;
+    guest_seat_reply(x->job.seat, is_last ? 0 : 1, piece);
     buf_consume(&x->body, piece.n);
 }
 
-/* Answer the calls of its guest that can be answered. */
+/* Answer the call of its guest, if it can be answered. */
 static void feed(struct invocation *x)
 {
-    if (x->wants_body)
+    if (x->wants == WASM_WANTS_BODY) {
         feed_body(x);
-    if (x->wants_credit && !x->is_paused && x->out.n < WASM_BODY_BUFFER / 2) {
-        x->wants_credit = false;
-        pool_reply(&x->seat->tenant, x->call, WASM_BODY_BUFFER, STR(""));
+    } else if (x->wants == WASM_WANTS_CREDIT && !x->is_paused && x->out.n < WASM_BODY_BUFFER / 2) {
+        x->wants = WASM_WANTS_NOTHING;
+        guest_seat_reply(x->job.seat, WASM_BODY_BUFFER, STR(""));
     }
 }
 
@@ -252,36 +172,30 @@ static void leave_sandbox(struct invocation *x)
         return;
     x->sandbox = NULL;
     list_remove(&x->in_sandbox);
+    assert(s->running > 0);
     s->running--;
     wasm_sandbox_done(s);
 }
 
 void wasm_over(struct invocation *x, int end, const char *reason, const char *text)
 {
-    struct wasm_seat *seat = x->seat;
-    if (x->is_over)
+    if (wasm_is_over(x))
         return;
-    x->is_over = true;
+    wasm_answer_move(x, WASM_ANSWER_OVER);
     x->end = end;
     x->exchange.reason = reason;
     if (end < 0)
         (void)err_set(&x->err, end, "%s", text);
-    leave_line(x);
     timer_stop(x->rt->opts.loop, &x->deadline);
-    if (seat) { /* still at work for it */
-        x->seat = NULL;
-        x->rt->n_running--;
-        wasm_seat_drop(seat);
-        if (x->cpu_us)
-            wasm_note_cost(x->rev, x->cpu_us);
-    }
+    guest_job_leave(&x->job);
     leave_sandbox(x);
     x->rev = NULL;
-    x->wants_body = x->wants_credit = false;
+    x->wants = WASM_WANTS_NOTHING;
 }
 
 static void end(struct invocation *x)
 {
+    assert(wasm_is_over(x) && !x->rev && x->wants == WASM_WANTS_NOTHING);
     if (x->end == 0 && x->has_trailers)
         exchange_report_trailers(&x->exchange, &x->trailers); /* may cancel it */
     exchange_report_end(&x->exchange, x->end, &x->err);
@@ -296,12 +210,11 @@ void wasm_deliver(struct invocation *x)
         exchange_report_data(&x->exchange, buf_str(&out));
         buf_fini(&out);
     }
-    if (x->is_over && (x->end < 0 || x->out.n == 0)) {
-        end(x);
-        return;
+    if (wasm_is_over(x)) {
+        if (x->end < 0 || x->out.n == 0)
+            end(x);
+        return; /* or its data was not taken yet */
     }
-    if (x->is_over)
-        return; /* it has not been taken yet */
     feed(x);
     if (x->was_full && x->body.n < WASM_BODY_BUFFER / 2) {
         x->was_full = false;
@@ -311,8 +224,9 @@ void wasm_deliver(struct invocation *x)
 
 void wasm_fail_held(struct wasm_revision *rev, int code, const char *reason, const struct err *why)
 {
-    while (!list_is_empty(&rev->held)) {
-        struct invocation *x = list_first(&rev->held, struct invocation, node);
+    struct guest_job *j;
+    while ((j = guest_program_first_held(&rev->program))) {
+        struct invocation *x = wasm_invocation_of(j);
         wasm_over(x, code, reason, err_text(why));
         deliver_later(x);
     }
@@ -353,7 +267,7 @@ static int put_request(struct invocation *x, const struct invoke_request *q, str
         size_t at = x->head.n;
         (void)buf_add_le64(&x->head, 0);
         uint32_t n = wasm_put_cgi(&x->head, q) + rev->n_env;
-        (void)buf_add_str(&x->head, buf_str(&rev->env)); /* behind: the first of a name counts */
+        (void)buf_add_str(&x->head, buf_str(&rev->env)); /* last: the first of a name counts */
         if (buf_ok(&x->head)) {
             struct buf counts = BUF_INIT(16);
             (void)buf_add_le32(&counts, n);
@@ -376,14 +290,14 @@ static struct invocation *invocation_of(struct exchange *e)
 static bool write_body(struct exchange *e, struct str chunk)
 {
     struct invocation *x = invocation_of(e);
-    if (x->is_over)
-        return true; /* on_end comes */
+    if (wasm_is_over(x))
+        return true; /* on_end follows */
     if (buf_add_str(&x->body, chunk) < 0) {
         wasm_over(x, -ENOMEM, "BodyTooLarge", "no memory for the request's body");
         deliver_later(x);
         return true;
     }
-    if (x->wants_body)
+    if (x->wants == WASM_WANTS_BODY)
         feed_body(x);
     x->was_full = x->body.n >= WASM_BODY_BUFFER;
     return !x->was_full;
@@ -393,7 +307,7 @@ static void end_body(struct exchange *e, const struct headers *trailers)
 {
     struct invocation *x = invocation_of(e);
     x->body_ended = true; /* the ABI has no trailers of requests */
-    if (!x->is_over && x->wants_body)
+    if (x->wants == WASM_WANTS_BODY) /* never once it is over */
         feed_body(x);
 }
 
@@ -412,9 +326,9 @@ static void resume_answer(struct exchange *e)
 static void cancel(struct exchange *e)
 {
     struct invocation *x = invocation_of(e);
-    if (!x->is_over && loop_now_ms(x->rt->opts.loop) >= x->deadline_ms)
-        log_late(x); /* its caller has the same deadline, and was first */
-    if (x->is_over)
+    if (!wasm_is_over(x) && loop_now_ms(x->rt->opts.loop) >= x->deadline_ms)
+        log_late(x); /* the caller has the same deadline, and was first */
+    if (wasm_is_over(x))
         x->end = -ECANCELED;
     else
         wasm_over(x, -ECANCELED, "Canceled", "the caller has gone");
@@ -436,7 +350,7 @@ int wasm_invoke_start(struct invoker *v, const struct invoke_request *q,
     uint64_t now = loop_now_ms(rt->opts.loop);
     if (!s || !s->is_ready || s->is_leaving || rt->is_closing)
         return err_set(err, -ECONNREFUSED, "there is no such sandbox");
-    if (rt->n_waiting >= WASM_WAITING_MAX || s->rev->n_waiting >= WASM_WAITING_MAX / 2)
+    if (guest_program_is_full(&s->rev->program))
         return err_set(err, -EBUSY, "too many requests wait for a runner");
     struct invocation *x = invocation_new(rt);
     x->rev = s->rev;
@@ -460,13 +374,7 @@ int wasm_invoke_start(struct invoker *v, const struct invoke_request *q,
     list_push_back(&s->invocations, &x->in_sandbox);
     rt->requests++;
     timer_start(rt->opts.loop, &x->deadline, x->deadline_ms - now, on_deadline);
-    if (list_is_empty(&rt->lines)) {
-        if (try_send(x) == -EAGAIN)
-            line_up(x, false);
-    } else { /* others were first */
-        line_up(x, false);
-        defer_start(rt->opts.loop, &rt->pump, on_pump);
-    }
+    guest_job_start(&x->job, &s->rev->program);
     *ret = &x->exchange;
     return 0;
 }

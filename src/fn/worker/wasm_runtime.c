@@ -13,27 +13,13 @@
 
 /* ---- logs ---- */
 
-static bool take_log_token(struct wasm_revision *rev)
-{
-    uint64_t now = loop_now_ms(rev->rt->opts.loop);
-    uint64_t earned = (now - rev->log_at_ms) * WASM_LOG_LINES_PER_S / 1000;
-    if (earned) {
-        rev->log_tokens = (uint32_t)MIN(rev->log_tokens + earned, (uint64_t)WASM_LOG_LINES_BURST);
-        rev->log_at_ms = now;
-    }
-    if (rev->log_tokens == 0)
-        return false;
-    rev->log_tokens--;
-    return true;
-}
-
-/* Is there room for one more line? Then what was left out before it is told. */
+/* Whether one more line may be logged; if so, adds a line about those left out before it. */
 static bool may_log(struct wasm_revision *rev)
 {
     char text[64];
     if (!rev->r || !rev->rt->opts.logs)
         return false;
-    if (!take_log_token(rev)) {
+    if (!guest_log_allows(&rev->log_lines, GUEST_LOG_LINES_PER_S, GUEST_LOG_LINES_BURST)) {
         rev->logs_left_out++;
         return false;
     }
@@ -87,6 +73,7 @@ struct wasm_sandbox *wasm_find_sandbox(struct wasm_rt *rt, uint64_t id)
 
 static void sandbox_free(struct wasm_sandbox *s)
 {
+    assert(list_is_empty(&s->invocations) && s->running == 0);
     list_remove(&s->node);
     (void)map_del(&s->rt->sandboxes, id_key(&s->id));
     defer_cancel(&s->told);
@@ -109,6 +96,7 @@ static void tell_created(struct wasm_sandbox *s, int r, const struct err *why)
     b.sandbox_create = us(now - rev->fetched_ms);
     b.total = us(now - rev->begun_ms);
     uint64_t id = s->id;
+    assert(!s->is_ready && !s->is_leaving);
     if (r == 0)
         s->is_ready = true;
     else
@@ -153,11 +141,13 @@ static void revision_free(struct wasm_revision *rev)
 {
     struct wasm_rt *rt = rev->rt;
     if (list_is_linked(&rev->node)) {
+        assert(!rev->r && rt->n_resting > 0);
         list_remove(&rev->node);
         rt->n_resting--;
     }
     if (rev->get)
-        module_get_cancel(rev->get); /* its callback finds nobody */
+        module_get_cancel(rev->get); /* its callback will not find the revision */
+    assert(rev->program.n_templates == 0 && list_is_empty(&rev->sandboxes));
     timer_stop(rt->opts.loop, &rev->compiling);
     (void)map_del(&rt->revisions, str_of(rev->key));
     module_source_close(rev->source);
@@ -168,47 +158,15 @@ static void revision_free(struct wasm_revision *rev)
     free(rev);
 }
 
-static void want_base(struct wasm_revision *rev, bool is_wanted)
-{
-    rev->rt->n_base_wanted += (unsigned)is_wanted - (unsigned)rev->base_wanted;
-    rev->base_wanted = is_wanted;
-}
-
-static void fetch(struct wasm_revision *rev);
-
-void wasm_need_base(struct wasm_revision *rev)
-{
-    struct err err = { 0 };
-    int r = wasm_base_new(rev, &err);
-    want_base(rev, r == -EAGAIN);
-    if (r == E_EXPIRED && rev->r)
-        fetch(rev); /* its compiled code was removed */
-    else if (r < 0 && r != -EAGAIN)
-        wasm_revision_failed(rev, &err);
-}
-
-void wasm_on_room(void *arg)
-{
-    struct wasm_rt *rt = arg;
-    VEC(struct wasm_revision *) wanted = { 0 };
-    if (rt->n_base_wanted)
-        map_each (e, &rt->revisions)
-            if (((struct wasm_revision *)e->value)->base_wanted)
-                vec_push(&wanted, e->value);
-    vec_each (rev, &wanted)
-        wasm_need_base(*rev);
-    vec_fini(&wanted);
-    wasm_pump(rt);
-}
-
 static void rest(struct wasm_revision *rev)
 {
     struct wasm_rt *rt = rev->rt;
+    guest_program_stop(&rev->program);
+    assert(rev->program.n_templates == 0); /* its requests were given up */
+    assert(list_is_empty(&rev->sandboxes) && rt->n_revisions > 0);
     rev->r = NULL;
+    rev->program.namespace = NULL;
     rt->n_revisions--;
-    want_base(rev, false);
-    wasm_bases_retire(rev);
-    assert(rev->n_bases == 0); /* its requests were given up */
     if (rev->state == WASM_READY)
         rev->state = WASM_COMPILED;
     if (rev->state != WASM_COMPILED || rev->is_twin) {
@@ -220,7 +178,7 @@ static void rest(struct wasm_revision *rev)
         revision_free(list_first(&rt->resting, struct wasm_revision, node));
 }
 
-/* Each sandbox that waits for it hears of it in the next turn. */
+/* Notify the sandboxes that wait for it, in the next turn of the loop. */
 static void tell_waiting(struct wasm_revision *rev)
 {
     list_each (node, &rev->sandboxes) {
@@ -230,16 +188,17 @@ static void tell_waiting(struct wasm_revision *rev)
     }
 }
 
-void wasm_revision_ready(struct wasm_revision *rev)
+void wasm_on_ready(struct guest_program *p)
 {
+    struct wasm_revision *rev = wasm_revision_of(p);
+    assert(rev->r && rev->module);
     rev->state = WASM_READY;
     tell_waiting(rev);
-    wasm_release_held(rev);
 }
 
-void wasm_revision_failed(struct wasm_revision *rev, const struct err *why)
+static void revision_failed(struct wasm_revision *rev, const struct err *why)
 {
-    if (wasm_has_base(rev)) { /* those serve on */
+    if (guest_program_has_template(&rev->program)) {
         log_warn("a function's module failed, the one before it stays",
                  "function=%s/%s reason=\"%s\"", rev->r ? rev->r->namespace : "",
                  rev->r ? rev->r->function : "", err_text(why));
@@ -253,11 +212,23 @@ void wasm_revision_failed(struct wasm_revision *rev, const struct err *why)
     wasm_fail_held(rev, why->code, "ModuleUnavailable", why);
 }
 
+void wasm_on_failed(struct guest_program *p, const struct err *why)
+{
+    revision_failed(wasm_revision_of(p), why);
+}
+
+static void fetch(struct wasm_revision *rev);
+
+void wasm_on_code_lost(struct guest_program *p)
+{
+    fetch(wasm_revision_of(p));
+}
+
 static void fail(struct wasm_revision *rev, int code, const char *text)
 {
     struct err err = { 0 };
     (void)err_set(&err, code, "%s", text);
-    wasm_revision_failed(rev, &err);
+    revision_failed(rev, &err);
 }
 
 /* ---- its module ---- */
@@ -290,11 +261,12 @@ static void make_template(struct wasm_revision *rev)
     struct err err = { 0 };
     rev->state = WASM_COMPILED;
     rev->fetched_ms = loop_now_ms(rev->rt->opts.loop);
+    guest_program_set_module(&rev->program, rev->module); /* requests that run are not ended */
     int r = choose_abi(rev, rev->module, &err);
     if (r == 0)
-        wasm_need_base(rev);
+        guest_program_start(&rev->program);
     else
-        wasm_revision_failed(rev, &err);
+        revision_failed(rev, &err);
 }
 
 static bool is_digest(const struct wasm_revision *rev, const struct module *m)
@@ -303,7 +275,7 @@ static bool is_digest(const struct wasm_revision *rev, const struct module *m)
     return wanted.n == 0 || str_ieq(wanted, str_of(m->hash));
 }
 
-/* m: referenced by somebody else meanwhile. */
+/* m: the caller holds a reference. */
 static void use_module(struct wasm_revision *rev, struct module *m)
 {
     if (m == rev->module && rev->state == WASM_READY)
@@ -315,10 +287,8 @@ static void use_module(struct wasm_revision *rev, struct module *m)
     struct module *before = rev->module;
     rev->module = module_ref(m);
     module_unref(before);
-    if (!rev->r)
-        return;
-    wasm_bases_retire(rev); /* another file: what runs there ends its requests */
-    make_template(rev);
+    if (rev->r)
+        make_template(rev);
 }
 
 struct module_wait {
@@ -328,7 +298,7 @@ struct module_wait {
     struct wasm_file_id id;
 };
 
-/* The revision may have gone meanwhile. */
+/* The revision may have been freed meanwhile. */
 static void on_compiled(struct module *m, int status, const struct err *err, void *arg)
 {
     struct module_wait *wait = arg;
@@ -339,6 +309,7 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
         wasm_files_add(rt, &wait->id, owned);
     free(wait->key);
     free(wait);
+    assert(rt->n_gets > 0);
     rt->n_gets--;
     if (rt->is_closing) {
         wasm_free_if_closed(rt);
@@ -350,14 +321,14 @@ static void on_compiled(struct module *m, int status, const struct err *err, voi
     if (status == 0)
         use_module(rev, m);
     else if (rev->r)
-        wasm_revision_failed(rev, err);
+        revision_failed(rev, err);
     else
         revision_free(rev);
 }
 
 /*
- * Code that is in the cache is there by now. The compilation is reported again and again, so that a
- * control plane that took over meanwhile hears of it too, whichever of the sandboxes it knows.
+ * Code from the cache would have arrived by now. The compilation is reported repeatedly, and for
+ * each sandbox, so that a control plane that has taken over meanwhile is notified too.
  */
 static void on_compiling(struct timer *t)
 {
@@ -401,11 +372,11 @@ static void compile(struct wasm_revision *rev, int fd)
         free(wait->key);
         free(wait);
         rev->get = NULL;
-        wasm_revision_failed(rev, &err);
+        revision_failed(rev, &err);
         return;
     }
     rt->n_gets++;
-    if (wasm_has_base(rev))
+    if (guest_program_has_template(&rev->program))
         return;
     rev->state = WASM_COMPILING;
     timer_start(rt->opts.loop, &rev->compiling, rt->opts.compiling_ms, on_compiling);
@@ -419,14 +390,14 @@ static void on_module(void *arg, int fd)
         compile(rev, owned);
         return;
     }
-    revision_free(rev); /* it rests, and what is known of it is out of date */
+    revision_free(rev); /* it rests, and its module is out of date */
 }
 
 static void on_trouble(void *arg, const char *reason, const struct err *err)
 {
     struct wasm_revision *rev = arg;
     if (rev->r)
-        wasm_revision_failed(rev, err);
+        revision_failed(rev, err);
 }
 
 static const struct module_source_ops source_ops = { .on_module = on_module,
@@ -464,7 +435,7 @@ static void fetch(struct wasm_revision *rev)
     if (fd >= 0)
         compile(rev, owned);
     else if (fd != -EAGAIN)
-        wasm_revision_failed(rev, &err);
+        revision_failed(rev, &err);
 }
 
 /* ---- prepare and forget ---- */
@@ -496,15 +467,25 @@ static int read_setup(struct wasm_revision *rev)
     return status;
 }
 
+void wasm_fill_template(struct guest_program *p, struct proto_run *run, struct buf *setup)
+{
+    const struct wasm_revision *rev = wasm_revision_of(p);
+    (void)buf_add_str(setup, buf_str(&rev->args));
+    (void)buf_add_le32(setup, rev->n_env);
+    (void)buf_add_le32(setup, (uint32_t)rev->env.n);
+    (void)buf_add_str(setup, buf_str(&rev->env));
+    *run = (struct proto_run){ .abi = rev->abi,
+                               .activation_ms = WASM_INIT_MS,
+                               .memory_max_bytes = rev->r->t->memory };
+}
+
 static struct wasm_revision *revision_new(struct wasm_rt *rt, const char *key)
 {
     struct wasm_revision *rev = xnew(struct wasm_revision);
     rev->rt = rt;
     rev->key = xstrdup(key);
-    list_init(&rev->bases);
     list_init(&rev->sandboxes);
-    list_init(&rev->held);
-    list_init(&rev->waiting);
+    guest_program_init(&rev->program, rt->templates);
     buf_init(&rev->args, PROTO_SETUP_MAX);
     buf_init(&rev->env, PROTO_SETUP_MAX);
     (void)map_put(&rt->revisions, str_of(key), rev);
@@ -539,9 +520,10 @@ static void wasm_prepare(struct runtime *t, struct runtime_revision *r)
         rt->n_resting--;
     }
     rev->r = r;
+    rev->program.namespace = r->namespace;
     r->data = rev;
     rt->n_revisions++;
-    rev->log_tokens = WASM_LOG_LINES_BURST;
+    rev->log_lines = (struct token_bucket){ 0 };
     if (read_setup(rev) < 0)
         fail(rev, E_INVALID, "arguments and environment are too large, or have a NUL in them");
     else
@@ -578,7 +560,7 @@ static void wasm_create(struct runtime *t, uint64_t id, struct runtime_revision 
     struct wasm_rt *rt = wasm_of(t);
     struct wasm_sandbox *s = wasm_find_sandbox(rt, id);
     if (s)
-        return; /* told already, or soon */
+        return; /* reported already, or soon */
     if (!r->data)
         wasm_prepare(t, r);
     struct wasm_revision *rev = r->data;
@@ -598,7 +580,7 @@ static void wasm_destroy(struct runtime *t, uint64_t id, uint32_t grace_ms)
 {
     struct wasm_rt *rt = wasm_of(t);
     struct wasm_sandbox *s = wasm_find_sandbox(rt, id);
-    if (!s) { /* only to be told */
+    if (!s) { /* unknown: only report it as destroyed */
         s = xnew(struct wasm_sandbox);
         s->rt = rt;
         s->id = id;
@@ -639,14 +621,14 @@ static void rt_free(struct wasm_rt *rt)
 
 void wasm_free_if_closed(struct wasm_rt *rt)
 {
-    if (rt->is_closing && !rt->runners && rt->n_gets == 0 && rt->n_invocations == 0)
+    if (rt->is_closing && !rt->templates && rt->n_gets == 0 && rt->n_invocations == 0)
         rt_free(rt);
 }
 
-static void on_runners_closed(void *arg)
+static void on_templates_closed(void *arg)
 {
     struct wasm_rt *rt = arg;
-    rt->runners = NULL;
+    rt->templates = NULL;
     wasm_free_if_closed(rt);
 }
 
@@ -669,15 +651,13 @@ static void wasm_close(struct runtime *t, void (*done)(void *arg), void *arg)
     rt->is_closing = true;
     rt->done = done;
     rt->done_arg = arg;
+    map_each (e, &rt->revisions)
+        guest_program_stop(&((struct wasm_revision *)e->value)->program);
     map_each (e, &rt->sandboxes)
         wasm_end_sandbox(e->value, -ECANCELED, "SandboxRemoved");
-    map_each (e, &rt->revisions)
-        wasm_bases_retire(e->value);
     free_all_revisions(rt);
     wasm_files_fini(rt);
-    defer_cancel(&rt->pump);
-    timer_stop(rt->opts.loop, &rt->tidy);
-    pool_close_class(rt->runners, on_runners_closed, rt);
+    guest_templates_close(rt->templates, on_templates_closed, rt);
 }
 
 static const struct runtime_ops runtime_ops = { .name = "wasm",
@@ -700,8 +680,6 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
     rt->opts = *opts;
     if (!rt->opts.compiling_ms)
         rt->opts.compiling_ms = WASM_COMPILING_MS;
-    if (rt->opts.templates_max == 0)
-        rt->opts.templates_max = WASM_TEMPLATES_MAX;
     rt->dirs = xnew_n(char *, opts->n_module_dirs + 1);
     for (size_t i = 0; i < opts->n_module_dirs; i++) {
         char *real = realpath(opts->module_dirs[i], NULL);
@@ -710,16 +688,13 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
         rt->dirs[i] = real ? real : xstrdup(opts->module_dirs[i]);
     }
     list_init(&rt->resting);
-    list_init(&rt->lines);
-    list_init(&rt->shares);
-    list_init(&rt->bases);
     list_init(&rt->files_in_order);
     list_init(&rt->spare);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    rt->max_runners = opts->max_runners ? opts->max_runners : (unsigned)MAX(cores, 1L);
-    const struct runner_class_opts class_opts = { .max_runners = opts->max_runners,
-                                                  .parked_max = WASM_PARKED_MAX };
-    rt->runners = pool_open_class(opts->runners, &class_opts, &wasm_class_ops, rt);
+    const struct guest_templates_opts templates = { .loop = opts->loop,
+                                                    .runners = opts->runners,
+                                                    .max_runners = opts->max_runners,
+                                                    .templates_max = opts->templates_max };
+    rt->templates = guest_templates_new(&templates, &wasm_template_ops);
     *ret = &rt->runtime;
     return 0;
 }
@@ -727,21 +702,21 @@ int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret,
 void wasm_runtime_get_stats(const struct runtime *t, struct wasm_runtime_stats *ret)
 {
     const struct wasm_rt *rt = container_of(t, struct wasm_rt, runtime);
-    struct runner_class_stats pool;
-    pool_get_stats(rt->runners, &pool);
-    *ret = (struct wasm_runtime_stats){ .runners = pool.runners,
-                                        .runner_starts = pool.starts,
-                                        .runner_losses = pool.losses,
+    struct guest_templates_stats all;
+    guest_templates_get_stats(rt->templates, &all);
+    *ret = (struct wasm_runtime_stats){ .runners = all.pool.runners,
+                                        .runner_starts = all.pool.starts,
+                                        .runner_losses = all.pool.losses,
                                         .revisions = rt->n_revisions,
                                         .sandboxes = (unsigned)rt->sandboxes.n,
-                                        .running = rt->n_running,
-                                        .waiting = rt->n_waiting,
+                                        .running = all.running,
+                                        .waiting = all.waiting,
                                         .requests = rt->requests,
                                         .traps = rt->traps,
-                                        .cpu_us = rt->cpu_us };
+                                        .cpu_us = all.cpu_us };
 }
 
 size_t wasm_runtime_pids(const struct runtime *t, int *ret, size_t max)
 {
-    return pool_pids(container_of(t, struct wasm_rt, runtime)->runners, ret, max);
+    return guest_templates_pids(container_of(t, struct wasm_rt, runtime)->templates, ret, max);
 }

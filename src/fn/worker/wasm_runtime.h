@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The runtime `wasm`: functions as guests in runner processes of their own class
- * (docs/function-abi.md is what they see, guest/runner_pool.h the processes).
+ * (docs/function-abi.md describes their view, guest/template.h how they run).
  *
- * A sandbox has no address but the runtime's invoker, and is the right to run requests: as many at
- * a time as its callers start, each in an instance of its own. For each revision that has sandboxes
- * a runner holds one template, the memory after initialisation, and every request gets an instance
- * that starts from it.
+ * A sandbox has no address: requests reach it through the runtime's invoker. It is the right to run
+ * requests, as many at a time as its callers start, each in an instance of its own. For each
+ * revision that has sandboxes a runner holds one template, the memory after initialisation, and
+ * every request gets an instance that starts from it.
  *
  *     prepare: module from its source -> compiled, or from the cache -> template in a runner
  *     create:  ready as soon as the template is, which it usually is
@@ -26,15 +26,10 @@
 
 enum {
     WASM_BODY_BUFFER =
-        256 << 10,        /* of a request, or of an answer, that the other side does not take yet */
-    WASM_INIT_MS = 10000, /* CPU time of an initialisation */
-    WASM_COMPILING_MS = 250,    /* a longer compilation is reported, */
-    WASM_COMPILING_AGAIN = 4,   /* and after each 4 of these times again */
-    WASM_WAITING_MAX = 8192,    /* requests that no runner has room for; more end with -EBUSY */
-    WASM_TEMPLATES_MAX = 1000,  /* in runners; beyond, the one not used for longest goes, and is
-                                 * made again for its next request */
-    WASM_LOG_LINES_PER_S = 200, /* of one revision, */
-    WASM_LOG_LINES_BURST = 1000 /* after silence */
+        256 << 10,           /* of a request or an answer that the receiver has not taken yet */
+    WASM_INIT_MS = 10000,    /* CPU time of an initialisation */
+    WASM_COMPILING_MS = 250, /* a longer compilation is reported, */
+    WASM_COMPILING_AGAIN = 4 /* and after each 4 of these times again */
 };
 
 struct runner_pool;
@@ -44,23 +39,23 @@ struct wasm_runtime_opts {
     struct module_cache *modules;   /* kept; may be shared with operators */
     struct module_sources *sources; /* kept; the same */
     struct guest_logs *logs;        /* kept; FN_LOGS_DIR; NULL: nothing is kept */
-    /* Where spec.module.file may lie; copied, as they are when the runtime is made. */
+    /* Directories for spec.module.file; copied and resolved when the runtime is made. */
     const char *const *module_dirs;
     size_t n_module_dirs;
     struct runner_pool *runners; /* kept; of the process: functions get a class of it */
     unsigned max_runners;        /* 0: one per core */
-    unsigned templates_max;      /* 0: WASM_TEMPLATES_MAX */
+    unsigned templates_max;      /* 0: GUEST_TEMPLATES_MAX */
     uint64_t compiling_ms;       /* on_compiling after this; 0: WASM_COMPILING_MS */
 };
 
-/* Starts no process. Freed by ops->close(). Errors: -ENOENT no runner is there. */
+/* Starts no process. Freed by ops->close(). Errors: -ENOENT: the runner program is missing. */
 int wasm_runtime_new(const struct wasm_runtime_opts *opts, struct runtime **ret, struct err *err);
 
 struct wasm_runtime_stats {
     unsigned runners;
     uint64_t runner_starts, runner_losses;
     unsigned revisions, sandboxes, running, waiting; /* requests: in runners, for room there */
-    uint64_t requests, traps; /* ever; traps: that ended badly by their own fault */
+    uint64_t requests, traps; /* in total; traps: requests that failed by their own fault */
     uint64_t cpu_us;          /* of all requests */
 };
 void wasm_runtime_get_stats(const struct runtime *rt, struct wasm_runtime_stats *ret);

@@ -46,7 +46,7 @@ static const struct sched_status *begin(struct sched_plugin *p, struct sched_cyc
     struct wasm_cycle_attempt *at = sched_cycle_state(cycle, p);
     if (!at) {
         at = arena_new(cycle->arena, struct wasm_cycle_attempt);
-        if (wsight_pod(cycle->pod, &at->pod, &err) < 0)
+        if (wlister_pod(cycle->pod, &at->pod, &err) < 0)
             return sched_status(cycle->arena, SCHED_ERROR, "encoding the pod: %s", err_text(&err));
         at->key = cycle->pod->o.uid;
         at->spent_ns = &at->own_ns;
@@ -185,9 +185,9 @@ static const struct sched_status *filter(struct sched_plugin *p, struct sched_cy
                                          const struct sched_node_info *node)
 {
     struct wentry *e = entry_of(p);
-    e->sight.at = node->node;
+    e->lister.at = node->node;
     const struct sched_status *s = run_on_node(p, cycle, WPLUGIN_HOOK_FILTER, node->node->name);
-    e->sight.at = NULL;
+    e->lister.at = NULL;
     return s;
 }
 
@@ -197,7 +197,7 @@ static const struct sched_status *what_if(struct sched_plugin *p, struct sched_c
 {
     struct err err = { 0 };
     struct wobject *target;
-    if (wsight_pod(other, &target, &err) < 0)
+    if (wlister_pod(other, &target, &err) < 0)
         return sched_status(cycle->arena, SCHED_ERROR, "encoding a pod: %s", err_text(&err));
     struct wplugin_input in = { .node = intern_str(node->node->name), .target_pod = target->bytes };
     const struct sched_status *s = run(p, cycle, hook, &in);
@@ -366,7 +366,7 @@ static void end(struct sched_plugin *p, struct sched_cycle *cycle)
 
 static void changed(struct sched_plugin *p, const struct sched_event *event)
 {
-    wsight_changed(&entry_of(p)->sight, event);
+    wlister_changed(&entry_of(p)->lister, event);
 }
 
 static struct str event_json(struct arena *a, const struct sched_event *event)
@@ -381,7 +381,7 @@ static struct wobject *object_of(const struct sched_object *o)
 {
     struct err err = { 0 };
     struct wobject *ret;
-    if (!o || (o->kind != SCHED_POD && o->kind != SCHED_NODE) || wsight_object(o, &ret, &err) < 0)
+    if (!o || (o->kind != SCHED_POD && o->kind != SCHED_NODE) || wlister_object(o, &ret, &err) < 0)
         return NULL;
     return ret;
 }
@@ -396,7 +396,7 @@ enum sched_hint wcycle_hint(struct sched_plugin *p, const struct sched_pod *pod,
     struct wobject *shown;
     /* Other profiles wait for a hint, so its limit is short. A plugin that cannot be called now
      * queues the pod. */
-    if (e->is_out || now_ms() < e->hint_rest.until_ms || wsight_pod(pod, &shown, &err) < 0)
+    if (e->is_out || now_ms() < e->hint_rest.until_ms || wlister_pod(pod, &shown, &err) < 0)
         return SCHED_HINT_QUEUE;
     struct wobject *before = object_of(event->before), *after = object_of(event->after);
     const struct wplugin_input in = { .key = pod->o.uid,
@@ -472,21 +472,21 @@ void wcycle_fill_ops(struct wentry *e)
 static bool begin_question(struct wentry *e)
 {
     if (e->is_out)
-        e->sight.framework->enter(e->sight.framework->arg);
+        e->lister.framework->enter(e->lister.framework->arg);
     return e->is_out;
 }
 
 static void end_question(struct wentry *e, bool was_out)
 {
     if (was_out)
-        (void)e->sight.framework->leave(e->sight.framework->arg);
+        (void)e->lister.framework->leave(e->lister.framework->arg);
 }
 
 static bool ask_node(void *arg, struct str name, struct str *ret)
 {
     struct wentry *e = arg;
     bool was_out = begin_question(e);
-    bool is_known = wsight_node(&e->sight, name, ret);
+    bool is_known = wlister_node(&e->lister, name, ret);
     end_question(e, was_out);
     return is_known;
 }
@@ -495,7 +495,7 @@ static struct str ask_node_list(void *arg)
 {
     struct wentry *e = arg;
     bool was_out = begin_question(e);
-    struct str list = wsight_node_list(&e->sight);
+    struct str list = wlister_node_list(&e->lister);
     end_question(e, was_out);
     return list;
 }
@@ -504,7 +504,7 @@ static bool ask_image_states(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
     bool was_out = begin_question(e);
-    bool is_known = e->cycle && wsight_image_states(&e->sight, node, ret);
+    bool is_known = e->cycle && wlister_image_states(&e->lister, node, ret);
     end_question(e, was_out);
     return is_known;
 }
@@ -513,7 +513,7 @@ static bool ask_node_pods(void *arg, struct str node, struct str *ret)
 {
     struct wentry *e = arg;
     bool was_out = begin_question(e);
-    bool is_known = e->cycle && wsight_node_pods(&e->sight, node, ret);
+    bool is_known = e->cycle && wlister_node_pods(&e->lister, node, ret);
     end_question(e, was_out);
     return is_known;
 }
@@ -524,7 +524,7 @@ static struct str ask_node_changes(void *arg, uint64_t since)
     struct str changes = str_n("\0\0\0\0\0\0\0\0\1", 9);
     bool was_out = begin_question(e);
     if (e->cycle)
-        changes = wsight_node_changes(&e->sight, since);
+        changes = wlister_node_changes(&e->lister, since);
     end_question(e, was_out);
     return changes;
 }
@@ -532,12 +532,12 @@ static struct str ask_node_changes(void *arg, uint64_t since)
 static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
 {
     struct wentry *e = arg;
-    struct sched_framework *f = e->sight.framework;
+    struct sched_framework *f = e->lister.framework;
     bool was_out = begin_question(e);
     const struct sched_pod *pod = f && e->cycle ? f->waiting_pod(f, uid) : NULL;
     struct wobject *o = NULL;
     struct err err = { 0 };
-    if (pod && wsight_pod(pod, &o, &err) >= 0) {
+    if (pod && wlister_pod(pod, &o, &err) >= 0) {
         wobject_unref(e->waiting); /* the pod may be freed while its message is read */
         e->waiting = o;
         *ret = o->bytes;
@@ -549,7 +549,7 @@ static bool ask_waiting_pod(void *arg, struct str uid, struct str *ret)
 static bool ask_reject(void *arg, struct str uid)
 {
     struct wentry *e = arg;
-    struct sched_framework *f = e->sight.framework;
+    struct sched_framework *f = e->lister.framework;
     bool was_out = begin_question(e);
     bool is_rejected = f && f->reject_waiting_pod(f, uid, str_of(e->name), STR(""));
     end_question(e, was_out);
@@ -559,7 +559,7 @@ static bool ask_reject(void *arg, struct str uid)
 static void on_event(void *arg, const struct wplugin_event *event)
 {
     struct wentry *e = arg;
-    struct sched_framework *f = e->sight.framework;
+    struct sched_framework *f = e->lister.framework;
     const struct wplugin_reference *r = &event->regarding, *other = &event->related;
     const struct sched_reference regarding = { r->kind, r->api_version, r->namespace,
                                                r->name, r->uid,         r->resource_version },

@@ -159,7 +159,7 @@ int whost_linker(struct wplugin_host *h, int generation, wasmtime_linker_t **ret
     r = wasi_define(linker, false, err);
     for (size_t i = 0; i < wplugin_n_imports && r == 0; i++)
         if (wplugin_imports[i].generation < 0 || wplugin_imports[i].generation == generation)
-            r = engine_define(linker, &wplugin_imports[i].func, err);
+            r = engine_define(linker, &wplugin_imports[i].func, 1, err);
     if (r < 0) {
         wasmtime_linker_delete(linker);
         return r;

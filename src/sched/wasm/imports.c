@@ -11,9 +11,8 @@
 
 #include "sched/wasm/payload.h"
 
-#define IMPORT(name)                                                                               \
-    static wasm_trap_t *name(void *env, wasmtime_caller_t *caller, wasmtime_val_raw_t *v, size_t n)
-#define U32(i) ((uint32_t)v[i].i32)
+#define IMPORT(name) ENGINE_FUNC(name)
+#define U32(i)       ENGINE_U32(i)
 
 /* Copies the value to the buffer v[at], v[at + 1]; its length becomes the result. */
 static wasm_trap_t *give(struct winstance *in, const void *row, wasmtime_val_raw_t *v, unsigned at,

@@ -20,7 +20,7 @@ wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *f
     va_end(ap);
     in->failed_in = row;
     in->has_failed = true;
-    return wasmtime_trap_new_code(WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED);
+    return engine_trap();
 }
 
 static unsigned call_limit_ms(const struct winstance *in)
@@ -82,7 +82,7 @@ static const struct wasi_grants wasi_of_deterministic_plugins = { .fail = wasi_f
 
 /* ---- failures ---- */
 
-static void add_error(struct winstance *in, wasmtime_error_t *e, struct buf *to)
+static void add_error(struct winstance *in, const wasmtime_error_t *e, struct buf *to)
 {
     wasm_frame_vec_t frames;
     if (in->has_failed && !in->wasi.has_exited) {
@@ -96,10 +96,9 @@ static void add_error(struct winstance *in, wasmtime_error_t *e, struct buf *to)
         (void)buf_add(to, message.data, message.size);
         wasm_byte_vec_delete(&message);
     }
-    wasmtime_error_delete(e);
 }
 
-static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
+static void add_trap(struct winstance *in, const wasm_trap_t *trap, struct buf *to)
 {
     wasm_frame_vec_t frames;
     wasmtime_trap_code_t code;
@@ -116,42 +115,36 @@ static void add_trap(struct winstance *in, wasm_trap_t *trap, struct buf *to)
         wasm_frame_vec_delete(&frames);
     else
         symbols_add_frames(in->plugin->symbols, to, in->failed_in, &frames);
-    wasm_trap_delete(trap);
 }
 
-/* Consumes e and trap, of which one is set. */
-static void add_failure(struct winstance *in, wasmtime_error_t *e, wasm_trap_t *trap,
-                        struct buf *to)
+/* f: taken. Returns whether the guest did not fail. */
+static bool add_failure(struct winstance *in, struct engine_failure *f, struct buf *to)
 {
-    if (in->wasi.has_exited) {
+    if (!engine_has_failed(f))
+        return true;
+    if (in->wasi.has_exited)
         (void)buf_printf(to, "module closed with exit_code(%u)", (unsigned)in->wasi.exit_code);
-        if (e)
-            wasmtime_error_delete(e);
-        if (trap)
-            wasm_trap_delete(trap);
-    } else if (e) {
-        add_error(in, e, to);
-    } else {
-        add_trap(in, trap, to);
-    }
+    else if (f->error)
+        add_error(in, f->error, to);
+    else
+        add_trap(in, f->trap, to);
+    engine_failure_fini(f);
+    return false;
 }
 
 bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *v,
                     struct buf *error)
 {
-    wasm_trap_t *trap = NULL;
     in->has_failed = in->wasi.has_exited = in->is_late = false;
     in->failed_in = NULL;
     in->is_used = true;
     whost_enter(in->plugin->host);
     unsigned limit_ms = call_limit_ms(in);
     bool runs = !in->plugin->host->is_interrupted;
-    wasmtime_context_set_epoch_deadline(in->wasi.cx, runs ? 2 + limit_ms / HOST_TICK_MS : 0);
-    wasmtime_error_t *e = wasmtime_func_call_unchecked(in->wasi.cx, f, v, 1, &trap);
+    struct engine_failure failure =
+        engine_call(in->wasi.cx, f, v, 1, runs ? 2 + limit_ms / HOST_TICK_MS : 0);
     whost_leave(in->plugin->host);
-    if (e || trap)
-        add_failure(in, e, trap, error);
-    return !e && !trap;
+    return add_failure(in, &failure, error);
 }
 
 /* ---- life ---- */
@@ -209,13 +202,9 @@ static bool initialise(struct winstance *in, struct buf *error)
 
 static bool instantiate(struct winstance *in, struct buf *error)
 {
-    wasm_trap_t *trap = NULL;
-    wasmtime_context_set_epoch_deadline(in->wasi.cx, UINT32_MAX);
-    wasmtime_error_t *e =
-        wasmtime_instance_pre_instantiate(in->plugin->pre, in->wasi.cx, &in->handle, &trap);
-    if (e || trap)
-        add_failure(in, e, trap, error);
-    return !e && !trap;
+    struct engine_failure failure =
+        engine_instantiate(in->wasi.cx, in->plugin->pre, UINT32_MAX, &in->handle);
+    return add_failure(in, &failure, error);
 }
 
 int winstance_new(struct wplugin *p, const struct wstate *image, struct winstance **ret,

@@ -13,7 +13,7 @@ static void free_set(struct wplugins *w)
     for (size_t i = 0; i < w->n; i++) {
         struct wentry *e = &w->entries[i];
         wplugin_free(e->guest);
-        wsight_fini(&e->sight);
+        wlister_fini(&e->lister);
         arena_fini(&e->scratch);
         buf_fini(&e->error);
         free(e->events);
@@ -48,7 +48,7 @@ void wplugins_release(struct wplugins *w)
 static void guest_destroy(struct sched_plugin *p)
 {
     struct wguest *g = container_of(p, struct wguest, plugin);
-    g->entry->sight.framework = NULL;
+    g->entry->lister.framework = NULL;
     wplugins_unref(g->entry->set);
     free(g);
 }
@@ -59,7 +59,7 @@ static int guest_create(const struct sched_plugin_env *env, struct sched_plugin 
     (void)err;
     struct wguest *g = xnew(struct wguest);
     g->entry = container_of(env->ops, struct wentry, ops);
-    g->entry->sight.framework = env->framework;
+    g->entry->lister.framework = env->framework;
     atomic_fetch_add(&g->entry->set->refs, 1);
     *ret = &g->plugin;
     return 0;
@@ -192,7 +192,7 @@ static void load_one(struct wplugins *w, struct wentry *e, const struct wplugin_
     e->name = str_dup(from->name);
     e->profile = from->profile;
     e->ops.name = e->name;
-    wsight_init(&e->sight);
+    wlister_init(&e->lister);
     if (wplugin_config_read(&a, from->name, from->args, &c, &e->error) >= 0) {
         c.deterministic = deterministic;
         c.handle = &wcycle_handle;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "sched/wasm/plugins.h"
-#include "sched/wasm/sight.h"
+#include "sched/wasm/lister.h"
 
 #include <stdatomic.h>
 
@@ -20,7 +20,7 @@ struct wentry {
     size_t profile;
     struct job job;   /* during loading: asks for its events */
     struct buf error; /* the reason why it cannot be loaded */
-    struct wsight sight;
+    struct wlister lister;
     struct sched_event_reg *events;
     size_t n_events;
     struct arena scratch;      /* of the last call */

@@ -156,15 +156,18 @@ static int read_host(struct wasm_source *s, struct arena *a, const char *url, st
             return bad_url(
                 s, url, arena_printf(a, "invalid character \"%c\" in host name", authority.p[i]));
     ptrdiff_t bracket = str_find_char(authority, ']');
-    struct str behind = str_slice(authority, bracket < 0 ? 0 : (size_t)bracket, authority.n);
-    ptrdiff_t colon = str_find_char(behind, ':');
-    host = colon < 0 ? authority : str_slice(authority, 0, authority.n - behind.n + (size_t)colon);
+    struct str after_host = str_slice(authority, bracket < 0 ? 0 : (size_t)bracket, authority.n);
+    ptrdiff_t colon = str_find_char(after_host, ':');
+    host =
+        colon < 0 ? authority : str_slice(authority, 0, authority.n - after_host.n + (size_t)colon);
     ret->port = ret->is_tls ? 443 : 80;
-    if (colon >= 0 && (size_t)colon + 1 < behind.n) {
-        if (parse_u64(str_slice(behind, (size_t)colon + 1, behind.n), 0, UINT16_MAX, &port) < 0)
-            return bad_url(s, url,
-                           arena_printf(a, "invalid port \"" STR_FMT "\" after host",
-                                        STR_ARG(str_slice(behind, (size_t)colon, behind.n))));
+    if (colon >= 0 && (size_t)colon + 1 < after_host.n) {
+        if (parse_u64(str_slice(after_host, (size_t)colon + 1, after_host.n), 0, UINT16_MAX,
+                      &port) < 0)
+            return bad_url(
+                s, url,
+                arena_printf(a, "invalid port \"" STR_FMT "\" after host",
+                             STR_ARG(str_slice(after_host, (size_t)colon, after_host.n))));
         ret->port = (uint16_t)port;
     }
     if (bracket >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pods and nodes of a scheduler's cache as plugins see them; see sight.h. */
-#include "sched/wasm/sight.h"
+/* Pods and nodes of a scheduler's cache as plugins see them; see lister.h. */
+#include "sched/wasm/lister.h"
 
 #include "base/log.h"
 #include "sched/wasm/payload.h"
@@ -14,18 +14,18 @@ struct shown {
     struct wobject *object;
 };
 
-void wsight_init(struct wsight *s)
+void wlister_init(struct wlister *s)
 {
-    *s = (struct wsight){ .node_list = BUF_INIT(UINT32_MAX), .answer = BUF_INIT(UINT32_MAX) };
+    *s = (struct wlister){ .node_list = BUF_INIT(UINT32_MAX), .answer = BUF_INIT(UINT32_MAX) };
 }
 
-void wsight_fini(struct wsight *s)
+void wlister_fini(struct wlister *s)
 {
     buf_fini(&s->node_list);
     buf_fini(&s->answer);
 }
 
-void wsight_changed(struct wsight *s, const struct sched_event *event)
+void wlister_changed(struct wlister *s, const struct sched_event *event)
 {
     if (event->before && !event->after && event->before->kind == SCHED_NODE)
         s->n_nodes_gone++;
@@ -73,7 +73,7 @@ static int show(enum wobject_kind kind, struct sched_encoded *const *at, struct 
     return 0;
 }
 
-int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err)
+int wlister_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err)
 {
     int r = show(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, ret, err);
     if (r == 0)
@@ -81,11 +81,11 @@ int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *er
     return r;
 }
 
-int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err)
+int wlister_object(const struct sched_object *o, struct wobject **ret, struct err *err)
 {
     const struct sched_node *node = sched_node_of(o);
     if (o->kind == SCHED_POD)
-        return wsight_pod(sched_pod_of(o), ret, err);
+        return wlister_pod(sched_pod_of(o), ret, err);
     int r = show(WOBJECT_NODE, &node->encoded, node->json, NULL, ret, err);
     if (r == 0)
         wobject_ref(*ret);
@@ -110,7 +110,7 @@ static struct str node_bytes(const struct sched_node *node)
     return bytes_of(WOBJECT_NODE, &node->encoded, node->json, NULL, node->o.name);
 }
 
-static const struct sched_node_info *find(const struct wsight *s, struct str name)
+static const struct sched_node_info *find(const struct wlister *s, struct str name)
 {
     if (!s->framework)
         return NULL;
@@ -118,7 +118,7 @@ static const struct sched_node_info *find(const struct wsight *s, struct str nam
     return word ? sched_cache_node(s->framework->cache, word) : NULL;
 }
 
-bool wsight_node(struct wsight *s, struct str name, struct str *ret)
+bool wlister_node(struct wlister *s, struct str name, struct str *ret)
 {
     if (s->at && str_eq(name, intern_str(s->at->name))) {
         *ret = node_bytes(s->at);
@@ -132,7 +132,7 @@ bool wsight_node(struct wsight *s, struct str name, struct str *ret)
 
 /* ---- lists ---- */
 
-struct str wsight_node_list(struct wsight *s)
+struct str wlister_node_list(struct wlister *s)
 {
     size_t n = 0;
     const struct sched_node_info *const *nodes = NULL;
@@ -151,7 +151,7 @@ struct str wsight_node_list(struct wsight *s)
     return buf_str(&s->node_list);
 }
 
-bool wsight_node_pods(struct wsight *s, struct str node, struct str *ret)
+bool wlister_node_pods(struct wlister *s, struct str node, struct str *ret)
 {
     const struct sched_node_info *info = find(s, node);
     if (!info)
@@ -175,7 +175,7 @@ static int by_name(const void *a, const void *b)
     return strcmp((*x)->name->text, (*y)->name->text);
 }
 
-bool wsight_image_states(struct wsight *s, struct str node, struct str *ret)
+bool wlister_image_states(struct wlister *s, struct str node, struct str *ret)
 {
     const struct sched_node_info *info = find(s, node);
     if (!info)
@@ -212,7 +212,7 @@ static void add_change(struct buf *to, const struct sched_node_info *info)
     (void)buf_add_char(to, 0);
 }
 
-struct str wsight_node_changes(struct wsight *s, uint64_t since)
+struct str wlister_node_changes(struct wlister *s, uint64_t since)
 {
     struct buf *b = &s->answer;
     const struct sched_cache *cache = s->framework ? s->framework->cache : NULL;

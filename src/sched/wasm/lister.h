@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Wasm plugins of a scheduler see of its cluster: pods and nodes as messages, encoded when a
- * guest first asks for them, and kept at the object for all plugins. Used by the thread that runs
- * the scheduler.
+ * The lister of Wasm plugins: pods and nodes of their scheduler as messages, encoded when a guest
+ * first asks for them, and kept at the object for all plugins. Used by the thread that runs the
+ * scheduler.
  */
 #pragma once
 
 #include "sched/framework/framework.h"
 #include "sched/wasm/objects.h"
 
-struct wsight {
+struct wlister {
     struct sched_framework *framework; /* kept; NULL: no cluster yet */
     /* the node of the hook under way, which it asks for most; or NULL */
     const struct sched_node *at;
@@ -18,22 +18,22 @@ struct wsight {
     uint16_t n_nodes_gone; /* removed nodes, modulo 65,536: a guest with another count gets the full
                               list */
 };
-void wsight_init(struct wsight *s);
-void wsight_fini(struct wsight *s);
-void wsight_changed(struct wsight *s, const struct sched_event *event);
+void wlister_init(struct wlister *s);
+void wlister_fini(struct wlister *s);
+void wlister_changed(struct wlister *s, const struct sched_event *event);
 
 /* A pending or bound pod, for a cycle. Errors: as wobject_get(). Given. */
-int wsight_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
+int wlister_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
 /* A pod or node. */
-int wsight_object(const struct sched_object *o, struct wobject **ret, struct err *err);
+int wlister_object(const struct sched_object *o, struct wobject **ret, struct err *err);
 /* The results of these are borrowed until an object changes. false, "": unknown. */
-bool wsight_node(struct wsight *s, struct str name, struct str *ret);
-struct str wsight_node_list(struct wsight *s);
+bool wlister_node(struct wlister *s, struct str name, struct str *ret);
+struct str wlister_node_list(struct wlister *s);
 /*
  * The results of these are borrowed until the next of these calls: guests may call them thousands
  * of times in a cycle.
  */
-bool wsight_image_states(struct wsight *s, struct str node, struct str *ret);
-bool wsight_node_pods(struct wsight *s, struct str node, struct str *ret);
+bool wlister_image_states(struct wlister *s, struct str node, struct str *ret);
+bool wlister_node_pods(struct wlister *s, struct str node, struct str *ret);
 /* See wplugin_handle.node_changes. */
-struct str wsight_node_changes(struct wsight *s, uint64_t since);
+struct str wlister_node_changes(struct wlister *s, uint64_t since);
