@@ -72,11 +72,13 @@ struct exchange {
 /* Send more of the body, copied or already sent. false: full, stop until on_writable(). */
 static inline bool exchange_write(struct exchange *x, struct str chunk)
 {
+    assert(x->ops->write);
     return x->ops->write(x, chunk);
 }
 /* The body is complete. trailers, borrowed, may be NULL. */
 static inline void exchange_end_body(struct exchange *x, const struct headers *trailers)
 {
+    assert(x->ops->end_body);
     x->ops->end_body(x, trailers);
 }
 /* Stop on_data(); a few more calls may come. on_head() and on_end(r < 0) are not held back. */
@@ -154,7 +156,7 @@ static inline void exchange_report_end(const struct exchange *x, int r, const st
 struct exchange_forward {
     struct exchange x;
     struct exchange *under; /* NULL: not started; it must not end before the forward */
-    bool is_paused;         /* before the start of `under` */
+    bool is_paused;         /* for exchange_forward_started() */
 };
 
 extern const struct exchange_ops exchange_forward_ops;
