@@ -25,7 +25,7 @@ enum {
 };
 
 struct reply {
-    struct http_call *call;
+    struct exchange *call;
     int status, r;
     bool is_over;
     char call_id[64], state[24];
@@ -182,9 +182,9 @@ static void reply_on_end(void *arg, int r, const struct err *err)
     a->r = r;
 }
 
-static const struct http_call_ops reply_ops = { .on_head = reply_on_head,
-                                                .on_data = reply_on_data,
-                                                .on_end = reply_on_end };
+static const struct exchange_events reply_events = { .on_head = reply_on_head,
+                                                     .on_data = reply_on_data,
+                                                     .on_end = reply_on_end };
 
 static void begin(struct reply *a, const char *method, const char *target, struct str body,
                   bool is_async)
@@ -201,7 +201,7 @@ static void begin(struct reply *a, const char *method, const char *target, struc
                                          .headers = &h,
                                          .body = body,
                                          .body_n = body.n,
-                                         .ops = &reply_ops,
+                                         .events = &reply_events,
                                          .arg = a };
     a->r = http_call_start(st->client, &opts, &a->call, NULL);
     a->is_over = a->r < 0;

@@ -695,8 +695,8 @@ static void on_head(void *arg, int status, const struct headers *h)
     c->body.is_partial = true;
     call_move(c, is_upgrade ? CALL_TUNNEL : CALL_ANSWERING);
     if (c->inside.events) {
-        exchange_report_head(&c->inside, status,
-                             &c->answer.fields); /* without the fields that a function must not set */
+        /* without the fields that a function must not set */
+        exchange_report_head(&c->inside, status, &c->answer.fields);
         return;
     }
     if (!c->peer) /* else the owner has added it */
