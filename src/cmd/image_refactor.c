@@ -218,7 +218,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     return 0;
 }
 
-int image_refactor_check_words(int argc, char **argv)
+int image_refactor_check_args(int argc, char **argv)
 {
     size_t n;
     struct image_refactor_opts o = { 0 };

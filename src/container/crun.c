@@ -69,7 +69,7 @@ static struct str last_line(struct str log)
     return at >= 0 ? str_slice(line, (size_t)at + 3, line.n) : line;
 }
 
-void container_crun_say(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
+void container_crun_error_text(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
 {
     static const char what[] = "the container cannot be started";
     scoped(buf_fini_scoped) struct buf log = BUF_INIT(CRUN_LOG_MAX);

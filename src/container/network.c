@@ -403,7 +403,7 @@ void container_networks_close(struct container_networks *p, void (*done)(void *a
     finish_close(p);
 }
 
-struct container_network *container_network_take(struct container_networks *p)
+struct container_network *container_network_get(struct container_networks *p)
 {
     if (list_is_empty(&p->ready) || !list_is_empty(&p->waiting))
         return NULL;

@@ -490,9 +490,9 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
 }
 
 /* 1: it is over, well. 0: once more. */
-static int judge(struct fetching *g, struct err *err)
+static int verify(struct fetching *g, struct err *err)
 {
-    uint32_t liar;
+    uint32_t bad_source;
     struct err why = g->err;
     uint64_t began_ns = clock_mono_ns();
     int r = g->wrong < 0 ? g->wrong : oci_import_commit(g->import, &why);
@@ -500,12 +500,12 @@ static int judge(struct fetching *g, struct err *err)
     cancel_all(g);
     if (r < 0 && r != E_DIGEST && r != E_PARSE && r != E_LIMIT)
         return err_set(err, r, "%s", err_text(&why));
-    image_transfer_arrive(&g->transfer);
-    image_transfer_verdict(&g->transfer, r >= 0, now(g), &liar);
+    image_transfer_mark_received(&g->transfer);
+    image_transfer_verdict(&g->transfer, r >= 0, now(g), &bad_source);
     if (r >= 0)
         return 1;
-    if (liar != UINT32_MAX && g->f->on_liar)
-        g->f->on_liar(g->f->arg, liar);
+    if (bad_source != UINT32_MAX && g->f->on_bad_source)
+        g->f->on_bad_source(g->f->arg, bad_source);
     if (g->transfer.state == IMAGE_TRANSFER_FAILED)
         return err_set(err, E_DIGEST, "no source has the right bytes: %s", err_text(&why));
     g->wrong = 0;
@@ -533,7 +533,7 @@ static int fetch(struct fetching *g, struct err *err)
             return err_set(err, g->r, "%s", err_text(&g->err));
         if (g->transfer.state == IMAGE_TRANSFER_FAILED && g->wrong >= 0)
             return err_set(err, -EHOSTUNREACH, "no source is left");
-        r = judge(g, err);
+        r = verify(g, err);
         if (r != 0)
             return r;
     }

@@ -173,14 +173,14 @@ static int read_layers(struct image_group_reading *r, struct image_member *m, st
 {
     struct image_spool_lane *lane = NULL;
     bool has_content = r->opts->spool && m >= r->group->members + r->opts->n_indexed;
-    int status = has_content ? image_spool_take(r->opts->spool, &lane, err) : 0;
+    int status = has_content ? image_spool_acquire(r->opts->spool, &lane, err) : 0;
     for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
         struct image_group_slot *slot = claim(r, m, i);
         if (slot)
             status = read_layer(r, m, i, lane, &slot->layer, err);
     }
     if (lane)
-        image_spool_give(lane);
+        image_spool_release(lane);
     if (status == -ENOSPC) /* spool and indexes; where in the layer does not matter */
         return err_sys(err, status, "temporary file");
     return status;

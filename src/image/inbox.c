@@ -33,7 +33,7 @@ struct image_inbox_flow {
     struct image_inbox_sender sender;
     bool has_sender, is_closed, is_left; /* closed by the receiver, left by the sender */
     bool is_whole, is_taken;             /* said by the sender; to be told to it */
-    bool is_told_cut, is_told_end;
+    bool is_cut_sent, is_end_sent;
     struct post to_receiver, to_sender;
     bool to_receiver_waits, to_sender_waits; /* are under way */
     char *bytes;
@@ -152,14 +152,14 @@ static void run_receiver(struct post *p)
         f->is_taken = true;
         wake_sender(f);
     }
-    bool is_end = !f->is_closed && f->is_left && !f->is_told_end, is_whole = f->is_whole;
-    f->is_told_end |= is_end;
+    bool is_end = !f->is_closed && f->is_left && !f->is_end_sent, is_whole = f->is_whole;
+    f->is_end_sent |= is_end;
     unlock(b);
     if (is_end)
         f->receiver.on_end(f->receiver.arg, is_whole);
     lock(b);
     f->to_receiver_waits = false;
-    if (f->n || (f->is_left && !f->is_told_end)) /* came after it was looked for above */
+    if (f->n || (f->is_left && !f->is_end_sent)) /* came after it was looked for above */
         wake_receiver(f);
     bool is_done = f->is_closed, is_freed = flow_settle(f);
     unlock(b);
@@ -177,9 +177,9 @@ static void run_sender(struct post *p)
     struct loop *loop = f->sender.loop;
     lock(b);
     bool is_taken = !f->is_left && f->is_taken;
-    bool is_cut = !f->is_left && f->is_closed && !f->is_told_cut;
+    bool is_cut = !f->is_left && f->is_closed && !f->is_cut_sent;
     f->is_taken = false;
-    f->is_told_cut |= is_cut;
+    f->is_cut_sent |= is_cut;
     unlock(b);
     if (is_taken)
         f->sender.on_taken(f->sender.arg);
@@ -187,7 +187,7 @@ static void run_sender(struct post *p)
         f->sender.on_cut(f->sender.arg);
     lock(b);
     f->to_sender_waits = false;
-    if (!f->is_left && (f->is_taken || (f->is_closed && !f->is_told_cut)))
+    if (!f->is_left && (f->is_taken || (f->is_closed && !f->is_cut_sent)))
         wake_sender(f);
     bool is_done = f->is_left, is_freed = flow_settle(f);
     unlock(b);

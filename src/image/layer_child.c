@@ -224,7 +224,7 @@ static int read_records(struct layer_child *c, struct err *err)
         if (got == 0)
             break;
         n += (size_t)got;
-        ptrdiff_t taken = layer_wire_take(in, str_n(buffer, n), err);
+        ptrdiff_t taken = layer_wire_add(in, str_n(buffer, n), err);
         if (taken < 0)
             return (int)taken;
         n -= (size_t)taken;

@@ -61,7 +61,7 @@ struct lazy_fetch {
     uint64_t spooled, done_bytes;
     unsigned n_tries;     /* of fetching the start, that failed one after the other */
     struct err first_err; /* of fetching the start */
-    bool is_deaf;         /* there is no guardian any more */
+    bool has_guardian_ended; /* there is no guardian any more */
     bool stops;
     pthread_t threads[2 + LAZY_FETCH_URGENT_THREADS];
     size_t n_threads;
@@ -105,9 +105,9 @@ static void put_here(struct lazy_fetch *f, uint32_t file, const struct lazy_fetc
         it->is_wanted = false;
         f->done_bytes += file_of(f, file)->size;
     }
-    bool is_deaf = f->is_deaf;
+    bool has_guardian_ended = f->has_guardian_ended;
     (void)pthread_mutex_unlock(&f->mutex);
-    if (!was_here && !is_deaf)
+    if (!was_here && !has_guardian_ended)
         (void)lazy_guard_have(f->opts.guard, file, p->source, p->at, NULL);
 }
 
@@ -550,11 +550,11 @@ static void *listen_main(void *arg)
             (void)lazy_guard_fail(f->opts.guard, file, error, NULL);
     }
     (void)pthread_mutex_lock(&f->mutex);
-    f->is_deaf = true;
+    f->has_guardian_ended = true;
     (void)pthread_cond_broadcast(&f->changed);
     (void)pthread_mutex_unlock(&f->mutex);
-    if (f->opts.on_deaf && r < 0)
-        f->opts.on_deaf(f->opts.arg);
+    if (f->opts.on_no_answer && r < 0)
+        f->opts.on_no_answer(f->opts.arg);
     return NULL;
 }
 
@@ -698,11 +698,11 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
 int lazy_fetch_wait(struct lazy_fetch *f, struct err *err)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    while (!has_first(f) && !f->first_err.code && !f->is_deaf)
+    while (!has_first(f) && !f->first_err.code && !f->has_guardian_ended)
         (void)pthread_cond_wait(&f->changed, &f->mutex);
-    int r = f->is_deaf     ? err_set(err, -EPIPE, "the guardian of the files has ended")
-            : has_first(f) ? 0
-                           : err_set(err, f->first_err.code, "%s", f->first_err.text);
+    int r = f->has_guardian_ended ? err_set(err, -EPIPE, "the guardian of the files has ended")
+            : has_first(f)        ? 0
+                                  : err_set(err, f->first_err.code, "%s", f->first_err.text);
     (void)pthread_mutex_unlock(&f->mutex);
     return r;
 }

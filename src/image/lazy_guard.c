@@ -411,7 +411,8 @@ void lazy_guard_free(struct lazy_guard *g)
     free(g);
 }
 
-static int tell(struct lazy_guard *g, const struct lazy_guard_message *m, int fd, struct err *err)
+static int send_to_guard(struct lazy_guard *g, const struct lazy_guard_message *m, int fd,
+                         struct err *err)
 {
     int r = send_message(g->sock, m, fd, 0);
     return r < 0 ? err_set(err, -EPIPE, "the guardian of the files has ended") : 0;
@@ -424,7 +425,7 @@ int lazy_guard_source(struct lazy_guard *g, int fd, struct err *err)
     int r =
         g->n_sources == LAZY_GUARD_SOURCES_MAX
             ? err_set(err, E_LIMIT, "contents lie in more than %d files", LAZY_GUARD_SOURCES_MAX)
-            : tell(g, &m, fd, err);
+            : send_to_guard(g, &m, fd, err);
     r = r < 0 ? r : (int)g->n_sources++;
     (void)pthread_mutex_unlock(&g->mutex);
     return r;
@@ -436,7 +437,7 @@ int lazy_guard_have(struct lazy_guard *g, uint32_t file, uint32_t source, uint64
     const struct lazy_guard_message m = {
         .kind = KIND_HAVE, .file = file, .source = source, .at = at
     };
-    return tell(g, &m, -1, err);
+    return send_to_guard(g, &m, -1, err);
 }
 
 int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *err)
@@ -444,7 +445,7 @@ int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *
     const struct lazy_guard_message m = { .kind = KIND_FAIL,
                                           .file = file,
                                           .error = (uint32_t)error };
-    return tell(g, &m, -1, err);
+    return send_to_guard(g, &m, -1, err);
 }
 
 int lazy_guard_next(struct lazy_guard *g, uint32_t *ret)

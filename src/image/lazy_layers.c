@@ -209,8 +209,8 @@ static bool may_pass(int r)
 int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
 {
     uint64_t again_ms = LAZY_LAYERS_AGAIN_MS;
-    lazy_prover_take(o->prover);
-    for (int told = 0;;) {
+    lazy_prover_take_over(o->prover);
+    for (int last = 0;;) {
         struct err why = { 0 };
         int r = keep(o, &why);
         if (r >= 0)
@@ -223,9 +223,9 @@ int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
                            r == E_DIGEST || lazy_prover_missing(o->prover) == 0
                                ? ""
                                : "; nor could what it showed be compared with the image");
-        if (r != told && o->on_failure)
+        if (r != last && o->on_failure)
             o->on_failure(o->arg, err_text(&why));
-        told = r;
+        last = r;
         lazy_fetch_pause(o->fetch, again_ms);
         again_ms = backoff_next(again_ms, LAZY_LAYERS_AGAIN_MS, LAZY_LAYERS_AGAIN_MAX_MS);
     }

@@ -91,7 +91,7 @@ void lazy_prover_set(struct lazy_prover *p, size_t layer)
     (void)pthread_mutex_unlock(&p->mutex);
 }
 
-void lazy_prover_take(struct lazy_prover *p)
+void lazy_prover_take_over(struct lazy_prover *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
     p->is_taken = true;
@@ -191,7 +191,7 @@ static bool prove_ready(struct lazy_prover *p, size_t layer)
     (void)pthread_mutex_unlock(&p->mutex);
     int r = lazy_prover_prove(p, p->fetch, layer, &err);
     if (r == E_DIGEST)
-        p->opts.on_lie(p->opts.arg, err_text(&err));
+        p->opts.on_mismatch(p->opts.arg, err_text(&err));
     if (r < 0) {
         l->pause_ms = backoff_next(l->pause_ms, LAZY_PROVER_AGAIN_MS, LAZY_PROVER_AGAIN_MAX_MS);
         l->again_ms = clock_mono_ms() + l->pause_ms;
@@ -201,7 +201,7 @@ static bool prove_ready(struct lazy_prover *p, size_t layer)
 }
 
 /* Likewise. */
-static void tell_late(struct lazy_prover *p)
+static void report_late(struct lazy_prover *p)
 {
     scoped(free_scoped) char *why =
         xasprintf("%zu of its layers are not compared after %llu ms", count_missing(p),
@@ -221,7 +221,7 @@ static void *prover_main(void *arg)
         size_t ready = p->is_taken || p->is_busy ? p->opts.trees->n : find_ready(p, now, &next_ms);
         bool is_ready = ready < p->opts.trees->n;
         if (now >= p->late_ms)
-            tell_late(p);
+            report_late(p);
         else if (is_ready && !prove_ready(p, ready))
             break;
         else if (!is_ready)

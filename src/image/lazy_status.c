@@ -174,7 +174,7 @@ static char *turn_of(const struct oci_store *s, const struct oci_digest *manifes
 }
 
 /* A file that is removed meanwhile is a turn that two have: both fetch, which harms nothing. */
-int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *manifest)
+int lazy_status_acquire(const struct oci_store *s, const struct oci_digest *manifest)
 {
     scoped(free_scoped) char *path = turn_of(s, manifest);
     scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CREAT | O_NOFOLLOW, 0600);
@@ -183,7 +183,7 @@ int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *ma
     return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : take_fd(&fd);
 }
 
-void lazy_status_give_turn(const struct oci_store *s, const struct oci_digest *manifest, int turn)
+void lazy_status_release(const struct oci_store *s, const struct oci_digest *manifest, int turn)
 {
     scoped(free_scoped) char *path = turn_of(s, manifest);
     if (turn >= 0)

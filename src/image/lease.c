@@ -194,7 +194,7 @@ static int write_again(struct image_lease *l, struct err *err)
     return 1;
 }
 
-int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
+int image_lease_acquire(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
 {
     struct lease_found f = { .holder = "" };
     int r = push_content(l, err);

@@ -70,7 +70,7 @@ void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struc
     add_prefixes(layers, n, false, to);
 }
 
-void node_state_arriving(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
+void node_state_incoming(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
                          struct buf *to)
 {
     size_t from = to->n;

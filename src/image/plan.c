@@ -266,7 +266,7 @@ static void place(struct image_planner *p)
     struct image_plan *plan = p->plan;
     for (size_t i = 0; i < p->in->n_classes; i++) {
         const struct image_class *c = &p->in->classes[i];
-        uint64_t rest[IMAGE_SET_WORDS_MAX] = { 0 };
+        uint64_t rest[IMAGE_SET_U64_MAX] = { 0 };
         plan->pieces[i].first = (uint32_t)p->pieces.n;
         if (p->layer_of[i] != IMAGE_PLAN_TOP) {
             add_piece(p, (uint32_t)i, p->layer_of[i]);
@@ -301,7 +301,7 @@ uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t 
 /* What images that stay as they are go on to store. */
 static uint64_t untouched_size(const struct image_planner *p)
 {
-    uint64_t untouched[IMAGE_SET_WORDS_MAX] = { 0 }, n = 0;
+    uint64_t untouched[IMAGE_SET_U64_MAX] = { 0 }, n = 0;
     for (size_t i = 0; i < p->in->n_images; i++)
         if (p->plan->images[i].n_shared == 0)
             image_set_add(untouched, i);
@@ -407,7 +407,7 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
         return err_set(err, E_LIMIT, "a group has too many classes of files");
     *ret = (struct image_plan){
         .n_images = in->n_images,
-        .n_words = image_set_words(in->n_images),
+        .n_words = image_set_n_u64(in->n_images),
         .classes = in->classes,
     };
     struct image_planner p = {

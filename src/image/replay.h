@@ -9,9 +9,9 @@
  * the one with the fastest link sends it. The layers of a request are pinned for hold_ms; caches
  * have them at once.
  *
- * How long a deployment waits for its layers: one after the other at the full rate of the links,
- * between nodes at that of the slower one, after two round trips to the farthest source, or as
- * enum image_replay_start says.
+ * The time that a deployment waits for its layers: they are transferred one after the other at the
+ * full rate of the links, between nodes at that of the slower one, after two round trips to the
+ * farthest source, or as enum image_replay_start says.
  */
 #pragma once
 

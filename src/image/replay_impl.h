@@ -12,7 +12,7 @@ struct image_replay_node {
     uint32_t zone, n_running;
     double rate; /* of its links, times the rates of the options */
     uint64_t busy_until_ms;
-    struct image_prefetch_judge judge;
+    struct image_prefetch_review judge;
 };
 
 struct image_replay_hold { /* something that a deployment has on a node, until then */
@@ -65,8 +65,8 @@ void image_replay_wait_for(const struct image_replay *r, uint32_t node, int64_t 
 double image_replay_wait_s(const struct image_replay *r, const struct image_replay_wait *w);
 
 /*
- * What deployments wait for; given: free(). With IMAGE_REPLAY_FILES `ret` is the trace of indexes
- * and files that stands for `t`, given: image_trace_fini(); else untouched.
+ * What deployments wait for; given: free(). With IMAGE_REPLAY_FILES `ret` is a trace of indexes and
+ * files that replaces `t`, given: image_trace_fini(); else unchanged.
  */
 struct image_replay_part *image_replay_parts(const struct image_trace *t,
                                              const struct image_replay_options *o,

@@ -22,7 +22,7 @@ int image_server_news_read(struct image_server *s, struct str text, struct image
     int r = image_replaced_parse(&a, text, &n, err);
     if (r >= 0) {
         for (size_t i = 0; i < n.n_dead; i++)
-            ret->n_dead += layer_cache_bury(s->opts.store, &n.dead[i]);
+            ret->n_dead += layer_cache_demote(s->opts.store, &n.dead[i]);
         oci_reference_format(&n.ref, &name);
         bool is_here = oci_store_image_get(s->opts.store, buf_str(&name), &a, &image, NULL) >= 0;
         bool is_new =
@@ -36,7 +36,7 @@ int image_server_news_read(struct image_server *s, struct str text, struct image
     return r;
 }
 
-const char *image_server_news_take(struct image_server *s, const struct image_server_news *n)
+const char *image_server_news_apply(struct image_server *s, const struct image_server_news *n)
 {
     if (n->n_dead)
         image_server_state_changed(s);

@@ -181,8 +181,8 @@ static void log_deployed(struct image_deploy *d, int r)
 static void on_deployed(void *arg, struct image_deploy *d, int r)
 {
     struct image_server *s = arg;
-    struct str liars[IMAGE_DEPLOY_LIARS_MAX];
-    size_t n = image_deploy_liars(d, liars);
+    struct str liars[IMAGE_DEPLOY_BAD_PEERS_MAX];
+    size_t n = image_deploy_bad_peers(d, liars);
     struct node_deploy *k = find_deploy(s, image_deploy_id(d));
     for (size_t i = 0; i < n; i++)
         strike(s, liars[i]);
@@ -207,7 +207,7 @@ void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_d
     }
 }
 
-size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, size_t max)
+size_t image_server_incoming(struct image_server *s, struct oci_digest *ret, size_t max)
 {
     size_t n = 0;
     list_each (node, &s->deploys) {
@@ -276,7 +276,7 @@ static void take_task(struct posting *p, const struct image_bdm *b)
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    int r = image_server_outbox_take(p->s, b, &n, &err);
+    int r = image_server_outbox_accept(p->s, b, &n, &err);
     if (r == -EAGAIN) {
         image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", err_text(&err));
     } else if (r < 0) {
@@ -410,7 +410,7 @@ static void reply_news(struct posting *p, int r)
         return;
     }
     (void)snprintf(text, sizeof text, "{\"image\":\"%s\",\"dead\":%zu}",
-                   image_server_news_take(p->s, &p->news), p->news.n_dead);
+                   image_server_news_apply(p->s, &p->news), p->news.n_dead);
     reply_json(p->x, 200, str_of(text));
 }
 
@@ -544,8 +544,8 @@ static void take_body(struct image_server *s, struct http_exchange *x,
         http_read_body(x, BODY_MAX);
 }
 
-static void tell_deploy(struct image_server *s, struct http_exchange *x,
-                        const struct http_request *req, struct str id)
+static void reply_deploy_status(struct image_server *s, struct http_exchange *x,
+                                const struct http_request *req, struct str id)
 {
     static const struct oci_digest none;
     scoped(free_scoped) char *what = str_dup(id);
@@ -559,8 +559,8 @@ static void tell_deploy(struct image_server *s, struct http_exchange *x,
         reply_deploy(x, 200, k);
 }
 
-static void tell_cache(struct image_server *s, struct http_exchange *x,
-                       const struct http_request *req)
+static void reply_cache(struct image_server *s, struct http_exchange *x,
+                        const struct http_request *req)
 {
     static const struct oci_digest none;
     struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
@@ -600,13 +600,13 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
             image_server_reply_error(x, 400, "DIGEST_INVALID",
                                      "the query does not say which digest the body has");
     } else if (t->n_segments == 2 && str_is(what, "cache") && is_get) {
-        tell_cache(s, x, req);
+        reply_cache(s, x, req);
     } else if (str_is(what, "deploys") && last.n && is_get) {
-        tell_deploy(s, x, req, last);
+        reply_deploy_status(s, x, req, last);
     } else if (str_is(what, "layers") && has_digest && is_get) {
         give_layer(s, x, req, t, &digest);
     } else if (str_is(what, "layers") && has_digest && str_is(req->method, "PUT")) {
-        image_server_take_push(s, x, req, t, &digest);
+        image_server_accept_push(s, x, req, t, &digest);
     } else if (str_is(what, "meta") && has_digest && str_is(req->method, "PUT")) {
         take_body(s, x, req, POSTING_META, &digest);
     } else {

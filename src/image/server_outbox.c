@@ -179,7 +179,7 @@ static bool take_have(struct server_outbox_parcel *p)
     return ok && p->n_elsewhere++ < ELSEWHERE_MAX;
 }
 
-static void judge(struct server_outbox_parcel *p)
+static void settle(struct server_outbox_parcel *p)
 {
     struct image_server *s = p->box->s;
     if (p->r == 0 && p->status / 100 == 2 && p->read_at == p->to) { /* else it cannot have it */
@@ -208,7 +208,7 @@ static void finish(struct server_outbox_parcel *p)
     struct image_server *s = p->box->s;
     timer_stop(s->loop, &p->timer);
     release(p);
-    judge(p);
+    settle(p);
     image_server_outbox_next(s);
     image_server_finish_close(s);
 }
@@ -460,8 +460,8 @@ static void add(struct outbox_box *b, const struct image_bdm_task *t)
     b->n++;
 }
 
-int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
-                             struct err *err)
+int image_server_outbox_accept(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
+                               struct err *err)
 {
     size_t n = 0;
     list_each (node, &s->boxes) {

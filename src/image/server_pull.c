@@ -55,7 +55,7 @@ struct image_pull {
 
 static void on_news(struct post *post);
 
-static void tell(struct image_pull *p)
+static void reply(struct image_pull *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
     bool post = !p->is_posted;
@@ -151,7 +151,7 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->s->opts.store, &changed->diff_id, STR(""));
     if (!changed || changed->state >= OCI_PULL_PRESENT)
-        tell(p);
+        reply(p);
 }
 
 /* What the upstream gives is for all clients. */

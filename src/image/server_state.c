@@ -7,7 +7,7 @@
  *
  * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but IMAGE_SERVER_STATE_GAP_MS after the
  * last writing at the earliest; what a deployment fetches is a change once that has gone on for
- * IMAGE_SERVER_STATE_ARRIVING_MS, since its end soon follows otherwise. Without one the object is
+ * IMAGE_SERVER_STATE_INCOMING_MS, since its end soon follows otherwise. Without one the object is
  * renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers give up a node that is silent. One
  * request at a time.
  */
@@ -171,9 +171,9 @@ static int write_state(struct image_server_state *t, struct err *err)
 static void look_at_deployments(struct image_server_state *t)
 {
     scoped(free_scoped) struct oci_digest *all = xnew_n(struct oci_digest, NODE_STATE_ARRIVING_MAX);
-    size_t n = image_server_arriving(t->s, all, NODE_STATE_ARRIVING_MAX);
+    size_t n = image_server_incoming(t->s, all, NODE_STATE_ARRIVING_MAX);
     buf_reset(&t->arriving);
-    node_state_arriving(all, n, buf_str(&t->prefixes), &t->arriving);
+    node_state_incoming(all, n, buf_str(&t->prefixes), &t->arriving);
 }
 
 static void on_gathered(struct job *j, int r)
@@ -259,11 +259,11 @@ void image_server_state_changed(struct image_server *s)
     image_server_probe_soon(s);
 }
 
-static void on_arriving(struct timer *timer)
+static void on_incoming(struct timer *timer)
 {
     struct image_server_state *t = container_of(timer, struct image_server_state, arriving_timer);
     struct oci_digest one;
-    if (image_server_arriving(t->s, &one, 1) > 0)
+    if (image_server_incoming(t->s, &one, 1) > 0)
         image_server_state_measured(t->s);
 }
 
@@ -271,7 +271,7 @@ void image_server_state_deploying(struct image_server *s)
 {
     struct image_server_state *t = s->state;
     if (t && !timer_is_armed(&t->arriving_timer))
-        timer_start(s->loop, &t->arriving_timer, IMAGE_SERVER_STATE_ARRIVING_MS, on_arriving);
+        timer_start(s->loop, &t->arriving_timer, IMAGE_SERVER_STATE_INCOMING_MS, on_incoming);
 }
 
 bool image_server_state_is_busy(const struct image_server *s)

@@ -4,7 +4,7 @@
 
 #include "image/store_job.h"
 
-enum { STORE_ASK_TAKEN_MS = 15000 }; /* until a job has begun, where nothing else is said */
+enum { STORE_ASK_TAKEN_MS = 15000 }; /* until a job has begun, unless stated otherwise */
 
 enum store_asked {
     STORE_ASKED_NO_ONE, /* no process takes jobs there, now */
@@ -23,7 +23,7 @@ enum store_asked {
 int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
               void (*on_event)(void *arg, const struct json *v), void *arg, struct arena *a,
               struct json **ret, struct err *err);
-/* Likewise, until *stop is set: then it returns -ECANCELED soon, and the process is told that no
- * client waits any more. */
+/* The same, until *stop is set: then it returns -ECANCELED soon, and the process is notified that
+ * the client no longer waits. */
 int store_ask_until(const char *root, const struct store_job *job, uint64_t taken_ms,
                     const atomic_bool *stop, struct arena *a, struct json **ret, struct err *err);

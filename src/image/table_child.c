@@ -132,7 +132,7 @@ int table_child_head(struct str head, uint32_t *ret_code, size_t *ret_n, struct 
     return 0;
 }
 
-int table_child_said(uint32_t code, struct str text, struct err *err)
+int table_child_error(uint32_t code, struct str text, struct err *err)
 {
     int given = code <= INT32_MAX ? -(int)code : 0;
     text.n = MIN(text.n, (size_t)ERROR_TEXT_MAX);
@@ -279,7 +279,7 @@ static int take_answer(struct table_child *c, struct buf *to, struct err *err)
         return r;
     if (code) {
         r = take_all(c, text, n, err);
-        return r < 0 ? r : table_child_said(code, str_n(text, n), err);
+        return r < 0 ? r : table_child_error(code, str_n(text, n), err);
     }
     r = buf_reserve(to, n, &room);
     if (r < 0)

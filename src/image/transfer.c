@@ -43,7 +43,7 @@ static void settle(struct image_transfer *t)
     for (size_t i = 0; i < t->n; i++)
         if (!t->parts[i].is_done)
             return;
-    t->state = IMAGE_TRANSFER_ARRIVED;
+    t->state = IMAGE_TRANSFER_RECEIVED;
 }
 
 static bool is_plan(const struct image_transfer_piece *pieces, size_t n, size_t n_sources,
@@ -353,11 +353,11 @@ void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, u
 
 /* ---- the digest ---- */
 
-void image_transfer_arrive(struct image_transfer *t)
+void image_transfer_mark_received(struct image_transfer *t)
 {
     for (size_t i = 0; i < t->n; i++)
         t->parts[i].is_running = false;
-    t->state = IMAGE_TRANSFER_ARRIVED;
+    t->state = IMAGE_TRANSFER_RECEIVED;
 }
 
 static uint32_t only_sender(const struct image_transfer *t)
@@ -416,17 +416,17 @@ static void next_single(struct image_transfer *t, uint64_t now_ms)
 }
 
 void image_transfer_verdict(struct image_transfer *t, bool is_right, uint64_t now_ms,
-                            uint32_t *ret_liar)
+                            uint32_t *ret_bad_source)
 {
-    assert(t->state == IMAGE_TRANSFER_ARRIVED);
-    *ret_liar = UINT32_MAX;
+    assert(t->state == IMAGE_TRANSFER_RECEIVED);
+    *ret_bad_source = UINT32_MAX;
     t->state = IMAGE_TRANSFER_OVER;
     if (is_right)
         return;
-    *ret_liar = only_sender(t);
-    if (*ret_liar != UINT32_MAX) {
-        t->is_out[*ret_liar] = true;
-        t->n_wrong[*ret_liar]++;
+    *ret_bad_source = only_sender(t);
+    if (*ret_bad_source != UINT32_MAX) {
+        t->is_out[*ret_bad_source] = true;
+        t->n_wrong[*ret_bad_source]++;
     }
     memset(t->sent, 0, sizeof t->sent);
     t->has_old = false;

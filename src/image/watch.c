@@ -352,7 +352,7 @@ static bool names_tag(struct str word)
     return word.n && word.p[word.n - 1] == ':';
 }
 
-static int parse_word(const char *text, struct oci_reference *ret, bool *ret_names_tag,
+static int parse_name(const char *text, struct oci_reference *ret, bool *ret_names_tag,
                       struct err *err)
 {
     struct str word = str_of(text);
@@ -377,22 +377,22 @@ static int parse_host(const char *host, struct oci_reference *ret, struct err *e
     return err_set(err, E_INVALID, "'%s' is no HOST or HOST:PORT of a registry", host);
 }
 
-int image_watch_check_words(const char *const *words, size_t n, const char *registry_host,
+int image_watch_check_names(const char *const *names, size_t n, const char *registry_host,
                             struct err *err)
 {
     struct oci_reference ref;
     bool is_tag;
     int r = registry_host ? parse_host(registry_host, &ref, err) : 0;
     for (size_t i = 0; r >= 0 && i < n; i++)
-        r = parse_word(words[i], &ref, &is_tag, err);
+        r = parse_name(names[i], &ref, &is_tag, err);
     return r;
 }
 
-static int want_word(struct image_watch_look *l, const char *text, struct err *err)
+static int want_name(struct image_watch_look *l, const char *text, struct err *err)
 {
     struct oci_reference ref;
     bool is_tag;
-    int r = parse_word(text, &ref, &is_tag, err);
+    int r = parse_name(text, &ref, &is_tag, err);
     if (r < 0)
         return r;
     return is_tag ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, true, err);
@@ -426,8 +426,8 @@ static int want_all(struct image_watch_look *l, struct err *err)
     const struct image_watch_opts *o = &l->w->opts;
     int r = 0;
     size_t n = 0;
-    for (size_t i = 0; r >= 0 && i < o->n_words; i++)
-        r = want_word(l, o->words[i], err);
+    for (size_t i = 0; r >= 0 && i < o->n_names; i++)
+        r = want_name(l, o->names[i], err);
     if (r >= 0 && o->registry_host)
         r = want_registry(l, o->registry_host, err);
     if (l->wanted.n)
@@ -562,8 +562,8 @@ static bool is_used(const struct image_watch_look *l, const struct oci_digest *l
     return map_has(&l->used, str_n(layer->bytes, SHA256_BYTES));
 }
 
-static int tell(struct image_watch_look *l, enum image_news_kind kind,
-                const struct image_watched *old, const struct image_watched *new, struct err *err)
+static int report(struct image_watch_look *l, enum image_news_kind kind,
+                  const struct image_watched *old, const struct image_watched *new, struct err *err)
 {
     size_t n = 0;
     const char *name = new ? new->name : old->name;
@@ -599,7 +599,7 @@ static void take_back(struct image_watch_look *l, const struct image_watched *ol
         keep(l, old);
 }
 
-static void tell_all(struct image_watch_look *l)
+static void report_all(struct image_watch_look *l)
 {
     struct image_watch *w = l->w;
     note_next(l);
@@ -610,7 +610,7 @@ static void tell_all(struct image_watch_look *l)
         if (!new->has_moved)
             continue;
         if ((l->is_silent && old) ||
-            tell(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
+            report(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
             take_back(l, old, new, &why);
             i--;
         }
@@ -622,7 +622,7 @@ static void tell_all(struct image_watch_look *l)
             continue;
         if (map_has(&l->unknown, str_of(old->family)))
             keep(l, old);
-        else if (l->is_silent || tell(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
+        else if (l->is_silent || report(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
             take_back(l, old, NULL, &why);
     }
 }
@@ -663,7 +663,7 @@ int image_watch_look(struct image_watch *w, struct err *err)
         else
             ask(&l, &l.wanted.p[i]);
     if (r >= 0) {
-        tell_all(&l);
+        report_all(&l);
         swap_images(&l);
         r = l.n_news ? save(w, err) : 0;
     }

@@ -218,8 +218,8 @@ int oci_contents_read(const struct oci_contents *c, const struct oci_content *fr
                : err_set(err, E_CORRUPT, "a file of the store is shorter than its index says");
 }
 
-int oci_contents_judge(const struct oci_contents *c, const struct oci_content *from, int r,
-                       struct err *err)
+int oci_contents_explain_error(const struct oci_contents *c, const struct oci_content *from, int r,
+                               struct err *err)
 {
     enum { READ_BYTES = 256 << 10 };
     uint8_t digest[SHA256_BYTES];

@@ -31,7 +31,7 @@ struct lookup_name {
     char *why; /* of r < 0 */
     struct oci_digest digest;
     struct list calls;            /* struct oci_lookup_call */
-    struct list told;             /* in `told`: its calls are answered on the next turn */
+    struct list due;              /* in `due`: its calls are answered on the next turn */
     struct lookup_flight *flight; /* NULL: none */
 };
 
@@ -67,7 +67,7 @@ struct oci_lookup {
     struct list names_by_use, kept_by_use;
     size_t kept_bytes, n_waiting, n_flying;
     struct list waiting, flying; /* struct lookup_flight */
-    struct list told;            /* struct lookup_name */
+    struct list due;             /* struct lookup_name */
     struct list answering;       /* struct oci_lookup_call, in on_turn() */
     struct defer turn;
     bool *is_closed; /* told to on_turn() */
@@ -175,7 +175,7 @@ static void name_free(struct oci_lookup *l, struct lookup_name *n)
 {
     map_del(&l->names, key_str(n->key));
     list_remove(&n->node);
-    list_remove(&n->told);
+    list_remove(&n->due);
     free(n->why);
     free(n);
 }
@@ -226,8 +226,8 @@ static void on_turn(struct defer *d)
     struct oci_lookup *l = container_of(d, struct oci_lookup, turn);
     bool is_closed = false;
     l->is_closed = &is_closed;
-    while (!list_is_empty(&l->told)) {
-        struct lookup_name *n = list_entry(list_pop_front(&l->told), struct lookup_name, told);
+    while (!list_is_empty(&l->due)) {
+        struct lookup_name *n = list_entry(list_pop_front(&l->due), struct lookup_name, due);
         struct lookup_kept *k = n->r < 0 ? NULL : kept_find(l, &n->digest);
         struct err err = { 0 };
         int r = n->r < 0 ? err_set(&err, n->r, "%s", n->why)
@@ -251,10 +251,10 @@ static void on_turn(struct defer *d)
     l->is_closed = NULL;
 }
 
-static void tell(struct oci_lookup *l, struct lookup_name *n)
+static void notify(struct oci_lookup *l, struct lookup_name *n)
 {
-    if (!list_is_linked(&n->told))
-        list_push_back(&l->told, &n->told);
+    if (!list_is_linked(&n->due))
+        list_push_back(&l->due, &n->due);
     defer_start(l->opts.loop, &l->turn, on_turn);
 }
 
@@ -291,7 +291,7 @@ static void on_landed(struct defer *d)
     list_remove(&f->node);
     timer_stop(l->opts.loop, &f->limit);
     flight_free(f);
-    tell(l, n);
+    notify(l, n);
     fly(l);
 }
 
@@ -514,7 +514,7 @@ int oci_lookup_ask(struct oci_lookup *l, const struct oci_reference *ref,
     struct lookup_name *n = name_get(l, ref, login);
     if (!n->flight && is_fresh(l, n)) {
         list_push_back(&n->calls, &call->node);
-        tell(l, n);
+        notify(l, n);
         return 0;
     }
     if (!n->flight && l->n_waiting >= OCI_LOOKUP_WAITING_MAX)
@@ -547,7 +547,7 @@ struct oci_lookup *oci_lookup_new(const struct oci_lookup_opts *opts)
     list_init(&l->kept_by_use);
     list_init(&l->waiting);
     list_init(&l->flying);
-    list_init(&l->told);
+    list_init(&l->due);
     list_init(&l->answering);
     return l;
 }

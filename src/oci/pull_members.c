@@ -254,12 +254,12 @@ static int import(struct pull_members_making *m, struct err *err)
 }
 
 /* r, or -EIO: it is a file here that is wrong. */
-static int judge_import(struct pull_members_making *m, int r, struct err *err)
+static int explain_import(struct pull_members_making *m, int r, struct err *err)
 {
     struct oci_content found;
     for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++)
         if (has_file(m, i, &found))
-            r = oci_contents_judge(m->how->contents, &found, r, err);
+            r = oci_contents_explain_error(m->how->contents, &found, r, err);
     return r;
 }
 
@@ -277,7 +277,7 @@ int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members
         find_local(&m);
         r = choose(&m, err);
     }
-    r = r < 0 ? r : judge_import(&m, import(&m, err), err);
+    r = r < 0 ? r : explain_import(&m, import(&m, err), err);
     free(m.piece);
     free(m.members);
     oci_table_tree_fini(&m.tree);

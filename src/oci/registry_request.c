@@ -79,7 +79,7 @@ int registry_path_n(const char *path)
     return (int)MIN(strcspn(path, "?"), (size_t)PATH_MAX_BYTES);
 }
 
-static void add_words(struct buf *to, struct str s)
+static void add_message_words(struct buf *to, struct str s)
 {
     s = str_slice(s, 0, WORDS_MAX);
     for (size_t i = 0; i < s.n; i++)
@@ -100,7 +100,7 @@ static void add_explanation(const struct oci_request *q, struct buf *to)
             words = json_get_str(doc, "details");
         if (words.n)
             (void)buf_add_cstr(to, ": ");
-        add_words(to, words);
+        add_message_words(to, words);
     }
     arena_fini(&a);
 }

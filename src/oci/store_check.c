@@ -59,13 +59,13 @@ static int unread(struct oci_store_check *c, enum oci_store_damage_kind kind, co
     if (c->opts->on_unread)
         c->opts->on_unread(c->opts->arg, kind, what, err_text(why));
     if (c->result.n_unread++ == 0)
-        c->unread = err_set(&c->unread_err, r, "%s %s: %s", oci_store_damage_word(kind), what,
+        c->unread = err_set(&c->unread_err, r, "%s %s: %s", oci_store_damage_name(kind), what,
                             err_text(why));
     return 0;
 }
 
 /* A file could not be read, or not as it should be. DAMAGED: it is that which was there before. */
-static int judge_file(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *path,
+static int check_file(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *path,
                       const char *what, const struct store_file *before, int r,
                       const struct err *why, struct err *err)
 {
@@ -156,7 +156,7 @@ static int look_at_document(struct oci_store_check *c, const char *name, struct 
     arena_fini(&a);
     if (r >= 0 || r == -ENOENT)
         return r < 0 ? 0 : pace(c, text.n, err);
-    r = judge_file(c, OCI_STORE_DAMAGED_DOCUMENT, path.p, name, &file, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_DOCUMENT, path.p, name, &file, r, &why, err);
     return r == DAMAGED ? drop(c, path.p, &file, err) : r;
 }
 
@@ -278,7 +278,7 @@ static int look_at_object(struct oci_store_check *c, const char *path, struct er
     r = r < 0 ? err_sys(&why, r, "look at it") : hash_object(c, d.bytes, &why);
     if (r == -ENOENT || r >= 0) /* removed meanwhile; or it is right */
         return 0;
-    r = judge_file(c, OCI_STORE_DAMAGED_OBJECT, path, name, &one.file, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_OBJECT, path, name, &one.file, r, &why, err);
     if (r != DAMAGED)
         return r;
     memcpy(one.digest, d.bytes, sizeof one.digest);
@@ -424,7 +424,8 @@ static int check_skeleton(struct oci_store_check *c, const struct looking *k, st
  * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
  * start or was ended; where they cannot be read either, no one knows.
  */
-static int judge_failure(struct oci_store_check *c, const struct looking *k, int r, struct err *why)
+static int classify_failure(struct oci_store_check *c, const struct looking *k, int r,
+                            struct err *why)
 {
     struct err hash_why = { 0 };
     if (r == -ECANCELED)
@@ -443,7 +444,7 @@ static int read_all(struct oci_store_check *c, const struct looking *k, struct o
     bool is_read = false;
     int r = read_layer(c, &k->d, &k->f, ret, &is_read, why);
     if (r < 0 && !(is_read && !has_tar(&k->f))) /* of a blob the reader's DiffID is all there is */
-        r = judge_failure(c, k, r, why);
+        r = classify_failure(c, k, r, why);
     if (r < 0 || (!k->f.has_blob && !k->f.lost_blob))
         return r;
     *kind = OCI_STORE_DAMAGED_BLOB;
@@ -451,9 +452,9 @@ static int read_all(struct oci_store_check *c, const struct looking *k, struct o
                          : err_set(why, E_CORRUPT, "its blob is lost");
 }
 
-static int judge_layer(struct oci_store_check *c, const struct looking *k,
-                       enum oci_store_damage_kind kind, int r, const struct err *why,
-                       struct err *err)
+static int classify_layer(struct oci_store_check *c, const struct looking *k,
+                          enum oci_store_damage_kind kind, int r, const struct err *why,
+                          struct err *err)
 {
     if (has_changed(c, k))
         return CHANGED;
@@ -480,7 +481,7 @@ static int look_at_layer(struct oci_store_check *c, const char *name, struct err
         return 0;
     r = r < 0 ? r : read_all(c, &k, &layer, &kind, &why);
     if (r < 0)
-        return judge_layer(c, &k, kind, r, &why, err);
+        return classify_layer(c, &k, kind, r, &why, err);
     r = check_skeleton(c, &k, err);
     return r != 0 ? r : check_index(c, &k, layer, err);
 }
@@ -514,7 +515,7 @@ static int look_at_name(struct oci_store_check *c, const char *file, struct err 
         r = r == -ENOENT ? E_CORRUPT : r; /* its documents are lost, the name is not */
     }
     if (r < 0) {
-        r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, name ? name : file, &seen, r, &why, err);
+        r = check_file(c, OCI_STORE_DAMAGED_NAME, path, name ? name : file, &seen, r, &why, err);
         return r == DAMAGED ? drop(c, path, &seen, err) : r;
     }
     if (n_missing) {
@@ -550,7 +551,7 @@ static int look_at_lease(struct oci_store_check *c, const char *file, struct err
               : store_read_lease(c->s, file, &c->arena, lease_is_fine, c, &why);
     if (r >= 0 || r == -ENOENT)
         return 0;
-    r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, path, &seen, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_NAME, path, path, &seen, r, &why, err);
     return r == DAMAGED ? drop(c, path, &seen, err) : r;
 }
 
@@ -559,7 +560,7 @@ static int check_lease(struct oci_store_check *c, const char *file, struct err *
     return look(c, look_at_lease, file, err);
 }
 
-const char *oci_store_damage_word(enum oci_store_damage_kind kind)
+const char *oci_store_damage_name(enum oci_store_damage_kind kind)
 {
     static const char *const words[] = {
         [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
