@@ -17,7 +17,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16 << 10, STOP_MS = 100 /* how often *stop is looked at */ };
+enum {
+    READ_BYTES = 16 << 10,
+    STOP_MS = 100,      /* between two checks of *stop */
+    LOCK_TURN_MS = 100, /* to wait for the lock, before the process that has it is asked again */
+    ENDS_MAX = 4,       /* processes that end with the job; after each the limit begins again */
+};
 
 struct store_ask_asking {
     int fd;
@@ -222,4 +227,21 @@ int store_ask_until(const char *root, const struct store_job *job, uint64_t take
 {
     struct store_ask_asking q = { .stop = stop };
     return ask(root, job, taken_ms, &q, a, ret, err);
+}
+
+int store_ask_repeat(const struct store_ask_attempts *t, struct err *err)
+{
+    uint64_t since = clock_mono_ms();
+    unsigned n_ends = 0;
+    for (uint64_t lock_ms = 0;;) {
+        int r = t->attempt(t->arg, lock_ms, err);
+        if (r < 0 || r == STORE_ASKED_DONE || r == STORE_ASKED_LATE)
+            return r;
+        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
+            since = clock_mono_ms(); /* before that the process may have worked for long */
+        uint64_t passed = clock_mono_ms() - since, limit = t->limit_ms(t->arg);
+        if (passed >= limit)
+            return r;
+        lock_ms = MIN(limit - passed, (uint64_t)LOCK_TURN_MS);
+    }
 }

@@ -27,3 +27,19 @@ int store_ask(const char *root, const struct store_job *job, uint64_t taken_ms,
  * the client no longer waits. */
 int store_ask_until(const char *root, const struct store_job *job, uint64_t taken_ms,
                     const atomic_bool *stop, struct arena *a, struct json **ret, struct err *err);
+
+/* Repeated attempts to run a job in this process, or in the one that has the store's lock. */
+struct store_ask_attempts {
+    /* Open the store within lock_ms and run the job, or ask the process that has it open. Returns
+     * enum store_asked, or an error, which ends the attempts. */
+    int (*attempt)(void *arg, uint64_t lock_ms, struct err *err);
+    /* For how long to try, asked after each attempt. */
+    uint64_t (*limit_ms)(void *arg);
+    void *arg; /* of both */
+};
+/*
+ * Until an attempt has done the job, failed or returned STORE_ASKED_LATE, or the limit is over. The
+ * limit begins again when the process that was asked has ended, a few times. Returns the last
+ * outcome, or the error.
+ */
+int store_ask_repeat(const struct store_ask_attempts *t, struct err *err);
