@@ -256,7 +256,10 @@ static int demand(struct oci_request *q, const struct oci_challenge *c)
     }
     reg->scheme = OCI_CHALLENGE_BEARER;
     int r = reg->opts.login.identity_token ? ask_by_post(q, c) : ask_by_get(q, c);
-    return r < 0 ? err_ctx(&q->err, r, "token service") : 0;
+    if (r < 0)
+        return err_ctx(&q->err, r, "token service");
+    sm_move(&q->sm, REGISTRY_REQUEST_TOKEN);
+    return 0;
 }
 
 void registry_auth_demand(struct oci_request *q)

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "base/random.h"
+#include "base/sm.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
 #include "oci/challenge.h"
@@ -37,6 +38,20 @@ struct oci_registry {
     bool closing;
 };
 
+/*
+ *     READY --(next turn)--> CALLING --redirect, 401 with known credentials--> READY
+ *                               |-----401--> TOKEN --token--> READY
+ *                               |-----429, 5xx, broken--> WAITING --back-off--> READY
+ *     any of them --answer, error, cancel--> ENDING --callback--> (freed)
+ */
+enum registry_request_state {
+    REGISTRY_REQUEST_READY,
+    REGISTRY_REQUEST_CALLING,
+    REGISTRY_REQUEST_TOKEN, /* token_request runs */
+    REGISTRY_REQUEST_WAITING,
+    REGISTRY_REQUEST_ENDING,
+};
+
 struct oci_request {
     struct list node;
     struct oci_registry *reg;
@@ -50,6 +65,7 @@ struct oci_request {
     int passes[4];
     bool once, has_secret, is_part, is_at_most;
     /* Progress. */
+    struct sm sm; /* enum registry_request_state */
     struct fetch_url url;
     struct http_call *call;
     size_t body_sent;
