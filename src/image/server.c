@@ -398,7 +398,7 @@ static void on_sweep(struct timer *t)
 {
     struct image_server *s = container_of(t, struct image_server, sweep);
     uint64_t now = clock_mono_ms(), next = mirror_sweep(s->mirror, now);
-    if (next != UINT64_MAX && !s->closing)
+    if (next != UINT64_MAX && !image_closing_has_begun(&s->closing))
         timer_start(s->loop, &s->sweep, next - now, on_sweep);
 }
 
@@ -417,7 +417,7 @@ static void on_found(struct job *j, int r)
     }
     pack_next(s);
     bool keeps = g->q.kind == MIRROR_MANIFEST || is_of_files(&g->q);
-    if (keeps && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
+    if (keeps && g->r >= 0 && !image_closing_has_begun(&s->closing) && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
     if (!g->is_upload && !is_of_files(&g->q) && image_server_pull(g, g->r))
         return;
@@ -680,7 +680,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     else if (is_of_files(&q) && (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX ||
                                  s->n_asking >= IMAGE_SERVER_ASKING_MAX))
         refuse_packing(x);
-    else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
+    else if (image_closing_has_begun(&s->closing) || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
     else
         image_server_serve(s, x, req, &q, false);
@@ -723,6 +723,11 @@ static void start_scrub(struct image_server *s)
         s->scrub = scrub_start(&o);
 }
 
+static void on_http_closed(void *arg)
+{
+    image_server_finish_close(arg);
+}
+
 static void on_scrub_closed(void *arg)
 {
     struct image_server *s = arg;
@@ -735,6 +740,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
 {
     struct image_server *s = xnew(struct image_server);
     s->opts = *opts;
+    image_closing_init(&s->closing, on_http_closed, s);
     s->loop = opts->loop;
     s->opts.n_upstreams = MIN(opts->n_upstreams, (size_t)IMAGE_SERVER_UPSTREAMS_MAX);
     for (size_t i = 0; i < s->opts.n_upstreams; i++)
@@ -783,30 +789,19 @@ uint16_t image_server_port(const struct image_server *s)
 
 void image_server_finish_close(struct image_server *s)
 {
-    if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
+    if (!image_closing_is_draining(&s->closing) || s->n_requests || s->n_pulls || s->n_deploying ||
         !list_is_empty(&s->postings) || !list_is_empty(&s->parcels) || s->scrub ||
         image_server_state_is_busy(s))
         return;
-    void (*done)(void *) = s->done;
-    void *arg = s->done_arg;
+    struct image_closing closing = s->closing;
     server_free(s);
-    if (done)
-        done(arg);
-}
-
-static void on_http_closed(void *arg)
-{
-    struct image_server *s = arg;
-    s->http_closed = true;
-    image_server_finish_close(s);
+    image_closing_end(closing);
 }
 
 void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(void *arg),
                         void *arg)
 {
-    s->closing = true;
-    s->done = done;
-    s->done_arg = arg;
+    image_closing_start(&s->closing, done, arg);
     timer_stop(s->loop, &s->sweep);
     image_server_pulls_close(s);
     image_server_node_close(s);
@@ -814,5 +809,5 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     image_server_probe_close(s);
     if (s->scrub)
         scrub_close(s->scrub, on_scrub_closed, s);
-    http_server_close(s->http, grace_ms, on_http_closed, s);
+    image_closing_close_http(&s->closing, s->http, grace_ms);
 }

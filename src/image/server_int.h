@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "codec/url.h"
+#include "image/closing.h"
 #include "image/node_state.h"
 #include "image/prefetch.h"
 #include "image/server.h"
@@ -50,9 +51,7 @@ struct image_server {
     uint64_t n_prefetches, n_prefetches_refused;
     struct scrub *scrub; /* NULL: nothing is looked through */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
-    bool closing, http_closed;
-    void (*done)(void *arg);
-    void *done_arg;
+    struct image_closing closing;
 };
 
 /*

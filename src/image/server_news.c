@@ -45,6 +45,7 @@ const char *image_server_news_apply(struct image_server *s, const struct image_s
     if (!n->is_old)
         return "current";
     bool is_idle = s->n_deploying == 0 && s->n_pulls == 0 && s->n_uploads == 0;
-    bool pulls = image_server_replaced(s, &n->ref, s->opts.prefetches && is_idle && !s->closing);
+    bool pulls = image_server_replaced(
+        s, &n->ref, s->opts.prefetches && is_idle && !image_closing_has_begun(&s->closing));
     return pulls ? "pulling" : "noted";
 }

@@ -321,7 +321,8 @@ static void take_bdm(struct posting *p)
         reply_deploy(p->x, 200, k);
         return;
     }
-    if (r >= 0 && (s->closing || s->n_deploying >= IMAGE_SERVER_DEPLOYS_MAX)) {
+    if (r >= 0 &&
+        (image_closing_has_begun(&s->closing) || s->n_deploying >= IMAGE_SERVER_DEPLOYS_MAX)) {
         image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", "too many deployments at once");
         return;
     }
@@ -523,7 +524,7 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
     if (!image_server_is_field(g.deploy) || !image_server_is_field(g.node) ||
         !image_server_holds(s, &g, req))
         image_server_deny(x);
-    else if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
+    else if (image_closing_has_begun(&s->closing) || s->n_uploads >= IMAGE_SERVER_UPLOADS)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "every upload slot is taken");
     else
         image_server_serve(s, x, req, &q, true);

@@ -134,7 +134,7 @@ void image_server_accept_push(struct image_server *s, struct http_exchange *x,
         image_server_reply_error(x, 400, "RANGE_INVALID", "the query does not say where it begins");
     else if (req->content_length == UINT64_MAX)
         image_server_reply_error(x, 411, "SIZE_INVALID", "the length of the body is not stated");
-    else if (!inbox || s->closing)
+    else if (!inbox || image_closing_has_begun(&s->closing))
         image_server_reply_error(x, 410, "BLOB_UNKNOWN", "nothing waits for it");
     else
         begin(s, x, req, inbox, &g, at);

@@ -84,7 +84,7 @@ static void arm(struct image_server_state *t)
     uint64_t after = due > now ? due - now : 0;
     if (t->is_changed)
         after = MAX(after, (uint64_t)IMAGE_SERVER_STATE_QUIET_MS);
-    if (!s->closing)
+    if (!image_closing_has_begun(&s->closing))
         image_server_state_arm(s, after);
 }
 
@@ -103,7 +103,7 @@ static void on_data(void *arg, struct str chunk)
 static void note_result(struct image_server_state *t, bool failed, struct str reason)
 {
     char why[LOG_QUOTE_MAX];
-    if (failed && !t->has_failed && !t->s->closing)
+    if (failed && !t->has_failed && !image_closing_has_begun(&t->s->closing))
         log_warn("the state of the node's images is not written, trying again",
                  "node=%s status=%d reason=\"%s\"", t->s->node, t->status, log_quote(why, reason));
     if (!failed && t->has_failed)
@@ -182,7 +182,7 @@ static void on_gathered(struct job *j, int r)
     struct image_server *s = t->s;
     struct node_state *f = &t->found;
     t->is_working = false;
-    if (s->closing) {
+    if (image_closing_has_begun(&s->closing)) {
         image_server_finish_close(s);
         return;
     }
@@ -246,7 +246,7 @@ void image_server_state_start(struct image_server *s)
 void image_server_state_measured(struct image_server *s)
 {
     struct image_server_state *t = s->state;
-    if (!t || t->is_changed || s->closing)
+    if (!t || t->is_changed || image_closing_has_begun(&s->closing))
         return;
     t->is_changed = true;
     if (!t->is_working && !t->call)

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "image/closing.h"
 #include "image/layer_child.h"
 #include "io/grpc.h"
 #include "oci/pull.h"
@@ -78,12 +79,11 @@ struct snapshot_server {
     size_t n_walking[SNAPSHOT_WALK_COUNT];  /* threads */
     struct map pulled;                      /* name of an image -> uint64_t, loop time */
     atomic_bool stop;
-    bool closing, http_closed;
-    void (*done)(void *arg);
-    void *done_arg;
+    struct image_closing closing;
 };
 
 static void finish_close(struct snapshot_server *s);
+static void on_http_closed(void *arg);
 static void start_works(struct snapshot_server *s);
 static void start_call(struct snapshot_serving *q);
 static void queue_walk(struct snapshot_serving *q);
@@ -409,7 +409,8 @@ static char *image_to_pull(const struct snapshot_serving *q)
 static void go_on(struct snapshot_serving *q)
 {
     struct snapshot_server *s = q->server;
-    bool may_wait = ++q->n_tries < SNAPSHOT_SERVER_TRIES_MAX && !s->closing;
+    bool may_wait =
+        ++q->n_tries < SNAPSHOT_SERVER_TRIES_MAX && !image_closing_has_begun(&s->closing);
     scoped(free_scoped) char *image =
         may_wait && q->r == SNAPSHOTTER_WANTS_BYTES ? image_to_pull(q) : NULL;
     leave_work(q);
@@ -560,7 +561,7 @@ static void begin(struct grpc_stream *st, void *arg)
                                                 .on_gone = on_gone };
     const struct snapshot_server_method *m = arg;
     struct snapshot_server *s = m->server;
-    if (s->closing || s->n_calls >= SNAPSHOT_SERVER_CALLS_MAX) {
+    if (image_closing_has_begun(&s->closing) || s->n_calls >= SNAPSHOT_SERVER_CALLS_MAX) {
         grpc_stream_end(st, GRPC_UNAVAILABLE, "too many calls at once", NULL);
         return;
     }
@@ -605,6 +606,7 @@ int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapsh
                                    .store = opts->store,
                                    .registry = opts->registry,
                                    .grpc = grpc_server_new(opts->loop) };
+    image_closing_init(&s->closing, on_http_closed, s);
     s->registry.login = &nobody;
     s->registry.no_login = "a snapshotter pulls without any";
     list_init(&s->calls);
@@ -634,28 +636,22 @@ int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapsh
 
 static void finish_close(struct snapshot_server *s)
 {
-    if (!s->http_closed || s->n_calls || s->n_works)
+    if (!image_closing_is_draining(&s->closing) || s->n_calls || s->n_works)
         return;
-    void (*done)(void *) = s->done;
-    void *arg = s->done_arg;
+    struct image_closing closing = s->closing;
     server_free(s);
-    if (done)
-        done(arg);
+    image_closing_end(closing);
 }
 
 static void on_http_closed(void *arg)
 {
-    struct snapshot_server *s = arg;
-    s->http_closed = true;
-    finish_close(s);
+    finish_close(arg);
 }
 
 void snapshot_server_close(struct snapshot_server *s, uint64_t grace_ms, void (*done)(void *arg),
                            void *arg)
 {
-    s->closing = true;
-    s->done = done;
-    s->done_arg = arg;
+    image_closing_start(&s->closing, done, arg);
     atomic_store(&s->stop, true);
-    http_server_close(s->http, grace_ms, on_http_closed, s);
+    image_closing_close_http(&s->closing, s->http, grace_ms);
 }
