@@ -73,7 +73,7 @@ static void on_mismatch(void *arg, const char *why)
     container_foreground_kill();
 }
 
-/* Signals stay blocked after the container: one that came since is for this command. */
+/* Signals stay blocked after the container: a pending one is for this command. */
 static bool must_end(void *arg)
 {
     static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
@@ -292,7 +292,7 @@ static int keep_list(struct image_lazy *z, struct err *err)
 
 /* ---- the end ---- */
 
-/* A program that failed tells nothing of how it starts; one that a person stopped does. */
+/* A program that failed has no valid start list; one that the user stopped does. */
 static bool is_to_keep(const struct image_lazy *z, int status)
 {
     return z->has_list || status == 0 || status == 128 + SIGINT || status == 128 + SIGTERM;

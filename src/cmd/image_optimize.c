@@ -325,7 +325,7 @@ static int run_child(struct optimizer *o, struct arg_list *w, struct image_lease
     return r;
 }
 
-/* A file for each group, told by its first image: what changes in one says nothing of another. */
+/* A file for each group, identified by its first image: a change in one does not affect another. */
 static const char *changes_file(struct optimizer *o, const struct image_optimize_group *g)
 {
     return arena_printf(&o->memory, "%s/changes-%016llx", o->dir,
@@ -740,7 +740,7 @@ static int pass(struct optimizer *o, struct err *err)
         *err = sum.err;
         r = sum.failed;
     }
-    if (r != -ECANCELED && sum.n_done && strcmp(mode, "replace") == 0) { /* tell what moved */
+    if (r != -ECANCELED && sum.n_done && strcmp(mode, "replace") == 0) { /* report moved images */
         struct err why = { 0 };
         int status = look(o, &why);
         if (status < 0 && r >= 0) {
@@ -768,8 +768,8 @@ static void tidy(const struct optimizer *o)
     (void)closedir(dir);
 }
 
-/* Wait; a signal ends that: SIGHUP, one that came during a run as well, to look now. true: one of
- * the others, to end. */
+/* Wait. SIGHUP ends the wait, also one that came during a run, to look now; any other signal ends
+ * the program: true. */
 static bool is_ended(const struct optimizer *o, uint64_t wait_ms)
 {
     struct signalfd_siginfo info;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a container, from the order to make it until nothing of it is left. Every callback
- * moves it or tells the caller; what the caller has stopped only ends.
+ * The life of a container, from container_start() until all of it is removed. Every callback
+ * advances it or notifies the caller; a container that the caller has stopped only ends.
  */
 #include "container/container.h"
 
@@ -150,7 +150,7 @@ static void on_grace(struct timer *t)
 static void end(struct container *c)
 {
     sm_move(&c->sm, CONTAINER_ENDING);
-    if (!c->init) /* it has ended: its last words are being told, in on_init_exit() */
+    if (!c->init) /* it has ended: its last output is delivered, in on_init_exit() */
         return;
     process_signal(c->init, c->grace_ms ? c->stop_signal : SIGKILL);
     if (c->grace_ms)
@@ -193,6 +193,7 @@ static void on_crun_run(struct process *p, int status, void *arg)
     (void)p;
     c->crun = NULL;
     timer_stop(c->h->loop, &c->late);
+    assert(c->h->n_starting > 0);
     c->h->n_starting--;
     c->took.start_us = lap_us(c);
     container_crun_reap(c);

@@ -8,7 +8,7 @@
 
 enum { TAR_SHORT_PATH = 100 };
 
-/* A layer in memory, to tell which layer an entry is from. */
+/* A layer in memory, to find the layer of an entry. */
 struct atoms_span {
     const struct oci_entry *from, *to;
     uint64_t blob, tar;

@@ -311,7 +311,7 @@ static void send_notices(struct image_bdm_send *s)
     }
 }
 
-/* The only place that starts something; after it `s` may be gone. */
+/* The only function that starts requests; `s` may be freed by it. */
 static void step(struct image_bdm_send *s)
 {
     static const struct oci_digest none;
@@ -419,7 +419,7 @@ static bool has_notice(const struct image_bdm_send *s, struct str name)
     return false;
 }
 
-/* What is too much to be told is pulled. */
+/* Tasks of nodes beyond the limit are pulled. */
 static void add_notice(struct image_bdm_send *s, struct image_bdm *b)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_BDM_MAX_BYTES);

@@ -43,7 +43,9 @@ struct image_cache_entry *image_cache_add(struct image_cache *c, const uint8_t *
     struct image_cache_entry *e = xnew(struct image_cache_entry);
     memcpy(e->key, key, SHA256_BYTES);
     e->size = size;
-    (void)map_put(&c->entries, image_cache_key(e->key), e);
+    void *old = map_put(&c->entries, image_cache_key(e->key), e);
+    assert(!old);
+    (void)old;
     return e;
 }
 
@@ -52,15 +54,20 @@ void image_cache_detach(struct image_cache *c, struct image_cache_entry *e)
     if (!list_is_linked(&e->link))
         return;
     list_remove(&e->link);
+    assert(c->n[e->where] > 0);
+    assert(c->bytes[e->where] >= e->size);
     c->bytes[e->where] -= e->size;
     c->n[e->where]--;
-    if (e->pins && image_cache_is_resident(e))
+    if (e->pins && image_cache_is_resident(e)) {
+        assert(c->pinned >= e->size);
         c->pinned -= e->size;
+    }
     e->where = IMAGE_CACHE_NONE;
 }
 
 static void count_in(struct image_cache *c, struct image_cache_entry *e, enum image_cache_list list)
 {
+    assert(e->where == IMAGE_CACHE_NONE && list < IMAGE_CACHE_LISTS);
     e->where = list;
     c->bytes[list] += e->size;
     c->n[list]++;
@@ -95,9 +102,11 @@ void image_cache_put_last(struct image_cache *c, struct image_cache_entry *e,
 
 void image_cache_drop(struct image_cache *c, struct image_cache_entry *e)
 {
+    assert(!e->is_victim);
     image_cache_detach(c, e);
-    (void)map_del(&c->entries, image_cache_key(e->key));
-    free(e);
+    void *entry = map_del(&c->entries, image_cache_key(e->key));
+    assert(entry == e);
+    free(entry);
 }
 
 void image_cache_emit(struct image_cache *c, enum image_cache_op op,
@@ -194,7 +203,7 @@ static struct image_cache_entry *pick(const struct image_cache *c, uint64_t t1, 
     return first && (c->o.best_fit || c->o.holders) ? choose(c, first, need) : first;
 }
 
-/* Pins leave enough room, if everything else goes. */
+/* Whether the pins leave enough room, if everything else is evicted. */
 static bool may_fit(const struct image_cache *c, uint64_t need)
 {
     return need <= c->o.capacity && c->pinned <= c->o.capacity - need;
@@ -207,12 +216,13 @@ static bool may_fit(const struct image_cache *c, uint64_t need)
 static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
 {
     uint64_t used = image_cache_used(c), t1 = c->bytes[IMAGE_CACHE_T1];
+    assert(c->victims.n == 0); /* end_plan() was called */
     c->victims.n = 0;
     if (!may_fit(c, need))
         return false;
     while (used + need > c->o.capacity) {
         struct image_cache_entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
-        assert(e);
+        assert(e && may_leave(e) && used >= e->size);
         e->is_victim = true;
         vec_push(&c->victims, e);
         used -= e->size;
@@ -227,6 +237,7 @@ static void evict_entry(struct image_cache *c, struct image_cache_entry *e)
     enum image_cache_list ghost = e->where == IMAGE_CACHE_T1   ? IMAGE_CACHE_B1
                                   : e->where == IMAGE_CACHE_T2 ? IMAGE_CACHE_B2
                                                                : IMAGE_CACHE_NONE;
+    assert(image_cache_is_resident(e) && !e->pins && !e->is_victim);
     count(&c->stats.evicted, e->size);
     if (e->prefetched)
         count(&c->stats.prefetch_wasted, e->size);
@@ -397,7 +408,7 @@ static enum image_cache_result on_miss(struct image_cache *c, struct image_cache
         return IMAGE_CACHE_IS_BYPASSED;
     }
     if (!c->o.caller_evicts && !may_fit(c, r->size)) {
-        count(&c->stats.refused, r->size); /* before the target moves: no event would tell of it */
+        count(&c->stats.refused, r->size); /* before the target moves: no event would record it */
         return IMAGE_CACHE_IS_REFUSED;
     }
     if (!e || !e->is_expected)

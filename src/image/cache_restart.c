@@ -49,7 +49,7 @@ void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e
     enum image_cache_list list = own_list(c, ev->list);
     if (!makes_sense(c, ev) || (e && e->pins))
         return;
-    if (isfinite(ev->target)) /* more than there is: of a larger cache, whose size is not known */
+    if (isfinite(ev->target)) /* beyond the capacity: of a larger cache, whose size is unknown */
         c->target =
             ev->target > (double)c->o.capacity ? (double)c->o.capacity / 2 : fmax(ev->target, 0);
     if (list == IMAGE_CACHE_NONE) {

@@ -351,7 +351,7 @@ static void each_held(struct image_deploy *d, const struct oci_config *image,
     f(d->opts.store, &d->bdm.config);
 }
 
-/* What the manifest and configuration say, where they came before the BDM; else it is empty. */
+/* The manifest and configuration, if they were received before the BDM; else it is empty. */
 static struct oci_config look_at_image(struct image_deploy *d)
 {
     struct oci_manifest doc;
@@ -382,7 +382,7 @@ static void *run(void *arg)
     uint64_t began_ms = clock_mono_ms();
     fetch_layers(d);
     d->fetch_ms = clock_mono_ms() - began_ms;
-    for (size_t i = 0; d->inbox && i < d->n; i++) /* those whose turn never came */
+    for (size_t i = 0; d->inbox && i < d->n; i++) /* layers that were not started */
         image_inbox_over(d->inbox, &d->layers[i].blob, 0, UINT64_MAX);
     int r = d->err.code < 0 || d->bdm.is_prefetch ? 0 : get_documents(d, &err);
     if (r >= 0 && d->err.code == 0 && !d->bdm.is_prefetch)

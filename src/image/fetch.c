@@ -33,7 +33,8 @@ struct fetching {
     struct image_transfer transfer;
     struct oci_import *import;
     uint64_t delivered; /* bytes that the import has */
-    /* All that had come by then was taken: silence is judged by it, since an import may block. */
+    /* All bytes received until then were processed: silence is measured from it, since an import
+     * may block. */
     uint64_t polled_ms;
     uint64_t began_ms, paced; /* bytes since then; only where they are paced */
     int spool;                /* -1: not made yet */
@@ -402,7 +403,7 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
                                        .at = o->from,
                                        .to = o->to };
     loop_update_now(&g->loop);        /* timers of the request, too, begin now */
-    if (!o->is_pushed && g->f->inbox) /* it is asked for: who pushed it comes too late */
+    if (!o->is_pushed && g->f->inbox) /* it is requested now: a push comes too late */
         image_inbox_over(g->f->inbox, &g->f->blob, begin_of(a), o->to);
     int r = o->is_pushed                           ? start_push(a, &err)
             : g->f->sources[o->source].is_registry ? start_registry(a, &err)
@@ -489,7 +490,7 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
     return r;
 }
 
-/* 1: it is over, well. 0: once more. */
+/* 1: it has ended with success. 0: try again. */
 static int verify(struct fetching *g, struct err *err)
 {
     uint32_t bad_source;

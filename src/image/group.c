@@ -121,7 +121,7 @@ static bool find_index(const struct image_group_reading *r, struct str diff_id,
         oci_layer_free(layer);
         return false;
     }
-    (void)utimensat(AT_FDCWD, path, NULL, 0); /* in use: who removes old ones leaves it */
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* mark it as used: old ones are removed */
     *ret = layer;
     return true;
 }
@@ -146,7 +146,7 @@ static bool is_of_image(int r)
            r == -ENOENT || r == -ENOMEM;
 }
 
-/* Else the next plan from indexes would have images whose content cannot be read. */
+/* Otherwise the next plan from indexes would have images whose content cannot be read. */
 static void drop_index(const struct image_group_reading *r, struct str diff_id)
 {
     scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);

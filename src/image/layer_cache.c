@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layers of a node store as a cache. The cache's lock is taken before the store's, never while
- * that is held. A layer is deleted first and leaves the lists after that: what a crash leaves in
- * between is a layer that the next opening finds to be gone.
+ * that is held. A layer is deleted first and removed from the lists after that: after a crash in
+ * between, the next opening finds that the layer is missing.
  *
- * What is in use stands in the names and manifests of the store. Making room reads all of them, for
- * the whole and again for each layer that goes, and meanwhile holds `room` alone, so that uses and
- * uploads go on.
+ * Layers in use are found in the names and manifests of the store. Making room reads all of them,
+ * once and again for each evicted layer, and only holds `room` meanwhile, so that uses and uploads
+ * continue.
  */
 #include "image/layer_cache.h"
 
@@ -30,7 +30,7 @@ struct layer_cache {
     pthread_mutex_t mutex; /* of what follows */
     struct image_cache *cache;
     struct image_cache_journal *journal; /* NULL while it is read */
-    bool has_failed;                     /* to write the journal, and said so */
+    bool has_failed;                     /* to write the journal, and this was logged */
     pthread_mutex_t summary_mutex;       /* of what follows; held for a moment only */
     struct layer_cache_summary summary;
 };
@@ -108,7 +108,7 @@ static struct image_cache *new_cache(enum image_cache_policy policy, uint64_t qu
         .arg = events_to });
 }
 
-/* ---- what the store tells ---- */
+/* ---- events of the store ---- */
 
 static int on_open(void *arg, struct oci_store *s, struct err *err)
 {
@@ -124,7 +124,7 @@ static int on_open(void *arg, struct oci_store *s, struct err *err)
     if (r < 0)
         return r;
     if (state == IMAGE_CACHE_JOURNAL_ABSENT && image_cache_used(c->cache) == 0) {
-        image_cache_free(c->cache); /* nothing is lost: a new store, whose target is 0 */
+        image_cache_free(c->cache); /* no data is lost: a new store, whose target is 0 */
         c->cache = new_cache(c->policy, oci_store_quota(s), c);
     }
     if (state == IMAGE_CACHE_JOURNAL_DAMAGED)
@@ -193,8 +193,8 @@ static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t
     }
 }
 
-/* 1: so many bytes are free now. 0: it stays, or was gone already. The mutex is released meanwhile.
- */
+/* 1: that number of bytes was freed. 0: it stays, or was removed already. The mutex is released
+ * meanwhile. */
 static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct oci_digest *d,
                       struct err *err)
 {

@@ -316,7 +316,7 @@ int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_a
         return r;
     }
     (void)pthread_join(feeder, NULL);
-    if (f.r < 0 && !c.is_gone) { /* what the child said of half a blob explains nothing */
+    if (f.r < 0 && !c.is_gone) { /* the child's error for half a blob is not the cause */
         if (err)
             *err = f.err;
         return f.r;

@@ -41,7 +41,7 @@ struct lazy_fetch_item {
     bool is_first;    /* of the start */
     bool is_wanted;   /* something waits in an open of it */
     bool is_local;    /* the store says that it has it; nothing has compared that */
-    bool is_refused;  /* for good, and that was told */
+    bool is_refused;  /* for good, and this was reported */
     bool is_hopeless; /* it cannot be fetched, and is not here */
     bool is_alone;    /* a request for it alone failed: it stays alone */
 };
@@ -182,8 +182,8 @@ static int error_for_opens(int r)
                : 0;
 }
 
-/* A file of this request did not come: it keeps no other one back. Those that wait for it go on
- * waiting while the other lane asks for it. */
+/* A file of this request was not received: it does not delay other files. Opens of it continue to
+ * wait while the other lane requests it. */
 static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint32_t file, int r,
                     const struct err *err)
 {
@@ -203,6 +203,7 @@ static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint
         if (is_over && it->state != STATE_AWAY)
             item_move(it, STATE_AWAY);
         it->is_wanted &= !was_wanted;
+        assert(f->n_wanted >= was_wanted);
         f->n_wanted -= was_wanted;
         if (it->is_first && !f->first_err.code)
             f->first_err = *err;

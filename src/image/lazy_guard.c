@@ -126,7 +126,7 @@ static void reply_kernel(void *arg, struct str head, struct str data)
     (void)arg;
     const struct iovec parts[] = { { (void *)(uintptr_t)head.p, head.n },
                                    { (void *)(uintptr_t)data.p, data.n } };
-    (void)writev(FD_FUSE, parts, data.n ? 2 : 1); /* ENOENT: who asked is gone */
+    (void)writev(FD_FUSE, parts, data.n ? 2 : 1); /* ENOENT: the caller was interrupted */
 }
 
 static bool want(void *arg, uint32_t file)
@@ -145,7 +145,7 @@ static int read_source(void *arg, uint32_t source, uint64_t at, void *to, size_t
     return got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
 }
 
-/* The other side hears that its messages count no more. */
+/* The other side must detect that its messages are ignored. */
 static void become_orphan(struct guardian *g)
 {
     g->is_orphan = true;
@@ -284,7 +284,7 @@ int lazy_guard_main(int argc, char **argv)
     r = r < 0 ? r : confine(&up.in_force, NULL);
     r = r < 0 ? r : send_message(FD_SOCKET, &up, -1, 0);
     r = r < 0 ? r : serve(g);
-    _exit(r < 0); /* at once: whoever unmounts may wait */
+    _exit(r < 0); /* at once: a process may wait in umount */
 }
 
 /* ---- this process ---- */

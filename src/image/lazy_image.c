@@ -174,8 +174,8 @@ static bool note(char **reported, const char *why)
     return true;
 }
 
-/* Whose registry or link is away keeps other starts, which may have another one, from fetching no
- * longer. */
+/* A start whose registry or link is down must not prevent other starts, which may have another one,
+ * from fetching. */
 static void report_failure(void *arg, const char *why)
 {
     struct lazy_image *l = arg;
@@ -263,7 +263,7 @@ static int find_contents(struct lazy_image *l, struct err *err)
     if (oci_contents_new(l->reader, layer_rights_is_public, &l->contents, NULL) < 0)
         l->contents = NULL; /* all is fetched */
     if (lazy_status_new(l->reader, &row, &l->status, NULL) < 0)
-        l->status = NULL; /* nobody sees it */
+        l->status = NULL; /* no status file */
     return 0;
 }
 
@@ -427,7 +427,7 @@ size_t lazy_image_finish(struct lazy_image *l)
 void lazy_image_stop(struct lazy_image *l)
 {
     atomic_store(&l->stop, true);
-    lazy_prover_stop(l->prover); /* its thread uses what fetches, whose threads use it */
+    lazy_prover_stop(l->prover); /* its thread uses l->fetch, whose threads use it */
     lazy_fetch_free(l->fetch);
     l->fetch = NULL;
     give_turn(l);

@@ -147,7 +147,7 @@ static int ask(const struct lazy_layers_opts *o, const char *dir, struct err *er
     return r < 0 ? r : 0;
 }
 
-/* The layers lie on the disk once more until that process has taken them. */
+/* The layers are on the disk twice until that process has stored them. */
 static int hand_over(const struct lazy_layers_opts *o, struct err *err)
 {
     static const char name[] = "handed";
@@ -216,7 +216,7 @@ int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
         if (r >= 0)
             return 0;
         bool is_over = lazy_fetch_is_over(o->fetch) || lazy_prover_is_finishing(o->prover);
-        if (is_over && r != E_DIGEST) /* the end hides no lie */
+        if (is_over && r != E_DIGEST) /* wrong data is reported even at the end */
             return err_set(err, -ECANCELED, "it ends");
         if (r == E_DIGEST || !may_pass(r))
             return err_set(err, r, "%s%s", err_text(&why),

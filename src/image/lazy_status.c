@@ -110,7 +110,7 @@ static int write_line(const struct lazy_status *t)
     return buf_ok(&line) ? sys_pwrite_all(t->fd, line.p, line.n, 0) : line.failed;
 }
 
-/* Locked from birth for whoever reads: it has its name only then. */
+/* Readers must always find it locked: it gets its name only then. */
 static int make(struct lazy_status *t, const char *dir, struct err *err)
 {
     t->path = xasprintf("%s/" MARK "%016llx", dir, (unsigned long long)sys_random_u64());

@@ -33,7 +33,7 @@ static int by_prefix(const void *a, const void *b)
     return memcmp(a, b, NODE_STATE_PREFIX_BYTES);
 }
 
-/* What was added behind `from`: ascending, none twice. */
+/* The values added after `from`: ascending, distinct. */
 static void put_in_order(struct buf *to, size_t from)
 {
     size_t count = (to->n - from) / NODE_STATE_PREFIX_BYTES;

@@ -17,7 +17,7 @@ struct prover {
     const struct image_refactoring *r;
     size_t image;
     const struct oci_tree *before, *after;
-    struct map allowed; /* path -> struct allowed; of what lies in shared layers */
+    struct map allowed; /* path -> struct allowed; of paths in shared layers */
     struct map linked;  /* paths of linked content of this image -> its atom */
     struct arena memory;
 };
@@ -73,8 +73,8 @@ static bool is_expected_time(const struct prover *p, const struct image_change *
     return a && !a->time->is_exact && e->mtime_s == a->time->s && e->mtime_ns == a->time->ns;
 }
 
-/* The content of a link of this image, whose rights is_linked() compares, or a directory on the way
- * to it. */
+/* The content of a link of this image, whose rights is_linked() compares, or a directory above it.
+ */
 static bool is_linked_content(const struct prover *p, const struct oci_node *node)
 {
     static const struct oci_entry plain = { .mode = 0755 };

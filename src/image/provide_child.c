@@ -61,7 +61,7 @@ static void answer(struct provide_child *c, const struct json *message)
     (void)buf_add_char(&line, '\n');
     (void)pthread_mutex_lock(&c->write);
     if (buf_ok(&line))
-        (void)sys_write_all(STDOUT_FILENO, line.p, line.n); /* if no one reads, we are killed */
+        (void)sys_write_all(STDOUT_FILENO, line.p, line.n); /* without a reader we are killed */
     (void)pthread_mutex_unlock(&c->write);
 }
 

@@ -290,7 +290,7 @@ static int send_blob(struct publisher *p, size_t image, const struct oci_descrip
     return 0;
 }
 
-/* An image of ours: its source, where it changes nothing, goes the way of every other image. */
+/* An image of this program: its source, if it is unchanged, is published like any other image. */
 static bool is_new(const struct publisher *p, size_t image)
 {
     return !p->targets[image].is_left && !p->r->images[image].is_kept;

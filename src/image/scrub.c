@@ -15,7 +15,7 @@
 enum {
     DAY_MS = 24 * 3600 * 1000,
     NICE = 19,
-    /* linux/ioprio.h: this thread, when no one else wants the disk. */
+    /* linux/ioprio.h: this thread, when no other thread uses the disk. */
     IOPRIO_THREAD = 1,
     IOPRIO_IDLE = 3 << 13,
     CURSOR_MAX = 256,
@@ -74,7 +74,7 @@ static void log_summary(const struct scrub *s)
              f->n_repaired);
 }
 
-/* The first behind the cursor, else the first of all. false: there is none. */
+/* The first after the cursor, else the first of all. false: there is none. */
 static bool next_layer(struct scrub *s, struct oci_digest *ret, struct err *err)
 {
     scoped(free_scoped) struct oci_store_layer *all = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests: who may, what is found, and the answer. Files are touched by jobs alone. */
+/* Requests: authorisation, lookup, and the answer. Only jobs access files. */
 #include "image/server_int.h"
 
 #include "base/clock.h"
@@ -13,6 +13,7 @@
 #include "image/scrub.h"
 #include "oci/file_parcel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ static void stop_waiting_to_pack(struct image_server_serving *g)
     if (!list_is_linked(&g->packing))
         return;
     list_remove(&g->packing);
+    assert(g->s->n_packing_waiting > 0);
     g->s->n_packing_waiting--;
 }
 
@@ -54,6 +56,9 @@ static void serving_free(struct image_server_serving *g)
     image_server_unwait(g);
     stop_waiting_to_pack(g);
     list_remove(&g->node);
+    assert(!g->x && !g->is_working && s->n_requests > 0);
+    assert(s->n_uploads >= g->is_upload && s->n_packing >= g->is_packing);
+    assert(s->n_asking >= g->is_asking && s->n_answer_bytes >= g->n_answer);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
     s->n_packing -= g->is_packing;
@@ -213,7 +218,7 @@ static void next_piece(struct image_server_serving *g);
 
 /* ---- several ranges ---- */
 
-/* What comes before the i-th range; with i the number of ranges what ends them. */
+/* The bytes before the i-th range; with i the number of ranges, the end of the body. */
 static void add_between(const struct image_server_serving *g, size_t i, struct buf *to)
 {
     if (i == g->several->n)
@@ -234,7 +239,7 @@ static uint64_t several_bytes(const struct image_server_serving *g)
     return n + text.n;
 }
 
-/* What comes between ranges; false: it was the end of the body. */
+/* The bytes between ranges; false: it was the end of the body. */
 static bool begin_range(struct image_server_serving *g)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
@@ -345,6 +350,7 @@ static void on_piece(struct job *j, int r)
         http_abort(g->x);
         return;
     }
+    assert(g->piece_n <= g->to - g->at);
     g->at += g->piece_n;
     g->s->n_bytes += g->piece_n;
     g->is_full = !http_write(g->x, str_n(g->piece, g->piece_n));
@@ -487,6 +493,7 @@ static bool is_answering_much(const struct image_server *s)
 
 static void pack(struct image_server_serving *g)
 {
+    assert(!g->is_packing && !list_is_linked(&g->packing));
     g->is_packing = true;
     g->s->n_packing++;
     image_server_find(g);
@@ -515,6 +522,7 @@ static void wait_to_pack(struct image_server_serving *g)
         refuse_packing(g->x);
         return;
     }
+    assert(!list_is_linked(&g->packing) && !g->is_working);
     list_push_back(&s->packing, &g->packing);
     s->n_packing_waiting++;
     pack_next(s);
@@ -691,6 +699,10 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
 static void server_free(struct image_server *s)
 {
     timer_stop(s->loop, &s->sweep);
+    assert(list_is_empty(&s->requests) && list_is_empty(&s->pulls));
+    assert(s->n_requests == 0 && s->n_pulls == 0 && s->n_running == 0);
+    assert(s->n_asking == 0 && s->n_packing == 0 && s->n_packing_waiting == 0);
+    assert(s->n_answer_bytes == 0 && s->n_uploads == 0);
     mirror_free(s->mirror);
     map_each (e, &s->checked)
         free(e->value);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * News of an image: its tag stands for something else now (an optimizer has replaced it), or for
- * nothing. Layers that no image has any more leave the cache first. Where the store has the image
- * as it was, the tag is compared with the registry's at the next request; and a node that
- * prefetches and has nothing else to do pulls it at once, so that it is there before it is asked
- * for.
+ * News of an image: its tag was moved (an optimizer has replaced the image), or deleted. Layers
+ * that no image has any more are evicted first. If the store has the old image, the tag is compared
+ * with the registry's at the next request; a node that prefetches and is idle pulls it at once, so
+ * that it is present before it is requested.
  */
 #include "base/log.h"
 #include "image/layer_cache.h"

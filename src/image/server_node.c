@@ -12,6 +12,7 @@
 #include "image/deploy.h"
 #include "io/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 
@@ -31,11 +32,11 @@ struct node_strikes {
 
 enum posting_kind { POSTING_BDM, POSTING_META, POSTING_CACHE, POSTING_NEWS };
 
-/* A request whose body is read, or whose answer a job makes. */
+/* A request whose body is being read, or whose answer a job makes. */
 struct posting {
     struct list node;
     struct image_server *s;
-    struct http_exchange *x; /* NULL: the client is gone */
+    struct http_exchange *x; /* NULL: the client has disconnected */
     enum posting_kind kind;
     struct oci_digest digest; /* of the body, as the token says */
     struct buf body, answer;
@@ -117,6 +118,7 @@ static void strike(struct image_server *s, struct str node)
 static void drop_deploy(struct node_deploy *k)
 {
     list_remove(&k->node);
+    assert(k->s->n_deploys > 0);
     k->s->n_deploys--;
     image_deploy_free(k->d);
     free(k);
@@ -192,6 +194,7 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
         measure(s, d);
     image_server_state_changed(s);
     s->seq++;
+    assert(s->n_deploying > 0 && s->n_deploying <= s->n_deploys);
     s->n_deploying--;
     log_deployed(d, r);
     drop_old(s);
@@ -343,6 +346,7 @@ static void posting_free(struct posting *p)
     list_remove(&p->node);
     buf_fini(&p->body);
     buf_fini(&p->answer);
+    assert(s->n_postings > 0);
     s->n_postings--;
     free(p);
     image_server_finish_close(s);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers that this node pushes to others, as their deployments say: in the order of their
- * priorities, in the upload slots that other nodes' requests for layers have too.
+ * Pushes layers to other nodes, as their deployments request: in the order of their priorities, in
+ * the upload slots that are shared with requests of other nodes for layers.
  *
  *     WAITING --slot--> FINDING --stored--> ASKING --100--> SENDING --> ENDING --> (over), or
  *        ^                                     '-------------------------^ |
  *        '--------------------------- RESTING <----------------------------'  503, or the
  *                                        connection broke; 409: continue at the offset it names
  *
- * The only address that is connected to is the binding node's of the BDM, whose digest the token of
- * its sender covers. Nothing of a layer is sent before the node says 100, so that a refusal costs
- * none of it.
+ * It only connects to the binding node of the BDM, whose digest the token of its sender covers. No
+ * data of a layer is sent before the node answers 100, so that a refusal costs nothing.
  */
 #include "image/server_int.h"
 
@@ -95,6 +94,7 @@ struct server_outbox_parcel {
 static void box_free(struct outbox_box *b)
 {
     list_remove(&b->node);
+    assert(b->n == 0 && b->n_active == 0 && b->s->n_boxes > 0);
     b->s->n_boxes--;
     if (b->client)
         http_client_close(b->client);
@@ -108,6 +108,7 @@ static void parcel_free(struct server_outbox_parcel *p)
     struct outbox_box *b = p->box;
     timer_stop(b->s->loop, &p->timer);
     list_remove(&p->node);
+    assert(!p->is_working && !p->call && !p->is_held && b->s->n_parcels > 0 && b->n > 0);
     b->s->n_parcels--;
     buf_fini(&p->answer);
     free(p->token);
@@ -127,6 +128,7 @@ static void release(struct server_outbox_parcel *p)
     p->found = (struct mirror_found){ .fd = -1 };
     free(p->piece);
     p->piece = NULL;
+    assert(p->box->n_active > 0 && s->n_uploads > 0);
     p->box->n_active--;
     s->n_uploads--;
 }
@@ -259,6 +261,7 @@ static void on_piece(struct job *j, int r)
         http_call_cancel(p->call);
         return;
     }
+    assert(p->piece_n <= p->to - p->read_at);
     p->read_at += p->piece_n;
     p->box->s->n_bytes += p->piece_n;
     p->is_full = !http_call_write(p->call, str_n(p->piece, p->piece_n));
@@ -456,7 +459,7 @@ static bool is_ours(const struct image_server *s, const struct image_bdm_task *t
            str_is(t->source.name, s->node);
 }
 
-/* Behind those that are as urgent. */
+/* After those with the same priority. */
 static void add(struct outbox_box *b, const struct image_bdm_task *t)
 {
     struct image_server *s = b->s;

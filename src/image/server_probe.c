@@ -29,7 +29,7 @@ struct probed_peer {
 
 struct image_server_prober {
     struct image_server *s;
-    struct probed_peer peers[IMAGE_SERVER_PEERS_MAX]; /* the last told at the end */
+    struct probed_peer peers[IMAGE_SERVER_PEERS_MAX]; /* the last reported one at the end */
     size_t n_peers;
     struct timer timer;
     struct tls_ctx *tls;                   /* ours, where none was given; NULL: not made yet */
@@ -228,7 +228,7 @@ void image_server_probe_start(struct image_server *s)
         timer_start(s->loop, &b->timer, 0, on_probe_timer);
 }
 
-/* While it is busy the round can wait; what comes meanwhile is one round. */
+/* The round can wait while the server is busy; further requests are part of the same round. */
 void image_server_probe_soon(struct image_server *s)
 {
     struct image_server_prober *b = s->prober;

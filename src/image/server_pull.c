@@ -51,7 +51,7 @@ struct image_pull {
     struct post news, end;
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
-    uint64_t n_bytes, ms;                   /* that came from the registry */
+    uint64_t n_bytes, ms;                   /* received from the registry */
     struct oci_digest pulled;               /* its manifest; zeroed: it failed */
     struct pulled_document index, manifest; /* text NULL: not known, or there is none */
     bool lacks_blobs; /* the store will not have the blobs that the manifest names */
@@ -172,7 +172,7 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
     return 0;
 }
 
-/* Layers that came for a tenant alone become public if the registry gives them to the server. */
+/* Layers that were pulled for a tenant become public if the registry gives them to the server. */
 static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
 {
     struct image_pull *p = arg;
@@ -232,6 +232,7 @@ static void *pull_thread(void *arg)
 static void pull_free(struct image_pull *p)
 {
     list_remove(&p->node);
+    assert(p->s->n_pulls > 0 && list_is_empty(&p->waiting));
     p->s->n_pulls--;
     (void)pthread_mutex_destroy(&p->mutex);
     free(p->index.text);
@@ -348,6 +349,7 @@ static void start_thread(struct image_pull *p)
         return;
     }
     sm_move(&p->sm, PULL_RUNNING);
+    assert(p->s->n_running < IMAGE_SERVER_PULLS_MAX);
     p->s->n_running++;
     loop_hold(p->s->loop);
 }

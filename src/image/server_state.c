@@ -2,13 +2,13 @@
 /*
  * The node's NodeImageState, written to the API of a cluster:
  *
- *     timer -> gather (a worker thread looks at the store) -> changed: the whole object, applied
- *                                                          -> else: the part that ages, merged
+ *     timer -> gather (a worker thread reads the store) -> changed: the whole object, applied
+ *                                                       -> else: the part that ages, merged
  *
- * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but IMAGE_SERVER_STATE_GAP_MS after the
- * last writing at the earliest; what a deployment fetches is a change once that has gone on for
- * IMAGE_SERVER_STATE_INCOMING_MS, since its end soon follows otherwise. Without one the object is
- * renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers give up a node that is silent. One
+ * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but at the earliest
+ * IMAGE_SERVER_STATE_GAP_MS after the last write. The layers that a deployment fetches are a change
+ * after IMAGE_SERVER_STATE_INCOMING_MS, since most deployments end before. Without a change the
+ * object is renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers drop a node that is silent. One
  * request at a time.
  */
 #include "image/server_int.h"
@@ -33,7 +33,7 @@ struct image_server_state {
     uint64_t prefixes_sum, sum;
     uint64_t generation;
     int status, r;
-    struct err why; /* of r, or what came of the last writing */
+    struct err why; /* of r, or of the last write */
     struct buf prefixes, unsendable, arriving, answer;
     struct node_state found; /* by the job */
 };

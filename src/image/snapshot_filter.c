@@ -60,7 +60,7 @@ static struct str read_run(struct filter_reader *r, bool (*is)(char c))
     return run;
 }
 
-/* "...", of whose escapes only \" and \\ are known: containerd writes no others for names. */
+/* "...", with the escapes \" and \\ only: containerd writes no others for names. */
 static int read_quoted(struct filter_reader *r, struct str *ret, struct err *err)
 {
     size_t end = 1, n = 0;

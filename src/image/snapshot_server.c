@@ -39,7 +39,7 @@ enum snapshot_walk { SNAPSHOT_WALK_READ, SNAPSHOT_WALK_REMOVE, SNAPSHOT_WALK_COU
 struct snapshot_serving {
     struct list node; /* of server->calls */
     struct snapshot_server *server;
-    struct grpc_stream *st; /* NULL: the client has gone */
+    struct grpc_stream *st; /* NULL: the client has disconnected */
     enum snapshot_method method;
     struct snapshot_call call;
     bool has_call;
@@ -57,7 +57,7 @@ struct snapshot_serving {
     unsigned n_tries;
 };
 
-struct snapshot_server_method { /* what begin() is told */
+struct snapshot_server_method { /* argument of begin() */
     struct snapshot_server *server;
     enum snapshot_method method;
 };
@@ -166,6 +166,7 @@ static void work_free(struct snapshot_work *w)
     if (!w->image && w->is_done && w->r >= 0)
         snapshotter_unpin(w->server->snapshotter, &w->layer);
     list_remove(&w->node);
+    assert(!w->is_running && w->n_calls == 0 && w->server->n_works > 0);
     w->server->n_works--;
     free(w->image);
     free(w);
@@ -173,6 +174,7 @@ static void work_free(struct snapshot_work *w)
 
 static void work_drop(struct snapshot_work *w)
 {
+    assert(w->n_calls > 0);
     if (--w->n_calls == 0 && !w->is_running)
         work_free(w);
 }
@@ -212,7 +214,7 @@ static void log_end(const struct snapshot_work *w)
         log_info("layer unpacked", "layer=%s", digest);
 }
 
-/* Ended, or it could not begin: the calls go on. They hold it until they have run. */
+/* It has ended, or could not begin: its calls continue. They hold it until they have run. */
 static void end_work(struct snapshot_work *w)
 {
     struct snapshot_server *s = w->server;
@@ -306,7 +308,7 @@ static struct snapshot_work *find_work(struct snapshot_server *s, const char *im
     return NULL;
 }
 
-/* The call goes on when it has ended. image NULL: the layer that the call asked for. */
+/* The call continues when the work has ended. image NULL: the layer that the call asked for. */
 static void wait_for(struct snapshot_serving *q, const char *image)
 {
     struct snapshot_server *s = q->server;
@@ -347,6 +349,7 @@ static void serving_free(struct snapshot_serving *q)
         snapshot_call_fini(&q->call);
     buf_fini(&q->answer);
     list_remove(&q->node);
+    assert(!q->st && !q->is_running && !q->work && s->n_calls > 0);
     s->n_calls--;
     free(q);
     finish_close(s);
@@ -479,6 +482,7 @@ static void on_walk_end(struct post *post)
     struct snapshot_serving *q = container_of(post, struct snapshot_serving, walk_end);
     struct snapshot_server *s = q->server;
     enum snapshot_walk kind = walk_of(q);
+    assert(s->n_walking[kind] > 0);
     s->n_walking[kind]--;
     loop_release(s->loop);
     start_walks(s, kind);
@@ -597,8 +601,8 @@ static void server_free(struct snapshot_server *s)
 int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapshot_server **ret,
                           struct err *err)
 {
-    /* The author of an image may say which one is pulled, and what a pull brings is for everybody:
-     * so it must be what everybody can have. */
+    /* The author of an image may choose which image is pulled, and pulled layers are public: so the
+     * pull must only get public data. */
     static const struct oci_login nobody = { 0 };
     struct snapshot_server *s = xnew(struct snapshot_server);
     *s = (struct snapshot_server){ .loop = opts->loop,

@@ -71,7 +71,7 @@ static int connect_to(const char *root, uint64_t until_ms, struct err *err)
     return take_fd(&fd);
 }
 
-/* 1: sent. 0: the process is gone, or reads nothing. */
+/* 1: sent. 0: the process has ended, or does not read. */
 static int send_job(struct store_ask_asking *q, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
@@ -188,7 +188,7 @@ static int take_answers(struct store_ask_asking *q, struct arena *a, struct json
         struct json *result;
         r = take_line(q, line, &passing, &result, err);
         arena_fini(&passing);
-        if (r == 1) /* once more, to be kept */
+        if (r == 1) /* parse it again, into the arena of the caller */
             r = take_line(q, line, a, ret, err);
         if (r != 0)
             return r < 0 ? r : STORE_ASKED_DONE;
@@ -196,7 +196,7 @@ static int take_answers(struct store_ask_asking *q, struct arena *a, struct json
     }
 }
 
-/* q: what it is to tell, and until when. */
+/* q: how to report events, and the time limit. */
 static int ask(const char *root, const struct store_job *job, uint64_t taken_ms,
                struct store_ask_asking *q, struct arena *a, struct json **ret, struct err *err)
 {

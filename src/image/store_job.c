@@ -197,7 +197,7 @@ static bool is_by_digest(struct str word, const struct oci_store_image *image)
            (str_has_prefix(hex, word) || str_has_prefix(all, word));
 }
 
-/* An image that was found by its digest is changed as long as its name stands for it. */
+/* An image that was found by its digest is changed only while its name refers to it. */
 struct named {
     struct oci_store_image image;
     bool is_by_digest;
@@ -252,7 +252,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
         if (r >= 0)
             images[n].is_by_digest = is_by_digest(job->images[i], &images[n].image);
         if (r >= 0 && is_again && images[n].is_by_digest)
-            unclear = &job->images[i]; /* perhaps another name than the one that is gone */
+            unclear = &job->images[i]; /* perhaps another name than the one that was removed */
         else if (r >= 0)
             n++;
         else if (r == -ENOENT && is_again)
@@ -541,7 +541,7 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     send_progress(p, layers, n, has_ended ? changed : NULL);
 }
 
-/* What a command pulls is for all who may use the store. */
+/* Images that a command pulls are for all users of the store. */
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     const struct store_job_pulling *p = arg;
@@ -785,7 +785,7 @@ static int mount(struct oci_store *s, const struct store_job *job,
     if (r < 0)
         return r;
     r = prepare(s, job, &image, a, &why);
-    if (watch->stop && atomic_load(watch->stop)) /* the command has gone, and with it the mount */
+    if (watch->stop && atomic_load(watch->stop)) /* the command has ended, and with it the mount */
         r = err_set(&why, -ECANCELED, "the mount was canceled");
     if (r < 0 && r != E_UNSUPPORTED) {
         (void)oci_store_lease_drop(s, job->lease, NULL);

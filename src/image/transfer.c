@@ -94,7 +94,8 @@ static uint32_t source_of(const struct image_transfer_part *p)
     return p->plan.choices[p->choice];
 }
 
-/* The next choice that is not out; all were tried: once more where one was busy, else failure. */
+/* The next choice that is not excluded; after all were tried: again if one was busy, else failure.
+ */
 static void next_choice(struct image_transfer *t, struct image_transfer_part *p, uint64_t now_ms)
 {
     p->tries = 0;
@@ -375,8 +376,8 @@ static uint32_t only_sender(const struct image_transfer *t)
     return found;
 }
 
-/* A registry that sent wrong bytes once: a cache before it may have, and others behind its name
- * have not. false: there is none. */
+/* A registry that sent wrong bytes once: an intermediate cache may have caused it, and other
+ * servers of its name may have the right bytes. false: there is none. */
 static bool registry_again(struct image_transfer *t, uint64_t now_ms)
 {
     struct image_transfer_piece whole = { .to = t->size, .n_choices = 1 };
@@ -405,7 +406,7 @@ static void next_single(struct image_transfer *t, uint64_t now_ms)
     }
     struct image_transfer_piece whole = { .to = t->size };
     whole.choices[whole.n_choices++] = t->all[t->next_all++];
-    /* If that one is gone: those after it, and the last resort of all in any case. */
+    /* If that one is excluded: those after it, and the last resort of all in any case. */
     for (size_t i = t->next_all; i < t->n_all && whole.n_choices < IMAGE_TRANSFER_CHOICES_MAX; i++)
         if (!t->is_out[t->all[i]])
             whole.choices[whole.n_choices++] = t->all[i];

@@ -13,7 +13,7 @@ enum {
     LEVEL_LARGE = 9,
     SMALL_BYTES = 64 << 20,
     WINDOW_LOG_MIN = 17,
-    WINDOW_LOG_MAX = 28, /* bases and files of a parcel lie within it */
+    WINDOW_LOG_MAX = 28, /* bases and files of a parcel are within it */
 };
 _Static_assert(2 * (uint64_t)OCI_PARCEL_BYTES_MAX <= (uint64_t)1 << WINDOW_LOG_MAX,
                "the window reaches the first byte of the bases");

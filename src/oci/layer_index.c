@@ -515,7 +515,7 @@ static int read_whiteouts(struct body *b, size_t n, struct oci_layer *layer, str
     return 0;
 }
 
-/* The parts of an index with this magic: its body as it lies there, and its digests. */
+/* The parts of an index with this magic: its packed body, and its digests. */
 static int open_index(struct str bytes, const char *magic, struct layer_index_header *h,
                       struct str *ret_body, struct str *ret_digests, struct err *err)
 {

@@ -18,7 +18,7 @@ struct lookup_kept {
     struct list node; /* of by_use, the last used at the end */
     struct oci_digest digest, manifest, config;
     size_t n, n_manifest, n_config;
-    struct oci_lookup_layer layers[]; /* behind them the texts of manifest and configuration */
+    struct oci_lookup_layer layers[]; /* followed by the texts of manifest and configuration */
 };
 
 /* A reference as one login sees it. */
@@ -45,7 +45,7 @@ struct lookup_flight {
     struct oci_registry *registry;
     struct oci_request *request; /* NULL: none is under way */
     char *scope;
-    struct oci_digest top, asked; /* what the name stands for; what is asked for by digest now */
+    struct oci_digest top, asked; /* the digest of the name; the digest that is requested now */
     bool has_asked, is_inner;     /* inner: the manifest is one of an index */
     struct arena arena;
     struct oci_digest manifest_digest;
@@ -70,7 +70,7 @@ struct oci_lookup {
     struct list due;             /* struct lookup_name */
     struct list answering;       /* struct oci_lookup_call, in on_turn() */
     struct defer turn;
-    bool *is_closed; /* told to on_turn() */
+    bool *is_closed; /* set for on_turn() */
 };
 
 static void fly(struct oci_lookup *l);
@@ -91,6 +91,7 @@ static void kept_free(struct oci_lookup *l, struct lookup_kept *k)
 {
     map_del(&l->kept, key_str(k->digest.bytes));
     list_remove(&k->node);
+    assert(l->kept_bytes >= kept_size(k));
     l->kept_bytes -= kept_size(k);
     free(k);
 }
@@ -116,7 +117,7 @@ static struct oci_lookup_image kept_image(const struct lookup_kept *k)
                                       .config_text = str_n(texts + k->n_manifest, k->n_config) };
 }
 
-/* What the flight found, by what its name stands for. */
+/* The result of the flight, by the digest of its name. */
 static void keep(struct oci_lookup *l, const struct lookup_flight *f,
                  const struct oci_config *config)
 {
@@ -287,6 +288,7 @@ static void on_landed(struct defer *d)
     n->is_told = true;
     n->told_ms = loop_now_ms(l->opts.loop);
     n->flight = NULL;
+    assert(l->n_flying > 0);
     l->n_flying--;
     list_remove(&f->node);
     timer_stop(l->opts.loop, &f->limit);
@@ -485,6 +487,7 @@ static void fly(struct oci_lookup *l)
             continue;
         list_remove(&f->node);
         list_push_back(&l->flying, &f->node);
+        assert(l->n_waiting > 0);
         l->n_waiting--;
         l->n_flying++;
         timer_start(l->opts.loop, &f->limit, l->opts.limit_ms, on_limit);
@@ -552,7 +555,7 @@ struct oci_lookup *oci_lookup_new(const struct oci_lookup_opts *opts)
     return l;
 }
 
-/* What a request that still runs holds goes with its callback. */
+/* The data of a request that still runs is freed with its callback. */
 static void leave(struct lookup_flight *f)
 {
     list_remove(&f->node);

@@ -82,7 +82,7 @@ struct arriving {
     struct oci_pull_layer *l;
     struct oci_import *import;
     uint64_t n, reported, n_tar;
-    bool has_failed; /* to take what came */
+    bool has_failed; /* to keep the received part */
 };
 
 static int on_arrived(void *arg, struct str bytes, struct err *err)
@@ -165,13 +165,13 @@ static bool is_wrong_bytes(int r)
     return r == E_DIGEST || r == E_PARSE || r == E_CORRUPT || r == E_LIMIT;
 }
 
-/* That the origin or the store has too little of the layer is nothing to tell the user. */
+/* That the origin or the store has too little of the layer is not reported to the user. */
 static bool is_fault(int r)
 {
     return r != E_UNSUPPORTED && r != -ENOENT && r != -EEXIST && r != -ECANCELED;
 }
 
-/* r, why: of making the layer, for which n_bytes came. Whether it was made. */
+/* r, why: of making the layer, for which n_bytes were received. Whether it was made. */
 static bool made_from_parts(struct pull *p, struct oci_pull_layer *l, int r, const struct err *why,
                             uint64_t n_bytes, uint64_t n_tar_bytes)
 {
@@ -303,7 +303,7 @@ static bool is_about_image(int r)
 
 /* What a failed attempt says. */
 struct pull_attempt {
-    bool again; /* it began with what an earlier one left, or what came is not the layer */
+    bool again; /* it began with the bytes of an earlier attempt, or the received bytes are wrong */
     bool lacks; /* the origin does not have the layer, or something else */
 };
 
@@ -368,9 +368,10 @@ static void report_again(struct pull *p, const struct oci_pull_layer *l, const c
 }
 
 /*
- * Wrong content is removed, and asked for once more from the start: it may have begun with an
- * earlier attempt's bytes, or a registry may have sent something damaged, of which a cache on the
- * way or another server of that name has the right bytes. What is too large stays so.
+ * Wrong content is removed, and requested once more from the start: it may have begun with the
+ * bytes of an earlier attempt, or a registry may have sent damaged bytes, of which an intermediate
+ * cache or another server of that name may have the right ones. A layer that is too large is not
+ * retried.
  */
 static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, struct err *err)
 {
@@ -575,7 +576,7 @@ static void descriptor_json(struct arena *a, struct json *v, const char *media_t
     json_set_int(a, v, "size", (int64_t)size);
 }
 
-/* The manifest of an image that came without one: its layers are uncompressed tars. */
+/* Make a manifest for an image without one: its layers are uncompressed tars. */
 static int make_manifest(struct pull *p, struct arena *a, struct buf *to, struct err *err)
 {
     const struct oci_config *c = &p->image.config;

@@ -21,13 +21,13 @@ struct pull_chunks_making {
     struct oci_pull_chunks_result *result;
     bool is_estargz;
     struct oci_chunked_place place;
-    struct buf packed; /* the table as it is in the blob, of eStargz with the footer behind it */
+    struct buf packed; /* the table as in the blob, of eStargz followed by the footer */
     struct oci_chunks chunks;
     struct pull_chunks_local *local; /* of each part */
     uint64_t held;                   /* memory of both, of how->tables */
     struct oci_import *import;
     bool asks_many;    /* several ranges in a request */
-    unsigned n_breaks; /* of connections while those came */
+    unsigned n_breaks; /* of connections during these requests */
     int import_r;      /* why the import has ended */
     size_t next;       /* the first part that the import does not have yet, */
     uint64_t at; /* and the next byte of the blob, where its run has begun to come; 0: not yet */

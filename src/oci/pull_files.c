@@ -18,7 +18,7 @@ enum {
     READ_BYTES = 256 << 10,
 };
 
-/* A file that came. */
+/* A file that was received. */
 struct arrived {
     uint64_t at; /* in the temporary file */
 };
@@ -34,7 +34,7 @@ struct pull_files_making {
     struct map wanted;  /* digests of files that are asked for -> their entries */
     struct map arrived; /* digest -> struct arrived */
     struct arena memory;
-    int fd; /* temporary: what came */
+    int fd; /* temporary: the received files */
     uint64_t n_spooled;
     char *piece;
 };
@@ -370,7 +370,7 @@ static int take_delta(struct pull_files_making *m, struct err *err)
 
 /* ---- the tar ---- */
 
-/* From the store, or of what came (from: NULL), at `at` of the temporary file. */
+/* From the store, or received (from: NULL), at `at` of the temporary file. */
 static int copy_file(struct pull_files_making *m, const struct oci_content *from, uint64_t at,
                      uint64_t size, oci_skeleton_sink sink, void *arg, struct err *err)
 {

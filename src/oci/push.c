@@ -192,7 +192,7 @@ static struct str layer_type(const struct push_seen *s)
     return STR("application/vnd.oci.image.layer.v1.tar");
 }
 
-/* The descriptor of a layer's bytes as they lie in the archive. */
+/* The descriptor of a layer's bytes as stored in the archive. */
 static int describe(struct push *p, const struct oci_descriptor *read, struct oci_descriptor *ret,
                     struct err *err)
 {

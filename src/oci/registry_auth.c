@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Getting in. A registry names a token service in its 401; the service gives a token for a scope,
- * to anyone, to a user with a password (GET with Basic), or for a refresh token (POST, RFC 6749
- * section 6). Tokens are kept until they expire. The requests to the service are requests like
- * others, with their own repetitions.
+ * Authentication. A registry names a token service in its 401; the service issues a token for a
+ * scope, anonymously, to a user with a password (GET with Basic), or for a refresh token (POST, RFC
+ * 6749 section 6). Tokens are kept until they expire. The requests to the service are ordinary
+ * requests, with their own retries.
  */
 #include "oci/registry_int.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uploads (distribution-spec 1.1, "Pushing Blobs"). A blob that fits into a chunk goes with one
+ * Uploads (distribution-spec 1.1, "Pushing Blobs"). A blob that fits into a chunk is sent with one
  * PUT; a larger one in chunks, each kept in memory until the registry has it: after a broken
- * connection the registry is asked how far it came, and the rest is sent again.
+ * connection the client asks the registry for its offset, and sends the rest again.
  */
 #include "oci/remote_int.h"
 
@@ -17,7 +17,7 @@ enum { STATUS_CREATED = 201, STATUS_ACCEPTED = 202, STATUS_NOT_FOUND = 404, STAT
 struct upload {
     struct oci_remote *m;
     const struct oci_descriptor *d;
-    char *location; /* where the next part goes */
+    char *location; /* URL for the next part */
     uint64_t at;    /* bytes that the registry has, before the chunk */
     size_t fill;    /* of the chunk */
     bool is_chunked;

@@ -15,7 +15,7 @@
 
 enum { LOOKS_MAX = 3 }; /* at what is changed while it is looked at */
 
-/* What a look has found; 0: nothing, or that was said already. */
+/* The result of a look; 0: nothing, or it was reported already. */
 enum {
     DAMAGED = 1,
     CHANGED = 2, /* it is another one than it was before the look */
@@ -99,7 +99,7 @@ static int look(struct oci_store_check *c, look_cb f, const char *name, struct e
     return r < 0 ? r : 0;
 }
 
-/* Count bytes that were read; wait when they came too fast. */
+/* Count bytes that were read; wait if they were read faster than the limit. */
 static int pace(struct oci_store_check *c, size_t n, struct err *err)
 {
     c->result.n_bytes += n;
@@ -195,7 +195,7 @@ static bool has_tar(const struct store_layer_files *f)
     return f->has_tar || f->has_skeleton;
 }
 
-/* What is kept of it, as it lies there: of a layer without a tar the reader inflates the blob. */
+/* Its data in the stored form: for a layer without a tar the reader inflates the blob. */
 static int read_stored(struct oci_store_check *c, const struct oci_digest *d,
                        const struct store_layer_files *f, struct store_check_reading *x,
                        struct err *why)
@@ -319,7 +319,7 @@ static int drop_rotten(struct oci_store_check *c, struct err *err)
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-/* The bytes of its tar, or of its blob, alone, which no one parses. */
+/* Only the bytes of its tar, or of its blob, which are not parsed. */
 static int hash_layer(struct oci_store_check *c, const struct oci_digest *d,
                       const struct store_layer_files *f, struct err *why)
 {
@@ -337,14 +337,14 @@ struct looking {
     struct store_layer_seen seen;
 };
 
-/* Whether it has other files now, or is gone. */
+/* Whether it has other files now, or was removed. */
 static bool has_changed(struct oci_store_check *c, const struct looking *k)
 {
     struct store_layer_seen now;
     return store_layer_see(c->s, &k->d, &now) >= 0 && !store_layer_seen_same(&now, &k->seen);
 }
 
-/* Whether the index that is kept says what the tar says; written anew where it does not. */
+/* Whether the stored index matches the tar; it is rewritten if not. */
 static int check_index(struct oci_store_check *c, const struct looking *k,
                        const struct oci_layer *layer, struct err *err)
 {
@@ -420,9 +420,9 @@ static int check_skeleton(struct oci_store_check *c, const struct looking *k, st
 }
 
 /*
- * r, or why a layer that could not be read is not damaged: where its bytes are those of its DiffID,
- * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
- * start or was ended; where they cannot be read either, no one knows.
+ * r, or the reason why a layer that could not be read is not damaged: if its bytes match its
+ * DiffID, or the blob that had this DiffID when it was imported, the reader failed, which could not
+ * start or was killed; if the bytes cannot be read either, the state is unknown.
  */
 static int classify_failure(struct oci_store_check *c, const struct looking *k, int r,
                             struct err *why)
@@ -583,7 +583,7 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
         return r;
     hex_format(diff_id->bytes, SHA256_BYTES, name);
     r = store_each_object_of(s, diff_id, check_object, &c, &why);
-    if (r == -ENOENT || r == E_CORRUPT) /* of another form, or it is said of the layer */
+    if (r == -ENOENT || r == E_CORRUPT) /* of another form, or reported for the layer */
         r = 0;
     r = is_passing(r) ? unread(&c, OCI_STORE_DAMAGED_LAYER, name, r, &why, err)
         : r < 0       ? err_set(err, r, "%s", err_text(&why))

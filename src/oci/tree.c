@@ -130,8 +130,8 @@ static int make_parents(struct oci_tree *t, struct oci_node **dir, struct str pa
 }
 
 /*
- * The directory that holds `path`, made where it is missing. *path changes where a link is
- * followed, and then lies in `room`.
+ * The parent directory of `path`, created if it is missing. *path changes if a link is followed,
+ * and then points into `room`.
  */
 static int parent_of(struct oci_tree *t, struct str *path, char *room, struct oci_node **ret,
                      struct err *err)
