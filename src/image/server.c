@@ -36,13 +36,52 @@ static void drop_found(struct image_server_serving *g)
 
 static void pack_next(struct image_server *s);
 
-static void stop_waiting_to_pack(struct image_server_serving *g)
+static const struct sm_state turn_table[] = {
+    [IMAGE_SERVER_TURN_NONE] = { "none", EDGE(IMAGE_SERVER_TURN_RECEIVING) |
+                                             EDGE(IMAGE_SERVER_TURN_QUEUED) |
+                                             EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_RECEIVING] = { "receiving", EDGE(IMAGE_SERVER_TURN_QUEUED) |
+                                                       EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_QUEUED] = { "queued",
+                                   EDGE(IMAGE_SERVER_TURN_PACKING) | EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_PACKING] = { "packing", EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_OVER] = { "over", 0 },
+};
+
+/* NULL: requests in this state are not counted. */
+static size_t *turn_counter(struct image_server *s, unsigned at)
 {
-    if (!list_is_linked(&g->packing))
-        return;
-    list_remove(&g->packing);
-    assert(g->s->n_packing_waiting > 0);
-    g->s->n_packing_waiting--;
+    switch ((enum image_server_turn)at) {
+    case IMAGE_SERVER_TURN_RECEIVING:
+        return &s->n_asking;
+    case IMAGE_SERVER_TURN_QUEUED:
+        return &s->n_packing_waiting;
+    case IMAGE_SERVER_TURN_PACKING:
+        return &s->n_packing;
+    case IMAGE_SERVER_TURN_NONE:
+    case IMAGE_SERVER_TURN_OVER:
+        break;
+    }
+    return NULL;
+}
+
+/* The only place that changes the turn of a request, its counter and its place in the queue. */
+static void move_turn(struct image_server_serving *g, enum image_server_turn to)
+{
+    struct image_server *s = g->s;
+    size_t *from = turn_counter(s, g->turn.at), *next = turn_counter(s, to);
+    assert(list_is_linked(&g->packing) == (g->turn.at == IMAGE_SERVER_TURN_QUEUED));
+    if (list_is_linked(&g->packing))
+        list_remove(&g->packing);
+    if (from) {
+        assert(*from > 0);
+        --*from;
+    }
+    sm_move(&g->turn, to);
+    if (next)
+        ++*next;
+    if (to == IMAGE_SERVER_TURN_QUEUED)
+        list_push_back(&s->packing, &g->packing);
 }
 
 static void serving_free(struct image_server_serving *g)
@@ -54,15 +93,13 @@ static void serving_free(struct image_server_serving *g)
         image_server_probe_soon(s);
     }
     image_server_unwait(g);
-    stop_waiting_to_pack(g);
+    if (g->turn.at != IMAGE_SERVER_TURN_OVER)
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
     list_remove(&g->node);
     assert(!g->x && !g->is_working && s->n_requests > 0);
-    assert(s->n_uploads >= g->is_upload && s->n_packing >= g->is_packing);
-    assert(s->n_asking >= g->is_asking && s->n_answer_bytes >= g->n_answer);
+    assert(s->n_uploads >= g->is_upload && s->n_answer_bytes >= g->n_answer);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
-    s->n_packing -= g->is_packing;
-    s->n_asking -= g->is_asking;
     s->n_answer_bytes -= g->n_answer;
     buf_fini(&g->body);
     drop_found(g);
@@ -413,8 +450,8 @@ static void on_found(struct job *j, int r)
     struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     struct image_server *s = g->s;
     g->is_working = false;
-    s->n_packing -= g->is_packing;
-    g->is_packing = false;
+    if (g->turn.at == IMAGE_SERVER_TURN_PACKING)
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
     if (r < 0)
         g->r = r;
     if (!g->x) {
@@ -493,48 +530,50 @@ static bool is_answering_much(const struct image_server *s)
 
 static void pack(struct image_server_serving *g)
 {
-    assert(!g->is_packing && !list_is_linked(&g->packing));
-    g->is_packing = true;
-    g->s->n_packing++;
+    move_turn(g, IMAGE_SERVER_TURN_PACKING);
     image_server_find(g);
 }
 
-/* It is the turn of those that have waited longest; clients that take no answers have none wait. */
+/* Start the requests that have waited longest; while answers are not read by clients, refuse them.
+ */
 static void pack_next(struct image_server *s)
 {
     while (!list_is_empty(&s->packing) &&
            (s->n_packing < IMAGE_SERVER_PACKING_MAX || is_answering_much(s))) {
         struct image_server_serving *g =
             list_first(&s->packing, struct image_server_serving, packing);
-        stop_waiting_to_pack(g);
-        if (is_answering_much(s))
+        if (is_answering_much(s)) {
+            move_turn(g, IMAGE_SERVER_TURN_OVER);
             refuse_packing(g->x);
-        else
+        } else {
             pack(g);
+        }
     }
 }
 
-/* Once the request is whole: a client that sends slowly takes no turn. */
+/* After the whole request was received: a client that sends slowly has no turn. */
 static void wait_to_pack(struct image_server_serving *g)
 {
     struct image_server *s = g->s;
     if (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX || is_answering_much(s)) {
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
         refuse_packing(g->x);
         return;
     }
-    assert(!list_is_linked(&g->packing) && !g->is_working);
-    list_push_back(&s->packing, &g->packing);
-    s->n_packing_waiting++;
+    assert(!g->is_working);
+    move_turn(g, IMAGE_SERVER_TURN_QUEUED);
     pack_next(s);
 }
 
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct image_server_serving *g = http_exchange_data(x);
-    g->s->n_asking -= g->is_asking;
-    g->is_asking = false;
-    if (r < 0)
+    if (g->turn.at != IMAGE_SERVER_TURN_RECEIVING)
         return;
+    if (r < 0) {
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
+        return;
+    }
     g->q.body = buf_str(&g->body);
     wait_to_pack(g);
 }
@@ -563,11 +602,12 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                                         .if_range = field(req, "if-range"),
                                         .if_none_match = field(req, "if-none-match"),
                                         .is_upload = is_upload,
-                                        .is_asking = q->kind == MIRROR_FILES,
                                         .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
                                         .found = { .fd = -1 } };
     s->n_uploads += is_upload;
-    s->n_asking += g->is_asking;
+    sm_init(&g->turn, turn_table, IMAGE_SERVER_TURN_NONE);
+    if (q->kind == MIRROR_FILES)
+        move_turn(g, IMAGE_SERVER_TURN_RECEIVING);
     list_push_back(&s->requests, &g->node);
     s->n_requests++;
     http_exchange_set(x, &ops, g);

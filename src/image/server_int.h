@@ -55,6 +55,20 @@ struct image_server {
 };
 
 /*
+ * The turn of a request for trees or files, whose answer is packed. Clients that send slowly have
+ * no turn, and few answers are packed at once.
+ *
+ *     NONE --> RECEIVING --whole--> QUEUED --> PACKING --answer--> OVER
+ */
+enum image_server_turn {
+    IMAGE_SERVER_TURN_NONE,
+    IMAGE_SERVER_TURN_RECEIVING, /* its body; counted in n_asking */
+    IMAGE_SERVER_TURN_QUEUED,    /* counted in n_packing_waiting */
+    IMAGE_SERVER_TURN_PACKING,   /* counted in n_packing */
+    IMAGE_SERVER_TURN_OVER,
+};
+
+/*
  *     find -> (missing, upstream) -> wait for a pull -> find -> ...
  *     find -> head -> piece -> written -> piece -> ... -> end
  */
@@ -64,9 +78,8 @@ struct image_server_serving {
     struct http_exchange *x; /* NULL: the client has disconnected */
     struct mirror_request q;
     bool is_head, accepts_index;
-    bool is_asking;      /* for files, and the request is not whole */
-    bool is_packing;     /* from when it is its turn until the answer is made */
-    struct list packing; /* of the server: it waits for its turn */
+    struct sm turn;      /* enum image_server_turn */
+    struct list packing; /* of the server, while it is QUEUED */
     uint64_t n_answer;   /* its bytes */
     struct buf body;     /* of a request for files */
     bool is_upload;      /* to another node, which showed a token for it */
