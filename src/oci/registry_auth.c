@@ -243,7 +243,7 @@ static int demand(struct oci_request *q, const struct oci_challenge *c)
     bool had_token = find_token(reg, q->scope) != NULL;
     drop_token(reg, q->scope);
     if (c->scheme == OCI_CHALLENGE_NONE)
-        return err_set(&q->err, E_UNSUPPORTED, "%s wants neither Basic nor Bearer credentials",
+        return err_set(&q->err, E_UNSUPPORTED, "%s supports neither Basic nor Bearer credentials",
                        REGISTRY_HOST(&reg->base));
     if (++q->logins > LOGINS_MAX || (q->logins > 1 && !had_token))
         return deny(q);

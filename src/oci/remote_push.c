@@ -50,7 +50,7 @@ static int take_location(struct upload *u, const struct remote_answer *a, struct
 {
     struct str location = headers_get(&a->headers, "location");
     if (location.n == 0)
-        return err_set(err, E_PARSE, "the registry does not say where the upload goes");
+        return err_set(err, E_PARSE, "the registry names no location for the upload");
     free(u->location);
     u->location = str_dup(location);
     return 0;
@@ -75,7 +75,7 @@ static int make_chunk(struct upload *u, const struct remote_answer *a, struct er
     uint64_t least = 0;
     (void)parse_u64(headers_get(&a->headers, "oci-chunk-min-length"), 0, UINT64_MAX, &least);
     if (least > OCI_REMOTE_CHUNK_MAX_BYTES)
-        return err_set(err, E_UNSUPPORTED, "the registry wants chunks of %llu bytes",
+        return err_set(err, E_UNSUPPORTED, "the registry requires chunks of %llu bytes",
                        (unsigned long long)least);
     size_t want = MAX((size_t)least, (size_t)OCI_REMOTE_CHUNK_BYTES);
     if (want <= m->chunk_bytes)
