@@ -173,7 +173,8 @@ static char *turn_of(const struct oci_store *s, const struct oci_digest *manifes
     return xasprintf("%s/" TURN "%s", dir, hex);
 }
 
-/* A file that is removed meanwhile is a turn that two have: both fetch, which harms nothing. */
+/* If the file is removed at the same time, two starts hold the lock: both fetch, which is harmless.
+ */
 int lazy_status_acquire(const struct oci_store *s, const struct oci_digest *manifest)
 {
     scoped(free_scoped) char *path = turn_of(s, manifest);

@@ -49,7 +49,7 @@ static void limit_sending(int fd, uint64_t until_ms)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
-/* The socket, or STORE_ASKED_NO_ONE as -ENOENT, STORE_ASKED_LATE as -ETIMEDOUT. */
+/* The socket, or STORE_ASKED_NO_PROCESS as -ENOENT, STORE_ASKED_LATE as -ETIMEDOUT. */
 static int connect_to(const char *root, uint64_t until_ms, struct err *err)
 {
     struct ucred peer;
@@ -203,7 +203,7 @@ static int ask(const char *root, const struct store_job *job, uint64_t taken_ms,
     uint64_t now = clock_mono_ms(), taken_by_ms = now + MIN(taken_ms, UINT64_MAX - now);
     scoped(fd_scoped) int fd = connect_to(root, taken_by_ms, err);
     if (fd < 0)
-        return fd == -ENOENT ? STORE_ASKED_NO_ONE : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
+        return fd == -ENOENT ? STORE_ASKED_NO_PROCESS : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
     q->fd = fd;
     q->taken_by_ms = taken_by_ms;
     q->in = BUF_INIT(STORE_CONTROL_LINE_MAX + READ_BYTES);
@@ -237,7 +237,7 @@ int store_ask_repeat(const struct store_ask_attempts *t, struct err *err)
         int r = t->attempt(t->arg, lock_ms, err);
         if (r < 0 || r == STORE_ASKED_DONE || r == STORE_ASKED_LATE)
             return r;
-        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
+        if (r != STORE_ASKED_NO_PROCESS && n_ends++ < ENDS_MAX)
             since = clock_mono_ms(); /* before that the process may have worked for long */
         uint64_t passed = clock_mono_ms() - since, limit = t->limit_ms(t->arg);
         if (passed >= limit)

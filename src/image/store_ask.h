@@ -7,11 +7,11 @@
 enum { STORE_ASK_TAKEN_MS = 15000 }; /* until a job has begun, unless stated otherwise */
 
 enum store_asked {
-    STORE_ASKED_NO_ONE, /* no process takes jobs there, now */
-    STORE_ASKED_ENDED,  /* one did, and ended before it began the job */
-    STORE_ASKED_LATE,   /* it has not begun the job within taken_ms, and will not */
-    STORE_ASKED_LOST,   /* it ended after it had begun: some of the job may be done */
-    STORE_ASKED_DONE,   /* *ret is set */
+    STORE_ASKED_NO_PROCESS, /* no process accepts jobs there now */
+    STORE_ASKED_ENDED,      /* the process ended before it began the job */
+    STORE_ASKED_LATE,       /* it has not begun the job within taken_ms, and will not */
+    STORE_ASKED_LOST,       /* it ended after it had begun: some of the job may be done */
+    STORE_ASKED_DONE,       /* *ret is set */
 };
 
 /*

@@ -75,7 +75,7 @@ static int attempt(void *arg, uint64_t lock_ms, struct err *err)
     if (r != -EBUSY)
         return err_set(err, r, "%s", err_text(&t->why));
     if (d->alone)
-        return STORE_ASKED_NO_ONE;
+        return STORE_ASKED_NO_PROCESS;
     r = store_ask(opts.root, &d->job, taken_ms(d), d->on_event, d->arg, t->a, t->ret, err);
     d->job.is_again |= r == STORE_ASKED_LOST;
     return r;

@@ -111,8 +111,8 @@ struct image_transfer {
     size_t n_sources;
     uint32_t all[IMAGE_TRANSFER_SOURCES_MAX]; /* for rounds of one source at a time */
     size_t n_all, next_all;
-    bool is_single,
-        has_old; /* has_old: the bytes at the front came earlier, from no one knows where */
+    bool is_single, has_old; /* has_old: the bytes at the front are of an earlier attempt, from an
+                                unknown source */
     struct rng rng;
 };
 
