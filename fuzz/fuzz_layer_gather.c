@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
     struct layer_wire_in in = { .ops = &layer_gather_ops, .arg = g, .max_bytes = MAX_BYTES };
-    ptrdiff_t n = layer_wire_take(&in, str_n(data, size), NULL);
+    ptrdiff_t n = layer_wire_add(&in, str_n(data, size), NULL);
     FUZZ_CHECK(n <= (ptrdiff_t)size);
     if (n >= 0 && in.is_over && layer_gather_end(g, &in.facts, &layer, NULL) == 0)
         check_index(layer);

@@ -73,7 +73,7 @@ static void read_answer(struct str answer)
     if (code == 0)
         return;
     FUZZ_CHECK(n <= 256);
-    FUZZ_CHECK(table_child_said(code, str_slice(answer, TABLE_CHILD_HEAD_BYTES, answer.n), &err) <
+    FUZZ_CHECK(table_child_error(code, str_slice(answer, TABLE_CHILD_HEAD_BYTES, answer.n), &err) <
                0);
     for (const char *p = err_text(&err); *p; p++)
         FUZZ_CHECK(*p >= ' ' && *p <= '~');

@@ -224,7 +224,7 @@ static void write_config(struct rig *r, const char *first, const char *second,
 {
     static const struct container_user user = { .uid = 1000, .gid = 1000 };
     const struct str words[] = { STR("/guest"), str_of(first), str_of(second) };
-    const struct container_words args = { words, first ? 3 : 1 };
+    const struct container_strings args = { words, first ? 3 : 1 };
     const struct container_machine machine = container_host_machine(r->host);
     const struct container_mount file = { .kind = CONTAINER_MOUNT_FILE, .where = STR("/key") };
     const struct container_spec s = { .process = { .user = &user, .args = &args, .n_args = 1 },
@@ -411,7 +411,7 @@ TEST(a_container_that_runs_has_an_address_and_ends_when_it_is_stopped)
     UNTIL(&r, t.started);
     CHECK_STR(str_of(t.text), "");
     CHECK(container_address(t.c) >> 16 == 0x0ad5);
-    CHECK(container_took(t.c).start_us > 0);
+    CHECK(container_timings(t.c).start_us > 0);
     while (!find_guest(&r)) /* crun has let it go, but execve() may be still to come */
         (void)sched_yield();
     CHECK(exists(&r, "one/", "files/0") && has_group(&r, "one"));

@@ -18,9 +18,9 @@ static const struct container_user root_user;
 
 TEST(a_process_is_what_was_said)
 {
-    const struct container_words args[] = { LIST(STR("/entry"), STR("a \"b\"")),
-                                            LIST(STR("serve")) };
-    const struct container_words env = LIST(STR("A=1"), STR("B=x=y"));
+    const struct container_strings args[] = { LIST(STR("/entry"), STR("a \"b\"")),
+                                              LIST(STR("serve")) };
+    const struct container_strings env = LIST(STR("A=1"), STR("B=x=y"));
     const struct container_user user = { .uid = 5, .gid = 6, .n_groups = 2, .groups = { 7, 8 } };
     static const char *const caps[] = { "CAP_CHOWN", NULL };
     const struct container_process p = { .user = &user,
@@ -45,9 +45,9 @@ TEST(a_process_is_what_was_said)
 
 TEST(a_later_list_of_variables_wins_and_each_name_stands_once)
 {
-    const struct container_words args = LIST(STR("/entry"));
-    const struct container_words env[] = { LIST(STR("PATH=/bin"), STR("A=1"), STR("A=2")),
-                                           LIST(STR("A=3"), STR("C=")) };
+    const struct container_strings args = LIST(STR("/entry"));
+    const struct container_strings env[] = { LIST(STR("PATH=/bin"), STR("A=1"), STR("A=2")),
+                                             LIST(STR("A=3"), STR("C=")) };
     struct container_process p = {
         .user = &root_user, .args = &args, .n_args = 1, .env = env, .n_env = 2
     };
@@ -63,11 +63,11 @@ TEST(a_later_list_of_variables_wins_and_each_name_stands_once)
 
 TEST(a_process_that_no_program_could_start_with_is_refused)
 {
-    const struct container_words none = { NULL, 0 }, empty = LIST(STR("")),
-                                 nul = LIST(STR("sh"), STR("a\0b")), good = LIST(STR("sh"));
-    const struct container_words bad_env[] = { LIST(STR("=x")), LIST(STR_NULL), LIST(STR("A")),
-                                               LIST(STR("A=\0")) };
-    const struct container_words *const bad_args[] = { &none, &empty, &nul };
+    const struct container_strings none = { NULL, 0 }, empty = LIST(STR("")),
+                                   nul = LIST(STR("sh"), STR("a\0b")), good = LIST(STR("sh"));
+    const struct container_strings bad_env[] = { LIST(STR("=x")), LIST(STR_NULL), LIST(STR("A")),
+                                                 LIST(STR("A=\0")) };
+    const struct container_strings *const bad_args[] = { &none, &empty, &nul };
     struct container_process p = { .user = &root_user, .n_args = 1 };
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(1 << 20), small = BUF_INIT(100);
@@ -96,7 +96,7 @@ TEST(a_process_that_no_program_could_start_with_is_refused)
 static struct json *whole(struct arena *a, struct container_spec s, const char *const *with)
 {
     static const struct str words[] = { { "sh", 2 } };
-    static const struct container_words args = { words, 1 };
+    static const struct container_strings args = { words, 1 };
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(1 << 20), filled = BUF_INIT(1 << 20);
     struct json *doc;
     s.process.user = &root_user;
@@ -207,7 +207,7 @@ TEST(a_pid_namespace_is_shared_only_where_a_control_group_ends_the_rest)
 {
     const struct container_machine group = { .cgroup = "/group" }, none = { 0 };
     static const struct str words[] = { { "/run", 4 } };
-    static const struct container_words args = { words, 1 };
+    static const struct container_strings args = { words, 1 };
     const struct container_user user = { 0 };
     struct container_spec s = { .process = { .user = &user, .args = &args, .n_args = 1 },
                                 .root = "/",

@@ -321,7 +321,7 @@ static void step_world(struct world *w, size_t step)
         break;
     case 4:
         if (test_random_below(4) == 0)
-            (void)image_cache_bury(w->c, key);
+            (void)image_cache_demote(w->c, key);
         break;
     case 5:
         if (w->pins[id] == 0 && test_random_below(4) == 0)
@@ -455,8 +455,8 @@ TEST(the_dead_leave_first_and_a_request_revives_them)
     scoped(image_cache_free_scoped) struct image_cache *c = arc(100);
     for (uint64_t id = 1; id <= 4; id++)
         (void)ask(c, id, 25, id);
-    CHECK(image_cache_bury(c, key_of(3)));
-    CHECK(image_cache_bury(c, key_of(4)));
+    CHECK(image_cache_demote(c, key_of(3)));
+    CHECK(image_cache_demote(c, key_of(4)));
     (void)ask(c, 4, 25, 9);
     CHECK_INT(image_cache_where(c, key_of(4)), IMAGE_CACHE_T2);
     (void)ask(c, 5, 25, 10);

@@ -251,15 +251,15 @@ TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
     make_records(&records);
     struct seen s = { .text = BUF_INIT(1 << 20) };
     struct layer_wire_in in = { .ops = &ops, .arg = &s, .max_bytes = 1 << 20 };
-    CHECK_INT(layer_wire_take(&in, buf_str(&records), NULL), records.n);
+    CHECK_INT(layer_wire_add(&in, buf_str(&records), NULL), records.n);
     CHECK(in.is_over);
     (void)buf_add_str(&whole, buf_str(&s.text));
     for (size_t cut = 0; cut < records.n; cut++) {
         struct seen t = { .text = BUF_INIT(1 << 20) };
         struct layer_wire_in part = { .ops = &ops, .arg = &t, .max_bytes = 1 << 20 };
-        ptrdiff_t at = layer_wire_take(&part, str_slice(buf_str(&records), 0, cut), NULL);
+        ptrdiff_t at = layer_wire_add(&part, str_slice(buf_str(&records), 0, cut), NULL);
         CHECK(at >= 0 && !part.is_over);
-        CHECK(layer_wire_take(&part, str_slice(buf_str(&records), (size_t)at, records.n), NULL) >=
+        CHECK(layer_wire_add(&part, str_slice(buf_str(&records), (size_t)at, records.n), NULL) >=
               0);
         CHECK(part.is_over && str_eq(buf_str(&t.text), buf_str(&whole)));
         buf_fini(&t.text);
@@ -268,7 +268,7 @@ TEST(records_in_pieces_are_the_same_and_damaged_ones_are_refused)
         struct seen t = { .text = BUF_INIT(1 << 20) };
         struct layer_wire_in part = { .ops = &ops, .arg = &t, .max_bytes = 1 << 20 };
         records.p[at] ^= 0x2f;
-        (void)layer_wire_take(&part, buf_str(&records), NULL);
+        (void)layer_wire_add(&part, buf_str(&records), NULL);
         records.p[at] ^= 0x2f;
         CHECK(str_find(buf_str(&t.text), STR("'../")) != 0);
         buf_fini(&t.text);
@@ -290,7 +290,7 @@ static int take_one(const struct layer_ops *from, const struct oci_entry *e, uin
     if (e->size > 4)
         CHECK_OK(from->hole(out, e->size - 4, NULL));
     CHECK_OK(from->entry(out, &second, NULL));
-    ptrdiff_t r = layer_wire_take(&in, str_n(out->buffer, out->n), NULL);
+    ptrdiff_t r = layer_wire_add(&in, str_n(out->buffer, out->n), NULL);
     CHECK(r < 0 || (size_t)r == out->n);
     free(out);
     buf_fini(&s.text);
@@ -326,9 +326,9 @@ TEST(a_tar_ends_at_its_limit)
     out->fd = -1;
     CHECK_OK(layer_wire_raw_ops.raw(out, STR("0123456789"), NULL));
     size_t n = out->n;
-    CHECK_INT(layer_wire_take(&in, str_n(out->buffer, n), NULL), n);
+    CHECK_INT(layer_wire_add(&in, str_n(out->buffer, n), NULL), n);
     CHECK_OK(layer_wire_raw_ops.raw(out, STR("x"), NULL));
-    CHECK_ERR((int)layer_wire_take(&in, str_n(out->buffer + n, out->n - n), NULL), E_PARSE);
+    CHECK_ERR((int)layer_wire_add(&in, str_n(out->buffer + n, out->n - n), NULL), E_PARSE);
     free(out);
     buf_fini(&s.text);
 }
@@ -345,7 +345,7 @@ TEST(records_of_nothing_are_refused)
                  : i == 1 ? layer_wire_ops.data(out, STR(""), NULL)
                  : i == 2 ? layer_wire_ops.hole(out, 0, NULL)
                           : layer_wire_raw_ops.raw(out, STR("x"), NULL));
-        CHECK_ERR((int)MIN(layer_wire_take(&in, str_n(out->buffer, out->n), NULL), 0),
+        CHECK_ERR((int)MIN(layer_wire_add(&in, str_n(out->buffer, out->n), NULL), 0),
                   i < 3 ? E_PARSE : 0);
         CHECK_INT(s.n, i == 3);
         free(out);

@@ -1097,7 +1097,7 @@ static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
     (void)pthread_mutex_unlock(&w->mutex);
 }
 
-static void on_deaf(void *arg)
+static void on_no_answer(void *arg)
 {
     struct world *w = arg;
     (void)pthread_mutex_lock(&w->mutex);
@@ -1133,7 +1133,7 @@ static int start_fetch(struct world *w)
                                           .on_all = on_all,
                                           .on_failure = on_failure,
                                           .on_refused = on_refused,
-                                          .on_deaf = on_deaf,
+                                          .on_no_answer = on_no_answer,
                                           .on_progress = on_progress,
                                           .arg = w };
     return lazy_fetch_start(&opts, &w->fetch, NULL);
@@ -1547,7 +1547,7 @@ static void count(struct ending *e, size_t *n)
     (void)pthread_mutex_unlock(&e->w.mutex);
 }
 
-static void on_lie(void *arg, const char *why)
+static void on_mismatch(void *arg, const char *why)
 {
     struct ending *e = arg;
     CHECK(why[0]);
@@ -1608,7 +1608,7 @@ static void ending_init(struct ending *e, enum wrong wrong)
     e->store = xasprintf("%s/store", e->w.dir);
     const struct lazy_prover_opts proves = { .trees = &e->said.trees,
                                              .view = &e->w.m.view,
-                                             .on_lie = on_lie,
+                                             .on_mismatch = on_mismatch,
                                              .on_late = on_late,
                                              .arg = e };
     e->prover = lazy_prover_new(&proves);
@@ -1986,7 +1986,7 @@ TEST(a_layer_that_cannot_be_proven_keeps_no_other_from_it)
     const struct lazy_prover_opts proves = { .trees = &e.said.trees,
                                              .view = &e.w.m.view,
                                              .reading = &but_one,
-                                             .on_lie = on_lie,
+                                             .on_mismatch = on_mismatch,
                                              .on_late = on_late,
                                              .arg = &e };
     lazy_prover_free(e.prover);
@@ -2008,7 +2008,7 @@ TEST(layers_that_stay_unproven_are_told_after_their_time)
     const struct lazy_prover_opts proves = { .trees = &e.said.trees,
                                              .view = &e.w.m.view,
                                              .within_ms = 1,
-                                             .on_lie = on_lie,
+                                             .on_mismatch = on_mismatch,
                                              .on_late = on_late,
                                              .arg = &e };
     lazy_prover_free(e.prover);
@@ -2298,19 +2298,19 @@ TEST(one_start_of_an_image_at_a_time_has_its_turn)
     const struct lazy_status_row row = { .reference = STR("a") };
     CHECK_OK(oci_store_open(&opts, &s, NULL));
     CHECK_OK(lazy_status_new(s, &row, &t, NULL)); /* which makes the directory */
-    int turn = lazy_status_take_turn(s, &one), beside = lazy_status_take_turn(s, &other);
+    int turn = lazy_status_acquire(s, &one), beside = lazy_status_acquire(s, &other);
     CHECK(turn >= 0 && beside >= 0);
-    CHECK_ERR(lazy_status_take_turn(s, &one), -EAGAIN);
-    lazy_status_give_turn(s, &one, -1);
-    CHECK_ERR(lazy_status_take_turn(s, &one), -EAGAIN);
-    lazy_status_give_turn(s, &one, turn);
-    turn = lazy_status_take_turn(s, &one);
+    CHECK_ERR(lazy_status_acquire(s, &one), -EAGAIN);
+    lazy_status_release(s, &one, -1);
+    CHECK_ERR(lazy_status_acquire(s, &one), -EAGAIN);
+    lazy_status_release(s, &one, turn);
+    turn = lazy_status_acquire(s, &one);
     CHECK(turn >= 0);
     (void)close(turn); /* as when its process is killed */
-    turn = lazy_status_take_turn(s, &one);
+    turn = lazy_status_acquire(s, &one);
     CHECK(turn >= 0);
-    lazy_status_give_turn(s, &one, turn);
-    lazy_status_give_turn(s, &other, beside);
+    lazy_status_release(s, &one, turn);
+    lazy_status_release(s, &other, beside);
     lazy_status_free(t);
     oci_store_close(s);
     CHECK_OK(tree_remove(AT_FDCWD, dir, NULL));

@@ -567,7 +567,7 @@ TEST(the_densest_layers_that_fit_are_chosen)
 
 TEST(prefetch_pauses_for_a_day_when_less_than_half_was_used)
 {
-    struct image_prefetch_judge j = { 0 };
+    struct image_prefetch_review j = { 0 };
     const uint64_t day = IMAGE_PREFETCH_JUDGE_MS;
     CHECK(image_prefetch_is_on(&j, day - 1, 0, 1000));
     CHECK(!image_prefetch_is_on(&j, day, 40, 60));

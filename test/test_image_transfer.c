@@ -104,7 +104,7 @@ static enum image_transfer_state run(struct world *w, uint64_t most_ms)
     uint32_t liar;
     for (uint64_t end_ms = w->now + most_ms; w->now < end_ms; w->now += STEP_MS) {
         follow(w);
-        if (w->t.state == IMAGE_TRANSFER_ARRIVED) {
+        if (w->t.state == IMAGE_TRANSFER_RECEIVED) {
             bool is_right = w->wrong == 0;
             image_transfer_verdict(&w->t, is_right, w->now, &liar);
             w->wrong = 0;
@@ -502,7 +502,7 @@ TEST(a_registry_that_puts_off_is_asked_again_when_it_said_however_often)
     }
     CHECK_INT(next_order(&t, now).kind, IMAGE_TRANSFER_START);
     image_transfer_data(&t, 0, MIB, now);
-    CHECK_INT(t.state, IMAGE_TRANSFER_ARRIVED);
+    CHECK_INT(t.state, IMAGE_TRANSFER_RECEIVED);
 }
 
 TEST(what_a_source_says_of_one_piece_holds_for_all_that_want_it)

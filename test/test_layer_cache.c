@@ -340,9 +340,9 @@ TEST(what_is_said_to_be_dead_leaves_first_unless_it_is_used_again)
     struct oci_store *s = open_for(3);
     for (size_t i = 0; i < 3; i++)
         pull_ok(s, i);
-    CHECK(layer_cache_bury(s, &images[2].diff_id));
-    CHECK(layer_cache_bury(s, &images[1].diff_id));
-    CHECK(!layer_cache_bury(s, &images[5].digest));
+    CHECK(layer_cache_demote(s, &images[2].diff_id));
+    CHECK(layer_cache_demote(s, &images[1].diff_id));
+    CHECK(!layer_cache_demote(s, &images[5].digest));
     CHECK(layer_cache_summary(s, &c));
     CHECK_INT(c.lists[IMAGE_CACHE_DEAD].n, 2);
     pull_ok(s, 1); /* someone uses it */

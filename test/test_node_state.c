@@ -161,7 +161,7 @@ TEST(layers_that_are_on_their_way_are_told_until_they_are_there)
     scoped(buf_fini_scoped) struct buf arriving = BUF_INIT(1 << 20);
     scoped(intern_table_free_scoped) struct intern_table *w = intern_table_new();
     node_state_prefixes(here, ARRAY_LEN(here), &prefixes);
-    node_state_arriving(coming, ARRAY_LEN(coming), buf_str(&prefixes), &arriving);
+    node_state_incoming(coming, ARRAY_LEN(coming), buf_str(&prefixes), &arriving);
     struct node_state s = { .node = STR("n1"),
                             .reported_wall_s = 1700000000,
                             .generation = 7,
@@ -176,12 +176,12 @@ TEST(layers_that_are_on_their_way_are_told_until_they_are_there)
     CHECK(!sched_node_image_state_has(got, (uint64_t)3 << 40));
     sched_object_unref(w, got);
     buf_reset(&arriving);
-    node_state_arriving(&coming[1], 1, buf_str(&prefixes), &arriving);
+    node_state_incoming(&coming[1], 1, buf_str(&prefixes), &arriving);
     s.arriving = buf_str(&arriving);
     const struct json *spec = json_getc(node_state_object(&a, &s), "spec");
     CHECK(!json_getc(json_getc(spec, "layers"), "arrivingPrefixes"));
     buf_reset(&arriving);
-    node_state_arriving(&coming[1], 1, STR(""), &arriving); /* of an empty store */
+    node_state_incoming(&coming[1], 1, STR(""), &arriving); /* of an empty store */
     CHECK_INT(arriving.n, NODE_STATE_PREFIX_BYTES);
     arena_fini(&a);
 }

@@ -177,7 +177,7 @@ TEST(an_entry_below_a_symbolic_link_is_refused_or_read_as_asked)
     merged_init(&m, OCI_SYMLINK_PARENT_REFUSE);
     CHECK_OK(merged_add(&m, LAYER("usr/", "usr/lib/", "lib>usr/lib"), NULL));
     CHECK_ERR(merged_add(&m, LAYER("lib/x=1"), &err), E_PARSE);
-    CHECK(strstr(err_text(&err), "'lib/x' lies below a symbolic link"));
+    CHECK(strstr(err_text(&err), "'lib/x' is below a symbolic link"));
     merged_fini(&m);
 
     merged_init(&m, OCI_SYMLINK_PARENT_SHADOW);

@@ -96,7 +96,7 @@ static void put_arriving(struct image_states *s, const char *name, const char *u
     struct err err = { 0 };
     const struct oci_digest diff = digest_of(layer);
     scoped(buf_fini_scoped) struct buf arriving = BUF_INIT(4096);
-    node_state_arriving(&diff, 1, STR(""), &arriving);
+    node_state_incoming(&diff, 1, STR(""), &arriving);
     const struct node_state n = { .node = str_of(name),
                                   .url = str_of(url),
                                   .reported_wall_s = 1700000000,

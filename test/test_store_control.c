@@ -748,13 +748,13 @@ TEST(without_a_process_that_takes_jobs_nothing_is_begun)
     struct stat st;
     scoped(free_scoped) char *path = NULL;
     new_root();
-    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_ONE); /* no directory */
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_PROCESS); /* no directory */
     struct oci_store *s = new_store(&c);
     path = xasprintf("%s/" STORE_CONTROL_NAME, root);
     CHECK(lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && (st.st_mode & 0777) == 0600);
     store_control_close(c, true);
     CHECK(lstat(path, &st) < 0);
-    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_ONE);
+    CHECK_INT(ask(STORE_JOB_GC, "", "", NULL), STORE_ASKED_NO_PROCESS);
     oci_store_close(s);
 }
 
@@ -769,9 +769,9 @@ TEST(what_a_killed_process_leaves_refuses_and_is_replaced)
         _exit(store_control_start(s, &c, NULL) < 0);
     }
     CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_ONE);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_PROCESS);
     struct oci_store *s = open_store();
-    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_ONE);
+    CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_NO_PROCESS);
     CHECK(has(s, "app:v1", NULL));
     CHECK_OK(store_control_start(s, &c, NULL));
     CHECK_INT(ask(STORE_JOB_RM, "app:v1", "", NULL), STORE_ASKED_DONE);
@@ -1041,12 +1041,12 @@ static int survive(const struct store_job *job, enum sys_call call, unsigned nth
     pid_t pid = start_mortal(call, nth, &is_ready);
     int asked = store_ask(root, job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, &err);
     CHECK(is_ready ? asked == STORE_ASKED_DONE || asked == STORE_ASKED_LOST
-                   : asked == STORE_ASKED_NO_ONE || asked == STORE_ASKED_ENDED);
+                   : asked == STORE_ASKED_NO_PROCESS || asked == STORE_ASKED_ENDED);
     if (asked == STORE_ASKED_DONE)
         CHECK(kill(pid, SIGKILL) == 0);
     CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     CHECK_INT(store_ask(root, job, STORE_ASK_TAKEN_MS, NULL, NULL, &a, &result, NULL),
-              STORE_ASKED_NO_ONE);
+              STORE_ASKED_NO_PROCESS);
     s = open_store();
     CHECK_OK(oci_store_check(s, &check, &checked, NULL));
     CHECK_INT(n_damaged, 0);

@@ -12,7 +12,7 @@ struct image_replay_node {
     uint32_t zone, n_running;
     double rate; /* of its links, as a factor of the rates in the options */
     uint64_t busy_until_ms;
-    struct image_prefetch_judge judge;
+    struct image_prefetch_review judge;
 };
 
 struct image_replay_hold { /* a pin or a slot of a deployment on a node, until until_ms */

@@ -31,7 +31,7 @@ static void on_failure(void *arg, const char *why)
     (void)fprintf(stderr, "warning: files of the image: %s; trying again\n", why);
 }
 
-static void on_deaf(void *arg)
+static void on_no_answer(void *arg)
 {
     (void)arg;
     (void)fprintf(stderr, "warning: the process that gives the container its files has ended: no "
@@ -59,20 +59,21 @@ static void on_refused(void *arg, const char *why)
 static void on_late(void *arg, const char *why)
 {
     struct image_lazy *z = arg;
-    (void)err_set(&z->lie, -ETIMEDOUT,
+    (void)err_set(&z->mismatch, -ETIMEDOUT,
                   "the container was ended by --prove-within, since the image is not proven: %s",
                   why);
     container_foreground_kill();
 }
 
-static void on_lie(void *arg, const char *why)
+static void on_mismatch(void *arg, const char *why)
 {
     struct image_lazy *z = arg;
-    (void)err_set(&z->lie, E_DIGEST, "the registry gave other files than the image has: %s", why);
+    (void)err_set(&z->mismatch, E_DIGEST, "the registry gave other files than the image has: %s",
+                  why);
     container_foreground_kill();
 }
 
-/* Signals stay blocked after the container: one that came since is for this command. */
+/* Signals stay blocked after the container: a pending one is for this command. */
 static bool must_end(void *arg)
 {
     static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
@@ -157,8 +158,8 @@ int image_lazy_mount(struct image_lazy *z, struct err *err)
         .reading = &layer_child_reading,
         .on_failure = on_failure,
         .on_stored = on_stored,
-        .on_deaf = on_deaf,
-        .on_lie = on_lie,
+        .on_no_answer = on_no_answer,
+        .on_mismatch = on_mismatch,
         .on_late = on_late,
         .on_refused = on_refused,
         .must_end = must_end,
@@ -197,7 +198,7 @@ static void *timer_main(void *arg)
     struct image_lazy_timer *t = arg;
     (void)pthread_mutex_lock(&t->mutex);
     if (wait_over(t, t->z->record_ms)) {
-        lazy_record_take(t->z->record, &t->z->list);
+        lazy_record_finish(t->z->record, &t->z->list);
         t->z->has_list = true;
         (void)kill(getpid(), SIGTERM);
         if (wait_over(t, t->z->stop_ms))
@@ -291,7 +292,7 @@ static int keep_list(struct image_lazy *z, struct err *err)
 
 /* ---- the end ---- */
 
-/* A program that failed tells nothing of how it starts; one that a person stopped does. */
+/* A program that failed has no valid start list; one that the user stopped does. */
 static bool is_to_keep(const struct image_lazy *z, int status)
 {
     return z->has_list || status == 0 || status == 128 + SIGINT || status == 128 + SIGTERM;
@@ -302,18 +303,18 @@ int image_lazy_end(struct image_lazy *z, const int *status, struct err *err)
     size_t n_unproven = z->lazy && status ? lazy_image_finish(z->lazy) : 0;
     if (z->lazy)
         lazy_image_stop(z->lazy);
-    if (n_unproven && !z->lie.code)
+    if (n_unproven && !z->mismatch.code)
         (void)fprintf(stderr,
                       "warning: the container ended before %zu of the layers of its image were "
                       "compared with what they have to be\n",
                       n_unproven);
-    if (z->lie.code)
-        return err_set(err, z->lie.code, "%s", err_text(&z->lie));
+    if (z->mismatch.code)
+        return err_set(err, z->mismatch.code, "%s", err_text(&z->mismatch));
     if (!z->record)
         return 0;
     stop_timer(z);
     if (!z->has_list)
-        lazy_record_take(z->record, &z->list);
+        lazy_record_finish(z->record, &z->list);
     if (!status || is_to_keep(z, *status))
         return status ? keep_list(z, err) : 0;
     (void)fprintf(stderr, "warning: the program failed: its start is not recorded\n");

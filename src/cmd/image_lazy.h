@@ -28,7 +28,7 @@ struct image_lazy {
     struct image_lazy_timer *timer;
     struct start_list list;
     bool has_list;
-    struct err lie; /* of the registry, or it could not be found out in time */
+    struct err mismatch; /* the registry's data is wrong, or was not verified in time */
 };
 
 /* Mount and begin to fetch. 1: the image is here already, and nothing was mounted. Errors: those of
@@ -38,8 +38,8 @@ int image_lazy_mount(struct image_lazy *z, struct err *err);
 int image_lazy_record(struct image_lazy *z, struct err *err);
 /* The container has ended: fetch no more. status: of its program, which ran: keep what was
  * recorded unless it failed; NULL: it did not run. Before it is unmounted. Errors: E_DIGEST, the
- * container was ended since the registry lied; -ETIMEDOUT, since it might have; of writing the
- * store. */
+ * container was ended since the registry's data is wrong; -ETIMEDOUT, since it might be; of writing
+ * the store. */
 int image_lazy_end(struct image_lazy *z, const int *status, struct err *err);
 /* After it was unmounted; zeroed is fine. */
 void image_lazy_fini(struct image_lazy *z);

@@ -201,7 +201,7 @@ static int mount_leased(struct image_mounting *m, struct oci_store *store, const
     return root_mount_claimed(&stored, m->state, m->target, &m->with, err);
 }
 
-/* Whether the job came to an end, so that there is no lease after an error. */
+/* Whether the job has ended, so that there is no lease after an error. */
 static bool is_certain(int r)
 {
     return r != -EBUSY && r != E_PARSE;

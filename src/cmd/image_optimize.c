@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 enum {
-    WORDS_MAX = 1024,
+    ARGS_MAX = 1024,
     OUTPUT_MAX_BYTES = 64 << 20, /* of a child */
     CONFIG_MAX_BYTES = 1 << 20,
     WATCH_MIN_MS = 100,
@@ -135,36 +135,36 @@ static const char *option_of(struct arena *a, struct str key)
     return str_dup_arena(a, buf_str(&to));
 }
 
-struct words {
-    char *at[WORDS_MAX + 1];
+struct child_args {
+    char *at[ARGS_MAX + 1];
     size_t n;
 };
 
-static int add_word(struct words *w, const char *word)
+static int add_arg(struct child_args *w, const char *word)
 {
-    if (w->n >= WORDS_MAX)
-        return cmd_failf(CMD_USAGE, "more than %d words", WORDS_MAX);
+    if (w->n >= ARGS_MAX)
+        return cmd_failf(CMD_USAGE, "more than %d arguments", ARGS_MAX);
     w->at[w->n++] = (char *)word;
     return 0;
 }
 
-static int add_value(struct arena *a, struct words *w, struct str key, const struct json *v)
+static int add_value(struct arena *a, struct child_args *w, struct str key, const struct json *v)
 {
     if (json_is_bool(v) && !json_bool(v) && !str_is(key, "images"))
         return 0;
-    int r = str_is(key, "images") ? 0 : add_word(w, option_of(a, key));
+    int r = str_is(key, "images") ? 0 : add_arg(w, option_of(a, key));
     if (r || (json_is_bool(v) && !str_is(key, "images")))
         return r;
     if (str_is(key, "images") && !json_is(v, JSON_STRING))
         return cmd_failf(CMD_USAGE, "'%s': images is a text or a list of texts", config);
     struct str text = json_is(v, JSON_NUMBER) ? v->s : json_str(v);
-    return text.n ? add_word(w, str_dup_arena(a, text))
+    return text.n ? add_arg(w, str_dup_arena(a, text))
                   : cmd_failf(CMD_USAGE, "'%s': " STR_FMT " is a text, a number or a list of them",
                               config, STR_ARG(key));
 }
 
 /* The members of the file, or of its "spec" if it is an object of Kubernetes, as options. */
-static int add_config(struct arena *a, struct words *w)
+static int add_config(struct arena *a, struct child_args *w)
 {
     struct err err = { 0 };
     struct buf text = BUF_INIT(CONFIG_MAX_BYTES);
@@ -188,7 +188,7 @@ static int add_config(struct arena *a, struct words *w)
 }
 
 /* The words of the file before those of the command line: later ones win. */
-static int with_config(struct arena *a, int argc, char **argv, struct words *ret)
+static int with_config(struct arena *a, int argc, char **argv, struct child_args *ret)
 {
     int r = 0;
     for (int i = 0; i < argc; i++) {
@@ -200,7 +200,7 @@ static int with_config(struct arena *a, int argc, char **argv, struct words *ret
     if (config)
         r = add_config(a, ret);
     for (int i = 0; r == 0 && i < argc; i++)
-        r = add_word(ret, argv[i]);
+        r = add_arg(ret, argv[i]);
     return r;
 }
 
@@ -267,11 +267,11 @@ static void set_key(struct image_optimize_group *g)
 
 /* ---- children ---- */
 
-struct words_list {
+struct arg_list {
     VEC(const char *) all;
 };
 
-static void add_option(struct words_list *w, const char *name, const char *value)
+static void add_option(struct arg_list *w, const char *name, const char *value)
 {
     if (!value)
         return;
@@ -279,7 +279,7 @@ static void add_option(struct words_list *w, const char *name, const char *value
     vec_push(&w->all, value);
 }
 
-static void add_reading(struct optimizer *o, struct words_list *w)
+static void add_reading(struct optimizer *o, struct arg_list *w)
 {
     add_option(w, "--index-dir", o->indexes);
     add_option(w, "--platform", args.platform);
@@ -302,7 +302,7 @@ static int renew(void *arg, struct err *err)
     return image_lease_renew(arg, err);
 }
 
-static int run_child(struct optimizer *o, struct words_list *w, struct image_lease *lease,
+static int run_child(struct optimizer *o, struct arg_list *w, struct image_lease *lease,
                      struct json **ret, struct err *err)
 {
     struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
@@ -325,14 +325,14 @@ static int run_child(struct optimizer *o, struct words_list *w, struct image_lea
     return r;
 }
 
-/* A file for each group, told by its first image: what changes in one says nothing of another. */
+/* A file for each group, identified by its first image: a change in one does not affect another. */
 static const char *changes_file(struct optimizer *o, const struct image_optimize_group *g)
 {
     return arena_printf(&o->memory, "%s/changes-%016llx", o->dir,
                         (unsigned long long)sum64(str_of(g->images[0]->name), 0));
 }
 
-static void add_refactoring(struct optimizer *o, struct words_list *w)
+static void add_refactoring(struct optimizer *o, struct arg_list *w)
 {
     add_reading(o, w);
     add_option(w, "--to", "source");
@@ -353,7 +353,7 @@ static void add_refactoring(struct optimizer *o, struct words_list *w)
 static int refactor_group(struct optimizer *o, const struct image_optimize_group *g,
                           struct image_lease *lease, struct json **ret, struct err *err)
 {
-    struct words_list w = { 0 };
+    struct arg_list w = { 0 };
     vec_push(&w.all, "image");
     vec_push(&w.all, "refactor");
     for (size_t i = 0; i < g->n; i++)
@@ -366,7 +366,7 @@ static int refactor_group(struct optimizer *o, const struct image_optimize_group
 static int split(struct optimizer *o, const struct image_optimize_group *images, struct json **ret,
                  struct err *err)
 {
-    struct words_list w = { 0 };
+    struct arg_list w = { 0 };
     vec_push(&w.all, "image");
     vec_push(&w.all, "groups");
     for (size_t i = 0; i < images->n; i++)
@@ -495,7 +495,7 @@ static int take_lease(struct optimizer *o, const struct image_optimize_group *g,
     const char *name = g->images[0]->name + strlen("docker://");
     int r = oci_reference_parse(str_of(name), &ref, err);
     r = r < 0 ? r : image_lease_open(&ref, &args.registry, lease_ms, ret, err);
-    while (r >= 0 && (r = image_lease_take(*ret, &wait_ms, err)) == 0) {
+    while (r >= 0 && (r = image_lease_acquire(*ret, &wait_ms, err)) == 0) {
         bool is_other = image_lease_holder(*ret)[0];
         if (is_other && !was_said)
             image_optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
@@ -511,7 +511,7 @@ static int64_t number(const struct json *doc, const char *key)
     return json_int_or(json_getc(doc, key), 0);
 }
 
-static void tell_result(const struct image_optimize_group *g, const struct json *doc)
+static void print_result(const struct image_optimize_group *g, const struct json *doc)
 {
     if (!json_bool(json_getc(doc, "written"))) {
         image_optimize_event("skipped", "images=%zu reason=\"" STR_FMT "\"", g->n,
@@ -552,7 +552,7 @@ static int work_on(struct optimizer *o, struct image_optimize_group *g, struct e
     r = r < 0 ? r : refactor_group(o, g, lease, &doc, err);
     if (r < 0)
         return r;
-    tell_result(g, doc);
+    print_result(g, doc);
     bool is_written = json_bool(json_getc(doc, "written"));
     take_digests(g, doc);
     r = leave_out(o, g, doc, err);
@@ -740,7 +740,7 @@ static int pass(struct optimizer *o, struct err *err)
         *err = sum.err;
         r = sum.failed;
     }
-    if (r != -ECANCELED && sum.n_done && strcmp(mode, "replace") == 0) { /* tell what moved */
+    if (r != -ECANCELED && sum.n_done && strcmp(mode, "replace") == 0) { /* report moved images */
         struct err why = { 0 };
         int status = look(o, &why);
         if (status < 0 && r >= 0) {
@@ -768,8 +768,8 @@ static void tidy(const struct optimizer *o)
     (void)closedir(dir);
 }
 
-/* Wait; a signal ends that: SIGHUP, one that came during a run as well, to look now. true: one of
- * the others, to end. */
+/* Wait. SIGHUP ends the wait, also one that came during a run, to look now; any other signal ends
+ * the program: true. */
 static bool is_ended(const struct optimizer *o, uint64_t wait_ms)
 {
     struct signalfd_siginfo info;
@@ -881,8 +881,8 @@ static int optimize(const char *const *words, size_t n, struct err *err)
         return k;
     const struct optimize_news to = { .where = &news, .key = buf_str(&key), .registry = &looking };
     const struct image_watch_opts w = {
-        .words = words,
-        .n_words = n,
+        .names = words,
+        .n_names = n,
         .registry_host = registry_host,
         .registry = &looking,
         .platform = &args.wanted,
@@ -914,11 +914,11 @@ static int optimize(const char *const *words, size_t n, struct err *err)
 static int check_refactoring(void)
 {
     struct optimizer o = { .indexes = "indexes", .times = "times" };
-    struct words_list w = { 0 };
+    struct arg_list w = { 0 };
     vec_push(&w.all, "docker://registry.example/any");
     add_refactoring(&o, &w);
     vec_push(&w.all, NULL);
-    int r = image_refactor_check_words((int)w.all.n - 1, (char **)w.all.p);
+    int r = image_refactor_check_args((int)w.all.n - 1, (char **)w.all.p);
     vec_fini(&w.all);
     arena_fini(&o.memory);
     return r;
@@ -934,7 +934,7 @@ static int check_args(const char *const *words, size_t n)
                          IMAGE_LEASE_MAX_MS / 60000);
     if (watch_ms < WATCH_MIN_MS)
         return cmd_failf(CMD_USAGE, "--watch is %d ms or more", WATCH_MIN_MS);
-    if (image_watch_check_words(words, n, registry_host, &err) < 0)
+    if (image_watch_check_names(words, n, registry_host, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     for (size_t i = 0; i < news.n; i++)
         if (image_optimize_check(news.at[i], key_file != NULL, &err) < 0)
@@ -947,9 +947,9 @@ static int run(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     struct arena a = { 0 };
-    struct words *w = arena_new(&a, struct words);
+    struct child_args *w = arena_new(&a, struct child_args);
     int r = with_config(&a, argc, argv, w);
-    if (r == 0 && (r = cmd_parse(&cmd_image_optimize, opts, (int)w->n, w->at, WORDS_MAX, &n)) != 0)
+    if (r == 0 && (r = cmd_parse(&cmd_image_optimize, opts, (int)w->n, w->at, ARGS_MAX, &n)) != 0)
         r = r == 1 ? -1 : r - 1;
     r = r ? r : image_args_check(&args);
     r = r ? r : check_args((const char *const *)w->at, n);

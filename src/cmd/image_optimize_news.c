@@ -163,8 +163,8 @@ static bool is_node(const char *where, struct arena *a, const char **ret_name, c
     return true;
 }
 
-static void tell_node(const struct optimize_news *to, struct arena *a, const char *name,
-                      const char *url, struct str text)
+static void notify_node(const struct optimize_news *to, struct arena *a, const char *name,
+                        const char *url, struct str text)
 {
     enum { TOKEN_S = 60 };
     struct err err = { 0 };
@@ -211,8 +211,8 @@ int image_optimize_check(const char *where, bool has_key, struct err *err)
     return 0;
 }
 
-static int tell_all(const struct optimize_news *to, struct arena *a, const struct image_news *n,
-                    struct err *err)
+static int notify_all(const struct optimize_news *to, struct arena *a, const struct image_news *n,
+                      struct err *err)
 {
     struct str text = news_text(a, n);
     int r = 0;
@@ -221,7 +221,7 @@ static int tell_all(const struct optimize_news *to, struct arena *a, const struc
         if (is_url(where))
             r = post(to, a, where, "", NULL, text, err);
         else if (is_node(where, a, &name, &url))
-            tell_node(to, a, name, url, text);
+            notify_node(to, a, name, url, text);
         else
             r = append(a, where, text, err);
     }
@@ -234,7 +234,7 @@ int image_optimize_print(void *arg, const struct image_news *n, struct err *err)
         [IMAGE_NEWS_APPEARED] = "found", [IMAGE_NEWS_MOVED] = "moved", [IMAGE_NEWS_GONE] = "gone"
     };
     struct arena a = { 0 };
-    int r = n->kind == IMAGE_NEWS_APPEARED ? 0 : tell_all(arg, &a, n, err);
+    int r = n->kind == IMAGE_NEWS_APPEARED ? 0 : notify_all(arg, &a, n, err);
     if (r >= 0)
         image_optimize_event(kinds[n->kind], "name=%s%s%s%s%s dead=%zu", n->name,
                              n->old ? " old=" : "", digest_text(&a, n->old), n->new ? " new=" : "",

@@ -20,11 +20,11 @@ struct optimize_news {
     const struct oci_remote_opts *registry;
 };
 /*
- * An image_news_fn; arg: struct optimize_news. An event, and for an image that moved or is gone
- * {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or POSTed. A node
- * that cannot be told is an event; it finds out when it next compares the tag.
+ * An image_news_fn; arg: struct optimize_news. Logs an event, and sends for an image that moved or
+ * was deleted {"name", "old", "new", "dead": [...]} to all of `where`: appended to a file, or
+ * POSTed. A failed POST to a node is an event; the node finds out when it next compares the tag.
  */
 int image_optimize_print(void *arg, const struct image_news *n, struct err *err);
-/* Can `where` be told news: a URL of HTTP(S), a node (with a key), or a file in a directory that
- * there is? Errors: E_INVALID, what stat() gives. */
+/* Check a receiver of news: a URL of HTTP(S), a node (with a key), or a file in an existing
+ * directory. Errors: E_INVALID, those of stat(). */
 int image_optimize_check(const char *where, bool has_key, struct err *err);

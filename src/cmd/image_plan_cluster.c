@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* One page; *next: the token of the one behind it, empty: none. */
+/* One page; *next: the token of the next one, empty: none. */
 static int read_page(struct image_states *s, struct kube_client *c, struct buf *next,
                      struct err *err)
 {
@@ -47,7 +47,7 @@ static int read_nodes(struct image_states *s, const struct image_plan_cluster *p
     return e;
 }
 
-/* In the arena but for the texts. */
+/* In the arena, except the texts. */
 static struct oci_lookup_image made_of(const struct oci_image *image, struct arena *a)
 {
     size_t n = image->manifest.n_layers;

@@ -14,9 +14,9 @@ struct image_plan_cluster {
 };
 
 /*
- * The nodes are those that have a NodeImageState. All of it lives in the arena. Errors: those of
- * image_open() and kube_client_ask(); E_LIMIT, too many nodes or layers; -ENOENT, no node tells
- * anything.
+ * The nodes are those that have a NodeImageState. All of it is in the arena. Errors: those of
+ * image_open() and kube_client_ask(); E_LIMIT, too many nodes or layers; -ENOENT, no node has a
+ * report.
  */
 int image_plan_cluster_read(const struct image_plan_cluster *p, struct arena *a,
                             struct image_cluster_file *ret, struct err *err);

@@ -218,7 +218,7 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     return 0;
 }
 
-int image_refactor_check_words(int argc, char **argv)
+int image_refactor_check_args(int argc, char **argv)
 {
     size_t n;
     struct image_refactor_opts o = { 0 };
@@ -346,8 +346,8 @@ static size_t leave_out(const char **references, const char **image_names, size_
     return kept;
 }
 
-/* 1; 0 with --skip: it would not pay, and that was said. Without the contents of files, so that
- * kept indexes do. */
+/* 1; 0 with --skip: it would not pay, which was printed. Without the contents of files, so that the
+ * stored indexes are sufficient. */
 static int is_worth_it(const char *const *references, const char *const *image_names, size_t n,
                        const struct image_refactor_opts *o, struct err *err)
 {
@@ -534,7 +534,7 @@ static int must_fit(const struct image_update *u, struct err *err)
                    u->why);
 }
 
-/* The repository into which the new version goes. */
+/* The repository for the new version. */
 static int target_of(const char *reference, struct oci_reference *ret, struct err *err)
 {
     struct str where = str_of(str_has_prefix(str_of(to), DOCKER) ? to : reference);

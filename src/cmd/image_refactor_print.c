@@ -113,14 +113,14 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-static uint64_t redundant(uint64_t stored, const struct image_refactor_figures *f)
+static uint64_t redundant(uint64_t stored, const struct image_refactor_stats *f)
 {
     return stored > f->distinct ? stored - f->distinct : 0;
 }
 
 static void print_summary(const struct image_refactoring *r)
 {
-    const struct image_refactor_figures *f = &r->figures;
+    const struct image_refactor_stats *f = &r->figures;
     uint64_t after = r->stored ? r->stored : r->plan.stored_after;
     (void)printf("\nstored   %s in %llu layers, afterwards %s%s: %s%s less\n",
                  image_size_text(r->plan.stored_before), (unsigned long long)f->n_source_layers,
@@ -220,7 +220,7 @@ static void set_traffic(struct json *doc, const struct image_published *p, struc
 static void print_json(const struct image_refactoring *r, const struct image_refactor_said *said,
                        struct arena *a)
 {
-    const struct image_refactor_figures *f = &r->figures;
+    const struct image_refactor_stats *f = &r->figures;
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
     struct json *v = json_new_object(a), *files = json_obj(a, v, "fileBytes");
     struct json *left = json_new_array(a);

@@ -12,8 +12,8 @@ struct image_refactor_said {
     const struct image_published *published; /* in registries; NULL: in a layout, or nowhere */
 };
 
-/* A plan, or what came of it: what was not written is estimated, and it says why it would not be
- * carried out. */
+/* A plan, or its result: sizes that were not written are estimated, and it prints why the plan
+ * would not be carried out. */
 void image_refactor_print(const struct image_refactoring *r, const struct image_refactor_said *said,
                           bool is_json);
 /* A new version in the layers of an older one. published: as above. */

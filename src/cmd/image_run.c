@@ -69,7 +69,7 @@ static const struct cmd_opt *image_run_opts(void)
 }
 
 /* Variables without a value are those of this process; what it does not have is left out. */
-static struct container_words environment(struct arena *a)
+static struct container_strings environment(struct arena *a)
 {
     size_t n = 0;
     struct str *all = arena_new_n(a, struct str, env.n);
@@ -82,7 +82,7 @@ static struct container_words environment(struct arena *a)
             has_value ? xstrdup(env.at[i]) : xasprintf("%s=%s", env.at[i], value);
         all[n++] = str_copy_arena(a, str_of(pair));
     }
-    return (struct container_words){ all, n };
+    return (struct container_strings){ all, n };
 }
 
 static int write_config(const struct run_place *p, const struct oci_run *image, struct arena *a,

@@ -273,7 +273,7 @@ static int open_api(struct serve *v, struct err *err)
     return r < 0 ? r : http_transport_new(&v->loop, config, &v->api, err);
 }
 
-/* Without it others cannot write the store; what this server is for goes on. */
+/* Without it other processes cannot write the store; the server continues. */
 static void control(struct serve *v)
 {
     struct err err = { 0 };

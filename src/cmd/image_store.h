@@ -44,7 +44,7 @@ struct image_store_args {
 enum image_store_output { IMAGE_STORE_TABLE, IMAGE_STORE_JSON, IMAGE_STORE_NAME };
 /* 0, or the cmd_exit of a wrong word, with its message printed. */
 int image_store_output(const char *word, enum image_store_output *ret);
-/* The same for commands whose result is no list: text (also for NULL) or json. */
+/* The same for commands whose result is not a list: text (also for NULL) or json. */
 int image_text_output(const char *word, bool *ret_is_json);
 
 /* Given, free(). */

@@ -52,7 +52,7 @@ static bool adopt(struct container *c, const struct json *state)
     uint32_t address = (uint32_t)json_int_or(json_getc(state, "address"), 0);
     int64_t signal = json_int_or(json_getc(state, "signal"), SIGTERM);
     c->stop_signal = signal > 0 && signal < NSIG ? (int)signal : SIGTERM;
-    if (pid <= 1 || ticks == 0 || container_take_over(c, pid, ticks, NULL) < 0)
+    if (pid <= 1 || ticks == 0 || container_adopt(c, pid, ticks, NULL) < 0)
         return false;
     return address == 0 ||
            container_network_adopt(c->h->networks, pid, address, &c->network, NULL) == 0;

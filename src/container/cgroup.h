@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control groups of containers: which kind the machine has, and what crun does not do for us. All
- * groups of one owner are below one parent group, which has no processes of its own. Any thread;
- * blocks, but only on the kernel.
+ * Control groups of containers: the kind of the machine, and what crun does not do. All groups of
+ * one owner are below one parent group, which has no processes of its own. Any thread; blocks, but
+ * only on the kernel.
  */
 #pragma once
 
@@ -41,7 +41,7 @@ bool container_cgroups_count_swap(const struct container_cgroups *g);
 /* At most so many thousandths of a core from now on. */
 void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *name,
                                 uint64_t cpu_milli);
-/* Whether the kernel has killed something in it for want of memory. */
+/* Whether the kernel has killed a process in it because memory ran out. */
 bool container_cgroup_ran_out(const struct container_cgroups *g, const char *name);
 /*
  * What crun has left of it: it was killed while it made a container. Ends what runs there. -EBUSY:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a container, from the order to make it until nothing of it is left. Every callback
- * moves it or tells the caller; what the caller has stopped only ends.
+ * The life of a container, from container_start() until all of it is removed. Every callback
+ * advances it or notifies the caller; a container that the caller has stopped only ends.
  */
 #include "container/container.h"
 
@@ -66,7 +66,7 @@ uint32_t container_address(const struct container *c)
     return c->network ? c->network->address : 0;
 }
 
-struct container_took container_took(const struct container *c)
+struct container_timings container_timings(const struct container *c)
 {
     return c->took;
 }
@@ -83,7 +83,7 @@ void container_limit_cpu(struct container *c, uint64_t cpu_milli)
 
 /* ---- telling the caller ---- */
 
-static void tell_started(struct container *c, int r, const struct err *err)
+static void report_started(struct container *c, int r, const struct err *err)
 {
     c->is_reported = true;
     if (c->events && c->events->on_started)
@@ -97,11 +97,11 @@ static void fail(struct container *c, int r, const char *text)
     (void)err_set(&err, r, "%s", text);
     clean(c);
     if (!c->is_stopped)
-        tell_started(c, r, &err);
+        report_started(c, r, &err);
 }
 
-static void tell_line(struct container *c, enum container_stream stream, struct str line,
-                      bool has_more)
+static void report_line(struct container *c, enum container_stream stream, struct str line,
+                        bool has_more)
 {
     if (c->events && c->events->on_line)
         c->events->on_line(c->arg, stream, line, has_more);
@@ -109,12 +109,12 @@ static void tell_line(struct container *c, enum container_stream stream, struct 
 
 static void on_out_line(void *arg, struct str line, bool has_more)
 {
-    tell_line(arg, CONTAINER_STDOUT, line, has_more);
+    report_line(arg, CONTAINER_STDOUT, line, has_more);
 }
 
 static void on_err_line(void *arg, struct str line, bool has_more)
 {
-    tell_line(arg, CONTAINER_STDERR, line, has_more);
+    report_line(arg, CONTAINER_STDERR, line, has_more);
 }
 
 /* text: CONTAINER_TEXT_MAX bytes. */
@@ -150,7 +150,7 @@ static void on_grace(struct timer *t)
 static void end(struct container *c)
 {
     sm_move(&c->sm, CONTAINER_ENDING);
-    if (!c->init) /* it has ended: its last words are being told, in on_init_exit() */
+    if (!c->init) /* it has ended: its last output is delivered, in on_init_exit() */
         return;
     process_signal(c->init, c->grace_ms ? c->stop_signal : SIGKILL);
     if (c->grace_ms)
@@ -193,6 +193,7 @@ static void on_crun_run(struct process *p, int status, void *arg)
     (void)p;
     c->crun = NULL;
     timer_stop(c->h->loop, &c->late);
+    assert(c->h->n_starting > 0);
     c->h->n_starting--;
     c->took.start_us = lap_us(c);
     container_crun_reap(c);
@@ -203,7 +204,7 @@ static void on_crun_run(struct process *p, int status, void *arg)
     c->was_cut = r < 0; /* it, or a process that it had forked, may have been killed */
     struct container_host *h = c->h;
     if (r < 0) {
-        container_crun_say(c, status, text);
+        container_crun_error_text(c, status, text);
         fail(c, status == 0 ? r : -EIO, text);
     } else {
         sm_move(&c->sm, CONTAINER_RUNNING);
@@ -211,7 +212,7 @@ static void on_crun_run(struct process *p, int status, void *arg)
             end(c);
         } else {
             container_write_state(c);
-            tell_started(c, 0, NULL);
+            report_started(c, 0, NULL);
         }
     }
     next_start(h);
@@ -293,7 +294,7 @@ static void on_network(struct container_network_wait *w, struct container_networ
 static void find_network(struct container *c)
 {
     if (!c->own_network)
-        c->network = container_network_take(c->h->networks);
+        c->network = container_network_get(c->h->networks);
     if (c->own_network || c->network) {
         defer_start(c->h->loop, &c->turn, on_network_turn);
         return;
@@ -560,7 +561,7 @@ static void finish(struct container *c)
 
 /* ---- one that runs already ---- */
 
-int container_take_over(struct container *c, int pid, uint64_t start_ticks, struct err *err)
+int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err)
 {
     int r = process_watch(c->h->loop, pid, start_ticks, false, on_init_exit, c, &c->init, err);
     if (r < 0)

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * OCI containers on this machine, by crun or runc: made, watched, ended, and found again after the
- * process that made them was killed.
+ * OCI containers on this machine, by crun or runc: created, watched, ended, and recovered after the
+ * process that created them was killed.
  *
  *     container_start() --> on_started(0) --> on_ended() --> on_removed()
  *                     `---> on_started(r) -----------------'
  *
- * A container is one program. The caller brings its root file system, its config.json
- * (container/spec.h writes one) and files that only this container gets; the mechanism brings a
- * directory, a network namespace with an address, a control group, pipes for what it prints, and
- * the end: whatever happens, on_removed() means that no process, mount, group, device or file of it
- * is left. Until then the root file system has to stay.
+ * A container is one program. The caller supplies its root file system, its config.json
+ * (container/spec.h writes one) and files that only this container gets. This module creates a
+ * directory, a network namespace with an address, a control group and pipes for its output, and
+ * removes them: after on_removed() no process, mount, group, device or file of it is left, in all
+ * cases. The root file system must exist until then.
  *
- * A pod is several containers: the caller makes its network namespace and names it for each of them
- * (container_opts.network), and further namespaces to share by paths in the config.json
- * (container_pid() has those of a container that runs). One container at a time has a name: a
+ * A pod is several containers: the caller creates its network namespace and names it for each of
+ * them (container_opts.network), and further namespaces to share by paths in the config.json
+ * (container_pid() has those of a container that runs). Only one container at a time has a name: a
  * restart is a new container_start(), after on_removed(), or under another name.
  *
- * Not there yet, and nothing here pretends it: another program in a container that runs (exec),
- * standard input and terminals (input is /dev/null), pausing, other limits than of CPU for one that
- * runs, a group for several containers together, accounting.
+ * Not implemented: another program in a container that runs (exec), standard input and terminals
+ * (input is /dev/null), pausing, other limits than of CPU for one that runs, a group for several
+ * containers together, accounting.
  *
  *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
  *     RUN/crun/      crun's own state
  *
- * RUN is "/run/dormouse-<kind>-<hash of the data directory>", in memory: nothing of a container is
- * written to a disk while it is made. docs/internals/container.md says what happens after a crash.
+ * RUN is "/run/dormouse-<kind>-<hash of the data directory>", in memory: no data of a container is
+ * written to a disk while it is created. docs/internals/container.md describes the recovery after a
+ * crash.
  *
  * Loop thread only. Callbacks never run inside a call, except on_found() of
- * container_host_recover(). They may call anything here but container_host_recover().
+ * container_host_recover(). They may call any function of this header except
+ * container_host_recover().
  */
 #pragma once
 
@@ -80,9 +82,9 @@ int container_host_new(const struct container_host_opts *opts, struct container_
  * same each time. */
 int container_host_set_up(struct container_host *h, struct err *err);
 /*
- * Stop all containers without grace; after the last on_removed() done() runs and the host is gone.
- * No container_start() after it. An owner whose containers are to outlive it ends without this
- * call, and the next process recovers them.
+ * Stop all containers without grace; after the last on_removed() done() runs and the host is freed.
+ * container_start() must not be called after it. An owner whose containers should outlive it ends
+ * without this call, and the next process recovers them.
  */
 void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg);
 
@@ -100,9 +102,9 @@ struct container_machine container_host_machine(const struct container_host *h);
 /* ---- one container ---- */
 
 /*
- * What is different for each container stands in its config.json as one byte that JSON cannot
- * contain otherwise, so that many containers share one text: the name of its control group, the
- * path of its network namespace, the directory of its files. None of them has to occur.
+ * Parts of config.json that differ between containers are one byte each that JSON cannot contain
+ * otherwise, so that many containers share one text: the name of its control group, the path of its
+ * network namespace, the directory of its files. All of them are optional.
  */
 enum container_hole {
     CONTAINER_HOLE_GROUP = 1,
@@ -121,8 +123,8 @@ struct container_end {
 };
 
 struct container_events { /* arg: of the container; each may be NULL */
-    /* r 0: its program runs, or is about to: the runtime has let it go. Else it could not be
-     * started, err says why, and on_removed() follows. Not called after container_stop(). */
+    /* r 0: the runtime has started its program. Else it could not be started, err has the reason,
+     * and on_removed() follows. Not called after container_stop(). */
     void (*on_started)(void *arg, int r, const struct err *err);
     /* Its program has ended, by itself or because of container_stop(). Only after
      * on_started(0), or for one that was adopted. It has printed what it had to. */
@@ -137,7 +139,7 @@ struct container_events { /* arg: of the container; each may be NULL */
 struct container_opts {      /* borrowed for the call */
     const char *name;        /* unique on the host */
     struct str config;       /* config.json with holes; copied */
-    uint32_t uid, gid;       /* its user, who owns its files and pipes */
+    uint32_t uid, gid;       /* its user, the owner of its files and pipes */
     const struct str *files; /* contents; "<hole FILES>/<index>", mode 0400 */
     size_t n_files;
     const char *network; /* path of a network namespace that the caller keeps; NULL: one of the
@@ -157,9 +159,9 @@ struct container_opts {      /* borrowed for the call */
 int container_start(struct container_host *h, const struct container_opts *opts,
                     struct container **ret, struct err *err);
 /*
- * It is to end: its stop_signal, and SIGKILL after grace_ms; 0: SIGKILL at once. Also before it
- * runs: then it is removed, or ended as soon as it runs. A further call can only shorten the grace,
- * which then counts from that call. Until on_removed().
+ * End it: its stop_signal, and SIGKILL after grace_ms; 0: SIGKILL at once. Also before it runs:
+ * then it is removed, or ended as soon as it runs. A further call can only shorten the grace, which
+ * then counts from that call. Until on_removed().
  */
 void container_stop(struct container *c, uint32_t grace_ms);
 
@@ -172,10 +174,10 @@ int container_pid(const struct container *c);
 /* At most so many thousandths of a core from now on. */
 void container_limit_cpu(struct container *c, uint64_t cpu_milli);
 
-struct container_took { /* how long each step took; all are known in on_started() */
+struct container_timings { /* how long each step took; all are known in on_started() */
     uint32_t files_us, network_us, start_us;
 };
-struct container_took container_took(const struct container *c);
+struct container_timings container_timings(const struct container *c);
 
 /* ---- after a restart ---- */
 

@@ -76,7 +76,7 @@ struct container {
     struct defer turn; /* the next step without a callback inside a call */
 
     uint64_t at_ns; /* when the current step began */
-    struct container_took took;
+    struct container_timings took;
 
     bool is_stopped;  /* container_stop() */
     bool is_reported; /* on_started() has been called */
@@ -88,7 +88,7 @@ struct container {
 
 /* ---- host.c ---- */
 
-/* The last container is gone. */
+/* The last container was removed. */
 void container_host_check_closed(struct container_host *h);
 
 /* ---- container.c ---- */
@@ -97,7 +97,7 @@ void container_host_check_closed(struct container_host *h);
 struct container *container_new(struct container_host *h, const char *name);
 /* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
  * another process has this id. */
-int container_take_over(struct container *c, int pid, uint64_t start_ticks, struct err *err);
+int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
 void container_drop(struct container *c);
 
@@ -109,7 +109,7 @@ int container_files_make(struct container *c, const struct str *files, size_t n,
 int container_files_write_config(struct container *c, struct err *err);
 void container_files_remove(const struct container *c);
 /*
- * A pipe with a name: the container holds both ends of it, so that it can go on printing while no
+ * A named pipe: the container holds both ends of it, so that it can continue to print while no
  * process reads. Its read end, and with ret_write, of a new one, the end for the container.
  */
 int container_files_pipe(const struct container *c, const char *name, int *ret_read, int *ret_write,
@@ -122,7 +122,8 @@ int container_files_pid(const struct container *c);
 int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
                          process_exit_cb on_exit, struct err *err);
 /* Why crun has not started the container: its log, else its last words, else its status. */
-void container_crun_say(const struct container *c, int status, char text[CONTAINER_TEXT_MAX]);
+void container_crun_error_text(const struct container *c, int status,
+                               char text[CONTAINER_TEXT_MAX]);
 /*
  * crun run --detach forks twice: the container is made by a grandchild of its, which ends after it
  * and is left to us, as the subreaper. Wait for it, if it has ended.

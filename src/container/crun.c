@@ -69,7 +69,7 @@ static struct str last_line(struct str log)
     return at >= 0 ? str_slice(line, (size_t)at + 3, line.n) : line;
 }
 
-void container_crun_say(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
+void container_crun_error_text(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
 {
     static const char what[] = "the container cannot be started";
     scoped(buf_fini_scoped) struct buf log = BUF_INIT(CRUN_LOG_MAX);
@@ -153,8 +153,8 @@ static void kill_if_crun(void *arg, int pid)
 }
 
 /*
- * crun was killed with its process, but not a child that it had detached: that would go on. A child
- * that began after the list of processes was read is in the next one.
+ * crun was killed with its process, but not a child that it had detached, which would continue. A
+ * child that began after the list of processes was read is in the next list.
  */
 void container_crun_kill_all(const struct container_host *h)
 {
@@ -189,8 +189,9 @@ static bool is_in_network(const struct leavings *l, int pid)
 }
 
 /*
- * crun, whose last word is the name of the container, or what lives in the container's network. A
- * guest may have the same words, and many children with them: it does not run our copy of crun.
+ * crun, whose last argument is the name of the container, or a process in the container's network.
+ * A guest may have the same arguments, and many children with them: it does not run our copy of
+ * crun.
  */
 static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
 {
@@ -204,8 +205,8 @@ static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
 }
 
 /*
- * A helper of crun that has ended, and is waited for here, or is about to end: its memory is gone,
- * and with it the words by which it could be found. What it forked may be missing in the list.
+ * A child of crun that has ended and must be waited for here, or is about to end: its memory was
+ * freed, and with it the arguments that identify it. Its children may be missing in the list.
  */
 static bool has_just_ended(const struct container_host *h, int pid)
 {
@@ -220,9 +221,9 @@ static bool has_just_ended(const struct container_host *h, int pid)
 }
 
 /*
- * The same of runc, whose helpers have other words from the start ("runc init"), and end when they
- * see that it has ended: then they are our children. It has a session of its own, so that its
- * helpers are not taken for other children of ours; nor is a runc of another container for one.
+ * The same for runc, whose children have other arguments from the start ("runc init"), and end when
+ * they detect its end: then they are our children. It has its own session, so that its children are
+ * not confused with other children of ours, nor with a runc of another container.
  */
 static bool has_just_ended_of_runc(const struct container_host *h, int pid)
 {
@@ -245,7 +246,7 @@ static void end_if_left(void *arg, int pid)
             l->c->h->is_runc ? has_just_ended_of_runc(l->c->h, pid) : has_just_ended(l->c->h, pid);
         return;
     }
-    /* One whose parent lives in the container is waited for there. */
+    /* A process whose parent runs in the container is waited for there. */
     bool will_be_ours = is_crun_itself || !is_in_network(l, facts.parent);
     if (process_watch(l->c->h->loop, pid, facts.start_ticks, will_be_ours, l->on_exit, l->c, &p,
                       NULL) < 0) {

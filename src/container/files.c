@@ -68,7 +68,7 @@ int container_files_write_config(struct container *c, struct err *err)
     return write_file(c, "config.json", buf_str(&text), 0600, err);
 }
 
-/* All that lies there; nothing has directories in them. */
+/* All files there; none of these directories has subdirectories. */
 static void empty(const char *path)
 {
     DIR *dir = opendir(path);

@@ -40,9 +40,9 @@ static void hide_second_hierarchy(void)
 }
 
 /*
- * The first process of the PID namespace, in a mount namespace of its own: /proc has to show this
- * namespace, and crun refuses machines with both versions of cgroups unless the second is out of
- * sight. Other threads of the parent may have held locks of its memory: system calls alone.
+ * The first process of the PID namespace, in its own mount namespace: /proc must show this
+ * namespace, and crun refuses machines with both versions of cgroups unless the second is hidden.
+ * Other threads of the parent may have held locks of its memory: only system calls are allowed.
  */
 static int be_runtime(void *arg)
 {

@@ -9,6 +9,7 @@
 #include "container/netlink.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -34,7 +35,7 @@ struct container_networks {
     struct timer retry; /* after a failure */
     struct timer rest;  /* while none is in use and more than one is ready */
     bool rests;         /* no more than one is kept ready */
-    struct defer turn;  /* hands what is ready to who waits */
+    struct defer turn;  /* passes ready networks to waiting callers */
     void (*done)(void *arg);
     void *arg;
 };
@@ -70,7 +71,7 @@ static int make_namespace(int *ret_ns, int *ret_inner, struct err *err)
     int inner = netlink_open(err);
     let_ports();
     if (setns(own, CLONE_NEWNET) < 0)
-        abort(); /* this thread would go on in the wrong network */
+        abort(); /* this thread would continue in the wrong network */
     if (ns < 0 || inner < 0) {
         if (inner >= 0)
             (void)close(inner);
@@ -270,6 +271,7 @@ static void on_filled(struct job *j, int r)
 {
     struct fill *f = container_of(j, struct fill, job);
     struct container_networks *p = f->p;
+    assert(p->n_filling > 0);
     p->n_filling--;
     if (r == 0 && f->r == 0) {
         struct container_network *n = xnew(struct container_network);
@@ -339,6 +341,7 @@ static void on_rest(struct timer *t)
     p->rests = true;
     while (p->n_ready > 1) {
         free_network(list_entry(list_pop_front(&p->ready), struct container_network, node));
+        assert(p->n_ready > 0);
         p->n_ready--;
     }
 }
@@ -403,12 +406,13 @@ void container_networks_close(struct container_networks *p, void (*done)(void *a
     finish_close(p);
 }
 
-struct container_network *container_network_take(struct container_networks *p)
+struct container_network *container_network_get(struct container_networks *p)
 {
     if (list_is_empty(&p->ready) || !list_is_empty(&p->waiting))
         return NULL;
     struct container_network *n =
         list_entry(list_pop_front(&p->ready), struct container_network, node);
+    assert(p->n_ready > 0);
     p->n_ready--;
     count_use(p, 1);
     fill_up(p);
@@ -423,6 +427,7 @@ static void on_turn(struct defer *d)
             list_entry(list_pop_front(&p->ready), struct container_network, node);
         struct container_network_wait *w =
             list_entry(list_pop_front(&p->waiting), struct container_network_wait, node);
+        assert(p->n_ready > 0);
         p->n_ready--;
         count_use(p, 1);
         w->run(w, n, NULL);

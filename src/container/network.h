@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool of network namespaces for containers, made ahead on worker threads, so that none is made
- * while a request waits.
+ * A pool of network namespaces for containers, created in advance on worker threads, so that no
+ * request waits for one.
  *
  *     host:      dmf<n>   gateway/32   route to address/32
  *                  |
  *     namespace: eth0     address/32   default route by the gateway;  lo
  *
  * Containers of the pool cannot reach each other, only this machine and what it forwards to: these
- * are networks for programs that are called through a gateway. A pod has a network of its own,
- * which its owner makes.
+ * networks are for programs that are called through a gateway. The owner of a pod creates a
+ * separate network for it.
  *
- * All host ends have the same address, the first of the subnet. A namespace is held by a descriptor
- * and nothing else: whatever ends this process frees those that no container lives in, and their
- * devices with them. One whose container has ended, with all its processes, is used again.
+ * All host ends have the same address, the first of the subnet. A namespace is only held by a
+ * descriptor: when this process ends, for whatever reason, the kernel frees those without
+ * containers, with their devices. After its container and all processes have ended, a namespace is
+ * used again.
  *
  * Loop thread only.
  */
@@ -56,7 +57,7 @@ int container_networks_new(struct loop *loop, const char *subnet, uint32_t keep,
 void container_networks_close(struct container_networks *p, void (*done)(void *arg), void *arg);
 
 /* NULL: none is ready; use the next one. Given back by container_network_put(). */
-struct container_network *container_network_take(struct container_networks *p);
+struct container_network *container_network_get(struct container_networks *p);
 /* run() comes on a later turn. */
 void container_network_wait(struct container_networks *p, struct container_network_wait *w);
 void container_network_cancel(struct container_network_wait *w);

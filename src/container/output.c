@@ -35,7 +35,7 @@ static void keep_last(struct container_output *o, struct str line)
 }
 
 /* has_more: of the line, after these bytes. */
-static void tell(struct container_output *o, struct str line, bool has_more)
+static void deliver(struct container_output *o, struct str line, bool has_more)
 {
     keep_last(o, line);
     while (line.n > CONTAINER_OUTPUT_LINE_MAX) {
@@ -51,17 +51,17 @@ static void take(struct container_output *o, struct str bytes)
     while (str_find_char(bytes, '\n') >= 0) {
         (void)str_cut(bytes, '\n', &line, &bytes);
         if (o->rest.n == 0) {
-            tell(o, line, false);
+            deliver(o, line, false);
             continue;
         }
         (void)buf_add_str(&o->rest, line);
-        tell(o, buf_str(&o->rest), false);
+        deliver(o, buf_str(&o->rest), false);
         buf_reset(&o->rest);
     }
     while (o->rest.n + bytes.n > CONTAINER_OUTPUT_LINE_MAX) {
         size_t room = CONTAINER_OUTPUT_LINE_MAX - o->rest.n;
         (void)buf_add(&o->rest, bytes.p, room);
-        tell(o, buf_str(&o->rest), true);
+        deliver(o, buf_str(&o->rest), true);
         buf_reset(&o->rest);
         bytes = str_slice(bytes, room, bytes.n);
     }
@@ -170,6 +170,6 @@ void container_output_close(struct container_output *o)
     timer_stop(o->loop, &o->pause);
     container_output_drain(o);
     if (o->rest.n)
-        tell(o, buf_str(&o->rest), false);
+        deliver(o, buf_str(&o->rest), false);
     uv_close((uv_handle_t *)&o->poll, on_closed);
 }

@@ -35,5 +35,5 @@ int container_output_start(struct loop *loop, int fd, uint32_t rate, container_o
 const char *container_output_last(const struct container_output *o);
 /* What is there now, without waiting for the loop. */
 void container_output_drain(struct container_output *o);
-/* Reads what is there, tells a last line without end, and goes. NULL is fine. */
+/* Reads the remaining output, reports a last line without line feed, and frees it. NULL is fine. */
 void container_output_close(struct container_output *o);

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * name: a program of PATH or of the usual directories, or a path; NULL: crun, else runc. *ret:
- * its real path; given, free(). Errors: -ENOENT, for a path what realpath() says.
+ * name: a program in PATH or in the usual directories, or a path; NULL: crun, else runc. *ret: its
+ * real path; given, free(). Errors: -ENOENT, for a path those of realpath().
  */
 int container_program_find(const char *name, char **ret, struct err *err);
 /* By its name: it knows options of crun. */

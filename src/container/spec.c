@@ -54,7 +54,7 @@ static struct str name_of(struct str variable)
 }
 
 /* Note where the last variable of each name is. */
-static int note_variables(struct container_words list, struct map *last, struct err *err)
+static int note_variables(struct container_strings list, struct map *last, struct err *err)
 {
     for (size_t i = 0; i < list.n; i++) {
         struct str name = name_of(list.p[i]), shown = str_slice(list.p[i], 0, SHOWN_MAX);
@@ -69,7 +69,7 @@ static int note_variables(struct container_words list, struct map *last, struct 
     return 0;
 }
 
-static void add_variables(struct container_words list, const struct map *last, bool *is_first,
+static void add_variables(struct container_strings list, const struct map *last, bool *is_first,
                           struct buf *to)
 {
     for (size_t i = 0; i < list.n; i++) {
@@ -85,7 +85,7 @@ static int add_env(const struct container_process *p, struct buf *to, struct err
 {
     const struct str path =
         STR("PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-    const struct container_words usual = { &path, 1 };
+    const struct container_strings usual = { &path, 1 };
     struct map last = { .borrows_keys = true };
     bool is_first = true;
     int r = note_variables(usual, &last, err);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The config.json (OCI runtime specification 1.0, config.md) of a container, for functions, for
- * images that a person starts, and for pods. Pure: text out.
+ * images that a user starts, and for pods. Pure: text out.
  *
- * The same for all: a mount namespace of its own, masked paths, no core files, no new privileges
- * unless they were asked for. What differs is said here; a zeroed member is the stricter choice.
+ * All have a separate mount namespace, masked paths, no core files, and no new privileges unless
+ * requested. The struct has the differences; a zeroed member is the stricter choice.
  *
- * Devices are refused by the control group, all but those that runtimes add themselves. Without one
- * (`machine` NULL, or a host with no_limits) a node in the root file system can be opened: the
- * caller removes them from it, or mounts it with nodev in a way that the runtime cannot undo.
+ * The control group denies all devices except those that runtimes add. Without one (`machine` NULL,
+ * or a host with no_limits) a node in the root file system can be opened: the caller must remove
+ * them, or mount it with nodev in a way that the runtime cannot undo.
  *
- * Not there yet, for pods: bind mounts that can be written, user namespaces, other masked paths,
+ * Not implemented for pods: bind mounts that can be written, user namespaces, other masked paths,
  * sysctls, lists of system calls of a user, AppArmor and SELinux, ambient capabilities, devices,
  * huge pages, a parent group for each pod.
  */
@@ -26,7 +26,7 @@ enum {
     CONTAINER_SHM_BYTES = 64 << 20       /* of /dev/shm */
 };
 
-struct container_words { /* strings may have any bytes; with NUL they are E_INVALID */
+struct container_strings { /* strings may have any bytes; with NUL they are E_INVALID */
     const struct str *p;
     size_t n;
 };
@@ -34,10 +34,10 @@ struct container_words { /* strings may have any bytes; with NUL they are E_INVA
 /* What runs. */
 struct container_process {
     const struct container_user *user;
-    const struct container_words *args; /* lists, one after the other */
+    const struct container_strings *args; /* lists, one after the other */
     size_t n_args;
-    const struct container_words *env; /* lists of NAME=VALUE; the last value of a name counts. PATH
-                                        * is added where none of them has it. */
+    const struct container_strings *env; /* lists of NAME=VALUE; the last value of a name counts.
+                                          * PATH is added where none of them has it. */
     size_t n_env;
     struct str cwd; /* absolute; empty: "/" */
     bool has_terminal;
@@ -82,12 +82,12 @@ struct container_spec {
     const struct container_mount *mounts;
     size_t n_mounts;
     bool has_terminals; /* /dev/pts and /dev/mqueue too */
-    /* Of the caller, which may have no group for terminals (5): they belong to who opens them. */
+    /* Of the caller, which may have no group for terminals (5): their owner is the opening user. */
     bool is_in_user_namespace;
     enum container_spec_network network;
-    /* Paths of namespaces to live in, such as "/proc/PID/ns/ipc" of another container; NULL: own
-     * ones. Without a PID namespace of its own, a program may leave processes at its end; the
-     * control group ends them: E_UNSUPPORTED where there is none. */
+    /* Paths of namespaces to join, such as "/proc/PID/ns/ipc" of another container; NULL: new ones.
+     * Without its own PID namespace, a program may leave processes at its end; the control group
+     * ends them: E_UNSUPPORTED if there is none. */
     const char *pid, *ipc, *uts; /* with `uts` host_name is not set */
     enum container_syscalls syscalls;
     /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The allow list has all that programs of any language need, on any architecture, without what
- * changes the machine, its kernel, namespaces, mounts, clocks or other processes. Left out beyond
- * what the missing capabilities would stop anyway: bpf, perf_event_open, userfaultfd, io_uring,
- * keyctl, ptrace and its like, all of which have been ways out of containers. clone is allowed
- * where it makes no namespace; clone3, whose flags a filter cannot see, does not exist for
- * containers, and libraries then use clone. Sockets to the hypervisor (AF_VSOCK) would lead past
- * every network namespace. A filter sees 64 bits of a family, and the kernel takes 32: so the allow
- * list has the families below that one, and the refuse list looks at the lower half.
+ * The allow list has the calls that programs of any language need, on any architecture, without
+ * those that change the machine, its kernel, namespaces, mounts, clocks or other processes. It also
+ * excludes, beyond what the missing capabilities prevent: bpf, perf_event_open, userfaultfd,
+ * io_uring, keyctl, ptrace and similar calls, all of which have been used to escape from
+ * containers. clone is allowed if it makes no namespace; clone3, whose flags a filter cannot read,
+ * does not exist for containers, and libraries then use clone. Sockets to the hypervisor (AF_VSOCK)
+ * would bypass every network namespace. A filter sees 64 bits of a family, and the kernel uses 32:
+ * so the allow list has the families below that one, and the refuse list checks the lower half.
  *
- * The refuse list has calls that reach the kernel's state, other namespaces, or code that many
- * flaws were found in. Those that take a capability are there for programs that gain one through a
+ * The refuse list has calls that reach the kernel's state, other namespaces, or code in which many
+ * flaws were found. Calls that need a capability are on it for programs that gain one through a
  * flaw.
  */
 #include "container/syscalls.h"
@@ -465,7 +465,7 @@ static void add_by_argument(const char *name, bool is_allowed, unsigned value, u
                      value, value_two, op);
 }
 
-/* Its flags lie in memory, where no filter sees them: libraries fall back to clone(). */
+/* Its flags are in memory, where no filter can read them: libraries fall back to clone(). */
 static void add_no_clone3(struct buf *to)
 {
     (void)buf_printf(to, "{\"names\":[\"clone3\"],\"action\":\"SCMP_ACT_ERRNO\",\"errnoRet\":%d}",

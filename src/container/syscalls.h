@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that containers may make: two lists, of which syscalls.c says what they leave out
- * and why. Any thread.
+ * System calls that containers may make: two lists; syscalls.c describes what they exclude and why.
+ * Any thread.
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 
 enum { TAR_SHORT_PATH = 100 };
 
-/* A layer in memory, to tell which layer an entry is from. */
+/* A layer in memory, to find the layer of an entry. */
 struct atoms_span {
     const struct oci_entry *from, *to;
     uint64_t blob, tar;
@@ -421,7 +421,7 @@ static void use_published(struct image_atoms *a, const struct map *published)
 static uint32_t class_of(struct image_atoms *a, struct map *seen, const uint64_t *set,
                          uint32_t part)
 {
-    uint64_t key[IMAGE_SET_WORDS_MAX + 1];
+    uint64_t key[IMAGE_SET_U64_MAX + 1];
     memcpy(key, set, a->n_words * sizeof *key);
     key[a->n_words] = part;
     struct str text = str_n(key, (a->n_words + 1) * sizeof *key);
@@ -458,7 +458,7 @@ int image_atoms_find(const struct image_group_member *images, size_t n,
     if (n > IMAGE_GROUP_MAX)
         return err_set(err, E_LIMIT, "a group has %zu images, at most %d are planned together", n,
                        IMAGE_GROUP_MAX);
-    *ret = (struct image_atoms){ .n_images = n, .n_words = image_set_words(n) };
+    *ret = (struct image_atoms){ .n_images = n, .n_words = image_set_n_u64(n) };
     ret->memory.block_bytes = 64 << 10;
     ret->images = arena_new_n(&ret->memory, struct image_uses, n);
     struct finder f = { .opts = opts, .atoms = ret, .hash = sha256_new() };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deployment manifest of a plan: what image_orchestrate() decided, as image/bdm.h. Pure. */
+/* Converts the plan of image_orchestrate() to a deployment manifest (image/bdm.h). Pure. */
 #pragma once
 
 #include "image/bdm.h"
@@ -12,14 +12,14 @@ struct image_bdm_plan {
     const char *deploy;                    /* UUID; borrowed as long as the result */
     uint64_t deadline_ms;
     bool is_prefetch;
-    /* Peers are to push what they have; not with is_prefetch, nor what they have to get first. */
+    /* Peers must push what they have; not with is_prefetch, and not what they must fetch first. */
     bool is_push;
-    int64_t wall_s; /* tokens hold from now until the deadline, and a minute more */
+    int64_t wall_s; /* tokens are valid from now until one minute after the deadline */
 };
 /*
- * In the arena. A source without a url is left out; a layer that is on its way to the node already
- * is asked for at the registry, which costs nothing while the node shares the import. Errors:
- * E_INVALID: the file lacks what this needs, or nothing that has a layer can be asked.
+ * In the arena. Sources without a url are skipped. A layer that is already in transfer to the node
+ * is requested from the registry, which costs nothing while the node shares the import. Errors:
+ * E_INVALID: the file lacks necessary data, or no source of a layer can be asked.
  */
 int image_bdm_plan(struct arena *a, const struct image_bdm_plan *p, struct image_bdm *ret,
                    struct err *err);

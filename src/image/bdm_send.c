@@ -19,7 +19,7 @@ enum { ANSWER_MAX = 64 << 10, TOKEN_S = 60 }; /* bytes; a node says no more */
 enum send_at { SEND_MANIFEST, SEND_CONFIG, SEND_BDM, SEND_ASK, SEND_PAUSE };
 
 /* A node that is to push layers, and its BDM; on its own from when it is asked. */
-struct told {
+struct notice {
     struct list node; /* of the sending, until that is over */
     struct http_client *client;
     char *name, *url, *text;
@@ -31,8 +31,8 @@ struct told {
 };
 
 struct image_bdm_send {
-    struct list told;
-    size_t n_told;
+    struct list notice;
+    size_t n_notices;
     struct image_bdm_send_opts o; /* without what is for the call alone */
     struct http_client *client;
     char *key, *node;
@@ -49,7 +49,7 @@ struct image_bdm_send {
     struct buf answer;
 };
 
-static void told_free(struct told *t)
+static void notice_free(struct notice *t)
 {
     list_remove(&t->node);
     if (t->client)
@@ -61,21 +61,21 @@ static void told_free(struct told *t)
 }
 
 /* Requests under way end a turn later, with a node that is on no list. */
-static void drop_told(struct image_bdm_send *s)
+static void drop_notices(struct image_bdm_send *s)
 {
-    list_each_safe (node, &s->told) {
-        struct told *t = list_entry(node, struct told, node);
+    list_each_safe (node, &s->notice) {
+        struct notice *t = list_entry(node, struct notice, node);
         list_remove(&t->node);
         if (t->call)
             http_client_close(take_ptr(&t->client)); /* ends the call, which frees it */
         else
-            told_free(t);
+            notice_free(t);
     }
 }
 
 static void bdm_send_free(struct image_bdm_send *s)
 {
-    drop_told(s);
+    drop_notices(s);
     if (s->client)
         http_client_close(s->client);
     for (size_t i = 0; i < ARRAY_LEN(s->texts); i++)
@@ -235,44 +235,44 @@ static int open_client(const struct image_bdm_send *s, const char *node, struct 
     return r;
 }
 
-static void on_told_head(void *arg, int status, const struct headers *headers)
+static void on_notice_head(void *arg, int status, const struct headers *headers)
 {
-    struct told *t = arg;
+    struct notice *t = arg;
     (void)headers;
     t->status = status;
 }
 
-static void on_told_data(void *arg, struct str chunk)
+static void on_notice_data(void *arg, struct str chunk)
 {
-    struct told *t = arg;
+    struct notice *t = arg;
     t->n_answer += chunk.n;
     if (t->n_answer > ANSWER_MAX)
         exchange_cancel(t->call);
 }
 
-static void log_untold(const struct told *t, const struct err *err)
+static void log_untold(const struct notice *t, const struct err *err)
 {
     char why[LOG_QUOTE_MAX];
     log_debug("a node was not told to push", "node=%s reason=\"%s\"", t->name,
               log_quote(why, str_of(err_text(err))));
 }
 
-static void on_told(void *arg, int r, const struct err *err)
+static void on_notice_done(void *arg, int r, const struct err *err)
 {
-    struct told *t = arg;
+    struct notice *t = arg;
     if (r < 0)
         log_untold(t, err);
     else if (t->status >= 300)
         log_debug("a node does not push", "node=%s status=%d", t->name, t->status);
     t->call = NULL;
-    told_free(t);
+    notice_free(t);
 }
 
-static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
+static int send_notice(struct image_bdm_send *s, struct notice *t, struct err *err)
 {
-    static const struct exchange_events events = { .on_head = on_told_head,
-                                                   .on_data = on_told_data,
-                                                   .on_end = on_told };
+    static const struct exchange_events events = { .on_head = on_notice_head,
+                                                   .on_data = on_notice_data,
+                                                   .on_end = on_notice_done };
     char token[IMAGE_BDM_TOKEN_SIZE], digest[OCI_DIGEST_TEXT_SIZE];
     struct headers h = { 0 };
     const struct image_bdm_grant g = image_server_grant("bdm", t->name, &t->digest);
@@ -297,21 +297,21 @@ static int tell(struct image_bdm_send *s, struct told *t, struct err *err)
 }
 
 /* Once the node of the deployment waits for what they push. */
-static void tell_all(struct image_bdm_send *s)
+static void send_notices(struct image_bdm_send *s)
 {
-    list_each_safe (node, &s->told) {
-        struct told *t = list_entry(node, struct told, node);
+    list_each_safe (node, &s->notice) {
+        struct notice *t = list_entry(node, struct notice, node);
         struct err err = { 0 };
         if (t->client)
             continue;
-        if (tell(s, t, &err) < 0) {
+        if (send_notice(s, t, &err) < 0) {
             log_untold(t, &err);
-            told_free(t);
+            notice_free(t);
         }
     }
 }
 
-/* The only place that starts something; after it `s` may be gone. */
+/* The only function that starts requests; `s` may be freed by it. */
 static void step(struct image_bdm_send *s)
 {
     static const struct oci_digest none;
@@ -351,7 +351,7 @@ static void take_progress(struct image_bdm_send *s)
         r = err_set(&err, -ETIMEDOUT, "node '%s' does not end the deployment", s->node);
         end(s, r, NULL, &err);
     } else {
-        tell_all(s);
+        send_notices(s);
         s->at = SEND_PAUSE;
         step(s);
     }
@@ -411,36 +411,36 @@ static void keep_text(struct image_bdm_send *s, enum send_at at, struct str text
     s->digests[at] = *digest;
 }
 
-static bool is_told(const struct image_bdm_send *s, struct str name)
+static bool has_notice(const struct image_bdm_send *s, struct str name)
 {
-    list_each (node, &s->told)
-        if (str_is(name, list_entry(node, struct told, node)->name))
+    list_each (node, &s->notice)
+        if (str_is(name, list_entry(node, struct notice, node)->name))
             return true;
     return false;
 }
 
-/* What is too much to be told is pulled. */
-static void add_told(struct image_bdm_send *s, struct image_bdm *b)
+/* Tasks of nodes beyond the limit are pulled. */
+static void add_notice(struct image_bdm_send *s, struct image_bdm *b)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(IMAGE_BDM_MAX_BYTES);
     for (size_t i = 0; i < b->n_tasks; i++) {
         struct image_bdm_task *task = &b->tasks[i];
-        if (!task->is_push || is_told(s, task->source.name))
+        if (!task->is_push || has_notice(s, task->source.name))
             continue;
-        if (s->n_told == IMAGE_BDM_SEND_PUSHERS_MAX) {
+        if (s->n_notices == IMAGE_BDM_SEND_PUSHERS_MAX) {
             task->is_push = false;
             continue;
         }
-        struct told *t = xnew(struct told);
+        struct notice *t = xnew(struct notice);
         buf_reset(&text);
         image_bdm_write(b, task->source.name, &text);
-        *t = (struct told){ .name = str_dup(task->source.name),
-                            .url = str_dup(task->source.url),
-                            .text = str_dup(buf_str(&text)),
-                            .n = text.n };
+        *t = (struct notice){ .name = str_dup(task->source.name),
+                              .url = str_dup(task->source.url),
+                              .text = str_dup(buf_str(&text)),
+                              .n = text.n };
         sha256_of(buf_str(&text), t->digest.bytes);
-        list_push_back(&s->told, &t->node);
-        s->n_told++;
+        list_push_back(&s->notice, &t->node);
+        s->n_notices++;
     }
 }
 
@@ -454,7 +454,7 @@ static int write_bdm(struct image_bdm_send *s, const struct image_bdm_send_opts 
     plan.deploy = s->deploy;
     int r = image_bdm_plan(&a, &plan, &b, err);
     if (r >= 0) {
-        add_told(s, &b);
+        add_notice(s, &b);
         image_bdm_write(&b, STR(""), &text);
         r = buf_ok(&text) ? 0 : err_set(err, E_LIMIT, "the BDM is too large");
     }
@@ -477,7 +477,7 @@ int image_bdm_send_start(const struct image_bdm_send_opts *opts, struct image_bd
     const struct image_cluster_file *f = opts->plan.file;
     struct image_bdm_send *s = xnew(struct image_bdm_send);
     s->o = *opts;
-    list_init(&s->told);
+    list_init(&s->notice);
     s->key = str_dup(opts->plan.key);
     s->node = str_dup(f->node_names[f->o.node]);
     s->deadline_ms = opts->plan.deadline_ms;
@@ -503,7 +503,7 @@ void image_bdm_send_cancel(struct image_bdm_send *s)
         return;
     bool has_call = s->call != NULL;
     timer_stop(s->o.loop, &s->timer);
-    drop_told(s);
+    drop_notices(s);
     s->is_cancelled = true;
     http_client_close(take_ptr(&s->client)); /* ends the call, which frees it */
     if (!has_call)

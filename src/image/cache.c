@@ -43,7 +43,9 @@ struct image_cache_entry *image_cache_add(struct image_cache *c, const uint8_t *
     struct image_cache_entry *e = xnew(struct image_cache_entry);
     memcpy(e->key, key, SHA256_BYTES);
     e->size = size;
-    (void)map_put(&c->entries, image_cache_key(e->key), e);
+    void *old = map_put(&c->entries, image_cache_key(e->key), e);
+    assert(!old);
+    (void)old;
     return e;
 }
 
@@ -52,15 +54,20 @@ void image_cache_detach(struct image_cache *c, struct image_cache_entry *e)
     if (!list_is_linked(&e->link))
         return;
     list_remove(&e->link);
+    assert(c->n[e->where] > 0);
+    assert(c->bytes[e->where] >= e->size);
     c->bytes[e->where] -= e->size;
     c->n[e->where]--;
-    if (e->pins && image_cache_is_resident(e))
+    if (e->pins && image_cache_is_resident(e)) {
+        assert(c->pinned >= e->size);
         c->pinned -= e->size;
+    }
     e->where = IMAGE_CACHE_NONE;
 }
 
 static void count_in(struct image_cache *c, struct image_cache_entry *e, enum image_cache_list list)
 {
+    assert(e->where == IMAGE_CACHE_NONE && list < IMAGE_CACHE_LISTS);
     e->where = list;
     c->bytes[list] += e->size;
     c->n[list]++;
@@ -95,12 +102,14 @@ void image_cache_put_last(struct image_cache *c, struct image_cache_entry *e,
 
 void image_cache_drop(struct image_cache *c, struct image_cache_entry *e)
 {
+    assert(!e->is_victim);
     image_cache_detach(c, e);
-    (void)map_del(&c->entries, image_cache_key(e->key));
-    free(e);
+    void *entry = map_del(&c->entries, image_cache_key(e->key));
+    assert(entry == e);
+    free(entry);
 }
 
-void image_cache_tell(struct image_cache *c, enum image_cache_op op,
+void image_cache_emit(struct image_cache *c, enum image_cache_op op,
                       const struct image_cache_entry *e)
 {
     struct image_cache_event ev = {
@@ -113,11 +122,11 @@ void image_cache_tell(struct image_cache *c, enum image_cache_op op,
 }
 
 /* Off all lists, for good. */
-void image_cache_drop_and_tell(struct image_cache *c, struct image_cache_entry *e,
-                               enum image_cache_op op)
+void image_cache_drop_with_event(struct image_cache *c, struct image_cache_entry *e,
+                                 enum image_cache_op op)
 {
     image_cache_detach(c, e);
-    image_cache_tell(c, op, e);
+    image_cache_emit(c, op, e);
     image_cache_drop(c, e);
 }
 
@@ -194,7 +203,7 @@ static struct image_cache_entry *pick(const struct image_cache *c, uint64_t t1, 
     return first && (c->o.best_fit || c->o.holders) ? choose(c, first, need) : first;
 }
 
-/* Pins leave enough room, if everything else goes. */
+/* Whether the pins leave enough room, if everything else is evicted. */
 static bool may_fit(const struct image_cache *c, uint64_t need)
 {
     return need <= c->o.capacity && c->pinned <= c->o.capacity - need;
@@ -207,12 +216,13 @@ static bool may_fit(const struct image_cache *c, uint64_t need)
 static bool plan_room(struct image_cache *c, uint64_t need, bool in_b2)
 {
     uint64_t used = image_cache_used(c), t1 = c->bytes[IMAGE_CACHE_T1];
+    assert(c->victims.n == 0); /* end_plan() was called */
     c->victims.n = 0;
     if (!may_fit(c, need))
         return false;
     while (used + need > c->o.capacity) {
         struct image_cache_entry *e = pick(c, t1, in_b2, used + need - c->o.capacity);
-        assert(e);
+        assert(e && may_leave(e) && used >= e->size);
         e->is_victim = true;
         vec_push(&c->victims, e);
         used -= e->size;
@@ -227,15 +237,16 @@ static void evict_entry(struct image_cache *c, struct image_cache_entry *e)
     enum image_cache_list ghost = e->where == IMAGE_CACHE_T1   ? IMAGE_CACHE_B1
                                   : e->where == IMAGE_CACHE_T2 ? IMAGE_CACHE_B2
                                                                : IMAGE_CACHE_NONE;
+    assert(image_cache_is_resident(e) && !e->pins && !e->is_victim);
     count(&c->stats.evicted, e->size);
     if (e->prefetched)
         count(&c->stats.prefetch_wasted, e->size);
     if (ghost == IMAGE_CACHE_NONE || e->prefetched || c->o.policy != IMAGE_CACHE_ARC) {
-        image_cache_drop_and_tell(c, e, IMAGE_CACHE_EVICT);
+        image_cache_drop_with_event(c, e, IMAGE_CACHE_EVICT);
         return;
     }
     image_cache_put_recent(c, e, ghost);
-    image_cache_tell(c, IMAGE_CACHE_EVICT, e);
+    image_cache_emit(c, IMAGE_CACHE_EVICT, e);
 }
 
 static void end_plan(struct image_cache *c, bool carry_out)
@@ -289,8 +300,8 @@ void image_cache_evict(struct image_cache *c, const uint8_t *key)
 
 static void forget_last(struct image_cache *c, enum image_cache_list list)
 {
-    image_cache_drop_and_tell(c, list_entry(c->lists[list].prev, struct image_cache_entry, link),
-                              IMAGE_CACHE_FORGET);
+    image_cache_drop_with_event(c, list_entry(c->lists[list].prev, struct image_cache_entry, link),
+                                IMAGE_CACHE_FORGET);
 }
 
 void image_cache_trim_ghosts(struct image_cache *c)
@@ -322,7 +333,7 @@ static void on_hit(struct image_cache *c, struct image_cache_entry *e, uint64_t 
         list = IMAGE_CACHE_DEAD;
     if (!e->prefetched && deploy && e->last_deploy == deploy) {
         image_cache_put_recent(c, e, e->where);
-        image_cache_tell(c, IMAGE_CACHE_REFRESH, e);
+        image_cache_emit(c, IMAGE_CACHE_REFRESH, e);
         return;
     }
     if (e->prefetched) {
@@ -334,7 +345,7 @@ static void on_hit(struct image_cache *c, struct image_cache_entry *e, uint64_t 
     e->last_deploy = deploy;
     e->uses += e->uses < UINT32_MAX;
     image_cache_put_recent(c, e, list);
-    image_cache_tell(c, IMAGE_CACHE_HIT, e);
+    image_cache_emit(c, IMAGE_CACHE_HIT, e);
 }
 
 /* How much the target moves for one byte of this layer. */
@@ -382,7 +393,7 @@ static void insert(struct image_cache *c, struct image_cache_entry *e,
     e->uses = 1;
     e->is_expected = false;
     image_cache_put_recent(c, e, list);
-    image_cache_tell(c, op, e);
+    image_cache_emit(c, op, e);
     image_cache_trim_ghosts(c);
 }
 
@@ -393,11 +404,11 @@ static enum image_cache_result on_miss(struct image_cache *c, struct image_cache
     if (is_too_large(c, r->size)) {
         count(&c->stats.bypassed, r->size);
         if (c->o.caller_evicts)
-            insert(c, e, r, IMAGE_CACHE_DEAD, IMAGE_CACHE_BURY);
+            insert(c, e, r, IMAGE_CACHE_DEAD, IMAGE_CACHE_DEMOTE);
         return IMAGE_CACHE_IS_BYPASSED;
     }
     if (!c->o.caller_evicts && !may_fit(c, r->size)) {
-        count(&c->stats.refused, r->size); /* before the target moves: no event would tell of it */
+        count(&c->stats.refused, r->size); /* before the target moves: no event would record it */
         return IMAGE_CACHE_IS_REFUSED;
     }
     if (!e || !e->is_expected)
@@ -428,7 +439,7 @@ bool image_cache_touch(struct image_cache *c, const uint8_t *key)
     if (!image_cache_is_resident(e))
         return false;
     image_cache_put_recent(c, e, e->where);
-    image_cache_tell(c, IMAGE_CACHE_REFRESH, e);
+    image_cache_emit(c, IMAGE_CACHE_REFRESH, e);
     return true;
 }
 
@@ -465,7 +476,7 @@ bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t si
     e->was_ghost = was_ghost;
     count(&c->stats.prefetched, size);
     image_cache_put_last(c, e, IMAGE_CACHE_T1);
-    image_cache_tell(c, IMAGE_CACHE_PREFETCH, e);
+    image_cache_emit(c, IMAGE_CACHE_PREFETCH, e);
     image_cache_trim_ghosts(c);
     return true;
 }
@@ -492,13 +503,13 @@ void image_cache_unpin(struct image_cache *c, const uint8_t *key)
         image_cache_drop(c, e);
 }
 
-bool image_cache_bury(struct image_cache *c, const uint8_t *key)
+bool image_cache_demote(struct image_cache *c, const uint8_t *key)
 {
     struct image_cache_entry *e = image_cache_find(c, key);
     if (!image_cache_is_resident(e))
         return false;
     image_cache_put_recent(c, e, IMAGE_CACHE_DEAD);
-    image_cache_tell(c, IMAGE_CACHE_BURY, e);
+    image_cache_emit(c, IMAGE_CACHE_DEMOTE, e);
     return true;
 }
 
@@ -512,9 +523,9 @@ bool image_cache_remove(struct image_cache *c, const uint8_t *key)
     e->prefetched = false;
     if (e->pins) { /* the pins stay, in case it comes back */
         image_cache_put_recent(c, e, IMAGE_CACHE_NONE);
-        image_cache_tell(c, IMAGE_CACHE_REMOVE, e);
+        image_cache_emit(c, IMAGE_CACHE_REMOVE, e);
     } else {
-        image_cache_drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
+        image_cache_drop_with_event(c, e, IMAGE_CACHE_REMOVE);
     }
     return true;
 }

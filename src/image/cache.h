@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which layers a node keeps: ARC-LB, that is ARC (Megiddo and Modha, FAST 2003) counted in bytes,
- * and LRU and LFU beside it for comparison. Pure: keys, sizes and decisions; the caller keeps the
+ * Decides which layers a node keeps: ARC-LB, that is ARC (Megiddo and Modha, FAST 2003) counted in
+ * bytes, and LRU and LFU for comparison. Pure: keys, sizes and decisions; the caller stores the
  * bytes. One thread at a time.
  *
- *     T1  resident, asked for once lately        B1  ghosts of what left T1: key and size
- *     T2  resident, asked for at least twice     B2  ghosts of what left T2
- *     dead  resident, no image uses it: the first to be evicted
+ *     T1  resident, requested once recently       B1  ghosts of layers that left T1: key and size
+ *     T2  resident, requested at least twice      B2  ghosts of layers that left T2
+ *     dead  resident, used by no image: the first to be evicted
  *
  * |X| is bytes. With capacity c and target p for T1: |T1| + |T2| + |dead| <= c, 0 <= p <= c,
  * |T1| + |B1| <= c, |T1| + |T2| + |B1| + |B2| <= 2c. LRU and LFU keep everything in T1, ordered,
- * and have no ghosts. With all sizes 1 ARC does what the textbook does, step by step.
+ * and have no ghosts. With all sizes 1, ARC behaves as published, step by step.
  *
  * A pinned layer is never evicted. The same layer several times in one deployment is one reference.
  */
@@ -21,7 +21,7 @@
 enum image_cache_policy {
     IMAGE_CACHE_ARC,
     IMAGE_CACHE_LRU,
-    IMAGE_CACHE_LFU, /* uses since it came in; among equals the least recently used leaves */
+    IMAGE_CACHE_LFU, /* uses since it was inserted; among equals the least recently used first */
     IMAGE_CACHE_POLICIES
 };
 /* "arc", "lru", "lfu"; static storage. */
@@ -43,12 +43,12 @@ enum image_cache_list {
 enum image_cache_op {
     IMAGE_CACHE_INSERT = 1,
     IMAGE_CACHE_HIT,
-    IMAGE_CACHE_REFRESH, /* most recent on its list, no reference: a peer's or the same deployment
-                          */
+    IMAGE_CACHE_REFRESH, /* most recent on its list without a reference: for a peer or the same
+                          * deployment */
     IMAGE_CACHE_PREFETCH,
-    IMAGE_CACHE_BURY,   /* to the dead */
-    IMAGE_CACHE_EVICT,  /* to make room; its bytes have to be deleted */
-    IMAGE_CACHE_FORGET, /* a ghost that is remembered no longer */
+    IMAGE_CACHE_DEMOTE, /* to the dead */
+    IMAGE_CACHE_EVICT,  /* to make room; the caller must delete its bytes */
+    IMAGE_CACHE_FORGET, /* a ghost was removed */
     IMAGE_CACHE_REMOVE, /* by image_cache_remove() */
     IMAGE_CACHE_OPS
 };
@@ -58,7 +58,7 @@ struct image_cache_event {
     uint8_t key[SHA256_BYTES];
     uint64_t size;
     double target; /* p after it */
-    uint32_t uses; /* of INSERT, by image_cache_snapshot(): how often it was used; 0: once more */
+    uint32_t uses; /* of INSERT, from image_cache_snapshot(): number of uses; 0: one more */
 };
 
 enum {
@@ -78,16 +78,16 @@ struct image_cache_options {
     /* Variants to measure; off by default. */
     bool best_fit; /* of the four least recent, the smallest that alone frees enough */
     /*
-     * Of the four least recent, none that no peer holds while another of them is held by two: asks
-     * how many peers hold a layer. NULL: off. With best_fit: among those that remain.
+     * Of the four least recent, none that no peer holds while another of them is held by two. The
+     * callback returns how many peers hold a layer. NULL: off. With best_fit: among the rest.
      */
     unsigned (*holders)(void *arg, const uint8_t *key);
-    bool by_refetch; /* a layer that is slow to fetch again moves the target further */
+    bool by_refetch; /* a layer that is slow to fetch moves the target further */
 
     /*
-     * For a caller that learns the size of a layer only when it is there, and may fail to delete
-     * one: layers leave by image_cache_evict() alone, image_cache_access() takes in what is there
-     * already, and the capacity may be exceeded meanwhile. What is too large to be kept is dead.
+     * For a caller that learns the size of a layer only after the import, and may fail to delete
+     * one: only image_cache_evict() removes layers, image_cache_access() adds stored layers, and
+     * the capacity may be exceeded temporarily. A layer that is too large to be kept is dead.
      */
     bool caller_evicts;
 
@@ -100,9 +100,8 @@ struct image_cache_count {
     uint64_t n, bytes;
 };
 struct image_cache_stats {
-    struct image_cache_count local, edge,
-        miss; /* requests: in the cache, at a peer, nowhere near */
-    struct image_cache_count evicted, bypassed, refused; /* refused: what is left is pinned */
+    struct image_cache_count local, edge, miss; /* requests: in the cache, at a peer, elsewhere */
+    struct image_cache_count evicted, bypassed, refused; /* refused: all the rest is pinned */
     struct image_cache_count prefetched, prefetch_used, prefetch_wasted;
 };
 
@@ -115,55 +114,55 @@ struct image_cache_request {
     const uint8_t *key;
     uint64_t size;
     uint64_t deploy;  /* not 0: requests with the same number are one reference */
-    bool at_peer;     /* it would come from there if it is not here: for the counters */
+    bool at_peer;     /* on a miss it would be fetched from a peer: for the counters */
     double refetch_s; /* for by_refetch */
 };
 enum image_cache_result {
     IMAGE_CACHE_IS_HIT,
-    IMAGE_CACHE_IS_STORED,   /* a miss; it is resident now, and the caller fetches its bytes */
+    IMAGE_CACHE_IS_STORED,   /* a miss; it is resident now, and the caller must fetch its bytes */
     IMAGE_CACHE_IS_BYPASSED, /* a miss; too large to be kept */
     IMAGE_CACHE_IS_REFUSED,  /* a miss; nothing was evicted, since too much is pinned */
 };
-/* A deployment asks for a layer. A size that differs from the one known replaces it on a miss. */
+/* A deployment requests a layer. On a miss the new size replaces a different known one. */
 enum image_cache_result image_cache_access(struct image_cache *c,
                                            const struct image_cache_request *r);
 /*
- * With caller_evicts: a deployment asks for a layer that is not here. If it is a ghost the target
- * moves now, before room is made, and not again when image_cache_access() takes it in.
+ * With caller_evicts: a deployment requests a layer that is not resident. If it is a ghost the
+ * target moves now, before room is made, and not again when image_cache_access() adds it.
  */
 void image_cache_expect(struct image_cache *c, const uint8_t *key);
-/* With caller_evicts: the layer that leaves next, to make room for `need` bytes. false: all that is
- * resident is pinned. Nothing changes. */
+/* With caller_evicts: the next layer to evict, to make room for `need` bytes. false: all residents
+ * are pinned. Nothing changes. */
 bool image_cache_next(const struct image_cache *c, uint64_t need, uint8_t ret_key[SHA256_BYTES],
                       uint64_t *ret_size);
 /* With caller_evicts: the bytes of this resident were deleted to make room. */
 void image_cache_evict(struct image_cache *c, const uint8_t *key);
-/* A peer asks for it: more recent, no more frequent. false: it is not here. */
+/* A peer requests it: it becomes more recent, not more frequent. false: it is not resident. */
 bool image_cache_touch(struct image_cache *c, const uint8_t *key);
 
 /*
- * Keep a layer that no one has asked for yet: the next to leave T1 unless it is used; its first use
- * is the first reference (the second where it was a ghost). may_evict: NULL, or asked for each
- * layer that would have to leave; one no and nothing happens.
- * With caller_evicts it is here already, and nothing has to leave.
- * Returns false, and changes nothing, for what is known to be here, too large, or has no room.
+ * Add a layer that was not requested yet. It is the next to leave T1 unless it is used; its first
+ * use is the first reference (the second if it was a ghost). may_evict: NULL, or called for each
+ * layer that would have to be evicted; if it returns false once, nothing happens. With
+ * caller_evicts the layer is stored already, and nothing is evicted. Returns false, and changes
+ * nothing, for a layer that is resident, too large, or finds no room.
  */
 bool image_cache_prefetch(struct image_cache *c, const uint8_t *key, uint64_t size,
                           bool (*may_evict)(void *arg, const uint8_t *key, uint64_t size),
                           void *arg);
 
-/* It is here, and was not asked for since it was prefetched. */
+/* It is resident, and was not requested since it was prefetched. */
 bool image_cache_is_prefetched(const struct image_cache *c, const uint8_t *key);
 
-/* Counted; false: it is not here. unpin: only what was pinned; a removed layer keeps its pins. */
+/* Counted; false: it is not resident. unpin: only after pin; a removed layer keeps its pins. */
 bool image_cache_pin(struct image_cache *c, const uint8_t *key);
 void image_cache_unpin(struct image_cache *c, const uint8_t *key);
-/* No image uses it any more; false: it is not here. A later request revives it. */
-bool image_cache_bury(struct image_cache *c, const uint8_t *key);
-/* It is gone from the disk, pinned or not; forgets a ghost as well. false: unknown. */
+/* No image uses it any more; false: it is not resident. A later request restores it. */
+bool image_cache_demote(struct image_cache *c, const uint8_t *key);
+/* Its bytes were deleted, pinned or not; removes a ghost as well. false: unknown. */
 bool image_cache_remove(struct image_cache *c, const uint8_t *key);
 
-/* ---- what is there ---- */
+/* ---- state ---- */
 
 bool image_cache_has(const struct image_cache *c, const uint8_t *key); /* resident */
 enum image_cache_list image_cache_where(const struct image_cache *c, const uint8_t *key);
@@ -181,8 +180,8 @@ void image_cache_each(const struct image_cache *c, enum image_cache_list list,
 /* ---- after a restart ---- */
 
 /*
- * Repeat a recorded event. It may come from a damaged file or from a cache with other options: what
- * makes no sense is passed over. No callback, no counters. Limits may be exceeded until
+ * Apply a recorded event. It may come from a damaged file or from a cache with other options:
+ * invalid events are ignored. No callback, no counters. Limits may be exceeded until
  * image_cache_settle().
  */
 void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e);
@@ -200,10 +199,10 @@ struct image_cache_found {
     int64_t mtime_s;
 };
 /*
- * What the disk holds is the truth: forget residents that were not found, and take the others into
- * T1, the oldest as the least recent; sorts `found`. Then evict until the capacity holds, unless
- * the caller evicts.
+ * Align the cache with the disk: remove residents that were not found, and add the others to T1,
+ * the oldest as the least recent; sorts `found`. Then evict until the capacity is kept, unless the
+ * caller evicts.
  */
 void image_cache_settle(struct image_cache *c, struct image_cache_found *found, size_t n);
-/* Empty; the target is half the capacity. For a journal that is lost. Nothing may be pinned. */
+/* Empty it, with a target of half the capacity. For a lost journal. Nothing may be pinned. */
 void image_cache_reset(struct image_cache *c);

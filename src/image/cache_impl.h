@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a layer cache, for the files cache*.c alone. */
+/* Internals of the layer cache, only for cache*.c. */
 #pragma once
 
 #include "base/list.h"
@@ -14,10 +14,10 @@ struct image_cache_entry {
     uint32_t pins;
     uint32_t uses; /* LFU */
     enum image_cache_list where;
-    bool prefetched;  /* and not asked for yet */
+    bool prefetched;  /* and not requested since */
     bool was_ghost;   /* when it was prefetched */
-    bool is_victim;   /* of the plan that is being made */
-    bool is_expected; /* a ghost for which the target has moved */
+    bool is_victim;   /* of the eviction that is being planned */
+    bool is_expected; /* a ghost for which the target has moved already */
 };
 
 struct image_cache {
@@ -40,18 +40,18 @@ struct image_cache_entry *image_cache_find(const struct image_cache *c, const ui
 bool image_cache_is_resident(const struct image_cache_entry *e);
 /* On no list yet. */
 struct image_cache_entry *image_cache_add(struct image_cache *c, const uint8_t *key, uint64_t size);
-/* Off its list, if it is on one; the place for a change of its size. */
+/* Remove it from its list, if it is on one; also before its size is changed. */
 void image_cache_detach(struct image_cache *c, struct image_cache_entry *e);
-/* To the most recent place of a list; of LFU's, among those that are used as often. */
+/* Insert it as the most recent of a list; with LFU, among those with as many uses. */
 void image_cache_put_recent(struct image_cache *c, struct image_cache_entry *e,
                             enum image_cache_list list);
 void image_cache_put_last(struct image_cache *c, struct image_cache_entry *e,
                           enum image_cache_list list);
 void image_cache_drop(struct image_cache *c, struct image_cache_entry *e);
-void image_cache_tell(struct image_cache *c, enum image_cache_op op,
+void image_cache_emit(struct image_cache *c, enum image_cache_op op,
                       const struct image_cache_entry *e);
-void image_cache_drop_and_tell(struct image_cache *c, struct image_cache_entry *e,
-                               enum image_cache_op op);
+void image_cache_drop_with_event(struct image_cache *c, struct image_cache_entry *e,
+                                 enum image_cache_op op);
 /* false: too much is pinned; nothing was evicted. With caller_evicts it does nothing. */
 bool image_cache_make_room(struct image_cache *c, uint64_t need, bool in_b2);
 void image_cache_trim_ghosts(struct image_cache *c);

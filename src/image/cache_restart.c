@@ -29,7 +29,7 @@ static bool makes_sense(const struct image_cache *c, const struct image_cache_ev
         return e->list >= IMAGE_CACHE_T1 && e->list <= IMAGE_CACHE_DEAD;
     case IMAGE_CACHE_PREFETCH:
         return e->list == IMAGE_CACHE_T1;
-    case IMAGE_CACHE_BURY:
+    case IMAGE_CACHE_DEMOTE:
         return e->list == IMAGE_CACHE_DEAD;
     case IMAGE_CACHE_EVICT:
         return e->list == IMAGE_CACHE_NONE ||
@@ -49,7 +49,7 @@ void image_cache_repeat(struct image_cache *c, const struct image_cache_event *e
     enum image_cache_list list = own_list(c, ev->list);
     if (!makes_sense(c, ev) || (e && e->pins))
         return;
-    if (isfinite(ev->target)) /* more than there is: of a larger cache, whose size is not known */
+    if (isfinite(ev->target)) /* beyond the capacity: of a larger cache, whose size is unknown */
         c->target =
             ev->target > (double)c->o.capacity ? (double)c->o.capacity / 2 : fmax(ev->target, 0);
     if (list == IMAGE_CACHE_NONE) {
@@ -81,7 +81,7 @@ static void snapshot_entry(const struct image_cache *c, const struct image_cache
     if (e->where == IMAGE_CACHE_B1 || e->where == IMAGE_CACHE_B2)
         ev.op = IMAGE_CACHE_EVICT;
     else
-        ev.op = e->where == IMAGE_CACHE_DEAD ? IMAGE_CACHE_BURY : IMAGE_CACHE_INSERT;
+        ev.op = e->where == IMAGE_CACHE_DEAD ? IMAGE_CACHE_DEMOTE : IMAGE_CACHE_INSERT;
     if (ev.op == IMAGE_CACHE_INSERT)
         ev.uses = e->uses;
     if (e->prefetched && e->where == IMAGE_CACHE_T1) {
@@ -127,7 +127,7 @@ static void take_in(struct image_cache *c, const struct image_cache_found *f)
     e->size = size;
     e->uses = 1;
     image_cache_put_recent(c, e, IMAGE_CACHE_T1);
-    image_cache_tell(c, IMAGE_CACHE_INSERT, e);
+    image_cache_emit(c, IMAGE_CACHE_INSERT, e);
 }
 
 void image_cache_settle(struct image_cache *c, struct image_cache_found *found, size_t n)
@@ -139,7 +139,7 @@ void image_cache_settle(struct image_cache *c, struct image_cache_found *found, 
         list_each_safe (node, &c->lists[l]) {
             struct image_cache_entry *e = list_entry(node, struct image_cache_entry, link);
             if (!map_has(&there, image_cache_key(e->key)))
-                image_cache_drop_and_tell(c, e, IMAGE_CACHE_REMOVE);
+                image_cache_drop_with_event(c, e, IMAGE_CACHE_REMOVE);
         }
     map_fini(&there); /* before its keys move */
     if (n)

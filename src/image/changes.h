@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between the merged views of two images, path by path. Pure; one thread at a time. */
+/* The differences between the merged views of two images, path by path. Pure; one thread at a time.
+ */
 #pragma once
 
 #include "oci/tree.h"
@@ -9,7 +10,7 @@ enum image_change_kind {
     IMAGE_CHANGE_REMOVED,
     IMAGE_CHANGE_CONTENT,    /* other bytes, another target, another type */
     IMAGE_CHANGE_ATTRIBUTES, /* mode, owner or extended attributes; the content is the same */
-    IMAGE_CHANGE_TIME,       /* the modification time alone */
+    IMAGE_CHANGE_TIME,       /* only the modification time */
 };
 
 struct image_change {
@@ -22,7 +23,7 @@ struct image_changes {
     uint64_t same, same_bytes;    /* paths that are equal in everything, and bytes of their files */
 };
 
-/* `from` and `to` have to outlive the changes. */
+/* `from` and `to` must outlive the changes. */
 void image_changes_find(const struct oci_tree *from, const struct oci_tree *to,
                         struct image_changes *ret);
 void image_changes_fini(struct image_changes *c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file that describes an image, the nodes of a cluster and what is under way, for planning
+ * A file that describes an image, the nodes of a cluster and the current transfers, for planning
  * transfers without a cluster (`dormouse image plan`):
  *
  *     {"layers": [{"name": "base", "bytes": 30000000, "urgent": true}],
@@ -10,16 +10,16 @@
  *                 "silentSeconds": 2, "queuedBytes": 0}],
  *      "transfers": [{"layer": "base", "to": "n1", "from": "n2", "leftMilliseconds": 800}]}
  *
- * To be sent, not only shown, it also needs
+ * To send the plan, the file also needs
  *
  *     "image": {"reference": "redis:7", "manifest": DIGEST, "config": DIGEST},
  *     of each layer "digest" and "diffID", of nodes "url" ("https://10.0.0.2:5000")
  *
  * and may have "tarBytes" of layers.
  *
- * Left out: uplinkMbit 0 (unknown: no source), freeSlots 3, the other numbers 0 (registryMbit: no
- * registry; downlinkMbit: no limit; unpackMBPerSecond: takes no time), "from" the registry. Unknown
- * members are refused: a misspelt one would change the plan unnoticed.
+ * Defaults: uplinkMbit 0 (unknown: not a source), freeSlots 3, the other numbers 0 (registryMbit:
+ * no registry; downlinkMbit: no limit; unpackMBPerSecond: takes no time), "from" the registry.
+ * Unknown members are refused: a misspelt one would change the plan unnoticed.
  */
 #pragma once
 
@@ -47,17 +47,16 @@ struct image_cluster_rates {
 
 struct image_cluster_file {
     struct image_orchestrate o;              /* `node` is 0 */
-    const struct image_cluster_rates *rates; /* of nodes; NULL: those in `o` hold for all */
+    const struct image_cluster_rates *rates; /* of nodes; NULL: all have those in `o` */
     const struct str *layer_names, *node_names;
     bool has_image;
     struct str reference;
     struct oci_digest manifest, config;
-    struct str manifest_text, config_text;  /* empty: not known here */
+    struct str manifest_text, config_text;  /* empty: not known */
     const struct image_cluster_blob *blobs; /* of layers */
     const struct str *node_urls;            /* empty: not stated */
 };
-/* All of it lives in the arena and in `text`. Errors: E_PARSE, E_INVALID with the place, E_LIMIT.
- */
+/* Everything is in the arena or in `text`. Errors: E_PARSE, E_INVALID with the path, E_LIMIT. */
 int image_cluster_file_read(struct arena *a, struct str text, struct image_cluster_file *ret,
                             struct err *err);
 /* Set file->o for a deployment on this node. */

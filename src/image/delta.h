@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Deltas of an image in a registry against an older version of it (oci/layer_delta.h), made from a
- * node store that keeps the tars or the files of both. What is made is read back and compared with
- * the digests of its files before it is pushed.
+ * node store that keeps the tars or the files of both. A delta is read back and compared with the
+ * digests of its files before it is pushed.
  *
  * Blocking; one thread.
  */
@@ -20,15 +20,15 @@ struct image_deltas_opts {
 struct image_deltas_result {
     struct oci_digest manifest; /* of the artifact */
     size_t n_layers;            /* that have a delta now */
-    size_t n_common;            /* that the older version has as well */
-    size_t n_left;              /* for which none is worth it, or the store has no tar */
+    size_t n_common;            /* that the older version also has */
+    size_t n_left;              /* whose delta would be too large, or whose tar the store lacks */
     uint64_t n_bytes;           /* of the deltas */
     uint64_t n_blob_bytes;      /* of the blobs that need not be fetched */
 };
 
 /*
- * Push them into the repository of `to` and attach them. Errors: -ENOENT, no layer has a delta
- * that is worth it; those of oci/remote.h, of reading the store.
+ * Push them into the repository of `to` and attach them. Errors: -ENOENT, no layer has a useful
+ * delta; those of oci/remote.h, of reading the store.
  */
 int image_deltas_push(const struct image_deltas_opts *opts, struct oci_remote *to,
                       struct image_deltas_result *ret, struct err *err);

@@ -37,7 +37,7 @@ struct image_deploy {
     pthread_mutex_t mutex; /* of what follows */
     size_t next, n_done, n_present;
     uint64_t peer_bytes, pushed_bytes, registry_bytes, import_bytes, import_us, fetch_ms;
-    const char *liars[IMAGE_DEPLOY_LIARS_MAX];
+    const char *liars[IMAGE_DEPLOY_BAD_PEERS_MAX];
     size_t n_liars;
     bool has_ended;
     struct err err; /* the first */
@@ -175,14 +175,14 @@ struct fetch_arg {
     const struct layer *l;
 };
 
-static void on_liar(void *arg, uint32_t source)
+static void on_bad_source(void *arg, uint32_t source)
 {
     const struct fetch_arg *a = arg;
     struct image_deploy *d = a->d;
     if (a->l->sources[source].is_registry)
         return;
     (void)pthread_mutex_lock(&d->mutex);
-    if (d->n_liars < IMAGE_DEPLOY_LIARS_MAX)
+    if (d->n_liars < IMAGE_DEPLOY_BAD_PEERS_MAX)
         d->liars[d->n_liars++] = a->l->names[source];
     (void)pthread_mutex_unlock(&d->mutex);
 }
@@ -222,7 +222,7 @@ static void fetch_layer(struct image_deploy *d, const struct layer *l)
                                    .bytes_per_second =
                                        d->bdm.is_prefetch ? d->opts.prefetch_bps : 0,
                                    .stop = &d->stop,
-                                   .on_liar = on_liar,
+                                   .on_bad_source = on_bad_source,
                                    .arg = &arg };
     int r = image_fetch_layer(&f, &result, &err);
     if (r < 0) {
@@ -351,7 +351,7 @@ static void each_held(struct image_deploy *d, const struct oci_config *image,
     f(d->opts.store, &d->bdm.config);
 }
 
-/* What the manifest and configuration say, where they came before the BDM; else it is empty. */
+/* The manifest and configuration, if they were received before the BDM; else it is empty. */
 static struct oci_config look_at_image(struct image_deploy *d)
 {
     struct oci_manifest doc;
@@ -382,7 +382,7 @@ static void *run(void *arg)
     uint64_t began_ms = clock_mono_ms();
     fetch_layers(d);
     d->fetch_ms = clock_mono_ms() - began_ms;
-    for (size_t i = 0; d->inbox && i < d->n; i++) /* those whose turn never came */
+    for (size_t i = 0; d->inbox && i < d->n; i++) /* layers that were not started */
         image_inbox_over(d->inbox, &d->layers[i].blob, 0, UINT64_MAX);
     int r = d->err.code < 0 || d->bdm.is_prefetch ? 0 : get_documents(d, &err);
     if (r >= 0 && d->err.code == 0 && !d->bdm.is_prefetch)
@@ -484,7 +484,7 @@ void image_deploy_measured(const struct image_deploy *d, struct image_deploy_mea
                                            .import_ms = d->import_us / 1000 };
 }
 
-size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX])
+size_t image_deploy_bad_peers(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_BAD_PEERS_MAX])
 {
     (void)pthread_mutex_lock(&d->mutex);
     size_t n = d->n_liars;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A deployment on the node that it is for: the layers of a BDM (image/bdm.h) fetched into the node
- * store, several at once, then the name of the image. Blobs alone (enc "gzip"); peers are asked,
- * at the url of their source, or push (mode "push").
+ * A deployment on its node: fetches the layers of a BDM (image/bdm.h) into the node store, several
+ * at once, then sets the name of the image. Only blobs (enc "gzip"); peers are asked at the url of
+ * their source, or push (mode "push").
  *
- * Runs on threads of its own; the functions are for the loop. The image has its name only when all
- * of it is there; a deployment that fails leaves whole layers.
+ * Runs on its own threads; the functions are for the loop. The image gets its name only when all
+ * of it is stored; a deployment that fails leaves complete layers.
  *
- * A BDM that is a prefetch brings layers alone, one at a time, at most so fast, and takes no room
- * from what images use (layer_cache_prefetches()).
+ * A prefetch BDM only fetches layers, one at a time, with a limited rate, and evicts no layer that
+ * images use (layer_cache_prefetches()).
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 enum {
     IMAGE_DEPLOY_THREADS = 4, /* layers at once */
-    IMAGE_DEPLOY_LIARS_MAX = 16,
+    IMAGE_DEPLOY_BAD_PEERS_MAX = 16,
 };
 
 struct image_deploy;
@@ -30,9 +30,9 @@ struct image_deploy_opts {
     struct loop *loop;
     struct oci_store *store;       /* a writer; kept until on_end() */
     struct oci_remote_opts remote; /* how registries are reached; texts are kept */
-    uint64_t prefetch_bps;         /* bytes per second of a BDM that is a prefetch */
+    uint64_t prefetch_bps;         /* maximum rate of a prefetch BDM, bytes per second */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
-    /* A peer that is not asked as long as there is another source; NULL: none. */
+    /* Whether the peer is excluded as long as there is another source; NULL: none is. */
     bool (*is_out)(void *arg, struct str node);
     /* Once, from the loop; image_deploy_free() may follow. */
     void (*on_end)(void *arg, struct image_deploy *d, int r);
@@ -41,31 +41,31 @@ struct image_deploy_opts {
 
 /*
  * text: a BDM, copied. Errors: those of image_bdm_parse(); E_INVALID, the ranges of a layer do not
- * cover it, or nothing can send them; E_UNSUPPORTED, other encodings.
+ * cover it, or have no source; E_UNSUPPORTED, other encodings.
  */
 int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
                        struct image_deploy **ret, struct err *err);
-/* Asks it to end early. */
+/* Ask it to end early. */
 void image_deploy_stop(struct image_deploy *d);
 /* After on_end(). */
 void image_deploy_free(struct image_deploy *d);
 
 struct str image_deploy_id(const struct image_deploy *d);        /* borrowed */
 struct str image_deploy_reference(const struct image_deploy *d); /* borrowed */
-/* What peers push at it; borrowed. NULL: nothing. */
+/* Receives the pushes of peers; borrowed. NULL: there are none. */
 struct image_inbox *image_deploy_inbox(const struct image_deploy *d);
 bool image_deploy_is_prefetch(const struct image_deploy *d);
 bool image_deploy_has_ended(const struct image_deploy *d);
-/* DiffIDs of the layers that come from a registry first, `max` at most; their number. */
+/* DiffIDs of the layers whose first source is a registry, at most `max`; their number. */
 size_t image_deploy_from_registry(const struct image_deploy *d, struct oci_digest *ret, size_t max);
-/* After on_end(): what came, in what time. */
+/* After on_end(): received bytes and times. */
 struct image_deploy_measured {
     uint64_t peer_bytes, registry_bytes, fetch_ms;
     uint64_t import_bytes, import_ms; /* import_ms: of all threads together */
 };
 void image_deploy_measured(const struct image_deploy *d, struct image_deploy_measured *ret);
 /* Peers that sent wrong bytes, borrowed; their number. */
-size_t image_deploy_liars(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_LIARS_MAX]);
+size_t image_deploy_bad_peers(struct image_deploy *d, struct str ret[IMAGE_DEPLOY_BAD_PEERS_MAX]);
 /*
  * {"deploy", "state": "running"|"done"|"failed", "layers", "layersDone", "layersPresent",
  *  "peerBytes", "pushedBytes" (of those), "registryBytes", "liars": [NODE], "error"}

@@ -54,7 +54,7 @@ static void add_step(struct arena *a, struct json *history, const char *comment)
 }
 
 /* The steps of the original image, which make no layers any more. Those of an earlier refactoring
- * are about layers that are gone. */
+ * describe layers that no longer exist. */
 static struct json *original_steps(struct arena *a, const struct json *history)
 {
     struct json *kept = json_new_array(a);

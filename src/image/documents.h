@@ -10,7 +10,7 @@
 
 struct image_document_layer {
     const struct image_layer_blob *blob;
-    uint32_t n_sharers; /* images of the group that have it; 1: the image's own */
+    uint32_t n_sharers; /* images of the group that have it; 1: only this image */
 };
 
 /*
@@ -20,9 +20,9 @@ struct image_document_layer {
  */
 int image_config_rewrite(struct str source, const struct image_document_layer *layers, size_t n,
                          struct buf *to, struct err *err);
-/* The manifest. Its source and subject are those of `source` if that was refactored itself, else
- * `source`. `plan`: text of the annotation that says how it was made. newest: when the newest
- * image of the group was made (RFC 3339), anything else: not known. */
+/* The manifest. Its source and subject are those of `source` if that is a refactored form itself,
+ * else `source`. `plan`: text of the annotation that describes the method. newest: creation time of
+ * the newest image of the group (RFC 3339), anything else: not known. */
 int image_manifest_write(const struct oci_image *source, const struct oci_digest *config,
                          uint64_t config_size, const struct image_document_layer *layers, size_t n,
                          struct str plan, struct str newest, struct buf *to, struct err *err);
@@ -31,8 +31,7 @@ int image_manifest_write(const struct oci_image *source, const struct oci_digest
  * DiffIDs of those. */
 int image_config_append(struct str source, const struct oci_digest *below, size_t n_below,
                         const struct image_layer_blob *delta, struct buf *to, struct err *err);
-/* `below`: the manifest of the older version, of which the layers are kept as they are described.
- */
+/* `below`: the manifest of the older version, whose descriptors of layers are copied. */
 int image_manifest_append(struct str below, const struct oci_image *source,
                           const struct oci_digest *config, uint64_t config_size,
                           const struct image_layer_blob *delta, struct str newest, struct buf *to,

@@ -376,11 +376,11 @@ static int write_chunk(const struct erofs_writer *w, const struct erofs_place *p
     }
     uint16_t device = !l ? 0 : e->is_sparse ? l->sparse_device : l->device;
     if (device == 0 || device > w->image->n_devices || e->data_offset % EROFS_BLOCK_BYTES)
-        return err_set(err, E_UNSUPPORTED, "the content of '" STR_FMT "' lies nowhere",
+        return err_set(err, E_UNSUPPORTED, "the content of '" STR_FMT "' is on no device",
                        STR_ARG(e->path));
     if (__builtin_add_overflow(e->data_offset, e->size, &end) ||
         end > w->image->device_bytes[device - 1] || end / EROFS_BLOCK_BYTES > UINT32_MAX - 1)
-        return err_set(err, E_LIMIT, "the content of '" STR_FMT "' lies beyond its device",
+        return err_set(err, E_LIMIT, "the content of '" STR_FMT "' is beyond the end of its device",
                        STR_ARG(e->path));
     put(to + 2, device, 2);
     put(to + 4, block, 4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * EROFS images without file data (Linux, filesystems/erofs.rst, and fs/erofs/erofs_fs.h for the
- * layout): directories, attributes and, for each regular file, where its content lies in another
- * file. Those files, uncompressed tars of layers, are the extra devices of the image. Blocks have
- * 512 bytes, as tars have, so every file is one piece that begins at a block.
+ * layout): directories, attributes and, for each regular file, the position of its content in
+ * another file. Those files, uncompressed tars of layers, are the extra devices of the image.
+ * Blocks have 512 bytes, as in tars, so every file is one extent that begins at a block.
  *
  * Pure: the same input gives the same bytes. One thread at a time.
  */
@@ -18,20 +18,20 @@ enum {
     EROFS_DEVICES_MAX = 2 * 1024,
 };
 
-/* A layer of the tree, and the devices with the content of its files, which count from 1. */
+/* A layer of the tree, and the devices with the content of its files, numbered from 1. */
 struct erofs_layer {
     const struct oci_layer *layer;
     uint16_t device;        /* the tar; oci_entry.data_offset is an offset in it */
     uint16_t sparse_device; /* for is_sparse: the same for their content, holes included; 0: none */
     /* No device: the content of a file is "/ab/<hex>", by its SHA-256, in a data directory of the
-     * overlay that is mounted over the image (struct mount_overlay). Without it, files are zeros.
+     * overlay that is mounted over the image (struct mount_overlay). Without that, files are zeros.
      */
     bool has_objects;
 };
 
 struct erofs_image {
     const struct oci_tree *tree;
-    const struct erofs_layer *layers; /* that the tree was made of */
+    const struct erofs_layer *layers; /* of the tree */
     size_t n_layers;
     const uint64_t *device_bytes; /* device 1 first */
     size_t n_devices;
@@ -43,12 +43,12 @@ struct erofs_image {
 
 struct erofs_counts {
     uint64_t inodes;
-    uint64_t xattrs; /* left out: no name that EROFS can hold */
+    uint64_t xattrs; /* skipped: EROFS cannot hold their names */
 };
 
 /*
  * Append the image to `to`, which is empty. Errors: E_LIMIT (too large, a device beyond 2 TiB),
- * E_UNSUPPORTED (a file whose content no device has).
+ * E_UNSUPPORTED (a file whose content is on no device).
  */
 int erofs_write(const struct erofs_image *image, struct buf *to, struct erofs_counts *ret,
                 struct err *err);

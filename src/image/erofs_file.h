@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * EROFS images as files of the node store: behind the image, which says how long it is, stands a
- * block with a checksum of all before it ("DMEROFS1", base/sum.h, zeros). The kernel reads no such
- * block; `image check` does. Blocking calls, any thread.
+ * EROFS images as files of the node store: the image, whose header has its length, is followed by a
+ * block with a checksum of it ("DMEROFS1", base/sum.h, zeros). The kernel does not read this block;
+ * `image check` does. Blocking calls, any thread.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ struct erofs_file_found {
     size_t n, n_damaged;
 };
 /*
- * Check each of them in the store. remove: those that are damaged, which the next mount writes
- * again. on_damage: with the path below the store's root.
+ * Check all of them in the store. remove: remove the damaged ones; the next mount creates them
+ * again. on_damage: with the path relative to the store's root.
  */
 int erofs_file_check_all(struct oci_store *store, bool remove,
                          void (*on_damage)(void *arg, const char *path, const char *why), void *arg,

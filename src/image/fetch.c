@@ -33,7 +33,8 @@ struct fetching {
     struct image_transfer transfer;
     struct oci_import *import;
     uint64_t delivered; /* bytes that the import has */
-    /* All that had come by then was taken: silence is judged by it, since an import may block. */
+    /* All bytes received until then were processed: silence is measured from it, since an import
+     * may block. */
     uint64_t polled_ms;
     uint64_t began_ms, paced; /* bytes since then; only where they are paced */
     int spool;                /* -1: not made yet */
@@ -402,7 +403,7 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
                                        .at = o->from,
                                        .to = o->to };
     loop_update_now(&g->loop);        /* timers of the request, too, begin now */
-    if (!o->is_pushed && g->f->inbox) /* it is asked for: who pushed it comes too late */
+    if (!o->is_pushed && g->f->inbox) /* it is requested now: a push comes too late */
         image_inbox_over(g->f->inbox, &g->f->blob, begin_of(a), o->to);
     int r = o->is_pushed                           ? start_push(a, &err)
             : g->f->sources[o->source].is_registry ? start_registry(a, &err)
@@ -489,10 +490,10 @@ static int open_import(struct fetching *g, bool is_resumable, struct err *err)
     return r;
 }
 
-/* 1: it is over, well. 0: once more. */
-static int judge(struct fetching *g, struct err *err)
+/* 1: it has ended with success. 0: try again. */
+static int verify(struct fetching *g, struct err *err)
 {
-    uint32_t liar;
+    uint32_t bad_source;
     struct err why = g->err;
     uint64_t began_ns = clock_mono_ns();
     int r = g->wrong < 0 ? g->wrong : oci_import_commit(g->import, &why);
@@ -500,12 +501,12 @@ static int judge(struct fetching *g, struct err *err)
     cancel_all(g);
     if (r < 0 && r != E_DIGEST && r != E_PARSE && r != E_LIMIT)
         return err_set(err, r, "%s", err_text(&why));
-    image_transfer_arrive(&g->transfer);
-    image_transfer_verdict(&g->transfer, r >= 0, now(g), &liar);
+    image_transfer_mark_received(&g->transfer);
+    image_transfer_verdict(&g->transfer, r >= 0, now(g), &bad_source);
     if (r >= 0)
         return 1;
-    if (liar != UINT32_MAX && g->f->on_liar)
-        g->f->on_liar(g->f->arg, liar);
+    if (bad_source != UINT32_MAX && g->f->on_bad_source)
+        g->f->on_bad_source(g->f->arg, bad_source);
     if (g->transfer.state == IMAGE_TRANSFER_FAILED)
         return err_set(err, E_DIGEST, "no source has the right bytes: %s", err_text(&why));
     g->wrong = 0;
@@ -533,7 +534,7 @@ static int fetch(struct fetching *g, struct err *err)
             return err_set(err, g->r, "%s", err_text(&g->err));
         if (g->transfer.state == IMAGE_TRANSFER_FAILED && g->wrong >= 0)
             return err_set(err, -EHOSTUNREACH, "no source is left");
-        r = judge(g, err);
+        r = verify(g, err);
         if (r != 0)
             return r;
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One layer fetched into the node store from peers and registries, as image/transfer.h decides. The
- * part at the front is passed to the import as it arrives; parts behind it wait in a file without a
- * name. Nothing is visible before the digest of the blob and the DiffID are right.
+ * Fetches one layer into the node store from peers and registries, as image/transfer.h decides. The
+ * part at the front is passed to the import as it is received; later parts wait in an unnamed file.
+ * The layer is visible only after the digest of the blob and the DiffID were compared.
  *
- * Blocking, with a loop of its own: for threads.
+ * Blocking, with its own loop: for threads.
  */
 #pragma once
 
@@ -31,26 +31,26 @@ struct image_fetch {
     size_t n_pieces;
     const struct image_fetch_source *sources;
     size_t n_sources;
-    /* What inflates and parses, as in struct oci_import_opts: peers are strangers. */
+    /* What inflates and parses, as in struct oci_import_opts: peers are not trusted. */
     const struct layer_reading_ops *reading;
-    const char *deploy, *node;     /* for the peers: what the tokens are for */
-    struct image_inbox *inbox;     /* what peers push; NULL: they are all asked */
+    const char *deploy, *node;     /* for the tokens of the peers */
+    struct image_inbox *inbox;     /* receives pushes of peers; NULL: all peers are asked */
     const char *registry;          /* host */
     struct oci_remote_opts remote; /* how it is reached */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
     uint64_t deadline_ms;          /* clock_mono_ms() */
-    uint64_t bytes_per_second;     /* no more in the mean; 0: as fast as it comes */
-    const atomic_bool *stop;       /* ends it early; NULL: never */
-    /* A source sent wrong bytes. NULL: none. By this thread. */
-    void (*on_liar)(void *arg, uint32_t source);
+    uint64_t bytes_per_second;     /* maximum mean rate; 0: no limit */
+    const atomic_bool *stop;       /* set to end it early; NULL: never */
+    /* A source has sent wrong bytes. NULL: none. Called on this thread. */
+    void (*on_bad_source)(void *arg, uint32_t source);
     void *arg;
 };
 
 struct image_fetch_result {
     bool was_present;                    /* the store had it */
-    uint64_t peer_bytes, registry_bytes; /* that came, wrong ones included */
-    uint64_t pushed_bytes;               /* of peer_bytes: unasked */
-    uint64_t import_bytes, import_us;    /* that the store took, and how long it made us wait */
+    uint64_t peer_bytes, registry_bytes; /* received, including wrong ones */
+    uint64_t pushed_bytes;               /* of peer_bytes: pushed */
+    uint64_t import_bytes, import_us;    /* passed to the store, and the time that it took */
 };
 
 /*

@@ -14,7 +14,7 @@ static const struct str CAPABILITY = { "security.capability", 19 };
 
 /* A failed setxattr(). What a file system or a kernel does not have cannot have an effect there;
  * labels of other security modules and user attributes of links and devices are among it. */
-static int judge(int code, struct str name, uint64_t *n_left_out, struct err *err)
+static int check_setxattr(int code, struct str name, uint64_t *n_left_out, struct err *err)
 {
     bool is_refused = code == -EOPNOTSUPP || code == -EPERM || code == -EINVAL || code == -ERANGE;
     if (is_refused && !str_eq(name, CAPABILITY)) {
@@ -40,7 +40,7 @@ static int set_xattrs(int fd, const char *path, const struct file_attrs *a, uint
         name[x->name.n] = 0;
         int r = fd >= 0 ? fsetxattr(fd, name, x->value.p, x->value.n, 0)
                         : lsetxattr(path, name, x->value.p, x->value.n, 0);
-        r = r < 0 ? judge(-errno, x->name, n_left_out, err) : 0;
+        r = r < 0 ? check_setxattr(-errno, x->name, n_left_out, err) : 0;
         if (r < 0)
             return r;
     }

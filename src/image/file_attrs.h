@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owner, mode, extended attributes and times of files, in the order in which they stay. */
+/* Sets owner, mode, extended attributes and times of files in an order in which all persist. */
 #pragma once
 
 #include "base/err.h"
@@ -19,13 +19,13 @@ struct file_attrs {
 };
 
 /*
- * Set them: owner, mode (a change of owner clears set-user-ID), attributes (it clears
- * security.capability, too), times. *n_left_out is raised by each attribute that the file system or
- * the kernel does not take; security.capability is never left out. Errors: of the system calls,
+ * Set them: owner, mode (a change of owner clears set-user-ID), attributes (it also clears
+ * security.capability), times. *n_left_out is incremented for each attribute that the file system
+ * or the kernel rejects; security.capability is never skipped. Errors: of the system calls,
  * E_UNSUPPORTED for that attribute.
  */
 int file_attrs_set(int fd, const struct file_attrs *a, uint64_t *n_left_out, struct err *err);
-/* The same for a file that cannot be opened: `name` in a directory, never followed. Not its mode if
- * it is a symbolic link. Needs /proc. */
+/* The same for a file that cannot be opened: `name` in a directory, never followed. The mode of a
+ * symbolic link is not set. Needs /proc. */
 int file_attrs_set_at(int dir_fd, const char *name, bool is_symlink, const struct file_attrs *a,
                       uint64_t *n_left_out, struct err *err);

@@ -121,7 +121,7 @@ static bool find_index(const struct image_group_reading *r, struct str diff_id,
         oci_layer_free(layer);
         return false;
     }
-    (void)utimensat(AT_FDCWD, path, NULL, 0); /* in use: who removes old ones leaves it */
+    (void)utimensat(AT_FDCWD, path, NULL, 0); /* mark it as used: old ones are removed */
     *ret = layer;
     return true;
 }
@@ -146,7 +146,7 @@ static bool is_of_image(int r)
            r == -ENOENT || r == -ENOMEM;
 }
 
-/* Else the next plan from indexes would have images whose content cannot be read. */
+/* Otherwise the next plan from indexes would have images whose content cannot be read. */
 static void drop_index(const struct image_group_reading *r, struct str diff_id)
 {
     scoped(free_scoped) char *path = index_path(r->opts->index_directory, diff_id);
@@ -173,14 +173,14 @@ static int read_layers(struct image_group_reading *r, struct image_member *m, st
 {
     struct image_spool_lane *lane = NULL;
     bool has_content = r->opts->spool && m >= r->group->members + r->opts->n_indexed;
-    int status = has_content ? image_spool_take(r->opts->spool, &lane, err) : 0;
+    int status = has_content ? image_spool_acquire(r->opts->spool, &lane, err) : 0;
     for (size_t i = 0; status >= 0 && i < m->image.manifest.n_layers; i++) {
         struct image_group_slot *slot = claim(r, m, i);
         if (slot)
             status = read_layer(r, m, i, lane, &slot->layer, err);
     }
     if (lane)
-        image_spool_give(lane);
+        image_spool_release(lane);
     if (status == -ENOSPC) /* spool and indexes; where in the layer does not matter */
         return err_sys(err, status, "temporary file");
     return status;

@@ -141,7 +141,7 @@ int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *
     if (r >= 0 && o->lease.n)
         r = oci_store_lease(s, o->lease, &image.digest, true, err);
     if (r >= 0 && o->lease.n && o->stop && atomic_load(o->stop)) {
-        /* The giving process has gone, and may have had the lease dropped before there was one. */
+        /* The sending process has ended, and may have dropped the lease before it was created. */
         (void)oci_store_lease_drop(s, o->lease, NULL);
         r = err_set(err, -ECANCELED, "it was canceled");
     }

@@ -2,16 +2,42 @@
 #include "image/inbox.h"
 
 #include "base/mem.h"
+#include "base/sm.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum slot_state { SLOT_LATER, SLOT_OPEN, SLOT_FILLING, SLOT_OVER };
 
+static const struct sm_state slot_table[] = {
+    [SLOT_LATER] = { "later", EDGE(SLOT_OPEN) | EDGE(SLOT_OVER) },
+    [SLOT_OPEN] = { "open", EDGE(SLOT_FILLING) | EDGE(SLOT_LATER) | EDGE(SLOT_OVER) },
+    [SLOT_FILLING] = { "filling", EDGE(SLOT_LATER) | EDGE(SLOT_OVER) },
+    [SLOT_OVER] = { "over", EDGE(SLOT_OVER) },
+};
+
+/* The receiver's end of a flow; changed on its thread only. */
+enum receiver_state { RECEIVER_OPEN, RECEIVER_ENDED, RECEIVER_CLOSED };
+
+static const struct sm_state receiver_table[] = {
+    [RECEIVER_OPEN] = { "open", EDGE(RECEIVER_ENDED) | EDGE(RECEIVER_CLOSED) },
+    [RECEIVER_ENDED] = { "ended", EDGE(RECEIVER_CLOSED) }, /* on_end() was called */
+    [RECEIVER_CLOSED] = { "closed", 0 },
+};
+
+/* The sender's end of a flow; changed on its thread only. */
+enum sender_state { SENDER_NONE, SENDER_SENDING, SENDER_CUT, SENDER_LEFT };
+
+static const struct sm_state sender_table[] = {
+    [SENDER_NONE] = { "none", EDGE(SENDER_SENDING) },
+    [SENDER_SENDING] = { "sending", EDGE(SENDER_CUT) | EDGE(SENDER_LEFT) },
+    [SENDER_CUT] = { "cut", EDGE(SENDER_LEFT) }, /* on_cut() was called */
+    [SENDER_LEFT] = { "left", 0 },
+};
+
 struct inbox_slot {
     struct image_inbox_slot of;
-    enum slot_state state;
+    struct sm sm;                  /* enum slot_state */
     uint64_t at;                   /* of an open one: the next byte */
     struct image_inbox_flow *flow; /* of one that is open or filling */
 };
@@ -31,11 +57,11 @@ struct image_inbox_flow {
     struct image_inbox *inbox;
     struct image_inbox_receiver receiver;
     struct image_inbox_sender sender;
-    bool has_sender, is_closed, is_left; /* closed by the receiver, left by the sender */
-    bool is_whole, is_taken;             /* said by the sender; to be told to it */
-    bool is_told_cut, is_told_end;
+    struct sm at_receiver, at_sender;
+    bool is_whole; /* the sender has sent everything; set when it leaves */
+    bool is_taken; /* on_taken() is due */
     struct post to_receiver, to_sender;
-    bool to_receiver_waits, to_sender_waits; /* are under way */
+    bool to_receiver_waits, to_sender_waits; /* they were posted, and have not run */
     char *bytes;
     size_t n, cap;
 };
@@ -51,6 +77,8 @@ struct image_inbox *image_inbox_new(const struct image_inbox_slot *slots, size_t
     b->n = n;
     for (size_t i = 0; i < n; i++)
         b->slots[i].of = slots[i];
+    for (size_t i = 0; i < n; i++)
+        sm_init(&b->slots[i].sm, slot_table, SLOT_LATER);
     return b;
 }
 
@@ -98,13 +126,36 @@ static struct inbox_slot *slot_with(struct image_inbox *b, const struct oci_dige
     return NULL;
 }
 
-/* ---- flows; those of them that say so are called with the mutex ---- */
+/* ---- flows ---- */
 
-/* Both ends are done with it, and no post is under way. With the mutex; whether it is freed. */
+static bool is_closed(const struct image_inbox_flow *f)
+{
+    return f->at_receiver.at == RECEIVER_CLOSED;
+}
+
+static bool has_left(const struct image_inbox_flow *f)
+{
+    return f->at_sender.at == SENDER_LEFT;
+}
+
+/* on_end() is due. */
+static bool needs_end(const struct image_inbox_flow *f)
+{
+    return f->at_receiver.at == RECEIVER_OPEN && has_left(f);
+}
+
+/* on_cut() is due. */
+static bool needs_cut(const struct image_inbox_flow *f)
+{
+    return f->at_sender.at == SENDER_SENDING && is_closed(f);
+}
+
+/* With the mutex. Frees the flow if both ends have finished with it and no post is due; whether it
+ * was freed. */
 static bool flow_settle(struct image_inbox_flow *f)
 {
-    if (!f->is_closed || (f->has_sender && !f->is_left) || f->to_receiver_waits ||
-        f->to_sender_waits)
+    bool is_in_use = !is_closed(f) || (f->at_sender.at != SENDER_NONE && !has_left(f));
+    if (is_in_use || f->to_receiver_waits || f->to_sender_waits)
         return false;
     free(f->bytes);
     free(f);
@@ -117,7 +168,7 @@ static void run_sender(struct post *p);
 /* With the mutex. */
 static void wake_receiver(struct image_inbox_flow *f)
 {
-    if (f->is_closed || f->to_receiver_waits)
+    if (is_closed(f) || f->to_receiver_waits)
         return;
     f->to_receiver_waits = true;
     f->to_receiver.run = run_receiver;
@@ -127,7 +178,7 @@ static void wake_receiver(struct image_inbox_flow *f)
 /* With the mutex. */
 static void wake_sender(struct image_inbox_flow *f)
 {
-    if (!f->has_sender || f->is_left || f->to_sender_waits)
+    if (f->at_sender.at == SENDER_NONE || has_left(f) || f->to_sender_waits)
         return;
     f->to_sender_waits = true;
     f->to_sender.run = run_sender;
@@ -141,27 +192,29 @@ static void run_receiver(struct post *p)
     struct image_inbox *b = f->inbox;
     struct loop *loop = f->receiver.loop;
     lock(b);
-    size_t n = f->is_closed ? 0 : f->n;
+    assert(f->to_receiver_waits);
+    size_t n = is_closed(f) ? 0 : f->n;
     unlock(b);
     if (n) /* the sender does not touch them before on_taken() */
         f->receiver.on_bytes(f->receiver.arg, str_n(f->bytes, n));
     lock(b);
-    if (n || f->is_closed) /* else what is there came since */
+    if (n || is_closed(f)) /* else the bytes were put after the check above */
         f->n = 0;
     if (n) {
         f->is_taken = true;
         wake_sender(f);
     }
-    bool is_end = !f->is_closed && f->is_left && !f->is_told_end, is_whole = f->is_whole;
-    f->is_told_end |= is_end;
+    bool is_end = needs_end(f), is_whole = f->is_whole;
+    if (is_end)
+        sm_move(&f->at_receiver, RECEIVER_ENDED);
     unlock(b);
     if (is_end)
         f->receiver.on_end(f->receiver.arg, is_whole);
     lock(b);
     f->to_receiver_waits = false;
-    if (f->n || (f->is_left && !f->is_told_end)) /* came after it was looked for above */
+    if (f->n || needs_end(f)) /* since the checks above */
         wake_receiver(f);
-    bool is_done = f->is_closed, is_freed = flow_settle(f);
+    bool is_done = is_closed(f), is_freed = flow_settle(f);
     unlock(b);
     if (is_done)
         loop_release(loop);
@@ -169,27 +222,28 @@ static void run_receiver(struct post *p)
         image_inbox_unref(b);
 }
 
-/* News for the sender, unless it has left. */
+/* Call on_taken() and on_cut(), unless the sender has left. */
 static void run_sender(struct post *p)
 {
     struct image_inbox_flow *f = container_of(p, struct image_inbox_flow, to_sender);
     struct image_inbox *b = f->inbox;
     struct loop *loop = f->sender.loop;
     lock(b);
-    bool is_taken = !f->is_left && f->is_taken;
-    bool is_cut = !f->is_left && f->is_closed && !f->is_told_cut;
+    assert(f->to_sender_waits);
+    bool is_taken = !has_left(f) && f->is_taken, is_cut = needs_cut(f);
     f->is_taken = false;
-    f->is_told_cut |= is_cut;
+    if (is_cut)
+        sm_move(&f->at_sender, SENDER_CUT);
     unlock(b);
     if (is_taken)
         f->sender.on_taken(f->sender.arg);
-    if (is_cut && !f->is_left) /* which only this thread sets */
+    if (is_cut && !has_left(f)) /* on_taken() may have left; only this thread does */
         f->sender.on_cut(f->sender.arg);
     lock(b);
     f->to_sender_waits = false;
-    if (!f->is_left && (f->is_taken || (f->is_closed && !f->is_told_cut)))
+    if (!has_left(f) && (f->is_taken || needs_cut(f)))
         wake_sender(f);
-    bool is_done = f->is_left, is_freed = flow_settle(f);
+    bool is_done = has_left(f), is_freed = flow_settle(f);
     unlock(b);
     if (is_done)
         loop_release(loop);
@@ -204,29 +258,32 @@ bool image_inbox_open(struct image_inbox *b, const struct oci_digest *blob, uint
 {
     lock(b);
     struct inbox_slot *s = slot_from(b, blob, from);
-    bool may = s && s->state == SLOT_LATER;
+    bool may = s && s->sm.at == SLOT_LATER;
     if (may) {
         struct image_inbox_flow *f = xnew(struct image_inbox_flow);
         f->inbox = image_inbox_ref(b);
         f->receiver = *r;
+        sm_init(&f->at_receiver, receiver_table, RECEIVER_OPEN);
+        sm_init(&f->at_sender, sender_table, SENDER_NONE);
+        assert(!s->flow);
         s->flow = f;
         s->at = at;
-        s->state = SLOT_OPEN;
+        sm_move(&s->sm, SLOT_OPEN);
         loop_hold(r->loop);
     }
     unlock(b);
     return may;
 }
 
-/* With the mutex; whether the reference of a flow is to be given back. */
+/* With the mutex; whether the caller must drop the reference of a flow. */
 static bool slot_close(struct inbox_slot *s, enum slot_state next)
 {
     struct image_inbox_flow *f = s->flow;
     s->flow = NULL;
-    s->state = next;
+    sm_move(&s->sm, next);
     if (!f)
         return false;
-    f->is_closed = true;
+    sm_move(&f->at_receiver, RECEIVER_CLOSED);
     wake_sender(f);
     if (!f->to_receiver_waits) /* else the post does it */
         loop_release(f->receiver.loop);
@@ -264,9 +321,9 @@ void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint
 static enum image_inbox_answer answer_of(const struct inbox_slot *s, struct str source, uint64_t at,
                                          uint64_t n)
 {
-    if (!s || !str_eq(s->of.source, source) || s->state == SLOT_OVER)
+    if (!s || !str_eq(s->of.source, source) || s->sm.at == SLOT_OVER)
         return IMAGE_INBOX_OVER;
-    if (s->state != SLOT_OPEN)
+    if (s->sm.at != SLOT_OPEN)
         return IMAGE_INBOX_LATER;
     return at == s->at && n == s->of.to - at ? IMAGE_INBOX_TAKEN : IMAGE_INBOX_ELSEWHERE;
 }
@@ -280,9 +337,9 @@ enum image_inbox_answer image_inbox_offer(struct image_inbox *b, struct str sour
     struct inbox_slot *s = slot_with(b, blob, at);
     enum image_inbox_answer answer = answer_of(s, source, at, n);
     if (answer == IMAGE_INBOX_TAKEN) {
-        s->state = SLOT_FILLING;
+        sm_move(&s->sm, SLOT_FILLING);
         s->flow->sender = *sender;
-        s->flow->has_sender = true;
+        sm_move(&s->flow->at_sender, SENDER_SENDING);
         loop_hold(sender->loop);
         *ret = s->flow;
     } else if (answer == IMAGE_INBOX_ELSEWHERE) {
@@ -295,8 +352,8 @@ enum image_inbox_answer image_inbox_offer(struct image_inbox *b, struct str sour
 void image_inbox_put(struct image_inbox_flow *f, struct str bytes)
 {
     lock(f->inbox);
-    assert(!f->is_left && f->n == 0);
-    if (!f->is_closed) {
+    assert(!has_left(f) && f->n == 0);
+    if (!is_closed(f)) {
         if (bytes.n > f->cap) {
             free(f->bytes);
             f->bytes = xalloc(bytes.n);
@@ -314,7 +371,7 @@ void image_inbox_leave(struct image_inbox_flow *f, bool is_whole)
     struct image_inbox *b = f->inbox;
     struct loop *loop = f->sender.loop;
     lock(b);
-    f->is_left = true;
+    sm_move(&f->at_sender, SENDER_LEFT);
     f->is_whole = is_whole;
     wake_receiver(f);
     bool has_post = f->to_sender_waits, is_freed = flow_settle(f);

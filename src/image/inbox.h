@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other nodes push for one deployment: takes bytes from the loop of the server, where requests
- * arrive, to the threads that fetch layers, one piece at a time, each of which the fetching thread
- * has taken before the next is read from the network. So no more is in memory than a piece for each
- * request, and a slow import holds its sender up as if it had been asked.
+ * Receives the pushes of other nodes for one deployment: passes bytes from the loop of the server
+ * to the threads that fetch layers, one piece at a time. The fetching thread must have consumed a
+ * piece before the next one is read from the network. So memory holds one piece per request, and a
+ * slow import slows its sender down as with a pull.
  *
  *     LATER --open()--> OPEN --offer()--> FILLING --close()--> LATER or OVER
  *
- * There is a slot for each range of a blob that one node is to push. The receiver is the thread
- * that opens and closes a slot, with a loop of its own; the sender is the loop of the server. Both
- * sides call from their own thread alone, and neither hears of a slot again that it has closed or
- * left.
+ * There is a slot for each range of a blob that one node will push. The receiver is the thread that
+ * opens and closes a slot, with its own loop; the sender is the loop of the server. Each side calls
+ * from its own thread only, and gets no callback for a slot after it has closed or left it.
  */
 #pragma once
 
@@ -27,7 +26,7 @@ struct image_inbox_slot {
     uint64_t from, to;
 };
 
-/* slots: copied. Starts with one reference; the last one may go by any thread. */
+/* slots: copied. Starts with one reference; any thread may drop the last one. */
 struct image_inbox *image_inbox_new(const struct image_inbox_slot *slots, size_t n);
 struct image_inbox *image_inbox_ref(struct image_inbox *b);
 void image_inbox_unref(struct image_inbox *b); /* NULL is fine */
@@ -35,23 +34,23 @@ void image_inbox_unref(struct image_inbox *b); /* NULL is fine */
 /* ---- the thread that fetches the layer ---- */
 
 struct image_inbox_receiver {
-    struct loop *loop; /* has to run until all that was opened is closed and its posts have run */
+    struct loop *loop; /* must run until all slots are closed and its posts have run */
     void (*on_bytes)(void *arg, struct str bytes);
-    /* All of it came, or the sender broke off; image_inbox_close() is to follow. */
+    /* All of it was received, or the sender gave up; the receiver must call image_inbox_close(). */
     void (*on_end)(void *arg, bool is_whole);
     void *arg;
 };
 /*
- * From now on bytes from `at` on are taken for the slot of the blob that begins at `from`; that one
- * is LATER. false: there is no such slot, or it is over.
+ * Accept bytes from `at` on for the slot of the blob that begins at `from` and is LATER. false:
+ * there is no such slot, or it is over.
  */
 bool image_inbox_open(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
                       uint64_t at, const struct image_inbox_receiver *r);
-/* The slot of a blob that begins at `from` is no longer open; a sender is cut. again: it may be
- * opened once more. Fine where it is not open. */
+/* Close the slot of a blob that begins at `from`; its sender is cut. again: it may be opened once
+ * more. No-op if it is not open. */
 void image_inbox_close(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
                        bool again);
-/* Nothing between these offsets of the blob is wanted any more. */
+/* The data between these offsets of the blob is no longer needed. */
 void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint64_t from,
                       uint64_t to);
 
@@ -59,25 +58,25 @@ void image_inbox_over(struct image_inbox *b, const struct oci_digest *blob, uint
 
 enum image_inbox_answer {
     IMAGE_INBOX_TAKEN,
-    IMAGE_INBOX_ELSEWHERE, /* the next byte is another one */
-    IMAGE_INBOX_LATER,     /* not now: the layer's turn has not come, or another request fills it */
-    IMAGE_INBOX_OVER,      /* nothing waits for it, or never did */
+    IMAGE_INBOX_ELSEWHERE, /* the sender must continue at another offset */
+    IMAGE_INBOX_LATER,     /* not now: the layer is not fetched yet, or another request fills it */
+    IMAGE_INBOX_OVER,      /* no receiver waits for it */
 };
 struct image_inbox_sender {
     struct loop *loop;
-    void (*on_taken)(void *arg); /* of image_inbox_put(): the next may come */
-    void (*on_cut)(void *arg);   /* no more is wanted; image_inbox_leave() is to follow */
+    void (*on_taken)(void *arg); /* of image_inbox_put(): the next piece may be put */
+    void (*on_cut)(void *arg);   /* no more is needed; the sender must call image_inbox_leave() */
     void *arg;
 };
 /*
- * A node wants to send a blob from `at` to the end of its range, which has n bytes from there.
- * TAKEN: *ret is to be left. ELSEWHERE: *ret_have is where the rest begins.
+ * A node wants to send a blob from `at` to the end of its range, n bytes. TAKEN: *ret is given,
+ * image_inbox_leave(). ELSEWHERE: *ret_have is the offset at which the missing part begins.
  */
 enum image_inbox_answer image_inbox_offer(struct image_inbox *b, struct str source,
                                           const struct oci_digest *blob, uint64_t at, uint64_t n,
                                           const struct image_inbox_sender *sender,
                                           struct image_inbox_flow **ret, uint64_t *ret_have);
-/* Copied; then nothing more until on_taken(). */
+/* Copied; the next call must wait for on_taken(). */
 void image_inbox_put(struct image_inbox_flow *f, struct str bytes);
-/* is_whole: all of it was taken. Neither callback comes any more. */
+/* is_whole: all of it was sent. No callback is called any more. */
 void image_inbox_leave(struct image_inbox_flow *f, bool is_whole);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layers of a node store as a cache. The cache's lock is taken before the store's, never while
- * that is held. A layer is deleted first and leaves the lists after that: what a crash leaves in
- * between is a layer that the next opening finds to be gone.
+ * that is held. A layer is deleted first and removed from the lists after that: after a crash in
+ * between, the next opening finds that the layer is missing.
  *
- * What is in use stands in the names and manifests of the store. Making room reads all of them, for
- * the whole and again for each layer that goes, and meanwhile holds `room` alone, so that uses and
- * uploads go on.
+ * Layers in use are found in the names and manifests of the store. Making room reads all of them,
+ * once and again for each evicted layer, and only holds `room` meanwhile, so that uses and uploads
+ * continue.
  */
 #include "image/layer_cache.h"
 
@@ -30,9 +30,9 @@ struct layer_cache {
     pthread_mutex_t mutex; /* of what follows */
     struct image_cache *cache;
     struct image_cache_journal *journal; /* NULL while it is read */
-    bool has_failed;                     /* to write the journal, and said so */
-    pthread_mutex_t told_mutex;          /* of what follows; held for a moment only */
-    struct layer_cache_summary told;
+    bool has_failed;                     /* to write the journal, and this was logged */
+    pthread_mutex_t summary_mutex;       /* of what follows; held for a moment only */
+    struct layer_cache_summary summary;
 };
 
 /* What imports on this thread are; see layer_cache_prefetches(). */
@@ -45,7 +45,7 @@ static void on_event(void *arg, const struct image_cache_event *e)
         image_cache_journal_note(c->journal, e, clock_wall_ms());
 }
 
-static void tell_summary(struct layer_cache *c)
+static void publish_summary(struct layer_cache *c)
 {
     struct layer_cache_summary s = { .policy = c->policy,
                                      .capacity = oci_store_quota(c->store),
@@ -55,16 +55,16 @@ static void tell_summary(struct layer_cache *c)
         s.lists[l].n = image_cache_count(c->cache, (enum image_cache_list)l);
         s.lists[l].bytes = image_cache_bytes(c->cache, (enum image_cache_list)l);
     }
-    (void)pthread_mutex_lock(&c->told_mutex);
-    c->told = s;
-    (void)pthread_mutex_unlock(&c->told_mutex);
+    (void)pthread_mutex_lock(&c->summary_mutex);
+    c->summary = s;
+    (void)pthread_mutex_unlock(&c->summary_mutex);
 }
 
 static void flush(struct layer_cache *c)
 {
     struct err err = { 0 };
     char why[LOG_QUOTE_MAX];
-    tell_summary(c);
+    publish_summary(c);
     int r = image_cache_journal_flush(c->journal, c->cache, clock_wall_ms(), &err);
     if (r < 0 && !c->has_failed)
         log_warn("the journal of the layer cache is not written, going on", "reason=\"%s\"",
@@ -98,17 +98,17 @@ static int settle(struct image_cache *cache, struct oci_store *s, struct err *er
 }
 
 static struct image_cache *new_cache(enum image_cache_policy policy, uint64_t quota,
-                                     struct layer_cache *told)
+                                     struct layer_cache *events_to)
 {
     return image_cache_new(&(struct image_cache_options){
         .policy = policy,
         .capacity = quota ? MIN(quota, IMAGE_CACHE_SIZE_MAX) : IMAGE_CACHE_SIZE_MAX,
         .caller_evicts = true,
-        .on_event = told ? on_event : NULL,
-        .arg = told });
+        .on_event = events_to ? on_event : NULL,
+        .arg = events_to });
 }
 
-/* ---- what the store tells ---- */
+/* ---- events of the store ---- */
 
 static int on_open(void *arg, struct oci_store *s, struct err *err)
 {
@@ -124,14 +124,14 @@ static int on_open(void *arg, struct oci_store *s, struct err *err)
     if (r < 0)
         return r;
     if (state == IMAGE_CACHE_JOURNAL_ABSENT && image_cache_used(c->cache) == 0) {
-        image_cache_free(c->cache); /* nothing is lost: a new store, whose target is 0 */
+        image_cache_free(c->cache); /* no data is lost: a new store, whose target is 0 */
         c->cache = new_cache(c->policy, oci_store_quota(s), c);
     }
     if (state == IMAGE_CACHE_JOURNAL_DAMAGED)
         log_warn("the journal of the layer cache is damaged: layers count as used once", "store=%s",
                  oci_store_root(s));
     c->store = s;
-    tell_summary(c);
+    publish_summary(c);
     return 0;
 }
 
@@ -189,12 +189,12 @@ static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t
             pin(p, d);
         else if (all[i].n_images == 0 && !image_cache_is_prefetched(p->cache, d->bytes) &&
                  image_cache_where(p->cache, d->bytes) != IMAGE_CACHE_DEAD)
-            (void)image_cache_bury(p->cache, d->bytes);
+            (void)image_cache_demote(p->cache, d->bytes);
     }
 }
 
-/* 1: so many bytes are free now. 0: it stays, or was gone already. The mutex is released meanwhile.
- */
+/* 1: that number of bytes was freed. 0: it stays, or was removed already. The mutex is released
+ * meanwhile. */
 static int remove_one(struct layer_cache *c, struct cache_pins *p, const struct oci_digest *d,
                       struct err *err)
 {
@@ -271,7 +271,7 @@ static void cache_free(struct layer_cache *c)
     fd_scoped(&c->dir_fd);
     (void)pthread_mutex_destroy(&c->room);
     (void)pthread_mutex_destroy(&c->mutex);
-    (void)pthread_mutex_destroy(&c->told_mutex);
+    (void)pthread_mutex_destroy(&c->summary_mutex);
     free(c);
 }
 
@@ -307,7 +307,7 @@ int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_p
     c->dir_fd = -1;
     (void)pthread_mutex_init(&c->room, NULL);
     (void)pthread_mutex_init(&c->mutex, NULL);
-    (void)pthread_mutex_init(&c->told_mutex, NULL);
+    (void)pthread_mutex_init(&c->summary_mutex, NULL);
     with.cache = &cache_ops;
     with.cache_arg = c;
     int r = oci_store_open(&with, ret, err);
@@ -336,7 +336,7 @@ bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest, str
     return found;
 }
 
-bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest)
+bool layer_cache_demote(struct oci_store *s, const struct oci_digest *digest)
 {
     struct layer_cache *c = oci_store_cache(s, &cache_ops);
     struct oci_digest d;
@@ -345,7 +345,7 @@ bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest)
     if (oci_store_layer_of_blob(s, digest, &d, NULL) < 0)
         d = *digest;
     (void)pthread_mutex_lock(&c->mutex);
-    bool found = image_cache_bury(c->cache, d.bytes);
+    bool found = image_cache_demote(c->cache, d.bytes);
     if (found)
         flush(c);
     (void)pthread_mutex_unlock(&c->mutex);
@@ -369,9 +369,9 @@ bool layer_cache_summary(struct oci_store *s, struct layer_cache_summary *ret)
     struct layer_cache *c = oci_store_cache(s, &cache_ops);
     if (!c)
         return false;
-    (void)pthread_mutex_lock(&c->told_mutex);
-    *ret = c->told;
-    (void)pthread_mutex_unlock(&c->told_mutex);
+    (void)pthread_mutex_lock(&c->summary_mutex);
+    *ret = c->summary;
+    (void)pthread_mutex_unlock(&c->summary_mutex);
     return true;
 }
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layers of a node store (oci/store.h) as a cache: its policy (image/cache.h) decides which
- * ones leave when a pull or deployment needs more room than the quota leaves.
+ * layers are evicted when a pull or deployment needs more space than the quota leaves.
  *
  * References are pulls, deployments and mounts: each counts a layer once. A layer that a pinned
- * image, a lease or a hold needs never leaves; those that no image in the store uses leave first.
- * What the policy knows is kept in the journal "cache" in the store's directory
- * (image/cache_journal.h), written after each change, so it outlives this process however it ends.
- * What the directory holds is the truth: the journal is compared with it at each opening.
+ * image, a lease or a hold needs is never evicted; layers that no image in the store uses are
+ * evicted first. The state of the policy is in the journal "cache" in the store's directory
+ * (image/cache_journal.h), written after each change, so it survives a crash of the process. The
+ * directory is the truth: the journal is compared with it at each opening.
  *
- * Any thread; nothing else may evict.
+ * Any thread; no other code may evict layers.
  */
 #pragma once
 
@@ -26,16 +26,16 @@ int layer_cache_open_store(const struct oci_store_opts *opts, enum image_cache_p
                            struct oci_store **ret, struct err *err);
 
 /*
- * A blob, or the tar of a layer, is going to be read by others: its layer becomes more recent and
- * is held (oci_store_hold()) until the caller releases *ret. false: no layer of a store with a
+ * Other processes will read a blob, or the tar of a layer: its layer becomes more recent and is
+ * held (oci_store_hold()) until the caller releases *ret. false: it is no layer of a store with a
  * cache.
  */
 bool layer_cache_serve(struct oci_store *s, const struct oci_digest *digest,
                        struct oci_digest *ret);
 
-/* No image that anyone watches has this layer, or blob of one, any more: it is the next to leave
- * unless it is pinned or used. false: it is not here, or the store has no cache. */
-bool layer_cache_bury(struct oci_store *s, const struct oci_digest *digest);
+/* No watched image has this layer, or the layer of this blob, any more: it is evicted next, unless
+ * it is pinned or used. false: the store does not have it, or has no cache. */
+bool layer_cache_demote(struct oci_store *s, const struct oci_digest *digest);
 
 struct layer_cache_row {
     struct oci_digest diff_id;
@@ -45,20 +45,20 @@ struct layer_cache_row {
     bool is_pinned;
 };
 /*
- * All layers, in the order in which they would leave under this policy, those that may not leave
- * last; also of a store that is opened for reading. *ret: given, free(). Errors: those of
- * oci_store_layers(), of reading the journal.
+ * All layers, in the order in which this policy would evict them, the protected ones last; also of
+ * a store that is opened for reading. *ret: given, free(). Errors: those of oci_store_layers(), of
+ * reading the journal.
  */
 int layer_cache_list(struct oci_store *s, enum image_cache_policy policy,
                      struct layer_cache_row **ret, size_t *ret_n, struct err *err);
 
-/* Layers that were removed otherwise (gc) are forgotten. Errors: of listing layers. */
+/* Remove layers from the cache that were removed from the store (gc). Errors: of listing layers. */
 int layer_cache_settle(struct oci_store *s, struct err *err);
 
 /*
- * What this thread imports from now on is prefetched, or no longer: it counts as a reference when
- * it is used, is the next to leave until then, and takes no room but what is free or held by layers
- * that no image uses.
+ * Set whether the imports of this thread are prefetches. A prefetched layer counts as a reference
+ * when it is used, is the next to be evicted until then, and only takes space that is free or held
+ * by layers that no image uses.
  */
 void layer_cache_prefetches(bool is_on);
 
@@ -66,7 +66,7 @@ struct layer_cache_summary {
     enum image_cache_policy policy;
     uint64_t capacity; /* bytes; 0: no quota */
     struct image_cache_count lists[IMAGE_CACHE_LISTS];
-    double target;                  /* bytes of T1 that it aims at */
+    double target;                  /* of T1, in bytes */
     struct image_cache_stats stats; /* since the store was opened */
 };
 /* false: the store has no cache. */

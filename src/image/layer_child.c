@@ -224,7 +224,7 @@ static int read_records(struct layer_child *c, struct err *err)
         if (got == 0)
             break;
         n += (size_t)got;
-        ptrdiff_t taken = layer_wire_take(in, str_n(buffer, n), err);
+        ptrdiff_t taken = layer_wire_add(in, str_n(buffer, n), err);
         if (taken < 0)
             return (int)taken;
         n -= (size_t)taken;
@@ -316,7 +316,7 @@ int layer_read(const struct layer_read_opts *opts, layer_feed feed, void *feed_a
         return r;
     }
     (void)pthread_join(feeder, NULL);
-    if (f.r < 0 && !c.is_gone) { /* what the child said of half a blob explains nothing */
+    if (f.r < 0 && !c.is_gone) { /* the child's error for half a blob is not the cause */
         if (err)
             *err = f.err;
         return f.r;

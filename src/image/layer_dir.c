@@ -217,7 +217,7 @@ struct layer_parent {
 
 static int refuse_link(const struct layer_parent *at, const char *what, struct err *err)
 {
-    return err_set(err, E_PARSE, "'" STR_FMT "' lies below a symbolic link%s, '" STR_FMT "'",
+    return err_set(err, E_PARSE, "'" STR_FMT "' is below a symbolic link%s, '" STR_FMT "'",
                    STR_ARG(at->entry), what, STR_ARG(at->path));
 }
 

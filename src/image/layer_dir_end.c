@@ -111,7 +111,7 @@ static int deepest_first(const void *a, const void *b)
     return str_cmp((*y)->path, (*x)->path);
 }
 
-/* Leave those that stand for their directory last. Returns how many these are. */
+/* Move those that represent their directory to the end. Returns how many these are. */
 static size_t keep_newest(struct layer_dir *d, struct layer_dir_record **all, size_t n)
 {
     size_t n_kept = 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of layer_dir share; internal to them. */
+/* Internals that the files of layer_dir share. */
 #pragma once
 
 #include "image/file_attrs.h"
 #include "image/layer_dir.h"
 
-/* A directory and what it gets at the end. */
+/* A directory and the attributes that it gets at the end. */
 struct layer_dir_record {
     struct str path;
     struct file_attrs attrs;
     bool is_implicit; /* no layer has an entry for it */
     uint32_t layer;   /* that wrote it last */
     bool is_opaque;
-    /* Where links are followed, a directory has several paths, and a path stands for another
-     * directory later: the inode that was meant, and when. */
+    /* If links are followed, a directory has several paths, and a path may refer to another
+     * directory later: the intended inode, and the order. */
     uint64_t inode, order;
 };
 
@@ -26,16 +26,16 @@ struct layer_dir {
     VEC(struct oci_whiteout) whiteouts; /* overlay forms */
     struct arena memory;
     struct arena layer_memory; /* keys of `written` */
-    struct str parent;         /* the directory that parent_fd stands for */
+    struct str parent;         /* the path of parent_fd */
     int parent_fd;             /* -1: none */
     char parent_room[TAR_PATH_MAX];
-    int file; /* that is written; -1: none */
+    int file; /* the open file; -1: none */
     uint64_t file_at, file_size;
     char name[TAR_NAME_MAX + 1]; /* of the last entry */
     struct oci_entry open;       /* of `file`, with its own memory in `entry_memory` */
     struct arena entry_memory;
     uint64_t n_gone; /* names in `gone` */
-    unsigned depth;  /* of directories that a whiteout goes through */
+    unsigned depth;  /* of the directories that a whiteout deletes */
     uint64_t n_records;
     struct map linked; /* inodes with several names that are counted */
     struct layer_dir_counts counts;
@@ -45,7 +45,7 @@ struct layer_dir {
 struct str layer_dir_split(struct str path, struct str *ret_name);
 /* A directory below the root; given, close(). Errors: as openat2(2). */
 int layer_dir_open(const struct layer_dir *d, struct str path, int flags);
-/* The parent of `path`, made where it is missing; its name in d->name. Owned by `d`. */
+/* The parent of `path`, created if it is missing; its name in d->name. Owned by `d`. */
 int layer_dir_open_parent(struct layer_dir *d, struct str path, struct err *err);
 void layer_dir_forget_parent(struct layer_dir *d);
 

@@ -23,7 +23,7 @@ static int open_again(struct layer_show *p, struct err *err)
     return oci_source_image(p->source, &p->platform, &named, err);
 }
 
-/* Its bytes come once more, and are what the DiffID says. */
+/* Read its bytes again and compare them with the DiffID. */
 static int show(struct layer_show *p, const struct oci_digest *diff_id, struct err *err)
 {
     int r = p->source ? 0 : open_again(p, err);

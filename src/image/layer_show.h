@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The proof that those for whom an image is pulled may have its layers that the store has already
- * (image/layer_rights.h): their bytes are read from the origin once more, and have to be what the
- * DiffIDs say. For the callbacks on_image and on_layers of oci_pull(). Blocking; one thread.
+ * Proves that the tenant of a pull may have the layers that the store already has
+ * (image/layer_rights.h): their bytes are read from the origin again, and must match the DiffIDs.
+ * For the callbacks on_image and on_layers of oci_pull(). Blocking; one thread.
  */
 #pragma once
 
@@ -17,16 +17,17 @@ struct layer_show {
     const struct oci_remote_opts *registry;
     struct oci_platform platform;
     struct str tenant;       /* as in image/layer_rights.h */
-    const atomic_bool *stop; /* set by another thread: end soon; NULL: never */
-    /* Its own. */
+    const atomic_bool *stop; /* set by another thread to end soon; NULL: never */
+    /* Internal. */
     struct oci_image image;
     struct oci_source *source; /* NULL: no layer had to be shown */
 };
 
-/* What is pulled, the last that was given counts; its documents live until layer_show_layers(). */
+/* The image that is pulled (the last call counts); its documents are valid until
+ * layer_show_layers(). */
 void layer_show_image(struct layer_show *p, const struct oci_image *image);
-/* Show those that were in the store and are private to others. Errors: -EAGAIN, the image is not
- * the one that was pulled; those of oci_source_layer(), -ECANCELED. */
+/* Prove the layers that were in the store and are private to other tenants. Errors: -EAGAIN, the
+ * image is not the one that was pulled; those of oci_source_layer(), -ECANCELED. */
 int layer_show_layers(struct layer_show *p, const struct oci_pull_layer *layers, size_t n,
                       struct err *err);
 void layer_show_fini(struct layer_show *p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer as its uncompressed tar and its index, for erofs.h: one sequential write instead of a
- * file for each entry. The content of sparse files, whose pieces have no order of blocks in the
- * tar, lies in a second file, with holes. One layer for one thread at a time.
+ * file for each entry. The content of sparse files, whose pieces are not in block order in the tar,
+ * is in a second file, with holes. One thread at a time per layer.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct layer_tar *layer_tar_new(int tar_fd, int sparse_fd);
 void layer_tar_free(struct layer_tar *t);
 DEFINE_SCOPED(layer_tar, layer_tar_free)
 
-/* What the layer is given to; arg is the struct layer_tar. Errors: of writing, E_LIMIT. */
+/* The receiver of the layer; arg is the struct layer_tar. Errors: of writing, E_LIMIT. */
 extern const struct layer_ops layer_tar_ops;
 
 struct layer_tar_result {

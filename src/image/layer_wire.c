@@ -334,7 +334,7 @@ static int take(struct layer_wire_in *in, uint32_t kind, struct str payload, str
     return bad(err);
 }
 
-ptrdiff_t layer_wire_take(struct layer_wire_in *in, struct str bytes, struct err *err)
+ptrdiff_t layer_wire_add(struct layer_wire_in *in, struct str bytes, struct err *err)
 {
     size_t at = 0;
     struct head h;

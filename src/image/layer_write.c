@@ -258,7 +258,7 @@ static int add_footer(struct layer_writer *w, uint64_t table_offset, struct err 
     return on_compressed(w, buf_str(&footer), err);
 }
 
-/* ---- what zstd:chunked has behind the tar ---- */
+/* ---- the data after the tar in zstd:chunked ---- */
 
 static int add_tail(struct layer_writer *w, struct err *err)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer of a refactored image as a blob: its entries sorted by the bytes of their paths, so that
- * parents precede what is in them, as a tar (codec/tar_write.h) in gzip (codec/pieces.h). Of
- * the names of an inode the first holds the content, the others are hard links to it. The same
- * entries give the same bytes.
+ * parents precede their children, as a tar (codec/tar_write.h) in gzip (codec/pieces.h). The first
+ * name of an inode has the content, the others are hard links to it. Equal entries give equal
+ * bytes.
  *
- * As eStargz the blob is that, too, with members that begin and end where the contents of files do,
- * and three more entries: a landmark and the table of contents (oci/chunked_write.h). Files that
- * the start of an image opens come first, with the directories above them.
+ * An eStargz blob is the same, with members that begin and end with the contents of files, and
+ * three more entries: a landmark and the table of contents (oci/chunked_write.h). Files that the
+ * start of an image opens come first, with their parent directories.
  *
- * As zstd:chunked the same tar is in zstd, with frames that begin and end where contents do; the
+ * A zstd:chunked blob is the same tar in zstd, with frames that begin and end with contents; the
  * table, the tar-split (oci/tar_split.h) and a footer come after the tar, in skippable frames.
  */
 #pragma once
@@ -28,7 +28,7 @@ struct image_item {
     const void *inode; /* items with the same one are hard links; NULL: none is */
     int64_t mtime_s;
     uint32_t mtime_ns;
-    uint8_t type; /* enum tar_type; TAR_SYMLINK with an entry of a file: a link in its place */
+    uint8_t type; /* enum tar_type; TAR_SYMLINK with an entry of a file: replaced by a link */
 };
 
 struct image_layer_blob {
@@ -46,11 +46,11 @@ void image_layer_blob_fini(struct image_layer_blob *b);
 /* How blobs are written. */
 struct image_layer_form {
     enum image_layer_kind kind;
-    const struct map *start; /* of eStargz: SHA-256 of contents that come first; NULL: none */
+    const struct map *start; /* of eStargz: SHA-256 of contents to put first; NULL: none */
 };
 
-/* Sorts `items`. `fd`: gets the blob. *ret: given, image_layer_blob_fini(). Errors: those of the
- * spool, of tar_write_header(), of oci_toc_add(), what writing gives. */
+/* Sorts `items`. `fd`: receives the blob. *ret: given, image_layer_blob_fini(). Errors: those of
+ * the spool, of tar_write_header(), of oci_toc_add(), of writing. */
 int image_layer_write(struct image_item *items, size_t n, const struct image_spool *spool,
                       const struct image_layer_form *form, int fd, struct image_layer_blob *ret,
                       struct err *err);

@@ -3,6 +3,7 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
+#include "base/sm.h"
 #include "base/sys.h"
 #include "oci/file_parcel.h"
 
@@ -14,10 +15,15 @@
 
 enum { PIECE_BYTES = 256 << 10 };
 
-/* What comes in the background may take long: what is waited for in an open is asked for alone,
- * too.
- */
+/* A background request may take long: a file that an open waits for is also requested alone. */
 enum lazy_fetch_state { STATE_AWAY, STATE_COMING, STATE_URGENT, STATE_HERE };
+
+static const struct sm_state item_table[] = {
+    [STATE_AWAY] = { "away", EDGE(STATE_COMING) | EDGE(STATE_URGENT) | EDGE(STATE_HERE) },
+    [STATE_COMING] = { "coming", EDGE(STATE_AWAY) | EDGE(STATE_URGENT) | EDGE(STATE_HERE) },
+    [STATE_URGENT] = { "urgent", EDGE(STATE_AWAY) | EDGE(STATE_HERE) },
+    [STATE_HERE] = { "here", 0 },
+};
 
 struct lazy_fetch_place {
     int fd;          /* borrowed */
@@ -35,10 +41,18 @@ struct lazy_fetch_item {
     bool is_first;    /* of the start */
     bool is_wanted;   /* something waits in an open of it */
     bool is_local;    /* the store says that it has it; nothing has compared that */
-    bool is_refused;  /* for good, and that was told */
+    bool is_refused;  /* for good, and this was reported */
     bool is_hopeless; /* it cannot be fetched, and is not here */
     bool is_alone;    /* a request for it alone failed: it stays alone */
 };
+
+/* A struct sm would take 16 bytes of each of a million files. */
+static void item_move(struct lazy_fetch_item *it, enum lazy_fetch_state to)
+{
+    struct sm sm = { item_table, it->state };
+    sm_move(&sm, to);
+    it->state = (uint8_t)sm.at;
+}
 
 /* Threads that do the same: after a failure of the registry all of them wait. */
 struct lazy_fetch_lane {
@@ -61,7 +75,7 @@ struct lazy_fetch {
     uint64_t spooled, done_bytes;
     unsigned n_tries;     /* of fetching the start, that failed one after the other */
     struct err first_err; /* of fetching the start */
-    bool is_deaf;         /* there is no guardian any more */
+    bool has_guardian_ended; /* there is no guardian any more */
     bool stops;
     pthread_t threads[2 + LAZY_FETCH_URGENT_THREADS];
     size_t n_threads;
@@ -99,15 +113,16 @@ static void put_here(struct lazy_fetch *f, uint32_t file, const struct lazy_fetc
     bool was_here = it->state == STATE_HERE; /* it was asked for twice */
     if (!was_here) {
         it->place = *p;
-        it->state = STATE_HERE;
+        item_move(it, STATE_HERE);
         it->is_local = false;
+        assert(!it->is_wanted || f->n_wanted > 0);
         f->n_wanted -= it->is_wanted;
         it->is_wanted = false;
         f->done_bytes += file_of(f, file)->size;
     }
-    bool is_deaf = f->is_deaf;
+    bool has_guardian_ended = f->has_guardian_ended;
     (void)pthread_mutex_unlock(&f->mutex);
-    if (!was_here && !is_deaf)
+    if (!was_here && !has_guardian_ended)
         (void)lazy_guard_have(f->opts.guard, file, p->source, p->at, NULL);
 }
 
@@ -167,8 +182,8 @@ static int error_for_opens(int r)
                : 0;
 }
 
-/* A file of this request did not come: it keeps no other one back. Those that wait for it go on
- * waiting while the other lane asks for it. */
+/* A file of this request was not received: it does not delay other files. Opens of it continue to
+ * wait while the other lane requests it. */
 static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint32_t file, int r,
                     const struct err *err)
 {
@@ -185,8 +200,10 @@ static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint
         is_refused = error_for_opens(r) == EIO && !it->is_refused &&
                      (it->is_hopeless || it->n_bad >= LAZY_FETCH_REFUSED_TRIES);
         it->is_refused |= is_refused;
-        it->state = is_over ? STATE_AWAY : it->state;
+        if (is_over && it->state != STATE_AWAY)
+            item_move(it, STATE_AWAY);
         it->is_wanted &= !was_wanted;
+        assert(f->n_wanted >= was_wanted);
         f->n_wanted -= was_wanted;
         if (it->is_first && !f->first_err.code)
             f->first_err = *err;
@@ -339,7 +356,7 @@ static bool add_to_batch(struct lazy_fetch *f, struct lazy_fetch_batch *b, uint3
         (b->files.n && (b->n_bytes + size > b->max_bytes || b->files.n >= b->most_files)) ||
         !add_layer(b, file_of(f, file)->layer))
         return false;
-    it->state = state;
+    item_move(it, state);
     b->is_alone = it->is_alone;
     vec_push(&b->files, file);
     b->n_bytes += size;
@@ -400,7 +417,8 @@ static void put_back(struct lazy_fetch *f, const struct lazy_fetch_batch *b,
     (void)pthread_mutex_lock(&f->mutex);
     for (size_t i = 0; i < b->files.n; i++) {
         struct lazy_fetch_item *it = &f->items[b->files.p[i]];
-        it->state = it->state == l->state ? STATE_AWAY : it->state;
+        if (it->state == l->state)
+            item_move(it, STATE_AWAY);
         it->is_alone |= is_about_files && is_one;
     }
     if (is_about_files) /* one of them may be the reason */
@@ -550,11 +568,11 @@ static void *listen_main(void *arg)
             (void)lazy_guard_fail(f->opts.guard, file, error, NULL);
     }
     (void)pthread_mutex_lock(&f->mutex);
-    f->is_deaf = true;
+    f->has_guardian_ended = true;
     (void)pthread_cond_broadcast(&f->changed);
     (void)pthread_mutex_unlock(&f->mutex);
-    if (f->opts.on_deaf && r < 0)
-        f->opts.on_deaf(f->opts.arg);
+    if (f->opts.on_no_answer && r < 0)
+        f->opts.on_no_answer(f->opts.arg);
     return NULL;
 }
 
@@ -698,11 +716,11 @@ int lazy_fetch_start(const struct lazy_fetch_opts *opts, struct lazy_fetch **ret
 int lazy_fetch_wait(struct lazy_fetch *f, struct err *err)
 {
     (void)pthread_mutex_lock(&f->mutex);
-    while (!has_first(f) && !f->first_err.code && !f->is_deaf)
+    while (!has_first(f) && !f->first_err.code && !f->has_guardian_ended)
         (void)pthread_cond_wait(&f->changed, &f->mutex);
-    int r = f->is_deaf     ? err_set(err, -EPIPE, "the guardian of the files has ended")
-            : has_first(f) ? 0
-                           : err_set(err, f->first_err.code, "%s", f->first_err.text);
+    int r = f->has_guardian_ended ? err_set(err, -EPIPE, "the guardian of the files has ended")
+            : has_first(f)        ? 0
+                                  : err_set(err, f->first_err.code, "%s", f->first_err.text);
     (void)pthread_mutex_unlock(&f->mutex);
     return r;
 }

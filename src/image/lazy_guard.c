@@ -126,7 +126,7 @@ static void reply_kernel(void *arg, struct str head, struct str data)
     (void)arg;
     const struct iovec parts[] = { { (void *)(uintptr_t)head.p, head.n },
                                    { (void *)(uintptr_t)data.p, data.n } };
-    (void)writev(FD_FUSE, parts, data.n ? 2 : 1); /* ENOENT: who asked is gone */
+    (void)writev(FD_FUSE, parts, data.n ? 2 : 1); /* ENOENT: the caller was interrupted */
 }
 
 static bool want(void *arg, uint32_t file)
@@ -145,7 +145,7 @@ static int read_source(void *arg, uint32_t source, uint64_t at, void *to, size_t
     return got < 0 ? (int)got : (size_t)got < n ? -EIO : 0;
 }
 
-/* The other side hears that its messages count no more. */
+/* The other side must detect that its messages are ignored. */
 static void become_orphan(struct guardian *g)
 {
     g->is_orphan = true;
@@ -284,7 +284,7 @@ int lazy_guard_main(int argc, char **argv)
     r = r < 0 ? r : confine(&up.in_force, NULL);
     r = r < 0 ? r : send_message(FD_SOCKET, &up, -1, 0);
     r = r < 0 ? r : serve(g);
-    _exit(r < 0); /* at once: whoever unmounts may wait */
+    _exit(r < 0); /* at once: a process may wait in umount */
 }
 
 /* ---- this process ---- */
@@ -411,7 +411,8 @@ void lazy_guard_free(struct lazy_guard *g)
     free(g);
 }
 
-static int tell(struct lazy_guard *g, const struct lazy_guard_message *m, int fd, struct err *err)
+static int send_to_guard(struct lazy_guard *g, const struct lazy_guard_message *m, int fd,
+                         struct err *err)
 {
     int r = send_message(g->sock, m, fd, 0);
     return r < 0 ? err_set(err, -EPIPE, "the guardian of the files has ended") : 0;
@@ -424,7 +425,7 @@ int lazy_guard_source(struct lazy_guard *g, int fd, struct err *err)
     int r =
         g->n_sources == LAZY_GUARD_SOURCES_MAX
             ? err_set(err, E_LIMIT, "contents lie in more than %d files", LAZY_GUARD_SOURCES_MAX)
-            : tell(g, &m, fd, err);
+            : send_to_guard(g, &m, fd, err);
     r = r < 0 ? r : (int)g->n_sources++;
     (void)pthread_mutex_unlock(&g->mutex);
     return r;
@@ -436,7 +437,7 @@ int lazy_guard_have(struct lazy_guard *g, uint32_t file, uint32_t source, uint64
     const struct lazy_guard_message m = {
         .kind = KIND_HAVE, .file = file, .source = source, .at = at
     };
-    return tell(g, &m, -1, err);
+    return send_to_guard(g, &m, -1, err);
 }
 
 int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *err)
@@ -444,7 +445,7 @@ int lazy_guard_fail(struct lazy_guard *g, uint32_t file, int error, struct err *
     const struct lazy_guard_message m = { .kind = KIND_FAIL,
                                           .file = file,
                                           .error = (uint32_t)error };
-    return tell(g, &m, -1, err);
+    return send_to_guard(g, &m, -1, err);
 }
 
 int lazy_guard_next(struct lazy_guard *g, uint32_t *ret)

@@ -25,13 +25,13 @@ struct lazy_image {
     atomic_bool stop;
     struct lazy_prover *prover;
     pthread_mutex_t mutex;      /* of what follows */
-    bool is_ended;              /* on_lie() or on_late() was called */
+    bool is_ended;              /* on_mismatch() or on_late() was called */
     struct lazy_status *status; /* NULL: none could be made */
     uint64_t done_bytes;
-    int turn;            /* lazy_status_take_turn(); -1: it has none */
+    int turn;            /* lazy_status_acquire(); -1: it has none */
     unsigned n_failures; /* since `grown_ms`, when done_bytes last changed */
     uint64_t grown_ms;
-    char *told, *told_refused; /* by on_failure(), by on_refused() */
+    char *reported, *reported_refused; /* by on_failure(), by on_refused() */
 };
 
 /* ---- what the registry says of the image ---- */
@@ -134,7 +134,7 @@ static void give_turn(struct lazy_image *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
     if (l->turn >= 0)
-        lazy_status_give_turn(l->reader, &l->opts.image->digest, l->turn);
+        lazy_status_release(l->reader, &l->opts.image->digest, l->turn);
     l->turn = -1;
     (void)pthread_mutex_unlock(&l->mutex);
 }
@@ -147,7 +147,7 @@ static int get_parcel(void *arg, struct str request, struct buf *to, struct err 
     return r < 0 ? r : oci_remote_parcel(m, request, to, err);
 }
 
-static void tell_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
+static void report_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
 {
     struct lazy_image *l = arg;
     (void)pthread_mutex_lock(&l->mutex);
@@ -165,24 +165,24 @@ static void tell_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
 }
 
 /* Whether it is another text than the last one. */
-static bool note(char **told, const char *why)
+static bool note(char **reported, const char *why)
 {
-    if (*told && strcmp(*told, why) == 0)
+    if (*reported && strcmp(*reported, why) == 0)
         return false;
-    free(*told);
-    *told = xstrdup(why);
+    free(*reported);
+    *reported = xstrdup(why);
     return true;
 }
 
-/* Whose registry or link is away keeps other starts, which may have another one, from fetching no
- * longer. */
-static void tell_failure(void *arg, const char *why)
+/* A start whose registry or link is down must not prevent other starts, which may have another one,
+ * from fetching. */
+static void report_failure(void *arg, const char *why)
 {
     struct lazy_image *l = arg;
     (void)pthread_mutex_lock(&l->mutex);
     bool is_stalled = ++l->n_failures >= LAZY_IMAGE_TURN_FAILURES ||
                       clock_mono_ms() - l->grown_ms >= LAZY_IMAGE_TURN_MS;
-    bool is_new = note(&l->told, why);
+    bool is_new = note(&l->reported, why);
     (void)pthread_mutex_unlock(&l->mutex);
     if (is_stalled)
         give_turn(l);
@@ -190,19 +190,19 @@ static void tell_failure(void *arg, const char *why)
         l->opts.on_failure(l->opts.arg, why);
 }
 
-static void tell_refused(void *arg, const char *why)
+static void report_refused(void *arg, const char *why)
 {
     struct lazy_image *l = arg;
     (void)pthread_mutex_lock(&l->mutex);
-    bool is_new = note(&l->told_refused, why);
+    bool is_new = note(&l->reported_refused, why);
     (void)pthread_mutex_unlock(&l->mutex);
     if (is_new && l->opts.on_refused)
         l->opts.on_refused(l->opts.arg, why);
 }
 
 /* The threads of the proof and of the store may find the same. */
-static void tell_end(struct lazy_image *l, void (*on_end)(void *arg, const char *why),
-                     const char *why)
+static void report_end(struct lazy_image *l, void (*on_end)(void *arg, const char *why),
+                       const char *why)
 {
     (void)pthread_mutex_lock(&l->mutex);
     if (!l->is_ended)
@@ -211,16 +211,16 @@ static void tell_end(struct lazy_image *l, void (*on_end)(void *arg, const char 
     (void)pthread_mutex_unlock(&l->mutex);
 }
 
-static void tell_lie(void *arg, const char *why)
+static void report_mismatch(void *arg, const char *why)
 {
     struct lazy_image *l = arg;
-    tell_end(l, l->opts.on_lie, why);
+    report_end(l, l->opts.on_mismatch, why);
 }
 
-static void tell_late(void *arg, const char *why)
+static void report_late(void *arg, const char *why)
 {
     struct lazy_image *l = arg;
-    tell_end(l, l->opts.on_late, why);
+    report_end(l, l->opts.on_late, why);
 }
 
 static bool must_end(void *arg)
@@ -229,11 +229,11 @@ static bool must_end(void *arg)
     return l->opts.must_end && l->opts.must_end(l->opts.arg);
 }
 
-static void tell_deaf(void *arg)
+static void report_no_answer(void *arg)
 {
     const struct lazy_image *l = arg;
-    if (l->opts.on_deaf)
-        l->opts.on_deaf(l->opts.arg);
+    if (l->opts.on_no_answer)
+        l->opts.on_no_answer(l->opts.arg);
 }
 
 /* The store as a reader; one that is not there yet is made. */
@@ -263,17 +263,17 @@ static int find_contents(struct lazy_image *l, struct err *err)
     if (oci_contents_new(l->reader, layer_rights_is_public, &l->contents, NULL) < 0)
         l->contents = NULL; /* all is fetched */
     if (lazy_status_new(l->reader, &row, &l->status, NULL) < 0)
-        l->status = NULL; /* nobody sees it */
+        l->status = NULL; /* no status file */
     return 0;
 }
 
 /* ---- the layers, when all files are here ---- */
 
 /* The store is busy or full, perhaps for long: other starts do not wait for that. */
-static void tell_not_stored(void *arg, const char *why)
+static void report_not_stored(void *arg, const char *why)
 {
     give_turn(arg);
-    tell_failure(arg, why);
+    report_failure(arg, why);
 }
 
 /*
@@ -285,7 +285,7 @@ static bool may_go_on(void *arg, struct lazy_fetch *fetch)
     struct lazy_image *l = arg;
     if (l->has_looked)
         return true;
-    int turn = lazy_status_take_turn(l->reader, &l->opts.image->digest);
+    int turn = lazy_status_acquire(l->reader, &l->opts.image->digest);
     if (turn == -EAGAIN)
         return false;
     (void)pthread_mutex_lock(&l->mutex);
@@ -317,7 +317,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
         .prover = l->prover,
         .reading = l->opts.reading,
         .reading_arg = l->opts.reading_arg,
-        .on_failure = tell_not_stored,
+        .on_failure = report_not_stored,
         .arg = l,
     };
     int r = lazy_layers_keep(&opts, &err);
@@ -325,7 +325,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
     if (r == -ECANCELED)
         return;
     if (r == E_DIGEST)
-        tell_lie(l, err_text(&err));
+        report_mismatch(l, err_text(&err));
     else if (l->opts.on_stored)
         l->opts.on_stored(l->opts.arg, r < 0 ? err_text(&err) : NULL);
 }
@@ -343,11 +343,11 @@ static int start_fetching(struct lazy_image *l, struct err *err)
         .spool_dir = l->opts.state,
         .parcel = get_parcel,
         .stop = &l->stop,
-        .on_progress = tell_progress,
+        .on_progress = report_progress,
         .on_all = on_all,
-        .on_failure = tell_failure,
-        .on_refused = tell_refused,
-        .on_deaf = tell_deaf,
+        .on_failure = report_failure,
+        .on_refused = report_refused,
+        .on_no_answer = report_no_answer,
         .may_go_on = may_go_on,
         .arg = l,
     };
@@ -356,8 +356,8 @@ static int start_fetching(struct lazy_image *l, struct err *err)
                                              .reading = l->opts.reading,
                                              .reading_arg = l->opts.reading_arg,
                                              .within_ms = l->opts.prove_ms,
-                                             .on_lie = tell_lie,
-                                             .on_late = tell_late,
+                                             .on_mismatch = report_mismatch,
+                                             .on_late = report_late,
                                              .must_end = must_end,
                                              .arg = l };
     l->prover = lazy_prover_new(&proves);
@@ -420,14 +420,14 @@ size_t lazy_image_finish(struct lazy_image *l)
 {
     struct err err = { 0 };
     if (!is_ended(l) && lazy_prover_finish(l->prover, l->fetch, &err) == E_DIGEST)
-        tell_lie(l, err_text(&err));
+        report_mismatch(l, err_text(&err));
     return is_ended(l) ? 0 : lazy_prover_missing(l->prover);
 }
 
 void lazy_image_stop(struct lazy_image *l)
 {
     atomic_store(&l->stop, true);
-    lazy_prover_stop(l->prover); /* its thread uses what fetches, whose threads use it */
+    lazy_prover_stop(l->prover); /* its thread uses l->fetch, whose threads use it */
     lazy_fetch_free(l->fetch);
     l->fetch = NULL;
     give_turn(l);
@@ -448,7 +448,7 @@ void lazy_image_free(struct lazy_image *l)
     lazy_trees_fini(&l->trees);
     lazy_view_fini(&l->view);
     start_list_fini(&l->first);
-    free(l->told);
-    free(l->told_refused);
+    free(l->reported);
+    free(l->reported_refused);
     free(l);
 }

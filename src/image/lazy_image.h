@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting an image lazily: from a registry that gives files by their digests ("image serve") and
- * has a list of what its start opens, mount it, get what the list has, and leave the rest to
- * threads while it runs. Each layer is compared with what the image is as soon as its files are
- * here (image/lazy_prover.h); when all is here, they go into the node store (image/lazy_layers.h).
+ * Starts an image lazily, from a registry that supplies files by digest ("image serve") and has a
+ * list of the files that its start opens: mounts it, fetches the files of the list, and leaves the
+ * rest to threads while it runs. Each layer is verified as soon as its files are present
+ * (image/lazy_prover.h); when all are present, they are put into the node store
+ * (image/lazy_layers.h).
  *
  *     start list, tree manifests -> view -> mount -> files of the list -> (runs) -> all files ->
- * store
+ *     store
  *
- * Until then the names, attributes and digests of files are the word of that registry, as its
- * tree manifests say them: the manifest of an image proves whole layers alone. A registry that lied
- * is found when a layer is made, and on_lie() is called; or, of a layer that the store has, before
- * the start.
+ * Until a layer is verified, the names, attributes and digests of its files are those in the tree
+ * manifests of the registry, which are not trusted: the manifest of an image only proves whole
+ * layers. Wrong data is detected when the tar of a layer is rebuilt, and on_mismatch() is called;
+ * for a layer that the store has, it is detected before the start.
  */
 #pragma once
 
@@ -21,15 +22,14 @@
 enum {
     /* The start that fetches the rest of an image for others gives that turn back when so many
      * requests have failed, or one after this time, since it last got a file. */
-    LAZY_IMAGE_TURN_FAILURES = 3,
-    LAZY_IMAGE_TURN_MS = 30 * 1000,
+LAZY_IMAGE_TURN_FAILURES = 3, LAZY_IMAGE_TURN_MS = 30 * 1000,
 };
 
 struct lazy_image_opts {
     struct oci_source *source; /* kept, and so is the image */
     const struct oci_image *image;
     const char *store;    /* the node store's directory; kept */
-    struct str reference; /* for those who look (image/lazy_status.h) */
+    struct str reference; /* shown to users (image/lazy_status.h) */
     struct str name;      /* of the image in the store, once it is there; empty: none. Kept */
     const char *state, *target;
     const struct root_opts *root; /* not kept */
@@ -49,8 +49,8 @@ struct lazy_image_opts {
                                                         its layers stay unproven. NULL: none */
     void (*on_stored)(void *arg, const char *error); /* NULL: the image is in the store; else it is
                                                         not, and runs on */
-    void (*on_deaf)(void *arg);                      /* as in struct lazy_fetch_opts */
-    void (*on_lie)(void *arg, const char *why);      /* its container must end now */
+    void (*on_no_answer)(void *arg);                 /* as in struct lazy_fetch_opts */
+    void (*on_mismatch)(void *arg, const char *why); /* its container must end now */
     void (*on_late)(void *arg, const char *why);     /* prove_ms are over: likewise. At most one of
                                                         the last two is called, once */
     /* Asked by any thread from lazy_image_finish() on; true: compare no more. NULL: never. */
@@ -61,16 +61,17 @@ struct lazy_image_opts {
 struct lazy_image;
 
 /*
- * Errors: E_UNSUPPORTED, the source gives no single files, or the image or the kernel cannot start
- * so; -ENOENT, no start of it was recorded; E_DIGEST, it says of a layer that the store has what is
- * not so; E_LIMIT, E_PARSE, those of the registry, of lazy_trees_add(),
+ * Errors: E_UNSUPPORTED, the source does not supply single files, or the image or the kernel does
+ * not support lazy starts; -ENOENT, no start of it was recorded; E_DIGEST, the registry's data of a
+ * layer that the store has is wrong; E_LIMIT, E_PARSE, those of the registry, of lazy_trees_add(),
  * lazy_root_mount(), lazy_fetch_start(). On error nothing is mounted.
  */
 int lazy_image_start(const struct lazy_image_opts *opts, struct lazy_image **ret, struct err *err);
 /* lazy_guard_missing() of its guardian. */
 uint32_t lazy_image_missing(const struct lazy_image *l);
-/* The container has ended: compare the layers whose files are here; on_lie() as before. Returns how
- * many were not compared, and 0 after on_lie() and on_late(). Before lazy_image_stop(). */
+/* The container has ended: compare the layers whose files are here; on_mismatch() as before.
+ * Returns how many were not compared, and 0 after on_mismatch() and on_late(). Before
+ * lazy_image_stop(). */
 size_t lazy_image_finish(struct lazy_image *l);
 /* No more is fetched. Before root_umount(). */
 void lazy_image_stop(struct lazy_image *l);

@@ -147,7 +147,7 @@ static int ask(const struct lazy_layers_opts *o, const char *dir, struct err *er
     return r < 0 ? r : 0;
 }
 
-/* The layers lie on the disk once more until that process has taken them. */
+/* The layers are on the disk twice until that process has stored them. */
 static int hand_over(const struct lazy_layers_opts *o, struct err *err)
 {
     static const char name[] = "handed";
@@ -209,23 +209,23 @@ static bool may_pass(int r)
 int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err)
 {
     uint64_t again_ms = LAZY_LAYERS_AGAIN_MS;
-    lazy_prover_take(o->prover);
-    for (int told = 0;;) {
+    lazy_prover_take_over(o->prover);
+    for (int last = 0;;) {
         struct err why = { 0 };
         int r = keep(o, &why);
         if (r >= 0)
             return 0;
         bool is_over = lazy_fetch_is_over(o->fetch) || lazy_prover_is_finishing(o->prover);
-        if (is_over && r != E_DIGEST) /* the end hides no lie */
+        if (is_over && r != E_DIGEST) /* wrong data is reported even at the end */
             return err_set(err, -ECANCELED, "it ends");
         if (r == E_DIGEST || !may_pass(r))
             return err_set(err, r, "%s%s", err_text(&why),
                            r == E_DIGEST || lazy_prover_missing(o->prover) == 0
                                ? ""
                                : "; nor could what it showed be compared with the image");
-        if (r != told && o->on_failure)
+        if (r != last && o->on_failure)
             o->on_failure(o->arg, err_text(&why));
-        told = r;
+        last = r;
         lazy_fetch_pause(o->fetch, again_ms);
         again_ms = backoff_next(again_ms, LAZY_LAYERS_AGAIN_MS, LAZY_LAYERS_AGAIN_MAX_MS);
     }

@@ -37,12 +37,12 @@ struct lazy_layers_opts {
 };
 
 /*
- * Returns when the image is in the store, or will not be. Errors: E_DIGEST, what the registry said
- * of the layers is not so; -ECANCELED, lazy_fetch_free() or lazy_prover_finish(), and no
- * lie was found before; all others: the image is not in the
- * store, and the text says if it was not compared either.
+ * Returns when the image is in the store, or cannot be put there. Errors: E_DIGEST, the registry's
+ * data of the layers is wrong; -ECANCELED, lazy_fetch_free() or lazy_prover_finish(), and no wrong
+ * data was found before; all others: the image is not in the store, and the text says if it was not
+ * compared either.
  */
 int lazy_layers_keep(const struct lazy_layers_opts *o, struct err *err);
 
-/* Compare what the registry said of layers that the store has already. Errors: E_DIGEST. */
+/* Compare the registry's data of layers that the store already has. Errors: E_DIGEST. */
 int lazy_layers_check(struct oci_store *s, const struct lazy_trees *trees, struct err *err);

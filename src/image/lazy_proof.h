@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proving what a lazy start showed: the manifest of an image names the digests of whole tars, and
- * the container saw names, attributes and digests that a registry said. Two things have to hold:
- * the tar made of that word has the DiffID, and the tar says of its files what the registry said.
+ * Proves what a lazy start showed: the manifest of an image has the digests of whole tars, but the
+ * container saw names, attributes and digests from the registry. Two conditions must hold: the tar
+ * that is built from this data has the DiffID, and its headers match the data of the registry.
  *
- * E_DIGEST means one thing here: the word of the registry is wrong. All other errors are of this
+ * E_DIGEST means only this: the data of the registry is wrong. All other errors come from this
+ * machine and say nothing about it. Blocking; any thread.
  * machine and say nothing of it. Blocking; any thread.
  */
 #pragma once
 
 #include "image/lazy_trees.h"
 
-/* Whether both say the same of all entries and whiteouts, in their order. `said`: by the registry.
+/* Whether both have the same entries and whiteouts, in the same order. `said`: from the registry.
  * Errors: E_DIGEST. */
 int lazy_proof_same(const struct oci_layer *said, const struct oci_layer *is, struct err *err);
 
@@ -26,8 +27,8 @@ struct lazy_proof_opts {
 
 /*
  * Compare a layer without keeping it. Errors: E_DIGEST; those of `content`, of lazy_trees_tar();
- * -EIO, a content is not what its digest says; those of reading the tar, once it is known to have
- * the DiffID.
+ * -EIO, a content does not match its digest; those of reading the tar, after its DiffID was
+ * confirmed.
  */
 int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err);
 /* The contents of a layer alone. Errors: those of `content`, -EIO. */

@@ -3,12 +3,22 @@
 
 #include "base/backoff.h"
 #include "base/clock.h"
+#include "base/sm.h"
 #include "image/lazy_proof.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+
+/* Which thread proves. */
+enum prover_state { PROVER_BY_THREAD, PROVER_BY_CALLER, PROVER_FINISHING };
+
+static const struct sm_state prover_table[] = {
+    [PROVER_BY_THREAD] = { "by thread", EDGE(PROVER_BY_CALLER) | EDGE(PROVER_FINISHING) },
+    [PROVER_BY_CALLER] = { "by caller", EDGE(PROVER_FINISHING) },
+    [PROVER_FINISHING] = { "finishing", 0 }, /* the container has ended; by the caller as well */
+};
 
 /* Of a layer, after a fault of this machine: when it is tried again, and the pause before that. */
 struct later {
@@ -19,13 +29,14 @@ struct lazy_prover {
     struct lazy_prover_opts opts;
     struct lazy_fetch *fetch; /* of the thread */
     struct later *later;      /* of the thread, by layer */
-    pthread_mutex_t mutex;    /* of what follows */
+    pthread_mutex_t mutex;    /* of the fields below */
     pthread_cond_t changed;
     bool *is_proven;
     uint64_t late_ms; /* clock: on_late(); UINT64_MAX: never */
-    size_t *n_here;   /* so many of the first parts of a layer are here */
-    bool is_busy;     /* with a proof */
-    bool is_taken, is_finishing, stops;
+    size_t *n_here;   /* number of the first parts of a layer that are present */
+    bool is_busy;     /* a proof runs */
+    struct sm sm;     /* enum prover_state */
+    bool stops;       /* the thread must end */
     pthread_t thread;
     bool has_thread;
 };
@@ -68,6 +79,7 @@ int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer,
         return 0;
     int r = lazy_proof_layer(&proof, err);
     (void)pthread_mutex_lock(&p->mutex);
+    assert(p->is_busy);
     p->is_busy = false;
     p->is_proven[layer] |= r >= 0;
     (void)pthread_cond_broadcast(&p->changed);
@@ -91,10 +103,11 @@ void lazy_prover_set(struct lazy_prover *p, size_t layer)
     (void)pthread_mutex_unlock(&p->mutex);
 }
 
-void lazy_prover_take(struct lazy_prover *p)
+void lazy_prover_take_over(struct lazy_prover *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
-    p->is_taken = true;
+    if (p->sm.at == PROVER_BY_THREAD)
+        sm_move(&p->sm, PROVER_BY_CALLER);
     while (p->is_busy)
         (void)pthread_cond_wait(&p->changed, &p->mutex);
     (void)pthread_mutex_unlock(&p->mutex);
@@ -134,7 +147,8 @@ static bool has_parts(struct lazy_prover *p, struct lazy_fetch *f, size_t layer)
 int lazy_prover_finish(struct lazy_prover *p, struct lazy_fetch *f, struct err *err)
 {
     (void)pthread_mutex_lock(&p->mutex);
-    p->is_taken = p->is_finishing = true;
+    if (p->sm.at != PROVER_FINISHING)
+        sm_move(&p->sm, PROVER_FINISHING);
     p->late_ms = UINT64_MAX;
     (void)pthread_mutex_unlock(&p->mutex);
     for (size_t i = 0; i < p->opts.trees->n; i++) {
@@ -150,7 +164,7 @@ int lazy_prover_finish(struct lazy_prover *p, struct lazy_fetch *f, struct err *
 bool lazy_prover_is_finishing(struct lazy_prover *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
-    bool is = p->is_finishing;
+    bool is = p->sm.at == PROVER_FINISHING;
     (void)pthread_mutex_unlock(&p->mutex);
     return is;
 }
@@ -183,7 +197,7 @@ static void wait_until(struct lazy_prover *p, uint64_t until_ms)
     (void)pthread_cond_timedwait(&p->changed, &p->mutex, &until);
 }
 
-/* With the lock, which is released meanwhile. false: it was a lie. */
+/* With the lock, which is released meanwhile. false: the data of the registry is wrong. */
 static bool prove_ready(struct lazy_prover *p, size_t layer)
 {
     struct err err = { 0 };
@@ -191,7 +205,7 @@ static bool prove_ready(struct lazy_prover *p, size_t layer)
     (void)pthread_mutex_unlock(&p->mutex);
     int r = lazy_prover_prove(p, p->fetch, layer, &err);
     if (r == E_DIGEST)
-        p->opts.on_lie(p->opts.arg, err_text(&err));
+        p->opts.on_mismatch(p->opts.arg, err_text(&err));
     if (r < 0) {
         l->pause_ms = backoff_next(l->pause_ms, LAZY_PROVER_AGAIN_MS, LAZY_PROVER_AGAIN_MAX_MS);
         l->again_ms = clock_mono_ms() + l->pause_ms;
@@ -201,7 +215,7 @@ static bool prove_ready(struct lazy_prover *p, size_t layer)
 }
 
 /* Likewise. */
-static void tell_late(struct lazy_prover *p)
+static void report_late(struct lazy_prover *p)
 {
     scoped(free_scoped) char *why =
         xasprintf("%zu of its layers are not compared after %llu ms", count_missing(p),
@@ -218,10 +232,11 @@ static void *prover_main(void *arg)
     (void)pthread_mutex_lock(&p->mutex);
     while (!p->stops && count_missing(p)) {
         uint64_t now = clock_mono_ms(), next_ms = p->late_ms;
-        size_t ready = p->is_taken || p->is_busy ? p->opts.trees->n : find_ready(p, now, &next_ms);
+        bool may_prove = p->sm.at == PROVER_BY_THREAD && !p->is_busy;
+        size_t ready = may_prove ? find_ready(p, now, &next_ms) : p->opts.trees->n;
         bool is_ready = ready < p->opts.trees->n;
         if (now >= p->late_ms)
-            tell_late(p);
+            report_late(p);
         else if (is_ready && !prove_ready(p, ready))
             break;
         else if (!is_ready)
@@ -236,6 +251,7 @@ struct lazy_prover *lazy_prover_new(const struct lazy_prover_opts *opts)
     struct lazy_prover *p = xnew(struct lazy_prover);
     pthread_condattr_t clock;
     p->opts = *opts;
+    sm_init(&p->sm, prover_table, PROVER_BY_THREAD);
     p->is_proven = xnew_n(bool, opts->trees->n + 1);
     p->n_here = xnew_n(size_t, opts->trees->n + 1);
     p->later = xnew_n(struct later, opts->trees->n + 1);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which layers of a lazy start are proven (image/lazy_proof.h). A thread of its own proves each of
- * them as soon as its files are here, whatever the others lack: a registry that withholds a file
- * keeps no more from being compared than the layers that have this file. What stays unproven too
- * long may end the start.
+ * Tracks which layers of a lazy start are proven (image/lazy_proof.h). A separate thread proves
+ * each layer as soon as its files are present: a registry that withholds a file only prevents the
+ * proof of the layers that have this file. A layer that stays unproven too long may end the start.
  *
  * All functions: any thread, unless they say otherwise.
  */
@@ -24,9 +23,9 @@ struct lazy_prover_opts {
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
     void *reading_arg;
     uint64_t within_ms; /* of lazy_prover_start(): then on_late() is called; 0: never */
-    /* By the thread, once: what the registry said of a layer is not so; there are layers that are
-     * not proven. */
-    void (*on_lie)(void *arg, const char *why);
+    /* On the thread, once: the registry's data of a layer is wrong; there are layers that are not
+     * proven. */
+    void (*on_mismatch)(void *arg, const char *why);
     void (*on_late)(void *arg, const char *why);
     /* Asked now and then from lazy_prover_finish() on, by any thread; true: what is not proven yet
      * stays so. NULL: never. */
@@ -48,8 +47,8 @@ int lazy_prover_prove(struct lazy_prover *p, struct lazy_fetch *f, size_t layer,
 int lazy_prover_prove_all(struct lazy_prover *p, struct lazy_fetch *f, struct err *err);
 /* It was compared in another way. */
 void lazy_prover_set(struct lazy_prover *p, size_t layer);
-/* From now on the caller proves. Waits for what the thread is at. */
-void lazy_prover_take(struct lazy_prover *p);
+/* From now on only the caller proves. Waits for the current proof of the thread. */
+void lazy_prover_take_over(struct lazy_prover *p);
 /*
  * The container has ended: prove each layer whose files are here. From now on the caller proves,
  * and lazy_layers_keep() keeps nothing more. Errors: E_DIGEST; all others are those of

@@ -117,7 +117,7 @@ int lazy_record_start(const struct stored *s, const char *state, const char *tar
     return 0;
 }
 
-void lazy_record_take(struct lazy_record *r, struct start_list *ret)
+void lazy_record_finish(struct lazy_record *r, struct start_list *ret)
 {
     (void)pthread_mutex_lock(&r->mutex);
     *ret = r->list;

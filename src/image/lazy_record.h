@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording what the start of an image opens (image/start_list.h): the image is mounted as for a
- * lazy start, with all contents here, and the guardian asks for each file when it is opened first.
- * Images whose layers the node store keeps as tars.
+ * Records the files that the start of an image opens (image/start_list.h): the image is mounted as
+ * for a lazy start, with all contents present, and the guardian requests each file when it is first
+ * opened. For images whose layers the node store keeps as tars.
  */
 #pragma once
 
@@ -12,14 +12,14 @@
 struct lazy_record;
 
 /*
- * Mount an image of the store at `target` (lazy_root_mount()) and record from now on, by a thread.
+ * Mount an image of the store at `target` (lazy_root_mount()) and record on a separate thread.
  * Errors: E_UNSUPPORTED, a layer is not kept as a tar; those of lazy_view_make() and
  * lazy_root_mount().
  */
 int lazy_record_start(const struct stored *s, const char *state, const char *target,
                       const struct root_opts *opts, const char *program, struct lazy_record **ret,
                       struct err *err);
-/* What was opened so far, no more is recorded. *ret: given, start_list_fini(). */
-void lazy_record_take(struct lazy_record *r, struct start_list *ret);
+/* End the recording and return the files. *ret: given, start_list_fini(). */
+void lazy_record_finish(struct lazy_record *r, struct start_list *ret);
 /* After root_umount(). NULL is fine. */
 void lazy_record_free(struct lazy_record *r);

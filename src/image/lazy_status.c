@@ -110,7 +110,7 @@ static int write_line(const struct lazy_status *t)
     return buf_ok(&line) ? sys_pwrite_all(t->fd, line.p, line.n, 0) : line.failed;
 }
 
-/* Locked from birth for whoever reads: it has its name only then. */
+/* Readers must always find it locked: it gets its name only then. */
 static int make(struct lazy_status *t, const char *dir, struct err *err)
 {
     t->path = xasprintf("%s/" MARK "%016llx", dir, (unsigned long long)sys_random_u64());
@@ -173,8 +173,9 @@ static char *turn_of(const struct oci_store *s, const struct oci_digest *manifes
     return xasprintf("%s/" TURN "%s", dir, hex);
 }
 
-/* A file that is removed meanwhile is a turn that two have: both fetch, which harms nothing. */
-int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *manifest)
+/* If the file is removed at the same time, two starts hold the lock: both fetch, which is harmless.
+ */
+int lazy_status_acquire(const struct oci_store *s, const struct oci_digest *manifest)
 {
     scoped(free_scoped) char *path = turn_of(s, manifest);
     scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CREAT | O_NOFOLLOW, 0600);
@@ -183,7 +184,7 @@ int lazy_status_take_turn(const struct oci_store *s, const struct oci_digest *ma
     return flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : take_fd(&fd);
 }
 
-void lazy_status_give_turn(const struct oci_store *s, const struct oci_digest *manifest, int turn)
+void lazy_status_release(const struct oci_store *s, const struct oci_digest *manifest, int turn)
 {
     scoped(free_scoped) char *path = turn_of(s, manifest);
     if (turn >= 0)

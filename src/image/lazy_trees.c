@@ -3,6 +3,7 @@
 
 #include "oci/table.h"
 
+#include <assert.h>
 #include <errno.h>
 
 void lazy_trees_init(struct lazy_trees *t, const struct oci_digest *diff_ids, size_t n,
@@ -67,6 +68,7 @@ static int check(struct lazy_trees *t, size_t i, uint64_t max_tar_bytes, struct 
     if (memory > t->memory_left)
         return err_set(err, E_LIMIT, "the tree manifests take more than %d MiB of memory",
                        LAZY_TREES_MEMORY_MAX >> 20);
+    assert(memory <= t->memory_left);
     t->memory_left -= memory;
     if (memcmp(tree->layer->diff_id, t->diff_ids[i].bytes, SHA256_BYTES) != 0)
         return err_set(err, E_PARSE, "the tree manifest of layer %zu is one of others", i);
@@ -99,6 +101,7 @@ int lazy_trees_add(struct lazy_trees *t, size_t i, struct buf *text, uint64_t ma
     if (tree->text.n > t->text_left)
         return err_set(err, E_LIMIT, "the tree manifests have more than %d MiB",
                        LAZY_TREES_MAX >> 20);
+    assert(tree->text.n <= t->text_left);
     t->text_left -= tree->text.n;
     int r = read_layer(t, tree, err);
     return r < 0 ? err_ctx(err, r, "layer %zu", i) : check(t, i, max_tar_bytes, err);

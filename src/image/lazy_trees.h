@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree manifests of an image (oci/tree_manifest.h) that starts lazily, held until its layers
- * are made of them. They are foreign: a confined process reads them (oci/table.h), once for what
- * the layers hold, and later, layer by layer, for the bytes of their tars that are in no file.
- * Until all are added one thread; then any.
+ * The tree manifests (oci/tree_manifest.h) of an image that starts lazily, held until its layers
+ * are built. They are untrusted: a confined process reads them (oci/table.h), once for the content
+ * of the layers, and later, per layer, for the bytes of the tars that are in no file. One thread
+ * until all are added; then any.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 
 enum {
     LAZY_TREES_MAX = 256 << 20, /* bytes of their texts */
-    /* Bytes of their layers in memory: a text of a few KB can unpack to the most that one layer may
-     * have (OCI_LAYER_MEMORY_MAX). One layer more may be in memory when it is refused. */
+    /* Bytes of their layers in memory: a text of a few KB can unpack to the maximum of a layer
+     * (OCI_LAYER_MEMORY_MAX). One more layer may be in memory when it is refused. */
     LAZY_TREES_MEMORY_MAX = 512 << 20,
 };
 
@@ -22,15 +22,15 @@ struct oci_table_reader;
 
 struct lazy_tree {
     struct oci_layer *layer;
-    struct oci_skeleton skeleton; /* its parts alone: oci_skeleton_part() */
+    struct oci_skeleton skeleton; /* only its parts: oci_skeleton_part() */
     struct buf parts, text;
 };
 
 struct lazy_trees {
     size_t n; /* layers */
-    /* Their own. */
+    /* Internal. */
     const struct oci_digest *diff_ids;
-    struct lazy_tree *all; /* the first of equal layers alone */
+    struct lazy_tree *all; /* one for equal layers */
     size_t *of;            /* layer -> index of `all` */
     uint64_t text_left, memory_left;
     const struct layer_reading_ops *reading;
@@ -40,24 +40,24 @@ struct lazy_trees {
 };
 
 /* diff_ids: kept, and so are reading and reading_arg, as in struct oci_import_opts, and stop, which
- * ends reading with -ECANCELED; NULL: nothing does. */
+ * ends reading with -ECANCELED; NULL: never. */
 void lazy_trees_init(struct lazy_trees *t, const struct oci_digest *diff_ids, size_t n,
                      const struct layer_reading_ops *reading, void *reading_arg,
                      const atomic_bool *stop);
 void lazy_trees_fini(struct lazy_trees *t); /* zeroed is fine */
 
-/* Whether a layer is the first one with its DiffID: the others take its tree. */
+/* Whether a layer is the first one with its DiffID; the others share its tree. */
 bool lazy_trees_is_first(const struct lazy_trees *t, size_t i);
 /*
- * Add that of a layer which is the first of its kind. text: taken, also by a failure.
- * max_tar_bytes: of the layer. Errors: E_LIMIT; E_PARSE, it is that of another layer; those of
+ * Add the tree of a layer which is the first with its DiffID. text: taken, also on failure.
+ * max_tar_bytes: of the layer. Errors: E_LIMIT; E_PARSE, it is the tree of another layer; those of
  * layer_reading_ops.table(), oci_table_layer(), oci_skeleton_of().
  */
 int lazy_trees_add(struct lazy_trees *t, size_t i, struct buf *text, uint64_t max_tar_bytes,
                    struct err *err);
-/* All are added: ends the process that read them. */
+/* After all were added: end the process that read them. */
 void lazy_trees_end(struct lazy_trees *t);
-/* That of a layer; borrowed. */
+/* The tree of a layer; borrowed. */
 const struct lazy_tree *lazy_trees_get(const struct lazy_trees *t, size_t i);
 
 /* A layer's tar without the contents of its files. */
@@ -65,7 +65,7 @@ struct lazy_tar {
     struct buf flat;
     struct oci_skeleton skeleton; /* of which it is a view */
 };
-/* *ret: given, lazy_tar_fini(). Blocks. Errors: E_DIGEST, no tar can be made of that tree; those of
- * layer_reading_ops.table() that do not say so. */
+/* *ret: given, lazy_tar_fini(). Blocks. Errors: E_DIGEST, no tar can be made from that tree; other
+ * errors of layer_reading_ops.table(). */
 int lazy_trees_tar(const struct lazy_trees *t, size_t i, struct lazy_tar *ret, struct err *err);
 void lazy_tar_fini(struct lazy_tar *t); /* zeroed is fine */

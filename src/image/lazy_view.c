@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct lazy_view_collecting {
-    VEC(struct lazy_file) files; /* in the order in which they lie */
+    VEC(struct lazy_file) files; /* in the order of the layers */
     struct map seen;             /* digest -> its index + 1 */
     uint64_t n_bytes;
 };

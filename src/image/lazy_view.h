@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of an image has to be known before it can start lazily: the EROFS image of its directories,
- * and its files, as distinct contents. Contents lie elsewhere (image/lazy_guard.h), by their
- * digests. Pure; any thread once it is made.
+ * The data of an image that a lazy start needs first: the EROFS image of its directories, and its
+ * files, as distinct contents. Contents are served separately (image/lazy_guard.h), by their
+ * digests. Pure; any thread after it was made.
  */
 #pragma once
 
@@ -15,13 +15,13 @@ struct lazy_file {
     uint8_t digest[SHA256_BYTES];
     uint64_t size;  /* bytes, at least 1 */
     uint64_t at;    /* offset of the content in the layer's tar */
-    uint32_t layer; /* one that has it, from 0 at the bottom */
+    uint32_t layer; /* a layer that has it, from 0 at the bottom */
 };
 
 struct lazy_view {
     struct buf erofs;
-    struct lazy_file *files; /* sorted by digest; those that upper layers hide as well */
-    uint32_t *in_order;      /* their indexes: as they lie in the layers, bottom first */
+    struct lazy_file *files; /* sorted by digest; including files that upper layers hide */
+    uint32_t *in_order;      /* their indexes in the order of the layers, bottom first */
     size_t n;
     uint64_t n_bytes; /* of all files */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of the kernel's FUSE protocol that image/lazy_fuse.h speaks: version 7, as
- * <linux/fuse.h> has it (which the build refuses for a field that is called as a function of
- * <time.h>). In the byte order of the machine. A request is a struct lazy_wire_request and what its
- * opcode says, an answer a struct lazy_wire_answer and what it says.
+ * The part of the kernel's FUSE protocol that image/lazy_fuse.h uses: version 7, as in
+ * <linux/fuse.h> (which cannot be included: it has a field with the name of a function of <time.h>
+ * that the build bans). In the byte order of the machine. A request is a struct lazy_wire_request
+ * and the struct of its opcode, an answer a struct lazy_wire_answer and its struct.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum {
     LAZY_WIRE_MAJOR = 7,
     LAZY_WIRE_MINOR = 38,
     LAZY_WIRE_ROOT = 1,            /* the number of the root's inode */
-    LAZY_WIRE_KEEP_CACHE = 1 << 1, /* of an open: pages of an earlier one are still right */
+    LAZY_WIRE_KEEP_CACHE = 1 << 1, /* of an open: cached pages of an earlier one are still valid */
 };
 
 enum lazy_wire_opcode {

@@ -74,8 +74,8 @@ static struct str annotation(const struct json *doc, const char *name)
     return json_get_str(json_getc(doc, "annotations"), name);
 }
 
-/* 0: there is none, or nobody holds it. A manifest that says nothing sensible counts as held for
- * the usual time: something else may use the tag for a while. */
+/* 0: there is none, or it is not held. A manifest without valid data counts as held for the usual
+ * time: another program may use the tag temporarily. */
 static int look(struct image_lease *l, struct lease_found *ret, struct err *err)
 {
     struct arena a = { .max_bytes = OCI_DOCUMENT_MAX * 16 };
@@ -194,7 +194,7 @@ static int write_again(struct image_lease *l, struct err *err)
     return 1;
 }
 
-int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
+int image_lease_acquire(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err)
 {
     struct lease_found f = { .holder = "" };
     int r = push_content(l, err);

@@ -40,7 +40,7 @@ DEFINE_SCOPED(image_lease, image_lease_free)
  * 1: it is held now. 0: by another one, or by one that may have died; ask again in *ret_wait_ms.
  * Errors: those of oci/remote.h.
  */
-int image_lease_take(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err);
+int image_lease_acquire(struct image_lease *l, uint64_t *ret_wait_ms, struct err *err);
 /* Who held it when it could not be taken, untrusted text; "": it was free, but is not certain yet.
  */
 const char *image_lease_holder(const struct image_lease *l);

@@ -23,7 +23,7 @@ static int copy_text(struct str s, char *to, size_t size, const char *what, stru
 /*
  * "registry.example_5000", or with another "_" at the end, as containerd names directories of
  * hosts: a host with its port for clients whose references have no ":" in a path. Names of
- * repositories in registries that are not named have no dots in front (oci/reference.h).
+ * repositories without a registry never begin with a part that has dots (oci/reference.h).
  */
 static bool take_host_and_port(struct str s, struct str *ret_host, struct str *ret_port)
 {

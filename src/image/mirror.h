@@ -29,7 +29,7 @@ struct mirror_request {
     char repository[OCI_REPOSITORY_MAX + 1];
     char tag[OCI_TAG_MAX + 1]; /* of a manifest; empty: by digest */
     struct oci_digest digest;
-    bool is_entitled;           /* its token is for this blob: who else may have it is no matter */
+    bool is_entitled;           /* its token is for this blob, whatever the access rights */
     struct str body;            /* of FILES, borrowed; empty after parsing the target */
     uint64_t n;                 /* of tags: at most so many; UINT64_MAX: all */
     char last[OCI_TAG_MAX + 1]; /* of tags: those after it; empty: from the first */
@@ -43,9 +43,9 @@ struct mirror_request {
 int mirror_request_parse(struct str target, struct mirror_request *ret, struct err *err);
 
 /*
- * The complete names under which the node store may have `tag` of that repository, completed as
- * oci/reference.h does, the likeliest first: in the host of `ns`, or as it stands. tag: may be
- * empty, then a name without one, "docker.io/library/redis". Given, free(); NULL: it has none.
+ * The complete names under which the node store may have `tag` of that repository, completed as by
+ * oci/reference.h, the likeliest first: in the host of `ns`, or unchanged. tag: may be empty, then
+ * a name without tag, "docker.io/library/redis". Given, free(); NULL: it has none.
  */
 char *mirror_request_name(const struct mirror_request *q, const char *tag);
 

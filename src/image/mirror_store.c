@@ -439,7 +439,7 @@ static struct str type_of(struct arena *a, struct str text, enum oci_document ki
     return kind == OCI_DOCUMENT_INDEX ? STR(TYPE_INDEX) : STR(TYPE_MANIFEST);
 }
 
-/* A document whose layers, where it is a manifest, are here as it says. */
+/* A document; if it is a manifest, the store must have its layers as it describes them. */
 static int find_document(struct mirror *m, struct arena *a, const struct oci_digest *d,
                          struct mirror_found *f, struct err *err)
 {
@@ -672,7 +672,7 @@ static int find_answer(struct mirror *m, const struct mirror_request *q, struct 
 
 /* ---- starts ---- */
 
-/* Of an image whose configuration and layers everybody may know. */
+/* Of an image whose configuration and layers are public. */
 static int find_start(struct mirror *m, const struct mirror_request *q, struct mirror_found *f,
                       struct err *err)
 {

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the node store has of what a client of the registry mirror asks for.
+ * Looks up in the node store what a client of the registry mirror requests.
  *
- * What is private to a tenant (image/layer_rights.h) counts as missing: layers by the digests of
- * their blobs and of their tars, manifests, indexes and configurations, and whole images one of
- * whose layers is private. A client proves nothing by a digest. Only a request that is entitled to
- * one blob by a token of the cluster has it whatever it is.
+ * What is private to a tenant (image/layer_rights.h) is reported as missing: layers by the digests
+ * of their blobs and of their tars, manifests, indexes and configurations, and whole images with a
+ * private layer. Knowing a digest gives a client no access. Only a request with a token of the
+ * cluster for one blob gets that blob in any case.
  *
- * An image whose compressed blobs are kept is served as it was pulled. Of one whose layers are kept
- * as tars or files alone (the forms "raw" and "cas") its tag stands for a manifest made here, with
- * the tars as layers: other digests than the registry's, the same file system. Such a manifest is
- * served by its digest as well, as long as it is among the last MIRROR_MADE_MAX that were made.
+ * An image whose compressed blobs are kept is served as it was pulled. For an image whose layers
+ * are only kept as tars or files (the forms "raw" and "cas") its tag refers to a manifest made
+ * here, with the tars as layers: other digests than in the registry, the same file system. Such a
+ * manifest is also served by its digest, as long as it is among the last MIRROR_MADE_MAX that were
+ * made.
  *
- * What belongs to a manifest that was served stays servable for MIRROR_KEEP_MS, should gc, eviction
- * or another process remove it meanwhile: its files are held open. So are answers to requests for
- * trees and files, which have no names: on the disk they are beside the quota of the store.
+ * The content of a manifest that was served stays available for MIRROR_KEEP_MS, even if gc,
+ * eviction or another process removes it in the meantime: its files are held open. So are answers
+ * to requests for trees and files, which are unnamed files: on the disk they do not count for the
+ * quota.
  *
  * Blocking calls, by any thread.
  */

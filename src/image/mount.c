@@ -165,7 +165,8 @@ static const char *const *option(const struct mount_overlay *o, size_t i)
     return o->n_data && !o->is_user ? data_options[i] : overlay_options[i];
 }
 
-/* "userxattr" implies the last one and refuses to hear it, and the one before with data. */
+/* With "userxattr" the kernel rejects the last option, which is implied, and with data layers the
+ * one before. */
 static size_t n_options(const struct mount_overlay *o)
 {
     return ARRAY_LEN(overlay_options) - o->is_user - (o->is_user && o->n_data);
@@ -404,7 +405,7 @@ int mount_remove(const char *target, struct err *err)
 bool mount_is_point(const char *target)
 {
     struct statx x;
-    /* A file system whose process has ended answers nothing. */
+    /* A file system whose process has ended does not answer. */
     return statx(AT_FDCWD, target, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC, 0,
                  &x) == 0 &&
            (x.stx_attributes & STATX_ATTR_MOUNT_ROOT);

@@ -48,10 +48,10 @@ int mount_overlay(const struct mount_overlay *o, const char *target, const struc
  * max_read: bytes that the kernel reads at once, whatever the size of its pages. */
 int mount_fuse(int fuse_fd, const char *target, unsigned max_read, struct err *err);
 
-/* Whether this kernel, and this process, can mount EROFS images with devices that lie in the file
- * system of the directory (no tmpfs can hold them): tries one there, which takes a millisecond. */
+/* Whether this kernel, and this process, can mount EROFS images with devices on the file system of
+ * the directory (tmpfs does not support it): tries it there, which takes a millisecond. */
 bool mount_can_erofs(int dir_fd);
-/* The same for EROFS images whose content lies in a data directory of an overlay. */
+/* The same for EROFS images whose content is in a data directory of an overlay. */
 bool mount_can_objects(int dir_fd);
 
 /* -EBUSY: something uses it. */

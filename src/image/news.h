@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What 'dormouse image optimize' tells of an image whose tag has moved or is gone: JSON,
+ * The event of 'dormouse image optimize' for an image whose tag has moved or was deleted: JSON,
  *
  *     {"name": "docker://docker.io/library/redis:7", "old": DIGEST, "new": DIGEST or "", "dead":
  * [DIGEST...]}

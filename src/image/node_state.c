@@ -33,7 +33,7 @@ static int by_prefix(const void *a, const void *b)
     return memcmp(a, b, NODE_STATE_PREFIX_BYTES);
 }
 
-/* What was added behind `from`: ascending, none twice. */
+/* The values added after `from`: ascending, distinct. */
 static void put_in_order(struct buf *to, size_t from)
 {
     size_t count = (to->n - from) / NODE_STATE_PREFIX_BYTES;
@@ -70,7 +70,7 @@ void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struc
     add_prefixes(layers, n, false, to);
 }
 
-void node_state_arriving(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
+void node_state_incoming(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
                          struct buf *to)
 {
     size_t from = to->n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a node tells a cluster about its images: the text of its NodeImageState (dormouse.dev/
- * v1alpha1; docs/scheduler.md), and the rates in it, averaged over transfers. Pure.
+ * The report of a node about its images: the text of its NodeImageState (dormouse.dev/v1alpha1;
+ * docs/scheduler.md), and the rates in it, averaged over transfers. Pure.
  */
 #pragma once
 
@@ -43,8 +43,8 @@ struct node_state {
     unsigned upload_slots; /* free */
     uint64_t generation;   /* of the set of layers */
     struct str prefixes;   /* node_state_prefixes() */
-    struct str unsendable; /* likewise, those without a blob: no one can have them from here */
-    struct str arriving;   /* node_state_arriving() */
+    struct str unsendable; /* likewise, those without a blob: other nodes cannot fetch them */
+    struct str arriving;   /* node_state_incoming() */
 };
 
 /*
@@ -61,7 +61,7 @@ void node_state_prefixes(const struct oci_store_layer *layers, size_t n, struct 
 /* Of them those that are kept as tars alone. */
 void node_state_unsendable(const struct oci_store_layer *layers, size_t n, struct buf *to);
 /* Of those that are on their way the ones that are not among `prefixes`, in the same form. */
-void node_state_arriving(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
+void node_state_incoming(const struct oci_digest *diff_ids, size_t n, struct str prefixes,
                          struct buf *to);
 /* The whole object, for a server-side apply. */
 struct json *node_state_object(struct arena *a, const struct node_state *s);

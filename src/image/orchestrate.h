@@ -16,8 +16,8 @@ enum {
     IMAGE_ORCHESTRATE_FRESH_MS = 30000, /* a peer that was silent for longer is no source */
     IMAGE_ORCHESTRATE_SLOTS = 3,        /* uploads of a node at a time */
     /*
-     * Of many nodes that want a layer that no node has, every fourth asks the registry; each then
-     * serves as many as it has slots.
+     * Of many nodes that need a layer that no node has, every fourth fetches it from the registry;
+     * each then serves as many nodes as it has slots.
      */
     IMAGE_ORCHESTRATE_STORM = 4,
 };

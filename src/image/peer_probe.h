@@ -28,7 +28,7 @@ struct peer_probe_result {
 struct peer_probe_opts {
     struct loop *loop;
     const char *url;     /* of the node, "http://10.0.0.2:7443"; copied, as the next two are */
-    const char *token;   /* that it wants to see */
+    const char *token;   /* that it demands */
     const char *node;    /* this one */
     struct tls_ctx *tls; /* kept until the end; NULL: a URL with https is refused */
     bool wants_rates;

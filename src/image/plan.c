@@ -167,7 +167,7 @@ static bool can_split(const struct image_planner *p, const struct ranked *r)
     return has_budget(p, r->set, r->n_parts - 1);
 }
 
-/* With what is left of the budget: no class goes without a layer because of it. Returns the number
+/* With the rest of the budget: the budget never leaves a class without a layer. Returns the number
  * of layers. */
 static size_t split(struct image_planner *p)
 {
@@ -222,7 +222,7 @@ static void add_layers(struct image_planner *p, size_t n_layers)
     }
 }
 
-/* ---- where each class goes ---- */
+/* ---- the layer of each class ---- */
 
 static void add_piece(struct image_planner *p, uint32_t class_index, uint32_t layer)
 {
@@ -266,7 +266,7 @@ static void place(struct image_planner *p)
     struct image_plan *plan = p->plan;
     for (size_t i = 0; i < p->in->n_classes; i++) {
         const struct image_class *c = &p->in->classes[i];
-        uint64_t rest[IMAGE_SET_WORDS_MAX] = { 0 };
+        uint64_t rest[IMAGE_SET_U64_MAX] = { 0 };
         plan->pieces[i].first = (uint32_t)p->pieces.n;
         if (p->layer_of[i] != IMAGE_PLAN_TOP) {
             add_piece(p, (uint32_t)i, p->layer_of[i]);
@@ -298,10 +298,10 @@ uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t 
 
 /* ---- what it brings ---- */
 
-/* What images that stay as they are go on to store. */
+/* What unchanged images continue to store. */
 static uint64_t untouched_size(const struct image_planner *p)
 {
-    uint64_t untouched[IMAGE_SET_WORDS_MAX] = { 0 }, n = 0;
+    uint64_t untouched[IMAGE_SET_U64_MAX] = { 0 }, n = 0;
     for (size_t i = 0; i < p->in->n_images; i++)
         if (p->plan->images[i].n_shared == 0)
             image_set_add(untouched, i);
@@ -312,8 +312,8 @@ static uint64_t untouched_size(const struct image_planner *p)
 }
 
 /*
- * Bytes of an image's layers whose prefix of layers no earlier image has. A prefix is told by its
- * layers; the paths form a tree whose edges are (node, layer).
+ * Bytes of an image's layers whose prefix of layers no earlier image has. A prefix is identified by
+ * its layers; the paths form a tree whose edges are (node, layer).
  */
 static uint64_t new_prefix_size(const struct image_plan *plan, size_t image, struct map *edges,
                                 struct arena *a, size_t *n_nodes)
@@ -407,7 +407,7 @@ int image_plan_make(const struct image_plan_input *in, struct image_plan *ret, s
         return err_set(err, E_LIMIT, "a group has too many classes of files");
     *ret = (struct image_plan){
         .n_images = in->n_images,
-        .n_words = image_set_words(in->n_images),
+        .n_words = image_set_n_u64(in->n_images),
         .classes = in->classes,
     };
     struct image_planner p = {

@@ -84,7 +84,7 @@ size_t image_prefetch_choose(struct image_prefetch_layer *layers, size_t n, uint
     return chosen;
 }
 
-bool image_prefetch_is_on(struct image_prefetch_judge *j, uint64_t now_ms, uint64_t used,
+bool image_prefetch_is_on(struct image_prefetch_review *j, uint64_t now_ms, uint64_t used,
                           uint64_t wasted)
 {
     if (now_ms < j->since_ms + IMAGE_PREFETCH_JUDGE_MS)

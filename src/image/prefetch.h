@@ -33,7 +33,7 @@ struct image_demand *image_demand_new(uint32_t n_layers, uint32_t n_zones);
 void image_demand_free(struct image_demand *d);
 /* Times never go back. */
 void image_demand_add(struct image_demand *d, uint32_t zone, uint32_t layer, uint64_t now_ms);
-/* No one has asked for it. */
+/* It was not requested. */
 void image_demand_forget(struct image_demand *d, uint32_t zone, uint32_t layer);
 /* Requests per hour lately. */
 double image_demand_rate(const struct image_demand *d, uint32_t zone, uint32_t layer,
@@ -57,11 +57,12 @@ static inline double image_prefetch_density(const struct image_prefetch_layer *l
  */
 size_t image_prefetch_choose(struct image_prefetch_layer *layers, size_t n, uint64_t budget);
 
-/* Whether prefetching goes on, judged once a day by what was used of it. Zeroed: it goes on. */
-struct image_prefetch_judge {
+/* Whether prefetching continues; reviewed once a day by how much of it was used. Zeroed: it does.
+ */
+struct image_prefetch_review {
     uint64_t since_ms, used, wasted; /* bytes, at the beginning of this day */
     bool is_off;
 };
 /* used, wasted: bytes so far, ever. */
-bool image_prefetch_is_on(struct image_prefetch_judge *j, uint64_t now_ms, uint64_t used,
+bool image_prefetch_is_on(struct image_prefetch_review *j, uint64_t now_ms, uint64_t used,
                           uint64_t wasted);

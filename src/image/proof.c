@@ -17,7 +17,7 @@ struct prover {
     const struct image_refactoring *r;
     size_t image;
     const struct oci_tree *before, *after;
-    struct map allowed; /* path -> struct allowed; of what lies in shared layers */
+    struct map allowed; /* path -> struct allowed; of paths in shared layers */
     struct map linked;  /* paths of linked content of this image -> its atom */
     struct arena memory;
 };
@@ -73,8 +73,8 @@ static bool is_expected_time(const struct prover *p, const struct image_change *
     return a && !a->time->is_exact && e->mtime_s == a->time->s && e->mtime_ns == a->time->ns;
 }
 
-/* The content of a link of this image, whose rights is_linked() compares, or a directory on the way
- * to it. */
+/* The content of a link of this image, whose rights is_linked() compares, or a directory above it.
+ */
 static bool is_linked_content(const struct prover *p, const struct oci_node *node)
 {
     static const struct oci_entry plain = { .mode = 0755 };
@@ -93,7 +93,7 @@ static bool is_of_estargz(const struct prover *p, const struct image_change *c)
            (!c->to || (c->to->inode->entry && c->to->inode->entry->type == TAR_FILE));
 }
 
-static int judge(const struct prover *p, const struct image_change *c, struct err *err)
+static int check_change(const struct prover *p, const struct image_change *c, struct err *err)
 {
     if (is_of_estargz(p, c))
         return 0;
@@ -147,7 +147,7 @@ int image_proof(const struct image_refactoring *r, size_t image, const struct oc
     note_allowed(&p);
     image_changes_find(p.before, p.after, &changes);
     for (size_t i = 0; status >= 0 && i < changes.all.n; i++) {
-        status = judge(&p, &changes.all.p[i], err);
+        status = check_change(&p, &changes.all.p[i], err);
         n_times += changes.all.p[i].kind == IMAGE_CHANGE_TIME;
     }
     status = status < 0 ? status : check_links(&p, err);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Proof that a refactored image is the image it was made of: the merged views have the same paths,
- * types, contents, rights, extended attributes, targets and groups of hard links. Times may differ
- * where the plan says so, to what it says; with linked content a file may have become a symbolic
- * link to one with the same content and rights; and an image of eStargz layers has their tables and
- * landmarks. Pure; one thread at a time.
+ * Proof that a refactored image equals the original: the merged views have the same paths, types,
+ * contents, rights, extended attributes, targets and groups of hard links. Times may differ as the
+ * plan states; with linked content a file may have become a symbolic link to a file with the same
+ * content and rights; and an image of eStargz layers has their tables and landmarks. Pure; one
+ * thread at a time.
  */
 #pragma once
 

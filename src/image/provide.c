@@ -37,7 +37,7 @@ struct provide_asked {
     struct oci_reference ref;    /* unless it is a file */
     struct oci_login login;      /* likewise */
     char *source;                /* as oci_origin_open() takes it */
-    char *plain_name, *own_name; /* in the store: of everybody, and of the tenant */
+    char *plain_name, *own_name; /* in the store: without credentials, and of the tenant */
 };
 
 static void asked_fini(struct provide_asked *q)
@@ -81,7 +81,7 @@ static int read_reference(struct provide_asked *q, struct err *err)
     return r;
 }
 
-/* "": everybody, since no credentials are shown. */
+/* "": public, since no credentials are used. */
 static struct str tenant_of(const struct provide_asked *q)
 {
     return q->own_name ? q->want->tenant : STR("");
@@ -89,8 +89,8 @@ static struct str tenant_of(const struct provide_asked *q)
 
 /* ---- what the store has ---- */
 
-/* Whoever put the name (a plan for a pod, a command) may have found layers here that are private to
- * another tenant. */
+/* The pull that put the name (a plan for a pod, a command) may have found layers in the store that
+ * are private to another tenant. */
 static bool may_have_layers(struct oci_store *s, const struct oci_digest *manifest,
                             struct str tenant, struct arena *a)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An image made ready to run: pulled into the node store, leased, its root file system written, and
- * what it says about running. The root file system lies in the store, with what else is derived
- * from the image, and is written once for each tenant:
+ * Prepares an image to run: pulls it into the node store, leases it, writes its root file system,
+ * and returns its run configuration. The root file system is in the store, with other data that is
+ * derived from the image, and is written once for each tenant:
  *
  *     <store>/images/<manifest>/<tenant>/rootfs
  *
- * without devices, since containers run on it in place and a mount shows what is there; not shared
- * between tenants, since mount points are made in it by what a tenant asks for. gc removes it with
- * the image, and provide_sweep() when its tenant has not used it for a while: a namespace may be
- * gone, and its images are others' too. A lease prevents both. Blocking calls, several threads at
- * once on one store.
+ * It has no devices, since containers run on it in place and a mount would expose them. It is not
+ * shared between tenants, since mount points are created in it at paths that a tenant chooses. gc
+ * removes it with the image, and provide_sweep() after its tenant has not used it for a while: the
+ * namespace may have been deleted while other tenants use the image. A lease prevents both.
+ * Blocking calls, several threads at once on one store.
  *
  * Tenants: an image that was pulled with credentials has the name "NAME#tenant=TENANT" in the
- * store, so that another tenant has to show credentials of its own before it gets what is here.
- * Bytes are kept once; of a layer that came with credentials another tenant's registry has to bring
- * the bytes again before that tenant has it (image/layer_rights.h). What commands and plans put
- * into the store is for all tenants, by name and by layer, but for names of images that have a
- * layer which was here already and is another tenant's.
+ * store, so that another tenant must have its own credentials to get it. Bytes are stored once; for
+ * a layer that was pulled with credentials, another tenant's registry must send the bytes again
+ * before that tenant may use it (image/layer_rights.h). Images from commands and plans are for all
+ * tenants, by name and by layer, except names of images with a layer that the store already had and
+ * that is private to another tenant.
  */
 #pragma once
 
@@ -36,13 +36,13 @@ enum {
 
 enum provide_policy {
     PROVIDE_IF_NOT_PRESENT, /* ask the registry only for what is not here */
-    PROVIDE_ALWAYS,         /* ask which image the name stands for now */
+    PROVIDE_ALWAYS,         /* ask the registry for the current image of the name */
     PROVIDE_NEVER,
 };
 
 struct provide_site { /* of a machine; texts are borrowed for the call */
-    /* Registries that images may be of (modules/module_hosts.h): one that is named leads wherever
-     * it says; of others every address must be public. */
+    /* Allowed registries of images (modules/module_hosts.h): a registry in this list may redirect
+     * to any address; of others every address must be public. */
     const char *const *hosts;
     size_t n_hosts;
     const char *ca_file;     /* trusted besides the system's roots; NULL: none */
@@ -84,9 +84,9 @@ struct provided {
 void provide_result_fini(struct provided *p);
 
 /*
- * The lease stands on success only. Errors: E_INVALID (the reference, the user that the image
- * names), -ENOENT (no such image), E_DENIED (the registry says so, or it is not one of `hosts`),
- * those of oci_pull(), unpack_image(), run_config_make().
+ * There is a lease on success only. Errors: E_INVALID (the reference, the user in the image's
+ * configuration), -ENOENT (no such image), E_DENIED (from the registry, or it is not one of
+ * `hosts`), those of oci_pull(), unpack_image(), run_config_make().
  */
 int provide_image(struct oci_store *s, const struct provide_site *site,
                   const struct provide_want *want, struct provided *ret, struct err *err);

@@ -24,8 +24,6 @@
 enum {
     READ_BYTES = 64 << 10,
     LOOK_AGAIN_S = 1,
-    TURN_MS = 100, /* for the lock, before a process that takes jobs is looked for again */
-    ENDS_MAX = 4,  /* processes that end with the job; after each the wait begins again */
 };
 
 struct provide_child {
@@ -63,7 +61,7 @@ static void answer(struct provide_child *c, const struct json *message)
     (void)buf_add_char(&line, '\n');
     (void)pthread_mutex_lock(&c->write);
     if (buf_ok(&line))
-        (void)sys_write_all(STDOUT_FILENO, line.p, line.n); /* if no one reads, we are killed */
+        (void)sys_write_all(STDOUT_FILENO, line.p, line.n); /* without a reader we are killed */
     (void)pthread_mutex_unlock(&c->write);
 }
 
@@ -130,39 +128,44 @@ static int ask_other(struct provide_child_job *j, const struct store_job *job, s
     return r;
 }
 
-/* As store_ask(). why: of the process that has the lock. */
-static int try_job(struct provide_child_job *j, const struct store_job *job, uint64_t lock_ms,
-                   struct json **ret, struct err *why, struct err *err)
+struct provide_child_attempt {
+    struct provide_child_job *j;
+    const struct store_job *job;
+    struct json **ret;
+    struct err why; /* of the last opening of the store */
+};
+
+/* As store_ask(). */
+static int attempt(void *arg, uint64_t lock_ms, struct err *err)
 {
-    const struct store_job_watch watch = { .on_event = on_event, .arg = j };
+    struct provide_child_attempt *t = arg;
+    const struct store_job_watch watch = { .on_event = on_event, .arg = t->j };
     struct oci_store *s;
-    int r = open_store(j->c, lock_ms, &s, why);
+    int r = open_store(t->j->c, lock_ms, &s, &t->why);
     if (r == -EBUSY)
-        return ask_other(j, job, ret, err);
+        return ask_other(t->j, t->job, t->ret, err);
     if (r < 0)
-        return err_set(err, r, "%s", err_text(why));
-    r = store_job_run(s, job, &watch, &j->arena, ret, err);
+        return err_set(err, r, "%s", err_text(&t->why));
+    r = store_job_run(s, t->job, &watch, &t->j->arena, t->ret, err);
     return r < 0 ? r : STORE_ASKED_DONE;
 }
 
-/* Here, or by the process that has the store open: a server that stays, or a command. */
+static uint64_t limit_ms(void *arg)
+{
+    const struct provide_child_attempt *t = arg;
+    return t->j->c->lock_ms;
+}
+
+/* In this process, or in the one that has the store open: a server, or a command. */
 static int do_job(struct provide_child_job *j, const struct store_job *job, struct json **ret,
                   struct err *err)
 {
-    struct err why = { 0 };
-    uint64_t since = clock_mono_ms();
-    unsigned n_ends = 0;
-    for (uint64_t lock_ms = 0;;) {
-        int r = try_job(j, job, lock_ms, ret, &why, err);
-        if (r < 0 || r == STORE_ASKED_DONE)
-            return r < 0 ? r : 0;
-        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
-            since = clock_mono_ms(); /* before that it may have worked for long */
-        uint64_t passed = clock_mono_ms() - since;
-        if (passed >= j->c->lock_ms || r == STORE_ASKED_LATE)
-            return err_set(err, -EBUSY, "%s", err_text(&why));
-        lock_ms = MIN(j->c->lock_ms - passed, (uint64_t)TURN_MS);
-    }
+    struct provide_child_attempt t = { .j = j, .job = job, .ret = ret };
+    const struct store_ask_attempts attempts = { attempt, limit_ms, &t };
+    int r = store_ask_repeat(&attempts, err);
+    if (r < 0 || r == STORE_ASKED_DONE)
+        return r < 0 ? r : 0;
+    return err_set(err, -EBUSY, "%s", err_text(&t.why));
 }
 
 /* ---- requests ---- */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process of its own for provide_image(): it holds the store's lock, the threads and the memory
- * of pulls, none of which a server should have while nothing is pulled, and it may be killed. Where
- * another process has the store open, that one does it (image/store_control.h), with the proxies of
- * its own environment; so a worker and `image serve` may have one store. It reads JSON, a line for
- * each message, and answers likewise; it ends at the end of its input, after the last answer.
+ * A separate process for provide_image(): it holds the store's lock, the threads and the memory of
+ * pulls, which a server should not have while nothing is pulled, and it can be killed. If another
+ * process has the store open, that process does the work (image/store_control.h), with the proxies
+ * of its own environment; so a worker and `image serve` may share a store. It reads JSON, a line
+ * for each message, and answers in the same form; it ends at the end of its input, after the last
+ * answer.
  *
  *     <- {"store":DIR,"lockMilliseconds":N,"hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}
  *     <- {"id":1,"get":{"reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...]}}
@@ -23,7 +24,7 @@ enum {
     PROVIDE_ASKING_MAX = 8,     /* requests that another process does, which has other work, too */
 };
 
-/* The first word of the command line that makes a program the child. */
+/* The first argument that makes a program the child. */
 #define PROVIDE_CHILD_WORD "--provide-images"
 
 /* main() of the child. Returns its exit status. */

@@ -16,7 +16,7 @@ struct providing {
     uint64_t told_ms;
 };
 
-static void tell_true(struct providing *p, const char *key, bool is_often)
+static void send_flag(struct providing *p, const char *key, bool is_often)
 {
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
@@ -34,17 +34,17 @@ static void tell_true(struct providing *p, const char *key, bool is_often)
 
 static void on_pulling(void *arg)
 {
-    tell_true(arg, "pulling", false);
+    send_flag(arg, "pulling", false);
 }
 
 static void on_bytes(void *arg)
 {
-    tell_true(arg, "bytes", true);
+    send_flag(arg, "bytes", true);
 }
 
 static void on_pulled(void *arg)
 {
-    tell_true(arg, "pulled", false);
+    send_flag(arg, "pulled", false);
 }
 
 /* Another process may know the store by another path. */

@@ -211,7 +211,7 @@ struct publish_sending {
     uint64_t n;
 };
 
-static void tell(struct publisher *p, const struct oci_push_news *news)
+static void report(struct publisher *p, const struct oci_push_news *news)
 {
     if (p->opts->news)
         p->opts->news(p->opts->arg, news);
@@ -222,7 +222,7 @@ static int on_sent(void *arg, struct str bytes, struct err *err)
     struct publish_sending *s = arg;
     s->n += bytes.n;
     int r = s->sink(s->sink_arg, bytes, err);
-    tell(s->p, &(struct oci_push_news){ .blob = s->d, .n_bytes = s->n });
+    report(s->p, &(struct oci_push_news){ .blob = s->d, .n_bytes = s->n });
     return r;
 }
 
@@ -258,7 +258,8 @@ static void count(struct publisher *p, const struct oci_descriptor *d, enum oci_
     p->done.n_mounted += how == OCI_PUSHED_MOUNTED;
     p->done.n_existed += how == OCI_PUSHED_EXISTED;
     p->done.n_bytes += how == OCI_PUSHED_UPLOADED ? d->size : 0;
-    tell(p, &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
+    report(p,
+           &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
 }
 
 /* Where the old version of an update was read from, if that is another repository of the same
@@ -289,7 +290,7 @@ static int send_blob(struct publisher *p, size_t image, const struct oci_descrip
     return 0;
 }
 
-/* An image of ours: its source, where it changes nothing, goes the way of every other image. */
+/* An image of this program: its source, if it is unchanged, is published like any other image. */
 static bool is_new(const struct publisher *p, size_t image)
 {
     return !p->targets[image].is_left && !p->r->images[image].is_kept;

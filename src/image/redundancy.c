@@ -66,7 +66,7 @@ bool image_is_redundant(const struct image_refactoring *r, uint64_t threshold, u
 {
     struct arena a = { 0 };
     struct map sets = { 0 };
-    const struct image_refactor_figures *f = &r->figures;
+    const struct image_refactor_stats *f = &r->figures;
     bool is_due = f->layers > f->distinct && exceeds(f->layers - f->distinct, threshold, f->layers);
     *ret_bytes = 0;
     note_sets(r, &a, &sets);

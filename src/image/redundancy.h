@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a refactoring is due: bytes of files that an image has in layers of its own although
- * other images of the group have them as well (redundant bytes). From indexes alone. Pure.
+ * Whether a refactoring is due: the bytes of files in layers of one image that other images of the
+ * group also have (redundant bytes). Computed only from indexes. Pure.
  */
 #pragma once
 

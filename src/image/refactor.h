@@ -43,7 +43,7 @@ struct image_refactor_opts {
 };
 
 /* Bytes of files, without headers and compression. */
-struct image_refactor_figures {
+struct image_refactor_stats {
     uint64_t merged;          /* in the merged views together */
     uint64_t layers;          /* in the distinct layers now */
     uint64_t distinct;        /* of distinct contents: less cannot be stored */
@@ -63,7 +63,7 @@ struct image_refactoring {
     struct image_group group;
     struct image_atoms atoms;
     struct image_plan plan;
-    struct image_refactor_figures figures;
+    struct image_refactor_stats figures;
     struct image_plan_source *sources;
     struct arena memory;
     /* After image_refactor_write(). */
@@ -82,7 +82,7 @@ struct image_refactoring {
 int image_refactor_plan(const char *const *references, size_t n,
                         const struct image_refactor_opts *opts, struct image_spool *spool,
                         struct image_refactoring *ret, struct err *err);
-/* Does the image stay as it is? Before image_refactor_write() as far as the plan says. */
+/* Whether the image is unchanged; before image_refactor_write() according to the plan. */
 bool image_refactoring_keeps(const struct image_refactoring *r, size_t image);
 /* Zeroed is fine. */
 void image_refactoring_fini(struct image_refactoring *r);
@@ -96,7 +96,7 @@ struct oci_layout;
 int image_refactor_write(struct image_refactoring *r, const struct image_spool *spool,
                          struct oci_layout *layout, const char *const *names, struct err *err);
 /*
- * The same without publishing: the images lie in the layout's staging directory until
+ * The same without publishing: the images are in the layout's staging directory until
  * oci_layout_end(), the first one as "oci:STAGING:0".
  */
 int image_refactor_stage(struct image_refactoring *r, const struct image_spool *spool,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The round trip to a registry: GET /v2/ opens the connection, another one is the round trip. Any
- * answer below 500 counts, but 429: also that it wants credentials; none are sent. Through the
- * proxy of the environment where there is one, as pulls go. How fast a registry sends is measured
- * by pulls (image/node_state.h): there is nothing that every registry would send for the asking.
+ * Measures the round trip to a registry: a first GET /v2/ opens the connection, a second one is
+ * timed. Any answer below 500 except 429 is valid, also one that demands credentials; none are
+ * sent. It uses the proxy of the environment, as pulls do. The bandwidth of a registry is measured
+ * by pulls (image/node_state.h): there is no object that every registry would send.
  *
  * Loop thread only.
  */

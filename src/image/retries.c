@@ -27,7 +27,7 @@ static void forget(struct image_retries *r, size_t i)
     vec_remove(&r->all, i);
 }
 
-/* Keys change with what they stand for, so most are never asked for again. */
+/* Keys change with their content, so most are never used again. */
 static void make_room(struct image_retries *r)
 {
     size_t first = 0;

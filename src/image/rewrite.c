@@ -213,7 +213,7 @@ static int read_twice(void *arg, size_t i, struct err *err)
     return second_reader_check(s->directory, s->all.p[i].blob, s->all.p[i].layer, err);
 }
 
-/* Each distinct new layer once more, by a reader of others. */
+/* Read each distinct new layer again, with another reader. */
 static int prove_twice(struct rewriter *w, struct err *err)
 {
     struct image_refactoring *r = w->r;
@@ -352,7 +352,7 @@ static void set_sizes(struct image_refactoring *r)
     image_plan_set_sizes(&r->plan, sizes);
 }
 
-/* Write and prove: all of it lies in the staging directory. */
+/* Write and prove: everything is in the staging directory. */
 static int stage(struct rewriter *w, struct err *err)
 {
     struct image_refactoring *r = w->r;

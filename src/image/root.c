@@ -130,7 +130,7 @@ static int write_dirs(const struct unpack_from *from, const struct unpack_stage 
 
 /* ---- mounting ---- */
 
-/* What is below: directories, top first, and the content of their files, if that lies elsewhere. */
+/* The lower directories, top first, and the content of their files, if that is elsewhere. */
 struct below {
     const int *fds;
     size_t n;
@@ -314,8 +314,8 @@ static bool has(const char *state, const char *name)
 
 /* The store that a state names. */
 struct root_place {
-    struct oci_store *store; /* NULL: there is none, it is gone, or another process writes it */
-    char *asked;             /* root of one whose process takes jobs, instead */
+    struct oci_store *store; /* NULL: none, it was removed, or another process writes it */
+    char *asked;             /* instead: root of a store whose process accepts jobs */
     uint64_t lock_ms;
 };
 
@@ -400,7 +400,7 @@ static void release_layers(struct oci_store *store, const char *state)
     }
 }
 
-/* The lease goes after the mounts, and before the state that says where it is. */
+/* The lease is dropped after the mounts, and before the state that names it. */
 static int remove_state(const struct root_place *p, const char *state, struct err *err)
 {
     static const char *const points[] = { "lower", "data" };

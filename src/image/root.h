@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The root file system of an image, mounted. What the mount needs lies in a state directory:
+ * The mounted root file system of an image. The files of the mount are in a state directory:
  *
  *     tarfs:   0.tar 0.sparse 1.tar ...  meta.erofs  lower/   the tars, and their directories
  *     stored:  store  lower/                                  path of the node store that has them
@@ -11,9 +11,9 @@
  *              store                                          once the image is there
  *     all:     upper/ work/                                   what was written to the mount
  *
- * "stored" has a lease on the image, named after the path of the state directory, from before it is
- * mounted until root_umount(), or until the machine starts again. While another process has the
- * store open that takes jobs (image/store_control.h), it makes and drops the lease.
+ * "stored" has a lease on the image, named after the path of the state directory, from before the
+ * mount until root_umount(), or until the next boot. If another process has the store open and
+ * accepts jobs (image/store_control.h), it creates and drops the lease.
  *
  * Blocking calls, for commands and worker threads.
  */
@@ -82,7 +82,7 @@ int root_mount_over(const char *state, int lower_fd, int data_fd, const char *ta
  */
 int root_lease(struct oci_store *store, const struct oci_digest *manifest, const char *state,
                struct err *err);
-/* The same where another process makes the lease, which is to be *ret_lease: given, free(). */
+/* The same if another process creates the lease, with the id *ret_lease: given, free(). */
 int root_lease_as(const char *store_root, const char *state, char **ret_lease, struct err *err);
 /*
  * Unmount and remove the state and its lease; also what a killed root_mount() left. lock_ms: how

@@ -65,7 +65,7 @@ int run_place_remove(struct run_place *p, uint64_t lock_ms, struct err *err)
     return r;
 }
 
-/* Those whose process was killed. What cannot be removed now is left for the next one. */
+/* Those of killed processes. What cannot be removed now is left for the next run. */
 static void clear_stale(const char *runs, uint64_t lock_ms)
 {
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };

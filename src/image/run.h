@@ -36,7 +36,7 @@ int run_place_remove(struct run_place *p, uint64_t lock_ms, struct err *err);
 
 /*
  * Remove the devices from the root file system that is mounted, writable, at the target. crun
- * mounts it once more without our "nodev", and a node of the machine's disk is the disk to
- * whatever program may open it. Errors: of the system calls; then some may be left.
+ * mounts it again without our "nodev", and a node of the machine's disk gives access to the disk to
+ * any program that can open it. Errors: of the system calls; then some may remain.
  */
 int run_place_remove_devices(const struct run_place *p, struct err *err);

@@ -11,16 +11,17 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static struct container_words words_of(struct oci_strings s)
+static struct container_strings strings_of(struct oci_strings s)
 {
-    return (struct container_words){ s.p, s.n };
+    return (struct container_strings){ s.p, s.n };
 }
 
 static int add_process(const struct oci_run *run, int root_fd, struct buf *to, struct err *err)
 {
     struct container_user user;
-    const struct container_words args[] = { words_of(run->entrypoint), words_of(run->command) };
-    const struct container_words env = words_of(run->env);
+    const struct container_strings args[] = { strings_of(run->entrypoint),
+                                              strings_of(run->command) };
+    const struct container_strings env = strings_of(run->env);
     const struct container_process process = { .user = &user,
                                                .args = args,
                                                .n_args = ARRAY_LEN(args),

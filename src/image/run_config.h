@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an image says about running it (OCI image-spec, config.md), as the config.json of a bundle
- * (OCI runtime-spec, config.md): arguments from Entrypoint and Cmd, environment, working directory,
- * the user by the files of the root file system, and a tmpfs for each volume that is empty there.
- * Everything else is left to the reader, also whether there is a program: what a caller has in its
- * place is not known here (container/spec.h makes the final section where it is). Blocking calls,
- * any thread.
+ * The run configuration of an image (OCI image-spec, config.md) as the config.json of a bundle (OCI
+ * runtime-spec, config.md): arguments from Entrypoint and Cmd, environment, working directory, the
+ * user from the files of the root file system, and a tmpfs for each volume that is empty there. All
+ * other settings are left to the reader, also whether there is a program: the caller may have
+ * another one (container/spec.h writes the final section). Blocking calls, any thread.
  */
 #pragma once
 

@@ -10,21 +10,21 @@ static const char *const capabilities[] = {
     "CAP_SYS_CHROOT", "CAP_SETFCAP",      NULL
 };
 
-static struct container_words words_of(struct oci_strings s)
+static struct container_strings strings_of(struct oci_strings s)
 {
-    return (struct container_words){ s.p, s.n };
+    return (struct container_strings){ s.p, s.n };
 }
 
 int run_spec_make(const struct oci_run *run, const struct run_spec_opts *o,
                   const struct container_user *user, struct buf *to, struct err *err)
 {
-    const struct container_words none = { NULL, 0 };
-    const struct container_words args[] = { o->entrypoint.n ? o->entrypoint
-                                                            : words_of(run->entrypoint),
-                                            o->args.n         ? o->args
-                                            : o->entrypoint.n ? none
-                                                              : words_of(run->command) };
-    const struct container_words env[] = { words_of(run->env), o->env };
+    const struct container_strings none = { NULL, 0 };
+    const struct container_strings args[] = { o->entrypoint.n ? o->entrypoint
+                                                              : strings_of(run->entrypoint),
+                                              o->args.n         ? o->args
+                                              : o->entrypoint.n ? none
+                                                                : strings_of(run->command) };
+    const struct container_strings env[] = { strings_of(run->env), o->env };
     const struct container_mount mounts[] = {
         { .kind = CONTAINER_MOUNT_TMPFS, .where = STR("/tmp"), .mode = 01777 },
         { .kind = CONTAINER_MOUNT_TMPFS, .where = STR("/run"), .mode = 0755 },

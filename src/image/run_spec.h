@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The config.json of a container that a person starts from an image: `dormouse image run`
+ * The config.json of a container that a user starts from an image: `dormouse image run`
  * (container/spec.h). Pure: text out.
  *
- * What it may do is little, whatever the image says: own namespaces, no new privileges, the
- * capabilities that start scripts of usual images need to prepare files and change the user, no
- * system calls that concern the kernel or other namespaces, and no network unless it was asked for.
+ * Its rights are limited, whatever the image requests: own namespaces, no new privileges, the
+ * capabilities that start scripts of common images need to prepare files and change the user, no
+ * system calls that concern the kernel or other namespaces, and no network unless it was requested.
  */
 #pragma once
 
@@ -14,11 +14,12 @@
 
 enum { RUN_SPEC_MAX = 16 << 20 }; /* bytes: a sensible maximum of the buffer */
 
-/* What is different from what the image says; a zeroed struct: nothing. */
+/* Differences from the image's configuration; a zeroed struct: none. */
 struct run_spec_opts {
-    struct container_words args;       /* n > 0: instead of the image's command (Cmd) */
-    struct container_words entrypoint; /* n > 0: instead of the image's; its command is not used */
-    struct container_words env;        /* NAME=VALUE; the last value of a name counts */
+    struct container_strings args; /* n > 0: instead of the image's command (Cmd) */
+    struct container_strings
+        entrypoint;                    /* n > 0: instead of the image's; its command is not used */
+    struct container_strings env;      /* NAME=VALUE; the last value of a name counts */
     struct str cwd;                    /* absolute; empty: the image's, else "/" */
     bool has_terminal;
     const char *root; /* its mounted root file system */

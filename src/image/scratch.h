@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory for what nobody else is to see and a run does not keep: below TMPDIR, or /var/tmp
- * since it may be large. It goes with image_scratch_free(); what a killed run left goes with the
- * next one. Any thread, one at a time.
+ * A private directory for temporary files of a run: below TMPDIR, or /var/tmp since it may be
+ * large. image_scratch_free() removes it; the directory of a killed run is removed by the next run.
+ * Any thread, one at a time.
  */
 #pragma once
 

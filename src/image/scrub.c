@@ -15,7 +15,7 @@
 enum {
     DAY_MS = 24 * 3600 * 1000,
     NICE = 19,
-    /* linux/ioprio.h: this thread, when no one else wants the disk. */
+    /* linux/ioprio.h: this thread, when no other thread uses the disk. */
     IOPRIO_THREAD = 1,
     IOPRIO_IDLE = 3 << 13,
     CURSOR_MAX = 256,
@@ -57,12 +57,12 @@ static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *wh
     char which[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
     (void)arg;
     log_warn("the image store is damaged", "kind=%s what=\"%s\" reason=\"%s\"",
-             oci_store_damage_word(kind), log_quote(which, str_of(what)),
+             oci_store_damage_name(kind), log_quote(which, str_of(what)),
              log_quote(reason, str_of(why)));
 }
 
 /* Known once the look has ended: what is held stays, and removing may fail. */
-static void tell_what_was_done(const struct scrub *s)
+static void log_summary(const struct scrub *s)
 {
     char text[OCI_DIGEST_TEXT_SIZE];
     const struct oci_store_check_result *f = &s->found;
@@ -74,7 +74,7 @@ static void tell_what_was_done(const struct scrub *s)
              f->n_repaired);
 }
 
-/* The first behind the cursor, else the first of all. false: there is none. */
+/* The first after the cursor, else the first of all. false: there is none. */
 static bool next_layer(struct scrub *s, struct oci_digest *ret, struct err *err)
 {
     scoped(free_scoped) struct oci_store_layer *all = NULL;
@@ -100,7 +100,7 @@ static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *wh
     char which[LOG_QUOTE_MAX], reason[LOG_QUOTE_MAX];
     (void)arg;
     log_warn("a part of the image store cannot be read, and stays",
-             "kind=%s what=\"%s\" reason=\"%s\"", oci_store_damage_word(kind),
+             "kind=%s what=\"%s\" reason=\"%s\"", oci_store_damage_name(kind),
              log_quote(which, str_of(what)), log_quote(reason, str_of(why)));
 }
 
@@ -149,7 +149,7 @@ static int look_at_next(struct scrub *s, struct err *err)
     s->cursor = d;
     keep_cursor(s);
     int r = oci_store_check_layer(s->opts.store, &how, &d, &s->found, err);
-    tell_what_was_done(s);
+    log_summary(s);
     if (s->found.n_removed) {
         struct err why = { 0 };
         (void)layer_cache_settle(s->opts.store, &why);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking for what has rotted in the node store of a process that lives long: one layer after the
- * other, as `dormouse image check` does, with so many bytes in a day. A thread of low priority
- * reads, at SCRUB_BYTES_PER_S or at the rate that the budget needs; between two layers is the time
- * that the bytes of the first one stand for. What is damaged is logged, and removed where the store
- * is written by this process: its images are pulled again where they are used.
+ * Searches for damage in the node store of a long-running process: one layer after the other, as
+ * `dormouse image check` does, with a daily budget of bytes. A thread of low priority reads, at
+ * SCRUB_BYTES_PER_S or at the rate that the budget needs; the pause between two layers is the time
+ * for the bytes of the first one. Damaged files are logged, and removed if this process is the
+ * store's writer: their images are pulled again when they are used.
  *
- * The next process goes on behind the layer that this one looked at last: its DiffID is in the file
- * "scrub" of a store that is written.
+ * The next process continues after the last checked layer: its DiffID is in the file "scrub" of a
+ * store that is written.
  *
  * Loop thread only.
  */
@@ -19,7 +19,7 @@
 enum {
     SCRUB_BYTES_PER_S = 5 << 20,
     SCRUB_GAP_MS = 50,                 /* at least, between two layers */
-    SCRUB_FIRST_BYTES = 64 << 20,      /* the first look is after the time that these stand for, */
+    SCRUB_FIRST_BYTES = 64 << 20,      /* the first check is after the time for these bytes, */
     SCRUB_FIRST_MS = 60 * 1000,        /* this at most */
     SCRUB_NOTHING_MS = 10 * 60 * 1000, /* until the next look into an empty store */
 };

@@ -16,10 +16,10 @@
 const char *second_reader_name(void);
 
 /*
- * A blob (plain, gzip or zstd) of the image layout in `directory` holds exactly what `layer` says,
- * in the same order: names, types, modes, owners, times, sizes, targets, devices, extended
- * attributes, contents. Errors: E_UNSUPPORTED (there is no libarchive), E_DIGEST with the first
- * entry that differs and how, -EIO with what libarchive says.
+ * Check that a blob (plain, gzip or zstd) of the image layout in `directory` has exactly the
+ * content of `layer`, in the same order: names, types, modes, owners, times, sizes, targets,
+ * devices, extended attributes, contents. Errors: E_UNSUPPORTED (there is no libarchive), E_DIGEST
+ * with the first entry that differs and how, -EIO with the text of libarchive.
  */
 int second_reader_check(const char *directory, const struct oci_digest *blob,
                         const struct oci_layer *layer, struct err *err);

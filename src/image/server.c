@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests: who may, what is found, and the answer. Files are touched by jobs alone. */
+/* Requests: authorisation, lookup, and the answer. Only jobs access files. */
 #include "image/server_int.h"
 
 #include "base/clock.h"
@@ -13,6 +13,7 @@
 #include "image/scrub.h"
 #include "oci/file_parcel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,12 +36,52 @@ static void drop_found(struct image_server_serving *g)
 
 static void pack_next(struct image_server *s);
 
-static void stop_waiting_to_pack(struct image_server_serving *g)
+static const struct sm_state turn_table[] = {
+    [IMAGE_SERVER_TURN_NONE] = { "none", EDGE(IMAGE_SERVER_TURN_RECEIVING) |
+                                             EDGE(IMAGE_SERVER_TURN_QUEUED) |
+                                             EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_RECEIVING] = { "receiving", EDGE(IMAGE_SERVER_TURN_QUEUED) |
+                                                       EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_QUEUED] = { "queued",
+                                   EDGE(IMAGE_SERVER_TURN_PACKING) | EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_PACKING] = { "packing", EDGE(IMAGE_SERVER_TURN_OVER) },
+    [IMAGE_SERVER_TURN_OVER] = { "over", 0 },
+};
+
+/* NULL: requests in this state are not counted. */
+static size_t *turn_counter(struct image_server *s, unsigned at)
 {
-    if (!list_is_linked(&g->packing))
-        return;
-    list_remove(&g->packing);
-    g->s->n_packing_waiting--;
+    switch ((enum image_server_turn)at) {
+    case IMAGE_SERVER_TURN_RECEIVING:
+        return &s->n_asking;
+    case IMAGE_SERVER_TURN_QUEUED:
+        return &s->n_packing_waiting;
+    case IMAGE_SERVER_TURN_PACKING:
+        return &s->n_packing;
+    case IMAGE_SERVER_TURN_NONE:
+    case IMAGE_SERVER_TURN_OVER:
+        break;
+    }
+    return NULL;
+}
+
+/* The only place that changes the turn of a request, its counter and its place in the queue. */
+static void move_turn(struct image_server_serving *g, enum image_server_turn to)
+{
+    struct image_server *s = g->s;
+    size_t *from = turn_counter(s, g->turn.at), *next = turn_counter(s, to);
+    assert(list_is_linked(&g->packing) == (g->turn.at == IMAGE_SERVER_TURN_QUEUED));
+    if (list_is_linked(&g->packing))
+        list_remove(&g->packing);
+    if (from) {
+        assert(*from > 0);
+        --*from;
+    }
+    sm_move(&g->turn, to);
+    if (next)
+        ++*next;
+    if (to == IMAGE_SERVER_TURN_QUEUED)
+        list_push_back(&s->packing, &g->packing);
 }
 
 static void serving_free(struct image_server_serving *g)
@@ -52,12 +93,13 @@ static void serving_free(struct image_server_serving *g)
         image_server_probe_soon(s);
     }
     image_server_unwait(g);
-    stop_waiting_to_pack(g);
+    if (g->turn.at != IMAGE_SERVER_TURN_OVER)
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
     list_remove(&g->node);
+    assert(!g->x && !g->is_working && s->n_requests > 0);
+    assert(s->n_uploads >= g->is_upload && s->n_answer_bytes >= g->n_answer);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
-    s->n_packing -= g->is_packing;
-    s->n_asking -= g->is_asking;
     s->n_answer_bytes -= g->n_answer;
     buf_fini(&g->body);
     drop_found(g);
@@ -213,7 +255,7 @@ static void next_piece(struct image_server_serving *g);
 
 /* ---- several ranges ---- */
 
-/* What comes before the i-th range; with i the number of ranges what ends them. */
+/* The bytes before the i-th range; with i the number of ranges, the end of the body. */
 static void add_between(const struct image_server_serving *g, size_t i, struct buf *to)
 {
     if (i == g->several->n)
@@ -234,7 +276,7 @@ static uint64_t several_bytes(const struct image_server_serving *g)
     return n + text.n;
 }
 
-/* What comes between ranges; false: it was the end of the body. */
+/* The bytes between ranges; false: it was the end of the body. */
 static bool begin_range(struct image_server_serving *g)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
@@ -345,6 +387,7 @@ static void on_piece(struct job *j, int r)
         http_abort(g->x);
         return;
     }
+    assert(g->piece_n <= g->to - g->at);
     g->at += g->piece_n;
     g->s->n_bytes += g->piece_n;
     g->is_full = !http_write(g->x, str_n(g->piece, g->piece_n));
@@ -398,7 +441,7 @@ static void on_sweep(struct timer *t)
 {
     struct image_server *s = container_of(t, struct image_server, sweep);
     uint64_t now = clock_mono_ms(), next = mirror_sweep(s->mirror, now);
-    if (next != UINT64_MAX && !s->closing)
+    if (next != UINT64_MAX && !image_closing_has_begun(&s->closing))
         timer_start(s->loop, &s->sweep, next - now, on_sweep);
 }
 
@@ -407,8 +450,8 @@ static void on_found(struct job *j, int r)
     struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     struct image_server *s = g->s;
     g->is_working = false;
-    s->n_packing -= g->is_packing;
-    g->is_packing = false;
+    if (g->turn.at == IMAGE_SERVER_TURN_PACKING)
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
     if (r < 0)
         g->r = r;
     if (!g->x) {
@@ -417,7 +460,7 @@ static void on_found(struct job *j, int r)
     }
     pack_next(s);
     bool keeps = g->q.kind == MIRROR_MANIFEST || is_of_files(&g->q);
-    if (keeps && g->r >= 0 && !s->closing && !timer_is_armed(&s->sweep))
+    if (keeps && g->r >= 0 && !image_closing_has_begun(&s->closing) && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
     if (!g->is_upload && !is_of_files(&g->q) && image_server_pull(g, g->r))
         return;
@@ -487,46 +530,50 @@ static bool is_answering_much(const struct image_server *s)
 
 static void pack(struct image_server_serving *g)
 {
-    g->is_packing = true;
-    g->s->n_packing++;
+    move_turn(g, IMAGE_SERVER_TURN_PACKING);
     image_server_find(g);
 }
 
-/* It is the turn of those that have waited longest; clients that take no answers have none wait. */
+/* Start the requests that have waited longest; while answers are not read by clients, refuse them.
+ */
 static void pack_next(struct image_server *s)
 {
     while (!list_is_empty(&s->packing) &&
            (s->n_packing < IMAGE_SERVER_PACKING_MAX || is_answering_much(s))) {
         struct image_server_serving *g =
             list_first(&s->packing, struct image_server_serving, packing);
-        stop_waiting_to_pack(g);
-        if (is_answering_much(s))
+        if (is_answering_much(s)) {
+            move_turn(g, IMAGE_SERVER_TURN_OVER);
             refuse_packing(g->x);
-        else
+        } else {
             pack(g);
+        }
     }
 }
 
-/* Once the request is whole: a client that sends slowly takes no turn. */
+/* After the whole request was received: a client that sends slowly has no turn. */
 static void wait_to_pack(struct image_server_serving *g)
 {
     struct image_server *s = g->s;
     if (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX || is_answering_much(s)) {
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
         refuse_packing(g->x);
         return;
     }
-    list_push_back(&s->packing, &g->packing);
-    s->n_packing_waiting++;
+    assert(!g->is_working);
+    move_turn(g, IMAGE_SERVER_TURN_QUEUED);
     pack_next(s);
 }
 
 static void on_body_end(struct http_exchange *x, int r)
 {
     struct image_server_serving *g = http_exchange_data(x);
-    g->s->n_asking -= g->is_asking;
-    g->is_asking = false;
-    if (r < 0)
+    if (g->turn.at != IMAGE_SERVER_TURN_RECEIVING)
         return;
+    if (r < 0) {
+        move_turn(g, IMAGE_SERVER_TURN_OVER);
+        return;
+    }
     g->q.body = buf_str(&g->body);
     wait_to_pack(g);
 }
@@ -555,11 +602,12 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                                         .if_range = field(req, "if-range"),
                                         .if_none_match = field(req, "if-none-match"),
                                         .is_upload = is_upload,
-                                        .is_asking = q->kind == MIRROR_FILES,
                                         .body = BUF_INIT(OCI_PARCEL_REQUEST_MAX),
                                         .found = { .fd = -1 } };
     s->n_uploads += is_upload;
-    s->n_asking += g->is_asking;
+    sm_init(&g->turn, turn_table, IMAGE_SERVER_TURN_NONE);
+    if (q->kind == MIRROR_FILES)
+        move_turn(g, IMAGE_SERVER_TURN_RECEIVING);
     list_push_back(&s->requests, &g->node);
     s->n_requests++;
     http_exchange_set(x, &ops, g);
@@ -680,7 +728,7 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     else if (is_of_files(&q) && (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX ||
                                  s->n_asking >= IMAGE_SERVER_ASKING_MAX))
         refuse_packing(x);
-    else if (s->closing || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
+    else if (image_closing_has_begun(&s->closing) || s->n_requests >= IMAGE_SERVER_REQUESTS_MAX)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "too many requests at once");
     else
         image_server_serve(s, x, req, &q, false);
@@ -691,6 +739,10 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
 static void server_free(struct image_server *s)
 {
     timer_stop(s->loop, &s->sweep);
+    assert(list_is_empty(&s->requests) && list_is_empty(&s->pulls));
+    assert(s->n_requests == 0 && s->n_pulls == 0 && s->n_running == 0);
+    assert(s->n_asking == 0 && s->n_packing == 0 && s->n_packing_waiting == 0);
+    assert(s->n_answer_bytes == 0 && s->n_uploads == 0);
     mirror_free(s->mirror);
     map_each (e, &s->checked)
         free(e->value);
@@ -723,6 +775,11 @@ static void start_scrub(struct image_server *s)
         s->scrub = scrub_start(&o);
 }
 
+static void on_http_closed(void *arg)
+{
+    image_server_finish_close(arg);
+}
+
 static void on_scrub_closed(void *arg)
 {
     struct image_server *s = arg;
@@ -735,6 +792,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
 {
     struct image_server *s = xnew(struct image_server);
     s->opts = *opts;
+    image_closing_init(&s->closing, on_http_closed, s);
     s->loop = opts->loop;
     s->opts.n_upstreams = MIN(opts->n_upstreams, (size_t)IMAGE_SERVER_UPSTREAMS_MAX);
     for (size_t i = 0; i < s->opts.n_upstreams; i++)
@@ -783,30 +841,19 @@ uint16_t image_server_port(const struct image_server *s)
 
 void image_server_finish_close(struct image_server *s)
 {
-    if (!s->http_closed || s->n_requests || s->n_pulls || s->n_deploying ||
+    if (!image_closing_is_draining(&s->closing) || s->n_requests || s->n_pulls || s->n_deploying ||
         !list_is_empty(&s->postings) || !list_is_empty(&s->parcels) || s->scrub ||
         image_server_state_is_busy(s))
         return;
-    void (*done)(void *) = s->done;
-    void *arg = s->done_arg;
+    struct image_closing closing = s->closing;
     server_free(s);
-    if (done)
-        done(arg);
-}
-
-static void on_http_closed(void *arg)
-{
-    struct image_server *s = arg;
-    s->http_closed = true;
-    image_server_finish_close(s);
+    image_closing_end(closing);
 }
 
 void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(void *arg),
                         void *arg)
 {
-    s->closing = true;
-    s->done = done;
-    s->done_arg = arg;
+    image_closing_start(&s->closing, done, arg);
     timer_stop(s->loop, &s->sweep);
     image_server_pulls_close(s);
     image_server_node_close(s);
@@ -814,5 +861,5 @@ void image_server_close(struct image_server *s, uint64_t grace_ms, void (*done)(
     image_server_probe_close(s);
     if (s->scrub)
         scrub_close(s->scrub, on_scrub_closed, s);
-    http_server_close(s->http, grace_ms, on_http_closed, s);
+    image_closing_close_http(&s->closing, s->http, grace_ms);
 }

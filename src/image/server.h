@@ -39,19 +39,19 @@ enum {
      * mostly for the same: 503 beyond. */
     IMAGE_SERVER_PACKING_MAX = 2,
     IMAGE_SERVER_PACKING_WAITING_MAX = 64,
-    IMAGE_SERVER_ASKING_MAX = 32, /* requests for files, of 1 MiB, that arrive: 503 beyond */
+    IMAGE_SERVER_ASKING_MAX = 32, /* requests for files, of 1 MiB, being received: 503 beyond */
     IMAGE_SERVER_ANSWERS_BYTES_MAX = 512 << 20, /* that are sent: no more are made beyond */
     IMAGE_SERVER_UPLOADS = 3, /* to other nodes, at once: 503 beyond, they ask again */
     IMAGE_SERVER_PREFETCH_BPS = 100000000 / 8, /* a link that was not measured, bytes per second */
     IMAGE_SERVER_DEPLOYS_MAX = 16,             /* at once: 503 beyond */
     IMAGE_SERVER_DEPLOYS_KEPT = 64,            /* ended ones whose outcome can be asked for */
-    IMAGE_SERVER_PARCELS_MAX = 1024,           /* ranges that are to be pushed to others: 503 */
+    IMAGE_SERVER_PARCELS_MAX = 1024,           /* ranges to push to other nodes: 503 beyond */
     IMAGE_SERVER_STRIKES = 3, /* wrong bytes so often, and a peer is not asked for a while */
     IMAGE_SERVER_OUT_MS = 10 * 60 * 1000,
     IMAGE_SERVER_TAG_MS = 60000, /* a tag is compared with the registry's after that */
     /* The NodeImageState: after a change, between two writings at least, without a change. */
     IMAGE_SERVER_STATE_QUIET_MS = 200,
-    IMAGE_SERVER_STATE_ARRIVING_MS = 1000, /* a deployment that goes on for so long is told */
+    IMAGE_SERVER_STATE_INCOMING_MS = 1000, /* a deployment that takes this long is reported */
     IMAGE_SERVER_STATE_GAP_MS = 2000,
     IMAGE_SERVER_STATE_BEAT_MS = 20000,
     /* Other nodes that are measured; between two rounds at least; bytes for all that measure this

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "codec/url.h"
+#include "image/closing.h"
 #include "image/node_state.h"
 #include "image/prefetch.h"
 #include "image/server.h"
@@ -32,9 +33,9 @@ struct image_server {
     uint64_t seq;             /* of changes of the store */
     struct list deploys;      /* struct node_deploy, those that ended last at the end */
     size_t n_deploys, n_deploying;
-    struct list boxes, parcels; /* struct box, struct parcel: what is to be pushed to others */
+    struct list boxes, parcels; /* struct outbox_box, struct server_outbox_parcel: to be pushed */
     size_t n_boxes, n_parcels;
-    uint64_t n_pushed, n_unpushed; /* parcels that arrived; that were given up */
+    uint64_t n_pushed, n_unpushed; /* parcels that were sent; that were given up */
     struct tls_ctx *push_tls;      /* made where opts.peers is NULL and a node has https */
     struct map strikes;            /* name of a node -> struct node_strikes */
     struct list postings;          /* struct posting */
@@ -46,13 +47,25 @@ struct image_server {
     struct node_state_rates rates;
     struct image_server_state *state;   /* NULL: it is not written */
     struct image_server_prober *prober; /* NULL: nothing is probed */
-    struct image_prefetch_judge judge;
+    struct image_prefetch_review judge;
     uint64_t n_prefetches, n_prefetches_refused;
     struct scrub *scrub; /* NULL: nothing is looked through */
     uint64_t n_served, n_bytes, n_missing, n_pulled, n_failed;
-    bool closing, http_closed;
-    void (*done)(void *arg);
-    void *done_arg;
+    struct image_closing closing;
+};
+
+/*
+ * The turn of a request for trees or files, whose answer is packed. Clients that send slowly have
+ * no turn, and few answers are packed at once.
+ *
+ *     NONE --> RECEIVING --whole--> QUEUED --> PACKING --answer--> OVER
+ */
+enum image_server_turn {
+    IMAGE_SERVER_TURN_NONE,
+    IMAGE_SERVER_TURN_RECEIVING, /* its body; counted in n_asking */
+    IMAGE_SERVER_TURN_QUEUED,    /* counted in n_packing_waiting */
+    IMAGE_SERVER_TURN_PACKING,   /* counted in n_packing */
+    IMAGE_SERVER_TURN_OVER,
 };
 
 /*
@@ -62,12 +75,11 @@ struct image_server {
 struct image_server_serving {
     struct list node;
     struct image_server *s;
-    struct http_exchange *x; /* NULL: the client is gone */
+    struct http_exchange *x; /* NULL: the client has disconnected */
     struct mirror_request q;
     bool is_head, accepts_index;
-    bool is_asking;      /* for files, and the request is not whole */
-    bool is_packing;     /* from when it is its turn until the answer is made */
-    struct list packing; /* of the server: it waits for its turn */
+    struct sm turn;      /* enum image_server_turn */
+    struct list packing; /* of the server, while it is QUEUED */
     uint64_t n_answer;   /* its bytes */
     struct buf body;     /* of a request for files */
     bool is_upload;      /* to another node, which showed a token for it */
@@ -117,7 +129,7 @@ void image_server_node_fini(struct image_server *s);
 
 /* DiffIDs of what deployments fetch from registries, `max` at most and perhaps some twice; their
  * number. */
-size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, size_t max);
+size_t image_server_incoming(struct image_server *s, struct oci_digest *ret, size_t max);
 
 /* A node's token, shown with the request. */
 bool image_server_holds(const struct image_server *s, const struct image_bdm_grant *g,
@@ -132,21 +144,21 @@ struct image_inbox *image_server_inbox(struct image_server *s, struct str deploy
 /* ---- layers that are pushed ---- */
 
 /* PUT /v1/layers: another node brings a layer. */
-void image_server_take_push(struct image_server *s, struct http_exchange *x,
-                            const struct http_request *req, const struct url_target *t,
-                            const struct oci_digest *blob);
+void image_server_accept_push(struct image_server *s, struct http_exchange *x,
+                              const struct http_request *req, const struct url_target *t,
+                              const struct oci_digest *blob);
 /*
- * A BDM for another node, which this one is to push layers to. 1: it begins; 0: that is under way
- * already. *ret_n: ranges that are left. Errors: E_INVALID, it has no task for this node; -EAGAIN;
+ * A BDM for another node, to which this one must push layers. 1: it begins; 0: it is already in
+ * progress. *ret_n: ranges that remain. Errors: E_INVALID, it has no task for this node; -EAGAIN;
  * of the url.
  */
-int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
-                             struct err *err);
+int image_server_outbox_accept(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
+                               struct err *err);
 /* A slot may be free. */
 void image_server_outbox_next(struct image_server *s);
 void image_server_outbox_close(struct image_server *s);
 
-/* ---- layers that no one has asked for yet ---- */
+/* ---- layers that were not requested yet ---- */
 
 /* Whether it takes this prefetch now; else E_DENIED and why. */
 int image_server_prefetch_check(struct image_server *s, const struct image_bdm *b, struct err *err);
@@ -169,8 +181,8 @@ struct image_server_news {
  */
 int image_server_news_read(struct image_server *s, struct str text, struct image_server_news *ret,
                            struct err *err);
-/* What comes of it: "absent", "current", "noted", "pulling"; static storage. */
-const char *image_server_news_take(struct image_server *s, const struct image_server_news *n);
+/* Returns the outcome: "absent", "current", "noted", "pulling"; static storage. */
+const char *image_server_news_apply(struct image_server *s, const struct image_server_news *n);
 /* The tag is compared with the registry's at the next request; with `pulls` the image is pulled
  * now, if its registry is one that may be asked. Whether it is. */
 bool image_server_replaced(struct image_server *s, const struct oci_reference *ref, bool pulls);
@@ -197,7 +209,7 @@ void image_server_state_arm(struct image_server *s, uint64_t after_ms);
 void image_server_state_changed(struct image_server *s);
 /* The network was measured, and nothing else happened. */
 void image_server_state_measured(struct image_server *s);
-/* A deployment has begun, which is told if it takes IMAGE_SERVER_STATE_ARRIVING_MS. */
+/* A deployment has begun; it is reported if it takes IMAGE_SERVER_STATE_INCOMING_MS. */
 void image_server_state_deploying(struct image_server *s);
 bool image_server_state_is_busy(const struct image_server *s);
 void image_server_state_close(struct image_server *s);
@@ -206,9 +218,9 @@ void image_server_state_fini(struct image_server *s);
 /* ---- pull-through ---- */
 
 /*
- * Whether the request has to wait for a pull: what it asks for is not here, or its tag is to be
- * compared with the registry's. If so, image_server_find() runs again when there is news of it. r:
- * what looking it up gave. Errors of starting one are refused there and then: true as well.
+ * Whether the request must wait for a pull: the store lacks what it requests, or its tag must be
+ * compared with the registry's. If so, image_server_find() runs again after the pull. r: the result
+ * of the lookup. Errors of starting a pull are answered at once: true as well.
  */
 bool image_server_pull(struct image_server_serving *g, int r);
 /* The request waits no more. */

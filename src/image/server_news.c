@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * News of an image: its tag stands for something else now (an optimizer has replaced it), or for
- * nothing. Layers that no image has any more leave the cache first. Where the store has the image
- * as it was, the tag is compared with the registry's at the next request; and a node that
- * prefetches and has nothing else to do pulls it at once, so that it is there before it is asked
- * for.
+ * News of an image: its tag was moved (an optimizer has replaced the image), or deleted. Layers
+ * that no image has any more are evicted first. If the store has the old image, the tag is compared
+ * with the registry's at the next request; a node that prefetches and is idle pulls it at once, so
+ * that it is present before it is requested.
  */
 #include "base/log.h"
 #include "image/layer_cache.h"
@@ -22,7 +21,7 @@ int image_server_news_read(struct image_server *s, struct str text, struct image
     int r = image_replaced_parse(&a, text, &n, err);
     if (r >= 0) {
         for (size_t i = 0; i < n.n_dead; i++)
-            ret->n_dead += layer_cache_bury(s->opts.store, &n.dead[i]);
+            ret->n_dead += layer_cache_demote(s->opts.store, &n.dead[i]);
         oci_reference_format(&n.ref, &name);
         bool is_here = oci_store_image_get(s->opts.store, buf_str(&name), &a, &image, NULL) >= 0;
         bool is_new =
@@ -36,7 +35,7 @@ int image_server_news_read(struct image_server *s, struct str text, struct image
     return r;
 }
 
-const char *image_server_news_take(struct image_server *s, const struct image_server_news *n)
+const char *image_server_news_apply(struct image_server *s, const struct image_server_news *n)
 {
     if (n->n_dead)
         image_server_state_changed(s);
@@ -45,6 +44,7 @@ const char *image_server_news_take(struct image_server *s, const struct image_se
     if (!n->is_old)
         return "current";
     bool is_idle = s->n_deploying == 0 && s->n_pulls == 0 && s->n_uploads == 0;
-    bool pulls = image_server_replaced(s, &n->ref, s->opts.prefetches && is_idle && !s->closing);
+    bool pulls = image_server_replaced(
+        s, &n->ref, s->opts.prefetches && is_idle && !image_closing_has_begun(&s->closing));
     return pulls ? "pulling" : "noted";
 }

@@ -12,6 +12,7 @@
 #include "image/deploy.h"
 #include "io/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 
@@ -31,11 +32,11 @@ struct node_strikes {
 
 enum posting_kind { POSTING_BDM, POSTING_META, POSTING_CACHE, POSTING_NEWS };
 
-/* A request whose body is read, or whose answer a job makes. */
+/* A request whose body is being read, or whose answer a job makes. */
 struct posting {
     struct list node;
     struct image_server *s;
-    struct http_exchange *x; /* NULL: the client is gone */
+    struct http_exchange *x; /* NULL: the client has disconnected */
     enum posting_kind kind;
     struct oci_digest digest; /* of the body, as the token says */
     struct buf body, answer;
@@ -117,6 +118,7 @@ static void strike(struct image_server *s, struct str node)
 static void drop_deploy(struct node_deploy *k)
 {
     list_remove(&k->node);
+    assert(k->s->n_deploys > 0);
     k->s->n_deploys--;
     image_deploy_free(k->d);
     free(k);
@@ -181,8 +183,8 @@ static void log_deployed(struct image_deploy *d, int r)
 static void on_deployed(void *arg, struct image_deploy *d, int r)
 {
     struct image_server *s = arg;
-    struct str liars[IMAGE_DEPLOY_LIARS_MAX];
-    size_t n = image_deploy_liars(d, liars);
+    struct str liars[IMAGE_DEPLOY_BAD_PEERS_MAX];
+    size_t n = image_deploy_bad_peers(d, liars);
     struct node_deploy *k = find_deploy(s, image_deploy_id(d));
     for (size_t i = 0; i < n; i++)
         strike(s, liars[i]);
@@ -192,6 +194,7 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
         measure(s, d);
     image_server_state_changed(s);
     s->seq++;
+    assert(s->n_deploying > 0 && s->n_deploying <= s->n_deploys);
     s->n_deploying--;
     log_deployed(d, r);
     drop_old(s);
@@ -207,7 +210,7 @@ void image_server_each_prefetch(struct image_server *s, void (*f)(struct image_d
     }
 }
 
-size_t image_server_arriving(struct image_server *s, struct oci_digest *ret, size_t max)
+size_t image_server_incoming(struct image_server *s, struct oci_digest *ret, size_t max)
 {
     size_t n = 0;
     list_each (node, &s->deploys) {
@@ -276,7 +279,7 @@ static void take_task(struct posting *p, const struct image_bdm *b)
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    int r = image_server_outbox_take(p->s, b, &n, &err);
+    int r = image_server_outbox_accept(p->s, b, &n, &err);
     if (r == -EAGAIN) {
         image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", err_text(&err));
     } else if (r < 0) {
@@ -321,7 +324,8 @@ static void take_bdm(struct posting *p)
         reply_deploy(p->x, 200, k);
         return;
     }
-    if (r >= 0 && (s->closing || s->n_deploying >= IMAGE_SERVER_DEPLOYS_MAX)) {
+    if (r >= 0 &&
+        (image_closing_has_begun(&s->closing) || s->n_deploying >= IMAGE_SERVER_DEPLOYS_MAX)) {
         image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", "too many deployments at once");
         return;
     }
@@ -342,6 +346,7 @@ static void posting_free(struct posting *p)
     list_remove(&p->node);
     buf_fini(&p->body);
     buf_fini(&p->answer);
+    assert(s->n_postings > 0);
     s->n_postings--;
     free(p);
     image_server_finish_close(s);
@@ -410,7 +415,7 @@ static void reply_news(struct posting *p, int r)
         return;
     }
     (void)snprintf(text, sizeof text, "{\"image\":\"%s\",\"dead\":%zu}",
-                   image_server_news_take(p->s, &p->news), p->news.n_dead);
+                   image_server_news_apply(p->s, &p->news), p->news.n_dead);
     reply_json(p->x, 200, str_of(text));
 }
 
@@ -523,7 +528,7 @@ static void give_layer(struct image_server *s, struct http_exchange *x,
     if (!image_server_is_field(g.deploy) || !image_server_is_field(g.node) ||
         !image_server_holds(s, &g, req))
         image_server_deny(x);
-    else if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
+    else if (image_closing_has_begun(&s->closing) || s->n_uploads >= IMAGE_SERVER_UPLOADS)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "every upload slot is taken");
     else
         image_server_serve(s, x, req, &q, true);
@@ -544,8 +549,8 @@ static void take_body(struct image_server *s, struct http_exchange *x,
         http_read_body(x, BODY_MAX);
 }
 
-static void tell_deploy(struct image_server *s, struct http_exchange *x,
-                        const struct http_request *req, struct str id)
+static void reply_deploy_status(struct image_server *s, struct http_exchange *x,
+                                const struct http_request *req, struct str id)
 {
     static const struct oci_digest none;
     scoped(free_scoped) char *what = str_dup(id);
@@ -559,8 +564,8 @@ static void tell_deploy(struct image_server *s, struct http_exchange *x,
         reply_deploy(x, 200, k);
 }
 
-static void tell_cache(struct image_server *s, struct http_exchange *x,
-                       const struct http_request *req)
+static void reply_cache(struct image_server *s, struct http_exchange *x,
+                        const struct http_request *req)
 {
     static const struct oci_digest none;
     struct image_bdm_grant g = image_server_grant("cache", s->node, &none);
@@ -600,13 +605,13 @@ static bool route(struct image_server *s, struct http_exchange *x, const struct 
             image_server_reply_error(x, 400, "DIGEST_INVALID",
                                      "the query does not say which digest the body has");
     } else if (t->n_segments == 2 && str_is(what, "cache") && is_get) {
-        tell_cache(s, x, req);
+        reply_cache(s, x, req);
     } else if (str_is(what, "deploys") && last.n && is_get) {
-        tell_deploy(s, x, req, last);
+        reply_deploy_status(s, x, req, last);
     } else if (str_is(what, "layers") && has_digest && is_get) {
         give_layer(s, x, req, t, &digest);
     } else if (str_is(what, "layers") && has_digest && str_is(req->method, "PUT")) {
-        image_server_take_push(s, x, req, t, &digest);
+        image_server_accept_push(s, x, req, t, &digest);
     } else if (str_is(what, "meta") && has_digest && str_is(req->method, "PUT")) {
         take_body(s, x, req, POSTING_META, &digest);
     } else {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers that this node pushes to others, as their deployments say: in the order of their
- * priorities, in the upload slots that other nodes' requests for layers have too.
+ * Pushes layers to other nodes, as their deployments request: in the order of their priorities, in
+ * the upload slots that are shared with requests of other nodes for layers.
  *
- *     WAITING --slot--> FINDING --it is here--> SENDING --answer--> (over), or
- *        ^                                         |
- *        '--------------- RESTING <----------------'  503, or the connection broke; 409: from there
+ *     WAITING --slot--> FINDING --stored--> ASKING --100--> SENDING --> ENDING --> (over), or
+ *        ^                                     '-------------------------^ |
+ *        '--------------------------- RESTING <----------------------------'  503, or the
+ *                                        connection broke; 409: continue at the offset it names
  *
- * The only address that is connected to is the binding node's of the BDM, whose digest the token of
- * its sender covers. Nothing of a layer is sent before the node says 100, so that a refusal costs
- * none of it.
+ * It only connects to the binding node of the BDM, whose digest the token of its sender covers. No
+ * data of a layer is sent before the node answers 100, so that a refusal costs nothing.
  */
 #include "image/server_int.h"
 
@@ -44,7 +44,23 @@ struct outbox_box {
     unsigned n_broken;  /* connections in a row */
 };
 
-enum parcel_state { PARCEL_WAITING, PARCEL_FINDING, PARCEL_SENDING, PARCEL_RESTING };
+enum parcel_state {
+    PARCEL_WAITING,
+    PARCEL_FINDING, /* a job opens the layer; it has a slot from here to ENDING */
+    PARCEL_ASKING,  /* the request was sent, and the node has not said 100 */
+    PARCEL_SENDING,
+    PARCEL_ENDING, /* the request is over; the job that reads a piece may still run */
+    PARCEL_RESTING,
+};
+
+static const struct sm_state parcel_table[] = {
+    [PARCEL_WAITING] = { "waiting", EDGE(PARCEL_FINDING) | EDGE(PARCEL_RESTING) },
+    [PARCEL_FINDING] = { "finding", EDGE(PARCEL_ASKING) },
+    [PARCEL_ASKING] = { "asking", EDGE(PARCEL_SENDING) | EDGE(PARCEL_ENDING) },
+    [PARCEL_SENDING] = { "sending", EDGE(PARCEL_ENDING) },
+    [PARCEL_ENDING] = { "ending", EDGE(PARCEL_RESTING) },
+    [PARCEL_RESTING] = { "resting", EDGE(PARCEL_WAITING) },
+};
 
 /* A range of a blob. */
 struct server_outbox_parcel {
@@ -54,12 +70,12 @@ struct server_outbox_parcel {
     uint64_t from, to, at; /* at: the next byte, as far as is known */
     uint32_t priority;
     char *token;
-    enum parcel_state state;
+    struct sm sm;       /* enum parcel_state */
     struct timer timer; /* of a rest, or of a request */
     unsigned n_rests, n_elsewhere;
     struct job job;
-    bool is_working, has_ended; /* a job runs; the request is over */
-    bool has_agreed, is_full;   /* the node said 100; it takes no more just now */
+    bool is_working;            /* a job runs */
+    bool is_full;               /* the connection accepts no more data now */
     bool is_unreadable;         /* here, or shorter than it was */
     int r;                      /* of the job; of the request */
     struct mirror_found found;
@@ -78,6 +94,7 @@ struct server_outbox_parcel {
 static void box_free(struct outbox_box *b)
 {
     list_remove(&b->node);
+    assert(b->n == 0 && b->n_active == 0 && b->s->n_boxes > 0);
     b->s->n_boxes--;
     if (b->client)
         http_client_close(b->client);
@@ -91,6 +108,7 @@ static void parcel_free(struct server_outbox_parcel *p)
     struct outbox_box *b = p->box;
     timer_stop(b->s->loop, &p->timer);
     list_remove(&p->node);
+    assert(!p->is_working && !p->call && !p->is_held && b->s->n_parcels > 0 && b->n > 0);
     b->s->n_parcels--;
     buf_fini(&p->answer);
     free(p->token);
@@ -110,6 +128,7 @@ static void release(struct server_outbox_parcel *p)
     p->found = (struct mirror_found){ .fd = -1 };
     free(p->piece);
     p->piece = NULL;
+    assert(p->box->n_active > 0 && s->n_uploads > 0);
     p->box->n_active--;
     s->n_uploads--;
 }
@@ -130,18 +149,18 @@ static void drop(struct server_outbox_parcel *p, const char *why)
 static void on_rested(struct timer *t)
 {
     struct server_outbox_parcel *p = container_of(t, struct server_outbox_parcel, timer);
-    p->state = PARCEL_WAITING;
+    sm_move(&p->sm, PARCEL_WAITING);
     image_server_outbox_next(p->box->s);
 }
 
 static void rest(struct server_outbox_parcel *p, uint64_t ms)
 {
     struct image_server *s = p->box->s;
-    if (s->closing || clock_mono_ms() + ms >= p->box->until_ms) {
+    if (image_closing_has_begun(&s->closing) || clock_mono_ms() + ms >= p->box->until_ms) {
         drop(p, "its time is over");
         return;
     }
-    p->state = PARCEL_RESTING;
+    sm_move(&p->sm, PARCEL_RESTING);
     timer_start(s->loop, &p->timer, ms, on_rested);
 }
 
@@ -151,14 +170,18 @@ static void rest_again(struct server_outbox_parcel *p, unsigned times)
     rest(p, backoff_wait(REST_MS, REST_MAX_MS, times));
 }
 
-/* The node cannot be reached: what is to go there holds no slot of others any longer. */
+static bool is_idle(const struct server_outbox_parcel *p)
+{
+    return p->sm.at == PARCEL_WAITING || p->sm.at == PARCEL_RESTING;
+}
+
+/* The node cannot be reached: drop its parcels, so that they take no slots of other nodes. */
 static void give_up(struct server_outbox_parcel *of)
 {
     struct image_server *s = of->box->s;
     list_each_safe (node, &s->parcels) {
         struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
-        bool is_idle = p->state == PARCEL_WAITING || p->state == PARCEL_RESTING;
-        if (p != of && p->box == of->box && is_idle)
+        if (p != of && p->box == of->box && is_idle(p))
             drop(p, "the node cannot be reached");
     }
     drop(of, "the node cannot be reached");
@@ -179,7 +202,7 @@ static bool take_have(struct server_outbox_parcel *p)
     return ok && p->n_elsewhere++ < ELSEWHERE_MAX;
 }
 
-static void judge(struct server_outbox_parcel *p)
+static void settle(struct server_outbox_parcel *p)
 {
     struct image_server *s = p->box->s;
     if (p->r == 0 && p->status / 100 == 2 && p->read_at == p->to) { /* else it cannot have it */
@@ -208,7 +231,7 @@ static void finish(struct server_outbox_parcel *p)
     struct image_server *s = p->box->s;
     timer_stop(s->loop, &p->timer);
     release(p);
-    judge(p);
+    settle(p);
     image_server_outbox_next(s);
     image_server_finish_close(s);
 }
@@ -229,7 +252,7 @@ static void on_piece(struct job *j, int r)
 {
     struct server_outbox_parcel *p = container_of(j, struct server_outbox_parcel, job);
     p->is_working = false;
-    if (p->has_ended) {
+    if (p->sm.at == PARCEL_ENDING) {
         finish(p);
         return;
     }
@@ -238,6 +261,7 @@ static void on_piece(struct job *j, int r)
         exchange_cancel(p->call);
         return;
     }
+    assert(p->piece_n <= p->to - p->read_at);
     p->read_at += p->piece_n;
     p->box->s->n_bytes += p->piece_n;
     p->is_full = !exchange_write(p->call, str_n(p->piece, p->piece_n));
@@ -247,7 +271,7 @@ static void on_piece(struct job *j, int r)
 
 static void next_piece(struct server_outbox_parcel *p)
 {
-    if (p->is_working || p->has_ended || p->status || p->read_at == p->to)
+    if (p->is_working || p->sm.at != PARCEL_SENDING || p->status || p->read_at == p->to)
         return;
     if (!p->piece)
         p->piece = xalloc(IMAGE_SERVER_PIECE_BYTES);
@@ -269,9 +293,9 @@ static void on_interim(void *arg, int status, const struct headers *headers)
     struct server_outbox_parcel *p = arg;
     uint64_t now = clock_mono_ms(), until = p->box->until_ms;
     (void)headers;
-    if (status != 100 || p->has_agreed)
+    if (status != 100 || p->sm.at != PARCEL_ASKING)
         return;
-    p->has_agreed = true;
+    sm_move(&p->sm, PARCEL_SENDING);
     p->n_rests = 0;
     p->box->n_broken = 0;
     p->began_ms = now;
@@ -309,7 +333,7 @@ static void on_end(void *arg, int r, const struct err *err)
     (void)err;
     p->call = NULL;
     p->r = r;
-    p->has_ended = true;
+    sm_move(&p->sm, PARCEL_ENDING);
     if (!p->is_working)
         finish(p);
 }
@@ -335,11 +359,11 @@ static int start_call(struct server_outbox_parcel *p, struct err *err)
                                       .events = &events,
                                       .on_interim = on_interim,
                                       .arg = p };
-    p->state = PARCEL_SENDING;
+    sm_move(&p->sm, PARCEL_ASKING);
     p->read_at = p->began_at = p->at;
     p->began_ms = clock_mono_ms();
     p->status = 0;
-    p->has_agreed = p->is_full = p->has_ended = false;
+    p->is_full = false;
     buf_reset(&p->answer);
     int r = http_call_start(p->box->client, &o, &p->call, err);
     headers_fini(&h);
@@ -370,9 +394,9 @@ static void on_found(struct job *j, int r)
     r = r < 0 ? r : p->r;
     if (r >= 0 && (p->found.size < p->to || (p->found.fd < 0 && !p->found.tar)))
         r = err_set(&err, -ENOENT, "the layer is another one here");
-    if (r >= 0 && !s->closing)
+    if (r >= 0 && !image_closing_has_begun(&s->closing))
         r = start_call(p, &err);
-    if (r >= 0 && !s->closing)
+    if (r >= 0 && !image_closing_has_begun(&s->closing))
         return;
     release(p);
     drop(p, r < 0 ? "it is not here" : "the server ends");
@@ -386,7 +410,7 @@ static bool start(struct server_outbox_parcel *p)
     p->is_working = job_start(p->box->s->loop, &p->job) >= 0;
     if (!p->is_working)
         return false;
-    p->state = PARCEL_FINDING;
+    sm_move(&p->sm, PARCEL_FINDING);
     p->box->n_active++;
     p->box->s->n_uploads++;
     return true;
@@ -396,10 +420,10 @@ void image_server_outbox_next(struct image_server *s)
 {
     list_each_safe (node, &s->parcels) {
         struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
-        if (s->closing || s->n_uploads >= IMAGE_SERVER_UPLOADS)
+        if (image_closing_has_begun(&s->closing) || s->n_uploads >= IMAGE_SERVER_UPLOADS)
             return;
         bool is_probed = p->box->n_broken && p->box->n_active; /* by one is enough */
-        if (p->state == PARCEL_WAITING && !is_probed && !start(p))
+        if (p->sm.at == PARCEL_WAITING && !is_probed && !start(p))
             rest_again(p, p->n_rests++);
     }
 }
@@ -434,7 +458,7 @@ static bool is_ours(const struct image_server *s, const struct image_bdm_task *t
            str_is(t->source.name, s->node);
 }
 
-/* Behind those that are as urgent. */
+/* After those with the same priority. */
 static void add(struct outbox_box *b, const struct image_bdm_task *t)
 {
     struct image_server *s = b->s;
@@ -449,6 +473,7 @@ static void add(struct outbox_box *b, const struct image_bdm_task *t)
                                         .token = str_dup(t->source.token),
                                         .found = { .fd = -1 },
                                         .answer = BUF_INIT(ANSWER_MAX) };
+    sm_init(&p->sm, parcel_table, PARCEL_WAITING);
     list_each (node, &s->parcels)
         if (list_entry(node, struct server_outbox_parcel, node)->priority > p->priority) {
             before = node;
@@ -459,8 +484,8 @@ static void add(struct outbox_box *b, const struct image_bdm_task *t)
     b->n++;
 }
 
-int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
-                             struct err *err)
+int image_server_outbox_accept(struct image_server *s, const struct image_bdm *b, size_t *ret_n,
+                               struct err *err)
 {
     size_t n = 0;
     list_each (node, &s->boxes) {
@@ -474,7 +499,7 @@ int image_server_outbox_take(struct image_server *s, const struct image_bdm *b, 
         n += is_ours(s, &b->tasks[i]);
     if (n == 0)
         return err_set(err, E_INVALID, "the deployment is for another node");
-    if (s->closing || s->n_boxes >= IMAGE_SERVER_DEPLOYS_MAX ||
+    if (image_closing_has_begun(&s->closing) || s->n_boxes >= IMAGE_SERVER_DEPLOYS_MAX ||
         n > IMAGE_SERVER_PARCELS_MAX - s->n_parcels)
         return err_set(err, -EAGAIN, "too many layers are to be pushed");
     struct outbox_box *box = xnew(struct outbox_box);
@@ -501,9 +526,9 @@ void image_server_outbox_close(struct image_server *s)
 {
     list_each_safe (node, &s->parcels) {
         struct server_outbox_parcel *p = list_entry(node, struct server_outbox_parcel, node);
-        if (p->state == PARCEL_SENDING && p->call)
+        if (p->call)
             exchange_cancel(p->call);
-        else if (p->state == PARCEL_WAITING || p->state == PARCEL_RESTING)
+        else if (is_idle(p))
             drop(p, "the server ends");
     }
 }

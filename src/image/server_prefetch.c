@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers that an orchestrator expects to be asked for here: taken while the node has nothing else
- * to do, within a part of its quota, no faster than a part of its link; ended by anything else. A
- * day in which less than half of what came was used is followed by one without.
+ * Layers that an orchestrator expects to be requested here: fetched while the node is idle, within
+ * a part of its quota, and with a part of its link; ended by any other work. After a day in which
+ * less than half of the prefetched bytes were used, a day without prefetching follows.
  */
 #include "base/list.h"
 #include "image/deploy.h"

@@ -29,7 +29,7 @@ struct probed_peer {
 
 struct image_server_prober {
     struct image_server *s;
-    struct probed_peer peers[IMAGE_SERVER_PEERS_MAX]; /* the last told at the end */
+    struct probed_peer peers[IMAGE_SERVER_PEERS_MAX]; /* the last reported one at the end */
     size_t n_peers;
     struct timer timer;
     struct tls_ctx *tls;                   /* ours, where none was given; NULL: not made yet */
@@ -172,14 +172,14 @@ static void end_round(struct image_server_prober *b)
 {
     struct image_server *s = b->s;
     image_server_state_measured(s);
-    if (s->opts.probe_ms && !s->closing)
+    if (s->opts.probe_ms && !image_closing_has_begun(&s->closing))
         timer_start(s->loop, &b->timer, MAX(s->opts.probe_ms, (uint64_t)IMAGE_SERVER_PROBE_GAP_MS),
                     on_probe_timer);
 }
 
 static void next_probe(struct image_server_prober *b)
 {
-    while (b->n_left > 0 && !b->s->closing) {
+    while (b->n_left > 0 && !image_closing_has_begun(&b->s->closing)) {
         scoped(free_scoped) char *name = b->left[--b->n_left];
         const struct probed_peer *peer = find_peer(b, name);
         if (peer && start_probe(b, peer) >= 0)
@@ -204,7 +204,7 @@ static void draw_peers(struct image_server_prober *b)
 static void on_probe_timer(struct timer *t)
 {
     struct image_server_prober *b = container_of(t, struct image_server_prober, timer);
-    if (b->probe || b->registry_probe || b->s->closing)
+    if (b->probe || b->registry_probe || image_closing_has_begun(&b->s->closing))
         return;
     b->last_ms = loop_now_ms(b->s->loop);
     draw_peers(b);
@@ -228,12 +228,12 @@ void image_server_probe_start(struct image_server *s)
         timer_start(s->loop, &b->timer, 0, on_probe_timer);
 }
 
-/* While it is busy the round can wait; what comes meanwhile is one round. */
+/* The round can wait while the server is busy; further requests are part of the same round. */
 void image_server_probe_soon(struct image_server *s)
 {
     struct image_server_prober *b = s->prober;
     if (!b || (b->n_peers == 0 && !b->registry) || b->probe || b->registry_probe ||
-        timer_is_armed(&b->timer) || s->closing)
+        timer_is_armed(&b->timer) || image_closing_has_begun(&s->closing))
         return;
     uint64_t now = loop_now_ms(s->loop),
              due = b->last_ms ? b->last_ms + IMAGE_SERVER_PROBE_GAP_MS : 0;

@@ -27,6 +27,14 @@ struct pulled_document {
     char media_type[MIRROR_TYPE_MAX + 1];
 };
 
+enum pull_state { PULL_WAITING, PULL_RUNNING, PULL_ENDED };
+
+static const struct sm_state pull_table[] = {
+    [PULL_WAITING] = { "waiting", EDGE(PULL_RUNNING) | EDGE(PULL_ENDED) }, /* ended: no thread */
+    [PULL_RUNNING] = { "running", EDGE(PULL_ENDED) },
+    [PULL_ENDED] = { "ended", 0 }, /* freed when no request waits for it */
+};
+
 struct image_pull {
     struct list node;
     struct image_server *s;
@@ -34,7 +42,7 @@ struct image_pull {
     char *repository; /* "docker.io/library/redis" */
     bool is_refresh;  /* the store has the image, perhaps an older one */
     bool has_failed;  /* the last pull of that name */
-    bool is_running, has_ended;
+    struct sm sm;     /* enum pull_state */
     bool is_outdated; /* the tag was replaced meanwhile: which image the pull found is not known */
     atomic_bool stop;
     struct list waiting; /* struct image_server_serving.waiting */
@@ -43,7 +51,7 @@ struct image_pull {
     struct post news, end;
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
-    uint64_t n_bytes, ms;                   /* that came from the registry */
+    uint64_t n_bytes, ms;                   /* received from the registry */
     struct oci_digest pulled;               /* its manifest; zeroed: it failed */
     struct pulled_document index, manifest; /* text NULL: not known, or there is none */
     bool lacks_blobs; /* the store will not have the blobs that the manifest names */
@@ -55,7 +63,7 @@ struct image_pull {
 
 static void on_news(struct post *post);
 
-static void tell(struct image_pull *p)
+static void reply(struct image_pull *p)
 {
     (void)pthread_mutex_lock(&p->mutex);
     bool post = !p->is_posted;
@@ -151,7 +159,7 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->s->opts.store, &changed->diff_id, STR(""));
     if (!changed || changed->state >= OCI_PULL_PRESENT)
-        tell(p);
+        reply(p);
 }
 
 /* What the upstream gives is for all clients. */
@@ -164,7 +172,7 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
     return 0;
 }
 
-/* Layers that came for a tenant alone become public if the registry gives them to the server. */
+/* Layers that were pulled for a tenant become public if the registry gives them to the server. */
 static int on_layers(void *arg, const struct oci_pull_layer *layers, size_t n, struct err *err)
 {
     struct image_pull *p = arg;
@@ -224,6 +232,7 @@ static void *pull_thread(void *arg)
 static void pull_free(struct image_pull *p)
 {
     list_remove(&p->node);
+    assert(p->s->n_pulls > 0 && list_is_empty(&p->waiting));
     p->s->n_pulls--;
     (void)pthread_mutex_destroy(&p->mutex);
     free(p->index.text);
@@ -294,7 +303,7 @@ static void end_pull(struct image_pull *p)
     struct image_server *s = p->s;
     char text[LOG_QUOTE_MAX];
     int64_t wall_s = clock_wall_ms() / 1000;
-    p->has_ended = true;
+    sm_move(&p->sm, PULL_ENDED);
     if (p->r >= 0) {
         note_registry(p);
         s->n_pulled++;
@@ -321,8 +330,8 @@ static void end_pull(struct image_pull *p)
 static void on_end(struct post *post)
 {
     struct image_pull *p = container_of(post, struct image_pull, end);
+    assert(p->sm.at == PULL_RUNNING && p->s->n_running > 0);
     p->s->n_running--;
-    p->is_running = false;
     loop_release(p->s->loop);
     end_pull(p);
 }
@@ -335,11 +344,12 @@ static void start_thread(struct image_pull *p)
     (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
     int r = pthread_create(&thread, &attr, pull_thread, p);
     (void)pthread_attr_destroy(&attr);
-    p->is_running = r == 0;
     if (r) {
         p->r = err_sys(&p->err, -r, "thread");
         return;
     }
+    sm_move(&p->sm, PULL_RUNNING);
+    assert(p->s->n_running < IMAGE_SERVER_PULLS_MAX);
     p->s->n_running++;
     loop_hold(p->s->loop);
 }
@@ -348,10 +358,11 @@ static void start_waiting(struct image_server *s)
 {
     list_each_safe (node, &s->pulls) {
         struct image_pull *p = list_entry(node, struct image_pull, node);
-        if (p->is_running || s->n_running >= IMAGE_SERVER_PULLS_MAX || s->closing)
+        if (p->sm.at != PULL_WAITING || s->n_running >= IMAGE_SERVER_PULLS_MAX ||
+            image_closing_has_begun(&s->closing))
             continue;
         start_thread(p);
-        if (p->is_running)
+        if (p->sm.at == PULL_RUNNING)
             continue;
         end_pull(p);
         return; /* it went on from here */
@@ -403,6 +414,7 @@ static struct image_pull *new_pull(struct image_server *s, const char *name, con
                               .repository = xstrdup(repository),
                               .is_refresh = is_refresh,
                               .has_failed = is_refresh && c && c->has_failed };
+    sm_init(&p->sm, pull_table, PULL_WAITING);
     list_init(&p->waiting);
     (void)pthread_mutex_init(&p->mutex, NULL);
     list_push_back(&s->pulls, &p->node);
@@ -420,7 +432,7 @@ void image_server_unwait(struct image_server_serving *g)
         return;
     list_remove(&g->waiting);
     g->pull = NULL;
-    if (p->has_ended && list_is_empty(&p->waiting))
+    if (p->sm.at == PULL_ENDED && list_is_empty(&p->waiting))
         pull_free(p);
 }
 
@@ -434,7 +446,7 @@ static bool take_document(struct image_server_serving *g, struct image_pull *p)
     if (g->q.kind != MIRROR_MANIFEST)
         return false;
     (void)pthread_mutex_lock(&p->mutex);
-    if (p->lacks_blobs || (p->has_failed && (!p->has_ended || p->r < 0)))
+    if (p->lacks_blobs || (p->has_failed && (p->sm.at != PULL_ENDED || p->r < 0)))
         d = NULL;
     else if (g->q.tag[0])
         d = g->accepts_index && p->index.text ? &p->index : &p->manifest;
@@ -468,7 +480,7 @@ static bool goes_on_waiting(struct image_server_serving *g, int r)
         return true;
     }
     bool found = take_document(g, p) || (r >= 0 && !(p->is_refresh && g->q.tag[0]));
-    if (!found && !p->has_ended)
+    if (!found && p->sm.at != PULL_ENDED)
         return true;
     g->pull_r = !found && r < 0 && p->r < 0 && p->r != -ENOENT ? p->r : 0;
     if (g->pull_r)
@@ -507,7 +519,7 @@ static bool join_or_start(struct image_server_serving *g, int r, const char *nam
     }
     if (p) {
         wait_for(g, p);
-        if (p->is_running)
+        if (p->sm.at == PULL_RUNNING)
             image_server_find(g); /* it may have what is asked for already */
         return true;
     }
@@ -531,7 +543,7 @@ bool image_server_replaced(struct image_server *s, const struct oci_reference *r
     if (c)
         c->is_due = true;
     struct image_pull *p = find_pull(s, buf_cstr(&name), NULL);
-    if (p && p->is_running)
+    if (p && p->sm.at == PULL_RUNNING)
         p->is_outdated = true;
     if (!pulls || !is_upstream(s, ref->host) || ref->has_digest)
         return false;
@@ -551,8 +563,9 @@ bool image_server_pull(struct image_server_serving *g, int r)
         is_found = g->r >= 0;
         r = g->r;
     }
-    if (s->opts.n_upstreams == 0 || s->closing || g->has_waited || (r < 0 && r != -ENOENT) ||
-        (is_found && !is_tag) || (g->q.kind != MIRROR_MANIFEST && g->q.kind != MIRROR_BLOB))
+    if (s->opts.n_upstreams == 0 || image_closing_has_begun(&s->closing) || g->has_waited ||
+        (r < 0 && r != -ENOENT) || (is_found && !is_tag) ||
+        (g->q.kind != MIRROR_MANIFEST && g->q.kind != MIRROR_BLOB))
         return false;
     if (!is_found && !g->q.host[0] && !upstream_reference(g, &ref)) {
         /* Not the host that a bare name means: the first of those that may be asked. */
@@ -576,7 +589,7 @@ void image_server_pulls_close(struct image_server *s)
     list_each_safe (node, &s->pulls) {
         struct image_pull *p = list_entry(node, struct image_pull, node);
         atomic_store(&p->stop, true);
-        if (!p->is_running && !p->has_ended) {
+        if (p->sm.at == PULL_WAITING) {
             p->r = err_set(&p->err, -ECANCELED, "the server ends");
             end_pull(p);
             return image_server_pulls_close(s);

@@ -76,7 +76,7 @@ static void on_gone(struct http_exchange *x, int r)
     free(t);
 }
 
-static void tell_have(struct http_exchange *x, uint64_t have)
+static void reply_have(struct http_exchange *x, uint64_t have)
 {
     char text[64];
     struct headers h = { 0 };
@@ -108,16 +108,16 @@ static void begin(struct image_server *s, struct http_exchange *x, const struct 
     }
     free(t);
     if (answer == IMAGE_INBOX_ELSEWHERE)
-        tell_have(x, have);
+        reply_have(x, have);
     else if (answer == IMAGE_INBOX_LATER)
         image_server_reply_error(x, 503, "TOOMANYREQUESTS", "not yet");
     else
         image_server_reply_error(x, 410, "BLOB_UNKNOWN", "nothing waits for it");
 }
 
-void image_server_take_push(struct image_server *s, struct http_exchange *x,
-                            const struct http_request *req, const struct url_target *t,
-                            const struct oci_digest *blob)
+void image_server_accept_push(struct image_server *s, struct http_exchange *x,
+                              const struct http_request *req, const struct url_target *t,
+                              const struct oci_digest *blob)
 {
     const struct image_bdm_grant g = { .deploy = url_query_get(t, "deploy"),
                                        .source = url_query_get(t, "node"),
@@ -134,7 +134,7 @@ void image_server_take_push(struct image_server *s, struct http_exchange *x,
         image_server_reply_error(x, 400, "RANGE_INVALID", "the query does not say where it begins");
     else if (req->content_length == UINT64_MAX)
         image_server_reply_error(x, 411, "SIZE_INVALID", "the length of the body is not stated");
-    else if (!inbox || s->closing)
+    else if (!inbox || image_closing_has_begun(&s->closing))
         image_server_reply_error(x, 410, "BLOB_UNKNOWN", "nothing waits for it");
     else
         begin(s, x, req, inbox, &g, at);

@@ -2,13 +2,13 @@
 /*
  * The node's NodeImageState, written to the API of a cluster:
  *
- *     timer -> gather (a worker thread looks at the store) -> changed: the whole object, applied
- *                                                          -> else: the part that ages, merged
+ *     timer -> gather (a worker thread reads the store) -> changed: the whole object, applied
+ *                                                       -> else: the part that ages, merged
  *
- * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but IMAGE_SERVER_STATE_GAP_MS after the
- * last writing at the earliest; what a deployment fetches is a change once that has gone on for
- * IMAGE_SERVER_STATE_ARRIVING_MS, since its end soon follows otherwise. Without one the object is
- * renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers give up a node that is silent. One
+ * A change is written IMAGE_SERVER_STATE_QUIET_MS after it, but at the earliest
+ * IMAGE_SERVER_STATE_GAP_MS after the last write. The layers that a deployment fetches are a change
+ * after IMAGE_SERVER_STATE_INCOMING_MS, since most deployments end before. Without a change the
+ * object is renewed every IMAGE_SERVER_STATE_BEAT_MS, since readers drop a node that is silent. One
  * request at a time.
  */
 #include "image/server_int.h"
@@ -33,7 +33,7 @@ struct image_server_state {
     uint64_t prefixes_sum, sum;
     uint64_t generation;
     int status, r;
-    struct err why; /* of r, or what came of the last writing */
+    struct err why; /* of r, or of the last write */
     struct buf prefixes, unsendable, arriving, answer;
     struct node_state found; /* by the job */
 };
@@ -84,7 +84,7 @@ static void arm(struct image_server_state *t)
     uint64_t after = due > now ? due - now : 0;
     if (t->is_changed)
         after = MAX(after, (uint64_t)IMAGE_SERVER_STATE_QUIET_MS);
-    if (!s->closing)
+    if (!image_closing_has_begun(&s->closing))
         image_server_state_arm(s, after);
 }
 
@@ -103,7 +103,7 @@ static void on_data(void *arg, struct str chunk)
 static void note_result(struct image_server_state *t, bool failed, struct str reason)
 {
     char why[LOG_QUOTE_MAX];
-    if (failed && !t->has_failed && !t->s->closing)
+    if (failed && !t->has_failed && !image_closing_has_begun(&t->s->closing))
         log_warn("the state of the node's images is not written, trying again",
                  "node=%s status=%d reason=\"%s\"", t->s->node, t->status, log_quote(why, reason));
     if (!failed && t->has_failed)
@@ -171,9 +171,9 @@ static int write_state(struct image_server_state *t, struct err *err)
 static void look_at_deployments(struct image_server_state *t)
 {
     scoped(free_scoped) struct oci_digest *all = xnew_n(struct oci_digest, NODE_STATE_ARRIVING_MAX);
-    size_t n = image_server_arriving(t->s, all, NODE_STATE_ARRIVING_MAX);
+    size_t n = image_server_incoming(t->s, all, NODE_STATE_ARRIVING_MAX);
     buf_reset(&t->arriving);
-    node_state_arriving(all, n, buf_str(&t->prefixes), &t->arriving);
+    node_state_incoming(all, n, buf_str(&t->prefixes), &t->arriving);
 }
 
 static void on_gathered(struct job *j, int r)
@@ -182,7 +182,7 @@ static void on_gathered(struct job *j, int r)
     struct image_server *s = t->s;
     struct node_state *f = &t->found;
     t->is_working = false;
-    if (s->closing) {
+    if (image_closing_has_begun(&s->closing)) {
         image_server_finish_close(s);
         return;
     }
@@ -246,7 +246,7 @@ void image_server_state_start(struct image_server *s)
 void image_server_state_measured(struct image_server *s)
 {
     struct image_server_state *t = s->state;
-    if (!t || t->is_changed || s->closing)
+    if (!t || t->is_changed || image_closing_has_begun(&s->closing))
         return;
     t->is_changed = true;
     if (!t->is_working && !t->call)
@@ -259,11 +259,11 @@ void image_server_state_changed(struct image_server *s)
     image_server_probe_soon(s);
 }
 
-static void on_arriving(struct timer *timer)
+static void on_incoming(struct timer *timer)
 {
     struct image_server_state *t = container_of(timer, struct image_server_state, arriving_timer);
     struct oci_digest one;
-    if (image_server_arriving(t->s, &one, 1) > 0)
+    if (image_server_incoming(t->s, &one, 1) > 0)
         image_server_state_measured(t->s);
 }
 
@@ -271,7 +271,7 @@ void image_server_state_deploying(struct image_server *s)
 {
     struct image_server_state *t = s->state;
     if (t && !timer_is_armed(&t->arriving_timer))
-        timer_start(s->loop, &t->arriving_timer, IMAGE_SERVER_STATE_ARRIVING_MS, on_arriving);
+        timer_start(s->loop, &t->arriving_timer, IMAGE_SERVER_STATE_INCOMING_MS, on_incoming);
 }
 
 bool image_server_state_is_busy(const struct image_server *s)

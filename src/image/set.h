@@ -10,10 +10,10 @@
 enum {
     IMAGE_GROUP_DEFAULT = 64, /* images planned together: one word */
     IMAGE_GROUP_MAX = 1024,
-    IMAGE_SET_WORDS_MAX = IMAGE_GROUP_MAX / 64,
+    IMAGE_SET_U64_MAX = IMAGE_GROUP_MAX / 64,
 };
 
-static inline size_t image_set_words(size_t n_images)
+static inline size_t image_set_n_u64(size_t n_images)
 {
     return (n_images + 63) / 64;
 }

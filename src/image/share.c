@@ -59,7 +59,7 @@ static void add_file(struct image_share *s, const struct oci_node *node)
     }
 }
 
-/* Of the names of an inode the one counts under which it came, else the first that is left. */
+/* Of the names of an inode the original one is used, else the first that remains. */
 static bool is_counted(struct map *linked, const struct oci_node *node, bool is_own_name)
 {
     const struct oci_inode *inode = node->inode;

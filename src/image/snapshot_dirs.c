@@ -40,8 +40,8 @@ static bool is_our_name(const char *name)
     return str_has_prefix(str_of(name), STR("." SNAPSHOTTER_JOURNAL "."));
 }
 
-/* What lies in tmp/ and trash/ is removed: only in a directory of snapshots, or an empty one. Other
- * directories have these names, too, and a lock: that of the node store. */
+/* The content of tmp/ and trash/ is removed, but only in a directory of snapshots, or an empty one.
+ * Other directories have these names, too, and a lock: that of the node store. */
 static int check_is_ours(struct snapshotter *s, struct err *err)
 {
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };

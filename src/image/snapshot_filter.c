@@ -38,7 +38,7 @@ static bool takes(struct filter_reader *r, const char *word)
     return true;
 }
 
-static bool is_word(char c)
+static bool is_name_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            (uint8_t)c >= 0x80;
@@ -47,7 +47,7 @@ static bool is_word(char c)
 /* What may stand in a value without quotes, besides words. */
 static bool is_value(char c)
 {
-    return is_word(c) || (c && strchr("-/.:@*+%^{}[]()$#&|;<>?\\", c));
+    return is_name_char(c) || (c && strchr("-/.:@*+%^{}[]()$#&|;<>?\\", c));
 }
 
 static struct str read_run(struct filter_reader *r, bool (*is)(char c))
@@ -60,7 +60,7 @@ static struct str read_run(struct filter_reader *r, bool (*is)(char c))
     return run;
 }
 
-/* "...", of whose escapes only \" and \\ are known: containerd writes no others for names. */
+/* "...", with the escapes \" and \\ only: containerd writes no others for names. */
 static int read_quoted(struct filter_reader *r, struct str *ret, struct err *err)
 {
     size_t end = 1, n = 0;
@@ -95,7 +95,7 @@ static int read_field(struct filter_reader *r, struct filter_selector *s, struct
     };
     struct str part;
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(SNAPSHOT_LABEL_MAX);
-    int res = read_text(r, is_word, &part, err);
+    int res = read_text(r, is_name_char, &part, err);
     if (res < 0)
         return res;
     s->field = str_is(part, "labels") ? FIELD_LABEL : FIELD_OTHER;
@@ -103,7 +103,7 @@ static int read_field(struct filter_reader *r, struct filter_selector *s, struct
         if (str_is(part, names[i]))
             s->field = (enum filter_field)i;
     while (res >= 0 && buf_ok(&key) && takes(r, ".")) {
-        res = read_text(r, is_word, &part, err);
+        res = read_text(r, is_name_char, &part, err);
         if (res >= 0)
             (void)buf_printf(&key, "%s" STR_FMT, key.n ? "." : "", STR_ARG(part));
     }
@@ -176,7 +176,7 @@ void snapshot_filter_free(struct snapshot_filter *f)
 
 /* ---- matching ---- */
 
-static const char *kind_word(enum snapshot_kind kind)
+static const char *kind_name(enum snapshot_kind kind)
 {
     switch (kind) {
     case SNAPSHOT_VIEW:
@@ -202,7 +202,7 @@ static bool value_of(const struct filter_selector *s, const struct snapshot_even
         *ret = e->parent;
         return true;
     case FIELD_KIND:
-        *ret = str_of(kind_word(e->kind));
+        *ret = str_of(kind_name(e->kind));
         return true;
     case FIELD_LABEL:
         for (size_t i = 0; i < e->n_labels; i++)

@@ -21,7 +21,7 @@ struct snapshot_journal {
     char *name;
     uint64_t bytes, n_records, rewrite_at;
     uint64_t n_reserved; /* bytes of the file for which the disk has room, as far as is known */
-    bool must_rewrite;   /* what lies behind `bytes` is unknown */
+    bool must_rewrite;   /* the data after `bytes` is unknown */
 };
 
 /* ---- reading ---- */
@@ -66,7 +66,7 @@ static bool is_damaged(struct str rest, uint64_t number)
     return false;
 }
 
-/* What a crash left behind is shorter than it says, ends the file, or was never written: zeros.
+/* The rest of a crash is shorter than its length says, ends the file, or was never written: zeros.
  * Anything else is damage. */
 static int repeat_all(struct snapshot_state *s, struct str text, struct snapshot_journal *j,
                       struct err *err)
@@ -130,8 +130,8 @@ static bool is_full(int r)
     return r == -ENOSPC || r == -EDQUOT;
 }
 
-/* Room for n bytes, and after them for removals: these must succeed where the disk is full. File
- * systems that cannot keep room free go on without. */
+/* Reserve space for n bytes, and after them for removals: these must succeed on a full disk.
+ * Without support in the file system it continues without a reserve. */
 static int reserve(struct snapshot_journal *j, size_t n)
 {
     uint64_t end = j->bytes + n + SNAPSHOT_EVENT_MAX;
@@ -180,8 +180,8 @@ static bool is_named(const struct snapshot_journal *j)
     return j->fd >= 0 && fstat(j->fd, &st) == 0 && st.st_nlink == 1;
 }
 
-/* The file as it was read, without the record that a crash cut. Cutting gives up the room behind
- * it: only where it must. */
+/* The file as it was read, without the record that a crash truncated. Truncating gives up the
+ * reserved space: only if necessary. */
 static int reuse(struct snapshot_journal *j, uint64_t size, struct err *err)
 {
     int r = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state of a snapshotter on disk: a file of events (image/snapshot_state.h), each synced before
- * what asked for it is answered. Opening it repeats them and writes it anew; it is written anew as
- * well once most of it is past. A record that a crash cut at its end is dropped: it was not
- * answered. On a full disk it is opened as it is, and removals are written into room that was kept
- * free for them (fallocate(2), where the file system knows it).
+ * its request is answered. Opening it replays them and rewrites the file; it is also rewritten when
+ * most events are obsolete. A record that a crash truncated at the end is dropped: its request was
+ * not answered. On a full disk it is opened without a rewrite, and removals use space that was
+ * reserved for them (fallocate(2), if the file system supports it).
  *
  *     "dmsnaps1", then for each event  u32 length, u64 sum (of number and bytes), bytes;
  * little-endian
@@ -15,14 +15,14 @@
 
 #include "image/snapshot_state.h"
 
-#define SNAPSHOT_JOURNAL_BYTES     ((uint64_t)1 << 20) /* before it is written anew */
+#define SNAPSHOT_JOURNAL_BYTES     ((uint64_t)1 << 20) /* before it is rewritten */
 #define SNAPSHOT_JOURNAL_MAX_BYTES ((size_t)512 << 20)
 
 struct snapshot_journal;
 
 /*
- * dir_fd: kept until it is freed; s: empty, gets what the file says, borrowed. Errors: E_CORRUPT,
- * damage before the end, where nothing is changed; E_VERSION; of the file system.
+ * dir_fd: kept until it is freed; s: empty, receives the state, borrowed. Errors: E_CORRUPT, damage
+ * before the end (nothing is changed); E_VERSION; of the file system.
  */
 int snapshot_journal_open(int dir_fd, const char *name, struct snapshot_state *s,
                           struct snapshot_journal **ret, struct err *err);

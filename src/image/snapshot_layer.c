@@ -25,8 +25,7 @@ static bool makes(const struct chain_search *c, const struct oci_digest *diff_id
     return oci_digest_equal(&chain, c->ref);
 }
 
-/* A layer that came with one tenant's credentials is not for everybody: a chain ID proves nothing.
- */
+/* A layer that was pulled with a tenant's credentials is not public: a chain ID proves nothing. */
 static bool may_use(struct snapshotter *s, const struct oci_digest *diff_id)
 {
     return layer_rights_has(s->store, diff_id, STR(""));
@@ -97,8 +96,8 @@ static int feed(void *arg, oci_blob_sink sink, void *sink_arg, struct err *err)
     return oci_store_layer_read(f->s->store, f->diff_id, sink, sink_arg, err);
 }
 
-/* The store compared it when it came, and the child's word is compared again: what lies on a disk
- * for long may change. */
+/* The store compared it during the import, and the child's result is compared again: data on a disk
+ * may change over time. */
 static int write_files(struct snapshotter *s, const struct oci_digest *diff_id,
                        const struct layer_making *m, struct layer_dir_counts *ret, struct err *err)
 {

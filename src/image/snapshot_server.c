@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "image/closing.h"
 #include "image/layer_child.h"
 #include "io/grpc.h"
 #include "oci/pull.h"
@@ -38,7 +39,7 @@ enum snapshot_walk { SNAPSHOT_WALK_READ, SNAPSHOT_WALK_REMOVE, SNAPSHOT_WALK_COU
 struct snapshot_serving {
     struct list node; /* of server->calls */
     struct snapshot_server *server;
-    struct grpc_stream *st; /* NULL: the client has gone */
+    struct grpc_stream *st; /* NULL: the client has disconnected */
     enum snapshot_method method;
     struct snapshot_call call;
     bool has_call;
@@ -56,7 +57,7 @@ struct snapshot_serving {
     unsigned n_tries;
 };
 
-struct snapshot_server_method { /* what begin() is told */
+struct snapshot_server_method { /* argument of begin() */
     struct snapshot_server *server;
     enum snapshot_method method;
 };
@@ -78,12 +79,11 @@ struct snapshot_server {
     size_t n_walking[SNAPSHOT_WALK_COUNT];  /* threads */
     struct map pulled;                      /* name of an image -> uint64_t, loop time */
     atomic_bool stop;
-    bool closing, http_closed;
-    void (*done)(void *arg);
-    void *done_arg;
+    struct image_closing closing;
 };
 
 static void finish_close(struct snapshot_server *s);
+static void on_http_closed(void *arg);
 static void start_works(struct snapshot_server *s);
 static void start_call(struct snapshot_serving *q);
 static void queue_walk(struct snapshot_serving *q);
@@ -166,6 +166,7 @@ static void work_free(struct snapshot_work *w)
     if (!w->image && w->is_done && w->r >= 0)
         snapshotter_unpin(w->server->snapshotter, &w->layer);
     list_remove(&w->node);
+    assert(!w->is_running && w->n_calls == 0 && w->server->n_works > 0);
     w->server->n_works--;
     free(w->image);
     free(w);
@@ -173,6 +174,7 @@ static void work_free(struct snapshot_work *w)
 
 static void work_drop(struct snapshot_work *w)
 {
+    assert(w->n_calls > 0);
     if (--w->n_calls == 0 && !w->is_running)
         work_free(w);
 }
@@ -212,7 +214,7 @@ static void log_end(const struct snapshot_work *w)
         log_info("layer unpacked", "layer=%s", digest);
 }
 
-/* Ended, or it could not begin: the calls go on. They hold it until they have run. */
+/* It has ended, or could not begin: its calls continue. They hold it until they have run. */
 static void end_work(struct snapshot_work *w)
 {
     struct snapshot_server *s = w->server;
@@ -306,7 +308,7 @@ static struct snapshot_work *find_work(struct snapshot_server *s, const char *im
     return NULL;
 }
 
-/* The call goes on when it has ended. image NULL: the layer that the call asked for. */
+/* The call continues when the work has ended. image NULL: the layer that the call asked for. */
 static void wait_for(struct snapshot_serving *q, const char *image)
 {
     struct snapshot_server *s = q->server;
@@ -347,6 +349,7 @@ static void serving_free(struct snapshot_serving *q)
         snapshot_call_fini(&q->call);
     buf_fini(&q->answer);
     list_remove(&q->node);
+    assert(!q->st && !q->is_running && !q->work && s->n_calls > 0);
     s->n_calls--;
     free(q);
     finish_close(s);
@@ -409,7 +412,8 @@ static char *image_to_pull(const struct snapshot_serving *q)
 static void go_on(struct snapshot_serving *q)
 {
     struct snapshot_server *s = q->server;
-    bool may_wait = ++q->n_tries < SNAPSHOT_SERVER_TRIES_MAX && !s->closing;
+    bool may_wait =
+        ++q->n_tries < SNAPSHOT_SERVER_TRIES_MAX && !image_closing_has_begun(&s->closing);
     scoped(free_scoped) char *image =
         may_wait && q->r == SNAPSHOTTER_WANTS_BYTES ? image_to_pull(q) : NULL;
     leave_work(q);
@@ -478,6 +482,7 @@ static void on_walk_end(struct post *post)
     struct snapshot_serving *q = container_of(post, struct snapshot_serving, walk_end);
     struct snapshot_server *s = q->server;
     enum snapshot_walk kind = walk_of(q);
+    assert(s->n_walking[kind] > 0);
     s->n_walking[kind]--;
     loop_release(s->loop);
     start_walks(s, kind);
@@ -560,7 +565,7 @@ static void begin(struct grpc_stream *st, void *arg)
                                                 .on_gone = on_gone };
     const struct snapshot_server_method *m = arg;
     struct snapshot_server *s = m->server;
-    if (s->closing || s->n_calls >= SNAPSHOT_SERVER_CALLS_MAX) {
+    if (image_closing_has_begun(&s->closing) || s->n_calls >= SNAPSHOT_SERVER_CALLS_MAX) {
         grpc_stream_end(st, GRPC_UNAVAILABLE, "too many calls at once", NULL);
         return;
     }
@@ -596,8 +601,8 @@ static void server_free(struct snapshot_server *s)
 int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapshot_server **ret,
                           struct err *err)
 {
-    /* The author of an image may say which one is pulled, and what a pull brings is for everybody:
-     * so it must be what everybody can have. */
+    /* The author of an image may choose which image is pulled, and pulled layers are public: so the
+     * pull must only get public data. */
     static const struct oci_login nobody = { 0 };
     struct snapshot_server *s = xnew(struct snapshot_server);
     *s = (struct snapshot_server){ .loop = opts->loop,
@@ -605,6 +610,7 @@ int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapsh
                                    .store = opts->store,
                                    .registry = opts->registry,
                                    .grpc = grpc_server_new(opts->loop) };
+    image_closing_init(&s->closing, on_http_closed, s);
     s->registry.login = &nobody;
     s->registry.no_login = "a snapshotter pulls without any";
     list_init(&s->calls);
@@ -634,28 +640,22 @@ int snapshot_server_start(const struct snapshot_server_opts *opts, struct snapsh
 
 static void finish_close(struct snapshot_server *s)
 {
-    if (!s->http_closed || s->n_calls || s->n_works)
+    if (!image_closing_is_draining(&s->closing) || s->n_calls || s->n_works)
         return;
-    void (*done)(void *) = s->done;
-    void *arg = s->done_arg;
+    struct image_closing closing = s->closing;
     server_free(s);
-    if (done)
-        done(arg);
+    image_closing_end(closing);
 }
 
 static void on_http_closed(void *arg)
 {
-    struct snapshot_server *s = arg;
-    s->http_closed = true;
-    finish_close(s);
+    finish_close(arg);
 }
 
 void snapshot_server_close(struct snapshot_server *s, uint64_t grace_ms, void (*done)(void *arg),
                            void *arg)
 {
-    s->closing = true;
-    s->done = done;
-    s->done_arg = arg;
+    image_closing_start(&s->closing, done, arg);
     atomic_store(&s->stop, true);
-    http_server_close(s->http, grace_ms, on_http_closed, s);
+    image_closing_close_http(&s->closing, s->http, grace_ms);
 }

@@ -27,7 +27,7 @@ enum {
     SNAPSHOT_SERVER_REMEMBERED_MAX = 256 /* images of which that is known */
 };
 
-/* Labels with which the client says to which image a layer belongs, for pulling it. */
+/* Labels in which the client names the image of a layer, for pulling it. */
 #define SNAPSHOT_SERVER_IMAGE_LABEL "containerd.io/snapshot/cri.image-ref"
 
 struct snapshot_server_opts {
@@ -36,13 +36,13 @@ struct snapshot_server_opts {
     struct snapshotter *snapshotter; /* kept until done() */
     /*
      * Hosts of registries that images may be pulled from, copied; none: no pulls. Labels come from
-     * containerd, which may pass on what the manifest of an image says.
+     * containerd, which may pass on text from the manifest of an image.
      */
     const char *const *upstreams;
     size_t n_upstreams;
     struct oci_store *store;         /* of the snapshotter, a writer; with upstreams; kept */
-    struct oci_remote_opts registry; /* how they are reached; texts are kept; not its login: every
-                                      * pull is anonymous, since its layers are for everybody */
+    struct oci_remote_opts registry; /* how they are reached; texts are kept; its login is ignored:
+                                      * pulls are anonymous, since their layers are public */
 };
 
 struct snapshot_server;

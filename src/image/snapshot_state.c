@@ -319,6 +319,7 @@ static struct snapshot_record *put_record(struct snapshot_state *s, const struct
 
 static void drop_record(struct snapshot_state *s, struct snapshot_record *r)
 {
+    assert(s->n_bytes >= r->cost);
     s->n_bytes -= r->cost;
     (void)map_del(&s->names, name_of(r));
     record_free(r);
@@ -372,6 +373,8 @@ static void commit(struct snapshot_state *s, const struct snapshot_event *e)
 static void remove_one(struct snapshot_state *s, struct str name)
 {
     struct snapshot_record *r = find(s, name);
+    assert(!r->parent || r->parent->n_children > 0);
+    assert(!r->layer || r->layer->is.n_snapshots > 0);
     if (r->parent)
         r->parent->n_children--;
     if (r->layer)

@@ -23,7 +23,7 @@ enum {
 };
 #define SNAPSHOT_STATE_BYTES ((uint64_t)128 << 20) /* of all events that make the state */
 
-/* The chain ID of what is to be made, by which containerd finds it again. */
+/* The chain ID of the snapshot to make, by which containerd finds it. */
 #define SNAPSHOT_REF_LABEL "containerd.io/snapshot.ref"
 
 enum snapshot_kind { SNAPSHOT_VIEW = 1, SNAPSHOT_ACTIVE = 2, SNAPSHOT_COMMITTED = 3 };
@@ -88,18 +88,18 @@ DEFINE_SCOPED(snapshot_state, snapshot_state_free)
  */
 int snapshot_state_check(const struct snapshot_state *s, const struct snapshot_event *e,
                          struct err *err);
-/* After a check that said 0. */
+/* After a check that returned 0. */
 void snapshot_state_apply(struct snapshot_state *s, const struct snapshot_event *e);
 
 /* *ret: borrowed until the next event. -ENOENT. */
 int snapshot_state_get(const struct snapshot_state *s, struct str name, struct snapshot_info *ret,
                        struct err *err);
-/* A committed one over that parent whose label SNAPSHOT_REF_LABEL says `ref`. */
+/* A committed snapshot with that parent whose label SNAPSHOT_REF_LABEL is `ref`. */
 bool snapshot_state_find(const struct snapshot_state *s, struct str parent, struct str ref,
                          struct snapshot_info *ret);
 bool snapshot_state_layer(const struct snapshot_state *s, const struct oci_digest *diff_id,
                           struct snapshot_layer *ret);
-/* Layers for which fn() says true: that one. NULL: none. Borrowed until the next event. */
+/* The first layer for which fn() returns true. NULL: none. Borrowed until the next event. */
 const struct oci_digest *snapshot_state_find_layer(const struct snapshot_state *s,
                                                    bool (*fn)(void *arg,
                                                               const struct oci_digest *diff_id),
@@ -123,9 +123,9 @@ int snapshot_state_each(const struct snapshot_state *s,
                         int (*fn)(void *arg, const struct snapshot_event *e), void *arg);
 
 /*
- * As the events that make them, the snapshots whose names come after `after` (empty: all), the
- * lowest first, at most `max`. fn() returns 0 to go on; what else it returns is returned. *ret_n:
- * how many there were, whether or not fn() stopped before.
+ * Pass the snapshots whose names come after `after` (empty: all) as the events that make them, in
+ * ascending order, at most `max`. fn() returns 0 to continue; any other result is returned. *ret_n:
+ * the number of them, also if fn() stopped before.
  */
 int snapshot_state_after(const struct snapshot_state *s, struct str after, size_t max,
                          int (*fn)(void *arg, const struct snapshot_event *e), void *arg,
@@ -142,6 +142,6 @@ void snapshot_chain_id(const struct oci_digest *parent, const struct oci_digest 
 
 /* Append it. Only what snapshot_state_check() let through has to fit into SNAPSHOT_EVENT_MAX. */
 void snapshot_event_encode(const struct snapshot_event *e, struct buf *to);
-/* Texts point into `bytes`; labels lie in the arena. E_PARSE. */
+/* Texts point into `bytes`; labels are in the arena. E_PARSE. */
 int snapshot_event_decode(struct arena *a, struct str bytes, struct snapshot_event *ret,
                           struct err *err);

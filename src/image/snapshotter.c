@@ -281,7 +281,7 @@ int snapshotter_commit(struct snapshotter *s, struct str name, struct str key,
     return r;
 }
 
-/* With the mutex. gone: as of snapshotter_discard(), "" if there is nothing to remove. */
+/* With the mutex. gone: as in snapshotter_discard(), "" if there is nothing to remove. */
 static int forget(struct snapshotter *s, struct str key, char gone[17], struct err *err)
 {
     char name[SNAPSHOTTER_DIR_NAME];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The snapshots of a containerd snapshotter: their state (image/snapshot_state.h) and the
- * directories that containerd mounts. A layer that the node store has (oci/store.h) is written as a
+ * directories that containerd mounts. A layer of the node store (oci/store.h) is written as a
  * directory once, by its DiffID, and is the committed snapshot that containerd asks for; then
  * containerd does not fetch it.
  *
@@ -9,12 +9,12 @@
  *            journal          image/snapshot_journal.h
  *            dirs/<N>/fs      files of a snapshot or of a layer
  *                    /work    for overlayfs
- *            tmp/<hex>/       a layer in the making
+ *            tmp/<hex>/       a layer that is being written
  *            trash/<hex>/     being removed
  *
- * Nothing here mounts anything: containerd, and the runtime, mount what they are told. So a process
- * that ends at any point leaves no mount, and directories without a name in the journal, which the
- * next opening removes. What was answered was synced before.
+ * This module mounts nothing: containerd, and the runtime, mount what they get from it. So a
+ * process that is killed leaves no mount, only directories without a name in the journal, which the
+ * next opening removes. Changes are synced before the answer.
  *
  * Blocking calls. Any thread, several at once.
  */
@@ -69,7 +69,7 @@ enum snapshotter_answer {
     SNAPSHOTTER_WANTS_LAYER, /* the store has it: snapshotter_unpack(*ret_layer), then again */
     SNAPSHOTTER_WANTS_BYTES, /* a layer by its chain ID, which the store does not have */
     /* Of snapshot_call_run() alone: */
-    SNAPSHOTTER_WANTS_WALK, /* a tree of any size is to be read or removed: again, with may_walk */
+    SNAPSHOTTER_WANTS_WALK, /* a tree of any size must be read or removed: call it with may_walk */
     SNAPSHOTTER_MORE,       /* the answer is a part of it: again for the next one */
 };
 

@@ -32,8 +32,8 @@ enum { SNAPSHOTTER_DIR_NAME = 24 };   /* bytes, of the name of a numbered direct
 int snapshotter_open_dirs(struct snapshotter *s, const char *root, struct err *err);
 /* Whether dirs/, tmp/ or trash/ has anything in it: there was a journal then. */
 bool snapshotter_has_dirs(const struct snapshotter *s);
-/* What the state does not know goes to the trash, and what is there disappears; the root gets the
- * mode 0700. With the state read. */
+/* Move directories that the state does not know to the trash, and remove its content; the root gets
+ * the mode 0700. After the state was read. */
 int snapshotter_sort_dirs(struct snapshotter *s, struct err *err);
 void snapshotter_dir_name(uint64_t dir, char ret[SNAPSHOTTER_DIR_NAME]);
 /* With the mutex. */
@@ -53,8 +53,8 @@ int snapshotter_describe(struct snapshotter *s, const struct snapshot_info *info
 
 /* With the mutex. */
 bool snapshotter_is_pinned(const struct snapshotter *s, const struct oci_digest *diff_id);
-/* The layer that makes `ref` of the parent's chain ID (NULL: no parent), among those of the store
- * that are for everybody. Without the mutex. */
+/* The layer that makes `ref` from the parent's chain ID (NULL: no parent), among the public ones of
+ * the store. Without the mutex. */
 bool snapshotter_find_stored(struct snapshotter *s, const struct oci_digest *parent,
                              const struct oci_digest *ref, struct oci_digest *ret);
 /* If no snapshot uses the layer, and no request is about to, it is no layer any more. *ret as of

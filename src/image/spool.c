@@ -39,12 +39,12 @@ int image_spool_new(const char *directory, struct image_spool **ret, struct err 
     struct image_spool_lane *lane;
     s->directory = xstrdup(directory);
     (void)pthread_mutex_init(&s->lock, NULL);
-    int r = image_spool_take(s, &lane, err); /* to fail early */
+    int r = image_spool_acquire(s, &lane, err); /* to fail early */
     if (r < 0) {
         image_spool_free(s);
         return r;
     }
-    image_spool_give(lane);
+    image_spool_release(lane);
     *ret = s;
     return 0;
 }
@@ -78,7 +78,7 @@ static struct image_spool_lane *idle_lane(struct image_spool *s)
     return found;
 }
 
-int image_spool_take(struct image_spool *s, struct image_spool_lane **ret, struct err *err)
+int image_spool_acquire(struct image_spool *s, struct image_spool_lane **ret, struct err *err)
 {
     struct image_spool_lane *lane = idle_lane(s);
     if (!lane) {
@@ -95,7 +95,7 @@ int image_spool_take(struct image_spool *s, struct image_spool_lane **ret, struc
     return 0;
 }
 
-void image_spool_give(struct image_spool_lane *lane)
+void image_spool_release(struct image_spool_lane *lane)
 {
     (void)pthread_mutex_lock(&lane->spool->lock);
     lane->n = 0;

@@ -17,15 +17,15 @@
 struct image_spool;
 struct image_spool_lane;
 
-/* `directory`: where the files lie, with room for them. Errors: what opening gives. */
+/* `directory`: for the files, with enough space. Errors: of opening files. */
 int image_spool_new(const char *directory, struct image_spool **ret, struct err *err);
 void image_spool_free(struct image_spool *s); /* the lanes, too */
 DEFINE_SCOPED(image_spool, image_spool_free)
 
-/* For one thread until image_spool_give(); owned by the spool. Errors: what opening gives. Any
+/* For one thread until image_spool_release(); owned by the spool. Errors: what opening gives. Any
  * thread. */
-int image_spool_take(struct image_spool *s, struct image_spool_lane **ret, struct err *err);
-void image_spool_give(struct image_spool_lane *lane);
+int image_spool_acquire(struct image_spool *s, struct image_spool_lane **ret, struct err *err);
+void image_spool_release(struct image_spool_lane *lane);
 /* An oci_content_sink; `arg` is the lane. Errors: what writing gives. */
 int image_spool_content(void *arg, const struct oci_entry *e, struct str bytes, struct err *err);
 

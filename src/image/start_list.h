@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the start of an image opens, in the order in which it was opened: recorded once, it says
- * what has to be here before the image can start lazily (image/lazy_fetch.h). Text:
+ * The files that the start of an image opens, in order. The list is recorded once; it names the
+ * files that a lazy start needs first (image/lazy_fetch.h). Text:
  *
  *     dormouse start 1
  *     <SHA-256 of the content of a file, hexadecimal>

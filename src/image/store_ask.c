@@ -17,7 +17,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { READ_BYTES = 16 << 10, STOP_MS = 100 /* how often *stop is looked at */ };
+enum {
+    READ_BYTES = 16 << 10,
+    STOP_MS = 100,      /* between two checks of *stop */
+    LOCK_TURN_MS = 100, /* to wait for the lock, before the process that has it is asked again */
+    ENDS_MAX = 4,       /* processes that end with the job; after each the limit begins again */
+};
 
 struct store_ask_asking {
     int fd;
@@ -44,7 +49,7 @@ static void limit_sending(int fd, uint64_t until_ms)
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
-/* The socket, or STORE_ASKED_NO_ONE as -ENOENT, STORE_ASKED_LATE as -ETIMEDOUT. */
+/* The socket, or STORE_ASKED_NO_PROCESS as -ENOENT, STORE_ASKED_LATE as -ETIMEDOUT. */
 static int connect_to(const char *root, uint64_t until_ms, struct err *err)
 {
     struct ucred peer;
@@ -66,7 +71,7 @@ static int connect_to(const char *root, uint64_t until_ms, struct err *err)
     return take_fd(&fd);
 }
 
-/* 1: sent. 0: the process is gone, or reads nothing. */
+/* 1: sent. 0: the process has ended, or does not read. */
 static int send_job(struct store_ask_asking *q, const struct store_job *job, struct err *err)
 {
     struct arena a = { 0 };
@@ -183,7 +188,7 @@ static int take_answers(struct store_ask_asking *q, struct arena *a, struct json
         struct json *result;
         r = take_line(q, line, &passing, &result, err);
         arena_fini(&passing);
-        if (r == 1) /* once more, to be kept */
+        if (r == 1) /* parse it again, into the arena of the caller */
             r = take_line(q, line, a, ret, err);
         if (r != 0)
             return r < 0 ? r : STORE_ASKED_DONE;
@@ -191,14 +196,14 @@ static int take_answers(struct store_ask_asking *q, struct arena *a, struct json
     }
 }
 
-/* q: what it is to tell, and until when. */
+/* q: how to report events, and the time limit. */
 static int ask(const char *root, const struct store_job *job, uint64_t taken_ms,
                struct store_ask_asking *q, struct arena *a, struct json **ret, struct err *err)
 {
     uint64_t now = clock_mono_ms(), taken_by_ms = now + MIN(taken_ms, UINT64_MAX - now);
     scoped(fd_scoped) int fd = connect_to(root, taken_by_ms, err);
     if (fd < 0)
-        return fd == -ENOENT ? STORE_ASKED_NO_ONE : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
+        return fd == -ENOENT ? STORE_ASKED_NO_PROCESS : fd == -ETIMEDOUT ? STORE_ASKED_LATE : fd;
     q->fd = fd;
     q->taken_by_ms = taken_by_ms;
     q->in = BUF_INIT(STORE_CONTROL_LINE_MAX + READ_BYTES);
@@ -222,4 +227,21 @@ int store_ask_until(const char *root, const struct store_job *job, uint64_t take
 {
     struct store_ask_asking q = { .stop = stop };
     return ask(root, job, taken_ms, &q, a, ret, err);
+}
+
+int store_ask_repeat(const struct store_ask_attempts *t, struct err *err)
+{
+    uint64_t since = clock_mono_ms();
+    unsigned n_ends = 0;
+    for (uint64_t lock_ms = 0;;) {
+        int r = t->attempt(t->arg, lock_ms, err);
+        if (r < 0 || r == STORE_ASKED_DONE || r == STORE_ASKED_LATE)
+            return r;
+        if (r != STORE_ASKED_NO_PROCESS && n_ends++ < ENDS_MAX)
+            since = clock_mono_ms(); /* before that the process may have worked for long */
+        uint64_t passed = clock_mono_ms() - since, limit = t->limit_ms(t->arg);
+        if (passed >= limit)
+            return r;
+        lock_ms = MIN(limit - passed, (uint64_t)LOCK_TURN_MS);
+    }
 }

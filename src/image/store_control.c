@@ -12,6 +12,7 @@
 #include "codec/json.h"
 #include "image/store_job.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -62,8 +63,8 @@ static void wake(struct store_control *c)
 
 /* ---- one job ---- */
 
-/* {key: v}. What cannot be sent is lost: the client has gone, and its pull with it. Errors: then.
- */
+/* {key: v}. If it cannot be sent, the client has disconnected, and its pull is cancelled. Errors:
+ * then. */
 static int send_line(struct connection *k, const char *key, const struct json *v)
 {
     scoped(buf_fini_scoped) struct buf line = BUF_INIT(STORE_CONTROL_LINE_MAX);
@@ -146,7 +147,7 @@ static bool begin(struct connection *k)
     return may;
 }
 
-/* Of a check: a client goes on with it by itself. */
+/* Of a check: the client runs it itself then. */
 static void end_early(struct connection *k)
 {
     (void)pthread_mutex_lock(&k->c->mutex);
@@ -167,7 +168,7 @@ static int do_job(struct connection *k, struct str text, struct arena *a, struct
     if (r < 0)
         return r;
     r = send_line(k, "taken", json_new_bool(a, true));
-    if (r < 0) /* the client has gone, perhaps to have the job done elsewhere */
+    if (r < 0) /* the client has disconnected, perhaps to run the job elsewhere */
         return err_sys(err, r, "begin the job");
     if (job.kind == STORE_JOB_CHECK)
         end_early(k);
@@ -187,7 +188,7 @@ static void serve(struct connection *k)
         return;
     }
     r = r < 0 ? r : do_job(k, text, &a, &result, &err);
-    bool is_unfinished = r == -ECANCELED && is_ending(k->c); /* so the client goes on itself */
+    bool is_unfinished = r == -ECANCELED && is_ending(k->c); /* so the client runs it itself */
     if (r >= 0)
         (void)send_line(k, "result", result);
     else if (!is_unfinished)
@@ -261,6 +262,7 @@ static void reap(struct store_control *c)
         (void)close(k->fd);
         list_remove(&k->node);
         free(k);
+        assert(c->n > 0);
         c->n--;
     }
 }

@@ -7,9 +7,7 @@
 #include <errno.h>
 
 enum {
-    TURN_MS = 100,     /* for the lock, before a process that takes jobs is looked for again */
-    CONTROL_MS = 5000, /* for one that is about to take jobs, or to end */
-    ENDS_MAX = 4,      /* processes that end with the job; after each the wait begins again */
+    CONTROL_MS = 5000, /* for a process that is about to accept jobs, or to end */
 };
 
 static int no_store(const char *dir, struct err *err)
@@ -52,23 +50,33 @@ static uint64_t taken_ms(const struct store_do *d)
     return MAX(d->opts.lock_ms, (uint64_t)STORE_ASK_TAKEN_MS);
 }
 
-/* As store_ask(); STORE_ASKED_DONE also here. why: of the process that has the lock. */
-static int try_job(struct store_do *d, uint64_t lock_ms, struct arena *a, struct json **ret,
-                   struct err *why, struct err *err)
+struct store_do_attempt {
+    struct store_do *d;
+    struct arena *a;
+    struct json **ret;
+    struct err why; /* of the last opening of the store */
+    struct oci_store_holder holder;
+    bool had_control; /* a process that accepts jobs has had the lock */
+};
+
+/* As store_ask(); STORE_ASKED_DONE also if this process has run the job. */
+static int attempt(void *arg, uint64_t lock_ms, struct err *err)
 {
+    struct store_do_attempt *t = arg;
+    struct store_do *d = t->d;
     struct oci_store *s;
     struct oci_store_opts opts = d->opts;
     opts.lock_ms = lock_ms;
-    int r = layer_cache_open_store(&opts, d->policy, &s, why);
+    int r = layer_cache_open_store(&opts, d->policy, &s, &t->why);
     if (r >= 0)
-        return (r = do_here(d, s, a, ret, err)) < 0 ? r : STORE_ASKED_DONE;
+        return (r = do_here(d, s, t->a, t->ret, err)) < 0 ? r : STORE_ASKED_DONE;
     if (r == -ENOENT && opts.must_exist)
         return no_store(opts.root, err);
     if (r != -EBUSY)
-        return err_set(err, r, "%s", err_text(why));
+        return err_set(err, r, "%s", err_text(&t->why));
     if (d->alone)
-        return STORE_ASKED_NO_ONE;
-    r = store_ask(opts.root, &d->job, taken_ms(d), d->on_event, d->arg, a, ret, err);
+        return STORE_ASKED_NO_PROCESS;
+    r = store_ask(opts.root, &d->job, taken_ms(d), d->on_event, d->arg, t->a, t->ret, err);
     d->job.is_again |= r == STORE_ASKED_LOST;
     return r;
 }
@@ -80,35 +88,27 @@ static int late(const struct store_do *d, const struct err *why, struct err *err
                    d->opts.lock_ms < taken_ms(d) ? "; --wait 1m waits longer" : "");
 }
 
-/* How long to try: one that takes jobs may be about to open its store, or to close it. */
-static uint64_t patience_ms(const struct store_do *d, bool had_control)
+/* A process that accepts jobs may be about to open its store, or to close it. */
+static uint64_t limit_ms(void *arg)
 {
-    return had_control && !d->alone ? MAX(d->opts.lock_ms, (uint64_t)CONTROL_MS) : d->opts.lock_ms;
+    struct store_do_attempt *t = arg;
+    const struct store_do *d = t->d;
+    oci_store_holder(d->opts.root, &t->holder);
+    t->had_control |= t->holder.has_control;
+    return t->had_control && !d->alone ? MAX(d->opts.lock_ms, (uint64_t)CONTROL_MS)
+                                       : d->opts.lock_ms;
 }
 
 int store_do(struct store_do *d, struct arena *a, struct json **ret, struct err *err)
 {
-    uint64_t since = clock_mono_ms();
-    unsigned n_ends = 0;
-    bool had_control = false;
-    struct err why = { 0 };
-    struct oci_store_holder holder;
-    for (uint64_t lock_ms = 0;;) {
-        int r = try_job(d, lock_ms, a, ret, &why, err);
-        if (r < 0 || r == STORE_ASKED_DONE)
-            return r < 0 ? r : 0;
-        if (r == STORE_ASKED_LATE)
-            return late(d, &why, err);
-        if (r != STORE_ASKED_NO_ONE && n_ends++ < ENDS_MAX)
-            since = clock_mono_ms(); /* before that it may have worked for long */
-        oci_store_holder(d->opts.root, &holder);
-        had_control |= holder.has_control;
-        uint64_t passed = clock_mono_ms() - since, all = patience_ms(d, had_control);
-        if (passed >= all)
-            break;
-        lock_ms = MIN(all - passed, (uint64_t)TURN_MS);
-    }
-    return d->alone && holder.has_control
-               ? err_set(err, -EBUSY, "%s, and %s", err_text(&why), d->alone)
-               : busy(&why, d->opts.lock_ms, err);
+    struct store_do_attempt t = { .d = d, .a = a, .ret = ret };
+    const struct store_ask_attempts attempts = { attempt, limit_ms, &t };
+    int r = store_ask_repeat(&attempts, err);
+    if (r < 0 || r == STORE_ASKED_DONE)
+        return r < 0 ? r : 0;
+    if (r == STORE_ASKED_LATE)
+        return late(d, &t.why, err);
+    return d->alone && t.holder.has_control
+               ? err_set(err, -EBUSY, "%s, and %s", err_text(&t.why), d->alone)
+               : busy(&t.why, d->opts.lock_ms, err);
 }

@@ -197,7 +197,7 @@ static bool is_by_digest(struct str word, const struct oci_store_image *image)
            (str_has_prefix(hex, word) || str_has_prefix(all, word));
 }
 
-/* An image that was found by its digest is changed as long as its name stands for it. */
+/* An image that was found by its digest is changed only while its name refers to it. */
 struct named {
     struct oci_store_image image;
     bool is_by_digest;
@@ -252,7 +252,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
         if (r >= 0)
             images[n].is_by_digest = is_by_digest(job->images[i], &images[n].image);
         if (r >= 0 && is_again && images[n].is_by_digest)
-            unclear = &job->images[i]; /* perhaps another name than the one that is gone */
+            unclear = &job->images[i]; /* perhaps another name than the one that was removed */
         else if (r >= 0)
             n++;
         else if (r == -ENOENT && is_again)
@@ -343,7 +343,7 @@ static int collect(struct oci_store *s, bool is_dry, struct arena *a, struct jso
 
 /* ---- check ---- */
 
-static void tell_finding(void *arg, const char *kind, const char *what, const char *why)
+static void send_finding(void *arg, const char *kind, const char *what, const char *why)
 {
     const struct store_job_watch *watch = arg;
     struct arena a = { 0 };
@@ -358,18 +358,18 @@ static void tell_finding(void *arg, const char *kind, const char *what, const ch
 
 static void on_damage(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
-    tell_finding(arg, oci_store_damage_word(kind), what, why);
+    send_finding(arg, oci_store_damage_name(kind), what, why);
 }
 
 static void on_unread(void *arg, enum oci_store_damage_kind kind, const char *what, const char *why)
 {
-    scoped(free_scoped) char *which = xasprintf("%s %s", oci_store_damage_word(kind), what);
-    tell_finding(arg, "unread", which, why);
+    scoped(free_scoped) char *which = xasprintf("%s %s", oci_store_damage_name(kind), what);
+    send_finding(arg, "unread", which, why);
 }
 
 static void on_mount_damage(void *arg, const char *path, const char *why)
 {
-    tell_finding(arg, "mount", path, why);
+    send_finding(arg, "mount", path, why);
 }
 
 static struct json *checked_json(const struct oci_store_check_result *res, struct arena *a)
@@ -440,7 +440,7 @@ struct store_job_pulling {
     uint64_t told_ms;
 };
 
-static void tell(struct store_job_pulling *p, const struct json *v)
+static void send_json(struct store_job_pulling *p, const struct json *v)
 {
     if (!p->watch->on_event)
         return;
@@ -458,7 +458,7 @@ static struct json *layer_json(struct arena *a, struct json *to, const struct oc
     return v;
 }
 
-static void tell_progress(struct store_job_pulling *p, const struct oci_pull_layer *layers,
+static void send_progress(struct store_job_pulling *p, const struct oci_pull_layer *layers,
                           size_t n, const struct oci_pull_layer *ended)
 {
     static const char *const words[] = {
@@ -482,7 +482,7 @@ static void tell_progress(struct store_job_pulling *p, const struct oci_pull_lay
         json_set_str(&a, l, "state", str_of(words[ended->state]));
         json_set_int(&a, l, "bytes", (int64_t)ended->blob.size);
     }
-    tell(p, v);
+    send_json(p, v);
     arena_fini(&a);
 }
 
@@ -538,10 +538,10 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     if (!p->watch->on_event || (!has_ended && now - p->told_ms < STORE_JOB_EVENT_GAP_MS))
         return;
     p->told_ms = now;
-    tell_progress(p, layers, n, has_ended ? changed : NULL);
+    send_progress(p, layers, n, has_ended ? changed : NULL);
 }
 
-/* What a command pulls is for all who may use the store. */
+/* Images that a command pulls are for all users of the store. */
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     const struct store_job_pulling *p = arg;
@@ -550,50 +550,50 @@ static int on_image(void *arg, const struct oci_image *image, struct err *err)
     return 0;
 }
 
-static void tell_about(struct store_job_pulling *p, const struct oci_pull_layer *layer,
-                       const char *what, const char *why)
+static void send_layer_note(struct store_job_pulling *p, const struct oci_pull_layer *layer,
+                            const char *what, const char *why)
 {
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
     (void)layer_json(&a, v, layer);
     json_set_str(&a, v, "what", str_of(what));
     json_set_str(&a, v, "why", str_of(why));
-    tell(p, v);
+    send_json(p, v);
     arena_fini(&a);
 }
 
 static void on_fallback(void *arg, const struct oci_pull_layer *layer, const char *why)
 {
-    tell_about(arg, layer, "cannot be made from parts, the blob is fetched", why);
+    send_layer_note(arg, layer, "cannot be made from parts, the blob is fetched", why);
 }
 
 static void on_again(void *arg, const struct oci_pull_layer *layer, const char *why)
 {
-    tell_about(arg, layer, "is asked for once more", why);
+    send_layer_note(arg, layer, "is asked for once more", why);
 }
 
 static void on_other_form(void *arg, const struct oci_pull_layer *layer, const char *why)
 {
-    tell_about(arg, layer, "is not kept in the form asked for", why);
+    send_layer_note(arg, layer, "is not kept in the form asked for", why);
 }
 
-static void tell_text(struct store_job_pulling *p, const char *key, const char *text)
+static void send_text(struct store_job_pulling *p, const char *key, const char *text)
 {
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
     json_set_str(&a, v, key, str_of(text));
-    tell(p, v);
+    send_json(p, v);
     arena_fini(&a);
 }
 
 static void on_note(void *arg, const char *text)
 {
-    tell_text(arg, "note", text);
+    send_text(arg, "note", text);
 }
 
 static void on_original(void *arg, const char *why)
 {
-    tell_text(arg, "original", why);
+    send_text(arg, "original", why);
 }
 
 /* ---- the whole of a pull ---- */
@@ -785,7 +785,7 @@ static int mount(struct oci_store *s, const struct store_job *job,
     if (r < 0)
         return r;
     r = prepare(s, job, &image, a, &why);
-    if (watch->stop && atomic_load(watch->stop)) /* the command has gone, and with it the mount */
+    if (watch->stop && atomic_load(watch->stop)) /* the command has ended, and with it the mount */
         r = err_set(&why, -ECANCELED, "the mount was canceled");
     if (r < 0 && r != E_UNSUPPORTED) {
         (void)oci_store_lease_drop(s, job->lease, NULL);

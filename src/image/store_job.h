@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other processes do with a node store that they write: names, gc, a pull, what a mount needs,
- * images made ready for the containers of a worker. A job is done by the process that has the store
- * open: the one that wants it, or, where a server holds the store's lock, that server, which it
- * asks by its control socket (image/store_control.h). Both run the same function on the same text,
- * so that the outcome is the same.
+ * The jobs of other processes on a node store that change it: names, gc, a pull, the preparation of
+ * a mount or of an image for the containers of a worker. A job runs in the process that has the
+ * store open: the one that needs it, or, if a server holds the store's lock, that server, through
+ * its control socket (image/store_control.h). Both run the same function on the same text, so that
+ * the outcome is the same.
  *
  *     {"do":"tag","images":["app:v1"],"name":"app:stable"}
  *     {"do":"rm","images":["app:v1","0123456789ab"],"again":true}      "pin", "unpin"
@@ -23,13 +23,13 @@
  *      "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}              image/provide.h
  *     {"do":"release","lease":L}
  *
- * "mount" leases an image and writes what mounting it takes (image/stored.h); the mount itself is
- * the command's, and "unmount" is asked after its end. An image that was pulled for it has no name.
+ * "mount" leases an image and writes the files for mounting it (image/stored.h); the command itself
+ * mounts it, and sends "unmount" afterwards. An image that was pulled for a mount has no name.
  *
- * "keep" puts an image there that lies in a directory (image/handed.h).
- * "start" keeps what the start of an image opens (image/start_list.h), which is in a file.
+ * "keep" stores an image from a directory (image/handed.h).
+ * "start" stores the start list of an image (image/start_list.h), which is in a file.
  *
- * Members other than "do" may be left out where nothing is to be said.
+ * Members other than "do" may be omitted if they do not apply.
  */
 #pragma once
 
@@ -94,7 +94,7 @@ struct store_job {
      * is moved to another image meanwhile. */
     struct str *images;
     size_t n_images;
-    struct str name; /* of a tag, of a pull, of what is to be kept */
+    struct str name; /* of a tag, of a pull, of an image to keep */
     /* Of rm: an earlier attempt may have removed names. None of that name is fine; what is named by
      * a digest stays, since that may be another name by now: E_CONFLICT after all else is done. */
     bool is_again;
@@ -106,7 +106,7 @@ struct store_job {
     enum oci_symlink_parent symlink_parent;
     bool is_sharing;          /* of a mount: stored_share() first */
     struct oci_digest config; /* of a start */
-    struct str list, from;    /* paths, absolute: of a start, of what is to be kept */
+    struct str list, from;    /* paths, absolute: of a start list, of an image to keep */
     struct store_job_provide provide;
 };
 
@@ -136,12 +136,12 @@ struct store_job_watch {
 };
 
 /*
- * Do it; blocks. The store is a writer. Several at once on one store. *ret: what it came to, in the
- * arena: {} of names and unmount, the members that `image gc -o json` and `image pull -o json`
- * print; of a mount {"digest":D}, and "unsupported" with the reason where the image is leased, but
- * cannot be mounted from the store; of a check the members that `image check -o json` prints, but
- * for the findings, and "unreadError":{"code":N,"text":T} where something could not be read; of
- * what is provided {"manifest", "place": <manifest>/<tenant> below "images" of the store, "words",
+ * Run it; blocks. The store must be a writer. Several at once on one store. *ret: the result, in
+ * the arena: {} for names and unmount, the members that `image gc -o json` and `image pull -o json`
+ * print; for a mount {"digest":D}, and "unsupported" with the reason if the image is leased, but
+ * cannot be mounted from the store; for a check the members that `image check -o json` prints,
+ * except the findings, and "unreadError":{"code":N,"text":T} if a file could not be read; for
+ * "provide" {"manifest", "place": <manifest>/<tenant> below "images" of the store, "words",
  * "config", "pulled"}.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
  * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), provide_image(), provide_drop(),

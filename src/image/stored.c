@@ -117,7 +117,7 @@ static int open_device(const struct stored *s, size_t layer, struct devices *d, 
     }
     d->bytes[d->n++] = (uint64_t)st.st_size;
     d->of_layer[layer] = (uint16_t)d->n;
-    /* A tar whose last padding was cut off; the kernel would read beyond its end. */
+    /* A tar whose last padding is missing; the kernel would read beyond its end. */
     return st.st_size % EROFS_BLOCK_BYTES ? no_device(layer, "its tar ends within a block", err)
                                           : 0;
 }

@@ -28,7 +28,7 @@ static int unsupported(size_t layer, const char *why, struct err *err)
 
 /* ---- a layer as overlayfs takes it ---- */
 
-/* Its entries, then what stands for its whiteouts; strings are the layer's. */
+/* Its entries, then entries for its whiteouts; strings are the layer's. */
 struct lower {
     struct oci_layer entries, marks;
     struct map opaque;
@@ -191,7 +191,7 @@ static int write_lower(const struct stored *s, size_t i, const struct lower *l, 
 
 /* ---- directories on top ---- */
 
-/* Those whose attributes some layer above does not know. */
+/* Those whose attributes are unknown in some upper layer. */
 struct tops {
     struct map paths; /* of directories that a layer has without an entry */
     struct arena memory;
@@ -393,7 +393,7 @@ static void remove_old_uses(struct oci_store *store, const struct oci_digest *id
             (void)tree_remove(dir, names.all.p[i], NULL);
 }
 
-/* Before the layer is mounted: a use without a mount is found by who ends it. */
+/* Before the layer is mounted: the process that ends a use finds it without a mount. */
 static int note_use(struct oci_store *store, const struct oci_digest *id, const char *use,
                     struct err *err)
 {

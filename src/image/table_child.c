@@ -20,7 +20,7 @@ enum {
     WORK_BYTES = 256 << 20, /* that the processor time of the child is for */
     REUSE_BYTES = 16 << 20, /* of tables; then another child has time of its own */
     LEAVE_MS = 1000,        /* from the end of its output to its own */
-    STOP_MS = 100,          /* how often it is looked whether to go on waiting */
+    STOP_MS = 100,          /* between two checks whether to continue to wait */
 };
 
 /* ---- the child ---- */
@@ -78,7 +78,7 @@ static int answer(int status, struct str bytes)
     return r < 0 ? r : sys_write_all(STDOUT_FILENO, bytes.p, bytes.n);
 }
 
-/* 1; 0: that was all; negative: an error, which was said. */
+/* 1; 0: the end; negative: an error, which was reported. */
 static int read_one(struct err *err)
 {
     scoped(buf_fini_scoped) struct buf in = BUF_INIT(INPUT_MAX);
@@ -132,7 +132,7 @@ int table_child_head(struct str head, uint32_t *ret_code, size_t *ret_n, struct 
     return 0;
 }
 
-int table_child_said(uint32_t code, struct str text, struct err *err)
+int table_child_error(uint32_t code, struct str text, struct err *err)
 {
     int given = code <= INT32_MAX ? -(int)code : 0;
     text.n = MIN(text.n, (size_t)ERROR_TEXT_MAX);
@@ -279,7 +279,7 @@ static int take_answer(struct table_child *c, struct buf *to, struct err *err)
         return r;
     if (code) {
         r = take_all(c, text, n, err);
-        return r < 0 ? r : table_child_said(code, str_n(text, n), err);
+        return r < 0 ? r : table_child_error(code, str_n(text, n), err);
     }
     r = buf_reserve(to, n, &room);
     if (r < 0)

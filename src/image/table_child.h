@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading tables of what is in a layer (oci/table.h) in a process of its own, confined as the one
+ * Reading tables of contents of layers (oci/table.h) in a separate process, confined like the one
  * that reads layers (image/layer_child.h): it gets tables on its standard input and writes their
- * flat forms to a pipe. Here only these are read, as foreign bytes.
+ * flat forms to a pipe. This process only reads those, as untrusted input.
  *
  *     table   u64 bytes that follow; the head of the table (OCI_TABLE_HEAD_BYTES), its bytes
  *     answer  u32, the code of the reading with its sign changed; u64 bytes that follow: of code 0
  *             the flat form, else the text of the error, after which it ends
  *
- * Starting one takes longer than most tables do, so a pull keeps it for its next layers: one that a
- * table took over can lie about those, which their DiffIDs show. It outlives the thread that
- * started it; the end of its input ends it, and its processor time, if this process is killed.
+ * Starting one takes longer than most tables do, so a pull keeps it for its next layers: a table
+ * that takes over the process can falsify those, which their DiffIDs reveal. It outlives the thread
+ * that started it; it ends with its input, or with its processor time if this process is killed.
  */
 #pragma once
 
 #include "image/layer_child.h"
 #include "oci/table.h"
 
-/* The second word of the command line of such a child. */
+/* The second argument of such a child. */
 #define TABLE_CHILD_WORD "table"
 
 enum { TABLE_CHILD_HEAD_BYTES = 12 }; /* of an answer */
@@ -44,6 +44,6 @@ int table_child_main(void);
 
 /* TABLE_CHILD_HEAD_BYTES. Errors: E_PARSE, it is shorter; E_LIMIT, more follows than may. */
 int table_child_head(struct str head, uint32_t *ret_code, size_t *ret_n, struct err *err);
-/* The error that the child says: a code that reading tables can have, and text that can be shown.
+/* Validate the error of the child: a code that reading tables can have, and text that can be shown.
  */
-int table_child_said(uint32_t code, struct str text, struct err *err);
+int table_child_error(uint32_t code, struct str text, struct err *err);

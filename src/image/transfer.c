@@ -43,7 +43,7 @@ static void settle(struct image_transfer *t)
     for (size_t i = 0; i < t->n; i++)
         if (!t->parts[i].is_done)
             return;
-    t->state = IMAGE_TRANSFER_ARRIVED;
+    t->state = IMAGE_TRANSFER_RECEIVED;
 }
 
 static bool is_plan(const struct image_transfer_piece *pieces, size_t n, size_t n_sources,
@@ -94,7 +94,8 @@ static uint32_t source_of(const struct image_transfer_part *p)
     return p->plan.choices[p->choice];
 }
 
-/* The next choice that is not out; all were tried: once more where one was busy, else failure. */
+/* The next choice that is not excluded; after all were tried: again if one was busy, else failure.
+ */
 static void next_choice(struct image_transfer *t, struct image_transfer_part *p, uint64_t now_ms)
 {
     p->tries = 0;
@@ -353,11 +354,11 @@ void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, u
 
 /* ---- the digest ---- */
 
-void image_transfer_arrive(struct image_transfer *t)
+void image_transfer_mark_received(struct image_transfer *t)
 {
     for (size_t i = 0; i < t->n; i++)
         t->parts[i].is_running = false;
-    t->state = IMAGE_TRANSFER_ARRIVED;
+    t->state = IMAGE_TRANSFER_RECEIVED;
 }
 
 static uint32_t only_sender(const struct image_transfer *t)
@@ -375,8 +376,8 @@ static uint32_t only_sender(const struct image_transfer *t)
     return found;
 }
 
-/* A registry that sent wrong bytes once: a cache before it may have, and others behind its name
- * have not. false: there is none. */
+/* A registry that sent wrong bytes once: an intermediate cache may have caused it, and other
+ * servers of its name may have the right bytes. false: there is none. */
 static bool registry_again(struct image_transfer *t, uint64_t now_ms)
 {
     struct image_transfer_piece whole = { .to = t->size, .n_choices = 1 };
@@ -405,7 +406,7 @@ static void next_single(struct image_transfer *t, uint64_t now_ms)
     }
     struct image_transfer_piece whole = { .to = t->size };
     whole.choices[whole.n_choices++] = t->all[t->next_all++];
-    /* If that one is gone: those after it, and the last resort of all in any case. */
+    /* If that one is excluded: those after it, and the last resort of all in any case. */
     for (size_t i = t->next_all; i < t->n_all && whole.n_choices < IMAGE_TRANSFER_CHOICES_MAX; i++)
         if (!t->is_out[t->all[i]])
             whole.choices[whole.n_choices++] = t->all[i];
@@ -416,17 +417,17 @@ static void next_single(struct image_transfer *t, uint64_t now_ms)
 }
 
 void image_transfer_verdict(struct image_transfer *t, bool is_right, uint64_t now_ms,
-                            uint32_t *ret_liar)
+                            uint32_t *ret_bad_source)
 {
-    assert(t->state == IMAGE_TRANSFER_ARRIVED);
-    *ret_liar = UINT32_MAX;
+    assert(t->state == IMAGE_TRANSFER_RECEIVED);
+    *ret_bad_source = UINT32_MAX;
     t->state = IMAGE_TRANSFER_OVER;
     if (is_right)
         return;
-    *ret_liar = only_sender(t);
-    if (*ret_liar != UINT32_MAX) {
-        t->is_out[*ret_liar] = true;
-        t->n_wrong[*ret_liar]++;
+    *ret_bad_source = only_sender(t);
+    if (*ret_bad_source != UINT32_MAX) {
+        t->is_out[*ret_bad_source] = true;
+        t->n_wrong[*ret_bad_source]++;
     }
     memset(t->sent, 0, sizeof t->sent);
     t->has_old = false;

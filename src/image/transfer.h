@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a blob comes from several sources: which source sends which part, when a source is given up,
- * and who is to blame when the digest is wrong. Pure: the caller moves the bytes and says what
- * happened; time is passed in.
+ * Decides how a blob is fetched from several sources: which source sends which part, when a source
+ * is given up, and which source is excluded when the digest is wrong. Pure: the caller moves the
+ * bytes and reports events; time is passed in.
  *
  *     piece:  WAITING --START--> RUNNING --all bytes--> DONE
  *                ^                  |
- *                '-- broken, busy, gone, silent, slow: the same source again, or the next;
- *                    what arrived is kept
+ *                '-- broken, busy, removed, silent, slow: the same source again, or the next;
+ *                    the received part is kept
  *
- *     blob:   RUNNING --every piece--> ARRIVED --right digest--> (over)
+ *     blob:   RUNNING --every piece--> RECEIVED --right digest--> (over)
  *                ^                        |
- *                '------wrong digest------'   from one source: that source is out, a registry
- *                                             after the second time, when no other is left;
- *                                             from several: again, the whole from one at a time
+ *                '------wrong digest------'   from one source: it is excluded, a registry only
+ *                                             after the second time, if no other is left;
+ *                                             from several: fetched again from one at a time
  *
  * Sources are positions in the caller's table, pieces positions in the plan.
  */
@@ -35,7 +35,7 @@ enum {
     IMAGE_TRANSFER_BACKOFF_MS = 200,   /* doubled each time, with jitter of a half */
     IMAGE_TRANSFER_BACKOFF_MAX_MS = 5000,
     IMAGE_TRANSFER_FIRST_MS = 3000,     /* a peer's first byte */
-    IMAGE_TRANSFER_RESUME_MS = 1000,    /* likewise, where it was to go on pushing */
+    IMAGE_TRANSFER_RESUME_MS = 1000,    /* likewise, if it should continue to push */
     IMAGE_TRANSFER_SILENT_MS = 500,     /* and twice the time of its first byte: any other byte */
     IMAGE_TRANSFER_REGISTRY_MS = 30000, /* either, of the registry */
     IMAGE_TRANSFER_SLOW_MS = 3000,      /* the rate is judged over so long */
@@ -60,7 +60,7 @@ struct image_transfer_piece {
 };
 
 enum image_transfer_end {
-    IMAGE_TRANSFER_COMPLETE, /* all that was asked for came */
+    IMAGE_TRANSFER_COMPLETE, /* all requested bytes were received */
     IMAGE_TRANSFER_BROKEN,   /* the connection, or there was none */
     IMAGE_TRANSFER_GONE,     /* the source does not have it, or refuses it */
     IMAGE_TRANSFER_BUSY,     /* all its upload slots are taken */
@@ -76,15 +76,15 @@ struct image_transfer_order {
 
 enum image_transfer_state {
     IMAGE_TRANSFER_RUNNING,
-    IMAGE_TRANSFER_ARRIVED, /* every byte is there: image_transfer_verdict() is next */
-    IMAGE_TRANSFER_FAILED,  /* no source is left */
+    IMAGE_TRANSFER_RECEIVED, /* every byte is there: image_transfer_verdict() is next */
+    IMAGE_TRANSFER_FAILED,   /* no source is left */
     IMAGE_TRANSFER_OVER,
 };
 
 struct image_transfer_part {
     struct image_transfer_piece plan;
     bool is_running, is_done, was_busy;
-    bool has_pushed;               /* bytes of the first choice that were not asked for came */
+    bool has_pushed;               /* the first choice has pushed bytes without request */
     uint32_t choice;               /* of the plan */
     uint32_t source;               /* that runs */
     unsigned tries, n_busy;        /* of this choice */
@@ -92,7 +92,7 @@ struct image_transfer_part {
     uint64_t at_start;             /* of this attempt */
     uint64_t wait_until_ms;        /* unless it runs */
     uint64_t since_ms;             /* of this attempt */
-    uint64_t first_byte_ms;        /* after that; 0: none came */
+    uint64_t first_byte_ms;        /* after that; 0: none was received */
     uint64_t last_byte_ms;         /* the time of it */
     uint64_t window_ms, window_at; /* the rate is measured from there */
 };
@@ -107,12 +107,12 @@ struct image_transfer {
     bool is_registry[IMAGE_TRANSFER_SOURCES_MAX];
     bool is_out[IMAGE_TRANSFER_SOURCES_MAX];            /* sent wrong bytes, */
     unsigned n_wrong[IMAGE_TRANSFER_SOURCES_MAX];       /* so often */
-    uint64_t not_before_ms[IMAGE_TRANSFER_SOURCES_MAX]; /* it does not want to be asked earlier */
+    uint64_t not_before_ms[IMAGE_TRANSFER_SOURCES_MAX]; /* the source may not be asked earlier */
     size_t n_sources;
     uint32_t all[IMAGE_TRANSFER_SOURCES_MAX]; /* for rounds of one source at a time */
     size_t n_all, next_all;
-    bool is_single,
-        has_old; /* has_old: the bytes at the front came earlier, from no one knows where */
+    bool is_single, has_old; /* has_old: the bytes at the front are of an earlier attempt, from an
+                                unknown source */
     struct rng rng;
 };
 
@@ -123,28 +123,29 @@ struct image_transfer {
 bool image_transfer_init(struct image_transfer *t, const struct image_transfer_piece *pieces,
                          size_t n, const bool *is_registry, size_t n_sources, uint64_t size,
                          uint64_t offset, uint64_t seed, uint64_t now_ms);
-/* The next thing to do now; false: nothing. To be asked until then, after every event and when
- * image_transfer_due() says. */
+/* The next action; false: there is none. The caller calls it until then, after every event and at
+ * the time of image_transfer_due(). */
 bool image_transfer_next(struct image_transfer *t, uint64_t now_ms,
                          struct image_transfer_order *ret);
 /* A piece that was to start is asked for only now: silence counts from here. */
 void image_transfer_asked(struct image_transfer *t, uint32_t piece, uint64_t now_ms);
 /* When to ask again although nothing happened; UINT64_MAX: never. */
 uint64_t image_transfer_due(const struct image_transfer *t, uint64_t now_ms);
-/* n bytes came for a piece that runs. */
+/* n bytes were received for a piece that runs. */
 void image_transfer_data(struct image_transfer *t, uint32_t piece, uint64_t n, uint64_t now_ms);
 /* A piece that runs has ended. Not for those that were cancelled. */
 void image_transfer_ended(struct image_transfer *t, uint32_t piece, enum image_transfer_end how,
                           uint64_t now_ms);
-/* Likewise, and the source wants to be asked again after so long, for whatever piece; 0: it does
- * not say, so longer each time. */
+/* Likewise, and the source may only be asked again after this time, for any piece; 0: it does not
+ * say, so the wait increases each time. */
 void image_transfer_put_off(struct image_transfer *t, uint32_t piece, uint64_t after_ms,
                             uint64_t now_ms);
-/* The bytes so far are known to be wrong: as if all had arrived. Nothing may run any more. */
-void image_transfer_arrive(struct image_transfer *t);
+/* The bytes so far are known to be wrong: treat all as received. No piece may run any more. */
+void image_transfer_mark_received(struct image_transfer *t);
 /*
- * Whether the digest of what arrived is right. false: it is fetched again from byte 0, or the
- * transfer has failed. *ret_liar: the source that alone sent it; UINT32_MAX: there were several.
+ * Whether the digest of the received bytes is right. false: the blob is fetched again from byte 0,
+ * or the transfer has failed. *ret_bad_source: the only source that sent it; UINT32_MAX: there were
+ * several.
  */
 void image_transfer_verdict(struct image_transfer *t, bool is_right, uint64_t now_ms,
-                            uint32_t *ret_liar);
+                            uint32_t *ret_bad_source);

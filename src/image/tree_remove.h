@@ -30,7 +30,7 @@ int tree_remove_children(int dir_fd, struct err *err);
 int tree_remove(int parent_fd, const char *name, struct err *err);
 /*
  * Remove the directories in `parent_fd` whose names begin with `mark` and whose process has ended:
- * nobody has them locked (flock) any more. Only our own ones with the mode 0700, not what another
- * user planted.
+ * they are no longer locked (flock). Only directories of this user with the mode 0700, since
+ * another user could have planted others.
  */
 void tree_remove_stale(int parent_fd, struct str mark);

@@ -60,8 +60,8 @@ static int check_is_free(const struct unpack_stage *s, const char *path, struct 
     return err_set(err, -EEXIST, "'%s' exists and is no empty directory", path);
 }
 
-/* Its contents by its descriptor: where others can write to the parent, the name may stand for
- * another directory by now. */
+/* Empty it by its descriptor: if other users can write to the parent, the name may refer to another
+ * directory by now. */
 static void remove_temporary(struct unpack_stage *s)
 {
     if (s->fd < 0 || tree_remove_children(s->fd, NULL) >= 0)
@@ -193,9 +193,9 @@ static int not_root(const struct unpack_opts *opts, int r, struct err *err)
 /* ---- one layer over the other ---- */
 
 /*
- * Two threads take the layers by turns. Files are written in the order of the layers, by the thread
- * whose turn it is; meanwhile the child of the next layer has started and inflates, as far as its
- * pipe holds.
+ * Two threads unpack alternate layers. Files are written in the order of the layers, by the thread
+ * whose turn it is; in the meantime the child of the next layer has started and inflates until its
+ * pipe is full.
  */
 struct turns {
     const struct unpack_from *from;
@@ -365,7 +365,7 @@ struct layers_work {
     struct layer_result *results;
 };
 
-/* What a layer removes lies apart from what the others do. */
+/* What a layer removes is independent of the other layers. */
 static int unpack_one(const struct layers_work *w, size_t i, struct layer_dir_counts *ret,
                       struct err *err)
 {

@@ -25,7 +25,7 @@ struct unpack_from {
 };
 
 struct unpack_opts {
-    struct layer_dir_opts dir; /* form: LAYER_DIR_OVERLAY_USER says that this is a user namespace */
+    struct layer_dir_opts dir; /* form: LAYER_DIR_OVERLAY_USER in a user namespace */
     uint64_t max_bytes;        /* of each layer's tar; 0: by UNPACK_RATIO_MAX */
     bool is_not_durable;       /* do not wait until it is on the disk */
     const char *program;       /* as in struct layer_read_opts */

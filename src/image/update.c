@@ -167,7 +167,7 @@ static void note_parents(struct map *needed, struct str path)
             return;
 }
 
-/* A whiteout for each name that is gone, except below others that are. */
+/* A whiteout for each name that was removed, except below other removed ones. */
 static void add_whiteouts(struct image_update *u, struct map *needed, struct image_items *to)
 {
     const struct oci_tree *old = &u->pair.group.members[OLD].tree;
@@ -317,7 +317,7 @@ static int prove(struct updater *w, struct oci_layout_manifest *manifest, struct
     return r;
 }
 
-/* The layers of the old version as they were read, and the delta as it lies there. */
+/* The layers of the old version as they were read, and the delta as staged. */
 static int merge_again(struct updater *w, struct oci_source *source, struct oci_layer **ret_delta,
                        struct oci_tree *to, struct err *err)
 {

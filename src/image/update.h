@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A new version of an image that was refactored: it keeps the layers of the old version and gets
- * one more, a delta, with what is new and with whiteouts for what is gone. Whoever has the old
- * version fetches the delta alone, and the layers stay those that other images share. What a delta
- * replaces or hides stays in the layers below: hidden, not gone. After a few deltas, or a large
+ * A new version of a refactored image: it keeps the layers of the old version and gets one more, a
+ * delta, with the changed files and with whiteouts for the removed ones. A node that has the old
+ * version only fetches the delta, and other images share the other layers. Files that a delta
+ * replaces or removes stay in the lower layers: hidden, not deleted. After a few deltas, or a large
  * one, the group should be planned again.
  *
  * Blocking; for commands and worker threads.

@@ -38,6 +38,6 @@ int image_volatility_save(const struct image_volatility *v, const char *path, st
 void image_volatility_note(struct image_volatility *v, const struct image_atoms *a);
 /* How often the path has changed. `path`: without leading "/". */
 uint32_t image_volatility_of(const struct image_volatility *v, struct str path);
-/* Give the atoms whose paths have changed a part of their own, IMAGE_PART_VOLATILE. Linked content
+/* Give the atoms whose paths have changed their own part, IMAGE_PART_VOLATILE. Linked content
  * has no path of its own and stays. */
 void image_volatility_split(const struct image_volatility *v, struct image_atoms *a);

@@ -41,13 +41,13 @@ struct image_watch_look {
     struct image_watch *w;
     struct arena memory;
     VEC(struct image_watch_wanted) wanted;
-    struct map unknown; /* "HOST/REPOSITORY" whose tags could not be asked for */
+    struct map unknown; /* "HOST/REPOSITORY" whose tags could not be read */
     struct map away;    /* hosts that cannot be reached */
     unsigned n_silent;  /* requests in a row without an answer */
     VEC(struct image_watched) next;
     struct map names, used; /* of `next`: its names, and its layers */
     int n_news;
-    bool is_silent; /* news could not be told: no more of them in this look */
+    bool is_silent; /* news could not be reported: no more of them in this look */
 };
 
 static void watched_fini(struct image_watched *i)
@@ -262,8 +262,8 @@ static bool must_stop(const struct image_watch_look *l)
     return l->w->opts.must_stop && l->w->opts.must_stop(l->w->opts.arg);
 }
 
-/* No answer, in contrast to one that says no: others of the host need not be tried now. Silence may
- * be that of one repository alone, whose list of tags takes too long. */
+/* No answer, in contrast to a refusal: other images of the host need not be tried now. A time-out
+ * may concern a single repository, whose list of tags takes too long. */
 static void note_answer(struct image_watch_look *l, const char *host, int r)
 {
     bool is_silent = r == -ECONNRESET || r == -ETIMEDOUT || r == -EPIPE;
@@ -309,9 +309,9 @@ static bool is_known(const struct image_watch *w, const char *family)
     return false;
 }
 
-/* All tags of a repository. A registry that does not tell leaves its images as they were. is_named:
- * a person asked for it, so that it is trouble when it does not exist; one whose images are gone
- * now is news. */
+/* All tags of a repository. A registry that does not list them leaves its images as they were.
+ * is_named: the user named it, so that it is trouble if it does not exist; a repository whose
+ * images were deleted is news. */
 static int want_repository(struct image_watch_look *l, const struct oci_reference *ref,
                            bool is_named, struct err *err)
 {
@@ -352,7 +352,7 @@ static bool names_tag(struct str word)
     return word.n && word.p[word.n - 1] == ':';
 }
 
-static int parse_word(const char *text, struct oci_reference *ret, bool *ret_names_tag,
+static int parse_name(const char *text, struct oci_reference *ret, bool *ret_names_tag,
                       struct err *err)
 {
     struct str word = str_of(text);
@@ -377,22 +377,22 @@ static int parse_host(const char *host, struct oci_reference *ret, struct err *e
     return err_set(err, E_INVALID, "'%s' is no HOST or HOST:PORT of a registry", host);
 }
 
-int image_watch_check_words(const char *const *words, size_t n, const char *registry_host,
+int image_watch_check_names(const char *const *names, size_t n, const char *registry_host,
                             struct err *err)
 {
     struct oci_reference ref;
     bool is_tag;
     int r = registry_host ? parse_host(registry_host, &ref, err) : 0;
     for (size_t i = 0; r >= 0 && i < n; i++)
-        r = parse_word(words[i], &ref, &is_tag, err);
+        r = parse_name(names[i], &ref, &is_tag, err);
     return r;
 }
 
-static int want_word(struct image_watch_look *l, const char *text, struct err *err)
+static int want_name(struct image_watch_look *l, const char *text, struct err *err)
 {
     struct oci_reference ref;
     bool is_tag;
-    int r = parse_word(text, &ref, &is_tag, err);
+    int r = parse_name(text, &ref, &is_tag, err);
     if (r < 0)
         return r;
     return is_tag ? want(l, &ref, ref.tag, err) : want_repository(l, &ref, true, err);
@@ -426,8 +426,8 @@ static int want_all(struct image_watch_look *l, struct err *err)
     const struct image_watch_opts *o = &l->w->opts;
     int r = 0;
     size_t n = 0;
-    for (size_t i = 0; r >= 0 && i < o->n_words; i++)
-        r = want_word(l, o->words[i], err);
+    for (size_t i = 0; r >= 0 && i < o->n_names; i++)
+        r = want_name(l, o->names[i], err);
     if (r >= 0 && o->registry_host)
         r = want_registry(l, o->registry_host, err);
     if (l->wanted.n)
@@ -453,7 +453,7 @@ static bool is_no_image(int r)
     return r == E_PARSE || r == E_UNSUPPORTED || r == E_LIMIT || r == E_INVALID || r == -ENOENT;
 }
 
-/* Charts, signatures and modules lie in registries as well; their layers are no tar archives. */
+/* Registries also have charts, signatures and modules; their layers are no tar archives. */
 static bool is_layer(const struct oci_descriptor *d)
 {
     return str_find(d->media_type, STR(".tar")) >= 0 || d->media_type.n == 0;
@@ -483,7 +483,7 @@ static int read_layers(struct image_watch *w, struct image_watched *i, struct er
     int r = oci_source_open_with(str_of(reference), w->opts.registry, &source, err);
     r = r < 0 ? r : oci_source_image(source, w->opts.platform, &image, err);
     r = r < 0 ? r : check_layers(&image.manifest, err);
-    if (r < 0 && source && is_no_image(r)) /* or the registry lags behind, or talks nonsense */
+    if (r < 0 && source && is_no_image(r)) /* or the registry is inconsistent */
         return oci_source_root(source, &root, &text, NULL) >= 0 ? E_UNSUPPORTED : -EAGAIN;
     if (r < 0)
         return r;
@@ -546,7 +546,7 @@ static void ask(struct image_watch_look *l, const struct image_watch_wanted *one
 
 /* ---- news ---- */
 
-/* What is taken back later counts still: that a layer is dead is said rather too late. */
+/* Changes that are undone later still count: that a layer is dead is reported rather too late. */
 static void note_next(struct image_watch_look *l)
 {
     for (size_t i = 0; i < l->next.n; i++) {
@@ -562,8 +562,8 @@ static bool is_used(const struct image_watch_look *l, const struct oci_digest *l
     return map_has(&l->used, str_n(layer->bytes, SHA256_BYTES));
 }
 
-static int tell(struct image_watch_look *l, enum image_news_kind kind,
-                const struct image_watched *old, const struct image_watched *new, struct err *err)
+static int report(struct image_watch_look *l, enum image_news_kind kind,
+                  const struct image_watched *old, const struct image_watched *new, struct err *err)
 {
     size_t n = 0;
     const char *name = new ? new->name : old->name;
@@ -581,9 +581,8 @@ static int tell(struct image_watch_look *l, enum image_news_kind kind,
 }
 
 /*
- * What could not be told stays as it was, and is found again by the next look. Whom the news are
- * for is then not asked again in this one: each question may take long, and a file may have got
- * them.
+ * News that could not be reported stay, and are found again by the next look. The receiver is then
+ * not tried again in this look: each attempt may take long, and a file may have received the news.
  */
 static void take_back(struct image_watch_look *l, const struct image_watched *old,
                       struct image_watched *new, const struct err *err)
@@ -599,7 +598,7 @@ static void take_back(struct image_watch_look *l, const struct image_watched *ol
         keep(l, old);
 }
 
-static void tell_all(struct image_watch_look *l)
+static void report_all(struct image_watch_look *l)
 {
     struct image_watch *w = l->w;
     note_next(l);
@@ -610,7 +609,7 @@ static void tell_all(struct image_watch_look *l)
         if (!new->has_moved)
             continue;
         if ((l->is_silent && old) ||
-            tell(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
+            report(l, old ? IMAGE_NEWS_MOVED : IMAGE_NEWS_APPEARED, old, new, &why) < 0) {
             take_back(l, old, new, &why);
             i--;
         }
@@ -622,7 +621,7 @@ static void tell_all(struct image_watch_look *l)
             continue;
         if (map_has(&l->unknown, str_of(old->family)))
             keep(l, old);
-        else if (l->is_silent || tell(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
+        else if (l->is_silent || report(l, IMAGE_NEWS_GONE, old, NULL, &why) < 0)
             take_back(l, old, NULL, &why);
     }
 }
@@ -663,7 +662,7 @@ int image_watch_look(struct image_watch *w, struct err *err)
         else
             ask(&l, &l.wanted.p[i]);
     if (r >= 0) {
-        tell_all(&l);
+        report_all(&l);
         swap_images(&l);
         r = l.n_news ? save(w, err) : 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images in registries that are looked at again and again: which there are, which have moved, and
- * which layers no image uses any more. The state is a file, so that a program that is killed tells
- * the next time what it had no time to tell; news may therefore come twice.
+ * Polls images in registries: which exist, which have moved, and which layers no image uses any
+ * more. The state is a file, so that a program that is killed reports the remaining news at its
+ * next start; news may therefore be reported twice.
  *
  * A registry is asked for tags, and for each tag by HEAD with its digest; manifests and
  * configurations are read only of images that moved. Blocking; one thread.
@@ -42,12 +42,12 @@ struct image_news {
     const struct oci_digest *dead;      /* layers that no watched image has any more */
     size_t n_dead;
 };
-/* Borrowed for the call. A negative code: it was not told, and comes again at the next look. */
+/* Borrowed for the call. A negative code: it was not reported, and is repeated by the next look. */
 typedef int (*image_news_fn)(void *arg, const struct image_news *news, struct err *err);
 
 struct image_watch_opts {
-    const char *const *words; /* "HOST/REPOSITORY" (all tags) or "HOST/REPOSITORY:TAG"; kept */
-    size_t n_words;
+    const char *const *names; /* "HOST/REPOSITORY" (all tags) or "HOST/REPOSITORY:TAG"; kept */
+    size_t n_names;
     const char *registry_host;              /* all of its repositories as well; NULL: none; kept */
     const struct oci_remote_opts *registry; /* kept */
     const struct oci_platform *platform;    /* kept */
@@ -56,7 +56,7 @@ struct image_watch_opts {
     void *news_arg; /* kept */
     /* Something that the next look may find mended: a registry that does not answer. */
     void (*trouble)(void *arg, const char *name, const struct err *err);
-    /* What a tag names now is no image; told once. NULL: not. */
+    /* The tag now names something that is not an image; reported once. NULL: not reported. */
     void (*ignored)(void *arg, const char *name, const struct err *err);
     bool (*must_stop)(void *arg); /* asked between two requests; NULL: never */
     void *arg;                    /* of all three */
@@ -64,9 +64,9 @@ struct image_watch_opts {
 
 struct image_watch;
 
-/* Can these be `words` and `registry_host` (NULL: none)? Errors: those of oci_reference_parse();
+/* Can these be `names` and `registry_host` (NULL: none)? Errors: those of oci_reference_parse();
  * E_INVALID. */
-int image_watch_check_words(const char *const *words, size_t n, const char *registry_host,
+int image_watch_check_names(const char *const *names, size_t n, const char *registry_host,
                             struct err *err);
 /* Errors: those of reading the state; a damaged one is E_CORRUPT. */
 int image_watch_open(const struct image_watch_opts *opts, struct image_watch **ret,
@@ -75,11 +75,11 @@ void image_watch_close(struct image_watch *w);
 DEFINE_SCOPED(image_watch, image_watch_close)
 
 /*
- * Ask the registries and tell the news, then keep the state. Returns how many images moved,
- * appeared or are gone. An image that could not be asked for stays as it was, and so do all of a
- * host that cannot be reached, which is asked once, or that gives no answer three times in a row.
+ * Ask the registries and report the news, then store the state. Returns how many images moved,
+ * appeared or were removed. An image whose registry fails stays as it was, and so do all images of
+ * a host that cannot be reached, which is tried once, or that does not answer three times in a row.
  * Repositories with tags beyond IMAGE_WATCH_MAX are trouble. Errors: E_LIMIT (more images are
- * named), -ECANCELED (must_stop; nothing has changed), what writing the state gives.
+ * named), -ECANCELED (must_stop; nothing has changed), of writing the state.
  */
 int image_watch_look(struct image_watch *w, struct err *err);
 /* Sorted by name; borrowed until the next look. */

@@ -13,7 +13,7 @@ static void skip(struct scanner *s, bool commas)
         s->rest = str_slice(s->rest, 1, s->rest.n);
 }
 
-static struct str take_word(struct scanner *s)
+static struct str scan_token(struct scanner *s)
 {
     size_t n = 0;
     while (n < s->rest.n && headers_is_token(str_slice(s->rest, n, n + 1)))
@@ -53,7 +53,7 @@ static bool take_value(struct scanner *s, struct str *ret)
         s->rest = str_slice(s->rest, 1, s->rest.n);
         return take_quoted(s, ret);
     }
-    struct str word = take_word(s);
+    struct str word = scan_token(s);
     *ret = str_copy_arena(s->arena, word);
     return word.n > 0 && word.n <= OCI_CHALLENGE_PARAM_MAX;
 }
@@ -91,7 +91,7 @@ static void parse_field(struct scanner *s, struct oci_challenge *best)
     for (;;) {
         struct str value;
         skip(s, true);
-        struct str word = take_word(s);
+        struct str word = scan_token(s);
         if (word.n == 0)
             break;
         skip(s, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a registry that answers 401 wants: the WWW-Authenticate fields (RFC 9110 section 11.6.1),
+ * The authentication that a registry demands with a 401: the WWW-Authenticate fields (RFC 9110
+ * section 11.6.1),
  * with the parameters that registries use for Bearer (RFC 6750 section 3). Pure.
  */
 #pragma once
@@ -9,7 +10,7 @@
 #include "codec/headers.h"
 
 enum oci_challenge_scheme {
-    OCI_CHALLENGE_NONE, /* or none that we know */
+    OCI_CHALLENGE_NONE, /* or only unknown ones */
     OCI_CHALLENGE_BASIC,
     OCI_CHALLENGE_BEARER,
 };
@@ -25,6 +26,6 @@ struct oci_challenge {
 
 /*
  * The best of all challenges: Bearer with a realm, else Basic. A field that does not follow the
- * grammar counts up to where it does not.
+ * grammar is read up to the first error.
  */
 void oci_challenge_parse(struct arena *a, const struct headers *headers, struct oci_challenge *ret);

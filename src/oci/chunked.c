@@ -257,7 +257,7 @@ static int add_row(struct chunked_reading *r, const struct json *v, struct err *
     if (json_getc(v, "innerOffset"))
         return err_set(err, E_UNSUPPORTED, "table of contents: several files in one chunk");
     if (!ok || row.offset > r->limit || row.offset < r->end || row.at > r->file_size)
-        return bad_table(err, "a chunk lies elsewhere");
+        return bad_table(err, "a chunk is at another offset");
     if (row.n > r->file_size - row.at)
         return bad_table(err, "a chunk is larger than its file");
     if (r->rows.n && row.offset <= r->rows.p[r->rows.n - 1].offset)

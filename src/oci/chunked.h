@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers whose blobs say where in them the files are: eStargz (a gzip member for each chunk of a
- * file, a table of contents as JSON in the last member before a footer of 51 bytes;
+ * Layers whose blobs have a table of the positions of their files: eStargz (a gzip member per chunk
+ * of a file, a table of contents as JSON in the last member before a footer of 51 bytes;
  * stargz-snapshotter, docs/estargz.md) and zstd:chunked (a zstd frame for each, the table and a
  * footer in skippable frames; containers/storage, pkg/chunked). A table is split into parts that
- * cover the blob from its beginning to its end: some are chunks of files, the others what is
- * between them, tar headers for the most part. Each part inflates on its own.
+ * cover the whole blob. Some are chunks of files, the others are the data between them, mostly tar
+ * headers. Each part can be inflated separately.
  *
- * A table is the word of whoever wrote the blob: what is made with its help counts only once its
- * digest is the DiffID. Pure; any thread.
+ * A table is not trusted: a layer that was assembled with it is valid only if its digest is the
+ * DiffID. Pure; any thread.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct oci_chunked_place {
 };
 
 /*
- * The last OCI_ESTARGZ_FOOTER_BYTES of a blob of `size` bytes. Errors: E_PARSE, it is none.
+ * The last OCI_ESTARGZ_FOOTER_BYTES of a blob of `size` bytes. Errors: E_PARSE, not a footer.
  */
 int oci_estargz_footer(struct str footer, uint64_t size, struct oci_chunked_place *ret,
                        struct err *err);
@@ -40,7 +40,7 @@ int oci_zstd_chunked_position(struct str text, uint64_t size, struct oci_chunked
                               struct err *err);
 
 /*
- * The JSON of a table from what is at its place, appended to `to`: of eStargz a tar in gzip, of
+ * The JSON of a table from the bytes at its place, appended to `to`: of eStargz a tar in gzip, of
  * zstd:chunked a zstd frame. Errors: E_PARSE, E_LIMIT, -ENOMEM.
  */
 int oci_estargz_table(struct str packed, struct buf *to, struct err *err);
@@ -50,7 +50,7 @@ int oci_zstd_chunked_table(struct str packed, const struct oci_chunked_place *pl
 struct oci_chunk {
     uint64_t from, to; /* of the blob */
     /* Part of a file: `n` bytes of it from byte `at`. n 0: something else, or a chunk of eStargz
-     * with which tar headers share their member, so that it cannot be left out. */
+     * whose member also has tar headers, so that it cannot be skipped. */
     uint64_t at, n;
     uint64_t file_size;
     struct oci_digest file; /* of the whole file's content */
@@ -61,9 +61,9 @@ struct oci_chunks {
 };
 
 /*
- * The parts of a blob of `size` bytes whose table is at `place`. Of zstd:chunked they end where the
- * last file does, and after it are one more part up to the table; of eStargz the last part has the
- * table. Errors: E_PARSE, E_LIMIT; parts that overlap, or lie elsewhere.
+ * The parts of a blob of `size` bytes whose table is at `place`. With zstd:chunked they end after
+ * the last file, and one more part reaches up to the table; with eStargz the last part has the
+ * table. Errors: E_PARSE, also for parts that overlap or lie elsewhere; E_LIMIT.
  */
 int oci_estargz_parts(struct str table, const struct oci_chunked_place *place, uint64_t size,
                       struct oci_chunks *ret, struct err *err);

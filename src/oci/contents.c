@@ -12,11 +12,11 @@ struct kept_layer {
     struct oci_digest id;
     struct oci_layer *layer; /* owns the keys of the maps */
     bool is_shared;          /* its files are objects, and it has no tar */
-    int fd;                  /* of its tar; -1: not opened yet, or gone */
+    int fd;                  /* of its tar; -1: not opened yet, or the layer was removed */
     bool is_gone;
 };
 
-/* A file: whose layer it is in, and where. */
+/* A file: its layer, and its position. */
 struct contents_place {
     const struct oci_entry *file;
     uint32_t layer;
@@ -218,8 +218,8 @@ int oci_contents_read(const struct oci_contents *c, const struct oci_content *fr
                : err_set(err, E_CORRUPT, "a file of the store is shorter than its index says");
 }
 
-int oci_contents_judge(const struct oci_contents *c, const struct oci_content *from, int r,
-                       struct err *err)
+int oci_contents_explain_error(const struct oci_contents *c, const struct oci_content *from, int r,
+                               struct err *err)
 {
     enum { READ_BYTES = 256 << 10 };
     uint8_t digest[SHA256_BYTES];

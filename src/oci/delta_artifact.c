@@ -93,7 +93,7 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
     struct str type = json_get_str(doc, "artifactType");
     bool is_trees = str_is(type, OCI_TREES_ARTIFACT_TYPE);
     if (!is_trees && !str_is(type, OCI_DELTA_ARTIFACT_TYPE))
-        return err_set(err, E_PARSE, "manifest of deltas: it is none");
+        return err_set(err, E_PARSE, "not a manifest of deltas or trees");
     struct oci_delta_blob *layers = arena_new_n(a, struct oci_delta_blob, OCI_LAYERS_MAX);
     size_t n = 0;
     json_each (v, json_getc(doc, "layers")) {

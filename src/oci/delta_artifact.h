@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The manifest that attaches the deltas of an image to it (oci/layer_delta.h), or the trees of its
- * layers (oci/layer_tree.h), and the index in which a registry lists what is attached to an image.
+ * The manifest that attaches deltas (oci/layer_delta.h) or trees of layers (oci/layer_tree.h) to an
+ * image, and the index in which a registry lists the artifacts that are attached to an image.
  * Pure; any thread.
  */
 #pragma once
@@ -11,17 +11,17 @@
 #include "oci/layer_tree.h"
 #include "oci/source.h"
 
-enum { OCI_DELTA_REFERRERS_MAX = 16 }; /* artifacts of an image that are looked at */
+enum { OCI_DELTA_REFERRERS_MAX = 16 }; /* artifacts of an image that are read */
 
 struct oci_delta_blob {
-    struct oci_digest of; /* the DiffID of the layer that it makes, or is the tree of */
+    struct oci_digest of; /* the DiffID of the layer of this delta or tree */
     struct oci_descriptor blob;
 };
 
 struct oci_delta_artifact {
     bool is_trees; /* else deltas */
     const struct oci_digest
-        *from; /* of deltas: DiffIDs of the layers in which files and bases are */
+        *from; /* of deltas: DiffIDs of the layers that have the files and bases */
     size_t n_from;
     const struct oci_delta_blob *layers;
     size_t n_layers;
@@ -41,11 +41,11 @@ int oci_delta_artifact_read(struct arena *a, struct str text, struct oci_delta_a
 struct oci_delta_referrer {
     bool is_trees;
     struct oci_digest manifest;
-    const struct oci_digest *from; /* of deltas, one at least; of trees, none: whatever it says */
+    const struct oci_digest *from; /* of deltas, at least one; of trees, none (ignored) */
     size_t n_from;
 };
 
-/* The artifacts with deltas or trees of an index of referrers, at most OCI_DELTA_REFERRERS_MAX;
- * others and damaged ones are left out. In the arena. Errors: E_PARSE, it is no index. */
+/* The delta and tree artifacts in an index of referrers, at most OCI_DELTA_REFERRERS_MAX; others
+ * and damaged ones are skipped. In the arena. Errors: E_PARSE, it is not an index. */
 int oci_delta_referrers(struct arena *a, struct str index, struct oci_delta_referrer **ret,
                         size_t *ret_n, struct err *err);

@@ -13,7 +13,7 @@ enum {
     LEVEL_LARGE = 9,
     SMALL_BYTES = 64 << 20,
     WINDOW_LOG_MIN = 17,
-    WINDOW_LOG_MAX = 28, /* bases and files of a parcel lie within it */
+    WINDOW_LOG_MAX = 28, /* bases and files of a parcel are within it */
 };
 _Static_assert(2 * (uint64_t)OCI_PARCEL_BYTES_MAX <= (uint64_t)1 << WINDOW_LOG_MAX,
                "the window reaches the first byte of the bases");
@@ -39,7 +39,7 @@ static int read_head(struct rd *r, const char magic[8], struct err *err)
     struct str found = rd_str(r, 8);
     uint32_t version = rd_le32(r);
     if (!rd_ok(r) || memcmp(found.p, magic, 8) != 0)
-        return wrong(err, "it is none");
+        return wrong(err, "wrong magic number");
     return version == OCI_PARCEL_VERSION
                ? 0
                : err_set(err, E_VERSION, "parcel of files of version %u", version);

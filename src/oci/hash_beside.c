@@ -12,7 +12,7 @@ struct hash_beside {
     struct sha256 *hash;
     char *room;                   /* the blocks, one after the other */
     size_t n[HASH_BESIDE_BLOCKS]; /* bytes in each */
-    uint64_t n_given, n_done;     /* blocks; block i lies at i % HASH_BESIDE_BLOCKS */
+    uint64_t n_given, n_done;     /* blocks; block i is at i % HASH_BESIDE_BLOCKS */
     bool is_over;                 /* no more is given */
     bool has_thread, is_running;
     pthread_t thread;

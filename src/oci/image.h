@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The documents of an image: index, manifest and configuration, as OCI image-spec 1.1 and Docker's
- * image manifest version 2, schema 2 define them. Documents come from registries and archives of
- * others: sizes and counts are bounded, unknown members are ignored.
+ * image manifest version 2, schema 2 define them. Documents are untrusted: sizes and counts are
+ * limited, unknown members are ignored.
  *
- * Results point into the arena given and into the text, which have to outlive them.
+ * Results point into the given arena and into the text, which must outlive them.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "codec/digest.h"
 
 enum {
-    OCI_DOCUMENT_MAX = 4 << 20, /* bytes of a document, as registries bound them */
+    OCI_DOCUMENT_MAX = 4 << 20, /* bytes of a document; registries have the same limit */
     OCI_LAYERS_MAX = 1024,
     OCI_MANIFESTS_MAX = 4096,   /* of an index */
     OCI_RUN_STRINGS_MAX = 4096, /* of each list of struct oci_run */
@@ -37,7 +37,7 @@ struct json *oci_digest_bind_write(struct arena *a, const struct bind_field *f, 
 #define BIND_DIGEST(key, type, member, ...)                                                        \
     BIND_CUSTOM(key, type, member, oci_digest_bind, .write = oci_digest_bind_write, ##__VA_ARGS__)
 
-/* Takes the bytes of a blob piece by piece; a negative code ends it. */
+/* Receives the bytes of a blob piece by piece; a negative code ends it. */
 typedef int (*oci_blob_sink)(void *arg, struct str bytes, struct err *err);
 
 struct oci_platform {
@@ -50,7 +50,7 @@ struct oci_descriptor {
     uint64_t size;
     struct oci_platform platform;
     struct str ref_name; /* the annotation org.opencontainers.image.ref.name; empty: none */
-    /* Of a layer that has a table of contents (oci/chunked.h), by its annotations; empty: none. */
+    /* Of a layer with a table of contents (oci/chunked.h), from its annotations; empty: none. */
     struct str estargz_digest;
     struct str zstd_chunked_position, zstd_chunked_digest;
 };
@@ -76,8 +76,8 @@ struct oci_strings {
     size_t n;
 };
 
-/* What a container of the image runs (image-spec, config.md, members of `config`). Strings may be
- * any JSON string: the user of the struct checks what it needs of them. */
+/* The process of a container of the image (image-spec, config.md, members of `config`). Strings may
+ * be any JSON string: the user of the struct checks what it needs of them. */
 struct oci_run {
     struct oci_strings entrypoint, command; /* the program is the first of both together */
     struct oci_strings env;                 /* NAME=VALUE */
@@ -99,17 +99,17 @@ int oci_index_parse(struct arena *a, struct str text, struct oci_index *ret, str
 int oci_manifest_parse(struct arena *a, struct str text, struct oci_manifest *ret, struct err *err);
 int oci_config_parse(struct arena *a, struct str text, struct oci_config *ret, struct err *err);
 
-/* The platform of this program: "linux" and what its machine is called there. */
+/* The platform of this program: "linux" and the OCI name of its architecture. */
 struct oci_platform oci_platform_here(void);
 /* "linux/arm64/v8", "linux/amd64"; E_PARSE. Borrowed from `text`. */
 int oci_platform_parse(struct str text, struct oci_platform *ret, struct err *err);
-/* Does the configuration say another system or architecture? -ENOENT, with both. Images that say
- * neither, and variants, are not compared. */
+/* -ENOENT, with both platforms in the text, if the configuration has another system or
+ * architecture. Empty ones and variants are not compared. */
 int oci_platform_check(const struct oci_platform *wanted, const struct oci_config *config,
                        struct err *err);
 /*
- * The manifest of an index that fits best: same system and architecture, then the same variant,
- * then the first. NULL: none fits.
+ * The manifest of an index that matches best: same system and architecture, then the same variant,
+ * then the first. NULL: none matches.
  */
 const struct oci_descriptor *oci_index_select(const struct oci_index *index,
                                               const struct oci_platform *wanted);

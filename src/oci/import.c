@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/sm.h"
 #include "oci/layer_gather.h"
 #include "oci/layer_index.h"
 
@@ -34,13 +35,37 @@ enum {
 };
 #define INDEX_MAX ((size_t)OCI_LAYER_MEMORY_MAX) /* it is smaller than the layer in memory */
 
+enum import_state {
+    IMPORT_ADDING,
+    IMPORT_COMMITTING,
+    IMPORT_VISIBLE,
+    IMPORT_EXISTED, /* a concurrent import was faster */
+    IMPORT_FAILED,
+};
+
+static const struct sm_state import_table[] = {
+    [IMPORT_ADDING] = { "adding", EDGE(IMPORT_COMMITTING) | EDGE(IMPORT_FAILED) },
+    [IMPORT_COMMITTING] = { "committing",
+                            EDGE(IMPORT_VISIBLE) | EDGE(IMPORT_EXISTED) | EDGE(IMPORT_FAILED) },
+    [IMPORT_VISIBLE] = { "visible", 0 },
+    [IMPORT_EXISTED] = { "existed", 0 },
+    [IMPORT_FAILED] = { "failed", 0 },
+};
+
+/* How an import holds its layer and blob. */
+enum import_hold {
+    IMPORT_HOLD_NONE,
+    IMPORT_HOLD_ALONE,  /* other imports of them wait for this one */
+    IMPORT_HOLD_BESIDE, /* concurrent with an import that did not end: no thread waits for it */
+};
+
 struct oci_import {
     struct oci_store *s;
+    struct sm sm; /* enum import_state */
+    enum import_hold hold;
     struct oci_import_opts opts;
-    bool keeps_tar, keeps_blob, is_holding, is_over;
-    bool is_sharing; /* its files are objects; store_objects_kept() has to follow */
-    bool is_beside;  /* of another import that did not end: nobody waits for this one */
-    bool was_there;  /* the other one was faster after all */
+    bool keeps_tar, keeps_blob;
+    bool is_sharing; /* its files are objects; store_objects_kept() must follow */
     char *dir;       /* in tmp; becomes the layer's directory. NULL: not made */
     char *blob_name; /* of the partial blob; NULL: none is written */
     int tar_fd, blob_fd;
@@ -51,7 +76,7 @@ struct oci_import {
     uint64_t n_raw;
     uint64_t n_blob, offset;
     uint64_t began_ms;
-    _Atomic uint64_t n_came, n_todo; /* bytes of the blob since it began; those who wait look */
+    _Atomic uint64_t n_came, n_todo; /* bytes of the blob since it began; read by waiting threads */
     pthread_mutex_t mutex;           /* of the next two: both threads write */
     uint64_t reserved, written;      /* of the quota */
 };
@@ -65,7 +90,7 @@ static const char *short_name(const struct oci_import *im, char room[OCI_DIGEST_
 
 /* ---- one import of a layer or blob at a time ---- */
 
-/* What it would bring. */
+/* Whether the store has what the import would add. */
 static bool is_here(const struct oci_import *im)
 {
     struct oci_digest blob;
@@ -75,7 +100,7 @@ static bool is_here(const struct oci_import *im)
                : oci_store_layer_has(im->s, &im->opts.diff_id);
 }
 
-/* Whether another import, at the rate it had, ends within so long. */
+/* Whether another import ends within `ms` at its current rate. */
 static bool ends_within(const struct oci_import *other, uint64_t ms)
 {
     uint64_t n = other->n_came, all = other->n_todo, passed = clock_mono_ms() - other->began_ms;
@@ -104,8 +129,9 @@ static bool must_stop(const struct oci_import *im)
 }
 
 /*
- * Wait while another thread imports it, until then; longer while it is about to end. With the
- * mutex held, but for a moment. Errors: -EEXIST, the layer is there by now; -ETIMEDOUT; -ECANCELED.
+ * Wait while another thread imports it, until im->opts.until_ms, longer if it is about to end. With
+ * the mutex held, released temporarily. Errors: -EEXIST, the layer exists now; -ETIMEDOUT;
+ * -ECANCELED.
  */
 static int wait_for_import(struct oci_import *im, struct store_hold *h)
 {
@@ -120,7 +146,7 @@ static int wait_for_import(struct oci_import *im, struct store_hold *h)
         (void)pthread_mutex_lock(&s->mutex);
         if (has_come || must_stop(im))
             return has_come ? -EEXIST : -ECANCELED;
-        if (n_ended != s->n_imports_ended) /* its wake-up is over: look again */
+        if (n_ended != s->n_imports_ended) /* the wake-up was missed: check again */
             continue;
         r = wait_for_an_end(im, until_ms ? until_ms : UINT64_MAX);
         if (r == -ETIMEDOUT && im->opts.may_be_beside && h->import && n_again++ < WAIT_AGAIN_MAX &&
@@ -138,8 +164,10 @@ static int hold_import(struct oci_import *im, const struct oci_digest *d)
     oci_store_hold(s, d);
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
+    assert(h && h->n > 0); /* by the hold above */
     int r = wait_for_import(im, h);
     if (r == 0) {
+        assert(!h->is_importing && !h->import);
         h->is_importing = true;
         h->import = im;
     }
@@ -149,11 +177,13 @@ static int hold_import(struct oci_import *im, const struct oci_digest *d)
     return r;
 }
 
-/* is_beside: another import has it, and those that wait look whether the layer is there. */
-static void release_import(struct oci_store *s, const struct oci_digest *d, bool is_beside)
+/* Waiting imports then check whether the layer exists. */
+static void release_import(struct oci_store *s, const struct oci_digest *d, enum import_hold hold)
 {
+    bool is_beside = hold == IMPORT_HOLD_BESIDE; /* another import holds it alone */
     (void)pthread_mutex_lock(&s->mutex);
     struct store_hold *h = map_get(&s->holds, store_key(d));
+    assert(h && h->n > 0 && (is_beside || h->is_importing));
     h->is_importing &= is_beside;
     h->import = h->is_importing ? h->import : NULL;
     s->n_imports_ended++;
@@ -182,12 +212,14 @@ static int hold(struct oci_import *im, struct err *err)
     size_t n = list_held(im, held);
     int r = hold_import(im, held[0]);
     if (r >= 0 && n > 1 && (r = hold_import(im, held[1])) < 0)
-        release_import(im->s, held[0], false);
-    im->is_beside = r == -ETIMEDOUT && im->opts.may_be_beside;
-    for (size_t i = 0; i < n && im->is_beside; i++)
+        release_import(im->s, held[0], IMPORT_HOLD_ALONE);
+    if (r >= 0)
+        im->hold = IMPORT_HOLD_ALONE;
+    else if (r == -ETIMEDOUT && im->opts.may_be_beside)
+        im->hold = IMPORT_HOLD_BESIDE;
+    for (size_t i = 0; i < n && im->hold == IMPORT_HOLD_BESIDE; i++)
         oci_store_hold(im->s, held[i]);
-    im->is_holding = r >= 0 || im->is_beside;
-    if (im->is_holding)
+    if (im->hold != IMPORT_HOLD_NONE)
         return 0;
     return r == -EEXIST      ? err_set(err, r, "the store has the layer")
            : r == -ETIMEDOUT ? err_set(err, r, "another import of the layer has not ended")
@@ -199,8 +231,9 @@ static void release(struct oci_import *im)
 {
     const struct oci_digest *held[2];
     size_t n = list_held(im, held);
-    for (size_t i = 0; i < n && im->is_holding; i++)
-        release_import(im->s, held[i], im->is_beside);
+    for (size_t i = 0; i < n && im->hold != IMPORT_HOLD_NONE; i++)
+        release_import(im->s, held[i], im->hold);
+    im->hold = IMPORT_HOLD_NONE;
 }
 
 /* ---- the stream ---- */
@@ -219,7 +252,7 @@ static int account(struct oci_import *im, size_t n, struct err *err)
     return r;
 }
 
-/* Write at the end, which is at `at`; once more after eviction when the file system is full. */
+/* Write at the end, which is at `at`; after a full file system retry once after an eviction. */
 static int write_at(struct oci_import *im, int fd, struct str bytes, uint64_t at, struct err *err)
 {
     int r = account(im, bytes.n, err);
@@ -320,7 +353,8 @@ static void drop_partial(struct oci_import *im)
 int oci_import_add(struct oci_import *im, struct str bytes, struct err *err)
 {
     char name[OCI_DIGEST_TEXT_SIZE];
-    assert(!im->is_over);
+    assert(im->sm.at == IMPORT_ADDING && im->hold != IMPORT_HOLD_NONE);
+    assert(im->n_blob <= im->opts.blob_size);
     int r = 0;
     if (bytes.n > im->opts.blob_size - im->n_blob)
         r = err_set(err, E_LIMIT, "the blob is larger than %llu bytes",
@@ -333,7 +367,7 @@ int oci_import_add(struct oci_import *im, struct str bytes, struct err *err)
         return 0;
     if (is_content && r != -ENOSPC)
         drop_partial(im);
-    im->is_over = true;
+    sm_move(&im->sm, IMPORT_FAILED);
     return err_ctx(err, r, "layer %s", short_name(im, name));
 }
 
@@ -353,7 +387,8 @@ static int open_blob(struct oci_import *im, struct err *err)
     struct oci_store *s = im->s;
     char hex[STORE_HEX_SIZE];
     hex_format(im->opts.blob.bytes, SHA256_BYTES, hex);
-    im->blob_name = im->is_beside ? store_tmp_name(s) : xasprintf("tmp/%s/%s.part", s->boot, hex);
+    im->blob_name = im->hold == IMPORT_HOLD_BESIDE ? store_tmp_name(s)
+                                                   : xasprintf("tmp/%s/%s.part", s->boot, hex);
     if (!im->opts.is_resumable)
         (void)unlinkat(s->fd, im->blob_name, 0);
     im->blob_fd = sys_openat(s->fd, im->blob_name, O_RDWR | O_CREAT | O_NOFOLLOW, STORE_FILE_MODE);
@@ -397,7 +432,7 @@ static int start(struct oci_import *im, struct err *err)
     int r = hold(im, err);
     if (r < 0)
         return r;
-    if (im->is_beside)
+    if (im->hold == IMPORT_HOLD_BESIDE)
         im->opts.is_resumable = false;
     if (is_here(im))
         return err_set(err, -EEXIST, "the store has the layer");
@@ -424,6 +459,7 @@ int oci_import_new(struct oci_store *s, const struct oci_import_opts *opts, stru
         return r;
     scoped(oci_import_free_scoped) struct oci_import *im = xnew(struct oci_import);
     im->s = s;
+    sm_init(&im->sm, import_table, IMPORT_ADDING);
     im->opts = *opts;
     im->began_ms = clock_mono_ms();
     im->how = opts->reading ? opts->reading : &layer_parse_here;
@@ -606,9 +642,10 @@ static int put_layer(struct oci_import *im, struct err *err)
     struct oci_store *s = im->s;
     struct store_path path = store_path_of("layers", &im->opts.diff_id, NULL);
     int r = sys_renameat(s->fd, im->dir, s->fd, path.p);
-    im->was_there = r == -ENOTEMPTY || r == -EEXIST;
-    if (im->was_there)
+    if (r == -ENOTEMPTY || r == -EEXIST) {
+        sm_move(&im->sm, IMPORT_EXISTED);
         return 0;
+    }
     if (r < 0)
         return err_sys(err, r, "write '%s'", path.p);
     free(take_ptr(&im->dir));
@@ -640,9 +677,10 @@ static int publish_blob(struct oci_import *im, struct err *err)
     scoped(free_scoped) char *note = xasprintf("%s/blob", im->dir);
     struct store_path dir = store_path_of("layers", &im->opts.diff_id, NULL);
     struct store_path to = store_path_of("layers", &im->opts.diff_id, "blob");
-    im->was_there = is_here(im); /* by one that ran beside */
-    if (im->was_there)
+    if (is_here(im)) {
+        sm_move(&im->sm, IMPORT_EXISTED);
         return 0;
+    }
     int r = write_note(im, &u, err);
     r = r < 0 ? r : sync_files(im, &u, err);
     r = r < 0 ? r : put_blob(im, err);
@@ -656,7 +694,7 @@ static int publish_blob(struct oci_import *im, struct err *err)
     return store_sync_dir(s, dir.p, err);
 }
 
-/* The bytes on disk that came, and what the layer takes now. */
+/* The size on disk of what was imported, and of the whole layer now. */
 static void count_sizes(const struct oci_import *im, uint64_t *ret_new, uint64_t *ret_all)
 {
     uint64_t shared = 0;
@@ -673,27 +711,31 @@ int oci_import_commit(struct oci_import *im, struct err *err)
 {
     char name[OCI_DIGEST_TEXT_SIZE];
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;
-    assert(!im->is_over);
-    im->is_over = true;
+    sm_move(&im->sm, IMPORT_COMMITTING);
     int r = verify(im, &layer, err);
     if (r < 0) {
+        sm_move(&im->sm, IMPORT_FAILED);
         drop_partial(im);
         return err_ctx(err, r, "layer %s", short_name(im, name));
     }
     r = im->opts.is_for_blob ? publish_blob(im, err) : publish(im, layer, err);
     if (im->is_sharing)
         store_objects_kept(im->s);
-    if (r < 0)
+    if (r < 0) {
+        sm_move(&im->sm, IMPORT_FAILED);
         return err_ctx(err, r, "layer %s", short_name(im, name));
+    }
     if (!im->keeps_blob)
         drop_partial(im);
-    if (im->was_there)
+    if (im->sm.at == IMPORT_EXISTED)
         return 0;
+    sm_move(&im->sm, IMPORT_VISIBLE);
     uint64_t n_bytes, n_all;
     count_sizes(im, &n_bytes, &n_all);
     (void)pthread_mutex_lock(&im->s->mutex);
     im->s->n_references++; /* of the blob: a gc that looked at the layers before begins again */
     im->s->used_bytes += n_bytes;
+    assert(im->s->reserved_bytes >= im->reserved);
     im->s->reserved_bytes -= im->reserved; /* at once: they must not count twice */
     (void)pthread_mutex_unlock(&im->s->mutex);
     im->reserved = 0;

@@ -33,7 +33,7 @@ int oci_layer_delta_read(struct str bytes, struct oci_layer_delta *ret, struct e
     uint32_t version = rd_le32(&r), n = rd_le32(&r);
     uint64_t n_tree = rd_le64(&r);
     if (!rd_ok(&r) || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
-        return err_set(err, E_PARSE, "delta of a layer: it is none");
+        return err_set(err, E_PARSE, "delta of a layer: wrong magic number");
     if (version != OCI_LAYER_DELTA_VERSION)
         return err_set(err, E_VERSION, "delta of a layer of version %u", version);
     if (n > OCI_LAYER_DELTA_PARCELS_MAX)

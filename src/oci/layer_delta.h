@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The delta of a layer: what a node that has an older version of an image lacks of a layer of the
- * newer one, made in advance and kept in a registry as a blob. Little-endian:
+ * The delta of a layer: the data of a layer of a newer image that a node with an older version of
+ * the image lacks. It is made in advance and kept in a registry as a blob. Little-endian:
  *
  *     8 "DMLDELTA", u32 version (1), u32 parcels, u64 bytes of the tree manifest
  *     for each parcel: u64 bytes of its request, u64 bytes of its answer
  *     the tree manifest (oci/tree_manifest.h), then requests and answers in turn
- *     (oci/file_parcel.h): a request says of which files the answer is, and which files of the
- *     older version are its bases
+ *     (oci/file_parcel.h): a request names the files of the answer, and the files of the older
+ *     version that are its bases
  *
  * The deltas of an image are the layers of an artifact, a manifest of the type
  * OCI_DELTA_ARTIFACT_TYPE whose subject is the manifest of the image. Its annotation
- * OCI_DELTA_FROM names the DiffIDs, with commas between them, in which files and bases are;
- * OCI_DELTA_OF of each of its layers names the DiffID that is made with it.
+ * OCI_DELTA_FROM lists the DiffIDs, separated by commas, of the layers that have the files and
+ * bases; OCI_DELTA_OF of each of its layers names the DiffID of the layer that it makes.
  *
  * Pure; any thread.
  */
@@ -24,7 +24,7 @@
 enum {
     OCI_LAYER_DELTA_VERSION = 1,
     OCI_LAYER_DELTA_PARCELS_MAX = 256,
-    OCI_LAYER_DELTA_MAX = 256 << 20, /* bytes of one; whoever reads it holds it */
+    OCI_LAYER_DELTA_MAX = 256 << 20, /* bytes of one; a reader holds it in memory */
 };
 #define OCI_LAYER_DELTA_TYPE    "application/vnd.dormouse.image.layer-delta.v1"
 #define OCI_DELTA_ARTIFACT_TYPE "application/vnd.dormouse.image.delta.v1"

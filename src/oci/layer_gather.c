@@ -161,7 +161,7 @@ static int on_entry(void *arg, const struct oci_entry *e, struct err *err)
         return err_set(err, E_LIMIT, "the files of a layer are larger than %llu bytes",
                        (unsigned long long)OCI_LAYER_CONTENT_MAX);
     if (e->data_offset > g->layer->n_bytes || (!e->is_sparse && !is_in_piece(g, e)))
-        return contradiction("a file lies elsewhere", err);
+        return contradiction("a file is at another offset", err);
     g->n_content += e->size;
     int r = oci_layer_add_entry(g->layer, e, &own, err);
     if (r < 0 || own->type != TAR_FILE)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A struct oci_layer from the events of a layer with its raw tar (oci/layer_parse.h). DiffID and
- * the digests of the files are computed here, from the bytes of the tar: what parsed it may be a
- * process that a hostile layer has taken over, and a layer serves every image that names its
- * DiffID. Where the entries lie in the tar is checked; that the tar says of them what the events
- * say is the word of the parser. One layer for one thread at a time. Pure: no I/O.
+ * Builds a struct oci_layer from the events of a layer with its raw tar (oci/layer_parse.h). The
+ * DiffID and the digests of the files are computed here, from the bytes of the tar: the parser may
+ * be a process that a hostile layer has taken over, and every image that names a DiffID uses the
+ * layer. The positions of entries in the tar are checked; that the headers in the tar match the
+ * events is not. One thread at a time. Pure: no I/O.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ void layer_gather_free(struct layer_gather *g);
 DEFINE_SCOPED(layer_gather, layer_gather_free)
 
 /*
- * Also give the content of the files, in the order of the archive: `sink` gets the next bytes of
+ * Also pass on the content of the files, in the order of the archive: `sink` gets the next bytes of
  * the content of `e`, holes as zeros; after the last ones it is called with no bytes, when the
- * digest of `e` is known. Files without content are left out. `arg` is kept until
+ * digest of `e` is known. Files without content are skipped. `arg` is kept until
  * layer_gather_free(). NULL: not wanted.
  */
 typedef int (*oci_content_sink)(void *arg, const struct oci_entry *e, struct str bytes,

@@ -256,7 +256,7 @@ static int read_header(struct rd *r, const char *magic, struct layer_index_heade
     struct str found = rd_str(r, MAGIC_BYTES);
     uint32_t version = rd_le32(r);
     if (!rd_ok(r) || memcmp(found.p, magic, MAGIC_BYTES) != 0)
-        return damaged(err, "it is none");
+        return damaged(err, "wrong magic number");
     if (version != OCI_LAYER_INDEX_VERSION)
         return err_set(err, E_VERSION, "layer index of version %u", version);
     h->n_entries = rd_le32(r);
@@ -492,7 +492,7 @@ static int read_entries(struct body *b, struct oci_layer *layer, struct err *err
         e->data_offset += i ? likely_offset(e - 1) : 0;
         if (e->data_offset > layer->n_bytes ||
             (!e->is_sparse && e->size > layer->n_bytes - e->data_offset))
-            return damaged(err, "content lies outside of the tar");
+            return damaged(err, "content is outside the tar");
     }
     return 0;
 }
@@ -515,7 +515,7 @@ static int read_whiteouts(struct body *b, size_t n, struct oci_layer *layer, str
     return 0;
 }
 
-/* The parts of an index with this magic: its body as it lies there, and its digests. */
+/* The parts of an index with this magic: its packed body, and its digests. */
 static int open_index(struct str bytes, const char *magic, struct layer_index_header *h,
                       struct str *ret_body, struct str *ret_digests, struct err *err)
 {

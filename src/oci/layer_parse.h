@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A layer as a stream of what it holds: compressed bytes in, entries, their content and whiteouts
- * out, in the order of the archive. Memory does not grow with the layer. Pure: no I/O. One parser
- * for one thread at a time.
+ * Parses a layer as a stream: compressed bytes in; entries, their content and whiteouts out, in the
+ * order of the archive. Memory does not grow with the layer. Pure: no I/O. One thread at a time per
+ * parser.
  */
 #pragma once
 
@@ -14,25 +14,25 @@
 struct oci_table;
 
 /*
- * What a layer is given to. Each returns 0 or a negative code, which ends the reading and is what
- * the reader returns. Everything they are given is borrowed for the call.
+ * The receiver of a layer. Each function returns 0 or a negative code, which ends the reading and
+ * is returned by the reader. All arguments are borrowed for the call.
  */
 struct layer_ops {
     /* Entries have no digest. */
     int (*entry)(void *arg, const struct oci_entry *e, struct err *err);
-    /* The next bytes of the content of the last entry, a file; zeros stand for those of a hole. */
+    /* The next bytes of the content of the last entry, a file; the bytes of a hole are zeros. */
     int (*data)(void *arg, struct str bytes, struct err *err);
     int (*hole)(void *arg, uint64_t n_bytes, struct err *err);
     int (*whiteout)(void *arg, const struct oci_whiteout *w, struct err *err);
     /*
-     * The next bytes of the uncompressed tar, before the entries that end in them. Where it is set,
-     * the content of files follows in data() and hole() only if they are sparse: that of others
-     * lies at its entry's data_offset of the tar.
+     * The next bytes of the uncompressed tar, before the entries that end in them. If it is set,
+     * only the content of sparse files follows in data() and hole(): that of others is at the
+     * data_offset of its entry in the tar.
      */
     int (*raw)(void *arg, struct str bytes, struct err *err);
 };
 
-/* What the parser found out. */
+/* The results of the parser. */
 struct layer_facts {
     uint8_t diff_id[SHA256_BYTES]; /* zeros if the ops get the raw tar, which they hash */
     uint64_t n_bytes;              /* of the tar */
@@ -46,19 +46,19 @@ struct layer_parser;
 struct layer_parser *layer_parser_new(const struct layer_ops *ops, void *arg, uint64_t max_bytes);
 void layer_parser_free(struct layer_parser *p);
 DEFINE_SCOPED(layer_parser, layer_parser_free)
-/* Compute the DiffID, if it is computed here, on a thread of its own, if one can be started; before
- * the first byte. */
+/* Compute the DiffID on a separate thread, if it is computed here and a thread can be started; call
+ * it before the first byte. */
 void layer_parser_hash_beside(struct layer_parser *p);
 /* The next bytes of the blob. Errors: those of decompressor_add(), tar_reader_add(),
- * oci_layer_add(), of the ops, E_LIMIT. After an error only layer_parser_free(). */
+ * oci_layer_add(), of the ops, E_LIMIT. After an error only layer_parser_free() may be called. */
 int layer_parser_add(struct layer_parser *p, struct str bytes, struct err *err);
 /* The blob is complete. */
 int layer_parser_end(struct layer_parser *p, struct layer_facts *ret, struct err *err);
 
-/* ---- who parses ---- */
+/* ---- the process that parses ---- */
 
 /*
- * A process that parses a layer while another thread gives its blob: this one, or a confined one
+ * Parsing of a layer while another thread supplies its blob: in this process, or in a confined one
  * (image/layer_child.h). The ops of the layer may run on a thread of the implementation, one call
  * at a time, until end() or free() returns.
  */
@@ -69,15 +69,15 @@ struct layer_reading_ops {
     /* The next bytes of the blob. May return the error of earlier bytes. Errors: those of
      * layer_parser_add(), and of the process; after one only free(). */
     int (*add)(void *reading, struct str bytes, struct err *err);
-    /* The blob is complete: wait until the ops have had all of it. Then only free(). */
+    /* The blob is complete: wait until the ops have received all of it. Then only free(). */
     int (*end)(void *reading, struct layer_facts *ret, struct err *err);
     void (*free)(void *reading); /* NULL is fine */
     /*
-     * Append the flat form of a table (oci/table.h); arg as of start(). Blocks. The caller reads it
-     * as foreign bytes. *process: NULL at first; what the implementation keeps for the next table,
-     * one thread at a time, until end_tables(). stop: while it is set, waiting for the process
-     * ends with -ECANCELED; NULL: never. Errors: those of oci_table_flatten(), and of the process;
-     * then nothing was appended.
+     * Append the flat form of a table (oci/table.h); arg as of start(). Blocks. The caller must
+     * validate it. *process: NULL at first; state that the implementation keeps for the next table,
+     * one thread at a time, until end_tables(). stop: when it is set, waiting for the process ends
+     * with -ECANCELED; NULL: never. Errors: those of oci_table_flatten(), and of the process; then
+     * nothing was appended.
      */
     int (*table)(void *arg, void **process, const struct oci_table *t, const atomic_bool *stop,
                  struct buf *to, struct err *err);

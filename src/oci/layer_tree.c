@@ -38,7 +38,7 @@ int oci_layer_tree_read(struct str bytes, struct oci_layer_tree *ret, struct err
     struct str magic = rd_str(&r, strlen(MAGIC));
     uint64_t n = rd_le64(&r);
     if (!rd_ok(&r) || !str_is(magic, MAGIC))
-        return err_set(err, E_PARSE, "tree of a layer: it is none");
+        return err_set(err, E_PARSE, "tree of a layer: wrong magic number");
     if (n > OCI_MEMBERS_MAX)
         return err_set(err, E_LIMIT, "tree of a layer: more than %d members", OCI_MEMBERS_MAX);
     t.members = rd_str(&r, (size_t)n * MEMBER_BYTES);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a node needs to know of a layer to fetch only those parts of its blob in which files are
- * that it lacks: the tree manifest (oci/tree_manifest.h), and where the gzip members of the blob
- * lie. Kept in a registry as a blob beside the layer's. Little-endian:
+ * The data that a node needs to fetch only the parts of a layer's blob that have files which it
+ * lacks: the tree manifest (oci/tree_manifest.h), and the positions of the gzip members in the
+ * blob. It is kept in a registry as a blob beside that of the layer. Little-endian:
  *
  *     8 "DMLTREE1", u64 members
  *     for each member: u32 bytes in the blob, u32 bytes of the tar
  *     the tree manifest of the layer
  *
- * Those of an image are the layers of an artifact (oci/delta_artifact.h), a manifest of the type
- * OCI_TREES_ARTIFACT_TYPE whose subject is the manifest of the image; OCI_TREE_OF of each of its
- * layers names the DiffID.
+ * The trees of an image are the layers of an artifact (oci/delta_artifact.h), a manifest of the
+ * type OCI_TREES_ARTIFACT_TYPE whose subject is the manifest of the image; OCI_TREE_OF of each of
+ * its layers names the DiffID.
  *
  * Pure; any thread.
  */
@@ -21,7 +21,7 @@
 
 enum {
     OCI_MEMBERS_MAX = 1 << 20,
-    OCI_LAYER_TREE_MAX = 64 << 20, /* bytes of one; whoever reads it holds it */
+    OCI_LAYER_TREE_MAX = 64 << 20, /* bytes of one; a reader holds it in memory */
 };
 #define OCI_LAYER_TREE_TYPE     "application/vnd.dormouse.image.layer-tree.v1"
 #define OCI_TREES_ARTIFACT_TYPE "application/vnd.dormouse.image.trees.v1"

@@ -62,7 +62,7 @@ static int unlink_name(int fd, const char *name, void *arg)
     return unlinkat(fd, name, 0) < 0 && errno != EISDIR && errno != EPERM ? -errno : 0;
 }
 
-/* A layout of ours, blobs and documents; what else lies in it stays. */
+/* Whether it is a layout, with blobs and documents; other files in it stay. */
 static void remove_layout(int dir_fd, const char *path)
 {
     int fd = sys_openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);

@@ -18,7 +18,7 @@ struct lookup_kept {
     struct list node; /* of by_use, the last used at the end */
     struct oci_digest digest, manifest, config;
     size_t n, n_manifest, n_config;
-    struct oci_lookup_layer layers[]; /* behind them the texts of manifest and configuration */
+    struct oci_lookup_layer layers[]; /* followed by the texts of manifest and configuration */
 };
 
 /* A reference as one login sees it. */
@@ -31,7 +31,7 @@ struct lookup_name {
     char *why; /* of r < 0 */
     struct oci_digest digest;
     struct list calls;            /* struct oci_lookup_call */
-    struct list told;             /* in `told`: its calls are answered on the next turn */
+    struct list due;              /* in `due`: its calls are answered on the next turn */
     struct lookup_flight *flight; /* NULL: none */
 };
 
@@ -45,7 +45,7 @@ struct lookup_flight {
     struct oci_registry *registry;
     struct oci_request *request; /* NULL: none is under way */
     char *scope;
-    struct oci_digest top, asked; /* what the name stands for; what is asked for by digest now */
+    struct oci_digest top, asked; /* the digest of the name; the digest that is requested now */
     bool has_asked, is_inner;     /* inner: the manifest is one of an index */
     struct arena arena;
     struct oci_digest manifest_digest;
@@ -67,10 +67,10 @@ struct oci_lookup {
     struct list names_by_use, kept_by_use;
     size_t kept_bytes, n_waiting, n_flying;
     struct list waiting, flying; /* struct lookup_flight */
-    struct list told;            /* struct lookup_name */
+    struct list due;             /* struct lookup_name */
     struct list answering;       /* struct oci_lookup_call, in on_turn() */
     struct defer turn;
-    bool *is_closed; /* told to on_turn() */
+    bool *is_closed; /* set for on_turn() */
 };
 
 static void fly(struct oci_lookup *l);
@@ -91,6 +91,7 @@ static void kept_free(struct oci_lookup *l, struct lookup_kept *k)
 {
     map_del(&l->kept, key_str(k->digest.bytes));
     list_remove(&k->node);
+    assert(l->kept_bytes >= kept_size(k));
     l->kept_bytes -= kept_size(k);
     free(k);
 }
@@ -116,7 +117,7 @@ static struct oci_lookup_image kept_image(const struct lookup_kept *k)
                                       .config_text = str_n(texts + k->n_manifest, k->n_config) };
 }
 
-/* What the flight found, by what its name stands for. */
+/* The result of the flight, by the digest of its name. */
 static void keep(struct oci_lookup *l, const struct lookup_flight *f,
                  const struct oci_config *config)
 {
@@ -175,7 +176,7 @@ static void name_free(struct oci_lookup *l, struct lookup_name *n)
 {
     map_del(&l->names, key_str(n->key));
     list_remove(&n->node);
-    list_remove(&n->told);
+    list_remove(&n->due);
     free(n->why);
     free(n);
 }
@@ -226,8 +227,8 @@ static void on_turn(struct defer *d)
     struct oci_lookup *l = container_of(d, struct oci_lookup, turn);
     bool is_closed = false;
     l->is_closed = &is_closed;
-    while (!list_is_empty(&l->told)) {
-        struct lookup_name *n = list_entry(list_pop_front(&l->told), struct lookup_name, told);
+    while (!list_is_empty(&l->due)) {
+        struct lookup_name *n = list_entry(list_pop_front(&l->due), struct lookup_name, due);
         struct lookup_kept *k = n->r < 0 ? NULL : kept_find(l, &n->digest);
         struct err err = { 0 };
         int r = n->r < 0 ? err_set(&err, n->r, "%s", n->why)
@@ -251,10 +252,10 @@ static void on_turn(struct defer *d)
     l->is_closed = NULL;
 }
 
-static void tell(struct oci_lookup *l, struct lookup_name *n)
+static void notify(struct oci_lookup *l, struct lookup_name *n)
 {
-    if (!list_is_linked(&n->told))
-        list_push_back(&l->told, &n->told);
+    if (!list_is_linked(&n->due))
+        list_push_back(&l->due, &n->due);
     defer_start(l->opts.loop, &l->turn, on_turn);
 }
 
@@ -287,11 +288,12 @@ static void on_landed(struct defer *d)
     n->is_told = true;
     n->told_ms = loop_now_ms(l->opts.loop);
     n->flight = NULL;
+    assert(l->n_flying > 0);
     l->n_flying--;
     list_remove(&f->node);
     timer_stop(l->opts.loop, &f->limit);
     flight_free(f);
-    tell(l, n);
+    notify(l, n);
     fly(l);
 }
 
@@ -485,6 +487,7 @@ static void fly(struct oci_lookup *l)
             continue;
         list_remove(&f->node);
         list_push_back(&l->flying, &f->node);
+        assert(l->n_waiting > 0);
         l->n_waiting--;
         l->n_flying++;
         timer_start(l->opts.loop, &f->limit, l->opts.limit_ms, on_limit);
@@ -514,7 +517,7 @@ int oci_lookup_ask(struct oci_lookup *l, const struct oci_reference *ref,
     struct lookup_name *n = name_get(l, ref, login);
     if (!n->flight && is_fresh(l, n)) {
         list_push_back(&n->calls, &call->node);
-        tell(l, n);
+        notify(l, n);
         return 0;
     }
     if (!n->flight && l->n_waiting >= OCI_LOOKUP_WAITING_MAX)
@@ -547,12 +550,12 @@ struct oci_lookup *oci_lookup_new(const struct oci_lookup_opts *opts)
     list_init(&l->kept_by_use);
     list_init(&l->waiting);
     list_init(&l->flying);
-    list_init(&l->told);
+    list_init(&l->due);
     list_init(&l->answering);
     return l;
 }
 
-/* What a request that still runs holds goes with its callback. */
+/* The data of a request that still runs is freed with its callback. */
 static void leave(struct lookup_flight *f)
 {
     list_remove(&f->node);

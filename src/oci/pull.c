@@ -82,7 +82,7 @@ struct arriving {
     struct oci_pull_layer *l;
     struct oci_import *import;
     uint64_t n, reported, n_tar;
-    bool has_failed; /* to take what came */
+    bool has_failed; /* to keep the received part */
 };
 
 static int on_arrived(void *arg, struct str bytes, struct err *err)
@@ -160,18 +160,18 @@ static struct oci_import_opts import_of(const struct pull *p, const struct oci_p
                                      .reading_arg = p->opts->reading_arg };
 }
 
-static bool is_lie(int r)
+static bool is_wrong_bytes(int r)
 {
     return r == E_DIGEST || r == E_PARSE || r == E_CORRUPT || r == E_LIMIT;
 }
 
-/* That the origin or the store has too little of the layer is nothing to tell the user. */
+/* That the origin or the store has too little of the layer is not reported to the user. */
 static bool is_fault(int r)
 {
     return r != E_UNSUPPORTED && r != -ENOENT && r != -EEXIST && r != -ECANCELED;
 }
 
-/* r, why: of making the layer, for which n_bytes came. Whether it was made. */
+/* r, why: of making the layer, for which n_bytes were received. Whether it was made. */
 static bool made_from_parts(struct pull *p, struct oci_pull_layer *l, int r, const struct err *why,
                             uint64_t n_bytes, uint64_t n_tar_bytes)
 {
@@ -208,7 +208,7 @@ static bool pull_by_files(struct pull *p, struct oci_pull_layer *l, struct oci_c
         return false;
     int r = oci_pull_files(&how, &done, &err);
     (void)pthread_mutex_lock(&p->mutex);
-    p->files_lied = p->files_lied || is_lie(r);
+    p->files_lied = p->files_lied || is_wrong_bytes(r);
     (void)pthread_mutex_unlock(&p->mutex);
     return made_from_parts(p, l, r, &err, done.n_bytes, done.n_tar_bytes);
 }
@@ -303,7 +303,7 @@ static bool is_about_image(int r)
 
 /* What a failed attempt says. */
 struct pull_attempt {
-    bool again; /* it began with what an earlier one left, or what came is not the layer */
+    bool again; /* it began with the bytes of an earlier attempt, or the received bytes are wrong */
     bool lacks; /* the origin does not have the layer, or something else */
 };
 
@@ -335,7 +335,8 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
         set_present(p, l);
         return 0;
     }
-    ret->again = is_lie(r); /* what is left of an earlier attempt may be wrong from the start */
+    ret->again =
+        is_wrong_bytes(r); /* what is left of an earlier attempt may be wrong from the start */
     if (r < 0)
         return r;
     a.import = import;
@@ -345,9 +346,9 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
         r = origin->blob(origin->arg, &l->blob, offset, on_arrived, &a, err);
     bool was_sent = r >= 0 || a.has_failed;
     r = r < 0 ? r : oci_import_commit(import, err);
-    ret->lacks = was_sent ? is_lie(r) : is_about_image(r);
+    ret->lacks = was_sent ? is_wrong_bytes(r) : is_about_image(r);
     ret->again = (was_sent && (r == E_DIGEST || r == E_PARSE) && origin->is_remote) ||
-                 (offset > 0 && is_lie(r));
+                 (offset > 0 && is_wrong_bytes(r));
     if (r < 0)
         return r;
     (void)pthread_mutex_lock(&p->mutex);
@@ -358,7 +359,7 @@ static int try_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob,
     return 0;
 }
 
-static void tell_again(struct pull *p, const struct oci_pull_layer *l, const char *why)
+static void report_again(struct pull *p, const struct oci_pull_layer *l, const char *why)
 {
     (void)pthread_mutex_lock(&p->mutex);
     if (p->opts->on_again)
@@ -367,9 +368,10 @@ static void tell_again(struct pull *p, const struct oci_pull_layer *l, const cha
 }
 
 /*
- * Wrong content is removed, and asked for once more from the start: it may have begun with an
- * earlier attempt's bytes, or a registry may have sent something damaged, of which a cache on the
- * way or another server of that name has the right bytes. What is too large stays so.
+ * Wrong content is removed, and requested once more from the start: it may have begun with the
+ * bytes of an earlier attempt, or a registry may have sent damaged bytes, of which an intermediate
+ * cache or another server of that name may have the right ones. A layer that is too large is not
+ * retried.
  */
 static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blob, struct err *err)
 {
@@ -377,7 +379,7 @@ static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blo
     struct err why = { 0 };
     int r = try_layer(p, l, is_for_blob, &attempt, &why);
     if (r < 0 && attempt.again) {
-        tell_again(p, l, err_text(&why));
+        report_again(p, l, err_text(&why));
         why = (struct err){ 0 };
         attempt = (struct pull_attempt){ 0 };
         r = try_layer(p, l, is_for_blob, &attempt, &why);
@@ -392,7 +394,7 @@ static int fetch_layer(struct pull *p, struct oci_pull_layer *l, bool is_for_blo
 
 /* ---- one that is here in another form ---- */
 
-static void tell_other_form(struct pull *p, const struct oci_pull_layer *l, const char *why)
+static void report_other_form(struct pull *p, const struct oci_pull_layer *l, const char *why)
 {
     (void)pthread_mutex_lock(&p->mutex);
     if (p->opts->on_other_form)
@@ -432,7 +434,7 @@ static int add_form(struct pull *p, struct oci_pull_layer *l, struct err *err)
         return fetch_layer(p, l, true, err);
     if (wants_blobs(p) && !p->opts->origin.has_no_blobs &&
         !oci_digest_equal(&blob, &l->blob.digest))
-        tell_other_form(p, l, "the store has a blob of it that another image names");
+        report_other_form(p, l, "the store has a blob of it that another image names");
     set_present(p, l);
     return 0;
 }
@@ -442,7 +444,7 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
     if (must_stop(p))
         return canceled(err);
     if (wants_blobs(p) && p->opts->origin.has_no_blobs)
-        tell_other_form(p, l, "the source has no compressed layers");
+        report_other_form(p, l, "the source has no compressed layers");
     bool changes = p->opts->has_form || p->opts->needs_blobs;
     bool is_here = changes && oci_store_layer_has(p->s, &l->diff_id);
     int r = is_here               ? add_form(p, l, err)
@@ -451,7 +453,7 @@ static int pull_layer(struct pull *p, struct oci_pull_layer *l, struct err *err)
                                   : fetch_layer(p, l, false, err);
     if (r >= 0 && p->opts->has_form && oci_store_form(p->s) == OCI_STORE_CAS &&
         !oci_store_layer_is_shared(p->s, &l->diff_id))
-        tell_other_form(p, l, "it has sparse files, which layers cannot share");
+        report_other_form(p, l, "it has sparse files, which layers cannot share");
     return r;
 }
 
@@ -574,7 +576,7 @@ static void descriptor_json(struct arena *a, struct json *v, const char *media_t
     json_set_int(a, v, "size", (int64_t)size);
 }
 
-/* The manifest of an image that came without one: its layers are uncompressed tars. */
+/* Make a manifest for an image without one: its layers are uncompressed tars. */
 static int make_manifest(struct pull *p, struct arena *a, struct buf *to, struct err *err)
 {
     const struct oci_config *c = &p->image.config;

@@ -21,13 +21,13 @@ struct pull_chunks_making {
     struct oci_pull_chunks_result *result;
     bool is_estargz;
     struct oci_chunked_place place;
-    struct buf packed; /* the table as it is in the blob, of eStargz with the footer behind it */
+    struct buf packed; /* the table as in the blob, of eStargz followed by the footer */
     struct oci_chunks chunks;
     struct pull_chunks_local *local; /* of each part */
     uint64_t held;                   /* memory of both, of how->tables */
     struct oci_import *import;
     bool asks_many;    /* several ranges in a request */
-    unsigned n_breaks; /* of connections while those came */
+    unsigned n_breaks; /* of connections during these requests */
     int import_r;      /* why the import has ended */
     size_t next;       /* the first part that the import does not have yet, */
     uint64_t at; /* and the next byte of the blob, where its run has begun to come; 0: not yet */
@@ -382,7 +382,7 @@ static int import(struct pull_chunks_making *m, struct err *err)
 
 /* r, or -EIO: it is a file here that is wrong. Each of those that were given is read once: a table
  * can name a large one for many small chunks. */
-static int judge_import(struct pull_chunks_making *m, int r, struct err *err)
+static int explain_import(struct pull_chunks_making *m, int r, struct err *err)
 {
     struct map judged = { .borrows_keys = true };
     for (size_t i = 0; r < 0 && i < MIN(m->next + 1, m->chunks.parts.n); i++) {
@@ -391,7 +391,7 @@ static int judge_import(struct pull_chunks_making *m, int r, struct err *err)
         if (!l->is_here || map_has(&judged, key))
             continue;
         (void)map_put(&judged, key, l);
-        r = oci_contents_judge(m->how->contents, &l->file, r, err);
+        r = oci_contents_explain_error(m->how->contents, &l->file, r, err);
     }
     map_fini(&judged);
     return r;
@@ -412,7 +412,7 @@ int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_re
     int r = m.is_estargz ? get_estargz(&m, err) : get_zstd(&m, err);
     r = r < 0 ? r : find_local(&m, err);
     r = r < 0 ? r : choose(&m, err);
-    r = r < 0 ? r : judge_import(&m, import(&m, err), err);
+    r = r < 0 ? r : explain_import(&m, import(&m, err), err);
     oci_chunks_fini(&m.chunks);
     free(m.local);
     buf_fini(&m.packed);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A layer from ranges of its blob, where the blob says in which of them its files are
- * (oci/chunked.h): what the store has of them is not fetched.
+ * Pulls a layer by ranges of its blob, if the blob has a table of its files (oci/chunked.h): files
+ * that the store has are not fetched.
  *
- *     table of contents -> which chunks are here -> ranges, and chunks as stored frames -> import
+ *     table of contents -> which chunks are stored -> ranges, and chunks as stored frames -> import
  *
- * Several ranges are one request where the origin knows that, so that small files are worth leaving
- * out; it is tried, and what it did not give is fetched range by range.
+ * Several ranges go into one request if the origin supports it, so that small files can be skipped,
+ * too. It is tried once; ranges that the origin did not return are fetched one by one.
  *
- * What is put together is a compressed stream like the blob, so that the same confined process
- * inflates it; its digest is another one, so the DiffID alone is compared, and proves the layer.
- * Blocking; several layers at once.
+ * The assembled data is a compressed stream like the blob, so that the same confined process
+ * inflates it. Its digest differs from that of the blob, so only the DiffID is compared; that
+ * verifies the layer. Blocking; several layers at once.
  */
 #pragma once
 
@@ -22,11 +22,11 @@
 struct oci_table_reader;
 
 enum {
-    /* Where each range is a request: fewer bytes are fetched rather than left out; requests for a
-     * layer, then longer gaps are fetched, too. */
+    /* With one range per request: shorter gaps are fetched instead of skipped; the maximum of
+     * requests for a layer, beyond which longer gaps are fetched, too. */
     OCI_PULL_SKIP_BYTES = 64 << 10,
     OCI_PULL_RANGES_MAX = 64,
-    /* The same where a request has OCI_RANGES_MAX of them. */
+    /* The same if a request has up to OCI_RANGES_MAX ranges. */
     OCI_PULL_SKIP_MANY_BYTES = 512,
     OCI_PULL_RANGES_MANY_MAX = 4096,
 };
@@ -41,8 +41,8 @@ struct oci_pull_chunks {
     const struct oci_descriptor *blob;
     struct oci_import_opts import; /* diff_id, reading and bounds */
     struct oci_table_reader *tables;
-    /* Set when the origin has answered a request for several ranges with something else: it gets
-     * one range in a request from then on. A broken connection is no answer. */
+    /* Set when the origin has answered a request for several ranges with something else: from then
+     * on each request has one range. A broken connection is not an answer. */
     atomic_bool *knows_one_range;
 };
 
@@ -52,8 +52,8 @@ struct oci_pull_chunks_result {
 };
 
 /*
- * Errors: -EEXIST, the store has the layer by now; E_UNSUPPORTED, the store has too little of it,
- * or the origin gives no ranges; others likewise mean that the blob has to be fetched as a whole.
+ * Errors: -EEXIST, the store has the layer now; E_UNSUPPORTED, the store has too little of it, or
+ * the origin supports no ranges; after all others the caller must fetch the whole blob, too.
  */
 int oci_pull_chunks(const struct oci_pull_chunks *how, struct oci_pull_chunks_result *ret,
                     struct err *err);

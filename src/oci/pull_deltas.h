@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deltas that are attached to an image in its registry (oci/layer_delta.h): which of them the store
- * has the older version for; and trees of its layers (oci/layer_tree.h). Blocking.
+ * Deltas that are attached to an image in its registry (oci/layer_delta.h), if the store has the
+ * older version for them, and trees of its layers (oci/layer_tree.h). Blocking.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct oci_deltas;
 
 /*
  * Ask the origin once. *ret: given, oci_deltas_free(). Errors: those of the origin; E_UNSUPPORTED,
- * none is attached that the store can use.
+ * the store can use none of them.
  */
 int oci_deltas_find(struct oci_store *s, const struct oci_origin *origin,
                     const struct oci_digest *manifest, struct oci_deltas **ret, struct err *err);

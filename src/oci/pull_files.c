@@ -18,7 +18,7 @@ enum {
     READ_BYTES = 256 << 10,
 };
 
-/* A file that came. */
+/* A file that was received. */
 struct arrived {
     uint64_t at; /* in the temporary file */
 };
@@ -34,7 +34,7 @@ struct pull_files_making {
     struct map wanted;  /* digests of files that are asked for -> their entries */
     struct map arrived; /* digest -> struct arrived */
     struct arena memory;
-    int fd; /* temporary: what came */
+    int fd; /* temporary: the received files */
     uint64_t n_spooled;
     char *piece;
 };
@@ -164,17 +164,17 @@ static int take_file(struct pull_files_making *m, const struct oci_table_file *e
 }
 
 /* r, or -EIO: it is not the parcel that is wrong, but a base of it here. */
-static int judge_parcel(struct pull_files_making *m, const struct pull_files_batch *b,
-                        const uint8_t *has_base, int r, struct err *err)
+static int explain_parcel(struct pull_files_making *m, const struct pull_files_batch *b,
+                          const uint8_t *has_base, int r, struct err *err)
 {
     for (size_t i = 0; r < 0 && i < b->places.n; i++)
         if (has_base[i])
-            r = oci_contents_judge(m->how->contents, &b->places.p[i], r, err);
+            r = oci_contents_explain_error(m->how->contents, &b->places.p[i], r, err);
     return r;
 }
 
 /* Likewise of the layer that was made. */
-static int judge_import(struct pull_files_making *m, int r, struct err *err)
+static int explain_import(struct pull_files_making *m, int r, struct err *err)
 {
     for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++) {
         const struct oci_table_file *e = &m->tree.files[i];
@@ -182,7 +182,7 @@ static int judge_import(struct pull_files_making *m, int r, struct err *err)
         struct oci_content found;
         if (!map_has(&m->arrived, key_of(e->digest)) &&
             oci_contents_find(m->how->contents, &d, e->size, &found))
-            r = oci_contents_judge(m->how->contents, &found, r, err);
+            r = oci_contents_explain_error(m->how->contents, &found, r, err);
     }
     return r;
 }
@@ -208,7 +208,7 @@ static int take_parcel(struct pull_files_making *m, const struct pull_files_batc
         r = take_file(m, b->entries.p[i], files + at, err);
         at += b->entries.p[i]->size;
     }
-    return judge_parcel(m, b, p.has_base, r, err);
+    return explain_parcel(m, b, p.has_base, r, err);
 }
 
 static int fetch(struct pull_files_making *m, struct pull_files_batch *b, struct err *err)
@@ -370,7 +370,7 @@ static int take_delta(struct pull_files_making *m, struct err *err)
 
 /* ---- the tar ---- */
 
-/* From the store, or of what came (from: NULL), at `at` of the temporary file. */
+/* From the store, or received (from: NULL), at `at` of the temporary file. */
 static int copy_file(struct pull_files_making *m, const struct oci_content *from, uint64_t at,
                      uint64_t size, oci_skeleton_sink sink, void *arg, struct err *err)
 {
@@ -438,7 +438,7 @@ static int make(struct pull_files_making *m, struct err *err)
     if (m->fd < 0)
         return err_sys(err, m->fd, "temporary file in the store");
     r = m->delta ? take_delta(m, err) : fetch_missing(m, err);
-    return r < 0 || m->asks_only ? r : judge_import(m, import(m, err), err);
+    return r < 0 || m->asks_only ? r : explain_import(m, import(m, err), err);
 }
 
 static int run(const struct oci_pull_files *how, bool asks_only, struct oci_pull_files_result *ret,

@@ -26,7 +26,7 @@ struct pull_members_making {
     struct pull_members_member *members; /* one more than there are: the end */
     size_t n;
     struct oci_import *import;
-    size_t next;      /* the first member whose end has not come, */
+    size_t next;      /* the first member whose end was not received, */
     size_t n_fetched; /* and the first one that is not fetched yet */
     uint64_t at;      /* of the tar */
     char *piece;      /* STORED_MAX_BYTES */
@@ -81,8 +81,8 @@ static bool has_file(struct pull_members_making *m, size_t i, struct oci_content
     return oci_contents_find(m->how->contents, &d, m->tree.files[i].size, ret);
 }
 
-/* Members that hold a byte of a file that the store lacks are fetched. Both lie in the order of the
- * tar. */
+/* Members that have a byte of a file which the store lacks are fetched. Both are in the order of
+ * the tar. */
 static void find_local(struct pull_members_making *m)
 {
     struct oci_content found;
@@ -204,7 +204,7 @@ static int give_zeros(struct pull_members_making *m, uint64_t n, oci_skeleton_si
     return r;
 }
 
-/* Whether all of a part lies in members that are fetched. It is the next one of the tar. */
+/* Whether a part is entirely in members that are fetched. It is the next one of the tar. */
 static bool is_fetched(const struct pull_members_making *m, const struct oci_skeleton_part *p)
 {
     size_t i = m->next;
@@ -254,12 +254,12 @@ static int import(struct pull_members_making *m, struct err *err)
 }
 
 /* r, or -EIO: it is a file here that is wrong. */
-static int judge_import(struct pull_members_making *m, int r, struct err *err)
+static int explain_import(struct pull_members_making *m, int r, struct err *err)
 {
     struct oci_content found;
     for (size_t i = 0; r < 0 && i < m->tree.skeleton.n_parts; i++)
         if (has_file(m, i, &found))
-            r = oci_contents_judge(m->how->contents, &found, r, err);
+            r = oci_contents_explain_error(m->how->contents, &found, r, err);
     return r;
 }
 
@@ -277,7 +277,7 @@ int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members
         find_local(&m);
         r = choose(&m, err);
     }
-    r = r < 0 ? r : judge_import(&m, import(&m, err), err);
+    r = r < 0 ? r : explain_import(&m, import(&m, err), err);
     free(m.piece);
     free(m.members);
     oci_table_tree_fini(&m.tree);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A layer from those gzip members of its blob in which files are that the store lacks
- * (oci/layer_tree.h); what the others hold comes from the tree manifest and the store:
+ * Makes a layer from the gzip members of its blob that have files which the store lacks
+ * (oci/layer_tree.h); the other files come from the tree manifest and the store:
  *
- *     tree -> which files are missing -> ranges of the blob, and the rest as stored members ->
- * import
+ *     tree -> which files are missing -> ranges of the blob, the rest as stored members -> import
  *
- * The stream is compressed like the blob, and the same confined process inflates it; its digest is
- * another one, so the DiffID alone is compared, and proves the layer. Blocking; several layers at
- * once.
+ * The stream is compressed like the blob, and the same confined process inflates it. Its digest
+ * differs from that of the blob, so only the DiffID is compared; that verifies the layer. Blocking;
+ * several layers at once.
  */
 #pragma once
 
@@ -18,8 +17,8 @@
 struct oci_table_reader;
 
 enum {
-    OCI_PULL_MEMBERS_SKIP_BYTES = 64 << 10, /* less is fetched rather than left out */
-    OCI_PULL_MEMBERS_RANGES_MAX = 64,       /* then longer gaps are fetched, too */
+    OCI_PULL_MEMBERS_SKIP_BYTES = 64 << 10, /* shorter gaps are fetched instead of skipped */
+    OCI_PULL_MEMBERS_RANGES_MAX = 64,       /* beyond this, longer gaps are fetched, too */
 };
 
 struct oci_pull_members {
@@ -29,7 +28,7 @@ struct oci_pull_members {
     const struct oci_descriptor *blob;
     struct oci_import_opts import; /* diff_id, reading and bounds */
     struct oci_table_reader *tables;
-    struct str tree; /* of the layer, as it was attached */
+    struct str tree; /* of the layer, as attached */
 };
 
 struct oci_pull_members_result {
@@ -38,8 +37,8 @@ struct oci_pull_members_result {
 };
 
 /*
- * Errors: -EEXIST, the store has the layer by now; E_UNSUPPORTED, the store has too little of it,
- * or the origin gives no ranges; others likewise mean that the blob has to be fetched.
+ * Errors: -EEXIST, the store has the layer now; E_UNSUPPORTED, the store has too little of it, or
+ * the origin supports no ranges; after all others the caller must fetch the blob, too.
  */
 int oci_pull_members(const struct oci_pull_members *how, struct oci_pull_members_result *ret,
                      struct err *err);

@@ -28,7 +28,7 @@ struct copy {
     uint64_t n;
 };
 
-static void tell(struct push *p, const struct oci_push_news *news)
+static void report(struct push *p, const struct oci_push_news *news)
 {
     if (p->opts->news)
         p->opts->news(p->opts->arg, news);
@@ -39,7 +39,7 @@ static int on_copied(void *arg, struct str bytes, struct err *err)
     struct copy *c = arg;
     c->n += bytes.n;
     int r = c->sink(c->sink_arg, bytes, err);
-    tell(c->p, &(struct oci_push_news){ .blob = c->d, .n_bytes = c->n });
+    report(c->p, &(struct oci_push_news){ .blob = c->d, .n_bytes = c->n });
     return r;
 }
 
@@ -58,7 +58,8 @@ static void count(struct push *p, const struct oci_descriptor *d, enum oci_pushe
     p->result.n_mounted += how == OCI_PUSHED_MOUNTED;
     p->result.n_existed += how == OCI_PUSHED_EXISTED;
     p->result.n_bytes += how == OCI_PUSHED_UPLOADED ? d->size : 0;
-    tell(p, &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
+    report(p,
+           &(struct oci_push_news){ .blob = d, .is_done = true, .n_bytes = d->size, .how = how });
 }
 
 /* `read` names in the source what is pushed as `d`. */
@@ -70,7 +71,7 @@ static int push_blob(struct push *p, const struct oci_descriptor *read,
     struct str key = str_n(d->digest.bytes, sizeof d->digest.bytes);
     if (map_put(&p->done, key, p))
         return 0;
-    tell(p, &(struct oci_push_news){ .blob = d });
+    report(p, &(struct oci_push_news){ .blob = d });
     int r = oci_remote_push_blob(p->to, d, p->mount_from, write_blob, &c, &how, err);
     if (r >= 0)
         count(p, d, how);
@@ -191,7 +192,7 @@ static struct str layer_type(const struct push_seen *s)
     return STR("application/vnd.oci.image.layer.v1.tar");
 }
 
-/* The descriptor of a layer's bytes as they lie in the archive. */
+/* The descriptor of a layer's bytes as stored in the archive. */
 static int describe(struct push *p, const struct oci_descriptor *read, struct oci_descriptor *ret,
                     struct err *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pushing an image from any source into a repository of a registry: blobs first, then manifests,
- * then the tag, so that what the tag names is whole at any time. Manifests arrive bit for bit, and
- * so keep their digests; for docker-archive, which has none, an OCI manifest is made. Blocks.
+ * then the tag, so that the tag always names a complete image. Manifests are pushed bit for bit and
+ * keep their digests; for docker-archive, which has none, an OCI manifest is made. Blocks.
  */
 #pragma once
 
@@ -13,13 +13,13 @@ enum { OCI_PUSH_DOCUMENTS_MAX = 4096 }; /* manifests and indexes of a push, each
 struct oci_push_news {
     const struct oci_descriptor *blob;
     bool is_done;
-    uint64_t n_bytes;    /* that went so far */
-    enum oci_pushed how; /* once it is done */
+    uint64_t n_bytes;    /* sent so far */
+    enum oci_pushed how; /* set when it is done */
 };
 
 struct oci_push_opts {
     struct oci_platform platform; /* of an index */
-    bool all;                     /* instead: the index, with all that it lists */
+    bool all;                     /* instead: the index, with all manifests that it lists */
     void (*news)(void *arg, const struct oci_push_news *news); /* NULL: none */
     void *arg;
 };

@@ -3,10 +3,10 @@
  * References to images in registries, as Docker and containerd read and complete them:
  *
  *     redis                                docker.io/library/redis:latest
- *     localhost:5000/a/b:tag               as it stands
- *     docker.io/library/redis:7@sha256:... as it stands; the digest decides, the tag is a comment
+ *     localhost:5000/a/b:tag               unchanged
+ *     docker.io/library/redis:7@sha256:... unchanged; the digest is used, the tag is a comment
  *
- * The first part is a host when it has a dot or a colon, or is "localhost"; grammar of the rest:
+ * The first part is a host if it has a dot or a colon, or is "localhost"; the grammar of the rest:
  * OCI distribution-spec 1.1, "Pulling manifests". Pure; any thread.
  */
 #pragma once
@@ -28,7 +28,7 @@ struct oci_reference {
     struct oci_digest digest;
 };
 
-/* Errors: E_PARSE with what is wrong, E_UNSUPPORTED: a digest by another algorithm. */
+/* Errors: E_PARSE with the reason, E_UNSUPPORTED: a digest with another algorithm. */
 int oci_reference_parse(struct str text, struct oci_reference *ret, struct err *err);
 /* The completed form, which parses to the same reference. */
 void oci_reference_format(const struct oci_reference *ref, struct buf *to);

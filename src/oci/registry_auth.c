@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Getting in. A registry names a token service in its 401; the service gives a token for a scope,
- * to anyone, to a user with a password (GET with Basic), or for a refresh token (POST, RFC 6749
- * section 6). Tokens are kept until they expire. The requests to the service are requests like
- * others, with their own repetitions.
+ * Authentication. A registry names a token service in its 401; the service issues a token for a
+ * scope, anonymously, to a user with a password (GET with Basic), or for a refresh token (POST, RFC
+ * 6749 section 6). Tokens are kept until they expire. The requests to the service are ordinary
+ * requests, with their own retries.
  */
 #include "oci/registry_int.h"
 
@@ -243,7 +243,7 @@ static int demand(struct oci_request *q, const struct oci_challenge *c)
     bool had_token = find_token(reg, q->scope) != NULL;
     drop_token(reg, q->scope);
     if (c->scheme == OCI_CHALLENGE_NONE)
-        return err_set(&q->err, E_UNSUPPORTED, "%s wants neither Basic nor Bearer credentials",
+        return err_set(&q->err, E_UNSUPPORTED, "%s supports neither Basic nor Bearer credentials",
                        REGISTRY_HOST(&reg->base));
     if (++q->logins > LOGINS_MAX || (q->logins > 1 && !had_token))
         return deny(q);
@@ -256,7 +256,10 @@ static int demand(struct oci_request *q, const struct oci_challenge *c)
     }
     reg->scheme = OCI_CHALLENGE_BEARER;
     int r = reg->opts.login.identity_token ? ask_by_post(q, c) : ask_by_get(q, c);
-    return r < 0 ? err_ctx(&q->err, r, "token service") : 0;
+    if (r < 0)
+        return err_ctx(&q->err, r, "token service");
+    sm_move(&q->sm, REGISTRY_REQUEST_TOKEN);
+    return 0;
 }
 
 void registry_auth_demand(struct oci_request *q)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One request and its repetitions. The HTTP client's callbacks record; settle() decides what comes
- * next, and is the only place that does.
+ * One request and its repetitions. The callbacks of the HTTP client record results; only settle()
+ * decides the next step.
  */
 #include "oci/registry_int.h"
 
@@ -13,10 +13,24 @@
 #include <stdio.h>
 
 enum {
-    PROGRESS_BYTES = 64 << 10, /* since the last attempt; one that brings less is a short one */
+    PROGRESS_BYTES = 64 << 10, /* since the last attempt; with fewer bytes it is a short one */
     PATH_MAX_BYTES = 120,      /* of a path in a message */
-    WORDS_MAX = 100,           /* bytes of the registry's own words in a message */
+    WORDS_MAX = 100,           /* bytes of the registry's error message in a message */
     BODY_PIECE_BYTES = 64 << 10,
+};
+
+static const struct sm_state request_table[] = {
+    [REGISTRY_REQUEST_READY] = { "ready",
+                                 EDGE(REGISTRY_REQUEST_CALLING) | EDGE(REGISTRY_REQUEST_ENDING) },
+    [REGISTRY_REQUEST_CALLING] = { "calling", EDGE(REGISTRY_REQUEST_READY) |
+                                                  EDGE(REGISTRY_REQUEST_TOKEN) |
+                                                  EDGE(REGISTRY_REQUEST_WAITING) |
+                                                  EDGE(REGISTRY_REQUEST_ENDING) },
+    [REGISTRY_REQUEST_TOKEN] = { "token",
+                                 EDGE(REGISTRY_REQUEST_READY) | EDGE(REGISTRY_REQUEST_ENDING) },
+    [REGISTRY_REQUEST_WAITING] = { "waiting",
+                                   EDGE(REGISTRY_REQUEST_READY) | EDGE(REGISTRY_REQUEST_ENDING) },
+    [REGISTRY_REQUEST_ENDING] = { "ending", 0 },
 };
 
 static void send_request(struct oci_request *q);
@@ -53,6 +67,8 @@ static void on_ended(struct defer *d)
 
 void registry_request_end(struct oci_request *q, int r)
 {
+    assert(!q->call && !q->token_request);
+    sm_move(&q->sm, REGISTRY_REQUEST_ENDING);
     q->err.code = r;
     timer_stop(q->reg->opts.loop, &q->timer);
     defer_start(q->reg->opts.loop, &q->turn, on_ended);
@@ -67,19 +83,19 @@ void oci_request_cancel(struct oci_request *q)
         exchange_cancel(q->call);
     else if (q->token_request)
         oci_request_cancel(q->token_request);
-    else
+    else if (q->sm.at == REGISTRY_REQUEST_WAITING) /* else on_again() or on_ended() comes */
         registry_request_end(q, -ECANCELED);
 }
 
 /* ---- answers that end it ---- */
 
-/* What a query of theirs holds lets its bearer in: it is for no log. */
+/* The query of a URL may contain credentials: it is never logged. */
 int registry_path_n(const char *path)
 {
     return (int)MIN(strcspn(path, "?"), (size_t)PATH_MAX_BYTES);
 }
 
-static void add_words(struct buf *to, struct str s)
+static void add_message_words(struct buf *to, struct str s)
 {
     s = str_slice(s, 0, WORDS_MAX);
     for (size_t i = 0; i < s.n; i++)
@@ -100,7 +116,7 @@ static void add_explanation(const struct oci_request *q, struct buf *to)
             words = json_get_str(doc, "details");
         if (words.n)
             (void)buf_add_cstr(to, ": ");
-        add_words(to, words);
+        add_message_words(to, words);
     }
     arena_fini(&a);
 }
@@ -193,8 +209,8 @@ static void note(struct oci_request *q, const char *why, uint64_t ms)
     q->reg->opts.note(q->reg->opts.arg, text);
 }
 
-/* Progress has the count start again: as often as it likes after many bytes, and a number of times
- * after a few that came quickly, so that one byte each time does not go on for ever. */
+/* Progress resets the count: always after many bytes, and a limited number of times after a few
+ * bytes that came quickly, so that one byte per attempt does not continue for ever. */
 static void count_attempt(struct oci_request *q, int r)
 {
     const unsigned short_max = OCI_REGISTRY_SHORT_ATTEMPTS * q->reg->opts.attempts;
@@ -207,7 +223,7 @@ static void count_attempt(struct oci_request *q, int r)
     q->n_attempts++;
 }
 
-/* q->err says why. */
+/* q->err has the reason. */
 static void try_later(struct oci_request *q, int r)
 {
     uint64_t asked_s = q->status ? retry_after_s(q) : 0;
@@ -223,6 +239,7 @@ static void try_later(struct oci_request *q, int r)
     }
     uint64_t ms = MAX(backoff_ms(q), asked_s * 1000);
     note(q, q->err.text, ms);
+    sm_move(&q->sm, REGISTRY_REQUEST_WAITING);
     timer_start(q->reg->opts.loop, &q->timer, ms, on_backoff);
 }
 
@@ -231,7 +248,8 @@ static bool is_transient(int status)
     return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
 }
 
-/* A body that may have been taken is not sent again, except when the server says it was not. */
+/* A body that the server may have processed is not sent again, unless the server says that it was
+ * rejected. */
 static bool may_repeat(const struct oci_request *q)
 {
     return !q->once || q->status == 429 || q->status == 503 || (!q->status && !q->was_sent);
@@ -272,6 +290,7 @@ static void follow(struct oci_request *q, struct str location)
     }
     fetch_url_fini(&q->url);
     q->url = to;
+    sm_move(&q->sm, REGISTRY_REQUEST_READY);
     defer_start(q->reg->opts.loop, &q->turn, on_again);
 }
 
@@ -292,12 +311,15 @@ static void reset_url(struct oci_request *q)
 
 void registry_request_again(struct oci_request *q)
 {
+    assert(!q->call && !q->token_request);
+    if (q->sm.at != REGISTRY_REQUEST_READY) /* it was just made */
+        sm_move(&q->sm, REGISTRY_REQUEST_READY);
     reset_url(q);
     q->redirects = 0;
     defer_start(q->reg->opts.loop, &q->turn, on_again);
 }
 
-/* The answer for the sink is over; is that all of it? */
+/* The answer for the sink has ended; check that it is complete. */
 static void settle_sink(struct oci_request *q)
 {
     if (q->at == q->size || q->is_at_most) {
@@ -360,7 +382,7 @@ static void settle(struct oci_request *q, int r)
 static void on_silence(struct timer *t)
 {
     struct oci_request *q = container_of(t, struct oci_request, timer);
-    exchange_cancel(q->call); /* on_end() tells silence by the timer that is not armed */
+    exchange_cancel(q->call); /* on_end() detects this by the timer, which is not armed */
 }
 
 static void watch_silence(struct oci_request *q)
@@ -368,7 +390,8 @@ static void watch_silence(struct oci_request *q)
     timer_start(q->reg->opts.loop, &q->timer, q->reg->opts.stall_ms, on_silence);
 }
 
-/* Silence is one byte in 30 s for ever otherwise. false: the call was ended. */
+/* Detects a server that sends a byte now and then, which on_silence() does not. false: the call was
+ * ended. */
 static bool keeps_pace(struct oci_request *q, size_t n)
 {
     uint64_t now = loop_now_ms(q->reg->opts.loop);
@@ -423,7 +446,7 @@ static void on_head(void *arg, int status, const struct headers *headers)
     if (status == 200 && (q->is_part || q->on_ranges))
         fail_call(q, err_set(&q->err, E_UNSUPPORTED, "%s knows no ranges", REGISTRY_HOST(&q->url)));
     else if (status == 200)
-        q->skip = q->at; /* it does not know ranges */
+        q->skip = q->at; /* the server has no ranges */
     else if (status == 206 &&
              (!range_start(headers_get(headers, "content-range"), &from) || from != q->at))
         fail_call(q, err_set(&q->err, -EPROTO, "%s sent another range than was asked for",
@@ -483,7 +506,7 @@ static void on_end(void *arg, int r, const struct err *err)
         (void)err_set(&q->err, r, "%s: %s", REGISTRY_HOST(&q->url), err_text(err));
     timer_stop(q->reg->opts.loop, &q->timer);
     if (r < 0 && r != -ECANCELED) {
-        q->status = 0; /* a part of an answer is none */
+        q->status = 0; /* an incomplete answer is ignored */
         q->err.code = 0;
     }
     settle(q, r);
@@ -556,6 +579,7 @@ static int start_call(struct oci_request *q)
 
 static void send_request(struct oci_request *q)
 {
+    sm_move(&q->sm, REGISTRY_REQUEST_CALLING);
     q->status = 0;
     q->is_slow = false;
     q->err = (struct err){ 0 };
@@ -605,6 +629,7 @@ int oci_request_start(struct oci_registry *reg, const struct oci_request_opts *o
         .gathered = BUF_INIT(OCI_DOCUMENT_MAX),
         .token_body = BUF_INIT(OCI_CREDENTIAL_MAX * 4),
     };
+    sm_init(&q->sm, request_table, REGISTRY_REQUEST_READY);
     memcpy(q->passes, opts->passes, sizeof q->passes);
     if (opts->headers)
         (void)headers_copy(&q->headers, opts->headers);

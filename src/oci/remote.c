@@ -45,7 +45,7 @@ static void on_remote_tick(struct timer *t)
     (void)t; /* it wakes the loop */
 }
 
-/* 0: go on, and look again in a while; else why not. */
+/* 0: continue, and check again later; else the reason to end. */
 static int look_at_clock(struct oci_remote *m)
 {
     uint64_t now = clock_mono_ms();
@@ -195,7 +195,7 @@ const struct oci_reference *oci_remote_reference(const struct oci_remote *m)
 
 /* ---- manifests ---- */
 
-/* What came is what was asked for, and what the registry says it is. */
+/* Check that the received document is the requested one, and matches the response headers. */
 static int check_manifest(const struct remote_answer *a, const struct oci_digest *wanted,
                           struct oci_digest *ret, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What remote.c and remote_push.c share. */
+/* Internals that remote.c and remote_push.c share. */
 #pragma once
 
 #include "oci/registry_int.h"
@@ -10,17 +10,17 @@ struct oci_remote {
     struct oci_registry *reg;
     struct oci_reference ref;
     char *pull_scope, *push_scope;
-    char *chunk; /* of an upload, chunk_bytes of them; made by the first one */
+    char *chunk; /* of an upload, chunk_bytes long; allocated by the first upload */
     size_t chunk_bytes;
-    bool has_files;                 /* it says so with its manifests */
-    bool pushes;                    /* from the first push on one scope serves all: one token */
+    bool has_files;                 /* announced with a manifest */
+    bool pushes;                    /* after the first push one scope, so one token, is used */
     uint64_t until_ms;              /* clock_mono_ms(); 0: no deadline */
     const atomic_bool *stop;        /* NULL: none */
-    const atomic_bool *opened_stop; /* that it was opened with, for clones */
-    struct timer tick;              /* to look at both */
+    const atomic_bool *opened_stop; /* as given to oci_remote_open(), for clones */
+    struct timer tick;              /* to check both */
 };
 
-/* What a request gave. */
+/* The result of a request. */
 struct remote_answer {
     bool is_done;
     int r;
@@ -31,11 +31,11 @@ struct remote_answer {
 };
 
 void remote_answer_fini(struct remote_answer *a);
-/* The scope of what is done now. */
+/* The scope for the next request. */
 const char *remote_scope(const struct oci_remote *m);
 /* The callback of a request whose arg is a struct remote_answer. */
 void remote_on_answer(void *arg, int r, const struct oci_answer *answer, const struct err *err);
-/* Run the loop until it came; r: of starting the request. */
+/* Run the loop until the result is there; r: of starting the request. */
 int remote_wait(struct oci_remote *m, struct remote_answer *a, int r);
 /* Start and wait. `opts` without callback. */
 int remote_request(struct oci_remote *m, struct oci_request_opts *opts, struct remote_answer *a,

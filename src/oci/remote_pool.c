@@ -5,7 +5,7 @@
 
 struct oci_remote_pool {
     struct oci_remote *first;
-    pthread_t maker; /* whose client the first one is */
+    pthread_t maker; /* the thread that uses the first client */
     /* The struct oci_remote of another thread. It ends there: spare memory of io is a thread's. */
     pthread_key_t own;
 };

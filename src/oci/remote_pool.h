@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several threads read blobs of one repository at once: each has a client of its own, with its
- * connections and tokens, until the thread ends.
+ * For several threads that read blobs of one repository at once: each has its own client, with its
+ * own connections and tokens, until the thread ends.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 
 struct oci_remote_pool;
 
-/* first: kept, the client of the calling thread; others get one like it. Errors: -EAGAIN, too many
- * pools. */
+/* first: kept, the client of the calling thread; others get a clone of it. Errors: -EAGAIN, too
+ * many pools. */
 int oci_remote_pool_new(struct oci_remote *first, struct oci_remote_pool **ret, struct err *err);
-/* NULL is fine. Other threads that used it have ended. */
+/* NULL is fine. The other threads that used it must have ended. */
 void oci_remote_pool_free(struct oci_remote_pool *pool);
 /* The client of this thread. Borrowed. Errors: those of oci_remote_open(). */
 int oci_remote_pool_get(struct oci_remote_pool *pool, struct oci_remote **ret, struct err *err);

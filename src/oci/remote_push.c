@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uploads (distribution-spec 1.1, "Pushing Blobs"). A blob that fits into a chunk goes with one
+ * Uploads (distribution-spec 1.1, "Pushing Blobs"). A blob that fits into a chunk is sent with one
  * PUT; a larger one in chunks, each kept in memory until the registry has it: after a broken
- * connection the registry is asked how far it came, and the rest is sent again.
+ * connection the client asks the registry for its offset, and sends the rest again.
  */
 #include "oci/remote_int.h"
 
@@ -17,7 +17,7 @@ enum { STATUS_CREATED = 201, STATUS_ACCEPTED = 202, STATUS_NOT_FOUND = 404, STAT
 struct upload {
     struct oci_remote *m;
     const struct oci_descriptor *d;
-    char *location; /* where the next part goes */
+    char *location; /* URL for the next part */
     uint64_t at;    /* bytes that the registry has, before the chunk */
     size_t fill;    /* of the chunk */
     bool is_chunked;
@@ -50,7 +50,7 @@ static int take_location(struct upload *u, const struct remote_answer *a, struct
 {
     struct str location = headers_get(&a->headers, "location");
     if (location.n == 0)
-        return err_set(err, E_PARSE, "the registry does not say where the upload goes");
+        return err_set(err, E_PARSE, "the registry names no location for the upload");
     free(u->location);
     u->location = str_dup(location);
     return 0;
@@ -75,7 +75,7 @@ static int make_chunk(struct upload *u, const struct remote_answer *a, struct er
     uint64_t least = 0;
     (void)parse_u64(headers_get(&a->headers, "oci-chunk-min-length"), 0, UINT64_MAX, &least);
     if (least > OCI_REMOTE_CHUNK_MAX_BYTES)
-        return err_set(err, E_UNSUPPORTED, "the registry wants chunks of %llu bytes",
+        return err_set(err, E_UNSUPPORTED, "the registry requires chunks of %llu bytes",
                        (unsigned long long)least);
     size_t want = MAX((size_t)least, (size_t)OCI_REMOTE_CHUNK_BYTES);
     if (want <= m->chunk_bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a registry has, and whether it has changed: for programs that look again and again
- * (distribution-spec 1.1, "Content Discovery"). Blocking; as oci/remote.h.
+ * Lists the content of a registry and detects changes, for programs that poll (distribution-spec
+ * 1.1, "Content Discovery"). Blocking; as oci/remote.h.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ enum {
 };
 
 /*
- * The digest that a tag names now, by HEAD with If-None-Match where `known` is given: a registry
- * that honours it answers with no more than a status. 1: another one than `known`, in *ret; 0: the
+ * The current digest of a tag, by HEAD with If-None-Match if `known` is given; a registry that
+ * supports it answers with only a status. 1: it differs from `known`, and is in *ret; 0: it is the
  * same. Errors: -ENOENT: there is no such tag; those of oci_remote_manifest().
  */
 int oci_remote_tag_moved(struct oci_remote *m, const char *tag, const struct oci_digest *known,
@@ -27,11 +27,11 @@ struct oci_remote_names {
 /* The tags of the repository. Errors: E_PARSE, E_LIMIT, those of oci/remote.h. */
 int oci_remote_tags(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
                     struct err *err);
-/* The repositories of the registry; many registries do not tell (E_DENIED, -ENOENT). */
+/* The repositories of the registry; many registries do not list them (E_DENIED, -ENOENT). */
 int oci_remote_catalog(struct oci_remote *m, struct arena *a, struct oci_remote_names *ret,
                        struct err *err);
 
-/* POST a JSON document to a path of the host, which need not be a registry. It may arrive twice.
- * bearer: a token to show; NULL: none. Errors: those of oci/remote.h. */
+/* POST a JSON document to a path of the host, which need not be a registry. It may be delivered
+ * twice. bearer: a token to send; NULL: none. Errors: those of oci/remote.h. */
 int oci_remote_post(struct oci_remote *m, const char *target, const char *bearer, struct str json,
                     struct err *err);

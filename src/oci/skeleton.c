@@ -173,7 +173,7 @@ static int read_header(struct rd *r, struct oci_skeleton *k, struct err *err)
     struct str magic = rd_str(r, sizeof MAGIC);
     uint32_t version = rd_le32(r);
     if (!rd_ok(r) || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
-        return damaged(err, "it is none");
+        return damaged(err, "wrong magic number");
     if (version != OCI_SKELETON_VERSION)
         return err_set(err, E_VERSION, "skeleton of version %u", version);
     k->n_parts = rd_le32(r);

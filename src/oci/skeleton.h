@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A layer's tar without the content of its files, so that the tar can be made again, byte for byte,
- * from files that are kept by the digests of their content. Little-endian:
+ * The tar of a layer without the content of its files. The tar can be rebuilt from it, byte for
+ * byte, with the contents of the files, which are stored by digest. Little-endian:
  *
  *     header   8 "DMSKELET", u32 version (1), u32 parts, u64 bytes of the tar,
  *              u64 bytes of the contents (each distinct one once)
@@ -10,7 +10,7 @@
  *     frame    the other bytes of the tar (headers, padding, what is sparse), packed by zstd
  *     u64      base/sum.h of all that precedes it
  *
- * The checksum finds damage; a reader trusts nothing else. Pure; any thread.
+ * The checksum detects damage; a reader must validate everything else. Pure; any thread.
  */
 #pragma once
 
@@ -21,10 +21,10 @@ enum {
     OCI_SKELETON_VERSION = 1,
     OCI_SKELETON_HEADER_BYTES = 32,
     OCI_SKELETON_PART_BYTES = 8 + 8 + SHA256_BYTES,
-    OCI_SKELETON_MAX = 1 << 30, /* bytes of one; a layer of 1.5 million files takes some 150 MB */
+    OCI_SKELETON_MAX = 1 << 30, /* bytes; a layer of 1.5 million files takes about 150 MB */
 };
 
-/* A view of the bytes of one, which have to outlive it. */
+/* A view of a skeleton's bytes, which must outlive it. */
 struct oci_skeleton {
     uint64_t tar_bytes, content_bytes;
     size_t n_parts;
@@ -37,37 +37,37 @@ struct oci_skeleton_part {
     const uint8_t *digest; /* SHA256_BYTES */
 };
 
-/* Whether the content of the entry is a part: it is a file that is not sparse, nor empty. */
+/* Whether the content of the entry is a part: the entry is a file, not sparse and not empty. */
 bool oci_skeleton_has(const struct oci_entry *e);
 
-/* Up to n bytes at an offset of the tar, fewer only at its end; a negative code ends the writing.
- */
+/* Read up to n bytes at an offset of the tar, fewer only at its end; a negative code ends the
+ * write. */
 typedef ssize_t (*oci_skeleton_tar)(void *arg, void *p, size_t n, uint64_t offset);
 
 /*
- * Append that of a layer, whose entries lie in the tar in their order. A file that is sparse is no
- * part: its pieces stay in the frame. Errors: those of `tar` and of `to`; E_PARSE (the entries do
- * not lie so), -ENOMEM.
+ * Append the skeleton of a layer, whose entries are in the order of the tar. A sparse file is not a
+ * part: its bytes stay in the frame. Errors: those of `tar` and of `to`; E_PARSE (the entries are
+ * not in order), -ENOMEM.
  */
 int oci_skeleton_write(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg,
                        struct buf *to, struct err *err);
-/* Append its frame alone, packed at `level` of zstd. Errors: likewise. */
+/* Append only the frame, packed at zstd level `level`. Errors: as above. */
 int oci_skeleton_pack(const struct oci_layer *layer, oci_skeleton_tar tar, void *arg, int level,
                       struct buf *to, struct err *err);
 /*
- * The skeleton whose frame is apart from its parts, which are those of the layer: they are appended
- * to `parts`. *ret: a view of both. Errors: E_PARSE, the entries do not lie as they have to.
+ * A skeleton whose frame is stored separately from its parts. The parts of the layer are appended
+ * to `parts`. *ret: a view of both. Errors: E_PARSE, the entries are not in order.
  */
 int oci_skeleton_of(const struct oci_layer *layer, struct str frame, struct buf *parts,
                     struct oci_skeleton *ret, struct err *err);
 /*
- * The skeleton of these parts, OCI_SKELETON_PART_BYTES each, with the other bytes of the tar as
- * they are. *ret: a view of both, without content_bytes. Errors: E_PARSE, the parts do not follow
- * each other, or the bytes are not as many as the tar has.
+ * A skeleton of these parts, OCI_SKELETON_PART_BYTES each, and of the other bytes of the tar, not
+ * packed. *ret: a view of both, without content_bytes. Errors: E_PARSE, the parts overlap or are
+ * not in order, or the number of other bytes does not match the size of the tar.
  */
 int oci_skeleton_of_parts(struct str parts, uint64_t tar_bytes, struct str others,
                           struct oci_skeleton *ret, struct err *err);
-/* How many bytes the frame has to have when it is unpacked. */
+/* The size that the frame must have when it is unpacked. */
 uint64_t oci_skeleton_frame_bytes(const struct oci_skeleton *k);
 /* Errors: E_CORRUPT; E_VERSION, a newer program wrote it. */
 int oci_skeleton_read(struct str bytes, struct oci_skeleton *ret, struct err *err);
@@ -78,12 +78,13 @@ int oci_skeleton_read_header(struct str bytes, uint64_t *ret_tar_bytes, uint64_t
                              struct err *err);
 
 typedef int (*oci_skeleton_sink)(void *arg, struct str bytes, struct err *err);
-/* Give the bytes of the frame. The sink bounds them. Errors: E_CORRUPT, of the sink. */
+/* Pass the bytes of the frame to the sink, which limits them. Errors: E_CORRUPT, of the sink. */
 int oci_skeleton_unpack(const struct oci_skeleton *k, oci_skeleton_sink sink, void *arg,
                         struct err *err);
 /*
- * Make the tar again. content: gives the content of a part to the sink, piece by piece; the sink
- * refuses more or less than the part has. Errors: E_CORRUPT, of `content`, of `sink`.
+ * Rebuild the tar. content: passes the content of a part to the sink, piece by piece; the sink
+ * rejects a content that is longer or shorter than the part. Errors: E_CORRUPT, of `content`, of
+ * `sink`.
  */
 typedef int (*oci_skeleton_content)(void *arg, const struct oci_skeleton_part *part,
                                     oci_skeleton_sink sink, void *sink_arg, struct err *err);
@@ -91,5 +92,5 @@ int oci_skeleton_make_tar(const struct oci_skeleton *k, oci_skeleton_content con
                           void *content_arg, oci_skeleton_sink sink, void *sink_arg,
                           struct err *err);
 
-/* What the checksum of these bytes, without it, has to be; for tests that forge one. */
+/* The checksum that these bytes (without the checksum) must have; for tests that forge one. */
 uint64_t oci_skeleton_sum(struct str bytes);

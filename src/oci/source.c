@@ -407,7 +407,7 @@ int oci_source_blob(struct oci_source *s, const struct oci_descriptor *d, oci_bl
     sha256_free(v.hash);
     if (r < 0)
         return err_ctx(err, r, "'" STR_FMT "'", STR_ARG(name));
-    /* Docker's archives name layers by their DiffID, whatever the form in which they lie there. */
+    /* Docker's archives name layers by their DiffID, in whatever form they are stored. */
     bool is_named_by_content = s->form == FORM_LAYOUT;
     if (is_named_by_content && memcmp(digest, d->digest.bytes, sizeof digest) != 0)
         return err_set(err, E_DIGEST, "the content of '" STR_FMT "' is not what its name says",
@@ -458,7 +458,7 @@ static int find_named(const struct oci_source *s, const struct oci_index *index,
     return no_such_name(s, index, err);
 }
 
-/* What the tag of a registry stands for now. All else is asked for by digest. */
+/* Resolve the tag of a registry now. All further requests are by digest. */
 static int remote_root(struct oci_source *s, struct oci_descriptor *ret, struct str *ret_text,
                        struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An image of the node store as a source: what oci/source.c needs of it. */
+/* An image of the node store as a source, for oci/source.c. */
 #pragma once
 
 #include "oci/source.h"
@@ -11,12 +11,12 @@ int source_store_open(struct str root, struct str name, struct source_store **re
 void source_store_free(struct source_store *s);
 DEFINE_SCOPED(source_store, source_store_free)
 /*
- * With the blobs of all layers in the store the image is the one that was pulled. Otherwise layers
- * are uncompressed tars, described by their DiffIDs, and the image has no manifest_text. Texts live
- * in the source.
+ * If the store has the blobs of all layers, the image is the one that was pulled. Otherwise its
+ * layers are uncompressed tars, described by their DiffIDs, and it has no manifest_text. Texts are
+ * owned by the source.
  */
 int source_store_image(struct source_store *s, struct oci_image *ret, struct err *err);
-/* A layer or the configuration, not compared. Several threads at once. */
+/* Read a layer or the configuration; the digest is not compared. Any number of threads. */
 int source_store_blob(struct source_store *s, const struct oci_digest *d, oci_blob_sink sink,
                       void *arg, struct err *err);
 bool source_store_has_no_blobs(const struct source_store *s);

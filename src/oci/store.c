@@ -222,8 +222,8 @@ static int end_mounts(int dir_fd, const char *name)
 }
 
 /*
- * Delete what is below `name` and itself, at most *left files. 1: more is left. Several threads may
- * sweep at once: what is gone meanwhile is no error.
+ * Delete `name` with everything below it, at most *left files. 1: there is more. Several threads
+ * may sweep at once: files that were removed in the meantime are no error.
  */
 static int sweep(int dir_fd, const char *name, size_t *left)
 {
@@ -246,7 +246,7 @@ static int sweep(int dir_fd, const char *name, size_t *left)
         fd_scoped(&fd);
         return r == -ENOENT ? 0 : r;
     }
-    (void)fchmod(fd, 0700); /* trees of layers hold directories that nobody may change */
+    (void)fchmod(fd, 0700); /* trees of layers have directories without write permission */
     r = 0;
     for (const struct dirent *e; r == 0 && (e = readdir(d));)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
@@ -347,7 +347,7 @@ static int busy(const struct oci_store *s, struct err *err)
                    s->root, stays);
 }
 
-/* As long as the one before, which it replaces in one write: who asks meanwhile reads either. */
+/* As long as the previous one, which it replaces in one write: a concurrent reader gets either. */
 static int write_holder(const struct oci_store *s, int fd, struct err *err)
 {
     char id[LOCK_MAX_BYTES], text[LOCK_MAX_BYTES + 1];
@@ -393,7 +393,7 @@ static int read_boot_id(struct oci_store *s, struct err *err)
     return 0;
 }
 
-/* What an earlier writer left: of this boot its partial blobs stay, to go on with. */
+/* Files of an earlier writer: those of this boot keep their partial blobs, to be continued. */
 static int discard_own(void *arg, const char *name, struct err *err)
 {
     struct oci_store *s = arg;
@@ -449,7 +449,8 @@ static int check_name(void *arg, const char *name, struct err *err)
                    s->root, name);
 }
 
-/* An opening removes what lies in tmp/ and trash/, which directories of others have as well. */
+/* An opening removes the content of tmp/ and trash/; other directories may have these names, too.
+ */
 static int check_is_ours(struct oci_store *s, struct err *err)
 {
     int r = read_version(s, err);

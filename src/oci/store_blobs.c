@@ -53,7 +53,7 @@ static int note_layer(void *arg, const char *name, struct err *err)
     int r = store_layer_stat(m->s, &d, &f, &why);
     if (r >= 0 && f.has_blob)
         put(&m->of, &f.blob, &d);
-    if (store_is_system(r) && r != -ENOENT) /* else it is gone since, or a check says so */
+    if (store_is_system(r) && r != -ENOENT) /* else it was removed since, or a check reports it */
         m->r = err_set(&m->err, r, "%s", err_text(&why));
     return 0;
 }
@@ -105,8 +105,8 @@ void store_blobs_add(struct oci_store *s, const struct oci_digest *blob,
     (void)pthread_mutex_unlock(&s->blobs.mutex);
 }
 
-/* With the mutex held. An entry whose layer is no more here with this blob is forgotten. -ENOENT:
- * there is none. */
+/* With the mutex held. Removes an entry whose layer no longer has this blob. -ENOENT: there is
+ * none. */
 static int find(struct oci_store *s, const struct oci_digest *blob, struct oci_digest *ret,
                 struct err *err)
 {

@@ -15,7 +15,7 @@
 
 enum { LOOKS_MAX = 3 }; /* at what is changed while it is looked at */
 
-/* What a look has found; 0: nothing, or that was said already. */
+/* The result of a look; 0: nothing, or it was reported already. */
 enum {
     DAMAGED = 1,
     CHANGED = 2, /* it is another one than it was before the look */
@@ -59,13 +59,13 @@ static int unread(struct oci_store_check *c, enum oci_store_damage_kind kind, co
     if (c->opts->on_unread)
         c->opts->on_unread(c->opts->arg, kind, what, err_text(why));
     if (c->result.n_unread++ == 0)
-        c->unread = err_set(&c->unread_err, r, "%s %s: %s", oci_store_damage_word(kind), what,
+        c->unread = err_set(&c->unread_err, r, "%s %s: %s", oci_store_damage_name(kind), what,
                             err_text(why));
     return 0;
 }
 
 /* A file could not be read, or not as it should be. DAMAGED: it is that which was there before. */
-static int judge_file(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *path,
+static int check_file(struct oci_store_check *c, enum oci_store_damage_kind kind, const char *path,
                       const char *what, const struct store_file *before, int r,
                       const struct err *why, struct err *err)
 {
@@ -99,7 +99,7 @@ static int look(struct oci_store_check *c, look_cb f, const char *name, struct e
     return r < 0 ? r : 0;
 }
 
-/* Count bytes that were read; wait when they came too fast. */
+/* Count bytes that were read; wait if they were read faster than the limit. */
 static int pace(struct oci_store_check *c, size_t n, struct err *err)
 {
     c->result.n_bytes += n;
@@ -156,7 +156,7 @@ static int look_at_document(struct oci_store_check *c, const char *name, struct 
     arena_fini(&a);
     if (r >= 0 || r == -ENOENT)
         return r < 0 ? 0 : pace(c, text.n, err);
-    r = judge_file(c, OCI_STORE_DAMAGED_DOCUMENT, path.p, name, &file, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_DOCUMENT, path.p, name, &file, r, &why, err);
     return r == DAMAGED ? drop(c, path.p, &file, err) : r;
 }
 
@@ -195,7 +195,7 @@ static bool has_tar(const struct store_layer_files *f)
     return f->has_tar || f->has_skeleton;
 }
 
-/* What is kept of it, as it lies there: of a layer without a tar the reader inflates the blob. */
+/* Its data in the stored form: for a layer without a tar the reader inflates the blob. */
 static int read_stored(struct oci_store_check *c, const struct oci_digest *d,
                        const struct store_layer_files *f, struct store_check_reading *x,
                        struct err *why)
@@ -278,7 +278,7 @@ static int look_at_object(struct oci_store_check *c, const char *path, struct er
     r = r < 0 ? err_sys(&why, r, "look at it") : hash_object(c, d.bytes, &why);
     if (r == -ENOENT || r >= 0) /* removed meanwhile; or it is right */
         return 0;
-    r = judge_file(c, OCI_STORE_DAMAGED_OBJECT, path, name, &one.file, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_OBJECT, path, name, &one.file, r, &why, err);
     if (r != DAMAGED)
         return r;
     memcpy(one.digest, d.bytes, sizeof one.digest);
@@ -319,7 +319,7 @@ static int drop_rotten(struct oci_store_check *c, struct err *err)
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-/* The bytes of its tar, or of its blob, alone, which no one parses. */
+/* Only the bytes of its tar, or of its blob, which are not parsed. */
 static int hash_layer(struct oci_store_check *c, const struct oci_digest *d,
                       const struct store_layer_files *f, struct err *why)
 {
@@ -337,14 +337,14 @@ struct looking {
     struct store_layer_seen seen;
 };
 
-/* Whether it has other files now, or is gone. */
+/* Whether it has other files now, or was removed. */
 static bool has_changed(struct oci_store_check *c, const struct looking *k)
 {
     struct store_layer_seen now;
     return store_layer_see(c->s, &k->d, &now) >= 0 && !store_layer_seen_same(&now, &k->seen);
 }
 
-/* Whether the index that is kept says what the tar says; written anew where it does not. */
+/* Whether the stored index matches the tar; it is rewritten if not. */
 static int check_index(struct oci_store_check *c, const struct looking *k,
                        const struct oci_layer *layer, struct err *err)
 {
@@ -420,11 +420,12 @@ static int check_skeleton(struct oci_store_check *c, const struct looking *k, st
 }
 
 /*
- * r, or why a layer that could not be read is not damaged: where its bytes are those of its DiffID,
- * or of the blob that had this DiffID when it came, it was the reader that failed, which could not
- * start or was ended; where they cannot be read either, no one knows.
+ * r, or the reason why a layer that could not be read is not damaged: if its bytes match its
+ * DiffID, or the blob that had this DiffID when it was imported, the reader failed, which could not
+ * start or was killed; if the bytes cannot be read either, the state is unknown.
  */
-static int judge_failure(struct oci_store_check *c, const struct looking *k, int r, struct err *why)
+static int classify_failure(struct oci_store_check *c, const struct looking *k, int r,
+                            struct err *why)
 {
     struct err hash_why = { 0 };
     if (r == -ECANCELED)
@@ -443,7 +444,7 @@ static int read_all(struct oci_store_check *c, const struct looking *k, struct o
     bool is_read = false;
     int r = read_layer(c, &k->d, &k->f, ret, &is_read, why);
     if (r < 0 && !(is_read && !has_tar(&k->f))) /* of a blob the reader's DiffID is all there is */
-        r = judge_failure(c, k, r, why);
+        r = classify_failure(c, k, r, why);
     if (r < 0 || (!k->f.has_blob && !k->f.lost_blob))
         return r;
     *kind = OCI_STORE_DAMAGED_BLOB;
@@ -451,9 +452,9 @@ static int read_all(struct oci_store_check *c, const struct looking *k, struct o
                          : err_set(why, E_CORRUPT, "its blob is lost");
 }
 
-static int judge_layer(struct oci_store_check *c, const struct looking *k,
-                       enum oci_store_damage_kind kind, int r, const struct err *why,
-                       struct err *err)
+static int classify_layer(struct oci_store_check *c, const struct looking *k,
+                          enum oci_store_damage_kind kind, int r, const struct err *why,
+                          struct err *err)
 {
     if (has_changed(c, k))
         return CHANGED;
@@ -480,7 +481,7 @@ static int look_at_layer(struct oci_store_check *c, const char *name, struct err
         return 0;
     r = r < 0 ? r : read_all(c, &k, &layer, &kind, &why);
     if (r < 0)
-        return judge_layer(c, &k, kind, r, &why, err);
+        return classify_layer(c, &k, kind, r, &why, err);
     r = check_skeleton(c, &k, err);
     return r != 0 ? r : check_index(c, &k, layer, err);
 }
@@ -514,7 +515,7 @@ static int look_at_name(struct oci_store_check *c, const char *file, struct err 
         r = r == -ENOENT ? E_CORRUPT : r; /* its documents are lost, the name is not */
     }
     if (r < 0) {
-        r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, name ? name : file, &seen, r, &why, err);
+        r = check_file(c, OCI_STORE_DAMAGED_NAME, path, name ? name : file, &seen, r, &why, err);
         return r == DAMAGED ? drop(c, path, &seen, err) : r;
     }
     if (n_missing) {
@@ -550,7 +551,7 @@ static int look_at_lease(struct oci_store_check *c, const char *file, struct err
               : store_read_lease(c->s, file, &c->arena, lease_is_fine, c, &why);
     if (r >= 0 || r == -ENOENT)
         return 0;
-    r = judge_file(c, OCI_STORE_DAMAGED_NAME, path, path, &seen, r, &why, err);
+    r = check_file(c, OCI_STORE_DAMAGED_NAME, path, path, &seen, r, &why, err);
     return r == DAMAGED ? drop(c, path, &seen, err) : r;
 }
 
@@ -559,7 +560,7 @@ static int check_lease(struct oci_store_check *c, const char *file, struct err *
     return look(c, look_at_lease, file, err);
 }
 
-const char *oci_store_damage_word(enum oci_store_damage_kind kind)
+const char *oci_store_damage_name(enum oci_store_damage_kind kind)
 {
     static const char *const words[] = {
         [OCI_STORE_DAMAGED_LAYER] = "layer", [OCI_STORE_DAMAGED_BLOB] = "blob",
@@ -582,7 +583,7 @@ int oci_store_check_layer(struct oci_store *s, const struct oci_store_check_opts
         return r;
     hex_format(diff_id->bytes, SHA256_BYTES, name);
     r = store_each_object_of(s, diff_id, check_object, &c, &why);
-    if (r == -ENOENT || r == E_CORRUPT) /* of another form, or it is said of the layer */
+    if (r == -ENOENT || r == E_CORRUPT) /* of another form, or reported for the layer */
         r = 0;
     r = is_passing(r) ? unread(&c, OCI_STORE_DAMAGED_LAYER, name, r, &why, err)
         : r < 0       ? err_set(err, r, "%s", err_text(&why))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who refers to what, and removing what nothing refers to. */
+/* Finds references, and removes what is not referenced. */
 #include "oci/store_int.h"
 
 #include <assert.h>
@@ -145,6 +145,7 @@ void store_drop_used(struct oci_store *s, uint64_t bytes)
 void store_unreserve(struct oci_store *s, uint64_t bytes)
 {
     (void)pthread_mutex_lock(&s->mutex);
+    assert(s->reserved_bytes >= bytes);
     s->reserved_bytes -= bytes;
     (void)pthread_mutex_unlock(&s->mutex);
 }
@@ -228,12 +229,12 @@ int store_reserve(struct oci_store *s, uint64_t bytes, struct err *err)
 
 /* ---- gc ---- */
 
-/* What is to go; once it is gone it counts. */
+/* Files to remove; they are counted after their removal. */
 struct noted {
     char *path;
     size_t *count;
     uint64_t n_bytes;
-    uint64_t object_bytes; /* of them: what goes with the objects, if no other layer has them */
+    uint64_t object_bytes; /* of them: removed with the objects, if no other layer has them */
 };
 
 struct store_gc {
@@ -282,7 +283,7 @@ static int mark_blob(void *arg, const char *name, struct err *err)
     int r = store_layer_stat(g->s, &d, &f, err);
     if (f.has_blob)
         (void)mark_of(&g->marks, &f.blob);
-    return r == -ENOENT || r == E_CORRUPT ? 0 : r; /* gone since; or check says so */
+    return r == -ENOENT || r == E_CORRUPT ? 0 : r; /* removed since; or a check reports it */
 }
 
 static int gc_blob(void *arg, const char *name, struct err *err)

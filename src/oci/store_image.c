@@ -279,7 +279,7 @@ int oci_store_image_get(struct oci_store *s, struct str name, struct arena *a,
     return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
 }
 
-/* With the mutex of names held. What the name stands for; E_CONFLICT: that is not `manifest`. */
+/* With the mutex of names held. The image of the name; E_CONFLICT: it is not `manifest`. */
 static int get_if(struct oci_store *s, struct str name, const struct oci_digest *manifest,
                   struct arena *a, struct oci_store_image *ret, struct err *err)
 {
@@ -415,7 +415,7 @@ static bool is_hex(struct str s)
     return s.n >= HEX_DIGITS_MIN;
 }
 
-/* Several names may stand for the one manifest; several manifests are ambiguous. */
+/* Several names may refer to the same manifest; several manifests are ambiguous. */
 static int find_by_digest(struct oci_store *s, struct str hex, struct arena *a,
                           struct oci_store_image *ret, struct err *err)
 {

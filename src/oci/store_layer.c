@@ -293,7 +293,7 @@ static bool is_seen(struct oci_store *s, const struct oci_digest *diff_id,
     return store_layer_see(s, diff_id, &is) >= 0 && store_layer_seen_same(&is, seen);
 }
 
-/* Once more imported since: the blob is that import's, or gc's. */
+/* It was imported again since: the blob belongs to that import, or to gc. */
 static int drop_blob(struct oci_store *s, const struct store_layer_files *f, struct err *err)
 {
     if (!f->has_blob)

@@ -5,16 +5,17 @@
  *     objects/ab/<hex>             content whose SHA-256 is <hex>, which begins with "ab"
  *     layers/<DiffID>/skeleton     the rest of the tar of a layer (oci/skeleton.h)
  *
- * An object has its name when it is whole and synced, and its name is synced before any skeleton
- * that names it has its own, whoever gave it. What no skeleton names is removed by oci_store_gc(),
- * and where the quota asks for room. Objects are read-only to all: mounts show them with the
- * attributes of each image.
+ * An object gets its name when it is complete and synced, and its name is synced before any
+ * skeleton that refers to it gets its own name, whichever thread created it. Objects that no
+ * skeleton names are removed by oci_store_gc(), and when the quota needs space. Objects are
+ * read-only to all: mounts show them with the attributes of each image.
  */
 #include "oci/store_int.h"
 
 #include "base/buf.h"
 #include "oci/skeleton.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -229,6 +230,7 @@ static int name_round(struct oci_store *s, int dir, const struct oci_layer *laye
     (void)pthread_mutex_unlock(&s->mutex);
     int r = name_new(s, dir, layer);
     (void)pthread_mutex_lock(&s->mutex);
+    assert(s->n_naming > 0 && s->n_named_synced <= s->n_named);
     s->n_naming--;
     s->n_named++;
     (void)pthread_mutex_unlock(&s->mutex);
@@ -747,7 +749,7 @@ static void use_object(struct store_objects_sweeping *w, const uint8_t digest[SH
     (void)map_put(&w->used, key, (void *)key.p);
 }
 
-/* By its index: where the skeleton is damaged or gone, a mount may still show its files. */
+/* By its index: if the skeleton is damaged or missing, a mount may still show its files. */
 static int use_index(struct store_objects_sweeping *w, const struct oci_digest *d, struct err *err)
 {
     scoped(oci_layer_free_scoped) struct oci_layer *layer = NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tar of a layer at any place, whose files are objects. What is not in them lies in a file
- * without a name, made from the skeleton:
+ * Random access to the tar of a layer whose files are objects. The other bytes of the tar are in an
+ * unnamed file, made from the skeleton:
  *
  *     for each part 56 bytes (struct store_tar_row), then the other bytes of the tar, one after the
- * other
+ *     other
  *
- * so that what is open costs a descriptor and no memory, however many files the layer has.
+ * so that an open tar costs a descriptor and no memory, however many files the layer has.
  */
 #include "oci/store_int.h"
 
@@ -176,7 +176,7 @@ static int read_row(const struct oci_store_tar *t, size_t i, struct store_tar_ro
     return n < 0 ? (int)n : (size_t)n < sizeof *ret ? -EIO : 0;
 }
 
-/* The first part that ends behind the offset; n_rows: none does. */
+/* The first part that ends after the offset; n_rows: none does. */
 static int find_row(const struct oci_store_tar *t, uint64_t offset, size_t *ret)
 {
     size_t from = 0, to = t->n_rows;
@@ -221,7 +221,7 @@ static int read_others(const struct oci_store_tar *t, char *to, size_t n, uint64
 static ssize_t read_piece(const struct oci_store_tar *t, size_t i, char *to, size_t n,
                           uint64_t offset, struct err *err)
 {
-    /* Behind the last part all that is left is in no file. */
+    /* After the last part all the rest is in no file. */
     struct store_tar_row row = { .offset = t->n_bytes, .others = 0 }, last = { .offset = 0 };
     int r = i < t->n_rows ? read_row(t, i, &row) : 0;
     if (r >= 0 && i == t->n_rows && i > 0)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pulls that do not wait for the disk (oci_store_opts.is_not_durable). The file `unsynced` stands
- * in the root while something that is visible may not be on the disk:
+ * Pulls that do not wait for the disk (oci_store_opts.is_not_durable). The file `unsynced` exists
+ * in the root while visible files may not be on the disk:
  *
  *     <boot id>\n
  *     <DiffID>\n ...    layers that were synced before
  *
- * It is synced itself before the first import. As long as the machine runs everything is whole, so
- * the next one that opens the store in the same boot goes on, or syncs the file system and removes
- * the mark. In another boot the mark says that the machine stopped meanwhile: layers that it does
- * not list are removed, and documents, names and leases that are damaged. What it lists stays what
- * it was: such a layer that is removed and comes again is synced, whoever brings it.
+ * It is synced itself before the first import. As long as the machine runs everything is
+ * consistent, so the next writer that opens the store in the same boot continues, or syncs the file
+ * system and removes the mark. In another boot the mark means that the machine crashed: layers that
+ * it does not list are removed, and damaged documents, names and leases. The list stays valid: a
+ * listed layer that is removed and imported again is synced.
  */
 #include "oci/store_int.h"
 

@@ -166,7 +166,7 @@ int oci_table_flatten(const struct oci_table *t, struct buf *to, struct err *err
     return flatten_toc(t, to, err);
 }
 
-/* ---- who reads them ---- */
+/* ---- the process that reads them ---- */
 
 struct oci_table_reader {
     const struct layer_reading_ops *ops;

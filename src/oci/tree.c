@@ -130,8 +130,8 @@ static int make_parents(struct oci_tree *t, struct oci_node **dir, struct str pa
 }
 
 /*
- * The directory that holds `path`, made where it is missing. *path changes where a link is
- * followed, and then lies in `room`.
+ * The parent directory of `path`, created if it is missing. *path changes if a link is followed,
+ * and then points into `room`.
  */
 static int parent_of(struct oci_tree *t, struct str *path, char *room, struct oci_node **ret,
                      struct err *err)
@@ -144,14 +144,13 @@ static int parent_of(struct oci_tree *t, struct str *path, char *room, struct oc
             break;
         bool is_link = n->inode->entry->type == TAR_SYMLINK;
         if (is_link && t->symlink_parent == OCI_SYMLINK_PARENT_REFUSE)
-            return err_set(err, E_PARSE, "'" STR_FMT "' lies below a symbolic link",
-                           STR_ARG(*path));
+            return err_set(err, E_PARSE, "'" STR_FMT "' is below a symbolic link", STR_ARG(*path));
         if (is_link && t->symlink_parent == OCI_SYMLINK_PARENT_FOLLOW) {
             char joined[TAR_PATH_MAX];
             struct str to, rest = str_slice(*path, n->path.n + 1, path->n);
             if (++links > LINKS_MAX ||
                 tar_join_link(dir_of(n->path), n->inode->entry->link, rest, joined, &to) < 0)
-                return err_set(err, E_PARSE, "'" STR_FMT "' lies below too many symbolic links",
+                return err_set(err, E_PARSE, "'" STR_FMT "' is below too many symbolic links",
                                STR_ARG(*path));
             memcpy(room, joined, to.n);
             *path = str_n(room, to.n);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The merged view of an image: its layers applied one over the other, bottom first, as OCI
- * image-spec (layer.md, "Applying Changesets") says and as an overlay mount shows them.
+ * image-spec (layer.md, "Applying Changesets") specifies and as an overlay mount shows them.
  *
- * A whiteout hides what lower layers hold, never what its own layer holds, wherever it stands in
- * the archive. A directory over a directory keeps the children of the lower one and takes the upper
- * one's attributes; anything else over anything replaces it with all below it. Of a path that a
- * layer has twice the last entry counts. Missing parents are made, and marked implicit.
+ * A whiteout hides what lower layers have, never what its own layer has, at any position in the
+ * archive. A directory over a directory keeps the children of the lower one and takes the
+ * attributes of the upper one; anything else replaces what is below it with all its children. If a
+ * layer has a path twice, the last entry counts. Missing parents are created and marked implicit.
  *
- * Nodes point at entries of the layers, which have to outlive the tree. One thread at a time.
+ * Nodes point to entries of the layers, which must outlive the tree. One thread at a time.
  */
 #pragma once
 
@@ -17,11 +17,11 @@
 
 enum { OCI_TREE_MEMORY_MAX = 1 << 30 }; /* bytes of a tree's nodes and their paths */
 
-/* A parent directory of an entry is a symbolic link in the tree: engines differ, so ask. */
+/* What to do if a parent directory of an entry is a symbolic link in the tree; engines differ. */
 enum oci_symlink_parent {
     OCI_SYMLINK_PARENT_REFUSE,
     OCI_SYMLINK_PARENT_SHADOW, /* a directory replaces the link, as with an overlay mount */
-    OCI_SYMLINK_PARENT_FOLLOW, /* the entry goes where the link leads, within the root */
+    OCI_SYMLINK_PARENT_FOLLOW, /* the entry is created in the link's target, within the root */
 };
 
 /* An inode: the names of a group of hard links share one. */
@@ -50,8 +50,8 @@ void oci_tree_init(struct oci_tree *t, enum oci_symlink_parent symlink_parent);
 void oci_tree_fini(struct oci_tree *t);
 
 /*
- * Apply the next layer. Errors: E_PARSE (a hard link to what is not there, an entry below a
- * symbolic link with OCI_SYMLINK_PARENT_REFUSE) with the path; then only oci_tree_fini().
+ * Apply the next layer. Errors: E_PARSE (a hard link to a missing path, an entry below a symbolic
+ * link with OCI_SYMLINK_PARENT_REFUSE) with the path; then only oci_tree_fini() may be called.
  */
 int oci_tree_apply(struct oci_tree *t, const struct oci_layer *layer, struct err *err);
 

@@ -100,7 +100,7 @@ static int open_manifest(struct str bytes, struct rd *ret, struct rd *ret_length
     struct str magic = rd_str(&r, sizeof MAGIC);
     uint32_t version = rd_le32(&r), n = rd_le32(&r);
     if (!rd_ok(&r) || memcmp(magic.p, MAGIC, sizeof MAGIC) != 0)
-        return damaged(err, "it is none");
+        return damaged(err, "wrong magic number");
     if (version != OCI_TREE_MANIFEST_VERSION)
         return err_set(err, E_VERSION, "tree manifest of version %u", version);
     if (n > OCI_TREE_LAYERS_MAX)

@@ -600,7 +600,7 @@ def test_chunks_are_as_large_as_the_registry_wants(registry, large):
     assert [h["Content-Range"] for m, _, h in registry.seen if m == "PATCH"] == ["0-16777215", f"16777216-{json_size(large) - 1}"]
     registry.blobs.clear()
     registry.faults += [("POST", "/uploads/", begin(1 << 40))]
-    assert "wants chunks of 1099511627776 bytes" in push_fails(large, f"{registry.host}/c:2")
+    assert "requires chunks of 1099511627776 bytes" in push_fails(large, f"{registry.host}/c:2")
 
 
 def json_size(source):

@@ -146,7 +146,7 @@ def moved_tar(data):
 
 
 @pytest.mark.parametrize("change, why", [
-    (lambda d: b"nothing", "it is none"), (lambda d: d[:200], ""), (lambda d: d[:8] + b"\xff" * 8 + d[16:], "more than"),
+    (lambda d: b"nothing", "wrong magic number"), (lambda d: d[:200], ""), (lambda d: d[:8] + b"\xff" * 8 + d[16:], "more than"),
     (lambda d: d[:16] + struct.pack("<I", 7) + d[20:], "one of another blob"), (lambda d: d[:-40] + bytes(40), "checksum"), (moved_tar, ""), (wrong_member, "")])
 def test_a_tree_that_is_wrong_costs_its_bytes(change, why, registry, tmp_path):
     pull(tmp_path / "node", f"docker://{registry.host}/app:v1")

@@ -177,8 +177,8 @@ def test_a_hostile_layer_is_refused(tmp_path, what, entries):
 
 @needs_root
 @pytest.mark.parametrize("target, how, says", [
-    ("d", "refuse", "'l/x/y' lies below a symbolic link, 'l'\n"), ("d/f", "follow", "'l/x/y' lies below a symbolic link that leads to no directory, 'l'\n"),
-    ("none", "follow", "'l/x/y' lies below a symbolic link that leads nowhere, 'l'\n"),
+    ("d", "refuse", "'l/x/y' is below a symbolic link, 'l'\n"), ("d/f", "follow", "'l/x/y' is below a symbolic link that leads to no directory, 'l'\n"),
+    ("none", "follow", "'l/x/y' is below a symbolic link that leads nowhere, 'l'\n"),
 ])
 def test_an_entry_below_a_link_is_named_with_the_link(tmp_path, target, how, says):
     entries = [("d", "d", ""), ("d/f", "f", b""), ("l", "l", target), ("l/x/y", "f", b"")]

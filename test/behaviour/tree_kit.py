@@ -10,7 +10,7 @@ TIME = 1700000000
 def snapshot(root, dir_times=True, has_ghosts=False):
     """
     {path: facts}; paths are bytes. Hard links are named by the first path of their group. has_ghosts: leave names out that
-    are listed and do not exist; overlayfs lists a whiteout so where it lies below a directory that hides the lower layers.
+    are listed and do not exist; overlayfs lists a whiteout so where it is below a directory that hides the lower layers.
     """
     root = os.fsencode(root)
     seen, groups = {}, {}

@@ -176,7 +176,7 @@ static void on_started(void *arg, int r, const struct err *err)
 {
     struct box *b = arg;
     struct err why = { 0 };
-    const struct container_took took = container_took(b->container);
+    const struct container_timings took = container_timings(b->container);
     b->took.sandbox_create = took.files_us;
     b->took.network_setup = took.network_us;
     b->took.sandbox_start = took.start_us;

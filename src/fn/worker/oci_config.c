@@ -16,9 +16,9 @@ struct oci_words {
     VEC(struct str) all;
 };
 
-static struct container_words words_of(const struct oci_words *w)
+static struct container_strings words_of(const struct oci_words *w)
 {
-    return (struct container_words){ w->all.p, w->all.n };
+    return (struct container_strings){ w->all.p, w->all.n };
 }
 
 /* ---------------------------------------------------------------- process */
@@ -184,7 +184,7 @@ static int make(struct arena *a, const struct json *config, const struct runtime
     add_args(&args, process, r->t, o->n_program);
     add_env(a, &env, process, r);
     add_mounts(&mounts, config, r, &made->dirs);
-    const struct container_words all_args = words_of(&args), all_env = words_of(&env);
+    const struct container_strings all_args = words_of(&args), all_env = words_of(&env);
     const struct container_spec spec = {
         .process = { .user = &user,
                      .args = &all_args,
