@@ -26,7 +26,7 @@
 #include "base/map.h"
 #include "base/slab.h"
 #include "base/sys.h"
-#include "client/identity.h"
+#include "client/kube_identity.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -93,7 +93,7 @@ struct narrow {
     bool only; /* the watch over all namespaces was forbidden */
 };
 
-enum sub_state { SUB_OPENING, SUB_BEHIND, SUB_LIVE, SUB_ENDED };
+enum sub_state { SUB_OPENING, SUB_BEHIND, OBJECT_SUB_LIVE, SUB_ENDED };
 
 struct watch_sub {
     struct watch_hub_upstream *up;
@@ -148,7 +148,8 @@ static void set_state(struct watch_sub *sub, enum sub_state state)
 {
     assert(sub->state != SUB_ENDED);
     if (sub->ops->needs_no_history)
-        sub->up->n_following += (size_t)(state == SUB_LIVE) - (size_t)(sub->state == SUB_LIVE);
+        sub->up->n_following +=
+            (size_t)(state == OBJECT_SUB_LIVE) - (size_t)(sub->state == OBJECT_SUB_LIVE);
     sub->state = state;
 }
 
@@ -258,7 +259,7 @@ static void pump_sub(struct watch_sub *sub)
             return;
     }
     if (sub->cursor == up->next_seq)
-        set_state(sub, SUB_LIVE);
+        set_state(sub, OBJECT_SUB_LIVE);
     else
         schedule_pump(sub);
 }
@@ -407,7 +408,7 @@ static void distribute(struct watch_hub_upstream *up, struct str topic_name,
     while ((node = list_pop_front(&round))) {
         struct watch_sub *sub = list_entry(node, struct watch_sub, node);
         list_push_back(&t->subs, &sub->node);
-        if (sub->state == SUB_LIVE && wants(sub, ev))
+        if (sub->state == OBJECT_SUB_LIVE && wants(sub, ev))
             hand_out(sub, ev);
     }
 }
@@ -853,7 +854,7 @@ void watch_sub_pause(struct watch_sub *sub)
         return;
     assert(!sub->ops->needs_no_history);
     sub->paused = true;
-    if (sub->state == SUB_LIVE) {
+    if (sub->state == OBJECT_SUB_LIVE) {
         set_state(sub, SUB_BEHIND);
         sub->cursor = sub->up->next_seq;
     }

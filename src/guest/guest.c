@@ -129,7 +129,7 @@ void guest_free(struct guest *g)
     h->n_awake -= (unsigned)guest_is_awake(g->state);
     list_remove(&g->node);
     list_push_back(&h->dead, &g->node);
-    defer_start(h->loop, &h->pump, host_pump);
+    defer_start(h->loop, &h->pump, guest_host_pump);
 }
 
 int guest_start(struct guest *g, struct err *err)

@@ -77,7 +77,7 @@ static int act(struct guest *g)
     return r == -EAGAIN ? r : 0;
 }
 
-void host_pump(struct defer *d)
+void guest_host_pump(struct defer *d)
 {
     struct guest_host *h = container_of(d, struct guest_host, pump);
     struct list blocked;
@@ -100,14 +100,14 @@ void host_pump(struct defer *d)
     while (!list_is_empty(&blocked))
         list_push_back(&h->ready, list_pop_front(&blocked));
     if (progress && !list_is_empty(&h->ready))
-        defer_start(h->loop, &h->pump, host_pump); /* otherwise pool_on_room() continues */
+        defer_start(h->loop, &h->pump, guest_host_pump); /* otherwise pool_on_room() continues */
 }
 
 static void pool_on_room(void *arg)
 {
     struct guest_host *h = arg;
     if (!list_is_empty(&h->ready))
-        defer_start(h->loop, &h->pump, host_pump);
+        defer_start(h->loop, &h->pump, guest_host_pump);
 }
 
 /* ---- life ---- */
@@ -230,7 +230,7 @@ void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg)
 }
 
 /* Called after every answer, so that closing ends as soon as the last activation has ended. */
-void host_close_if_quiet(struct guest_host *h)
+void guest_host_close_if_idle(struct guest_host *h)
 {
     if (timer_is_armed(&h->drain))
         drain_if_quiet(h);
@@ -251,7 +251,7 @@ void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg)
     timer_stop(h->loop, &h->left);
     timer_stop(h->loop, &h->drain);
     timer_start(h->loop, &h->closing, CLOSE_MS, on_closing);
-    host_close_if_quiet(h);
+    guest_host_close_if_idle(h);
 }
 
 void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg), void *arg)

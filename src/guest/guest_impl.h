@@ -3,10 +3,10 @@
  * Internals shared by the files that implement guest.h.
  *
  * All work goes through one place. Code that changes something that may let a guest act puts the
- * guest on the ready list (guest_make_ready()). host_pump(), which runs from the loop, sends the
- * next command of each ready guest (guest_send_next()). guest_on_answer() handles what the runner
- * answers. State that only a guest with work or memory needs is in struct active; a sleeping guest
- * without work has none.
+ * guest on the ready list (guest_make_ready()). guest_host_pump(), which runs from the loop, sends
+ * the next command of each ready guest (guest_send_next()). guest_on_answer() handles what the
+ * runner answers. State that only a guest with work or memory needs is in struct active; a sleeping
+ * guest without work has none.
  *
  *     guest.c          what services call        guest_send.c     the next command, falling asleep
  *     guest_host.c     pump, pressure, the end   guest_answer.c   results, failures, lost runners
@@ -292,7 +292,7 @@ bool guest_has_record(const struct guest *g);
 int guest_read_boot(char ret[BOOT_ID_BYTES], struct err *err);
 void guest_get_identity(const struct guest *g, uint8_t ret[32]);
 /* 0: unknown. */
-uint64_t swap_mtime_ns(int fd);
+uint64_t guest_swap_mtime_ns(int fd);
 /*
  * Replaces a start: returns true if an earlier process left a snapshot, and the service has been
  * asked.
@@ -303,5 +303,5 @@ void guest_end_adoption(struct guest *g);
 
 /* ---- guest_host.c ---- */
 
-void host_pump(struct defer *d);
-void host_close_if_quiet(struct guest_host *h);
+void guest_host_pump(struct defer *d);
+void guest_host_close_if_idle(struct guest_host *h);

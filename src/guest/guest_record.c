@@ -66,7 +66,7 @@ void guest_make_ready(struct guest *g)
     if (list_is_linked(&a->ready))
         return;
     list_push_back(&g->host->ready, &a->ready);
-    defer_start(g->host->loop, &g->host->pump, host_pump);
+    defer_start(g->host->loop, &g->host->pump, guest_host_pump);
 }
 
 void guest_free_sent(struct active *a)

@@ -26,7 +26,7 @@ static int open_swap(struct guest *g, struct proto_run *run, struct err *err)
     if (run->flags & RUN_WAKE) {
         guest_swap_name(g, name);
         int fd = swap_open(&g->host->swap, name, err);
-        if (fd >= 0 && swap_mtime_ns(fd) != g->swap_mtime_ns) {
+        if (fd >= 0 && guest_swap_mtime_ns(fd) != g->swap_mtime_ns) {
             (void)close(fd); /* not changed by us */
             return err_set(err, E_CORRUPT, "its swap file was changed while it slept");
         }

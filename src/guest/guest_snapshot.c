@@ -60,7 +60,7 @@ void guest_get_identity(const struct guest *g, uint8_t ret[SNAPSHOT_IDENTITY_BYT
     sha256_end(h, ret);
 }
 
-uint64_t swap_mtime_ns(int fd)
+uint64_t guest_swap_mtime_ns(int fd)
 {
     struct stat st;
     if (fstat(fd, &st) < 0)
@@ -96,7 +96,7 @@ static bool find(struct guest *g, struct snapshot *s, char **ret_declaration, si
         return false;
     }
     struct stat st;
-    g->swap_mtime_ns = swap_mtime_ns(fd);
+    g->swap_mtime_ns = guest_swap_mtime_ns(fd);
     if (fstat(fd, &st) == 0)
         guest_set_swap_bytes(g, (uint64_t)st.st_blocks * 512);
     return true;

@@ -28,7 +28,7 @@ struct upstream {
     bool is_refusing; /* while on_end says so */
 };
 
-struct invocation {
+struct upstream_call { /* a struct invocation, to callers */
     struct upstream *up;
     struct http_call *call;
     const struct invoke_ops *ops;
@@ -60,7 +60,7 @@ struct list *upstream_sandboxes(struct upstream *u)
 /* ---------------------------------------------------------------- answers */
 
 /* What a worker's listener says instead of an answer: see worker_http.h. */
-static bool is_workers_error(struct invocation *x, int status, const struct headers *h)
+static bool is_workers_error(struct upstream_call *x, int status, const struct headers *h)
 {
     static const struct {
         const char *name;
@@ -86,34 +86,34 @@ static bool is_workers_error(struct invocation *x, int status, const struct head
 
 static void on_head(void *arg, int status, const struct headers *h)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = arg;
     if (!is_workers_error(x, status, h))
         x->ops->on_head(x->arg, status, h);
 }
 
 static void on_data(void *arg, struct str chunk)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = arg;
     if (!x->refused && x->ops->on_data)
         x->ops->on_data(x->arg, chunk);
 }
 
 static void on_trailers(void *arg, const struct headers *trailers)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = arg;
     if (!x->refused && x->ops->on_trailers)
         x->ops->on_trailers(x->arg, trailers);
 }
 
 static void on_writable(void *arg)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = arg;
     if (x->ops->on_writable)
         x->ops->on_writable(x->arg);
 }
 
 /* Whether it may be tried elsewhere depends on what the peer can have seen. */
-static int code_of(const struct invocation *x, int r)
+static int code_of(const struct upstream_call *x, int r)
 {
     if (r == 0 || r == -ECANCELED || r == E_PARSE || r == E_LIMIT)
         return r;
@@ -124,7 +124,7 @@ static int code_of(const struct invocation *x, int r)
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct invocation *x = arg;
+    struct upstream_call *x = arg;
     int code = x->refused ? x->refused : code_of(x, r);
     x->up->is_refusing = !x->refused && code == -ECONNREFUSED;
     x->ops->on_end(x->arg, code, x->reason[0] ? x->reason : NULL, err);
@@ -190,9 +190,9 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
                                          .body_n = req->body_bytes == UINT64_MAX ? HTTP_CHUNKED
                                                                                  : req->body_bytes,
                                          .upgrade = !u->http2 && headers_get(h, "upgrade").p };
-    struct invocation *x = xnew(struct invocation);
+    struct upstream_call *x = xnew(struct upstream_call);
     struct http_call_opts with = opts;
-    *x = (struct invocation){ .up = u, .ops = ops, .arg = arg };
+    *x = (struct upstream_call){ .up = u, .ops = ops, .arg = arg };
     with.arg = x;
     r = http_call_start(u->client, &with, &x->call, err);
     if (r < 0) {
@@ -200,33 +200,38 @@ static int start(struct invoker *v, const struct invoke_request *req, const stru
         return r;
     }
     u->refs++;
-    *ret = x;
+    *ret = (struct invocation *)x;
     return 0;
+}
+
+static struct http_call *http_call_of(struct invocation *x)
+{
+    return ((struct upstream_call *)x)->call;
 }
 
 static bool write_body(struct invoker *v, struct invocation *x, struct str chunk)
 {
-    return http_call_write(x->call, chunk);
+    return http_call_write(http_call_of(x), chunk);
 }
 
 static void end_body(struct invoker *v, struct invocation *x, const struct headers *trailers)
 {
-    http_call_end_body(x->call, trailers);
+    http_call_end_body(http_call_of(x), trailers);
 }
 
 static void pause_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_pause(x->call);
+    http_call_pause(http_call_of(x));
 }
 
 static void resume_answer(struct invoker *v, struct invocation *x)
 {
-    http_call_resume(x->call);
+    http_call_resume(http_call_of(x));
 }
 
 static void cancel(struct invoker *v, struct invocation *x)
 {
-    http_call_cancel(x->call);
+    http_call_cancel(http_call_of(x));
 }
 
 static const struct invoker_ops invoker_ops = { .start = start,
