@@ -8,6 +8,7 @@
  */
 #include "kube/model/openapi.h"
 
+#include "base/version.h"
 #include "codec/digest.h"
 #include "kube/model/builtin.h"
 #include "kube/model/builtin_docs.h"
@@ -15,6 +16,7 @@
 #include "kube/model/openapi_proto.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define META_V1 "io.k8s.apimachinery.pkg.apis.meta.v1."
 
@@ -777,7 +779,7 @@ static struct json *info(struct arena *a)
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "title", STR("Kubernetes"));
-    json_set_str(a, o, "version", STR(DORMOUSE_VERSION));
+    json_set_str(a, o, "version", str_of(version_text()));
     return o;
 }
 
@@ -883,7 +885,7 @@ static void hash_registry(const struct kube_registry *reg, struct str group, str
 {
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     struct str texts = builtin_docs_tag();
-    sha256_add(h, DORMOUSE_VERSION, sizeof DORMOUSE_VERSION);
+    sha256_add(h, version_text(), strlen(version_text()) + 1);
     sha256_add(h, texts.p, texts.n);
     kube_registry_each(r, reg)
     {
