@@ -43,7 +43,7 @@ static void try_fields(struct str text)
         (void)str_cut(line, ':', &name, &value);
         (void)headers_add(&h, name, str_trim(value));
     }
-    const struct impersonation *im = impersonation_parse(&a, &h);
+    const struct impersonation *im = impersonate_parse(&a, &h);
     assert(!im || im->n_groups <= AUTHN_GROUPS_MAX);
     headers_fini(&h);
     arena_fini(&a);

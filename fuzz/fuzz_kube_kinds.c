@@ -17,14 +17,15 @@
 #include "kube/rules/object_rules.h"
 #include "kube/rules/rules.h"
 
-static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
+static const struct kube_resource *resource_of(const struct kube_registry *reg,
+                                               const struct json *obj)
 {
     struct str group, version, api = json_get_str(obj, "apiVersion");
     if (!str_cut(api, '/', &group, &version)) {
         group = STR("");
         version = api;
     }
-    return registry_find_kind(reg, group, version, json_get_str(obj, "kind"));
+    return kube_registry_find_kind(reg, group, version, json_get_str(obj, "kind"));
 }
 
 static void show(struct arena *a, const struct kube_resource *res, const struct json *obj)
@@ -151,7 +152,7 @@ static void change(struct arena *a, const struct kube_resource *res, const struc
     }
 }
 
-static void live(struct arena *a, const struct registry *reg, struct json *list)
+static void live(struct arena *a, const struct kube_registry *reg, struct json *list)
 {
     const struct kube_resource *last = NULL;
     const struct json *old = NULL;
@@ -173,11 +174,11 @@ static void live(struct arena *a, const struct registry *reg, struct json *list)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct registry reg;
+    static struct kube_registry reg;
     struct arena a = { 0 };
     struct json *root;
     if (!reg.generation) {
-        registry_init(&reg);
+        kube_registry_init(&reg);
         rules_register(&reg);
     }
     if (size <= 32768 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&

@@ -56,18 +56,18 @@ static void check_builtin(struct arena *a, const struct kube_resource *res,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct registry reg;
+    static struct kube_registry reg;
     struct arena a = { 0 };
     struct json *root;
     if (!reg.generation) {
-        registry_init(&reg);
+        kube_registry_init(&reg);
         rules_register(&reg);
     }
     if (size <= 8192 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&
         root->type == JSON_ARRAY && root->n == 2) {
         if (root->first->type == JSON_OBJECT && json_last(root)->type == JSON_OBJECT)
             check_custom(&a, root->first, json_last(root));
-        registry_each(r, &reg)
+        kube_registry_each(r, &reg)
         {
             if (json_last(root)->type == JSON_OBJECT)
                 check_builtin(&a, *r, json_last(root));

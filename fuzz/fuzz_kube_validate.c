@@ -10,14 +10,15 @@
 #include "kube/rules/object_rules.h"
 #include "kube/rules/rules.h"
 
-static const struct kube_resource *resource_of(const struct registry *reg, const struct json *obj)
+static const struct kube_resource *resource_of(const struct kube_registry *reg,
+                                               const struct json *obj)
 {
     struct str group, version, api = json_get_str(obj, "apiVersion");
     if (!str_cut(api, '/', &group, &version)) {
         group = STR("");
         version = api;
     }
-    return registry_find_kind(reg, group, version, json_get_str(obj, "kind"));
+    return kube_registry_find_kind(reg, group, version, json_get_str(obj, "kind"));
 }
 
 /* The parts of an object that can be written. */
@@ -31,7 +32,7 @@ static void judge(struct arena *a, const struct kube_resource *res, const struct
     }
 }
 
-static void judge_all(struct arena *a, const struct registry *reg, struct json *list)
+static void judge_all(struct arena *a, const struct kube_registry *reg, struct json *list)
 {
     const struct kube_resource *last = NULL;
     const struct json *old = NULL;
@@ -51,11 +52,11 @@ static void judge_all(struct arena *a, const struct registry *reg, struct json *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct registry reg;
+    static struct kube_registry reg;
     struct arena a = { 0 };
     struct json *root;
     if (!reg.generation) {
-        registry_init(&reg);
+        kube_registry_init(&reg);
         rules_register(&reg);
     }
     if (size <= 32768 && json_parse(&a, str_n(data, size), NULL, &root, NULL) == 0 &&

@@ -44,13 +44,13 @@ static void expect(struct arena *a, struct json *v)
     json_set_str(a, v, "kind", STR("Kind"));
 }
 
-static struct json *written(struct arena *a, struct body_codec *codec,
+static struct json *written(struct arena *a, struct cache_body_codec *codec,
                             const struct cached_object *o, bool metadata_only)
 {
     struct str plain;
     struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
-    enum body_form form = o->flags & OBJECT_BODY_PACKED ? BODY_PACKED : BODY_PLAIN;
-    if (body_unpack(codec, cached_object_body(o), form, o->plain_n, &plain, NULL) < 0)
+    enum cache_body_form form = o->flags & OBJECT_BODY_PACKED ? BODY_PACKED : BODY_PLAIN;
+    if (cache_body_unpack(codec, cached_object_body(o), form, o->plain_n, &plain, NULL) < 0)
         abort();
     cached_object_write(o, plain, STR("v1"), STR("Kind"), metadata_only, &out);
     struct json *v = parse(a, str_copy_arena(a, buf_str(&out)));
@@ -59,7 +59,7 @@ static struct json *written(struct arena *a, struct body_codec *codec,
     return v;
 }
 
-static void check_facts(const struct object_maker *m, const struct cached_object *o)
+static void check_facts(const struct cache_object_maker *m, const struct cached_object *o)
 {
     struct str values[OBJECT_CACHE_FIELD_VALUES_MAX];
     uint32_t hashes[UINT8_MAX];
@@ -83,14 +83,14 @@ static void check_facts(const struct object_maker *m, const struct cached_object
     cached_object_unref(m->interner, facts);
 }
 
-static void check_object(struct object_maker *m, struct str text)
+static void check_object(struct cache_object_maker *m, struct str text)
 {
     struct arena a = { .max_bytes = 64 << 20 };
     struct json *sent = parse(&a, text), *again = parse(&a, text);
     struct cached_object *o;
     if (sent && again && cached_object_make(m, sent, &o, NULL) >= 0) {
         for (size_t i = 0; i < m->n_strip; i++)
-            strip_path_apply(&m->strip[i], again);
+            cache_strip_path_apply(&m->strip[i], again);
         expect(&a, again);
         struct json *whole = written(&a, m->codec, o, false);
         FUZZ_CHECK(json_equal(whole, again));
@@ -121,31 +121,31 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str path, text;
     (void)str_cut(str_n(data, size), '\n', &path, &text);
     struct arena a = { 0 };
-    struct strip_path strip;
-    struct interner interner = { .seed = 1 };
+    struct cache_strip_path strip;
+    struct cache_interner interner = { .seed = 1 };
     struct jsonpath *field = NULL;
     (void)jsonpath_parse(&a, STR(".spec.a[*].b"), &field, NULL);
-    struct field_spec fields[] = { { .field = { OBJECT_FIELD_PATH, STR("x"), true },
-                                     .path = field },
-                                   { .field = { OBJECT_FIELD_LABEL, STR("app"), true } },
-                                   { .field = { OBJECT_FIELD_ANNOTATION, STR("note"), true } },
-                                   { .field = { OBJECT_FIELD_OWNER_UID, STR(""), true } } };
-    struct body_packer *packer = body_packer_new(&loop);
-    struct object_maker m = { .interner = &interner,
-                              .seed = 1,
-                              .fields = fields,
-                              .n_fields = ARRAY_LEN(fields),
-                              .codec = body_codec_new(packer, on_dictionary, NULL) };
+    struct cache_field fields[] = { { .field = { OBJECT_FIELD_PATH, STR("x"), true },
+                                      .path = field },
+                                    { .field = { OBJECT_FIELD_LABEL, STR("app"), true } },
+                                    { .field = { OBJECT_FIELD_ANNOTATION, STR("note"), true } },
+                                    { .field = { OBJECT_FIELD_OWNER_UID, STR(""), true } } };
+    struct cache_body_packer *packer = cache_body_packer_new(&loop);
+    struct cache_object_maker m = { .interner = &interner,
+                                    .seed = 1,
+                                    .fields = fields,
+                                    .n_fields = ARRAY_LEN(fields),
+                                    .codec = cache_body_codec_new(packer, on_dictionary, NULL) };
     buf_init(&m.scratch, WATCH_LINE_MAX_BYTES);
-    if (strip_path_parse(&a, path, &strip, NULL) >= 0) {
+    if (cache_strip_path_parse(&a, path, &strip, NULL) >= 0) {
         m.strip = &strip;
         m.n_strip = 1;
     }
     check_object(&m, text);
     buf_fini(&m.scratch);
-    body_codec_close(m.codec);
-    body_packer_close(packer, on_packer_closed, NULL);
-    interner_fini(&interner);
+    cache_body_codec_close(m.codec);
+    cache_body_packer_close(packer, on_packer_closed, NULL);
+    cache_interner_fini(&interner);
     arena_fini(&a);
     return 0;
 }

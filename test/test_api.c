@@ -60,20 +60,20 @@ TEST(accept_headers_choose_a_representation)
 {
     enum { BUILTIN = ALLOW_PLAIN | ALLOW_PROTOBUF | ALLOW_TRANSFORMS | ALLOW_TABLE };
     struct rep rep;
-    CHECK(rep_negotiate(STR(""), BUILTIN, &rep));
+    CHECK(negotiate_accept(STR(""), BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
     CHECK_INT(rep.format, FORMAT_JSON);
-    CHECK(rep_negotiate(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/"
-                            "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"),
-                        BUILTIN, &rep));
+    CHECK(negotiate_accept(STR("application/json;as=Table;v=v1;g=meta.k8s.io,application/"
+                               "json;as=Table;v=v1beta1;g=meta.k8s.io,application/json"),
+                           BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_TABLE);
     CHECK(!rep.v1beta1);
-    CHECK(rep_negotiate(STR("*/*"), BUILTIN, &rep));
+    CHECK(negotiate_accept(STR("*/*"), BUILTIN, &rep));
     CHECK_INT(rep.format, FORMAT_JSON);
-    CHECK(rep_negotiate(STR("application/json;stream=watch"), BUILTIN, &rep));
-    CHECK(rep_negotiate(STR("application/json;q=0"), BUILTIN, &rep)); /* as upstream */
-    CHECK(!rep_negotiate(STR("text/plain"), BUILTIN, &rep));
-    CHECK(!rep_negotiate(STR("application/json;as=Pod;g=;v=v1"), BUILTIN, &rep));
+    CHECK(negotiate_accept(STR("application/json;stream=watch"), BUILTIN, &rep));
+    CHECK(negotiate_accept(STR("application/json;q=0"), BUILTIN, &rep)); /* as upstream */
+    CHECK(!negotiate_accept(STR("text/plain"), BUILTIN, &rep));
+    CHECK(!negotiate_accept(STR("application/json;as=Pod;g=;v=v1"), BUILTIN, &rep));
 }
 
 TEST(protobuf_is_for_built_in_kinds_and_metadata)
@@ -88,21 +88,21 @@ TEST(protobuf_is_for_built_in_kinds_and_metadata)
     struct str table =
         STR("application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,application/yaml");
     struct rep rep;
-    CHECK(rep_negotiate(usual, BUILTIN, &rep));
+    CHECK(negotiate_accept(usual, BUILTIN, &rep));
     CHECK_INT(rep.format, FORMAT_PROTOBUF);
-    CHECK(rep_negotiate(usual, CUSTOM, &rep));
+    CHECK(negotiate_accept(usual, CUSTOM, &rep));
     CHECK_INT(rep.format, FORMAT_JSON);
-    CHECK(!rep_negotiate(STR("application/vnd.kubernetes.protobuf"), CUSTOM, &rep));
-    CHECK(rep_negotiate(partial, CUSTOM, &rep));
+    CHECK(!negotiate_accept(STR("application/vnd.kubernetes.protobuf"), CUSTOM, &rep));
+    CHECK(negotiate_accept(partial, CUSTOM, &rep));
     CHECK_INT(rep.kind, REP_PARTIAL_LIST);
     CHECK_INT(rep.format, FORMAT_PROTOBUF);
-    CHECK(rep_negotiate(table, BUILTIN, &rep));
+    CHECK(negotiate_accept(table, BUILTIN, &rep));
     CHECK_INT(rep.kind, REP_OBJECT);
     CHECK_INT(rep.format, FORMAT_YAML);
-    CHECK(!rep_negotiate(usual, ALLOW_AGGREGATED, &rep));
-    CHECK(rep_negotiate(STR("application/json,application/json;as=APIGroupDiscoveryList;"
-                            "g=apidiscovery.k8s.io;v=v2"),
-                        ALLOW_AGGREGATED, &rep));
+    CHECK(!negotiate_accept(usual, ALLOW_AGGREGATED, &rep));
+    CHECK(negotiate_accept(STR("application/json,application/json;as=APIGroupDiscoveryList;"
+                               "g=apidiscovery.k8s.io;v=v2"),
+                           ALLOW_AGGREGATED, &rep));
     CHECK_INT(rep.kind, REP_AGGREGATED);
 }
 

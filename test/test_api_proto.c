@@ -484,8 +484,8 @@ TEST(a_document_is_tagged_as_what_it_was_made_of)
         (void)loop_turn(&f.loop, false);
     CHECK_INT(l.status, 0); /* it waits for its turn */
     const struct kube_resource *gone =
-        registry_find(&f.api->reg, STR(""), STR("v1"), STR("podtemplates"));
-    CHECK(registry_remove(&f.api->reg, gone));
+        kube_registry_find(&f.api->reg, STR(""), STR("v1"), STR("podtemplates"));
+    CHECK(kube_registry_remove(&f.api->reg, gone));
     while (!l.ended)
         (void)loop_turn(&f.loop, true);
     CHECK_INT(l.status, 200);

@@ -40,11 +40,11 @@ static inline struct str text_of(struct arena *a, const struct json *v)
 
 #define CHECK_JSON(a, v, want) CHECK_STR(text_of((a), (v)), want)
 
-static inline struct registry *test_registry(void)
+static inline struct kube_registry *test_registry(void)
 {
-    static struct registry reg;
+    static struct kube_registry reg;
     if (!reg.generation) {
-        registry_init(&reg);
+        kube_registry_init(&reg);
         rules_register(&reg);
     }
     return &reg;
@@ -54,7 +54,7 @@ static inline const struct kube_resource *resource(const char *group, const char
                                                    const char *plural)
 {
     const struct kube_resource *r =
-        registry_find(test_registry(), str_of(group), str_of(version), str_of(plural));
+        kube_registry_find(test_registry(), str_of(group), str_of(version), str_of(plural));
     if (!r)
         TEST_FAIL("no resource %s/%s %s", group, version, plural);
     return r;

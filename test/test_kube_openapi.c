@@ -53,7 +53,7 @@ static struct json *document(struct arena *a, const struct buf *b)
 TEST(version_3_describes_what_is_served)
 {
     struct arena a = { 0 };
-    struct registry *reg = test_registry();
+    struct kube_registry *reg = test_registry();
     struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
     CHECK_OK(openapi_v3(reg, STR(""), STR("v1"), OPENAPI_JSON, &b));
     struct json *root = document(&a, &b);
@@ -89,17 +89,17 @@ TEST(version_3_describes_what_is_served)
 TEST(definitions_are_described_in_both_versions)
 {
     struct arena a = { 0 };
-    struct registry reg;
+    struct kube_registry reg;
     struct crd *c;
     struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
     char before[OPENAPI_HASH_MAX], after[OPENAPI_HASH_MAX];
-    registry_init(&reg);
+    kube_registry_init(&reg);
     rules_register(&reg);
     struct json *obj = parse(&a, crd_text);
     CHECK_OK(crd_new(obj, &c, NULL));
     const struct kube_resource *const *served;
     CHECK_INT(crd_resources(c, &served), 1);
-    CHECK_OK(registry_add(&reg, served[0], NULL));
+    CHECK_OK(kube_registry_add(&reg, served[0], NULL));
     CHECK_OK(openapi_v3(&reg, STR("example.com"), STR("v1"), OPENAPI_JSON, &b));
     struct json *root = document(&a, &b);
     const struct json *ring = json_path(root, "components", "schemas", "com.example.v1.Ring", NULL);
@@ -127,7 +127,7 @@ TEST(definitions_are_described_in_both_versions)
         STR("/openapi/v3/apis/example.com/v1?hash=")));
 
     CHECK_OK(openapi_v3_hash(&reg, STR("example.com"), STR("v1"), before));
-    CHECK(registry_remove(&reg, served[0]));
+    CHECK(kube_registry_remove(&reg, served[0]));
     crd_unref(c);
     json_set_str(&a, json_path(obj, "spec", "versions", NULL)->first, "name", STR("v1"));
     json_set_str(&a,
@@ -136,12 +136,12 @@ TEST(definitions_are_described_in_both_versions)
                  "description", STR("Another ring."));
     CHECK_OK(crd_new(obj, &c, NULL));
     CHECK_INT(crd_resources(c, &served), 1);
-    CHECK_OK(registry_add(&reg, served[0], NULL));
+    CHECK_OK(kube_registry_add(&reg, served[0], NULL));
     CHECK_OK(openapi_v3_hash(&reg, STR("example.com"), STR("v1"), after));
     CHECK(strcmp(before, after) != 0);
 
     /* What keeps unknown fields at its root is any object at all in version 2. */
-    CHECK(registry_remove(&reg, served[0]));
+    CHECK(kube_registry_remove(&reg, served[0]));
     crd_unref(c);
     json_setc(&a,
               json_path(json_path(obj, "spec", "versions", NULL)->first, "schema",
@@ -149,7 +149,7 @@ TEST(definitions_are_described_in_both_versions)
               "x-kubernetes-preserve-unknown-fields", json_new_bool(&a, true));
     CHECK_OK(crd_new(obj, &c, NULL));
     CHECK_INT(crd_resources(c, &served), 1);
-    CHECK_OK(registry_add(&reg, served[0], NULL));
+    CHECK_OK(kube_registry_add(&reg, served[0], NULL));
     buf_reset(&b);
     CHECK_OK(openapi_v2(&reg, OPENAPI_JSON, &b));
     ring = json_path(document(&a, &b), "definitions", "com.example.v1.Ring", NULL);
@@ -157,7 +157,7 @@ TEST(definitions_are_described_in_both_versions)
     CHECK(!json_getc(ring, "properties"));
     CHECK(!json_getc(ring, "x-kubernetes-preserve-unknown-fields"));
     CHECK(json_getc(ring, "x-kubernetes-group-version-kind"));
-    registry_fini(&reg);
+    kube_registry_fini(&reg);
     crd_unref(c);
     buf_fini(&b);
     arena_fini(&a);
@@ -203,11 +203,11 @@ static void check_described(const char *in, const struct json *schemas)
 TEST(every_type_and_field_that_is_served_is_described)
 {
     struct arena a = { 0 };
-    const struct registry *reg = test_registry();
+    const struct kube_registry *reg = test_registry();
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
     CHECK_OK(openapi_v2(reg, OPENAPI_JSON, &b));
     check_described("version 2", json_getc(document(&a, &b), "definitions"));
-    registry_each(r, reg)
+    kube_registry_each(r, reg)
     {
         arena_reset(&a);
         buf_reset(&b);
@@ -355,9 +355,9 @@ static struct str named(struct str message, uint32_t number, const char *name)
 
 TEST(documents_in_protobuf_have_what_those_in_json_have)
 {
-    struct registry reg;
+    struct kube_registry reg;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(OPENAPI_MAX_BYTES);
-    registry_init(&reg);
+    kube_registry_init(&reg);
     rules_register(&reg);
     CHECK_OK(openapi_v2(&reg, OPENAPI_PROTOBUF, &b));
     struct str doc = buf_str(&b);
@@ -381,7 +381,7 @@ TEST(documents_in_protobuf_have_what_those_in_json_have)
     CHECK_STR(only(doc, 1), "3.0.0");
     map = only(named(only(only(doc, 5), 1), 1, "io.k8s.api.core.v1.ConfigMap"), 1);
     CHECK_STR(only(map, 25), "object");
-    registry_fini(&reg);
+    kube_registry_fini(&reg);
 }
 
 TEST_MAIN

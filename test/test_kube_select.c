@@ -320,7 +320,7 @@ TEST(versions_sort_as_upstream_sorts_them)
 TEST(discovery_lists_what_is_served)
 {
     struct arena a = { 0 };
-    struct registry *reg = test_registry();
+    struct kube_registry *reg = test_registry();
     CHECK_JSON(&a, discovery_group(&a, reg, STR("coordination.k8s.io")),
                "{'kind':'APIGroup','apiVersion':'v1','name':'coordination.k8s.io','versions':[{'"
                "groupVersion':"

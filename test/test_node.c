@@ -49,7 +49,7 @@ static struct kube_identity node_user(struct arena *a, const char *node)
 static void take_node_role(void *arg, const struct rbac_default *d)
 {
     if (d->kind == RBAC_CLUSTER_ROLE && str_is(d->name, "system:node"))
-        CHECK_OK(rules_compile(arg, json_getc(d->obj, "rules")));
+        CHECK_OK(rbac_rules_compile(arg, json_getc(d->obj, "rules")));
 }
 
 TEST(a_node_is_a_user_of_the_group_of_nodes)
@@ -204,7 +204,7 @@ TEST(a_request_of_a_node_is_allowed_or_left_to_a_question_or_to_rbac)
                                            .field_selector = str_of(cases[i].fields) };
         buf_reset(&reason);
         enum node_answer answer = node_decide(
-            STR("n1"), (struct rules){ (const uint8_t *)fixed.p, fixed.n }, &at, &q, &reason);
+            STR("n1"), (struct rbac_rules){ (const uint8_t *)fixed.p, fixed.n }, &at, &q, &reason);
         if (answer != cases[i].answer || !str_is(buf_str(&reason), cases[i].reason))
             printf("# case %zu: %s %s: %s\n", i, cases[i].verb, cases[i].resource,
                    reason.n ? reason.p : "");

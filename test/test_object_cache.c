@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube/object_cache: feeds, subscriptions and reads; the cluster is a transport played by hand. */
+/* kube/object_cache: informers, subscriptions and reads; the cluster is a transport played by hand.
+ */
 #include "client/object_cache.h"
 
 #include "fake_transport.h"
@@ -250,7 +251,7 @@ TEST(subscribers_share_one_list_and_one_watch)
     CHECK_INT(r.fake.n, 2);
     struct object_cache_stats s;
     object_cache_get_stats(r.cache, &s);
-    CHECK_INT(s.feeds, 1);
+    CHECK_INT(s.informers, 1);
     CHECK_INT(s.objects, 2);
     rig_fini(&r);
 }
@@ -424,7 +425,7 @@ TEST(a_callback_may_cancel_its_subscription_and_the_feed_goes_after_a_grace)
     do {
         (void)loop_turn(&r.loop, true);
         object_cache_get_stats(r.cache, &s);
-    } while (s.feeds);
+    } while (s.informers);
     CHECK_INT(s.objects, 0);
     turn(&r);
     CHECK(w->ended);
@@ -657,7 +658,7 @@ TEST(too_many_objects_feeds_and_fields_are_refused)
 {
     struct rig r;
     struct err err = { 0 };
-    rig_init(&r, &(struct object_cache_opts){ .max_objects = 2, .max_feeds = 1 });
+    rig_init(&r, &(struct object_cache_opts){ .max_objects = 2, .max_informers = 1 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct object_sub_opts other = {
         .group_version = STR("v1"), .plural = STR("secrets"), .ops = &ops, .arg = &r.u[1]
@@ -792,7 +793,7 @@ TEST(what_is_read_is_what_was_sent)
     CHECK_OK(get(&r, 0, a));
     CHECK_INT(r.rd.rv, 5);
     check_same(buf_str(&r.rd.items), pod("ns", "a", 1, "\"app\":\"a\"", "even"), NULL);
-    CHECK_OK(get(&r, 1, a)); /* stripped when it is read: the feed holds all */
+    CHECK_OK(get(&r, 1, a)); /* stripped when it is read: the informer holds all */
     check_same(buf_str(&r.rd.items), pod("ns", "a", 1, "\"app\":\"a\"", "even"),
                (const char *const[]){ "spec", "status", NULL });
     CHECK_OK(get(&r, 2, a));

@@ -96,19 +96,19 @@ TEST(a_rule_allows_what_it_names)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 20);
-        struct rule rule;
-        CHECK_OK(rules_compile(&b, parsed(&a, arena_printf(&a, "[%s]", cases[i].rule))));
-        struct rules rules = { (const uint8_t *)b.p, b.n };
-        CHECK(rule_next(&rules, &rule));
-        const struct rule_request rq = { .verb = str_of(cases[i].verb),
-                                         .group = str_of(cases[i].group),
-                                         .resource = str_of(cases[i].resource),
-                                         .subresource = str_of(cases[i].sub),
-                                         .name = str_of(cases[i].name) };
-        if (rule_allows(&rule, &rq) != cases[i].allowed)
+        struct rbac_rule rule;
+        CHECK_OK(rbac_rules_compile(&b, parsed(&a, arena_printf(&a, "[%s]", cases[i].rule))));
+        struct rbac_rules rules = { (const uint8_t *)b.p, b.n };
+        CHECK(rbac_rule_next(&rules, &rule));
+        const struct rbac_rule_request rq = { .verb = str_of(cases[i].verb),
+                                              .group = str_of(cases[i].group),
+                                              .resource = str_of(cases[i].resource),
+                                              .subresource = str_of(cases[i].sub),
+                                              .name = str_of(cases[i].name) };
+        if (rbac_rule_allows(&rule, &rq) != cases[i].allowed)
             printf("# case %zu\n", i);
-        CHECK_INT(rule_allows(&rule, &rq), cases[i].allowed);
-        CHECK(!rule_next(&rules, &rule));
+        CHECK_INT(rbac_rule_allows(&rule, &rq), cases[i].allowed);
+        CHECK(!rbac_rule_next(&rules, &rule));
         arena_fini(&a);
     }
 }
@@ -125,17 +125,17 @@ TEST(a_path_is_allowed_by_itself_or_a_star_at_the_end)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(1 << 20);
-        struct rule rule;
-        CHECK_OK(rules_compile(&b, parsed(&a, arena_printf(&a,
-                                                           "[{'verbs':['get'],"
-                                                           "'nonResourceURLs':['%s']}]",
-                                                           cases[i].pattern))));
-        struct rules rules = { (const uint8_t *)b.p, b.n };
-        CHECK(rule_next(&rules, &rule));
-        const struct rule_request rq = { .verb = STR("get"),
-                                         .path = str_of(cases[i].path),
-                                         .is_path = true };
-        CHECK_INT(rule_allows(&rule, &rq), cases[i].allowed);
+        struct rbac_rule rule;
+        CHECK_OK(rbac_rules_compile(&b, parsed(&a, arena_printf(&a,
+                                                                "[{'verbs':['get'],"
+                                                                "'nonResourceURLs':['%s']}]",
+                                                                cases[i].pattern))));
+        struct rbac_rules rules = { (const uint8_t *)b.p, b.n };
+        CHECK(rbac_rule_next(&rules, &rule));
+        const struct rbac_rule_request rq = { .verb = STR("get"),
+                                              .path = str_of(cases[i].path),
+                                              .is_path = true };
+        CHECK_INT(rbac_rule_allows(&rule, &rq), cases[i].allowed);
         arena_fini(&a);
     }
 }
@@ -197,17 +197,18 @@ TEST(rules_cover_what_they_grant_and_the_rest_is_named)
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf have = BUF_INIT(1 << 20), want = BUF_INIT(1 << 20),
                                            text = BUF_INIT(1 << 20);
-        struct rule owned[8];
+        struct rbac_rule owned[8];
         size_t n = 0;
-        CHECK_OK(rules_compile(&have, parsed(&a, arena_printf(&a, "[%s]", cases[i].owned))));
-        CHECK_OK(rules_compile(&want, parsed(&a, arena_printf(&a, "[%s]", cases[i].wanted))));
-        struct rules at = { (const uint8_t *)have.p, have.n };
-        while (rule_next(&at, &owned[n]))
+        CHECK_OK(rbac_rules_compile(&have, parsed(&a, arena_printf(&a, "[%s]", cases[i].owned))));
+        CHECK_OK(rbac_rules_compile(&want, parsed(&a, arena_printf(&a, "[%s]", cases[i].wanted))));
+        struct rbac_rules at = { (const uint8_t *)have.p, have.n };
+        while (rbac_rule_next(&at, &owned[n]))
             n++;
-        struct rule_gaps gaps = { .a = &a };
-        bool covered = rules_cover(owned, n, (struct rules){ (const uint8_t *)want.p, want.n },
-                                   NULL, rule_gaps_add, &gaps);
-        rule_gaps_write(&gaps, &text);
+        struct rbac_gaps gaps = { .a = &a };
+        bool covered =
+            rbac_rules_cover(owned, n, (struct rbac_rules){ (const uint8_t *)want.p, want.n }, NULL,
+                             rbac_gaps_add, &gaps);
+        rbac_gaps_write(&gaps, &text);
         CHECK_INT(covered, cases[i].missing[0] == '\0');
         CHECK_STR(buf_str(&text), cases[i].missing);
         arena_fini(&a);
@@ -233,13 +234,13 @@ TEST(long_lists_are_compared_up_to_a_bound)
         struct arena a = { 0 };
         scoped(buf_fini_scoped) struct buf have = BUF_INIT(4 << 20);
         struct json *list = parsed(&a, "[{'verbs':['get'],'apiGroups':[''],'resources':['pods']}]");
-        struct rule owned[1];
-        struct rule_gaps gaps = { .a = &a };
+        struct rbac_rule owned[1];
+        struct rbac_gaps gaps = { .a = &a };
         json_setc(&a, list->first, "resourceNames", many(&a, "n", cases[i].n));
-        CHECK_OK(rules_compile(&have, list));
-        struct rules wanted = { (const uint8_t *)have.p, have.n }, at = wanted;
-        CHECK(rule_next(&at, owned));
-        CHECK_INT(rules_cover(owned, 1, wanted, NULL, rule_gaps_add, &gaps), cases[i].covered);
+        CHECK_OK(rbac_rules_compile(&have, list));
+        struct rbac_rules wanted = { (const uint8_t *)have.p, have.n }, at = wanted;
+        CHECK(rbac_rule_next(&at, owned));
+        CHECK_INT(rbac_rules_cover(owned, 1, wanted, NULL, rbac_gaps_add, &gaps), cases[i].covered);
         CHECK_INT(gaps.n, 0);
         arena_fini(&a);
     }
@@ -252,22 +253,22 @@ TEST(large_products_are_bounded)
     scoped(buf_fini_scoped) struct buf have = BUF_INIT(1 << 20), want = BUF_INIT(1 << 20),
                                        text = BUF_INIT(1 << 20);
     struct json *rule = json_new_object(&a), *list = json_new_array(&a);
-    struct rule owned[1];
+    struct rbac_rule owned[1];
     json_setc(&a, rule, "verbs", many(&a, "v", 300));
     json_setc(&a, rule, "apiGroups", many(&a, "g", 300));
     json_setc(&a, rule, "resources", many(&a, "r", 300));
     json_add(list, rule);
-    CHECK_OK(rules_compile(&want, list));
-    struct rules wanted = { (const uint8_t *)want.p, want.n };
-    struct rule_gaps gaps = { .a = &a };
-    CHECK(!rules_cover(owned, 0, wanted, NULL, rule_gaps_add, &gaps));
-    rule_gaps_write(&gaps, &text);
+    CHECK_OK(rbac_rules_compile(&want, list));
+    struct rbac_rules wanted = { (const uint8_t *)want.p, want.n };
+    struct rbac_gaps gaps = { .a = &a };
+    CHECK(!rbac_rules_cover(owned, 0, wanted, NULL, rbac_gaps_add, &gaps));
+    rbac_gaps_write(&gaps, &text);
     CHECK(text.n > 0);
-    CHECK_OK(
-        rules_compile(&have, parsed(&a, "[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}]")));
-    struct rules at = { (const uint8_t *)have.p, have.n };
-    CHECK(rule_next(&at, owned));
-    CHECK(rules_cover(owned, 1, wanted, NULL, NULL, NULL)); /* seen at a glance */
+    CHECK_OK(rbac_rules_compile(
+        &have, parsed(&a, "[{'verbs':['*'],'apiGroups':['*'],'resources':['*']}]")));
+    struct rbac_rules at = { (const uint8_t *)have.p, have.n };
+    CHECK(rbac_rule_next(&at, owned));
+    CHECK(rbac_rules_cover(owned, 1, wanted, NULL, NULL, NULL)); /* seen at a glance */
     arena_fini(&a);
 }
 
@@ -458,7 +459,7 @@ TEST(the_defaults_are_there_and_mean_what_they_say)
     CHECK(can(c.r, &scheduler, "create", "pods/binding", "default", NULL));
     CHECK(!can(c.r, &scheduler, "create", "pods", "default", NULL));
     CHECK(can(c.r, &job, "create", "pods", "default", NULL));
-    struct rules rules;
+    struct rbac_rules rules;
     CHECK(rbac_role_rules(c.r, STR(""), STR("system:aggregate-to-edit"), &rules));
     CHECK(rbac_role_rules(c.r, STR("kube-system"), STR("extension-apiserver-authentication-reader"),
                           &rules));

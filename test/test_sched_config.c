@@ -630,14 +630,14 @@ TEST(durations_are_those_of_go)
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         int64_t ns = -1;
-        bool ok = go_duration_parse(str_of(cases[i].text), &ns);
+        bool ok = duration_parse(str_of(cases[i].text), &ns);
         if (ok != !!cases[i].printed)
             TEST_FAIL("'%s' was%s read", cases[i].text, ok ? "" : " not");
         if (!ok)
             continue;
         CHECK_INT(ns, cases[i].ns);
         struct buf b = BUF_INIT(64);
-        go_duration_print(&b, ns);
+        duration_print(&b, ns);
         CHECK_STR(buf_str(&b), cases[i].printed);
         buf_fini(&b);
     }

@@ -199,9 +199,9 @@ TEST(impersonation_headers_are_collected)
 {
     struct arena a = { 0 };
     struct headers h = { 0 };
-    CHECK(impersonation_parse(&a, &h) == NULL);
+    CHECK(impersonate_parse(&a, &h) == NULL);
     CHECK_OK(headers_addc(&h, "accept", "x"));
-    CHECK(impersonation_parse(&a, &h) == NULL);
+    CHECK(impersonate_parse(&a, &h) == NULL);
     CHECK_OK(headers_addc(&h, "Impersonate-User", "jane"));
     CHECK_OK(headers_addc(&h, "Impersonate-Group", "a"));
     CHECK_OK(headers_addc(&h, "Impersonate-Extra-Scopes", "x"));
@@ -210,7 +210,7 @@ TEST(impersonation_headers_are_collected)
     CHECK_OK(headers_addc(&h, "Impersonate-Extra-scopes", "y"));
     CHECK_OK(headers_addc(&h, "Impersonate-Extra-bad%zz", "z"));
     CHECK_OK(headers_addc(&h, "Impersonate-Uid", "9"));
-    const struct impersonation *im = impersonation_parse(&a, &h);
+    const struct impersonation *im = impersonate_parse(&a, &h);
     CHECK_STR(im->user, "jane");
     CHECK_STR(im->uid, "9");
     CHECK_INT(im->n_groups, 2);
@@ -232,12 +232,12 @@ TEST(impersonation_has_limits)
     CHECK_OK(headers_addc(&h, "Impersonate-User", "jane"));
     for (int i = 0; i <= AUTHN_EXTRAS_MAX; i++)
         CHECK_OK(headers_addc(&h, "Impersonate-Extra-a", "x"));
-    CHECK(impersonation_parse(&a, &h)->too_many);
+    CHECK(impersonate_parse(&a, &h)->too_many);
     headers_reset(&h);
     char *name = xalloc(AUTHN_NAME_MAX_BYTES + 2);
     memset(name, 'n', AUTHN_NAME_MAX_BYTES + 1);
     CHECK_OK(headers_addc(&h, "Impersonate-User", name));
-    CHECK(impersonation_parse(&a, &h)->too_many);
+    CHECK(impersonate_parse(&a, &h)->too_many);
     free(name);
     headers_fini(&h);
     arena_fini(&a);

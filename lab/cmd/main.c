@@ -5,6 +5,7 @@
  * dormouse lists these commands and starts this program for them (cmd/lab.h), so their code is not
  * part of the server program.
  */
+#include "base/version.h"
 #include "cmd/dispatch.h"
 #include "cmd/lab.h"
 #include "lab/cmd/commands.h"
@@ -42,5 +43,6 @@ int main(int argc, char **argv)
                                      .commands = commands,
                                      .print_version = print_version };
     cmd_set_signals();
+    version_set(strrchr(DORMOUSE_BUILT, ' ') + 1);
     return cmd_dispatch(&lab, argc, argv);
 }

@@ -31,7 +31,7 @@ struct simulation {
     struct sched_api api;
     struct sched *sched;
     const struct sched_config *config;
-    struct registry registry;
+    struct kube_registry registry;
     struct arena arena; /* of results */
     uint64_t now_ms, rv;
     VEC(struct simulation_object *) objects;

@@ -114,7 +114,7 @@ int simulation_new(const struct simulation_opts *opts, struct simulation **ret, 
     s->explains = opts->explains;
     s->explain = explain_new();
     buf_init(&s->notes, BUF_MAX_DEFAULT);
-    registry_init(&s->registry);
+    kube_registry_init(&s->registry);
     rules_register(&s->registry);
     int r = sched_new(&o, &s->sched, err);
     if (r < 0) {
@@ -135,7 +135,7 @@ void simulation_free(struct simulation *s)
     vec_fini(&s->pods);
     vec_fini(&s->priority_classes);
     buf_fini(&s->notes);
-    registry_fini(&s->registry);
+    kube_registry_fini(&s->registry);
     arena_fini(&s->arena);
     free(s);
 }
@@ -204,7 +204,7 @@ static const struct kube_resource *resource_of(const struct simulation *s,
         version = w->api_version;
         group = STR("");
     }
-    return registry_find_kind(&s->registry, group, version, w->kind);
+    return kube_registry_find_kind(&s->registry, group, version, w->kind);
 }
 
 static bool says_default(const struct json *o, const char *annotation)

@@ -5,13 +5,15 @@
  * controllers/ (what follows from a write). These libraries do not include each other; setup/ wires
  * them.
  *
- * Reading order: request.h, core.c (the steps), read.c, admission.h, write.c, watch.c, encode.c.
+ * Reading order: request.h, request.c (the steps), reply.h, read.c, admission.h, write.c, watch.c,
+ * encode.c.
  */
 #pragma once
 
 #include "api/documents.h"
 #include "api/metrics.h"
 #include "api/namespace_table.h"
+#include "api/reply.h"
 #include "api/request.h"
 #include "api/server.h"
 #include "api/unattended.h"
@@ -65,7 +67,7 @@ struct api {
     struct transport transport;
     struct loop *loop;
     struct store *store;
-    struct registry reg;
+    struct kube_registry reg;
     const struct api_needs *needs;
     struct admit *admit;
     struct auth *auth;
@@ -137,41 +139,8 @@ struct api *api_core_new(const struct api_opts *opts, const struct api_needs *ne
 /* Frees the parts, too. Call before api_start(), or at the end of api_close(). */
 void api_core_free(struct api *api);
 
-/* ---- answers (core.c); at most one per request, a no-op once the client is gone ---- */
-
-void reply_bytes(struct request *rq, int status, const char *content_type, struct str body);
-/* The tree as it is, in the negotiated format. */
-void reply_json(struct request *rq, int status, const struct json *v);
-/* A Status object (status.h); its code is the HTTP status. */
-void reply_status(struct request *rq, const struct json *status);
-/* A negative code: it becomes a Status; internal errors are logged. */
-void reply_err(struct request *rq, int r, const struct err *err);
-void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
-/*
- * The Status that the previous two answer for a failed read of the newest revision; logs as they
- * do.
- */
-struct json *api_error(struct request *rq, int r, const struct err *err);
-/* The head only. content_type: NULL for none. */
-void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
-/*
- * Add a Warning header "299 - \"text\"" to the answer, each text once. As upstream: if all texts
- * together exceed 4 Ki characters, each is cut to 256 characters, and no more are added once the
- * cut ones reach 4 Ki.
- */
-void reply_warn(struct request *rq, struct str text);
-/* Set the ETag. true: the client has this version, and 304 was answered. */
-bool reply_unchanged(struct request *rq, const char *tag);
 /* Whether an unknown path below the group is answered with a Status (see request.no_page). */
-bool is_builtin_group(const struct registry *reg, struct str group);
-/* The 404 Status for the object that the request names. */
-struct json *reply_not_found(struct request *rq);
-
-/* The watch has started: it releases its seat and no longer counts as a request in flight. */
-void request_settled(struct request *rq);
-
-/* Before a page of a list is processed: add the page's allowance to the request's budget. */
-void request_allow_page(struct request *rq, const struct store_page *page);
+bool api_is_builtin_group(const struct kube_registry *reg, struct str group);
 
 /* ---- verbs ---- */
 
@@ -181,8 +150,8 @@ void watch_begin(struct request *rq);
 void write_create(struct request *rq);
 void write_update(struct request *rq);
 void write_patch(struct request *rq);
-void write_delete(struct request *rq);
-void write_delete_collection(struct request *rq);
+void delete_object(struct request *rq);
+void delete_collection(struct request *rq);
 /* Paths that are not resources: discovery, version, health, OpenAPI, metrics. */
 void endpoint_serve(struct request *rq);
 void openapi_serve_v2(struct request *rq);

@@ -443,13 +443,13 @@ static void remove_damaged(struct removal *rm)
 static int removal_take(struct removal *rm, const struct store_kv *kv, struct err *err)
 {
     struct request *rq = rm->rq;
-    struct encode_stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = filter_stored(rq->api, rq->res, kv);
     st.as_it_is = rq->in_process;
     st.value = rm->value = str_copy_arena(&rq->arena, kv->value);
     rm->rev = kv->mod_rev;
     rm->found = rm->value;
     rm->found_rev = rm->rev;
-    return decode_stored(&rq->arena, rq->res, st, &rm->obj, err);
+    return encode_read_stored(&rq->arena, rq->res, st, &rm->obj, err);
 }
 
 static void on_read(void *arg, int r, const struct store_kv *kv, uint64_t rev,
@@ -529,7 +529,7 @@ static void delete_in_turn(void *arg)
         removal_read(rm);
 }
 
-void write_delete(struct request *rq)
+void delete_object(struct request *rq)
 {
     struct arena *a = &rq->arena;
     struct delete_options *opts = arena_new(a, struct delete_options);
@@ -601,7 +601,7 @@ static void sweep_finish(struct delete_sweep *s)
             rq, 200,
             status_deleted(&rq->arena, rq->route.group, rq->route.resource, STR(""), STR("")));
     else
-        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
+        reply_bytes(rq, 200, negotiate_content_type(&rq->rep, false), buf_str(&out));
 }
 
 /* A collection may need more memory than one request may use: each page has an arena of its own. */
@@ -704,7 +704,7 @@ static void on_sweep_page(void *arg, int r, const struct store_page *page, const
         arena_reset(&s->scratch);
         if (filter_matches_key(&s->filter, page->kv[i].key) &&
             filter_matches_value(&s->filter, &s->scratch,
-                                 stored_of(rq->api, rq->res, &page->kv[i])))
+                                 filter_stored(rq->api, rq->res, &page->kv[i])))
             add_removal(s, &s->removals[s->n++], &page->kv[i]);
     }
     if (budget_is_over(&rq->budget)) {
@@ -743,7 +743,7 @@ static void on_sweep_gone(struct request *rq)
     proto_transcoder_fini(&s->transcoder);
 }
 
-void write_delete_collection(struct request *rq)
+void delete_collection(struct request *rq)
 {
     struct delete_sweep *s = arena_new(&rq->arena, struct delete_sweep);
     *s = (struct delete_sweep){ .rq = rq,

@@ -119,7 +119,7 @@ static struct document *find(struct documents *d, const struct document_name *na
 
 static void tag(struct document *doc)
 {
-    const struct registry *reg = &doc->docs->api->reg;
+    const struct kube_registry *reg = &doc->docs->api->reg;
     if (doc->name.what == DOCUMENT_V2)
         openapi_v2_hash(reg, doc->tag);
     else if (doc->name.what == DOCUMENT_V3)
@@ -176,7 +176,7 @@ struct document *documents_get(struct documents *d, const struct document_name *
 {
     struct document *doc = find(d, name);
     bool of_version = name->what == DOCUMENT_V3 || name->what == DOCUMENT_RESOURCES;
-    if (!doc && of_version && !registry_has_version(&d->api->reg, name->group, name->version))
+    if (!doc && of_version && !kube_registry_has_version(&d->api->reg, name->group, name->version))
         return NULL;
     if (!doc) {
         drop_stale(d);
@@ -254,7 +254,7 @@ static void begin(struct documents_sending *s)
 static struct json *discover(struct arena *a, const struct document *doc)
 {
     const struct document_name *name = &doc->name;
-    const struct registry *reg = &doc->docs->api->reg;
+    const struct kube_registry *reg = &doc->docs->api->reg;
     if (name->what == DOCUMENT_GROUPS)
         return discovery_groups(a, reg);
     if (name->what == DOCUMENT_RESOURCES)
@@ -281,7 +281,7 @@ static int make_discovery(struct document *doc)
 static int make(struct document *doc)
 {
     const struct document_name *name = &doc->name;
-    const struct registry *reg = &doc->docs->api->reg;
+    const struct kube_registry *reg = &doc->docs->api->reg;
     int r = -ENOENT;
     switch (name->what) {
     case DOCUMENT_V2:

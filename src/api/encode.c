@@ -96,8 +96,8 @@ static bool is_readable(struct arena *a, const struct kube_resource *res, const 
            str_eq(json_get_str(obj, "apiVersion"), kube_api_version(a, res->storage));
 }
 
-int decode_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
-                  struct json **ret, struct err *err)
+int encode_read_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
+                       struct json **ret, struct err *err)
 {
     struct json *obj;
     int r = json_parse(a, st.value, NULL, &obj, err);
@@ -234,7 +234,7 @@ static int represent(struct arena *a, const struct kube_resource *res, const str
                      struct err *err)
 {
     struct json *obj;
-    int r = decode_stored(a, res, st, &obj, err);
+    int r = encode_read_stored(a, res, st, &obj, err);
     if (r < 0)
         return r;
     switch (rep->kind) {
@@ -322,7 +322,7 @@ int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, s
     struct json *obj;
     if (!rq->sub || !str_is(rq->sub->name, "scale") || rq->rep.kind != REP_OBJECT)
         return encode_object(a, rq->res, &rq->rep, st, clock_wall_ms() / 1000, to, err);
-    int r = decode_stored(a, rq->res, st, &obj, err);
+    int r = encode_read_stored(a, rq->res, st, &obj, err);
     return r < 0 ? r : encode_tree(a, &rq->rep, scale_of(a, rq->res, obj), to);
 }
 

@@ -35,8 +35,8 @@ struct encode_stored {
  * The object in a version of its kind, with resourceVersion. Borrows from value. E_CORRUPT: the
  * bytes do not parse; E_UNSUPPORTED: a webhook would have to convert them.
  */
-int decode_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
-                  struct json **ret, struct err *err);
+int encode_read_stored(struct arena *a, const struct kube_resource *res, struct encode_stored st,
+                       struct json **ret, struct err *err);
 
 /* ---- representations ---- */
 

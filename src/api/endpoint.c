@@ -45,7 +45,7 @@ static void serve_build(struct request *rq)
 static void reply_no_page(struct request *rq)
 {
     const struct route *rt = &rq->route;
-    rq->no_page = rt->kind != ROUTE_VERSION || !is_builtin_group(&rq->api->reg, rt->group);
+    rq->no_page = rt->kind != ROUTE_VERSION || !api_is_builtin_group(&rq->api->reg, rt->group);
     reply_status(rq, status_no_resource(&rq->arena));
 }
 
@@ -64,7 +64,7 @@ static void serve_aggregated(struct request *rq)
                                         .rep = rq->rep };
     const char *type =
         arena_printf(&rq->arena, "%s;g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList",
-                     rep_content_type(&rq->rep, false), rq->rep.v1beta1 ? "v2beta1" : "v2");
+                     negotiate_content_type(&rq->rep, false), rq->rep.v1beta1 ? "v2beta1" : "v2");
     (void)headers_addc(&rq->extra, "vary", "Accept");
     (void)headers_addc(&rq->extra, "cache-control", "public");
     document_send(rq, documents_get(&rq->api->documents, &name), type);
@@ -80,7 +80,7 @@ static void serve_shared(struct request *rq, enum document_what what)
     };
     struct document *doc = documents_get(&rq->api->documents, &name);
     if (doc)
-        document_send(rq, doc, rep_content_type(&rq->rep, false));
+        document_send(rq, doc, negotiate_content_type(&rq->rep, false));
     else
         reply_no_page(rq);
 }

@@ -31,7 +31,7 @@ static const struct kube_resource *resource_of(const struct api *api, const stru
         group = STR("");
         version = api_version;
     }
-    return registry_find_kind(&api->reg, group, version, json_get_str(obj, "kind"));
+    return kube_registry_find_kind(&api->reg, group, version, json_get_str(obj, "kind"));
 }
 
 static void next(struct ensure *e);

@@ -96,12 +96,12 @@ bool filter_matches_value(const struct filter *f, struct arena *scratch, struct 
     if (f->by_key_only)
         return true;
     struct json *obj;
-    return decode_stored(scratch, f->res, st, &obj, NULL) >= 0 &&
+    return encode_read_stored(scratch, f->res, st, &obj, NULL) >= 0 &&
            filter_matches_object(f, scratch, obj);
 }
 
-struct encode_stored stored_of(const struct api *api, const struct kube_resource *res,
-                               const struct store_kv *kv)
+struct encode_stored filter_stored(const struct api *api, const struct kube_resource *res,
+                                   const struct store_kv *kv)
 {
     return (struct encode_stored){ .value = kv->value,
                                    .rev = kv->mod_rev,

@@ -29,5 +29,5 @@ bool filter_matches_object(const struct filter *f, struct arena *scratch, const 
 bool filter_matches_value(const struct filter *f, struct arena *scratch, struct encode_stored st);
 
 /* An object of the store, for the encoder. */
-struct encode_stored stored_of(const struct api *api, const struct kube_resource *res,
-                               const struct store_kv *kv);
+struct encode_stored filter_stored(const struct api *api, const struct kube_resource *res,
+                                   const struct store_kv *kv);

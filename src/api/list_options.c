@@ -9,7 +9,7 @@
 static const char *quoted(struct request *rq, struct str s)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64 * 1024);
-    go_quote(&b, s);
+    field_go_quote(&b, s);
     return str_dup_arena(&rq->arena, buf_str(&b));
 }
 

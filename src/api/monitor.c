@@ -5,10 +5,12 @@
 #include "api/core.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/version.h"
 #include "kube/model/builtin_tables.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -184,7 +186,11 @@ struct str monitor_minor(void)
 
 const char *monitor_git_version(struct arena *a)
 {
-    return arena_printf(a, "v1.%s+dormouse-" DORMOUSE_VERSION, builtin_api_version + 3);
+    char *text = arena_printf(a, "v1.%s+dormouse-%s", builtin_api_version + 3, version_text());
+    for (char *p = strchr(text, '+') + 1; *p; p++)
+        if (*p == '+') /* a second one is not allowed in a semantic version */
+            *p = '.';
+    return text;
 }
 
 void api_metrics(const struct api *api, struct buf *to)

@@ -78,7 +78,7 @@ static bool rep_of(const struct media_type *m, enum rep_format format, unsigned 
     return fits;
 }
 
-bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret)
+bool negotiate_accept(struct str accept, unsigned allow, struct rep *ret)
 {
     struct media_accept ranges;
     if (accept.n == 0 && (allow & ALLOW_PLAIN)) {
@@ -95,7 +95,7 @@ bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret)
     return false;
 }
 
-bool rep_is_known(struct str accept)
+bool negotiate_is_known(struct str accept)
 {
     struct media_accept ranges;
     if (media_parse_accept(accept, &ranges) < 0)
@@ -107,7 +107,7 @@ bool rep_is_known(struct str accept)
     return false;
 }
 
-bool rep_wants_pretty(const struct url_target *url, struct str user_agent)
+bool negotiate_wants_pretty(const struct url_target *url, struct str user_agent)
 {
     static const struct str people[] = { { "curl", 4 }, { "Wget", 4 }, { "Mozilla/5.0", 11 } };
     struct str given = url ? url_query_get(url, "pretty") : STR("");
@@ -119,7 +119,7 @@ bool rep_wants_pretty(const struct url_target *url, struct str user_agent)
     return false;
 }
 
-const char *rep_content_type(const struct rep *rep, bool stream)
+const char *negotiate_content_type(const struct rep *rep, bool stream)
 {
     switch (rep->format) {
     case FORMAT_JSON:
@@ -132,7 +132,7 @@ const char *rep_content_type(const struct rep *rep, bool stream)
     return "application/json";
 }
 
-const char *rep_accepted(bool stream)
+const char *negotiate_accepted(bool stream)
 {
     return stream ? "application/json;stream=watch, " PROTOBUF ";stream=watch"
                   : "application/json, application/yaml, " PROTOBUF;

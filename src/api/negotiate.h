@@ -18,13 +18,13 @@ enum rep_allow {
 };
 
 /* false: no range matches (406). No Accept: JSON. */
-bool rep_negotiate(struct str accept, unsigned allow, struct rep *ret);
+bool negotiate_accept(struct str accept, unsigned allow, struct rep *ret);
 /* Whether a range of Accept names a supported media type, whatever its parameters. */
-bool rep_is_known(struct str accept);
+bool negotiate_is_known(struct str accept);
 /* pretty=... in the query, or a client that is known to be interactive. */
-bool rep_wants_pretty(const struct url_target *url, struct str user_agent);
+bool negotiate_wants_pretty(const struct url_target *url, struct str user_agent);
 
 /* stream: of a watch. */
-const char *rep_content_type(const struct rep *rep, bool stream);
+const char *negotiate_content_type(const struct rep *rep, bool stream);
 /* The list in the message of a 406. */
-const char *rep_accepted(bool stream);
+const char *negotiate_accepted(bool stream);

@@ -69,22 +69,22 @@ static void add_plain(struct buf *to, struct str s)
 static void write_refusal(struct buf *to, const struct api_attributes *at)
 {
     (void)buf_add_cstr(to, "User ");
-    go_quote(to, at->identity->user);
+    field_go_quote(to, at->identity->user);
     (void)buf_printf(to, " cannot " STR_FMT, STR_ARG(at->verb));
     if (!at->is_resource) {
         (void)buf_add_cstr(to, " path ");
-        go_quote(to, at->path);
+        field_go_quote(to, at->path);
         return;
     }
     (void)buf_printf(to, " resource \"" STR_FMT "%s" STR_FMT "\" in API group ",
                      STR_ARG(at->resource), at->subresource.n ? "/" : "", STR_ARG(at->subresource));
-    go_quote(to, at->group);
+    field_go_quote(to, at->group);
     if (at->ns.n == 0) {
         (void)buf_add_cstr(to, " at the cluster scope");
         return;
     }
     (void)buf_add_cstr(to, " in the namespace ");
-    go_quote(to, at->ns);
+    field_go_quote(to, at->ns);
 }
 
 struct json *permission_forbidden(struct arena *a, const struct api_attributes *at,

@@ -46,13 +46,13 @@ static void on_get(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     }
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(BUF_MAX_DEFAULT);
     struct err why = { 0 };
-    r = encode_answer(rq, stored_of(rq->api, rq->res, kv), &out, &why);
+    r = encode_answer(rq, filter_stored(rq->api, rq->res, kv), &out, &why);
     if (budget_is_over(&rq->budget))
         reply_status(rq, status_too_much_work(&rq->arena));
     else if (r < 0)
         reply_err(rq, r, &why);
     else
-        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&out));
+        reply_bytes(rq, 200, negotiate_content_type(&rq->rep, false), buf_str(&out));
 }
 
 void read_get(struct request *rq)
@@ -214,7 +214,7 @@ static int add_page(struct api_read_listing *l, const struct store_page *page, b
         }
         buf_reset(&l->last_key);
         (void)buf_add_str(&l->last_key, kv->key);
-        struct encode_stored st = stored_of(rq->api, rq->res, kv);
+        struct encode_stored st = filter_stored(rq->api, rq->res, kv);
         arena_reset(&l->scratch);
         bool is_listed = filter_matches_key(&l->filter, kv->key) &&
                          filter_matches_value(&l->filter, &l->scratch, st);
@@ -275,7 +275,7 @@ static void list_finish(struct api_read_listing *l, bool more, uint64_t left)
         reply_status(
             rq, status_internal(&rq->arena, STR("the list does not fit; use limit and continue")));
     else
-        reply_bytes(rq, 200, rep_content_type(&rq->rep, false), buf_str(&whole));
+        reply_bytes(rq, 200, negotiate_content_type(&rq->rep, false), buf_str(&whole));
 }
 
 static void stream_begin(struct api_read_listing *l)
@@ -286,7 +286,7 @@ static void stream_begin(struct api_read_listing *l)
     l->streaming = true;
     arena_reset(&l->scratch);
     encode_list_begin(&l->scratch, rq->res, &rq->rep, &meta, &head);
-    reply_head(rq, 200, rep_content_type(&rq->rep, false), HTTP_CHUNKED);
+    reply_head(rq, 200, negotiate_content_type(&rq->rep, false), HTTP_CHUNKED);
     (void)rq->sink->write(rq, buf_str(&head));
 }
 

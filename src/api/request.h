@@ -4,7 +4,7 @@
  *
  * The core knows neither sockets nor protocols: an adapter (listen.c for HTTP, local.c for the
  * in-process transport) makes the request, feeds it the body, and takes the answer through a
- * `struct sink_ops`. The steps in between run in the order of the list in core.c.
+ * `struct sink_ops`. The steps in between run in the order of the list in request.c.
  *
  *     adapter                        core
  *     request_new()
@@ -30,6 +30,7 @@
 struct api;
 struct impersonation;
 struct request;
+struct store_page;
 struct kube_resource;
 struct tls_peer;
 struct watch_event;
@@ -179,3 +180,13 @@ static inline void request_busy(struct request *rq)
  * return.
  */
 bool request_idle(struct request *rq);
+
+/* The watch has started: it releases its seat and no longer counts as a request in flight. */
+void request_settled(struct request *rq);
+
+/* Before a page of a list is processed: add the page's allowance to the request's budget. */
+void request_allow_page(struct request *rq, const struct store_page *page);
+
+/* Callbacks of the request's place in flow control (flow.h): it may run now, or is refused. */
+void request_on_flow_run(struct flow_ticket *t);
+void request_on_flow_refuse(struct flow_ticket *t);

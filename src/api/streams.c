@@ -25,7 +25,7 @@ static void read_object(struct streams_stream *s, const char *plural, struct str
     struct request *rq = s->rq;
     struct err err = { 0 };
     const struct kube_resource *res =
-        registry_find(&rq->api->reg, STR(""), STR("v1"), str_of(plural));
+        kube_registry_find(&rq->api->reg, STR(""), STR("v1"), str_of(plural));
     request_busy(rq);
     int r = store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, cb, s, &err);
     if (r < 0 && !request_idle(rq))

@@ -77,7 +77,7 @@ static const struct write_action binding_action = { .type = BINDING, .shape = sh
 /* The older form: Bindings are posted to a collection. */
 static void legacy_binding_create(struct request *rq)
 {
-    rq->res = registry_find(&rq->api->reg, STR(""), STR("v1"), STR("pods"));
+    rq->res = kube_registry_find(&rq->api->reg, STR(""), STR("v1"), STR("pods"));
     rq->route.resource = STR("pods");
     write_action(rq, &binding_action);
 }

@@ -126,10 +126,11 @@ static void event_parse(struct api_watch_event *e, const struct kube_resource *r
     e->parsed_as = res;
     e->now = e->before = NULL;
     if (e->ev->kind == STORE_EV_PUT)
-        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->kv), &e->now, NULL);
+        (void)encode_read_stored(e->scratch, res, filter_stored(e->api, res, &e->ev->kv), &e->now,
+                                 NULL);
     if (e->ev->has_prev)
-        (void)decode_stored(e->scratch, res, stored_of(e->api, res, &e->ev->prev), &e->before,
-                            NULL);
+        (void)encode_read_stored(e->scratch, res, filter_stored(e->api, res, &e->ev->prev),
+                                 &e->before, NULL);
 }
 
 /* The type of the event for this watcher; NULL: not visible. */
@@ -153,8 +154,8 @@ static struct encode_stored event_object(const struct api_watch_event *e,
                                          const struct kube_resource *res, const char *type)
 {
     if (strcmp(type, "DELETED") != 0)
-        return stored_of(e->api, res, &e->ev->kv);
-    struct encode_stored st = stored_of(e->api, res, &e->ev->prev);
+        return filter_stored(e->api, res, &e->ev->kv);
+    struct encode_stored st = filter_stored(e->api, res, &e->ev->prev);
     st.rev = e->ev->kv.mod_rev;
     return st;
 }
@@ -583,7 +584,7 @@ static void initial_done(struct watcher *w)
 static void send_initial(struct watcher *w, const struct store_kv *kv)
 {
     struct request *rq = w->rq;
-    struct encode_stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = filter_stored(rq->api, rq->res, kv);
     arena_reset(&w->scratch);
     w->scratch.budget = &rq->budget;
     if (!filter_matches_key(&w->filter, kv->key) ||
@@ -725,7 +726,7 @@ void watch_begin(struct request *rq)
         timeout_ms = api->watch_min_ms + sys_random_u64() % api->watch_min_ms;
     if (timeout_ms)
         timer_start(api->loop, &w->timeout, timeout_ms, on_timeout);
-    reply_head(rq, 200, rep_content_type(&rq->rep, true), HTTP_CHUNKED);
+    reply_head(rq, 200, negotiate_content_type(&rq->rep, true), HTTP_CHUNKED);
     if (w->initial)
         initial_next(w);
     else

@@ -273,7 +273,7 @@ void write_reply_object(struct request *rq, int code, struct str value, uint64_t
     if (r < 0)
         reply_err(rq, r, &err);
     else
-        reply_bytes(rq, code, rep_content_type(&rq->rep, false), buf_str(&out));
+        reply_bytes(rq, code, negotiate_content_type(&rq->rep, false), buf_str(&out));
 }
 
 static void say_warning(void *rq, struct str text)
@@ -557,10 +557,10 @@ static void on_current(void *arg, int r, const struct store_kv *kv, uint64_t rev
     }
     w->old_value = str_copy_arena(&rq->arena, kv->value);
     w->old_rev = kv->mod_rev;
-    struct encode_stored st = stored_of(rq->api, rq->res, kv);
+    struct encode_stored st = filter_stored(rq->api, rq->res, kv);
     st.value = w->old_value;
     struct json *old = NULL;
-    r = decode_stored(&rq->arena, rq->res, st, &old, &why);
+    r = encode_read_stored(&rq->arena, rq->res, st, &old, &why);
     if (r < 0)
         reply_err(rq, r, &why);
     else

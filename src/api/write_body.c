@@ -101,7 +101,7 @@ struct json *write_parse_options(struct request *rq, struct write_options *ret)
 
 static struct json *unsupported_body(struct request *rq)
 {
-    return status_unsupported_media_type(&rq->arena, rep_accepted(false));
+    return status_unsupported_media_type(&rq->arena, negotiate_accepted(false));
 }
 
 /* Custom resources have no protobuf. */
@@ -254,7 +254,7 @@ static void tell_repeated(struct object_warnings *w, struct str body, enum field
             line = at.line[i];
         buf_reset(&one);
         (void)buf_printf(&one, "line %zu: key ", line);
-        go_quote(&one, name);
+        field_go_quote(&one, name);
         (void)buf_add_cstr(&one, " already set in map");
         (void)buf_printf(&all, "\n  %s", buf_cstr(&one));
         w->text[i] = str_copy_arena(w->a, buf_str(&one));
@@ -341,13 +341,13 @@ static const char *check_type_meta(struct arena *a, const struct json *v)
     static const char *const names[] = { "apiVersion", "kind" };
     if (v->type != JSON_OBJECT)
         return arena_printf(a, NO_KIND "json: cannot unmarshal %s into Go value of type " TYPE_META,
-                            go_kind(v));
+                            field_go_kind(v));
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         const struct json *m = json_getc(v, names[i]);
         if (m && m->type != JSON_STRING && m->type != JSON_NULL)
             return arena_printf(
                 a, NO_KIND "json: cannot unmarshal %s into Go struct field .%s of type string",
-                go_kind(m), names[i]);
+                field_go_kind(m), names[i]);
     }
     struct str version = json_get_str(v, "apiVersion"), head, tail, more;
     if (str_cut(version, '/', &head, &tail) && str_cut(tail, '/', &head, &more))
@@ -437,7 +437,7 @@ static struct json *cannot_unmarshal(struct arena *a, const char *before, const 
                                      const char *type)
 {
     return status_bad_request(a, str_of(arena_printf(a, "%sjson: cannot unmarshal %s into Go %s",
-                                                     before, go_kind(v), type)));
+                                                     before, field_go_kind(v), type)));
 }
 
 static struct json *too_large_or(struct arena *a, int r, const char *why)

@@ -33,7 +33,7 @@ static const struct kube_resource *find_version(void *arg, struct str api_versio
         version = api_version;
         group = STR("");
     }
-    return registry_find_kind(&rq->api->reg, group, version, rq->res->kind);
+    return kube_registry_find_kind(&rq->api->reg, group, version, rq->res->kind);
 }
 
 struct managed_writer write_manager(struct api_write *w)
@@ -163,7 +163,7 @@ static struct str shown_patch(void *arg)
     struct json *result;
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     if (w->patch_type == PATCH_STRATEGIC) {
-        go_print(&text, w->input, false);
+        field_go_print(&text, w->input, false);
     } else if (!write_take_input(w, in_order(w, w->ad.old), &result)) {
         patch_sort_touched(a, result, w->input);
         (void)json_write(&text, result);
@@ -206,7 +206,7 @@ struct json *write_check_revision(struct api_write *w, const struct json *sent)
     if (parse_u64(given, 0, UINT64_MAX, &rev) < 0) {
         scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
         (void)buf_add_cstr(&text, "strconv.ParseUint: parsing ");
-        go_quote(&text, given);
+        field_go_quote(&text, given);
         (void)buf_add_cstr(&text, ": invalid syntax");
         return status_new(a, 500, "", str_copy_arena(a, buf_str(&text)));
     }

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "base/version.h"
 #include "codec/base64.h"
 #include "io/fetch_url.h"
 #include "io/http.h"
@@ -124,7 +125,7 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
     if (identity && identity->token.n) {
         scoped(free_scoped) char *value = xasprintf("Bearer " STR_FMT, STR_ARG(identity->token));
         r = headers_set(h, STR("authorization"), str_of(value));
-        return r < 0 ? r : headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+        return r < 0 ? r : headers_set(h, STR("user-agent"), str_of(version_product()));
     }
     refresh_token(t);
     if (t->token || t->basic) {
@@ -140,7 +141,7 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
         r = headers_set(h, STR("impersonate-user"), str_of(t->impersonate));
     }
     if (r >= 0)
-        r = headers_set(h, STR("user-agent"), STR("dormouse/" DORMOUSE_VERSION));
+        r = headers_set(h, STR("user-agent"), str_of(version_product()));
     return r;
 }
 

@@ -51,7 +51,7 @@ void cache_unref_object(void *cache, struct cached_object *o)
 
 static void on_pump(struct defer *d);
 
-void sub_schedule(struct object_sub *sub)
+void object_sub_schedule(struct object_sub *sub)
 {
     struct object_cache *c = sub->cache;
     if (sub->dead)
@@ -63,47 +63,48 @@ void sub_schedule(struct object_sub *sub)
 
 /* ---------------------------------------------------------------- what a subscription sees */
 
-struct str sub_namespace(const struct object_sub *sub)
+struct str object_sub_namespace(const struct object_sub *sub)
 {
     return str_n(sub->tail + sub->shape->n_fields, sub->n_namespace);
 }
 
-struct str sub_name(const struct object_sub *sub)
+struct str object_sub_name(const struct object_sub *sub)
 {
     return str_n(sub->tail + sub->shape->n_fields + sub->n_namespace, sub->n_name);
 }
 
-const struct kube_identity *sub_identity(const struct object_sub *sub, struct arena *a)
+const struct kube_identity *object_sub_identity(const struct object_sub *sub, struct arena *a)
 {
-    return sub->verdict ? verdict_identity(sub->verdict, a) : NULL;
+    return sub->verdict ? cache_verdict_identity(sub->verdict, a) : NULL;
 }
 
-/* The feed scope that the subscription needs, in the arena, with the user that it is watched as. */
+/* The informer scope that the subscription needs, in the arena, with the user that it is watched
+ * as. */
 static struct object_cache_scope scope_of(const struct object_sub *sub, struct arena *a)
 {
     struct object_cache_scope s = sub->shape->scope;
-    s.namespace = sub_namespace(sub);
-    s.name = sub_name(sub);
+    s.namespace = object_sub_namespace(sub);
+    s.name = object_sub_name(sub);
     if (sub->as_user)
-        s.as = sub_identity(sub, a)->user;
+        s.as = object_sub_identity(sub, a)->user;
     return s;
 }
 
-bool sub_covers_name(const struct object_sub *sub, struct str namespace, struct str name)
+bool object_sub_covers_name(const struct object_sub *sub, struct str namespace, struct str name)
 {
-    return (sub->n_namespace == 0 || str_eq(sub_namespace(sub), namespace)) &&
-           (sub->n_name == 0 || str_eq(sub_name(sub), name));
+    return (sub->n_namespace == 0 || str_eq(object_sub_namespace(sub), namespace)) &&
+           (sub->n_name == 0 || str_eq(object_sub_name(sub), name));
 }
 
-bool sub_sees(const struct object_sub *sub, const struct cached_object *o)
+bool object_sub_sees(const struct object_sub *sub, const struct cached_object *o)
 {
-    return sub_covers_name(sub, cached_object_namespace(o), cached_object_name(o)) &&
+    return object_sub_covers_name(sub, cached_object_namespace(o), cached_object_name(o)) &&
            cached_object_has_labels(o, &sub->shape->labels);
 }
 
-bool sub_is_ready(const struct object_sub *sub)
+bool object_sub_is_ready(const struct object_sub *sub)
 {
-    return sub->feed->ready && sub->feed->n_lists >= sub->needs_lists;
+    return sub->informer->ready && sub->informer->n_lists >= sub->needs_lists;
 }
 
 /* ---------------------------------------------------------------- delivering events */
@@ -125,9 +126,9 @@ static void call(struct object_sub *sub, enum object_event type, const struct ca
 static void deliver(struct object_sub *sub, const struct cached_object *before,
                     const struct cached_object *now, bool initial)
 {
-    if (before && !sub_sees(sub, before))
+    if (before && !object_sub_sees(sub, before))
         before = NULL;
-    if (now && !sub_sees(sub, now))
+    if (now && !object_sub_sees(sub, now))
         now = NULL;
     if (before && now && cached_object_same_uid(before, now)) {
         call(sub, OBJECT_UPDATED, now, before, initial);
@@ -143,7 +144,7 @@ static void deliver(struct object_sub *sub, const struct cached_object *before,
 static void drop_pending(struct object_sub *sub, struct object_cache_pending *p)
 {
     char key[1024];
-    struct backlog *b = sub->backlog;
+    struct cache_backlog *b = sub->backlog;
     assert(b && b->map.n > 0 && list_is_linked(&p->node));
     list_remove(&p->node);
     cached_object_unref(&sub->cache->interner, p->before);
@@ -168,7 +169,7 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
                         const struct cached_object *now)
 {
     const struct cached_object *o = now ? now : before;
-    bool concerns = (before && sub_sees(sub, before)) || (now && sub_sees(sub, now));
+    bool concerns = (before && object_sub_sees(sub, before)) || (now && object_sub_sees(sub, now));
     struct str namespace = cached_object_namespace(o), name = cached_object_name(o);
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     (void)buf_add_str(&key, namespace);
@@ -177,7 +178,7 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
     if (!concerns || (sub->backlog && map_has(&sub->backlog->map, buf_str(&key))))
         return; /* merged: the object's new state is looked up at delivery */
     if (!sub->backlog) {
-        sub->backlog = xnew(struct backlog);
+        sub->backlog = xnew(struct cache_backlog);
         list_init(&sub->backlog->list);
     }
     struct object_cache_pending *p = xnew(struct object_cache_pending);
@@ -192,32 +193,33 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
 
 static bool may_be_told(const struct object_sub *sub)
 {
-    return !sub->verdict || verdict_allows(sub->verdict);
+    return !sub->verdict || cache_verdict_allows(sub->verdict);
 }
 
-void sub_take(struct object_sub *sub, struct cached_object *before, struct cached_object *now)
+void object_sub_take(struct object_sub *sub, struct cached_object *before,
+                     struct cached_object *now)
 {
-    assert(!sub->dead && sub->at != SUB_OUTSIDE && sub->cache->depth > 0);
-    if (sub->at == SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
+    assert(!sub->dead && sub->at != OBJECT_SUB_OUTSIDE && sub->cache->depth > 0);
+    if (sub->at == OBJECT_SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
         deliver(sub, before, now, false);
         return;
     }
     add_pending(sub, before, now);
     if (!sub->paused)
-        sub_schedule(sub);
+        object_sub_schedule(sub);
 }
 
-/* ---------------------------------------------------------------- losing the feed */
+/* ---------------------------------------------------------------- losing the informer */
 
-void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
+void object_cache_snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
 {
     if (!s)
         return;
     assert(s->refs > 0);
     if (--s->refs > 0)
         return;
-    if (s->feed->snapshot == s)
-        s->feed->snapshot = NULL;
+    if (s->informer->snapshot == s)
+        s->informer->snapshot = NULL;
     for (uint32_t i = 0; i < s->n; i++)
         cached_object_unref(&c->interner, s->o[i]);
     free(s);
@@ -225,13 +227,13 @@ void snapshot_unref(struct object_cache *c, struct object_cache_snapshot *s)
 
 static void go_outside(struct object_sub *sub)
 {
-    sub->at = SUB_OUTSIDE;
-    snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
+    sub->at = OBJECT_SUB_OUTSIDE;
+    object_cache_snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
     while (sub->backlog)
         drop_pending(sub, list_first(&sub->backlog->list, struct object_cache_pending, node));
 }
 
-void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
+void object_sub_report(struct object_sub *sub, int code, const struct err *err)
 {
     assert(code < 0);
     if (sub->told == code || sub->dead)
@@ -242,18 +244,18 @@ void sub_tell_error(struct object_sub *sub, int code, const struct err *err)
     cache_leave(sub->cache);
 }
 
-void sub_lose(struct object_sub *sub, int code, const struct err *err)
+void object_sub_lose(struct object_sub *sub, int code, const struct err *err)
 {
     cache_enter(sub->cache);
     go_outside(sub);
-    reads_fail(sub, code, err);
-    sub_tell_error(sub, code, err);
+    cache_reads_fail(sub, code, err);
+    object_sub_report(sub, code, err);
     cache_leave(sub->cache);
 }
 
 static void on_denied_retry(struct timer *t)
 {
-    sub_schedule(container_of(t, struct denial, retry)->sub);
+    object_sub_schedule(container_of(t, struct cache_denial, retry)->sub);
 }
 
 static void forget_denial(struct object_sub *sub)
@@ -274,22 +276,22 @@ static bool was_denied_just_now(const struct object_sub *sub)
 
 static void deny(struct object_sub *sub)
 {
-    struct err err = *verdict_err(sub->verdict);
+    struct err err = *cache_verdict_err(sub->verdict);
     assert(!sub->dead && !was_denied_just_now(sub));
     if (!sub->denial) {
-        sub->denial = xnew(struct denial);
+        sub->denial = xnew(struct cache_denial);
         sub->denial->sub = sub;
         list_push_back(&sub->cache->denials, &sub->denial->node);
         sub->cache->n_denials++;
     }
-    struct denial *d = sub->denial;
+    struct cache_denial *d = sub->denial;
     struct rng rng = { sys_random_u64() };
     uint64_t wait = backoff_wait(sub->cache->opts.denied_ms, DENIED_MAX_MS, d->failures++);
     if (!timer_is_armed(&d->retry))
         timer_start(sub->cache->opts.loop, &d->retry, backoff_jitter(&rng, wait, wait + wait / 4),
                     on_denied_retry);
     sub->cache->stats.denied++;
-    sub_lose(sub, E_DENIED, &err);
+    object_sub_lose(sub, E_DENIED, &err);
 }
 
 static void on_ask_again(struct timer *t)
@@ -298,12 +300,12 @@ static void on_ask_again(struct timer *t)
     unsigned n = MIN(MIN(c->n_to_ask, c->n_denials), (unsigned)OBJECT_CACHE_ASK_MAX);
     c->n_to_ask -= MIN(c->n_to_ask, (unsigned)OBJECT_CACHE_ASK_MAX);
     for (; n > 0; n--) {
-        struct denial *d = list_entry(list_pop_front(&c->denials), struct denial, node);
+        struct cache_denial *d = list_entry(list_pop_front(&c->denials), struct cache_denial, node);
         list_push_back(&c->denials, &d->node);
         d->failures = 0;
         timer_stop(c->opts.loop, &d->retry);
-        verdict_forget_no(d->sub->verdict);
-        sub_schedule(d->sub);
+        cache_verdict_forget_denial(d->sub->verdict);
+        object_sub_schedule(d->sub);
     }
     if (c->n_to_ask)
         timer_start(c->opts.loop, &c->ask_timer, OBJECT_CACHE_ASK_MS, on_ask_again);
@@ -320,13 +322,13 @@ void object_cache_ask_again(struct object_cache *c)
 
 static bool has_work(const struct object_sub *sub)
 {
-    return sub->at != SUB_LIVE || sub->backlog || !list_is_empty(&sub->reads);
+    return sub->at != OBJECT_SUB_LIVE || sub->backlog || !list_is_empty(&sub->reads);
 }
 
 static void run_snapshot(struct object_sub *sub)
 {
     struct object_cache_snapshot *s = sub->snapshot;
-    assert(sub->at == SUB_SNAPSHOT && s && s->feed == sub->feed && sub->snapshot_at <= s->n);
+    assert(sub->at == OBJECT_SUB_SNAPSHOT && s && s->informer == sub->informer && sub->snapshot_at <= s->n);
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
         sub->cache->pumped++;
         deliver(sub, NULL, s->o[sub->snapshot_at++], true);
@@ -336,8 +338,8 @@ static void run_snapshot(struct object_sub *sub)
     if (sub->snapshot_at < s->n)
         return;
     uint64_t rv = s->rv;
-    sub->at = SUB_LIVE;
-    snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
+    sub->at = OBJECT_SUB_LIVE;
+    object_cache_snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
     sub->told = 0;
     forget_denial(sub);
     sub->ops->on_synced(sub->arg, rv);
@@ -345,12 +347,12 @@ static void run_snapshot(struct object_sub *sub)
 
 static void run_pending(struct object_sub *sub)
 {
-    assert(sub->at == SUB_LIVE && !sub->snapshot);
+    assert(sub->at == OBJECT_SUB_LIVE && !sub->snapshot);
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->backlog; n++) {
         sub->cache->pumped++;
         struct object_cache_pending *p =
             list_first(&sub->backlog->list, struct object_cache_pending, node);
-        const struct object_table *t = &sub->feed->table;
+        const struct object_table *t = &sub->informer->table;
         uint32_t slot = object_table_find(t, p->namespace, p->name);
         struct cached_object *now = slot ? cached_object_ref(object_table_at(t, slot)) : NULL;
         struct cached_object *before = take_ptr(&p->before);
@@ -359,26 +361,26 @@ static void run_pending(struct object_sub *sub)
             deliver(sub, before, now, false);
         cached_object_unref(&sub->cache->interner, before);
         cached_object_unref(&sub->cache->interner, now);
-        if (sub->dead || sub->paused || sub->at != SUB_LIVE)
+        if (sub->dead || sub->paused || sub->at != OBJECT_SUB_LIVE)
             return;
     }
 }
 
-/* Its feed is not ready: reads fail, and the error is reported. */
-static void run_without_feed(struct object_sub *sub)
+/* Its informer is not ready: reads fail, and the error is reported. */
+static void run_without_informer(struct object_sub *sub)
 {
-    const struct feed *f = sub->feed;
+    const struct cache_informer *f = sub->informer;
     struct err err = { 0 };
     if (f->trouble && f->trouble != -EIO) {
         err = f->trouble_err;
-        sub_lose(sub, f->trouble, &err);
+        object_sub_lose(sub, f->trouble, &err);
         return;
     }
     (void)err_set(&err, -EAGAIN, "the first list of '" STR_FMT "' is not there yet",
                   STR_ARG(f->scope.plural));
-    reads_fail(sub, -EAGAIN, &err);
+    cache_reads_fail(sub, -EAGAIN, &err);
     if (f->trouble)
-        sub_tell_error(sub, f->trouble, &f->trouble_err);
+        object_sub_report(sub, f->trouble, &f->trouble_err);
 }
 
 /* The only place that changes the state of a subscription. */
@@ -387,33 +389,33 @@ static void sub_run(struct object_sub *sub)
     if (sub->dead || !has_work(sub))
         return;
     if (was_denied_just_now(sub)) {
-        reads_fail(sub, E_DENIED, verdict_err(sub->verdict));
+        cache_reads_fail(sub, E_DENIED, cache_verdict_err(sub->verdict));
         return;
     }
-    if (!sub_is_ready(sub)) {
-        run_without_feed(sub);
+    if (!object_sub_is_ready(sub)) {
+        run_without_informer(sub);
         return;
     }
-    int may = sub->verdict ? verdict_check(sub->verdict, sub) : 1;
+    int may = sub->verdict ? cache_verdict_check(sub->verdict, sub) : 1;
     if (may < 0)
         deny(sub);
     if (may <= 0)
         return;
-    reads_run(sub);
+    cache_reads_run(sub);
     if (sub->paused || sub->dead)
         return;
-    if (sub->at == SUB_OUTSIDE) {
+    if (sub->at == OBJECT_SUB_OUTSIDE) {
         assert(!sub->snapshot && !sub->backlog);
-        sub->snapshot = feed_snapshot(sub->feed, sub);
+        sub->snapshot = cache_informer_snapshot(sub->informer, sub);
         sub->snapshot_at = 0;
-        sub->at = SUB_SNAPSHOT;
+        sub->at = OBJECT_SUB_SNAPSHOT;
     }
-    if (sub->at == SUB_SNAPSHOT)
+    if (sub->at == OBJECT_SUB_SNAPSHOT)
         run_snapshot(sub);
     else
         run_pending(sub);
-    if (!sub->dead && !sub->paused && (sub->at == SUB_SNAPSHOT || sub->backlog))
-        sub_schedule(sub);
+    if (!sub->dead && !sub->paused && (sub->at == OBJECT_SUB_SNAPSHOT || sub->backlog))
+        object_sub_schedule(sub);
 }
 
 static void on_pump(struct defer *d)
@@ -439,7 +441,7 @@ static void on_pump(struct defer *d)
     defer_start(c->opts.loop, &c->pump_defer, on_pump);
 }
 
-/* ---------------------------------------------------------------- choosing a feed */
+/* ---------------------------------------------------------------- choosing an informer */
 
 static bool same_but_place(const struct object_cache_scope *a, const struct object_cache_scope *b)
 {
@@ -449,13 +451,14 @@ static bool same_but_place(const struct object_cache_scope *a, const struct obje
            str_eq(a->as, b->as) && a->metadata_only == b->metadata_only;
 }
 
-/* The best existing feed for the scope, or NULL. */
-static struct feed *find_feed(const struct object_cache *c, const struct object_cache_scope *want)
+/* The best existing informer for the scope, or NULL. */
+static struct cache_informer *find_informer(const struct object_cache *c,
+                                            const struct object_cache_scope *want)
 {
-    struct feed *found = NULL;
-    list_each (node, &c->feeds) {
-        struct feed *f = list_entry(node, struct feed, node);
-        if (!feed_serves(f, want))
+    struct cache_informer *found = NULL;
+    list_each (node, &c->informers) {
+        struct cache_informer *f = list_entry(node, struct cache_informer, node);
+        if (!cache_informer_serves(f, want))
             continue;
         if (str_eq(f->scope.namespace, want->namespace) && str_eq(f->scope.name, want->name) &&
             same_but_place(&f->scope, want))
@@ -466,7 +469,7 @@ static struct feed *find_feed(const struct object_cache *c, const struct object_
     return found;
 }
 
-/* The scope of a new feed: what was asked for, or a wider one where that serves many. */
+/* The scope of a new informer: what was asked for, or a wider one where that serves many. */
 static struct object_cache_scope widen(const struct object_cache *c,
                                        const struct object_cache_scope *want)
 {
@@ -475,8 +478,8 @@ static struct object_cache_scope widen(const struct object_cache *c,
         return wide; /* this user's rights to more are unknown */
     unsigned narrow = 0, selectors = 0;
     bool forbidden = false;
-    list_each (node, &c->feeds) {
-        const struct feed *f = list_entry(node, struct feed, node);
+    list_each (node, &c->informers) {
+        const struct cache_informer *f = list_entry(node, struct cache_informer, node);
         bool same_resource = str_eq(f->scope.plural, want->plural) &&
                              str_eq(f->scope.group_version, want->group_version) &&
                              f->scope.as.n == 0;
@@ -497,10 +500,10 @@ static struct object_cache_scope widen(const struct object_cache *c,
     return wide;
 }
 
-static struct topic *find_topic(struct feed *f, struct str namespace)
+static struct cache_topic *find_topic(struct cache_informer *f, struct str namespace)
 {
     struct str name = namespace.n ? namespace : STR("\1");
-    struct topic *t = map_get(&f->topics, name);
+    struct cache_topic *t = map_get(&f->topics, name);
     if (!t) {
         t = slab_alloc(sizeof *t + name.n);
         memcpy(t->name, name.p, name.n);
@@ -510,11 +513,11 @@ static struct topic *find_topic(struct feed *f, struct str namespace)
     return t;
 }
 
-static int declare_fields(struct object_sub *sub, struct feed *f, struct err *err)
+static int declare_fields(struct object_sub *sub, struct cache_informer *f, struct err *err)
 {
     uint64_t lists = 0;
     for (size_t i = 0; i < sub->shape->n_fields; i++) {
-        int r = feed_declare(f, &sub->shape->declared[i], &lists, err);
+        int r = cache_informer_declare(f, &sub->shape->declared[i], &lists, err);
         if (r < 0)
             return r;
         sub->tail[i] = (uint8_t)r;
@@ -523,54 +526,54 @@ static int declare_fields(struct object_sub *sub, struct feed *f, struct err *er
     return 0;
 }
 
-static struct feed *find_or_open(struct object_sub *sub, struct arena *a)
+static struct cache_informer *find_or_open(struct object_sub *sub, struct arena *a)
 {
     struct object_cache *c = sub->cache;
     struct object_cache_scope want = scope_of(sub, a);
-    struct feed *f = find_feed(c, &want);
+    struct cache_informer *f = find_informer(c, &want);
     if (f && f->trouble == E_DENIED && sub->verdict && !sub->as_user) {
         sub->as_user = true;
         want = scope_of(sub, a);
-        f = find_feed(c, &want);
+        f = find_informer(c, &want);
     }
     if (f)
         return f;
     want = widen(c, &want);
-    return feed_open(c, &want, want.as.n ? sub_identity(sub, a) : NULL);
+    return cache_informer_open(c, &want, want.as.n ? object_sub_identity(sub, a) : NULL);
 }
 
-int sub_attach(struct object_sub *sub, struct err *err)
+int object_sub_attach(struct object_sub *sub, struct err *err)
 {
     struct arena a = { 0 };
-    struct feed *f = find_or_open(sub, &a);
+    struct cache_informer *f = find_or_open(sub, &a);
     arena_fini(&a);
     if (!f)
         return err_set(err, E_LIMIT, "more than %zu collections are cached",
-                       sub->cache->opts.max_feeds);
-    return sub_link(sub, f, err);
+                       sub->cache->opts.max_informers);
+    return object_sub_link(sub, f, err);
 }
 
-int sub_link(struct object_sub *sub, struct feed *f, struct err *err)
+int object_sub_link(struct object_sub *sub, struct cache_informer *f, struct err *err)
 {
     int r = declare_fields(sub, f, err);
     if (r < 0) {
-        feed_left(f);
+        cache_informer_left(f);
         return r;
     }
     if (f->reflector)
         timer_stop(sub->cache->opts.loop, &f->timer);
-    assert(!sub->feed && !sub->topic && sub->at == SUB_OUTSIDE && f->cache == sub->cache);
-    sub->feed = f;
+    assert(!sub->informer && !sub->topic && sub->at == OBJECT_SUB_OUTSIDE && f->cache == sub->cache);
+    sub->informer = f;
     f->n_subs++;
-    sub->topic = find_topic(f, sub_namespace(sub));
+    sub->topic = find_topic(f, object_sub_namespace(sub));
     list_push_back(&sub->topic->subs, &sub->node);
-    sub_schedule(sub);
+    object_sub_schedule(sub);
     return 0;
 }
 
-void sub_detach(struct object_sub *sub)
+void object_sub_detach(struct object_sub *sub)
 {
-    struct feed *f = take_ptr(&sub->feed);
+    struct cache_informer *f = take_ptr(&sub->informer);
     if (!f)
         return;
     assert(f->n_subs > 0 && list_is_linked(&sub->node));
@@ -578,7 +581,7 @@ void sub_detach(struct object_sub *sub)
     list_remove(&sub->node);
     sub->topic = NULL;
     f->n_subs--;
-    feed_left(f);
+    cache_informer_left(f);
 }
 
 /* ---------------------------------------------------------------- shapes */
@@ -617,10 +620,10 @@ static int take_strip(struct object_cache_shape *shape, const struct object_sub_
 {
     struct arena *a = &shape->strings;
     struct str *texts = arena_new_n(a, struct str, opts->n_strip + 1);
-    shape->strip = arena_new_n(a, struct strip_path, opts->n_strip + 1);
+    shape->strip = arena_new_n(a, struct cache_strip_path, opts->n_strip + 1);
     scoped(buf_fini_scoped) struct buf all = BUF_INIT(64 << 10);
     for (size_t i = 0; i < opts->n_strip; i++) {
-        int r = strip_path_parse(a, opts->strip[i], &shape->strip[i], err);
+        int r = cache_strip_path_parse(a, opts->strip[i], &shape->strip[i], err);
         if (r < 0)
             return err_ctx(err, r, "strip");
         texts[i] = opts->strip[i];
@@ -765,8 +768,8 @@ static void free_sub(struct object_sub *sub)
     struct object_cache *c = sub->cache;
     assert(list_is_empty(&sub->reads) && !list_is_linked(&sub->pump_node));
     assert(c->stats.subscriptions > 0 && !list_is_linked(&sub->verdict_node));
-    sub_detach(sub);
-    verdict_unref(sub->verdict);
+    object_sub_detach(sub);
+    cache_verdict_unref(sub->verdict);
     forget_denial(sub);
     shape_unref(c, sub->shape);
     c->stats.subscriptions--;
@@ -816,8 +819,8 @@ int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts 
     struct object_sub *sub = new_sub(c, opts, shape, namespace, name);
     struct object_cache_scope scope = scope_of(sub, NULL);
     if (opts->identity)
-        sub->verdict = verdict_ref(c, opts->identity, &scope);
-    r = sub_attach(sub, err);
+        sub->verdict = cache_verdict_ref(c, opts->identity, &scope);
+    r = object_sub_attach(sub, err);
     if (r < 0) {
         free_sub(sub);
         return r;
@@ -831,7 +834,7 @@ void object_sub_cancel(struct object_sub *sub)
     if (!sub || sub->dead)
         return;
     struct object_cache *c = sub->cache;
-    reads_drop(sub);
+    cache_reads_drop(sub);
     sub->dead = true;
     forget_denial(sub);
     list_remove(&sub->pump_node);
@@ -849,17 +852,17 @@ void object_sub_pause(struct object_sub *sub)
 void object_sub_resume(struct object_sub *sub)
 {
     sub->paused = false;
-    sub_schedule(sub);
+    object_sub_schedule(sub);
 }
 
 bool object_sub_is_synced(const struct object_sub *sub)
 {
-    return sub->at == SUB_LIVE;
+    return sub->at == OBJECT_SUB_LIVE;
 }
 
 uint64_t object_sub_rv(const struct object_sub *sub)
 {
-    return sub->feed->rv;
+    return sub->informer->rv;
 }
 
 /* ---------------------------------------------------------------- facts at once */
@@ -867,36 +870,36 @@ uint64_t object_sub_rv(const struct object_sub *sub)
 const struct cached_object *object_sub_find(const struct object_sub *sub, struct str namespace,
                                             struct str name)
 {
-    const struct object_table *t = &sub->feed->table;
-    uint32_t slot = sub_is_ready(sub) ? object_table_find(t, namespace, name) : 0;
+    const struct object_table *t = &sub->informer->table;
+    uint32_t slot = object_sub_is_ready(sub) ? object_table_find(t, namespace, name) : 0;
     const struct cached_object *o = slot ? object_table_at(t, slot) : NULL;
-    return o && sub_sees(sub, o) ? o : NULL;
+    return o && object_sub_sees(sub, o) ? o : NULL;
 }
 
 size_t object_sub_field(const struct object_sub *sub, const struct cached_object *o, size_t field,
                         struct str *ret, size_t max)
 {
     assert(field < sub->shape->n_fields);
-    return cached_object_values(&sub->feed->maker, o, sub->tail[field], ret, max);
+    return cached_object_values(&sub->informer->maker, o, sub->tail[field], ret, max);
 }
 
 struct object_order *object_sub_order(const struct object_sub *sub)
 {
-    return feed_order(sub->feed, sub_namespace(sub));
+    return cache_informer_order(sub->informer, object_sub_namespace(sub));
 }
 
 void object_sub_each(const struct object_sub *sub, struct str namespace, object_each_fn each,
                      void *arg)
 {
-    const struct object_table *t = &sub->feed->table;
-    if (!sub_is_ready(sub))
+    const struct object_table *t = &sub->informer->table;
+    if (!object_sub_is_ready(sub))
         return;
     if (namespace.n == 0)
-    namespace = sub_namespace(sub);
+    namespace = object_sub_namespace(sub);
     uint32_t slot = namespace.n ? object_table_ns_first(t, namespace) : object_table_next(t, 0);
     while (slot) {
         const struct cached_object *o = object_table_at(t, slot);
-        if (sub_sees(sub, o) && !each(arg, o))
+        if (object_sub_sees(sub, o) && !each(arg, o))
             return;
         slot = namespace.n ? object_table_ns_next(t, slot) : object_table_next(t, slot);
     }
@@ -906,22 +909,23 @@ void object_sub_find_by(const struct object_sub *sub, size_t field, struct str v
                         struct str namespace, object_each_fn each, void *arg)
 {
     assert(field < sub->shape->n_fields);
-    const struct object_table *t = &sub->feed->table;
+    const struct object_table *t = &sub->informer->table;
     size_t i = sub->tail[field];
-    if (!sub_is_ready(sub))
+    if (!object_sub_is_ready(sub))
         return;
     for (uint32_t node = object_table_lookup(t, i, value, 0); node;
          node = object_table_lookup(t, i, value, node)) {
         const struct cached_object *o = object_table_node(t, i, node);
         bool here = namespace.n == 0 || str_eq(namespace, cached_object_namespace(o));
-        if (here && sub_sees(sub, o) && !each(arg, o))
+        if (here && object_sub_sees(sub, o) && !each(arg, o))
             return;
     }
 }
 
 /* ---------------------------------------------------------------- the cache */
 
-void write_collection(const struct object_cache_scope *s, struct str namespace, struct buf *to)
+void object_cache_write_path(const struct object_cache_scope *s, struct str namespace,
+                             struct buf *to)
 {
     bool core = str_find_char(s->group_version, '/') < 0;
     buf_printf(to, "/%s/" STR_FMT, core ? "api" : "apis", STR_ARG(s->group_version));
@@ -940,15 +944,15 @@ int object_cache_new(const struct object_cache_opts *opts, struct object_cache *
     struct object_cache_opts *o = &c->opts;
     o->max_objects = o->max_objects ? o->max_objects : (size_t)OBJECT_CACHE_OBJECTS_MAX;
     o->max_bytes = o->max_bytes ? o->max_bytes : (size_t)OBJECT_CACHE_BYTES_MAX;
-    o->max_feeds = o->max_feeds ? o->max_feeds : (size_t)OBJECT_CACHE_FEEDS_MAX;
+    o->max_informers = o->max_informers ? o->max_informers : (size_t)OBJECT_CACHE_FEEDS_MAX;
     o->grace_ms = o->grace_ms ? o->grace_ms : (uint64_t)OBJECT_CACHE_GRACE_MS;
     o->verdict_ms = o->verdict_ms ? o->verdict_ms : (uint64_t)OBJECT_CACHE_VERDICT_MS;
     o->denied_ms = o->denied_ms ? o->denied_ms : (uint64_t)DENIED_FIRST_MS;
     o->widen_at = o->widen_at ? o->widen_at : (unsigned)WIDEN_AT;
     c->seed = sys_random_u64();
     c->interner.seed = c->seed;
-    c->packer = body_packer_new(o->loop);
-    list_init(&c->feeds);
+    c->packer = cache_body_packer_new(o->loop);
+    list_init(&c->informers);
     list_init(&c->pump);
     list_init(&c->denials);
     list_init(&c->graves);
@@ -960,11 +964,11 @@ int object_cache_new(const struct object_cache_opts *opts, struct object_cache *
 static void finish_close(void *arg)
 {
     struct object_cache *c = arg;
-    assert(c->closing && c->calls == 0 && c->stats.feeds == 0 && c->stats.objects == 0);
+    assert(c->closing && c->calls == 0 && c->stats.informers == 0 && c->stats.objects == 0);
     assert(c->verdicts.n == 0 && c->shapes.n == 0 && c->n_denials == 0);
     void (*closed)(void *) = c->closed;
     void *closed_arg = c->closed_arg;
-    interner_fini(&c->interner);
+    cache_interner_fini(&c->interner);
     map_fini(&c->verdicts);
     map_fini(&c->shapes);
     free(c->recent);
@@ -976,7 +980,7 @@ static void finish_close(void *arg)
 static void on_close(struct defer *d)
 {
     struct object_cache *c = container_of(d, struct object_cache, close_defer);
-    body_packer_close(c->packer, finish_close, c);
+    cache_body_packer_close(c->packer, finish_close, c);
 }
 
 void cache_call_ended(struct object_cache *c)
@@ -996,8 +1000,8 @@ void object_cache_close(struct object_cache *c, void (*done)(void *arg), void *a
     defer_cancel(&c->pump_defer);
     timer_stop(c->opts.loop, &c->recent_timer);
     timer_stop(c->opts.loop, &c->ask_timer);
-    while (!list_is_empty(&c->feeds))
-        feed_free(list_first(&c->feeds, struct feed, node));
+    while (!list_is_empty(&c->informers))
+        cache_informer_free(list_first(&c->informers, struct cache_informer, node));
     if (c->calls == 0)
         defer_start(c->opts.loop, &c->close_defer, on_close);
 }
@@ -1006,10 +1010,10 @@ void object_cache_get_stats(const struct object_cache *c, struct object_cache_st
 {
     *ret = c->stats;
     ret->fact_bytes += c->interner.bytes;
-    list_each (node, &c->feeds) {
-        const struct feed *f = list_entry(node, struct feed, node);
+    list_each (node, &c->informers) {
+        const struct cache_informer *f = list_entry(node, struct cache_informer, node);
         ret->fact_bytes += sizeof *f + object_table_bytes(&f->table);
         if (f->maker.codec)
-            ret->body_bytes += body_codec_bytes(f->maker.codec);
+            ret->body_bytes += cache_body_codec_bytes(f->maker.codec);
     }
 }

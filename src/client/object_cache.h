@@ -3,13 +3,13 @@
  * The shared cache of watched objects: each collection is listed and watched once for the whole
  * process, each object is held once, however many subscribers there are.
  *
- * A *feed* is one collection (resource, namespace, selectors) with its watch. A *subscription* sees
- * a feed, or the part of a wider feed that it asked for: one namespace, one name, a label selector.
- * It begins with a snapshot (ADDED events with `initial`, all of one version), then `on_synced`,
- * then every later change in order. Renewals, resumes, 410, relists and back-off are handled
- * inside: after a gap the subscriber receives only real differences, deletions included. An object
- * that leaves a selector is DELETED for the subscriptions with that selector; an object that was
- * replaced by another of the same name is DELETED, then ADDED.
+ * An *informer* is one collection (resource, namespace, selectors) with its watch. A *subscription*
+ * sees an informer, or the part of a wider informer that it asked for: one namespace, one name, a
+ * label selector. It begins with a snapshot (ADDED events with `initial`, all of one version), then
+ * `on_synced`, then every later change in order. Renewals, resumes, 410, relists and back-off are
+ * handled inside: after a gap the subscriber receives only real differences, deletions included. An
+ * object that leaves a selector is DELETED for the subscriptions with that selector; an object that
+ * was replaced by another of the same name is DELETED, then ADDED.
  *
  * The *facts* of an object stay in memory (some 100 bytes): names, versions, hashes, labels, owners
  * and declared fields. Its body is kept compressed; where the API is in this process, bodies are
@@ -36,13 +36,13 @@ struct cached_object;
 enum {
     OBJECT_CACHE_FEEDS_MAX = 1024,
     OBJECT_CACHE_SUBS_MAX = 65536,
-    OBJECT_CACHE_OBJECTS_MAX = 1000000, /* per feed */
-    OBJECT_CACHE_BYTES_MAX = 1 << 30,   /* facts and bodies of all feeds */
-    OBJECT_CACHE_FIELDS_MAX = 32,       /* declared fields of one feed, over all its subscribers */
+    OBJECT_CACHE_OBJECTS_MAX = 1000000, /* per informer */
+    OBJECT_CACHE_BYTES_MAX = 1 << 30,   /* facts and bodies of all informers */
+    OBJECT_CACHE_FIELDS_MAX = 32, /* declared fields of one informer, over all its subscribers */
     OBJECT_CACHE_FIELD_VALUES_MAX = 64, /* of one field and object; further values are ignored */
     OBJECT_CACHE_VALUE_MAX_BYTES = 512, /* of a field; a longer value is ignored */
     OBJECT_CACHE_READS_MAX = 4096,      /* at a time; beyond: -EBUSY */
-    OBJECT_CACHE_GRACE_MS = 10000,      /* a feed outlives its last subscriber this long */
+    OBJECT_CACHE_GRACE_MS = 10000,      /* an informer outlives its last subscriber this long */
     OBJECT_CACHE_VERDICT_MS = 15000,    /* the rights of an identity are checked again after this */
     OBJECT_CACHE_FRESH_MS = 3000, /* a consistent read waits this long, then asks the API itself */
     OBJECT_CACHE_PAGE_MAX_BYTES = 4 << 20 /* a page of a list ends after the item that fills it */
@@ -66,9 +66,9 @@ struct object_cache_opts {
     void (*request_progress)(void *arg);
     void *arg;
     unsigned widen_at; /* separate namespace watches per resource; beyond, one watch of all. 0: 8 */
-    size_t max_objects, max_bytes, max_feeds; /* 0: as above */
-    uint64_t grace_ms;                        /* 0: as above */
-    uint64_t verdict_ms;                      /* 0: as above */
+    size_t max_objects, max_bytes, max_informers; /* 0: as above */
+    uint64_t grace_ms;                            /* 0: as above */
+    uint64_t verdict_ms;                          /* 0: as above */
     uint64_t denied_ms; /* a denial is checked again after this, then doubling; 0: 5000 */
 };
 
@@ -187,7 +187,7 @@ struct object_sub_opts {
 
 /*
  * Everything in opts is copied, except ops. Errors: E_INVALID (a selector or path does not parse,
- * with the reason), E_LIMIT (feeds, subscriptions or fields).
+ * with the reason), E_LIMIT (informers, subscriptions or fields).
  */
 int object_cache_subscribe(struct object_cache *c, const struct object_sub_opts *opts,
                            struct object_sub **ret, struct err *err);
@@ -205,12 +205,12 @@ void object_sub_pause(struct object_sub *sub);
 void object_sub_resume(struct object_sub *sub);
 
 bool object_sub_is_synced(const struct object_sub *sub);
-/* The version that its feed has reached; 0 before the first list. */
+/* The version that its informer has reached; 0 before the first list. */
 uint64_t object_sub_rv(const struct object_sub *sub);
 
 /*
- * Returns facts at once, as the feed has them now: a subscriber that is behind (paused, or in its
- * snapshot) finds objects whose events it has not received yet. NULL: not found, or not synced.
+ * Returns facts at once, as the informer has them now: a subscriber that is behind (paused, or in
+ * its snapshot) finds objects whose events it has not received yet. NULL: not found, or not synced.
  */
 const struct cached_object *object_sub_find(const struct object_sub *sub, struct str namespace,
                                             struct str name);
@@ -222,10 +222,10 @@ size_t object_sub_field(const struct object_sub *sub, const struct cached_object
                         struct str *ret, size_t max);
 /*
  * The objects that exist now, ordered by namespace and name, for a subscriber that works through
- * them in steps while they change; later changes arrive as events. The list covers the feed, so it
- * may name objects that the subscription does not see: check with object_sub_find(). Callers that
- * ask between two changes share one list. Given: object_order_free(), before the cache is closed;
- * the subscription may be gone by then. The list keeps its objects in memory.
+ * them in steps while they change; later changes arrive as events. The list covers the informer, so
+ * it may name objects that the subscription does not see: check with object_sub_find(). Callers
+ * that ask between two changes share one list. Given: object_order_free(), before the cache is
+ * closed; the subscription may be gone by then. The list keeps its objects in memory.
  */
 struct object_order;
 struct object_order *object_sub_order(const struct object_sub *sub);
@@ -310,7 +310,7 @@ void object_sub_end_reads(struct object_sub *sub, int code, const struct err *er
 /* ---------------------------------------------------------------- statistics */
 
 struct object_cache_stats {
-    size_t feeds, subscriptions, objects, reads;
+    size_t informers, subscriptions, objects, reads;
     size_t fact_bytes;  /* names, versions, hashes, labels, owners, fields; tables and indexes */
     size_t body_bytes;  /* in the form that is held */
     size_t plain_bytes; /* the same bodies as JSON */

@@ -13,7 +13,7 @@
 
 enum codec_at { CODEC_EMPTY, CODEC_TRAINING, CODEC_READY, CODEC_POOR };
 
-struct body_packer {
+struct cache_body_packer {
     struct loop *loop;
     ZSTD_CCtx *cctx;
     ZSTD_DCtx *dctx;
@@ -26,8 +26,8 @@ struct body_packer {
     struct defer close_defer;
 };
 
-struct body_codec {
-    struct body_packer *packer;
+struct cache_body_codec {
+    struct cache_body_packer *packer;
     struct list node;
     enum codec_at at;
     struct buf samples;
@@ -45,16 +45,16 @@ struct body_codec {
 
 /* ---------------------------------------------------------------- contexts */
 
-static void drop_dicts(struct body_codec *c)
+static void drop_dicts(struct cache_body_codec *c)
 {
     ZSTD_freeCDict(take_ptr(&c->cdict));
     ZSTD_freeDDict(take_ptr(&c->ddict));
 }
 
-static void drop_contexts(struct body_packer *p)
+static void drop_contexts(struct cache_body_packer *p)
 {
     list_each (node, &p->codecs)
-        drop_dicts(list_entry(node, struct body_codec, node));
+        drop_dicts(list_entry(node, struct cache_body_codec, node));
     ZSTD_freeCCtx(take_ptr(&p->cctx));
     ZSTD_freeDCtx(take_ptr(&p->dctx));
     buf_fini(&p->out);
@@ -62,12 +62,12 @@ static void drop_contexts(struct body_packer *p)
 
 static void on_idle(struct timer *t)
 {
-    drop_contexts(container_of(t, struct body_packer, idle));
+    drop_contexts(container_of(t, struct cache_body_packer, idle));
     (void)malloc_trim(0); /* also returns the pages of lists */
 }
 
 /* Returns a buffer for a result of n bytes. */
-static char *begin(struct body_packer *p, size_t n)
+static char *begin(struct cache_body_packer *p, size_t n)
 {
     timer_start(p->loop, &p->idle, BODY_IDLE_MS, on_idle);
     buf_reset(&p->out);
@@ -76,20 +76,20 @@ static char *begin(struct body_packer *p, size_t n)
     return buf_reserve(&p->out, n, &room) < 0 ? NULL : room;
 }
 
-struct body_packer *body_packer_new(struct loop *loop)
+struct cache_body_packer *cache_body_packer_new(struct loop *loop)
 {
-    struct body_packer *p = xnew(struct body_packer);
+    struct cache_body_packer *p = xnew(struct cache_body_packer);
     p->loop = loop;
     list_init(&p->codecs);
     return p;
 }
 
-static bool closed_and_idle(const struct body_packer *p)
+static bool closed_and_idle(const struct cache_body_packer *p)
 {
     return p->closed && p->trainings == 0 && list_is_empty(&p->codecs);
 }
 
-static void finish_close(struct body_packer *p)
+static void finish_close(struct cache_body_packer *p)
 {
     assert(closed_and_idle(p));
     void (*closed)(void *) = p->closed;
@@ -100,10 +100,10 @@ static void finish_close(struct body_packer *p)
 
 static void on_close(struct defer *d)
 {
-    finish_close(container_of(d, struct body_packer, close_defer));
+    finish_close(container_of(d, struct cache_body_packer, close_defer));
 }
 
-void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg)
+void cache_body_packer_close(struct cache_body_packer *p, void (*done)(void *arg), void *arg)
 {
     assert(list_is_empty(&p->codecs) && !p->closed && done);
     timer_stop(p->loop, &p->idle);
@@ -116,7 +116,7 @@ void body_packer_close(struct body_packer *p, void (*done)(void *arg), void *arg
 
 /* ---------------------------------------------------------------- training */
 
-static void free_codec(struct body_codec *c)
+static void free_codec(struct cache_body_codec *c)
 {
     assert(!list_is_linked(&c->node));
     drop_dicts(c);
@@ -131,7 +131,7 @@ static void free_codec(struct body_codec *c)
  */
 static void train(struct job *j)
 {
-    struct body_codec *c = container_of(j, struct body_codec, job);
+    struct cache_body_codec *c = container_of(j, struct cache_body_codec, job);
     size_t room = MIN((size_t)BODY_DICT_MAX_BYTES, c->samples.n / 4);
     c->dict = xalloc(room);
     ZDICT_fastCover_params_t params = { .k = 256, .d = 8, .f = 16, .accel = 2 };
@@ -143,8 +143,8 @@ static void train(struct job *j)
 
 static void on_trained(struct job *j, int r)
 {
-    struct body_codec *c = container_of(j, struct body_codec, job);
-    struct body_packer *p = c->packer;
+    struct cache_body_codec *c = container_of(j, struct cache_body_codec, job);
+    struct cache_body_packer *p = c->packer;
     assert(c->at == CODEC_TRAINING && p->trainings > 0);
     p->trainings--;
     if (c->closed) {
@@ -164,7 +164,7 @@ static void on_trained(struct job *j, int r)
     c->on_ready(c->arg);
 }
 
-static void start_training(struct body_codec *c)
+static void start_training(struct cache_body_codec *c)
 {
     assert(c->at == CODEC_EMPTY && !c->closed && !c->dict && c->n_samples >= 1);
     c->at = CODEC_TRAINING;
@@ -175,7 +175,7 @@ static void start_training(struct body_codec *c)
         c->packer->trainings++;
 }
 
-static void take_sample(struct body_codec *c, struct str plain)
+static void take_sample(struct cache_body_codec *c, struct str plain)
 {
     if (buf_add_str(&c->samples, plain) < 0) { /* does not fit into the samples */
         c->samples.failed = 0;
@@ -187,22 +187,23 @@ static void take_sample(struct body_codec *c, struct str plain)
         start_training(c);
 }
 
-void body_codec_settle(struct body_codec *c)
+void cache_body_codec_settle(struct cache_body_codec *c)
 {
     if (c->at == CODEC_EMPTY && c->n_samples >= BODY_SAMPLES_MIN)
         start_training(c);
 }
 
-struct body_codec *body_codec_new(struct body_packer *p, void (*on_ready)(void *arg), void *arg)
+struct cache_body_codec *cache_body_codec_new(struct cache_body_packer *p,
+                                              void (*on_ready)(void *arg), void *arg)
 {
-    struct body_codec *c = xnew(struct body_codec);
-    *c = (struct body_codec){ .packer = p, .on_ready = on_ready, .arg = arg };
+    struct cache_body_codec *c = xnew(struct cache_body_codec);
+    *c = (struct cache_body_codec){ .packer = p, .on_ready = on_ready, .arg = arg };
     buf_init(&c->samples, BODY_SAMPLES_MAX_BYTES);
     list_push_back(&p->codecs, &c->node);
     return c;
 }
 
-void body_codec_close(struct body_codec *c)
+void cache_body_codec_close(struct cache_body_codec *c)
 {
     if (!c)
         return;
@@ -214,12 +215,12 @@ void body_codec_close(struct body_codec *c)
         free_codec(c);
 }
 
-bool body_codec_is_ready(const struct body_codec *c)
+bool cache_body_codec_is_ready(const struct cache_body_codec *c)
 {
     return c->at == CODEC_READY;
 }
 
-size_t body_codec_bytes(const struct body_codec *c)
+size_t cache_body_codec_bytes(const struct cache_body_codec *c)
 {
     size_t dict_n = c->at == CODEC_TRAINING ? 0 : c->dict_n; /* the worker thread writes dict_n */
     return sizeof *c + dict_n + c->samples.cap;
@@ -234,7 +235,7 @@ static void set(ZSTD_CCtx *ctx, ZSTD_cParameter what, int value)
     (void)r;
 }
 
-static void make_cctx(struct body_packer *p)
+static void make_cctx(struct cache_body_packer *p)
 {
     if (p->cctx)
         return;
@@ -247,9 +248,10 @@ static void make_cctx(struct body_packer *p)
     set(p->cctx, ZSTD_c_format, ZSTD_f_zstd1_magicless);
 }
 
-struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret_form)
+struct str cache_body_pack(struct cache_body_codec *c, struct str plain,
+                           enum cache_body_form *ret_form)
 {
-    struct body_packer *p = c->packer;
+    struct cache_body_packer *p = c->packer;
     assert(!c->closed && (plain.p != p->out.p || !plain.p)); /* they share a buffer */
     *ret_form = BODY_PLAIN;
     if (plain.n < BODY_MIN_BYTES)
@@ -272,14 +274,14 @@ struct str body_pack(struct body_codec *c, struct str plain, enum body_form *ret
     return str_n(out, n);
 }
 
-int body_unpack(struct body_codec *c, struct str packed, enum body_form form, size_t plain_n,
-                struct str *ret, struct err *err)
+int cache_body_unpack(struct cache_body_codec *c, struct str packed, enum cache_body_form form,
+                      size_t plain_n, struct str *ret, struct err *err)
 {
     if (form == BODY_PLAIN) {
         *ret = packed;
         return 0;
     }
-    struct body_packer *p = c->packer;
+    struct cache_body_packer *p = c->packer;
     char *out = begin(p, plain_n);
     if (!out)
         return err_set(err, -ENOMEM, "no memory for an object of %zu bytes", plain_n);

@@ -15,24 +15,25 @@ enum { INTERNER_FIRST = 64 };
 
 static size_t interned_bytes(size_t n)
 {
-    return sizeof(struct interned) + n + 8;
+    return sizeof(struct cache_interned) + n + 8;
 }
 
-static size_t find_slot(const struct interner *in, uint64_t hash, struct str s)
+static size_t find_slot(const struct cache_interner *in, uint64_t hash, struct str s)
 {
     size_t i = hash & (in->cap - 1);
-    while (in->slots[i] && (in->slots[i]->hash != hash || !str_eq(interned_str(in->slots[i]), s)))
+    while (in->slots[i] &&
+           (in->slots[i]->hash != hash || !str_eq(cache_interned_str(in->slots[i]), s)))
         i = (i + 1) & (in->cap - 1);
     return i;
 }
 
-static void grow(struct interner *in)
+static void grow(struct cache_interner *in)
 {
-    struct interner bigger = { .cap = in->cap ? in->cap * 2 : INTERNER_FIRST };
-    bigger.slots = xnew_n(struct interned *, bigger.cap);
+    struct cache_interner bigger = { .cap = in->cap ? in->cap * 2 : INTERNER_FIRST };
+    bigger.slots = xnew_n(struct cache_interned *, bigger.cap);
     for (size_t i = 0; i < in->cap; i++)
         if (in->slots[i])
-            bigger.slots[find_slot(&bigger, in->slots[i]->hash, interned_str(in->slots[i]))] =
+            bigger.slots[find_slot(&bigger, in->slots[i]->hash, cache_interned_str(in->slots[i]))] =
                 in->slots[i];
     in->bytes += (bigger.cap - in->cap) * sizeof *in->slots;
     free(in->slots);
@@ -40,15 +41,15 @@ static void grow(struct interner *in)
     in->cap = bigger.cap;
 }
 
-struct interned *intern(struct interner *in, struct str s)
+struct cache_interned *cache_intern(struct cache_interner *in, struct str s)
 {
     if (in->n * 4 >= in->cap * 3)
         grow(in);
     uint64_t hash = str_hash(s, in->seed);
     size_t i = find_slot(in, hash, s);
     if (in->slots[i])
-        return interned_ref(in->slots[i]);
-    struct interned *it = xalloc(sizeof *it + s.n);
+        return cache_interned_ref(in->slots[i]);
+    struct cache_interned *it = xalloc(sizeof *it + s.n);
     it->hash = hash;
     it->refs = 1;
     it->n = (uint32_t)s.n;
@@ -60,14 +61,14 @@ struct interned *intern(struct interner *in, struct str s)
     return it;
 }
 
-struct interned *interned_ref(struct interned *i)
+struct cache_interned *cache_interned_ref(struct cache_interned *i)
 {
     i->refs++;
     return i;
 }
 
 /* Backward-shift deletion, as in base/map. */
-static void remove_slot(struct interner *in, size_t hole)
+static void remove_slot(struct cache_interner *in, size_t hole)
 {
     size_t mask = in->cap - 1;
     for (size_t i = (hole + 1) & mask; in->slots[i]; i = (i + 1) & mask) {
@@ -80,21 +81,21 @@ static void remove_slot(struct interner *in, size_t hole)
     in->slots[hole] = NULL;
 }
 
-void unintern(struct interner *in, struct interned *i)
+void cache_unintern(struct cache_interner *in, struct cache_interned *i)
 {
     if (!i || --i->refs > 0)
         return;
-    remove_slot(in, find_slot(in, i->hash, interned_str(i)));
+    remove_slot(in, find_slot(in, i->hash, cache_interned_str(i)));
     in->n--;
     in->bytes -= interned_bytes(i->n);
     free(i);
 }
 
-void interner_fini(struct interner *in)
+void cache_interner_fini(struct cache_interner *in)
 {
     assert(in->n == 0);
     free(in->slots);
-    *in = (struct interner){ .seed = in->seed };
+    *in = (struct cache_interner){ .seed = in->seed };
 }
 
 /* ---------------------------------------------------------------- sets of labels */
@@ -127,8 +128,8 @@ static int by_key(const void *x, const void *y)
 enum { LABELS_MAX = 512, TEXT_MAX = UINT16_MAX };
 
 /* NULL when there are none, or when they are not valid labels (*ret_odd is set then). */
-static struct interned *take_labels(struct interner *in, const struct json *labels,
-                                    struct buf *scratch, bool *ret_odd)
+static struct cache_interned *take_labels(struct cache_interner *in, const struct json *labels,
+                                          struct buf *scratch, bool *ret_odd)
 {
     const struct json *pairs[LABELS_MAX];
     size_t n = 0;
@@ -150,12 +151,12 @@ static struct interned *take_labels(struct interner *in, const struct json *labe
         put_text(scratch, pairs[i]->key);
         put_text(scratch, pairs[i]->s);
     }
-    return intern(in, buf_str(scratch));
+    return cache_intern(in, buf_str(scratch));
 }
 
 struct str cached_object_label(const struct cached_object *o, struct str key)
 {
-    struct str rest = interned_str(o->labels), k, v;
+    struct str rest = cache_interned_str(o->labels), k, v;
     while (take_text(&rest, &k) && take_text(&rest, &v))
         if (str_eq(k, key))
             return v;
@@ -233,7 +234,7 @@ static struct str uid_text(struct str held, bool is_uuid, char text[CACHED_UID_B
 
 struct str cached_object_namespace(const struct cached_object *o)
 {
-    return interned_str(o->namespace);
+    return cache_interned_str(o->namespace);
 }
 
 struct str cached_object_name(const struct cached_object *o)
@@ -304,7 +305,7 @@ enum { OWNER_UUID = 16 };
 
 /* struct owner_head | uid | name */
 struct owner_head {
-    struct interned *kind; /* apiVersion, NUL, kind */
+    struct cache_interned *kind; /* apiVersion, NUL, kind */
     uint8_t flags, uid_n, name_n;
 } __attribute__((packed));
 
@@ -334,7 +335,7 @@ void cached_object_owner(const struct cached_object *o, size_t i, struct object_
     for (size_t k = 0; k <= i; k++)
         (void)take_owner(&rest, &h, &uid, &name);
     *ret = (struct object_owner){ .name = name, .is_controller = h.flags & OWNER_CONTROLLER };
-    (void)str_cut(interned_str(h.kind), '\0', &ret->api_version, &ret->kind);
+    (void)str_cut(cache_interned_str(h.kind), '\0', &ret->api_version, &ret->kind);
     ret->uid = uid_text(uid, h.flags & OWNER_UUID, ret->uid_text);
 }
 
@@ -361,7 +362,7 @@ static bool is_plain_owner(const struct json *owner)
 }
 
 /* Appends the owners to `to`, interned kinds counted. false: the body must keep them as well. */
-static bool put_owners(struct interner *in, const struct json *owners, struct buf *to,
+static bool put_owners(struct cache_interner *in, const struct json *owners, struct buf *to,
                        uint8_t *ret_n)
 {
     bool complete = !owners || json_is(owners, JSON_ARRAY);
@@ -387,7 +388,7 @@ static bool put_owners(struct interner *in, const struct json *owners, struct bu
         if (is_uuid)
             uid = str_n(packed, sizeof packed);
         struct owner_head h = {
-            .kind = intern(in, buf_str(&both)),
+            .kind = cache_intern(in, buf_str(&both)),
             .flags =
                 (uint8_t)(owner_flag(owner, "controller", OWNER_CONTROLLER, OWNER_HAS_CONTROLLER) |
                           owner_flag(owner, "blockOwnerDeletion", OWNER_BLOCKS, OWNER_HAS_BLOCKS) |
@@ -403,12 +404,12 @@ static bool put_owners(struct interner *in, const struct json *owners, struct bu
     return complete;
 }
 
-static void unref_owners(struct interner *in, struct str owners)
+static void unref_owners(struct cache_interner *in, struct str owners)
 {
     struct owner_head h;
     struct str uid, name;
     while (take_owner(&owners, &h, &uid, &name))
-        unintern(in, h.kind);
+        cache_unintern(in, h.kind);
 }
 
 static void ref_owners(struct str owners)
@@ -416,13 +417,13 @@ static void ref_owners(struct str owners)
     struct owner_head h;
     struct str uid, name;
     while (take_owner(&owners, &h, &uid, &name))
-        (void)interned_ref(h.kind);
+        (void)cache_interned_ref(h.kind);
 }
 
 /* ---------------------------------------------------------------- declared fields */
 
 /* The object holds the field's values; labels and owners are facts already. */
-static bool is_held(const struct field_spec *f)
+static bool is_held(const struct cache_field *f)
 {
     return f->field.kind == OBJECT_FIELD_PATH || f->field.kind == OBJECT_FIELD_ANNOTATION;
 }
@@ -446,7 +447,7 @@ static struct str scalar_text(const struct json *v)
 }
 
 /* A byte with the number of values, then the values. */
-static void put_field(const struct field_spec *f, const struct json *object, struct buf *to)
+static void put_field(const struct cache_field *f, const struct json *object, struct buf *to)
 {
     const struct json *found[OBJECT_CACHE_FIELD_VALUES_MAX];
     size_t n = 0;
@@ -470,8 +471,8 @@ static void put_field(const struct field_spec *f, const struct json *object, str
 }
 
 /* Returns the number of values of held field `i`; *ret begins with them. */
-static size_t find_field(const struct object_maker *m, const struct cached_object *o, size_t i,
-                         struct str *ret)
+static size_t find_field(const struct cache_object_maker *m, const struct cached_object *o,
+                         size_t i, struct str *ret)
 {
     struct str rest = held_fields(o), v;
     for (size_t k = 0; k < m->n_fields && rest.n; k++) {
@@ -489,10 +490,10 @@ static size_t find_field(const struct object_maker *m, const struct cached_objec
     return 0;
 }
 
-size_t cached_object_values(const struct object_maker *m, const struct cached_object *o, size_t i,
-                            struct str *ret, size_t max)
+size_t cached_object_values(const struct cache_object_maker *m, const struct cached_object *o,
+                            size_t i, struct str *ret, size_t max)
 {
-    const struct field_spec *f = &m->fields[i];
+    const struct cache_field *f = &m->fields[i];
     if (f->field.kind == OBJECT_FIELD_LABEL) {
         struct str v = cached_object_label(o, f->field.text);
         if (v.p && max)
@@ -514,13 +515,13 @@ uint32_t object_value_hash(uint64_t seed, struct str value)
     return (uint32_t)str_hash(value, seed);
 }
 
-static bool is_of_owner_kind(const struct field_spec *f, const struct object_owner *owner)
+static bool is_of_owner_kind(const struct cache_field *f, const struct object_owner *owner)
 {
     return f->field.kind == OBJECT_FIELD_OWNER_UID ||
            (f->field.kind == OBJECT_FIELD_CONTROLLER_UID && owner->is_controller);
 }
 
-size_t cached_object_value_hashes(const struct object_maker *m, const struct cached_object *o,
+size_t cached_object_value_hashes(const struct cache_object_maker *m, const struct cached_object *o,
                                   size_t i, uint32_t *ret, size_t max)
 {
     size_t n = 0;
@@ -539,8 +540,8 @@ size_t cached_object_value_hashes(const struct object_maker *m, const struct cac
     return n;
 }
 
-bool cached_object_has_value(const struct object_maker *m, const struct cached_object *o, size_t i,
-                             struct str value)
+bool cached_object_has_value(const struct cache_object_maker *m, const struct cached_object *o,
+                             size_t i, struct str value)
 {
     struct str values[OBJECT_CACHE_FIELD_VALUES_MAX];
     size_t n = cached_object_values(m, o, i, values, ARRAY_LEN(values));
@@ -599,8 +600,8 @@ static void put_member(struct buf *to, const struct json *member)
  * Writes the rest of metadata, "}", and the rest of the object: all that cached_object_write()
  * needs besides the facts.
  */
-static void write_plain(const struct object_maker *m, const struct json *object, unsigned flags,
-                        struct buf *to)
+static void write_plain(const struct cache_object_maker *m, const struct json *object,
+                        unsigned flags, struct buf *to)
 {
     json_each (member, json_getc(object, "metadata")) {
         if (!is_in_body(member, flags))
@@ -640,12 +641,12 @@ struct cached_object *cached_object_ref(struct cached_object *o)
     return o;
 }
 
-void cached_object_unref(struct interner *in, struct cached_object *o)
+void cached_object_unref(struct cache_interner *in, struct cached_object *o)
 {
     if (!o || --o->refs > 0)
         return;
-    unintern(in, o->namespace);
-    unintern(in, o->labels);
+    cache_unintern(in, o->namespace);
+    cache_unintern(in, o->labels);
     unref_owners(in, held_owners(o));
     free(o);
 }
@@ -667,9 +668,9 @@ static struct cached_object *copy_with(const struct cached_object *like, struct 
     o->body_n = (uint32_t)body.n;
     o->refs = 1;
     if (o->namespace)
-        (void)interned_ref(o->namespace);
+        (void)cache_interned_ref(o->namespace);
     if (o->labels)
-        (void)interned_ref(o->labels);
+        (void)cache_interned_ref(o->labels);
     ref_owners(held_owners(o));
     return o;
 }
@@ -689,7 +690,7 @@ struct cached_object *cached_object_repack(const struct cached_object *o, struct
     return copy;
 }
 
-static uint8_t form_flags(enum body_form form)
+static uint8_t form_flags(enum cache_body_form form)
 {
     switch (form) {
     case BODY_PLAIN:
@@ -710,16 +711,16 @@ struct draft {
     struct cached_object head; /* last, since its tail has no bound */
 };
 
-static void drop_draft(struct object_maker *m, struct draft *d)
+static void drop_draft(struct cache_object_maker *m, struct draft *d)
 {
-    unintern(m->interner, d->head.namespace);
-    unintern(m->interner, d->head.labels);
+    cache_unintern(m->interner, d->head.namespace);
+    cache_unintern(m->interner, d->head.labels);
     unref_owners(m->interner, buf_str(&d->owners));
     buf_fini(&d->owners);
     buf_fini(&d->fields);
 }
 
-static int read_names(struct object_maker *m, const struct json *meta, struct draft *d,
+static int read_names(struct cache_object_maker *m, const struct json *meta, struct draft *d,
                       struct err *err)
 {
     d->name = json_get_str(meta, "name");
@@ -737,12 +738,12 @@ static int read_names(struct object_maker *m, const struct json *meta, struct dr
     }
     d->head.uid_n = (uint8_t)d->uid.n;
     if (namespace.n)
-        d->head.namespace = intern(m->interner, namespace);
+        d->head.namespace = cache_intern(m->interner, namespace);
     return 0;
 }
 
-static void read_facts(struct object_maker *m, const struct json *object, const struct json *meta,
-                       struct draft *d)
+static void read_facts(struct cache_object_maker *m, const struct json *object,
+                       const struct json *meta, struct draft *d)
 {
     struct cached_object *h = &d->head;
     int64_t generation;
@@ -788,7 +789,7 @@ static struct cached_object *assemble(const struct draft *d, struct str body)
     return o;
 }
 
-static int make_object(struct object_maker *m, const struct json *object,
+static int make_object(struct cache_object_maker *m, const struct json *object,
                        struct cached_object **ret, struct err *err)
 {
     const struct json *meta = json_getc(object, "metadata");
@@ -809,8 +810,8 @@ static int make_object(struct object_maker *m, const struct json *object,
     struct str plain = buf_str(&m->scratch), body = STR("");
     d.head.content_hash = str_hash(plain, d.head.content_hash ^ m->seed);
     if (!m->drops_bodies) {
-        enum body_form form;
-        body = body_pack(m->codec, plain, &form);
+        enum cache_body_form form;
+        body = cache_body_pack(m->codec, plain, &form);
         d.head.plain_n = (uint32_t)plain.n;
         d.head.flags |= form_flags(form);
     } else if (m->keeps_this_one) {
@@ -825,7 +826,7 @@ static int make_object(struct object_maker *m, const struct json *object,
     return 0;
 }
 
-int cached_object_make(struct object_maker *m, const struct json *object,
+int cached_object_make(struct cache_object_maker *m, const struct json *object,
                        struct cached_object **ret, struct err *err)
 {
     if (m->n_strip == 0)
@@ -833,7 +834,7 @@ int cached_object_make(struct object_maker *m, const struct json *object,
     struct arena a = { 0 };
     struct json *stripped = json_copy(&a, object);
     for (size_t i = 0; i < m->n_strip; i++)
-        strip_path_apply(&m->strip[i], stripped);
+        cache_strip_path_apply(&m->strip[i], stripped);
     int r = make_object(m, stripped, ret, err);
     arena_fini(&a);
     return r;
@@ -849,7 +850,7 @@ static void write_text(struct buf *to, const char *before, struct str s)
 
 static void write_labels(const struct cached_object *o, struct buf *to)
 {
-    struct str rest = interned_str(o->labels), k, v;
+    struct str rest = cache_interned_str(o->labels), k, v;
     const char *before = ",\"labels\":{";
     while (take_text(&rest, &k) && take_text(&rest, &v)) {
         write_text(to, before, k);
@@ -874,7 +875,7 @@ static void write_owners(const struct cached_object *o, struct buf *to)
     while (take_owner(&rest, &h, &uid, &name)) {
         struct str version, kind;
         char text[CACHED_UID_BYTES];
-        (void)str_cut(interned_str(h.kind), '\0', &version, &kind);
+        (void)str_cut(cache_interned_str(h.kind), '\0', &version, &kind);
         write_text(to, before, version);
         write_text(to, ",\"kind\":", kind);
         write_text(to, ",\"name\":", name);
@@ -969,7 +970,8 @@ static bool take_key(struct str *rest, struct str *ret)
     return ret->n > 0;
 }
 
-int strip_path_parse(struct arena *a, struct str text, struct strip_path *ret, struct err *err)
+int cache_strip_path_parse(struct arena *a, struct str text, struct cache_strip_path *ret,
+                           struct err *err)
 {
     struct str keys[STRIP_MAX_KEYS], rest = text;
     size_t n = 0;
@@ -992,7 +994,7 @@ int strip_path_parse(struct arena *a, struct str text, struct strip_path *ret, s
     return 0;
 }
 
-static bool is_identity(const struct strip_path *p)
+static bool is_identity(const struct cache_strip_path *p)
 {
     static const char *const kept[] = { "name", "namespace", "uid", "resourceVersion" };
     if (p->n != 2 || !str_is(p->keys[0], "metadata"))
@@ -1003,7 +1005,7 @@ static bool is_identity(const struct strip_path *p)
     return false;
 }
 
-void strip_path_apply(const struct strip_path *p, struct json *object)
+void cache_strip_path_apply(const struct cache_strip_path *p, struct json *object)
 {
     if (is_identity(p))
         return;

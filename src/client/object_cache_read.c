@@ -2,9 +2,9 @@
 /*
  * Gets and lists through a subscription; see object_cache.h.
  *
- * A read is answered from the feed's table. Where bodies are not held (the API is in this process),
- * or when the cache does not become fresh in time, the API answers it, asked as the cache's
- * identity: the check that the reader may see the object has passed before.
+ * A read is answered from the informer's table. Where bodies are not held (the API is in this
+ * process), or when the cache does not become fresh in time, the API answers it, asked as the
+ * cache's identity: the check that the reader may see the object has passed before.
  *
  *     START -+-> table --------------------------------------------> done
  *            +-> PROBE (version of the API now) -> FRESH (wait) -----> table
@@ -40,7 +40,7 @@ struct object_read {
     struct object_sub *sub; /* NULL: cancelled, a call has not ended yet */
     struct object_cache *cache;
     struct list node; /* of sub->reads */
-    uint32_t round;   /* of reads_run(), in which it was last visited */
+    uint32_t round;   /* of cache_reads_run(), in which it was last visited */
     enum read_at at;
     struct arena strings;
     struct object_query q;
@@ -141,7 +141,7 @@ void object_read_cancel(struct object_read *rd)
         drop_read(rd);
 }
 
-void reads_drop(struct object_sub *sub)
+void cache_reads_drop(struct object_sub *sub)
 {
     while (!list_is_empty(&sub->reads))
         drop_read(list_first(&sub->reads, struct object_read, node));
@@ -165,7 +165,7 @@ static struct object_read *next_of_round(struct object_sub *sub, uint32_t round)
     return rd;
 }
 
-void reads_fail(struct object_sub *sub, int code, const struct err *err)
+void cache_reads_fail(struct object_sub *sub, int code, const struct err *err)
 {
     uint32_t round = ++sub->cache->read_round;
     struct object_read *rd;
@@ -198,7 +198,7 @@ static void write_item(struct object_read *rd, struct arena *a, struct json *v)
     const struct object_sub *sub = rd->sub;
     (void)json_del(json_getc(v, "metadata"), STR("managedFields"));
     for (size_t i = 0; i < sub->shape->n_strip; i++)
-        strip_path_apply(&sub->shape->strip[i], v);
+        cache_strip_path_apply(&sub->shape->strip[i], v);
     bool partial =
         rd->q.view == OBJECT_METADATA && !str_is(json_get_str(v, "kind"), "PartialObjectMetadata");
     (void)json_write(&rd->out, partial ? object_partial_metadata(a, v) : v);
@@ -225,11 +225,11 @@ static void put_key(struct object_read *rd, const struct cached_object *o)
 /* Writes an object of the table with its body. Returns 1: it does not match the field selector. */
 static int put_object(struct object_read *rd, const struct cached_object *o, struct err *err)
 {
-    struct feed *f = rd->sub->feed;
+    struct cache_informer *f = rd->sub->informer;
     size_t at = rd->out.n;
-    bool feed_strips = str_eq(f->scope.strip, rd->sub->shape->scope.strip);
-    bool parse = rd->fields.n || (!feed_strips && rd->q.view == OBJECT_FULL);
-    int r = feed_write(f, o, rd->q.view == OBJECT_METADATA && !parse, &rd->out, err);
+    bool informer_strips = str_eq(f->scope.strip, rd->sub->shape->scope.strip);
+    bool parse = rd->fields.n || (!informer_strips && rd->q.view == OBJECT_FULL);
+    int r = cache_informer_write(f, o, rd->q.view == OBJECT_METADATA && !parse, &rd->out, err);
     if (r < 0)
         return r;
     if (!parse)
@@ -309,7 +309,7 @@ static void gather_all(struct object_read *rd)
         qsort(rd->found.p, rd->found.n, sizeof *rd->found.p, by_place);
     for (size_t i = 0; i < rd->found.n; i++)
         (void)cached_object_ref((struct cached_object *)(uintptr_t)rd->found.p[i]);
-    rd->rv = sub->feed->rv;
+    rd->rv = sub->informer->rv;
 }
 
 static void unref_found(struct object_read *rd)
@@ -356,7 +356,7 @@ static void get_table(struct object_read *rd)
 {
     struct err err = { 0 };
     const struct cached_object *o = object_sub_find(rd->sub, rd->q.namespace, rd->q.name);
-    rd->rv = rd->sub->feed->rv;
+    rd->rv = rd->sub->informer->rv;
     if (!o) {
         no_such(rd);
         return;
@@ -421,7 +421,7 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
     struct headers h = { 0 };
     struct err err = { 0 };
     (void)headers_addc(&h, "accept", accept);
-    struct kube_request req = { .identity = rd->sub->feed->identity,
+    struct kube_request req = { .identity = rd->sub->informer->identity,
                                 .method = STR("GET"),
                                 .target = buf_str(target),
                                 .headers = &h };
@@ -438,13 +438,13 @@ static void start_call(struct object_read *rd, enum read_at at, const struct buf
 
 static struct str place_of(const struct object_read *rd)
 {
-    return rd->q.namespace.n ? rd->q.namespace : sub_namespace(rd->sub);
+    return rd->q.namespace.n ? rd->q.namespace : object_sub_namespace(rd->sub);
 }
 
 static void ask_one(struct object_read *rd, enum read_at at, struct str namespace, struct str name)
 {
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(64 << 10);
-    write_collection(&rd->sub->shape->scope, namespace, &target);
+    object_cache_write_path(&rd->sub->shape->scope, namespace, &target);
     (void)buf_add_char(&target, '/');
     (void)url_encode(&target, name);
     start_call(rd, at, &target,
@@ -459,10 +459,10 @@ static void ask_list(struct object_read *rd, enum read_at at, size_t limit)
     const struct object_cache_scope *s = &rd->sub->shape->scope;
     scoped(buf_fini_scoped) struct buf target = BUF_INIT(256 << 10);
     struct arena a = { 0 };
-    write_collection(s, place_of(rd), &target);
+    object_cache_write_path(s, place_of(rd), &target);
     buf_printf(&target, "?limit=%zu", limit);
     if (at == READ_LIST) {
-        struct str name = rd->q.name.n ? rd->q.name : sub_name(rd->sub),
+        struct str name = rd->q.name.n ? rd->q.name : object_sub_name(rd->sub),
                    fields = selector_text(&a, &rd->fields);
         if (name.n)
             fields = str_of(arena_printf(&a, "metadata.name=" STR_FMT "%s" STR_FMT, STR_ARG(name),
@@ -568,8 +568,8 @@ static void wait_fresh(struct object_read *rd, uint64_t rv)
     rd->at = READ_FRESH;
     rd->wanted_rv = rv;
     timer_start(c->opts.loop, &rd->late, OBJECT_CACHE_FRESH_MS, on_late);
-    sub_schedule(rd->sub);
-    if (c->opts.request_progress && rd->sub->feed->rv < rv)
+    object_sub_schedule(rd->sub);
+    if (c->opts.request_progress && rd->sub->informer->rv < rv)
         c->opts.request_progress(c->opts.arg);
 }
 
@@ -681,10 +681,10 @@ static void start_read(struct object_read *rd)
 {
     bool from_store = is_in_store(rd);
     bool continues_api = rd->q.continue_from.n && rd->q.continue_from.p[0] == 'a';
-    if (!rd->is_list && !sub_covers_name(rd->sub, rd->q.namespace, rd->q.name))
+    if (!rd->is_list && !object_sub_covers_name(rd->sub, rd->q.namespace, rd->q.name))
         no_such(rd);
     else if (rd->is_list && rd->q.namespace.n && rd->sub->n_namespace &&
-             !str_eq(rd->q.namespace, sub_namespace(rd->sub)))
+             !str_eq(rd->q.namespace, object_sub_namespace(rd->sub)))
         finish(rd, 0, NULL);
     else if (!rd->is_list && (from_store || rd->q.consistent))
         ask_one(rd, READ_GET, rd->q.namespace, rd->q.name);
@@ -700,13 +700,13 @@ static void run_read(struct object_read *rd)
 {
     if (rd->at == READ_START) {
         start_read(rd);
-    } else if (rd->at == READ_FRESH && !rd->call && rd->sub->feed->rv >= rd->wanted_rv) {
+    } else if (rd->at == READ_FRESH && !rd->call && rd->sub->informer->rv >= rd->wanted_rv) {
         timer_stop(rd->cache->opts.loop, &rd->late);
         answer(rd);
     }
 }
 
-void reads_run(struct object_sub *sub)
+void cache_reads_run(struct object_sub *sub)
 {
     uint32_t round = ++sub->cache->read_round;
     struct object_read *rd;
@@ -762,7 +762,7 @@ static int begin_read(struct object_sub *sub, const struct object_query *q, bool
     }
     c->stats.reads++;
     list_push_back(&sub->reads, &rd->node);
-    sub_schedule(sub);
+    object_sub_schedule(sub);
     *ret = rd;
     return 0;
 }
@@ -776,9 +776,9 @@ int object_sub_get(struct object_sub *sub, const struct object_query *query, obj
 int object_sub_write(struct object_sub *sub, struct str namespace, struct str name, struct buf *to)
 {
     const struct object_cache *c = sub->cache;
-    struct feed *f = sub->feed;
-    if (sub->at != SUB_LIVE || !sub_is_ready(sub) ||
-        (sub->verdict && !verdict_allows(sub->verdict)))
+    struct cache_informer *f = sub->informer;
+    if (sub->at != OBJECT_SUB_LIVE || !object_sub_is_ready(sub) ||
+        (sub->verdict && !cache_verdict_allows(sub->verdict)))
         return -EAGAIN;
     const struct cached_object *o = object_sub_find(sub, namespace, name);
     if (!o)
@@ -786,7 +786,7 @@ int object_sub_write(struct object_sub *sub, struct str namespace, struct str na
     if ((c->opts.embedded && o->body_n == 0) || !str_eq(f->scope.strip, sub->shape->scope.strip))
         return -EAGAIN;
     size_t before = to->n;
-    int r = feed_write(f, o, sub->shape->scope.metadata_only, to, NULL);
+    int r = cache_informer_write(f, o, sub->shape->scope.metadata_only, to, NULL);
     if (r >= 0 && !buf_ok(to))
         r = to->failed;
     if (r < 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of a feed and their indexes; see object_cache_table.h. */
+/* Objects of an informer and their indexes; see object_cache_table.h. */
 #include "client/object_cache_table.h"
 
 enum { FIRST_SLOTS = 8, FIRST_PLACES = 16, FIRST_BUCKETS = 16 };
 
-void object_table_init(struct object_table *t, const struct object_maker *maker)
+void object_table_init(struct object_table *t, const struct cache_object_maker *maker)
 {
     *t = (struct object_table){ .maker = maker };
 }

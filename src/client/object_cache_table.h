@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The objects of one feed: found by namespace and name, walked by namespace, found by the values of
- * indexed fields.
+ * The objects of one informer: found by namespace and name, walked by namespace, found by the
+ * values of indexed fields.
  *
  *     slots    [ object, next and previous of its namespace ]     16 bytes an object
  *     places   hash of namespace and name -> slot                 4 bytes a place, at most 3/4 full
@@ -31,8 +31,8 @@ struct value_index {
     uint32_t n_buckets; /* a power of two */
 };
 struct object_table {
-    const struct object_maker *maker; /* kept: finds the values in objects */
-    struct table_slot *slots;         /* [1..] */
+    const struct cache_object_maker *maker; /* kept: finds the values in objects */
+    struct table_slot *slots;               /* [1..] */
     uint32_t n, n_slots, cap, free_slot;
     uint32_t *places;
     uint32_t n_places;
@@ -40,7 +40,7 @@ struct object_table {
     struct value_index *indexes[OBJECT_CACHE_FIELDS_MAX]; /* by field; NULL: not indexed */
 };
 
-void object_table_init(struct object_table *t, const struct object_maker *maker);
+void object_table_init(struct object_table *t, const struct cache_object_maker *maker);
 /* Passes every object to unref(). Indexes stay declared. */
 void object_table_reset(struct object_table *t, void (*unref)(void *arg, struct cached_object *o),
                         void *arg);

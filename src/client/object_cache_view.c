@@ -143,7 +143,7 @@ static void subject_fini(struct subject *s)
     arena_fini(&s->lists);
 }
 
-const struct kube_identity *verdict_identity(const struct cache_verdict *v, struct arena *a)
+const struct kube_identity *cache_verdict_identity(const struct cache_verdict *v, struct arena *a)
 {
     struct subject who;
     read_key(v, &who);
@@ -154,8 +154,8 @@ const struct kube_identity *verdict_identity(const struct cache_verdict *v, stru
 
 /* ---------------------------------------------------------------- sharing */
 
-struct cache_verdict *verdict_ref(struct object_cache *c, const struct kube_identity *id,
-                                  const struct object_cache_scope *scope)
+struct cache_verdict *cache_verdict_ref(struct object_cache *c, const struct kube_identity *id,
+                                        const struct object_cache_scope *scope)
 {
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(BUF_MAX_DEFAULT);
     write_key(id, scope, &key);
@@ -192,7 +192,7 @@ static void free_verdict(struct cache_verdict *v)
     slab_free(v);
 }
 
-void verdict_unref(struct cache_verdict *v)
+void cache_verdict_unref(struct cache_verdict *v)
 {
     if (!v)
         return;
@@ -210,13 +210,13 @@ void verdict_unref(struct cache_verdict *v)
 
 /* ---------------------------------------------------------------- answers */
 
-bool verdict_allows(const struct cache_verdict *v)
+bool cache_verdict_allows(const struct cache_verdict *v)
 {
     return v->known && v->allowed &&
            loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.verdict_ms;
 }
 
-const struct err *verdict_err(const struct cache_verdict *v)
+const struct err *cache_verdict_err(const struct cache_verdict *v)
 {
     static const struct err none;
     return v->denied ? v->denied : &none;
@@ -228,7 +228,7 @@ static bool is_fresh_no(const struct cache_verdict *v)
            loop_now_ms(v->cache->opts.loop) - v->at_ms < v->cache->opts.denied_ms;
 }
 
-void verdict_forget_no(struct cache_verdict *v)
+void cache_verdict_forget_denial(struct cache_verdict *v)
 {
     if (v->known && !v->allowed)
         v->known = false;
@@ -238,7 +238,7 @@ static void wake_waiters(struct cache_verdict *v)
 {
     struct list *node;
     while ((node = list_pop_front(&v->waiters)))
-        sub_schedule(list_entry(node, struct object_sub, verdict_node));
+        object_sub_schedule(list_entry(node, struct object_sub, verdict_node));
 }
 
 static void decide(struct cache_verdict *v, bool allowed, struct str reason)
@@ -277,7 +277,7 @@ static void tell_waiting(struct cache_verdict *v, const struct err *err)
     list_move_all(&v->waiters, &round);
     while ((node = list_pop_front(&round))) {
         list_push_back(&v->waiters, node);
-        sub_tell_error(list_entry(node, struct object_sub, verdict_node), -EIO, err);
+        object_sub_report(list_entry(node, struct object_sub, verdict_node), -EIO, err);
     }
     cache_leave(v->cache);
 }
@@ -455,7 +455,7 @@ static void ask(struct cache_verdict *v)
         req.identity = c->opts.identity;
     (void)headers_addc(&h, "accept", "application/json");
     if (v->way == BY_LISTING) {
-        write_collection(&of.scope, of.scope.namespace, &target);
+        object_cache_write_path(&of.scope, of.scope.namespace, &target);
         (void)buf_add_cstr(&target, "?limit=1");
         req.method = STR("GET");
     } else {
@@ -480,9 +480,9 @@ static void ask(struct cache_verdict *v)
         c->calls++;
 }
 
-int verdict_check(struct cache_verdict *v, struct object_sub *waiter)
+int cache_verdict_check(struct cache_verdict *v, struct object_sub *waiter)
 {
-    if (verdict_allows(v))
+    if (cache_verdict_allows(v))
         return 1;
     if (is_fresh_no(v))
         return E_DENIED;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse: the table of subcommands, the text of help, and main(). */
+#include "base/version.h"
 #include "cmd/commands.h"
 #include "cmd/dispatch.h"
 #include "image/layer_child.h"
 #include "image/lazy_guard.h"
 #include "image/provide_child.h"
+#include "version.h" /* made by meson: what was built */
+
+#include <string.h>
 
 static const struct cmd *const commands[] = { COMMANDS NULL };
 
@@ -39,6 +43,7 @@ int main(int argc, char **argv)
                                           .n_sections = ARRAY_LEN(sections),
                                           .print_version = cmd_version.run };
     cmd_set_signals();
+    version_set(strrchr(DORMOUSE_BUILT, ' ') + 1);
     if (argc > 1 && str_is(str_of(argv[1]), LAYER_CHILD_WORD)) /* no command for people */
         return layer_child_main(argc, argv);
     if (argc > 1 && str_is(str_of(argv[1]), PROVIDE_CHILD_WORD)) /* likewise */

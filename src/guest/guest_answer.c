@@ -363,7 +363,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
         bool is_damaged = a->code == E_CORRUPT && (act->sent_flags & RUN_WAKE);
         if (!g->is_dead)
             guest_end(g, &why, !is_damaged);
-        guest_host_close_if_quiet(h);
+        guest_host_close_if_idle(h);
         return 0;
     }
     if (a->flags & ANSWER_DONE)
@@ -382,7 +382,7 @@ int guest_on_answer(struct tenant *t, const struct proto_answer *a, struct err *
     if (!g->is_dead && !(a->flags & ANSWER_MORE))
         settle(g, a);
     hand_out_ops(g, a);
-    guest_host_close_if_quiet(h);
+    guest_host_close_if_idle(h);
     return 0;
 }
 

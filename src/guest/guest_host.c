@@ -228,7 +228,7 @@ void guest_host_drain(struct guest_host *h, void (*done)(void *arg), void *arg)
 }
 
 /* Called after every answer, so that closing ends as soon as the last activation has ended. */
-void guest_host_close_if_quiet(struct guest_host *h)
+void guest_host_close_if_idle(struct guest_host *h)
 {
     if (timer_is_armed(&h->drain))
         drain_if_quiet(h);
@@ -249,7 +249,7 @@ void guest_host_close(struct guest_host *h, void (*done)(void *arg), void *arg)
     timer_stop(h->loop, &h->left);
     timer_stop(h->loop, &h->drain);
     timer_start(h->loop, &h->closing, CLOSE_MS, on_closing);
-    guest_host_close_if_quiet(h);
+    guest_host_close_if_idle(h);
 }
 
 void guest_host_each(struct guest_host *h, void (*fn)(struct guest *g, void *arg), void *arg)

@@ -327,4 +327,4 @@ void guest_end_adoption(struct guest *g);
 /* ---- guest_host.c ---- */
 
 void guest_host_pump(struct defer *d);
-void guest_host_close_if_quiet(struct guest_host *h);
+void guest_host_close_if_idle(struct guest_host *h);

@@ -26,9 +26,9 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/sibling.h"
 #include "base/slab.h"
 #include "base/sm.h"
-#include "base/sibling.h"
 #include "base/sys.h"
 #include "guest/memory_group.h"
 #include "guest/module_compile.h"
@@ -132,7 +132,7 @@ struct live {
     struct module_cache *cache; /* NULL: the cache was closed */
     unsigned refs;
     uint8_t flags;
-    struct file_id code;
+    struct module_file_id code;
     uint64_t touched_ms; /* when the entry was last marked as used */
     struct description *description;
 };
@@ -288,7 +288,7 @@ static struct module *live_get(struct module_cache *cache, const struct module_k
      */
     struct live *live = find_live(cache, &key->id);
     bool is_better = live && (live->pub.is_lost || (live->pub.is_quick && !is_quick));
-    if (live && !is_better && (is_quick || file_id_eq(&live->code, &entry->code)))
+    if (live && !is_better && (is_quick || module_file_id_eq(&live->code, &entry->code)))
         return module_ref(&live->pub);
     if (is_better) {
         live->code = entry->code;
@@ -1183,8 +1183,7 @@ static void sweep_start(struct module_cache *cache)
 /* In the directory of this program, unless the configuration or the environment names another. */
 static char *find_compiler(const char *configured)
 {
-    return configured ? xstrdup(configured)
-                      : sibling_find("dormouse-compile", "DORMOUSE_COMPILE");
+    return configured ? xstrdup(configured) : sibling_find("dormouse-compile", "DORMOUSE_COMPILE");
 }
 
 static unsigned count_slots(void)

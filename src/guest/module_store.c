@@ -248,21 +248,21 @@ static struct module_store_path path_of(const struct module_store *s, const stru
     return p;
 }
 
-static struct file_id file_id_of(const struct stat *st)
+static struct module_file_id file_id_of(const struct stat *st)
 {
-    return (struct file_id){
+    return (struct module_file_id){
         .dev = st->st_dev, .ino = st->st_ino, .bytes = st->st_size, .mtime = st->st_mtim
     };
 }
 
-bool file_id_eq(const struct file_id *a, const struct file_id *b)
+bool module_file_id_eq(const struct module_file_id *a, const struct module_file_id *b)
 {
     return a->dev == b->dev && a->ino == b->ino && a->bytes == b->bytes &&
            a->mtime.tv_sec == b->mtime.tv_sec && a->mtime.tv_nsec == b->mtime.tv_nsec;
 }
 
-static int open_code(const struct module_store *s, const struct module_id *id, struct file_id *ret,
-                     struct err *err)
+static int open_code(const struct module_store *s, const struct module_id *id,
+                     struct module_file_id *ret, struct err *err)
 {
     struct module_store_path path = path_of(s, id, SUFFIX_CODE);
     scoped(fd_scoped) int fd = sys_openat(s->dir_fd, path.text, O_RDONLY | O_NOFOLLOW, 0);
@@ -278,7 +278,7 @@ static int open_code(const struct module_store *s, const struct module_id *id, s
 }
 
 static int verify_code(const struct module_store *s, const struct module_key *key,
-                       const struct record *rec, struct file_id *ret, struct err *err)
+                       const struct record *rec, struct module_file_id *ret, struct err *err)
 {
     scoped(fd_scoped) int fd = open_code(s, &key->id, ret, err);
     if (fd == -ENOENT)
@@ -459,15 +459,15 @@ int module_store_add(const struct module_store *s, const struct module_key *key,
 }
 
 int module_store_open_code(const struct module_store *s, const struct module_id *id,
-                           const struct file_id *code, struct err *err)
+                           const struct module_file_id *code, struct err *err)
 {
-    struct file_id now;
+    struct module_file_id now;
     scoped(fd_scoped) int fd = open_code(s, id, &now, err);
     if (fd == -ENOENT || fd == -ELOOP || fd == E_CORRUPT)
         return err_set(err, E_EXPIRED, "the compiled module is no longer there");
     if (fd < 0)
         return fd;
-    if (!file_id_eq(&now, code))
+    if (!module_file_id_eq(&now, code))
         return err_set(err, E_EXPIRED, "the compiled module was replaced");
     return take_fd(&fd);
 }

@@ -44,18 +44,18 @@ struct module_key {
 };
 
 /* Identifies a file's version, so that a change is noticed without reading it. */
-struct file_id {
+struct module_file_id {
     dev_t dev;
     ino_t ino;
     off_t bytes;
     struct timespec mtime;
 };
 
-bool file_id_eq(const struct file_id *a, const struct file_id *b);
+bool module_file_id_eq(const struct module_file_id *a, const struct module_file_id *b);
 
 struct module_entry {
     struct module_info *info;
-    struct file_id code;
+    struct module_file_id code;
     bool is_final; /* quick code that stays because the optimizing compiler refused the module */
 };
 
@@ -112,7 +112,7 @@ void module_store_touch(const struct module_store *s, const struct module_id *id
  * is no longer the verified one.
  */
 int module_store_open_code(const struct module_store *s, const struct module_id *id,
-                           const struct file_id *code, struct err *err);
+                           const struct module_file_id *code, struct err *err);
 
 struct module_file {
     struct module_id id;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "base/version.h"
 #include "codec/digest.h"
 #include "io/address.h"
 #include "io/http.h"
@@ -278,7 +279,7 @@ static int begin_hop(struct module_fetch *f)
             (void)headers_addc(&h, "proxy-authorization", via.authorization);
     }
     (void)headers_addc(&h, "accept", "application/wasm, application/octet-stream, */*");
-    (void)headers_addc(&h, "user-agent", "dormouse/" DORMOUSE_VERSION);
+    (void)headers_addc(&h, "user-agent", version_product());
     struct http_call_opts call = { .method = STR("GET"),
                                    .target = str_of(target),
                                    .headers = &h,

@@ -154,7 +154,7 @@ static void cache_metrics(const struct object_cache *c, struct buf *to)
 {
     struct object_cache_stats s;
     object_cache_get_stats(c, &s);
-    gauge(to, "dormouse_cache_feeds", "gauge", "Collections that are watched.", s.feeds);
+    gauge(to, "dormouse_cache_feeds", "gauge", "Collections that are watched.", s.informers);
     gauge(to, "dormouse_cache_subscriptions", "gauge", "Subscriptions served by them.",
           s.subscriptions);
     gauge(to, "dormouse_cache_objects", "gauge", "Objects known.", s.objects);

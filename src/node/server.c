@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "base/version.h"
 #include "client/http_transport.h"
 #include "client/leader.h"
 #include "client/watch_hub.h"
@@ -255,9 +256,8 @@ static int render_status(void *arg, const struct url_target *target, struct buf 
                ",\"operators\":%zu,\"guests\":%zu,"
                "\"awake\":%zu,\"asleep\":%zu,\"failed\":%zu,\"runners\":%u,\"wakes\":%" PRIu64
                ",\"activations\":%" PRIu64,
-               DORMOUSE_VERSION, (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000,
-               n.operators, n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes,
-               n.activations);
+               version_text(), (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000, n.operators,
+               n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes, n.activations);
     for (const struct service *row = services; row < services + N_SERVICES; row++) {
         if (row->status && *service_slot(s, row)) {
             buf_add_char(to, ',');

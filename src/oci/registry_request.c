@@ -6,6 +6,7 @@
 #include "oci/registry_int.h"
 
 #include "base/backoff.h"
+#include "base/version.h"
 #include "codec/json.h"
 
 #include <assert.h>
@@ -533,7 +534,7 @@ static void add_headers(struct oci_request *q, struct headers *to)
     for (size_t i = 0; i < q->headers.n; i++)
         if (is_first || !str_is(headers_name(&q->headers, i), "authorization"))
             (void)headers_add(to, headers_name(&q->headers, i), headers_value(&q->headers, i));
-    (void)headers_addc(to, "user-agent", "dormouse/" DORMOUSE_VERSION);
+    (void)headers_addc(to, "user-agent", version_product());
     if (q->scope && registry_same_origin(&q->url, &q->reg->base))
         registry_auth_add(q, to);
     if (q->sink && !q->on_ranges && (q->at || q->is_part)) {

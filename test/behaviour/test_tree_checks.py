@@ -104,12 +104,10 @@ class Names:
             self.commands.append({"directory": str(self.tree / "build"), "file": f"../{path}", "output": output})
         return self
 
-    def check(self, *options, known=None, prefixes=""):
-        if known is not None:
-            (self.tree / "tools/known-names.txt").write_text(known)
+    def check(self, prefixes=""):
         (self.tree / "tools/name-prefixes.txt").write_text(prefixes)
         (self.tree / "build/compile_commands.json").write_text(json.dumps(self.commands))
-        done = subprocess.run([ROOT / "tools/check-names", self.tree / "build", "--tree", self.tree, *options], capture_output=True, text=True)
+        done = subprocess.run([ROOT / "tools/check-names", self.tree / "build", "--tree", self.tree], capture_output=True, text=True)
         assert (done.returncode == 0) == (done.stdout == ""), done.stderr
         return done.stdout.splitlines()
 
@@ -130,8 +128,7 @@ def test_names_with_the_prefix_of_file_or_directory_are_right(tmp_path):
 def test_a_name_without_prefix_is_found(tmp_path):
     names = Names(tmp_path).add("src/guest/runner_pool.c", "void pool_start(void) {} int runner; void runnerstop(void) {}", LIBRARY)
     assert names.check() == [f"src/guest/runner_pool.c: {name} has no prefix of its file or directory" for name in ("pool_start", "runnerstop")]
-    assert names.check(prefixes="src/guest pool\n", known="prefix runnerstop\n") == []
-    assert names.check(prefixes="src/guest/runner_pool.c pool runnerstop\n", known="") == []
+    assert names.check(prefixes="src/guest/runner_pool.c pool runnerstop\n") == []
     assert names.check(prefixes="src/guest pool runnerstop\nsrc/no x\n") == ["tools/name-prefixes.txt: there is no src/no"]
     names.add("lab/fn/sim.c", "void run(void) {}", "lab/fn/libdm_lab_fn.a")
     assert names.check(prefixes="src/guest pool runnerstop\n") == ["lab/fn/sim.c: run has no prefix of its file or directory"]
@@ -146,30 +143,9 @@ def test_a_tag_with_two_meanings_is_found(tmp_path):
     names = Names(tmp_path).add("src/guest/guest.c", "struct guest { int size; }; enum worker { A };  /* struct reader { */", LIBRARY)
     names.add("src/guest/worker.h", "struct worker\n{ struct guest *one; }; struct worker *worker_new(void);", LIBRARY)
     names.add("src/guest/reader.h", "struct reader { struct part { int a; } parts[2]; };", LIBRARY)
-    says = "the tag worker means 2 things: src/guest/guest.c, src/guest/worker.h"
-    assert names.check() == [says]
-    assert names.check(known="tag worker 2\n") == []
+    assert names.check() == ["the tag worker means 2 things: src/guest/guest.c, src/guest/worker.h"]
     names.add("src/guest/more.c", "union worker { int a; };", LIBRARY)
-    assert names.check() == ["the tag worker means 3 things: src/guest/guest.c, src/guest/more.c, src/guest/worker.h; 2 are known"]
-
-
-def test_what_is_known_and_right_by_now_is_stale(tmp_path):
-    names = Names(tmp_path).add("src/guest/guest.c", "struct row { int a; }; int row_size;", LIBRARY)
-    names.add("src/guest/table.c", "struct row { int b; };", LIBRARY)
-    known = "# names\nprefix row_size\nprefix row_gone\ntag row 3\ntag column 2\n"
-    better = "is better than that: {} (tools/check-names BUILD_DIR --shrink)"
-    assert names.check(known=known) == [
-        "tools/known-names.txt:3: 'prefix row_gone' " + better.format("remove the line"),
-        "tools/known-names.txt:4: 'tag row' " + better.format("the number is 2"),
-        "tools/known-names.txt:5: 'tag column' " + better.format("remove the line")]
-    assert names.check("--shrink") == []
-    assert (tmp_path / "tools/known-names.txt").read_text() == "# names\nprefix row_size\ntag row 2\n"
-
-
-def test_shrinking_adds_nothing(tmp_path):
-    names = Names(tmp_path).add("src/guest/guest.c", "int row_size;", LIBRARY)
-    assert names.check("--shrink", known="") == ["src/guest/guest.c: row_size has no prefix of its file or directory"]
-    assert (tmp_path / "tools/known-names.txt").read_text() == ""
+    assert names.check() == ["the tag worker means 3 things: src/guest/guest.c, src/guest/more.c, src/guest/worker.h"]
 
 
 class Changed:

@@ -66,3 +66,11 @@ def test_the_build_and_its_tag_have_one_version():
     told = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)
     assert re.fullmatch(rf"{re.escape(number)}(-dev\.\d+\+g[0-9a-f]{{12}}(\.dirty)?|\+dirty)?", told["version"])
     assert number in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_clients_see_the_version_that_was_built(dormouse_api):
+    built = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)["version"]
+    document = json.loads(dormouse_api.get("/openapi/v2").body)
+    assert document["info"]["version"] == built
+    shown = json.loads(dormouse_api.get("/version").body)["gitVersion"]
+    assert re.fullmatch(rf"v1\.\d+\.\d+\+dormouse-{re.escape(built.replace('+', '.'))}", shown)

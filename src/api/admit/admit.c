@@ -13,7 +13,7 @@ static struct str key_of(struct admission *ad, const char *group, const char *pl
 {
     const struct request *rq = ad->rq;
     const struct kube_resource *res =
-        registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
+        kube_registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
     return name.n ? key_object(&ad->rq->arena, res, ns, name)
                   : key_prefix_ns(&ad->rq->arena, res, ns);
 }

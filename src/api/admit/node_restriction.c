@@ -36,7 +36,7 @@ static const char *say(struct node_restriction_attempt *t, const char *fmt)
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     const char *at = strstr(fmt, "%s");
     (void)buf_add_str(&text, str_slice(str_of(fmt), 0, (size_t)(at - fmt)));
-    go_quote(&text, t->node);
+    field_go_quote(&text, t->node);
     (void)buf_add_cstr(&text, at + 2);
     return str_dup_arena(t->a, buf_str(&text));
 }
@@ -178,7 +178,7 @@ static const char *judge_node(struct node_restriction_attempt *t)
     const struct json *source = json_path(t->obj, "spec", "configSource", NULL);
     if (!str_eq(t->name, t->node)) {
         scoped(buf_fini_scoped) struct buf other = BUF_INIT(BUF_MAX_DEFAULT);
-        go_quote(&other, t->name);
+        field_go_quote(&other, t->name);
         return say(t, arena_printf(t->a, "node %%s is not allowed to modify node " STR_FMT,
                                    STR_ARG(buf_str(&other))));
     }
@@ -369,7 +369,7 @@ static struct json *forbid(struct node_restriction_attempt *t, const char *why)
 static struct json *forbid_nameless(struct node_restriction_attempt *t)
 {
     scoped(buf_fini_scoped) struct buf user = BUF_INIT(BUF_MAX_DEFAULT);
-    go_quote(&user, t->rq->identity.user);
+    field_go_quote(&user, t->rq->identity.user);
     return forbid(t, arena_printf(t->a, "could not determine node from user " STR_FMT,
                                   STR_ARG(buf_str(&user))));
 }
@@ -423,7 +423,7 @@ static struct json *restriction_read(void *self, struct admission *ad, void *sta
     if (ad->op != ADMISSION_CREATE || !admission_is_core(ad, "pods") || node.n == 0)
         return NULL;
     const struct kube_resource *res =
-        registry_find(&rq->api->reg, STR(""), STR("v1"), STR("nodes"));
+        kube_registry_find(&rq->api->reg, STR(""), STR("v1"), STR("nodes"));
     return admission_get(ad, key_object(&rq->arena, res, STR(""), node), &re->node);
 }
 

@@ -52,7 +52,7 @@ static void forbid(struct node_token_check *c, const char *why)
 static const char *quoted(struct arena *a, struct str s)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
-    go_quote(&text, s);
+    field_go_quote(&text, s);
     return str_dup_arena(a, buf_str(&text));
 }
 
@@ -68,7 +68,7 @@ static void read_object(struct node_token_check *c, enum node_token_at at, const
     struct request *rq = c->rq;
     struct err err = { 0 };
     const struct kube_resource *res =
-        registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
+        kube_registry_find(&rq->api->reg, str_of(group), STR("v1"), str_of(plural));
     c->at = at;
     c->name = name;
     int r = store_get(rq->api->store, key_object(&rq->arena, res, ns, name), 0, on_object, c, &err);

@@ -232,10 +232,10 @@ static struct json *param_of(struct policies_check *c, const struct kube_resourc
                              const struct store_kv *kv)
 {
     struct arena *a = &c->rq->arena;
-    struct encode_stored st = stored_of(c->rq->api, res, kv);
+    struct encode_stored st = filter_stored(c->rq->api, res, kv);
     struct json *v;
     st.value = str_copy_arena(a, kv->value);
-    return decode_stored(a, res, st, &v, NULL) < 0 ? NULL : v;
+    return encode_read_stored(a, res, st, &v, NULL) < 0 ? NULL : v;
 }
 
 static const struct kube_resource *param_kind(const struct policies_check *c, const struct hook *h)
@@ -246,7 +246,7 @@ static const struct kube_resource *param_kind(const struct policies_check *c, co
         group = STR("");
         version = api_version;
     }
-    return registry_find_kind(&c->rq->api->reg, group, version, json_get_str(kind, "kind"));
+    return kube_registry_find_kind(&c->rq->api->reg, group, version, json_get_str(kind, "kind"));
 }
 
 static void on_param(void *arg, int r, const struct store_kv *kv, uint64_t rev,

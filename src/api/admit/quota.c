@@ -29,7 +29,7 @@ struct quotas_read {
 
 static const struct kube_resource *resource(const struct admission *ad)
 {
-    return registry_find(&ad->rq->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
+    return kube_registry_find(&ad->rq->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
 }
 
 static bool quota_wanted(void *self, const struct admission *ad)

@@ -102,7 +102,7 @@ static struct json *by_token(struct request *rq)
 void authn_take(struct request *rq, const struct headers *headers)
 {
     rq->authorization = str_copy_arena(&rq->arena, headers_get(headers, "authorization"));
-    rq->wants_to_be = impersonation_parse(&rq->arena, headers);
+    rq->wants_to_be = impersonate_parse(&rq->arena, headers);
 }
 
 /*

@@ -40,4 +40,4 @@ struct impersonation {
     bool has_user, too_many;
 };
 /* The impersonation that the header asks for; NULL: none. */
-const struct impersonation *impersonation_parse(struct arena *a, const struct headers *headers);
+const struct impersonation *impersonate_parse(struct arena *a, const struct headers *headers);

@@ -231,7 +231,7 @@ static void note_default(void *arg, const struct rbac_default *d)
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     (void)json_write(&text, d->obj);
     if (d->kind == RBAC_CLUSTER_ROLE && str_is(d->name, "system:node"))
-        (void)rules_compile(&z->node_rules, json_getc(d->obj, "rules"));
+        (void)rbac_rules_compile(&z->node_rules, json_getc(d->obj, "rules"));
     (void)map_put(&z->defaults, default_key(&a, d->kind, d->ns, d->name),
                   str_dup_arena(&z->arena, buf_str(&text)));
     arena_fini(&a);
@@ -401,7 +401,7 @@ static enum node_answer ask_node_rules(const struct authz *z, const struct api_a
                                        struct node_rules_question *ret, struct buf *reason)
 {
     struct str node;
-    const struct rules fixed = { (const uint8_t *)z->node_rules.p, z->node_rules.n };
+    const struct rbac_rules fixed = { (const uint8_t *)z->node_rules.p, z->node_rules.n };
     if (!identity_is_node(at->identity, &node) || rbac_is_master(at->identity))
         return NODE_SILENT;
     enum node_answer answer = node_decide(node, fixed, at, ret, reason);
@@ -492,16 +492,16 @@ struct json *authz_step(struct request *rq)
 
 struct owned {
     struct arena *a;
-    struct rule *rules;
+    struct rbac_rule *rules;
     size_t n, cap;
 };
 
-static void add_owned(void *arg, const struct rule *rule)
+static void add_owned(void *arg, const struct rbac_rule *rule)
 {
     struct owned *o = arg;
     if (o->n == o->cap) {
         size_t cap = o->cap ? o->cap * 2 : 32;
-        struct rule *more = arena_new_n(o->a, struct rule, cap);
+        struct rbac_rule *more = arena_new_n(o->a, struct rbac_rule, cap);
         if (o->n)
             memcpy(more, o->rules, o->n * sizeof *more);
         o->rules = more;
@@ -523,26 +523,27 @@ static struct json *forbid(struct request *rq, const struct json *obj, struct st
 }
 
 /* NULL: the user has all rights in `wanted`. */
-static struct json *check_covered(struct request *rq, const struct json *obj, struct rules wanted)
+static struct json *check_covered(struct request *rq, const struct json *obj,
+                                  struct rbac_rules wanted)
 {
     struct arena *a = &rq->arena;
     struct owned o = owned_rules(rq);
-    struct rule_gaps gaps = { .a = a };
-    if (rules_cover(o.rules, o.n, wanted, a->budget, rule_gaps_add, &gaps))
+    struct rbac_gaps gaps = { .a = a };
+    if (rbac_rules_cover(o.rules, o.n, wanted, a->budget, rbac_gaps_add, &gaps))
         return NULL;
     if (gaps.n == 0)
         return status_too_much_work(a);
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)buf_add_cstr(&b, "user ");
-    go_quote(&b, rq->identity.user);
+    field_go_quote(&b, rq->identity.user);
     (void)buf_add_cstr(&b, " (groups=[");
     for (size_t i = 0; i < rq->identity.n_groups; i++) {
         if (i)
             (void)buf_add_char(&b, ' ');
-        go_quote(&b, rq->identity.groups[i]);
+        field_go_quote(&b, rq->identity.groups[i]);
     }
     (void)buf_add_cstr(&b, "]) is attempting to grant RBAC permissions not currently held:\n");
-    rule_gaps_write(&gaps, &b);
+    rbac_gaps_write(&gaps, &b);
     return forbid(rq, obj, str_copy_arena(a, buf_str(&b)));
 }
 
@@ -569,10 +570,10 @@ static bool has_everything(struct request *rq)
     struct json *v;
     int r = json_parse(&rq->arena, str_of(all), NULL, &v, NULL);
     assert(r >= 0);
-    (void)rules_compile(&b, v);
+    (void)rbac_rules_compile(&b, v);
     struct owned o = owned_rules(rq);
-    return rules_cover(o.rules, o.n, (struct rules){ (const uint8_t *)b.p, b.n }, rq->arena.budget,
-                       NULL, NULL);
+    return rbac_rules_cover(o.rules, o.n, (struct rbac_rules){ (const uint8_t *)b.p, b.n },
+                            rq->arena.budget, NULL, NULL);
 }
 
 static bool collects(const struct json *role)
@@ -587,9 +588,9 @@ static struct json *check_role(struct request *rq, enum rbac_kind kind, const st
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     if (may(rq, "escalate", kinds[kind].plural, rq->route.name))
         return NULL;
-    if (rules_compile(&b, json_getc(obj, "rules")) < 0)
+    if (rbac_rules_compile(&b, json_getc(obj, "rules")) < 0)
         return status_too_large(&rq->arena, API_BODY_MAX_BYTES);
-    struct json *no = check_covered(rq, obj, (struct rules){ (const uint8_t *)b.p, b.n });
+    struct json *no = check_covered(rq, obj, (struct rbac_rules){ (const uint8_t *)b.p, b.n });
     if (!no && (collects(obj) || collects(old)) && !has_everything(rq))
         no = forbid(rq, obj, STR("must have cluster-admin privileges to use an aggregationRule"));
     return no;
@@ -606,7 +607,7 @@ static struct json *check_binding(struct request *rq, const struct json *obj)
     const struct json *ref = json_getc(obj, "roleRef");
     struct str name = json_get_str(ref, "name");
     bool is_cluster = str_is(json_get_str(ref, "kind"), "ClusterRole");
-    struct rules wanted;
+    struct rbac_rules wanted;
     if (may(rq, "bind", is_cluster ? "clusterroles" : "roles", name))
         return NULL;
     if (!rbac_role_rules(rq->api->auth->authz->policy, is_cluster ? STR("") : rq->route.ns, name,

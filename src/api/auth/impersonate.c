@@ -76,7 +76,7 @@ static void take_field(struct parsing *p, struct str name, struct str value)
     }
 }
 
-const struct impersonation *impersonation_parse(struct arena *a, const struct headers *headers)
+const struct impersonation *impersonate_parse(struct arena *a, const struct headers *headers)
 {
     struct parsing p = { .a = a };
     for (size_t i = 0; i < headers->n; i++) {
@@ -156,7 +156,7 @@ static void add_strings(struct buf *to, const struct str *list, size_t n)
     (void)buf_add_cstr(to, n ? "[]string{" : "[]string(nil)");
     for (size_t i = 0; i < n; i++) {
         (void)buf_add_cstr(to, i ? ", " : "");
-        go_quote(to, list[i]);
+        field_go_quote(to, list[i]);
     }
     (void)buf_add_cstr(to, n ? "}" : "");
 }
@@ -166,14 +166,14 @@ static struct json *no_user(struct request *rq, const struct impersonation *im)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
     (void)buf_add_cstr(&b, "requested &user.DefaultInfo{Name:\"\", UID:");
-    go_quote(&b, im->uid);
+    field_go_quote(&b, im->uid);
     (void)buf_add_cstr(&b, ", Groups:");
     add_strings(&b, im->groups, im->n_groups);
     (void)buf_add_cstr(&b, ", Extra:map[string][]string");
     (void)buf_add_cstr(&b, im->n_extra ? "{" : "(nil)");
     for (size_t i = 0; i < im->n_extra; i++) {
         (void)buf_add_cstr(&b, i ? ", " : "");
-        go_quote(&b, im->extra[i].key);
+        field_go_quote(&b, im->extra[i].key);
         (void)buf_add_char(&b, ':');
         add_strings(&b, im->extra[i].values, im->extra[i].n);
     }

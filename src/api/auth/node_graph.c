@@ -52,7 +52,7 @@ static int read_object(struct node_lookup *l, const char *group, const char *plu
                        struct str name)
 {
     const struct kube_resource *res =
-        registry_find(&l->api->reg, str_of(group), STR("v1"), str_of(plural));
+        kube_registry_find(&l->api->reg, str_of(group), STR("v1"), str_of(plural));
     return read_key(l, key_object(l->a, res, ns, name));
 }
 

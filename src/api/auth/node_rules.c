@@ -10,7 +10,7 @@
 
 struct node_rules_query {
     struct str node;
-    struct rules fixed;
+    struct rbac_rules fixed;
     const struct api_attributes *at;
     struct node_rules_question *ask;
     struct buf *reason;
@@ -263,23 +263,24 @@ static const struct {
 static bool is_fixed(const struct node_rules_query *q)
 {
     const struct api_attributes *at = q->at;
-    struct rules left = q->fixed;
-    struct rule rule;
-    const struct rule_request wanted = { .verb = at->verb,
-                                         .group = at->group,
-                                         .resource = at->resource,
-                                         .subresource = at->subresource,
-                                         .name = at->name,
-                                         .path = at->path,
-                                         .is_path = !at->is_resource };
-    while (rule_next(&left, &rule))
-        if (rule_allows(&rule, &wanted))
+    struct rbac_rules left = q->fixed;
+    struct rbac_rule rule;
+    const struct rbac_rule_request wanted = { .verb = at->verb,
+                                              .group = at->group,
+                                              .resource = at->resource,
+                                              .subresource = at->subresource,
+                                              .name = at->name,
+                                              .path = at->path,
+                                              .is_path = !at->is_resource };
+    while (rbac_rule_next(&left, &rule))
+        if (rbac_rule_allows(&rule, &wanted))
             return true;
     return false;
 }
 
-enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
-                             struct node_rules_question *ret, struct buf *reason)
+enum node_answer node_decide(struct str node, struct rbac_rules fixed,
+                             const struct api_attributes *at, struct node_rules_question *ret,
+                             struct buf *reason)
 {
     struct node_rules_query q = {
         .node = node, .fixed = fixed, .at = at, .ask = ret, .reason = reason
@@ -287,7 +288,7 @@ enum node_answer node_decide(struct str node, struct rules fixed, const struct a
     if (node.n == 0) {
         if (reason) {
             (void)buf_add_cstr(reason, "unknown node for user ");
-            go_quote(reason, at->identity->user);
+            field_go_quote(reason, at->identity->user);
         }
         return NODE_SILENT;
     }

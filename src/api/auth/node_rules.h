@@ -43,7 +43,8 @@ enum node_answer { NODE_SILENT, NODE_ALLOWS, NODE_ASKS };
  * NODE_ASKS: *ret is the query; the request is allowed if the object concerns the node.
  * NODE_SILENT: a reason in upstream's words may have been appended; NULL: not wanted.
  */
-enum node_answer node_decide(struct str node, struct rules fixed, const struct api_attributes *at,
-                             struct node_rules_question *ret, struct buf *reason);
+enum node_answer node_decide(struct str node, struct rbac_rules fixed,
+                             const struct api_attributes *at, struct node_rules_question *ret,
+                             struct buf *reason);
 /* "no relationship found between node 'n' and this object" */
 void node_unrelated_text(struct buf *to, struct str node);

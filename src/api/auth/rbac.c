@@ -92,7 +92,7 @@ static void put_role(struct rbac *r, struct str ns, struct str name, const struc
     struct role *old = obj ? NULL : map_del(&r->roles, key);
     if (obj) {
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(ROLE_MAX_BYTES);
-        if (rules_compile(&b, json_getc(obj, "rules")) < 0)
+        if (rbac_rules_compile(&b, json_getc(obj, "rules")) < 0)
             buf_reset(&b); /* rules that do not fit grant nothing */
         struct role *role = xalloc(sizeof *role + b.n);
         role->n = (uint32_t)b.n;
@@ -106,12 +106,12 @@ static void put_role(struct rbac *r, struct str ns, struct str name, const struc
     free(old);
 }
 
-bool rbac_role_rules(const struct rbac *r, struct str ns, struct str name, struct rules *ret)
+bool rbac_role_rules(const struct rbac *r, struct str ns, struct str name, struct rbac_rules *ret)
 {
     const struct role *role = map_get(&r->roles, make_key((struct rbac *)r, ns, name, STR("")));
     if (!role)
         return false;
-    *ret = (struct rules){ role->rules, role->n };
+    *ret = (struct rbac_rules){ role->rules, role->n };
     return true;
 }
 
@@ -248,7 +248,7 @@ void rbac_put(struct rbac *r, enum rbac_kind kind, struct str ns, struct str nam
 
 /* Either may be NULL. rule: false ends the walk. */
 struct rbac_walk {
-    bool (*rule)(struct rbac_walk *w, const struct grant *g, const struct rule *rule);
+    bool (*rule)(struct rbac_walk *w, const struct grant *g, const struct rbac_rule *rule);
     void (*missing)(struct rbac_walk *w, const struct binding *b);
 };
 
@@ -270,15 +270,15 @@ static struct str binding_role(const struct binding *b)
 static bool walk_grant(struct rbac *r, const struct grant *g, struct rbac_walk *w)
 {
     const struct binding *b = g->of;
-    struct rules rules;
-    struct rule rule;
+    struct rbac_rules rules;
+    struct rbac_rule rule;
     if (!rbac_role_rules(r, b->to_cluster_role ? STR("") : binding_ns(b), binding_role(b),
                          &rules)) {
         if (w->missing)
             w->missing(w, b);
         return true;
     }
-    while (rule_next(&rules, &rule))
+    while (rbac_rule_next(&rules, &rule))
         if (!w->rule(w, g, &rule))
             return false;
     return true;
@@ -329,7 +329,7 @@ bool rbac_is_master(const struct kube_identity *who)
 
 struct decide {
     struct rbac_walk walk;
-    struct rule_request rq;
+    struct rbac_rule_request rq;
     struct buf *reason;
     size_t n_missing;
     bool allowed;
@@ -338,7 +338,7 @@ struct decide {
 void rbac_role_missing_text(struct buf *to, bool is_cluster_role, struct str name)
 {
     (void)buf_printf(to, "%srole.rbac.authorization.k8s.io ", is_cluster_role ? "cluster" : "");
-    go_quote(to, name);
+    field_go_quote(to, name);
     (void)buf_add_cstr(to, " not found");
 }
 
@@ -355,7 +355,7 @@ static void describe_subject(struct buf *to, const struct grant *g)
         return;
     }
     (void)buf_add_cstr(to, is_group ? "Group " : "User ");
-    go_quote(to, name);
+    field_go_quote(to, name);
 }
 
 static void describe(struct buf *to, const struct grant *g)
@@ -367,15 +367,15 @@ static void describe(struct buf *to, const struct grant *g)
     if (!b->in_cluster)
         (void)buf_printf(to, "/" STR_FMT, STR_ARG(binding_ns(b)));
     (void)buf_printf(to, "\" of %s ", b->to_cluster_role ? "ClusterRole" : "Role");
-    go_quote(to, binding_role(b));
+    field_go_quote(to, binding_role(b));
     (void)buf_add_cstr(to, " to ");
     describe_subject(to, g);
 }
 
-static bool decide_rule(struct rbac_walk *w, const struct grant *g, const struct rule *rule)
+static bool decide_rule(struct rbac_walk *w, const struct grant *g, const struct rbac_rule *rule)
 {
     struct decide *d = container_of(w, struct decide, walk);
-    if (!rule_allows(rule, &d->rq))
+    if (!rbac_rule_allows(rule, &d->rq))
         return true;
     d->allowed = true;
     if (d->reason) {
@@ -424,7 +424,7 @@ struct rbac_each {
     void *arg;
 };
 
-static bool each_rule(struct rbac_walk *w, const struct grant *g, const struct rule *rule)
+static bool each_rule(struct rbac_walk *w, const struct grant *g, const struct rbac_rule *rule)
 {
     struct rbac_each *e = container_of(w, struct rbac_each, walk);
     (void)g;

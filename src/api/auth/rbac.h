@@ -27,7 +27,7 @@ void rbac_put(struct rbac *r, enum rbac_kind kind, struct str ns, struct str nam
               const struct json *obj);
 
 /* ns "": a ClusterRole. false: not found. Valid until the next rbac_put(). */
-bool rbac_role_rules(const struct rbac *r, struct str ns, struct str name, struct rules *ret);
+bool rbac_role_rules(const struct rbac *r, struct str ns, struct str name, struct rbac_rules *ret);
 
 /*
  * An api_authorize_fn whose argument is the struct rbac. reason: upstream's, "RBAC: allowed by
@@ -39,7 +39,7 @@ bool rbac_authorize(void *rbac, const struct api_attributes *at, struct buf *rea
  * Call fn for the rules that a user has in a namespace ("": in the whole cluster only), each
  * binding once. Rules are valid until the next rbac_put().
  */
-typedef void (*rbac_rule_fn)(void *arg, const struct rule *rule);
+typedef void (*rbac_rule_fn)(void *arg, const struct rbac_rule *rule);
 void rbac_each_rule(struct rbac *r, const struct kube_identity *who, struct str ns, rbac_rule_fn fn,
                     void *arg);
 

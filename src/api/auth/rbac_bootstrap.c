@@ -532,16 +532,16 @@ static size_t expand_verb(struct str *words, size_t n, struct str word)
 }
 
 /* A comma-separated list as a sorted JSON array. */
-static struct json *list_of(struct arena *a, struct str text, enum rule_list which)
+static struct json *list_of(struct arena *a, struct str text, enum rbac_rule_list which)
 {
     struct str words[WORDS_MAX], one;
     size_t n = 0;
     while (text.n) {
         (void)str_cut(text, ',', &one, &text);
-        if (which == RULE_VERBS)
+        if (which == RBAC_VERBS)
             n = expand_verb(words, n, one);
         else
-            n = add_word(words, n, which == RULE_GROUPS && str_is(one, "core") ? STR("") : one);
+            n = add_word(words, n, which == RBAC_GROUPS && str_is(one, "core") ? STR("") : one);
     }
     qsort(words, n, sizeof *words, by_text);
     struct json *array = json_new_array(a);
@@ -557,15 +557,15 @@ static struct json *rule_of(struct arena *a, struct str line)
     (void)str_cut(line, ' ', &verbs, &line);
     (void)str_cut(line, ' ', &groups, &line);
     (void)str_cut(line, ' ', &what, &names);
-    json_setc(a, rule, "verbs", list_of(a, verbs, RULE_VERBS));
+    json_setc(a, rule, "verbs", list_of(a, verbs, RBAC_VERBS));
     if (str_is(groups, "@")) {
-        json_setc(a, rule, "nonResourceURLs", list_of(a, what, RULE_URLS));
+        json_setc(a, rule, "nonResourceURLs", list_of(a, what, RBAC_URLS));
         return rule;
     }
-    json_setc(a, rule, "apiGroups", list_of(a, groups, RULE_GROUPS));
-    json_setc(a, rule, "resources", list_of(a, what, RULE_RESOURCES));
+    json_setc(a, rule, "apiGroups", list_of(a, groups, RBAC_GROUPS));
+    json_setc(a, rule, "resources", list_of(a, what, RBAC_RESOURCES));
     if (names.n)
-        json_setc(a, rule, "resourceNames", list_of(a, names, RULE_NAMES));
+        json_setc(a, rule, "resourceNames", list_of(a, names, RBAC_NAMES));
     return rule;
 }
 
@@ -735,15 +735,15 @@ static bool add_rules(struct arena *a, const struct json *wanted, struct json *s
         scoped(buf_fini_scoped) struct buf want = BUF_INIT(BUF_MAX_DEFAULT);
         struct json *one = json_new_array(a);
         size_t n = 0, max = rules && rules->type == JSON_ARRAY ? rules->n : 0;
-        struct rule *owned = arena_new_n(a, struct rule, max + 1);
+        struct rbac_rule *owned = arena_new_n(a, struct rbac_rule, max + 1);
         json_add(one, json_clone(a, rule));
-        if (rules_compile(&have, rules) < 0 || rules_compile(&want, one) < 0)
+        if (rbac_rules_compile(&have, rules) < 0 || rbac_rules_compile(&want, one) < 0)
             return changed;
-        struct rules at = { (const uint8_t *)have.p, have.n };
-        while (rule_next(&at, &owned[n]))
+        struct rbac_rules at = { (const uint8_t *)have.p, have.n };
+        while (rbac_rule_next(&at, &owned[n]))
             n++;
-        if (rules_cover(owned, n, (struct rules){ (const uint8_t *)want.p, want.n }, NULL, NULL,
-                        NULL))
+        if (rbac_rules_cover(owned, n, (struct rbac_rules){ (const uint8_t *)want.p, want.n }, NULL,
+                             NULL, NULL))
             continue;
         if (!json_is(rules, JSON_ARRAY)) {
             rules = json_new_array(a);

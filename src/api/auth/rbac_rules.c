@@ -15,7 +15,7 @@ static void add_varint(struct buf *to, size_t v)
     (void)buf_add_u8(to, (uint8_t)v);
 }
 
-static size_t take_varint(struct rules *r)
+static size_t take_varint(struct rbac_rules *r)
 {
     size_t v = 0;
     for (unsigned shift = 0;; shift += 7) {
@@ -39,15 +39,15 @@ static void add_list(struct buf *to, const struct json *array)
     }
 }
 
-static const char *const members[RULE_LISTS] = { "verbs", "apiGroups", "resources", "resourceNames",
+static const char *const members[RBAC_LISTS] = { "verbs", "apiGroups", "resources", "resourceNames",
                                                  "nonResourceURLs" };
 
-int rules_compile(struct buf *to, const struct json *array)
+int rbac_rules_compile(struct buf *to, const struct json *array)
 {
     json_each (rule, array) {
         size_t at = to->n;
         (void)buf_add_le32(to, 0);
-        for (size_t i = 0; i < RULE_LISTS; i++)
+        for (size_t i = 0; i < RBAC_LISTS; i++)
             add_list(to, json_getc(rule, members[i]));
         if (!buf_ok(to))
             return to->failed;
@@ -57,7 +57,7 @@ int rules_compile(struct buf *to, const struct json *array)
     return to->failed;
 }
 
-bool rule_string(struct rules *left, struct str *ret)
+bool rbac_rule_string(struct rbac_rules *left, struct str *ret)
 {
     if (left->n == 0)
         return false;
@@ -70,7 +70,7 @@ bool rule_string(struct rules *left, struct str *ret)
 }
 
 /* Read a list from `r`: its count and strings. */
-static struct rules take_list(struct rules *r)
+static struct rbac_rules take_list(struct rbac_rules *r)
 {
     const uint8_t *start = r->p;
     for (size_t count = take_varint(r); count > 0; count--) {
@@ -79,47 +79,48 @@ static struct rules take_list(struct rules *r)
         r->p += n;
         r->n -= n;
     }
-    return (struct rules){ start, (size_t)(r->p - start) };
+    return (struct rbac_rules){ start, (size_t)(r->p - start) };
 }
 
-bool rule_next(struct rules *at, struct rule *ret)
+bool rbac_rule_next(struct rbac_rules *at, struct rbac_rule *ret)
 {
     uint32_t size;
     if (at->n == 0)
         return false;
     assert(at->n >= sizeof size);
     memcpy(&size, at->p, sizeof size);
-    struct rules body = { at->p + sizeof size, size };
+    struct rbac_rules body = { at->p + sizeof size, size };
     assert(size <= at->n - sizeof size);
     at->p += sizeof size + size;
     at->n -= sizeof size + size;
-    for (size_t i = 0; i < RULE_LISTS; i++)
+    for (size_t i = 0; i < RBAC_LISTS; i++)
         ret->list[i] = take_list(&body);
     return true;
 }
 
-size_t rule_list(const struct rule *rule, enum rule_list which, struct rules *ret_left)
+size_t rbac_rule_list(const struct rbac_rule *rule, enum rbac_rule_list which,
+                      struct rbac_rules *ret_left)
 {
     *ret_left = rule->list[which];
     return take_varint(ret_left);
 }
 
-size_t rule_count(const struct rule *rule, enum rule_list which)
+size_t rbac_rule_count(const struct rbac_rule *rule, enum rbac_rule_list which)
 {
-    struct rules left;
-    return rule_list(rule, which, &left);
+    struct rbac_rules left;
+    return rbac_rule_list(rule, which, &left);
 }
 
-struct json *rule_to_json(struct arena *a, const struct rule *rule)
+struct json *rbac_rule_to_json(struct arena *a, const struct rbac_rule *rule)
 {
     struct json *v = json_new_object(a);
-    for (size_t i = 0; i < RULE_LISTS; i++) {
-        struct rules left;
+    for (size_t i = 0; i < RBAC_LISTS; i++) {
+        struct rbac_rules left;
         struct str s;
-        if (rule_list(rule, (enum rule_list)i, &left) == 0)
+        if (rbac_rule_list(rule, (enum rbac_rule_list)i, &left) == 0)
             continue;
         struct json *array = json_new_array(a);
-        while (rule_string(&left, &s))
+        while (rbac_rule_string(&left, &s))
             json_add(array, json_new_str(a, s));
         json_setc(a, v, members[i], array);
     }
@@ -128,23 +129,23 @@ struct json *rule_to_json(struct arena *a, const struct rule *rule)
 
 /* ------------------------------------------------------------------ matching */
 
-static bool has(const struct rule *rule, enum rule_list which, struct str s)
+static bool has(const struct rbac_rule *rule, enum rbac_rule_list which, struct str s)
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str one;
-    (void)rule_list(rule, which, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, which, &left);
+    while (rbac_rule_string(&left, &one))
         if (str_eq(one, s))
             return true;
     return false;
 }
 
-static bool has_or_star(const struct rule *rule, enum rule_list which, struct str s)
+static bool has_or_star(const struct rbac_rule *rule, enum rbac_rule_list which, struct str s)
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str one;
-    (void)rule_list(rule, which, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, which, &left);
+    while (rbac_rule_string(&left, &one))
         if (str_is(one, "*") || str_eq(one, s))
             return true;
     return false;
@@ -176,31 +177,31 @@ static bool url_matches(struct str pattern, struct str path)
     return str_has_prefix(path, pattern);
 }
 
-static bool allows_path(const struct rule *rule, struct str path)
+static bool allows_path(const struct rbac_rule *rule, struct str path)
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str one;
-    (void)rule_list(rule, RULE_URLS, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, RBAC_URLS, &left);
+    while (rbac_rule_string(&left, &one))
         if (url_matches(one, path))
             return true;
     return false;
 }
 
-bool rule_allows(const struct rule *rule, const struct rule_request *rq)
+bool rbac_rule_allows(const struct rbac_rule *rule, const struct rbac_rule_request *rq)
 {
-    if (!has_or_star(rule, RULE_VERBS, rq->verb))
+    if (!has_or_star(rule, RBAC_VERBS, rq->verb))
         return false;
     if (rq->is_path)
         return allows_path(rule, rq->path);
-    if (!has_or_star(rule, RULE_GROUPS, rq->group))
+    if (!has_or_star(rule, RBAC_GROUPS, rq->group))
         return false;
-    if (rule_count(rule, RULE_NAMES) > 0 && !has(rule, RULE_NAMES, rq->name))
+    if (rbac_rule_count(rule, RBAC_NAMES) > 0 && !has(rule, RBAC_NAMES, rq->name))
         return false;
-    struct rules left;
+    struct rbac_rules left;
     struct str one;
-    (void)rule_list(rule, RULE_RESOURCES, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, RBAC_RESOURCES, &left);
+    while (rbac_rule_string(&left, &one))
         if (resource_matches(one, rq->resource, rq->subresource))
             return true;
     return false;
@@ -210,25 +211,25 @@ bool rule_allows(const struct rule *rule, const struct rule_request *rq)
 
 enum { RULE_WORK_RULE = 8 }; /* cost of looking at a rule, in string comparisons */
 
-static bool covers_resource(const struct rule *rule, struct str resource)
+static bool covers_resource(const struct rbac_rule *rule, struct str resource)
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str one, head, sub;
     bool has_sub = str_cut(resource, '/', &head, &sub);
-    (void)rule_list(rule, RULE_RESOURCES, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, RBAC_RESOURCES, &left);
+    while (rbac_rule_string(&left, &one))
         if (str_is(one, "*") || str_eq(one, resource) ||
             (has_sub && str_has_prefix(one, STR("*/")) && str_eq(str_slice(one, 2, one.n), sub)))
             return true;
     return false;
 }
 
-static bool covers_url(const struct rule *rule, struct str url)
+static bool covers_url(const struct rbac_rule *rule, struct str url)
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str one;
-    (void)rule_list(rule, RULE_URLS, &left);
-    while (rule_string(&left, &one))
+    (void)rbac_rule_list(rule, RBAC_URLS, &left);
+    while (rbac_rule_string(&left, &one))
         if (url_matches(one, url))
             return true;
     return false;
@@ -239,25 +240,26 @@ static bool spend(struct budget *budget, uint64_t steps)
     return budget_spend(budget, steps, "comparing the rules of roles");
 }
 
-static bool covers(const struct rule *rule, const struct rule_atom *atom, struct budget *budget)
+static bool covers(const struct rbac_rule *rule, const struct rbac_rule_atom *atom,
+                   struct budget *budget)
 {
     (void)spend(budget, RULE_WORK_RULE);
-    if (!has_or_star(rule, RULE_VERBS, atom->verb))
+    if (!has_or_star(rule, RBAC_VERBS, atom->verb))
         return false;
-    bool named = rule_count(rule, RULE_NAMES) > 0;
-    (void)spend(budget, rule_count(rule, RULE_NAMES) + rule_count(rule, RULE_RESOURCES) +
-                            rule_count(rule, RULE_URLS));
+    bool named = rbac_rule_count(rule, RBAC_NAMES) > 0;
+    (void)spend(budget, rbac_rule_count(rule, RBAC_NAMES) + rbac_rule_count(rule, RBAC_RESOURCES) +
+                            rbac_rule_count(rule, RBAC_URLS));
     if (atom->is_url)
         return !named && covers_url(rule, atom->url);
-    if (named && !(atom->has_name && has(rule, RULE_NAMES, atom->name)))
+    if (named && !(atom->has_name && has(rule, RBAC_NAMES, atom->name)))
         return false;
-    return has_or_star(rule, RULE_GROUPS, atom->group) && covers_resource(rule, atom->resource);
+    return has_or_star(rule, RBAC_GROUPS, atom->group) && covers_resource(rule, atom->resource);
 }
 
 struct cover {
-    const struct rule *owned;
+    const struct rbac_rule *owned;
     size_t n;
-    void (*missing)(void *arg, const struct rule_atom *atom);
+    void (*missing)(void *arg, const struct rbac_rule_atom *atom);
     void *arg;
     size_t n_atoms;
     struct budget *budget;
@@ -266,10 +268,10 @@ struct cover {
 
 static bool is_over(const struct cover *c)
 {
-    return c->n_atoms > RULE_ATOMS_MAX || budget_is_over(c->budget);
+    return c->n_atoms > RBAC_ATOMS_MAX || budget_is_over(c->budget);
 }
 
-static void check_atom(struct cover *c, const struct rule_atom *atom)
+static void check_atom(struct cover *c, const struct rbac_rule_atom *atom)
 {
     c->n_atoms++;
     for (size_t i = 0; i < c->n && !is_over(c); i++)
@@ -282,54 +284,55 @@ static void check_atom(struct cover *c, const struct rule_atom *atom)
         c->missing(c->arg, atom);
 }
 
-static void check_names(struct cover *c, const struct rule *rule, struct rule_atom atom)
+static void check_names(struct cover *c, const struct rbac_rule *rule, struct rbac_rule_atom atom)
 {
-    struct rules names;
-    if (rule_list(rule, RULE_NAMES, &names) == 0) {
+    struct rbac_rules names;
+    if (rbac_rule_list(rule, RBAC_NAMES, &names) == 0) {
         check_atom(c, &atom);
         return;
     }
     atom.has_name = true;
-    while (!is_over(c) && rule_string(&names, &atom.name))
+    while (!is_over(c) && rbac_rule_string(&names, &atom.name))
         check_atom(c, &atom);
 }
 
-static void check_resources(struct cover *c, const struct rule *rule)
+static void check_resources(struct cover *c, const struct rbac_rule *rule)
 {
-    struct rules groups, resources, verbs;
-    struct rule_atom atom = { .has_name = false };
-    (void)rule_list(rule, RULE_GROUPS, &groups);
-    while (!is_over(c) && rule_string(&groups, &atom.group)) {
-        (void)rule_list(rule, RULE_RESOURCES, &resources);
-        while (!is_over(c) && rule_string(&resources, &atom.resource)) {
-            (void)rule_list(rule, RULE_VERBS, &verbs);
-            while (!is_over(c) && rule_string(&verbs, &atom.verb))
+    struct rbac_rules groups, resources, verbs;
+    struct rbac_rule_atom atom = { .has_name = false };
+    (void)rbac_rule_list(rule, RBAC_GROUPS, &groups);
+    while (!is_over(c) && rbac_rule_string(&groups, &atom.group)) {
+        (void)rbac_rule_list(rule, RBAC_RESOURCES, &resources);
+        while (!is_over(c) && rbac_rule_string(&resources, &atom.resource)) {
+            (void)rbac_rule_list(rule, RBAC_VERBS, &verbs);
+            while (!is_over(c) && rbac_rule_string(&verbs, &atom.verb))
                 check_names(c, rule, atom);
         }
     }
 }
 
-static void check_urls(struct cover *c, const struct rule *rule)
+static void check_urls(struct cover *c, const struct rbac_rule *rule)
 {
-    struct rules urls, verbs;
-    struct rule_atom atom = { .is_url = true };
-    (void)rule_list(rule, RULE_URLS, &urls);
-    while (!is_over(c) && rule_string(&urls, &atom.url)) {
-        (void)rule_list(rule, RULE_VERBS, &verbs);
-        while (!is_over(c) && rule_string(&verbs, &atom.verb))
+    struct rbac_rules urls, verbs;
+    struct rbac_rule_atom atom = { .is_url = true };
+    (void)rbac_rule_list(rule, RBAC_URLS, &urls);
+    while (!is_over(c) && rbac_rule_string(&urls, &atom.url)) {
+        (void)rbac_rule_list(rule, RBAC_VERBS, &verbs);
+        while (!is_over(c) && rbac_rule_string(&verbs, &atom.verb))
             check_atom(c, &atom);
     }
 }
 
-static bool all_of(struct cover *c, const struct rule *rule, const struct rule *wanted,
-                   enum rule_list which,
-                   bool (*one)(const struct rule *rule, enum rule_list which, struct str s))
+static bool all_of(struct cover *c, const struct rbac_rule *rule, const struct rbac_rule *wanted,
+                   enum rbac_rule_list which,
+                   bool (*one)(const struct rbac_rule *rule, enum rbac_rule_list which,
+                               struct str s))
 {
-    struct rules left;
+    struct rbac_rules left;
     struct str s;
-    size_t n = rule_count(rule, which);
-    (void)rule_list(wanted, which, &left);
-    while (rule_string(&left, &s)) {
+    size_t n = rbac_rule_count(rule, which);
+    (void)rbac_rule_list(wanted, which, &left);
+    while (rbac_rule_string(&left, &s)) {
         (void)spend(c->budget, n);
         if (is_over(c) || !one(rule, which, s))
             return false;
@@ -337,33 +340,36 @@ static bool all_of(struct cover *c, const struct rule *rule, const struct rule *
     return true;
 }
 
-static bool covers_one_resource(const struct rule *rule, enum rule_list which, struct str s)
+static bool covers_one_resource(const struct rbac_rule *rule, enum rbac_rule_list which,
+                                struct str s)
 {
     (void)which;
     return covers_resource(rule, s);
 }
 
-static bool covers_one_url(const struct rule *rule, enum rule_list which, struct str s)
+static bool covers_one_url(const struct rbac_rule *rule, enum rbac_rule_list which, struct str s)
 {
     (void)which;
     return covers_url(rule, s);
 }
 
 /* Compares the lists without expanding their product, which may be very large. */
-static bool covers_whole(struct cover *c, const struct rule *rule, const struct rule *wanted)
+static bool covers_whole(struct cover *c, const struct rbac_rule *rule,
+                         const struct rbac_rule *wanted)
 {
     (void)spend(c->budget, RULE_WORK_RULE);
-    bool named = rule_count(rule, RULE_NAMES) > 0;
-    if (named && (rule_count(wanted, RULE_NAMES) == 0 || rule_count(wanted, RULE_URLS) > 0))
+    bool named = rbac_rule_count(rule, RBAC_NAMES) > 0;
+    if (named &&
+        (rbac_rule_count(wanted, RBAC_NAMES) == 0 || rbac_rule_count(wanted, RBAC_URLS) > 0))
         return false;
-    return all_of(c, rule, wanted, RULE_VERBS, has_or_star) &&
-           all_of(c, rule, wanted, RULE_GROUPS, has_or_star) &&
-           all_of(c, rule, wanted, RULE_RESOURCES, covers_one_resource) &&
-           (!named || all_of(c, rule, wanted, RULE_NAMES, has)) &&
-           all_of(c, rule, wanted, RULE_URLS, covers_one_url);
+    return all_of(c, rule, wanted, RBAC_VERBS, has_or_star) &&
+           all_of(c, rule, wanted, RBAC_GROUPS, has_or_star) &&
+           all_of(c, rule, wanted, RBAC_RESOURCES, covers_one_resource) &&
+           (!named || all_of(c, rule, wanted, RBAC_NAMES, has)) &&
+           all_of(c, rule, wanted, RBAC_URLS, covers_one_url);
 }
 
-static bool covered_by_one(struct cover *c, const struct rule *wanted)
+static bool covered_by_one(struct cover *c, const struct rbac_rule *wanted)
 {
     for (size_t i = 0; i < c->n && !is_over(c); i++)
         if (covers_whole(c, &c->owned[i], wanted))
@@ -371,8 +377,9 @@ static bool covered_by_one(struct cover *c, const struct rule *wanted)
     return false;
 }
 
-bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct budget *budget,
-                 void (*missing)(void *arg, const struct rule_atom *atom), void *arg)
+bool rbac_rules_cover(const struct rbac_rule *owned, size_t n, struct rbac_rules wanted,
+                      struct budget *budget,
+                      void (*missing)(void *arg, const struct rbac_rule_atom *atom), void *arg)
 {
     struct budget own = BUDGET_INIT;
     struct cover c = { .owned = owned,
@@ -381,8 +388,8 @@ bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct
                        .arg = arg,
                        .budget = budget ? budget : &own,
                        .all = true };
-    struct rule rule;
-    while (rule_next(&wanted, &rule)) {
+    struct rbac_rule rule;
+    while (rbac_rule_next(&wanted, &rule)) {
         if (covered_by_one(&c, &rule))
             continue;
         check_resources(&c, &rule);
@@ -393,20 +400,20 @@ bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct
 
 /* ------------------------------------------------------------------ text of missing rules */
 
-struct rule_gap {
-    struct rule_gap *next;
-    struct rule_atom atom; /* its verb is the first of `verbs` */
+struct rbac_gap {
+    struct rbac_gap *next;
+    struct rbac_rule_atom atom; /* its verb is the first of `verbs` */
     struct str *verbs;
     size_t n_verbs, cap;
 };
 
-static bool same_but_verb(const struct rule_atom *a, const struct rule_atom *b)
+static bool same_but_verb(const struct rbac_rule_atom *a, const struct rbac_rule_atom *b)
 {
     return !a->is_url && !b->is_url && a->has_name == b->has_name && str_eq(a->group, b->group) &&
            str_eq(a->resource, b->resource) && str_eq(a->name, b->name);
 }
 
-static void add_verb(struct arena *a, struct rule_gap *g, struct str verb)
+static void add_verb(struct arena *a, struct rbac_gap *g, struct str verb)
 {
     for (size_t i = 0; i < g->n_verbs; i++)
         if (str_eq(g->verbs[i], verb))
@@ -422,18 +429,18 @@ static void add_verb(struct arena *a, struct rule_gap *g, struct str verb)
     g->verbs[g->n_verbs++] = verb;
 }
 
-void rule_gaps_add(void *arg, const struct rule_atom *atom)
+void rbac_gaps_add(void *arg, const struct rbac_rule_atom *atom)
 {
-    struct rule_gaps *gaps = arg;
-    for (struct rule_gap *g = gaps->first; g; g = g->next) {
+    struct rbac_gaps *gaps = arg;
+    for (struct rbac_gap *g = gaps->first; g; g = g->next) {
         if (same_but_verb(&g->atom, atom)) {
             add_verb(gaps->a, g, atom->verb);
             return;
         }
     }
-    if (gaps->n == RULE_GAPS_MAX)
+    if (gaps->n == RBAC_GAPS_MAX)
         return;
-    struct rule_gap *g = arena_new(gaps->a, struct rule_gap);
+    struct rbac_gap *g = arena_new(gaps->a, struct rbac_gap);
     g->atom = *atom;
     add_verb(gaps->a, g, atom->verb);
     if (gaps->last)
@@ -450,15 +457,15 @@ static void add_part(struct buf *to, const char *name, const struct str *list, s
     for (size_t i = 0; i < n; i++) {
         if (i)
             (void)buf_add_char(to, ' ');
-        go_quote(to, list[i]);
+        field_go_quote(to, list[i]);
     }
     (void)buf_add_char(to, ']');
 }
 
-static struct str gap_text(struct arena *a, const struct rule_gap *g)
+static struct str gap_text(struct arena *a, const struct rbac_gap *g)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
-    const struct rule_atom *atom = &g->atom;
+    const struct rbac_rule_atom *atom = &g->atom;
     (void)buf_add_char(&b, '{');
     if (atom->is_url) {
         add_part(&b, "NonResourceURLs", &atom->url, 1);
@@ -478,11 +485,11 @@ static int by_text(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to)
+void rbac_gaps_write(const struct rbac_gaps *gaps, struct buf *to)
 {
     struct str *lines = arena_new_n(gaps->a, struct str, gaps->n + 1);
     size_t n = 0;
-    for (const struct rule_gap *g = gaps->first; g; g = g->next)
+    for (const struct rbac_gap *g = gaps->first; g; g = g->next)
         lines[n++] = gap_text(gaps->a, g);
     qsort(lines, n, sizeof *lines, by_text);
     for (size_t i = 0; i < n; i++) {

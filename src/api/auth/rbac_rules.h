@@ -10,49 +10,50 @@
  *     list:   varint count, then strings
  *     string: varint length, bytes
  *
- * Only rules_compile() makes such bytes; they never come from outside.
+ * Only rbac_rules_compile() makes such bytes; they never come from outside.
  */
 #pragma once
 
 #include "base/buf.h"
 #include "codec/json.h"
 
-enum rule_list { RULE_VERBS, RULE_GROUPS, RULE_RESOURCES, RULE_NAMES, RULE_URLS, RULE_LISTS };
+enum rbac_rule_list { RBAC_VERBS, RBAC_GROUPS, RBAC_RESOURCES, RBAC_NAMES, RBAC_URLS, RBAC_LISTS };
 
-struct rules {
+struct rbac_rules {
     const uint8_t *p;
     size_t n;
 };
 
 /* Append the compiled form of the `rules` array of a Role; NULL and null have no rules. */
-int rules_compile(struct buf *to, const struct json *array);
+int rbac_rules_compile(struct buf *to, const struct json *array);
 
 /* ---- reading ---- */
 
-struct rule {
-    struct rules list[RULE_LISTS]; /* each a list as above */
+struct rbac_rule {
+    struct rbac_rules list[RBAC_LISTS]; /* each a list as above */
 };
 /* Read the next rule and advance `at`; false at the end. */
-bool rule_next(struct rules *at, struct rule *ret);
+bool rbac_rule_next(struct rbac_rules *at, struct rbac_rule *ret);
 /* Read the next string of a list. */
-bool rule_string(struct rules *list_left, struct str *ret);
-/* Start reading a list: returns the count, sets the cursor for rule_string(). */
-size_t rule_list(const struct rule *rule, enum rule_list which, struct rules *ret_left);
-size_t rule_count(const struct rule *rule, enum rule_list which);
+bool rbac_rule_string(struct rbac_rules *list_left, struct str *ret);
+/* Start reading a list: returns the count, sets the cursor for rbac_rule_string(). */
+size_t rbac_rule_list(const struct rbac_rule *rule, enum rbac_rule_list which,
+                      struct rbac_rules *ret_left);
+size_t rbac_rule_count(const struct rbac_rule *rule, enum rbac_rule_list which);
 /* The non-empty members as JSON arrays of strings, for rules reviews. */
-struct json *rule_to_json(struct arena *a, const struct rule *rule);
+struct json *rbac_rule_to_json(struct arena *a, const struct rbac_rule *rule);
 
 /* ---- deciding ---- */
 
-struct rule_request {
+struct rbac_rule_request {
     struct str verb, group, resource, subresource, name;
     struct str path; /* of a non-resource request */
     bool is_path;
 };
-bool rule_allows(const struct rule *rule, const struct rule_request *rq);
+bool rbac_rule_allows(const struct rbac_rule *rule, const struct rbac_rule_request *rq);
 
 /* One element of a rule's product: one verb, one group, one resource, ... */
-struct rule_atom {
+struct rbac_rule_atom {
     struct str verb, group, resource, name, url;
     bool has_name, is_url;
 };
@@ -61,23 +62,25 @@ struct rule_atom {
  * atom that is not, in order. Returns true if all are covered.
  *
  * A rule that no single one of the `n` covers is expanded into atoms. Lists whose product exceeds
- * RULE_ATOMS_MAX count as not covered from there on, and so does the rest when `budget` (NULL:
+ * RBAC_ATOMS_MAX count as not covered from there on, and so does the rest when `budget` (NULL:
  * BUDGET_MAX_STEPS) is used up, at one step per comparison of strings. In that case the result can
  * be false without a call of missing().
  */
-enum { RULE_ATOMS_MAX = 1 << 16 };
-bool rules_cover(const struct rule *owned, size_t n, struct rules wanted, struct budget *budget,
-                 void (*missing)(void *arg, const struct rule_atom *atom), void *arg);
+enum { RBAC_ATOMS_MAX = 1 << 16 };
+bool rbac_rules_cover(const struct rbac_rule *owned, size_t n, struct rbac_rules wanted,
+                      struct budget *budget,
+                      void (*missing)(void *arg, const struct rbac_rule_atom *atom), void *arg);
 
 /*
  * Collects what is missing, in upstream's words: one line for each group and resource with its
  * verbs together: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`; sorted.
  */
-struct rule_gaps {
+struct rbac_gaps {
     struct arena *a;
-    struct rule_gap *first, *last;
+    struct rbac_gap *first, *last;
     size_t n;
 };
-enum { RULE_GAPS_MAX = 256 };                                 /* further ones are dropped */
-void rule_gaps_add(void *gaps, const struct rule_atom *atom); /* a callback for rules_cover() */
-void rule_gaps_write(const struct rule_gaps *gaps, struct buf *to);
+enum { RBAC_GAPS_MAX = 256 }; /* further ones are dropped */
+void rbac_gaps_add(void *gaps,
+                   const struct rbac_rule_atom *atom); /* a callback for rbac_rules_cover() */
+void rbac_gaps_write(const struct rbac_gaps *gaps, struct buf *to);

@@ -389,16 +389,16 @@ struct reviews_listing {
     struct json *resources, *paths;
 };
 
-static void list_rule(void *arg, const struct rule *rule)
+static void list_rule(void *arg, const struct rbac_rule *rule)
 {
     struct reviews_listing *l = arg;
-    struct json *v = rule_to_json(l->a, rule);
-    if (rule_count(rule, RULE_RESOURCES)) {
+    struct json *v = rbac_rule_to_json(l->a, rule);
+    if (rbac_rule_count(rule, RBAC_RESOURCES)) {
         struct json *one = json_clone(l->a, v);
         (void)json_del(one, STR("nonResourceURLs"));
         json_add(l->resources, one);
     }
-    if (rule_count(rule, RULE_URLS)) {
+    if (rbac_rule_count(rule, RBAC_URLS)) {
         struct json *one = json_new_object(l->a);
         json_setc(l->a, one, "verbs", json_clone(l->a, json_getc(v, "verbs")));
         json_setc(l->a, one, "nonResourceURLs", json_clone(l->a, json_getc(v, "nonResourceURLs")));

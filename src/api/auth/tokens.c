@@ -330,7 +330,7 @@ static void add_list(struct buf *to, const struct str *list, size_t n)
     (void)buf_add_char(to, '[');
     for (size_t i = 0; i < n; i++) {
         (void)buf_add_cstr(to, i ? " " : "");
-        go_quote(to, list[i]);
+        field_go_quote(to, list[i]);
     }
     (void)buf_add_char(to, ']');
 }

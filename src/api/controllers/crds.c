@@ -62,7 +62,7 @@ struct crds_entry {
 struct crds {
     struct api *api;
     struct map entries;
-    struct registry builtin; /* built-in kinds only: names that no definition may take */
+    struct kube_registry builtin; /* built-in kinds only: names that no definition may take */
     struct store_watch *watch;
     struct buf after; /* while loading */
     uint64_t loaded_rev;
@@ -80,7 +80,7 @@ static void unserve(struct crds_entry *e)
     const struct kube_resource *const *res;
     size_t n = e->served ? crd_resources(e->crd, &res) : 0;
     for (size_t i = 0; i < n; i++)
-        (void)registry_remove(&e->owner->api->reg, res[i]);
+        (void)kube_registry_remove(&e->owner->api->reg, res[i]);
     e->served = false;
 }
 
@@ -99,7 +99,7 @@ static void serve(struct crds_entry *e)
     size_t n = crd_resources(e->crd, &res);
     for (size_t i = 0; i < n; i++) {
         struct err err = { 0 };
-        if (registry_add(&e->owner->api->reg, res[i], &err) < 0)
+        if (kube_registry_add(&e->owner->api->reg, res[i], &err) < 0)
             log_error("resource not served", "crd=%s error=\"%s\"", e->name, err_text(&err));
     }
     e->served = true;
@@ -384,7 +384,7 @@ static void cleanup_fail(struct crds_entry *e)
  */
 static bool has_place(const struct crds *c, const struct kube_resource *res)
 {
-    registry_each(r, &c->api->reg)
+    kube_registry_each(r, &c->api->reg)
     {
         if (!(*r)->crd && str_eq((*r)->group, res->group) && str_eq((*r)->plural, res->plural))
             return false;
@@ -650,7 +650,7 @@ struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
     *c = (struct crds){
         .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
     };
-    registry_init(&c->builtin);
+    kube_registry_init(&c->builtin);
     rules_register(&c->builtin);
     load_start(c);
     return c;
@@ -690,7 +690,7 @@ void crds_free(struct crds *c)
         entry_free(e);
     }
     map_fini(&c->entries);
-    registry_fini(&c->builtin);
+    kube_registry_fini(&c->builtin);
     buf_fini(&c->after);
     free(c);
 }

@@ -299,7 +299,7 @@ static struct json *new_service(struct arena *a, const struct kube_resource *res
 static void want_services(struct defaults *d)
 {
     const struct kube_resource *last = NULL;
-    registry_each(r, &d->api->reg)
+    kube_registry_each(r, &d->api->reg)
     {
         struct arena a = { 0 };
         const struct kube_resource *res = *r;

@@ -16,10 +16,10 @@ const struct kube_resource *gc_find_kind(const struct api *api, struct str api_v
         group = STR("");
         version = api_version;
     }
-    const struct kube_resource *res = registry_find_kind(&api->reg, group, version, kind);
+    const struct kube_resource *res = kube_registry_find_kind(&api->reg, group, version, kind);
     if (res)
         return res;
-    registry_each(r, &api->reg)
+    kube_registry_each(r, &api->reg)
     {
         if (str_eq((*r)->group, group) && str_eq((*r)->kind, kind))
             return *r;

@@ -104,7 +104,7 @@ static void call(struct doom *d, const struct inner_request *req)
  */
 static const struct kube_resource *next_kind(struct doom *d)
 {
-    const struct registry *reg = &d->owner->api->reg;
+    const struct kube_registry *reg = &d->owner->api->reg;
     if (d->generation != reg->generation) {
         d->generation = reg->generation;
         d->next = 0;
@@ -291,7 +291,7 @@ static void finalize(struct doom *d, struct str body)
 /* The answer to the look at the kind before d->next. */
 static void note_left(struct doom *d, struct str body)
 {
-    const struct registry *reg = &d->owner->api->reg;
+    const struct kube_registry *reg = &d->owner->api->reg;
     struct arena a = { 0 };
     struct json *list;
     if (d->next == 0 || d->next > reg->n || json_parse(&a, body, NULL, &list, NULL) < 0) {
@@ -320,7 +320,7 @@ static void note_left(struct doom *d, struct str body)
 /* A kind that cannot be listed may have objects: the namespace stays. */
 static void note_unseen(struct doom *d)
 {
-    const struct registry *reg = &d->owner->api->reg;
+    const struct kube_registry *reg = &d->owner->api->reg;
     d->failed = true;
     if (d->next == 0 || d->next > reg->n)
         return;

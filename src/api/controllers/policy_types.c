@@ -90,7 +90,7 @@ static void find_kinds(const struct api *api, const struct json *policy,
         if (has_wildcard(json_getc(rule, "apiGroups")) ||
             has_wildcard(json_getc(rule, "apiVersions")))
             continue;
-        registry_each(res, &api->reg) if (names_kind(rule, *res) && (*res)->schema)
+        kube_registry_each(res, &api->reg) if (names_kind(rule, *res) && (*res)->schema)
             add_kind(k, *res);
     }
 }
@@ -104,7 +104,7 @@ static const struct schema *params_of(const struct api *api, const struct json *
     else
         group = STR("");
     const struct kube_resource *res =
-        registry_find_kind(&api->reg, group, version, json_get_str(kind, "kind"));
+        kube_registry_find_kind(&api->reg, group, version, json_get_str(kind, "kind"));
     return res ? res->schema : NULL;
 }
 

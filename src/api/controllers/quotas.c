@@ -149,7 +149,7 @@ static void write_counts(struct quotas_count *c)
     struct quotas *q = c->q;
     struct arena *a = &c->scratch;
     const struct kube_resource *res =
-        registry_find(&q->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
+        kube_registry_find(&q->api->reg, STR(""), STR("v1"), STR("resourcequotas"));
     struct store_op ops[QUOTA_MAX_PER_NAMESPACE];
     size_t n = 0, n_bytes = 0;
     arena_reset(a);
@@ -234,7 +234,7 @@ static bool is_limited(const struct quotas_count *c, const struct kube_resource 
 /* Read the next page, of this kind or of the next kind that a quota limits. */
 static void count_next(struct quotas_count *c)
 {
-    const struct registry *reg = &c->q->api->reg;
+    const struct kube_registry *reg = &c->q->api->reg;
     while (!c->res && c->next < reg->n) {
         const struct kube_resource *res = reg->all[c->next++];
         if (is_limited(c, res))

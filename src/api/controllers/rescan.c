@@ -48,7 +48,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     struct rescan *s = arg;
     struct controllers *c = s->c;
     const struct kube_resource *res =
-        registry_find(&c->api->reg, s->opts->group, STR("v1"), s->opts->plural);
+        kube_registry_find(&c->api->reg, s->opts->group, STR("v1"), s->opts->plural);
     if (r < 0)
         log_warn("stored objects were not read, trying again", "resource=" STR_FMT " error=\"%s\"",
                  STR_ARG(s->opts->plural), err_text(err));

@@ -2,6 +2,7 @@
 /* Requests and answers of Wasm functions; see wasm_http.h. */
 #include "fn/worker/wasm_http.h"
 
+#include "base/version.h"
 #include "wasm/abi.h"
 
 #include <errno.h>
@@ -152,7 +153,7 @@ uint32_t wasm_put_cgi(struct buf *to, const struct invoke_request *r)
     struct str host, port;
     put_var(&v, "GATEWAY_INTERFACE", STR("CGI/1.1"));
     put_var(&v, "SERVER_PROTOCOL", STR("HTTP/1.1"));
-    put_var(&v, "SERVER_SOFTWARE", STR("dormouse/" DORMOUSE_VERSION));
+    put_var(&v, "SERVER_SOFTWARE", str_of(version_product()));
     cut_port(r->authority, &host, &port);
     put_var(&v, "SERVER_NAME", host);
     put_var(&v, "SERVER_PORT", port.n ? port : r->is_tls ? STR("443") : STR("80"));

@@ -469,7 +469,7 @@ static int fn_duration(struct cel_run *run, const struct cel_value *v, size_t n,
     if (v->type != CEL_STRING)
         return cel_no_overload(run);
     *ret = (struct cel_value){ .type = CEL_DURATION };
-    if (!go_duration_parse(v->s, &ret->i))
+    if (!duration_parse(v->s, &ret->i))
         return cel_error(run, "time: invalid duration \"" STR_FMT "\"", STR_ARG(v->s));
     return 0;
 }

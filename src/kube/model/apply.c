@@ -201,10 +201,10 @@ static struct json *prune(struct apply *p, struct json *merged_v)
 
 static void write_manager(struct buf *to, const struct managed_entry *e)
 {
-    go_quote(to, e->manager);
+    field_go_quote(to, e->manager);
     if (e->subresource.n) {
         (void)buf_add_cstr(to, " with subresource ");
-        go_quote(to, e->subresource);
+        field_go_quote(to, e->subresource);
     }
     if (!e->applied)
         (void)buf_printf(to, " using " STR_FMT, STR_ARG(e->api_version));

@@ -48,7 +48,7 @@ static struct json *document(struct arena *a, const char *kind, struct str api_v
 /* ---- walking the sorted registry ---- */
 
 /* First index at or after `i` with another group (or version). */
-static size_t end_of_group(const struct registry *reg, size_t i)
+static size_t end_of_group(const struct kube_registry *reg, size_t i)
 {
     size_t j = i;
     while (j < reg->n && str_eq(reg->all[j]->group, reg->all[i]->group))
@@ -56,7 +56,7 @@ static size_t end_of_group(const struct registry *reg, size_t i)
     return j;
 }
 
-static size_t end_of_version(const struct registry *reg, size_t i)
+static size_t end_of_version(const struct kube_registry *reg, size_t i)
 {
     size_t j = i;
     while (j < reg->n && str_eq(reg->all[j]->group, reg->all[i]->group) &&
@@ -89,8 +89,8 @@ static struct json *version_json(struct arena *a, const struct kube_resource *r)
 }
 
 /* Group of the resources [from, to). */
-static void fill_group(struct arena *a, struct json *g, const struct registry *reg, size_t from,
-                       size_t to)
+static void fill_group(struct arena *a, struct json *g, const struct kube_registry *reg,
+                       size_t from, size_t to)
 {
     struct json *versions = json_new_array(a);
     json_set_str(a, g, "name", reg->all[from]->group);
@@ -100,7 +100,7 @@ static void fill_group(struct arena *a, struct json *g, const struct registry *r
     json_setc(a, g, "preferredVersion", version_json(a, reg->all[from]));
 }
 
-struct json *discovery_groups(struct arena *a, const struct registry *reg)
+struct json *discovery_groups(struct arena *a, const struct kube_registry *reg)
 {
     struct json *o = document(a, "APIGroupList", STR("v1")), *groups = json_new_array(a);
     for (size_t i = 0, end; i < reg->n; i = end) {
@@ -115,7 +115,7 @@ struct json *discovery_groups(struct arena *a, const struct registry *reg)
     return o;
 }
 
-struct json *discovery_group(struct arena *a, const struct registry *reg, struct str group)
+struct json *discovery_group(struct arena *a, const struct kube_registry *reg, struct str group)
 {
     for (size_t i = 0; i < reg->n && group.n; i++) {
         if (!str_eq(reg->all[i]->group, group))
@@ -193,15 +193,15 @@ static struct json *subresource_json(struct arena *a, const struct kube_resource
     return o;
 }
 
-struct json *discovery_resources(struct arena *a, const struct registry *reg, struct str group,
+struct json *discovery_resources(struct arena *a, const struct kube_registry *reg, struct str group,
                                  struct str version)
 {
-    if (!registry_has_version(reg, group, version))
+    if (!kube_registry_has_version(reg, group, version))
         return NULL;
     struct json *o = document(a, "APIResourceList", group.n ? STR("v1") : STR(""));
     struct json *list = json_new_array(a);
     bool named = false;
-    registry_each(at, reg)
+    kube_registry_each(at, reg)
     {
         const struct kube_resource *r = *at;
         if (!str_eq(r->group, group) || !str_eq(r->version, version))
@@ -260,8 +260,8 @@ static struct json *aggregated_resource(struct arena *a, const struct kube_resou
     return o;
 }
 
-static struct json *aggregated_version(struct arena *a, const struct registry *reg, size_t from,
-                                       size_t to)
+static struct json *aggregated_version(struct arena *a, const struct kube_registry *reg,
+                                       size_t from, size_t to)
 {
     struct json *v = json_new_object(a), *list = json_new_array(a);
     json_set_str(a, v, "version", reg->all[from]->version);
@@ -272,7 +272,7 @@ static struct json *aggregated_version(struct arena *a, const struct registry *r
     return v;
 }
 
-struct json *discovery_aggregated(struct arena *a, const struct registry *reg, bool core,
+struct json *discovery_aggregated(struct arena *a, const struct kube_registry *reg, bool core,
                                   struct str version)
 {
     const char *api = arena_printf(a, "apidiscovery.k8s.io/" STR_FMT, STR_ARG(version));

@@ -5,7 +5,7 @@
 
 #define NS_PER_S 1000000000ll
 
-bool go_duration_parse(struct str s, int64_t *ret)
+bool duration_parse(struct str s, int64_t *ret)
 {
     static const struct {
         const char *unit;
@@ -59,7 +59,7 @@ bool go_duration_parse(struct str s, int64_t *ret)
     return true;
 }
 
-const char *go_duration_problem(struct str s)
+const char *duration_problem(struct str s)
 {
     size_t at = s.n && (s.p[0] == '-' || s.p[0] == '+');
     while (at < s.n && ((s.p[at] >= '0' && s.p[at] <= '9') || s.p[at] == '.'))
@@ -82,7 +82,7 @@ static void add_fraction(struct buf *to, uint64_t v, uint64_t unit, const char *
     (void)buf_add_cstr(to, name);
 }
 
-void go_duration_print(struct buf *to, int64_t ns)
+void duration_print(struct buf *to, int64_t ns)
 {
     uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns, seconds = v / NS_PER_S;
     if (ns < 0)

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 
 /* Nanoseconds. false: not a duration, or out of range. */
-bool go_duration_parse(struct str s, int64_t *ret);
+bool duration_parse(struct str s, int64_t *ret);
 /* Go's error message for an invalid duration, without the quoted text at its end. */
-const char *go_duration_problem(struct str s);
+const char *duration_problem(struct str s);
 /* In the format of Go's String(): "1h30m0s", "1.5s", "300ms", "0s". */
-void go_duration_print(struct buf *to, int64_t ns);
+void duration_print(struct buf *to, int64_t ns);

@@ -30,7 +30,7 @@ static struct str take_text(struct arena *a, struct buf *b)
     return s;
 }
 
-void go_quote(struct buf *to, struct str s)
+void field_go_quote(struct buf *to, struct str s)
 {
     (void)buf_add_char(to, '"');
     for (size_t i = 0; i < s.n; i++) {
@@ -72,7 +72,7 @@ void go_quote(struct buf *to, struct str s)
     (void)buf_add_char(to, '"');
 }
 
-const char *go_kind(const struct json *v)
+const char *field_go_kind(const struct json *v)
 {
     switch (v->type) {
     case JSON_NULL:
@@ -92,7 +92,7 @@ const char *go_kind(const struct json *v)
     return "";
 }
 
-void go_print(struct buf *to, const struct json *v, bool sharp)
+void field_go_print(struct buf *to, const struct json *v, bool sharp)
 {
     const char *before = "";
     switch (v->type) {
@@ -106,7 +106,7 @@ void go_print(struct buf *to, const struct json *v, bool sharp)
         return;
     case JSON_STRING:
         if (sharp)
-            go_quote(to, v->s);
+            field_go_quote(to, v->s);
         else
             (void)buf_add_str(to, v->s);
         return;
@@ -114,7 +114,7 @@ void go_print(struct buf *to, const struct json *v, bool sharp)
         (void)buf_add_cstr(to, sharp ? "[]interface {}{" : "[");
         json_each (item, v) {
             (void)buf_add_cstr(to, before);
-            go_print(to, item, sharp);
+            field_go_print(to, item, sharp);
             before = sharp ? ", " : " ";
         }
         (void)buf_add_char(to, sharp ? '}' : ']');
@@ -127,11 +127,11 @@ void go_print(struct buf *to, const struct json *v, bool sharp)
     for (uint32_t i = 0; i < v->n; i++) {
         (void)buf_add_cstr(to, before);
         if (sharp)
-            go_quote(to, members[i]->key);
+            field_go_quote(to, members[i]->key);
         else
             (void)buf_add_str(to, members[i]->key);
         (void)buf_add_char(to, ':');
-        go_print(to, members[i], sharp);
+        field_go_print(to, members[i], sharp);
         before = sharp ? ", " : " ";
     }
     (void)buf_add_char(to, sharp ? '}' : ']');
@@ -159,7 +159,7 @@ static bool shows_value(enum field_error_type type)
 static void add_value(struct buf *to, const struct json *value)
 {
     if (value->type == JSON_STRING)
-        go_quote(to, value->s);
+        field_go_quote(to, value->s);
     else
         (void)json_write(to, value);
 }
@@ -231,7 +231,7 @@ void field_error_str(struct field_errors *errs, enum field_error_type type, cons
     (void)buf_add_cstr(&b, field_error_words[type].words);
     if (shows_value(type)) {
         (void)buf_add_cstr(&b, ": ");
-        go_quote(&b, value);
+        field_go_quote(&b, value);
     }
     va_list ap;
     va_start(ap, fmt);
@@ -254,7 +254,7 @@ void field_error_enum(struct field_errors *errs, const struct fpath *at, const s
         (void)buf_add_cstr(&b, "\"\"");
     for (size_t i = 0; i < n; i++) {
         (void)buf_add_cstr(&b, i ? ", " : ": supported values: ");
-        go_quote(&b, supported[i]);
+        field_go_quote(&b, supported[i]);
     }
     append(errs, FIELD_NOT_SUPPORTED, at, &b);
 }

@@ -80,8 +80,8 @@ void field_error_again(struct field_errors *errs, const struct field_error *e,
 /* "field: body" of one, or "[a, b]" of several, without repetitions; the text for a Status. */
 struct str field_errors_text(const struct field_errors *errs);
 /* As Go's %q prints it. */
-void go_quote(struct buf *to, struct str s);
+void field_go_quote(struct buf *to, struct str s);
 /* encoding/json's name for the type of v: "number", "object", ... */
-const char *go_kind(const struct json *v);
+const char *field_go_kind(const struct json *v);
 /* As Go's %v, or %#v (sharp), prints a decoded value. */
-void go_print(struct buf *to, const struct json *v, bool sharp);
+void field_go_print(struct buf *to, const struct json *v, bool sharp);

@@ -161,7 +161,7 @@ int field_elem_cmp(const struct field_elem *x, const struct field_elem *y)
 static void write_shown(struct buf *to, const struct json *v)
 {
     if (v->type == JSON_STRING)
-        go_quote(to, v->s);
+        field_go_quote(to, v->s);
     else
         (void)json_write(to, v);
 }

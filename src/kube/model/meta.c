@@ -466,7 +466,7 @@ static void validate_no_new_finalizers(const struct json *meta, const struct jso
             continue;
         if (extra.n)
             (void)buf_add_cstr(&extra, ", ");
-        go_quote(&extra, json_str(f));
+        field_go_quote(&extra, json_str(f));
     }
     if (extra.n)
         field_error(errs, FIELD_FORBIDDEN, at, NULL,

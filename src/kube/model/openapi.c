@@ -8,6 +8,7 @@
  */
 #include "kube/model/openapi.h"
 
+#include "base/version.h"
 #include "codec/digest.h"
 #include "kube/model/builtin.h"
 #include "kube/model/builtin_docs.h"
@@ -15,6 +16,7 @@
 #include "kube/model/openapi_proto.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define META_V1 "io.k8s.apimachinery.pkg.apis.meta.v1."
 
@@ -777,7 +779,7 @@ static struct json *info(struct arena *a)
 {
     struct json *o = json_new_object(a);
     json_set_str(a, o, "title", STR("Kubernetes"));
-    json_set_str(a, o, "version", STR(DORMOUSE_VERSION));
+    json_set_str(a, o, "version", str_of(version_text()));
     return o;
 }
 
@@ -813,16 +815,16 @@ static int finish(struct openapi_doc *d, struct json *root, enum openapi_form fo
     return r;
 }
 
-int openapi_v3(const struct registry *reg, struct str group, struct str version,
+int openapi_v3(const struct kube_registry *reg, struct str group, struct str version,
                enum openapi_form form, struct buf *to)
 {
-    if (!registry_has_version(reg, group, version))
+    if (!kube_registry_has_version(reg, group, version))
         return -ENOENT;
     struct arena a = { 0 };
     struct openapi_doc d = doc_init(&a, false);
     struct json *root = json_new_object(&a);
     bool builtin = false;
-    registry_each(r, reg)
+    kube_registry_each(r, reg)
     {
         if (!str_eq((*r)->group, group) || !str_eq((*r)->version, version))
             continue;
@@ -838,12 +840,12 @@ int openapi_v3(const struct registry *reg, struct str group, struct str version,
     return finish(&d, root, form, to);
 }
 
-int openapi_v2(const struct registry *reg, enum openapi_form form, struct buf *to)
+int openapi_v2(const struct kube_registry *reg, enum openapi_form form, struct buf *to)
 {
     struct arena a = { 0 };
     struct openapi_doc d = doc_init(&a, true);
     struct json *root = json_new_object(&a);
-    registry_each(r, reg)
+    kube_registry_each(r, reg)
     {
         add_resource(&d, *r);
     }
@@ -878,14 +880,14 @@ static void hash_resource(struct sha256 *h, const struct kube_resource *r)
 }
 
 /* group.p NULL: everything. */
-static void hash_registry(const struct registry *reg, struct str group, struct str version,
+static void hash_registry(const struct kube_registry *reg, struct str group, struct str version,
                           char out[OPENAPI_HASH_MAX])
 {
     scoped(sha256_free_scoped) struct sha256 *h = sha256_new();
     struct str texts = builtin_docs_tag();
-    sha256_add(h, DORMOUSE_VERSION, sizeof DORMOUSE_VERSION);
+    sha256_add(h, version_text(), strlen(version_text()) + 1);
     sha256_add(h, texts.p, texts.n);
-    registry_each(r, reg)
+    kube_registry_each(r, reg)
     {
         if (!group.p || (str_eq((*r)->group, group) && str_eq((*r)->version, version)))
             hash_resource(h, *r);
@@ -897,15 +899,15 @@ static void hash_registry(const struct registry *reg, struct str group, struct s
         *p = *p >= 'a' && *p <= 'f' ? (char)(*p - 'a' + 'A') : *p;
 }
 
-void openapi_v2_hash(const struct registry *reg, char out[OPENAPI_HASH_MAX])
+void openapi_v2_hash(const struct kube_registry *reg, char out[OPENAPI_HASH_MAX])
 {
     hash_registry(reg, STR_NULL, STR_NULL, out);
 }
 
-int openapi_v3_hash(const struct registry *reg, struct str group, struct str version,
+int openapi_v3_hash(const struct kube_registry *reg, struct str group, struct str version,
                     char out[OPENAPI_HASH_MAX])
 {
-    if (!registry_has_version(reg, group, version))
+    if (!kube_registry_has_version(reg, group, version))
         return -ENOENT;
     hash_registry(reg, group.p ? group : STR(""), version, out);
     return 0;
@@ -914,10 +916,10 @@ int openapi_v3_hash(const struct registry *reg, struct str group, struct str ver
 /* Measured: schemas of strings, with sorting, writing and compressing. */
 enum { STEPS_PER_VALUE = 32, STEPS_PER_BYTE = 1 };
 
-uint64_t openapi_cost(const struct registry *reg, struct str group, struct str version)
+uint64_t openapi_cost(const struct kube_registry *reg, struct str group, struct str version)
 {
     uint64_t steps = 0;
-    registry_each(at, reg)
+    kube_registry_each(at, reg)
     {
         const struct kube_resource *r = *at;
         if (!group.p || (str_eq(r->group, group) && str_eq(r->version, version)))
@@ -927,11 +929,11 @@ uint64_t openapi_cost(const struct registry *reg, struct str group, struct str v
     return steps;
 }
 
-int openapi_v3_index(const struct registry *reg, struct buf *to)
+int openapi_v3_index(const struct kube_registry *reg, struct buf *to)
 {
     struct arena a = { 0 };
     struct json *root = json_new_object(&a), *paths = json_obj(&a, root, "paths");
-    registry_each(at, reg)
+    kube_registry_each(at, reg)
     {
         const struct kube_resource *r = *at;
         const char *path = r->group.n ? arena_printf(&a, "apis/" STR_FMT "/" STR_FMT,

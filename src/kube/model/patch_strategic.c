@@ -168,7 +168,7 @@ static void reorder(struct smp *m, struct json *list, struct patch_strategic_ite
 static int bad_directive(struct smp *m, struct str what, const struct json *map)
 {
     struct buf b = BUF_INIT(4096);
-    go_print(&b, map, false);
+    field_go_print(&b, map, false);
     int r = err_set(m->err, E_INVALID, "unknown patch type: " STR_FMT " in map: %s", STR_ARG(what),
                     buf_cstr(&b));
     buf_fini(&b);
@@ -178,7 +178,7 @@ static int bad_directive(struct smp *m, struct str what, const struct json *map)
 static int no_merge_key(struct smp *m, const struct json *v, struct str key)
 {
     struct buf b = BUF_INIT(4096);
-    go_print(&b, v, false);
+    field_go_print(&b, v, false);
     int r = err_set(m->err, E_INVALID, "map: %s does not contain declared merge key: " STR_FMT,
                     buf_cstr(&b), STR_ARG(key));
     buf_fini(&b);
@@ -388,11 +388,11 @@ static int wrong_order(struct smp *m, const struct json *patch, struct patch_str
 {
     struct buf b = BUF_INIT(4096);
     (void)buf_add_cstr(&b, "The order in patch list:\n");
-    go_print(&b, patch, false);
+    field_go_print(&b, patch, false);
     (void)buf_add_cstr(&b, "\n doesn't match $setElementOrder list:\n[");
     for (size_t i = 0; i < order.n; i++) {
         (void)buf_add_cstr(&b, i ? " " : "");
-        go_print(&b, order.p[i], false);
+        field_go_print(&b, order.p[i], false);
     }
     (void)buf_add_cstr(&b, "]\n");
     int r = err_set(m->err, E_INVALID, "%s", buf_cstr(&b));

@@ -114,19 +114,19 @@ static struct str key(char out[REGISTRY_KEY_MAX], struct str group, struct str v
     return str_n(out, n < 0 ? 0 : MIN((size_t)n, REGISTRY_KEY_MAX - 1));
 }
 
-void registry_init(struct registry *reg)
+void kube_registry_init(struct kube_registry *reg)
 {
-    *reg = (struct registry){ .generation = 1 };
+    *reg = (struct kube_registry){ .generation = 1 };
 }
 
-void registry_fini(struct registry *reg)
+void kube_registry_fini(struct kube_registry *reg)
 {
     for (size_t i = 0; i < reg->n; i++)
         kube_resource_unref(reg->all[i]);
     free(reg->all);
     map_fini(&reg->by_path);
     map_fini(&reg->by_kind);
-    *reg = (struct registry){ 0 };
+    *reg = (struct kube_registry){ 0 };
 }
 
 /* Core first, then the built-in groups in upstream's order of preference, then the others. */
@@ -175,7 +175,7 @@ static int cmp_resource(const struct kube_resource *a, const struct kube_resourc
     return r ? r : str_cmp(a->plural, b->plural);
 }
 
-static void insert_sorted(struct registry *reg, const struct kube_resource *r)
+static void insert_sorted(struct kube_registry *reg, const struct kube_resource *r)
 {
     if (reg->n == reg->cap) {
         reg->cap = reg->cap ? reg->cap * 2 : 32;
@@ -188,7 +188,7 @@ static void insert_sorted(struct registry *reg, const struct kube_resource *r)
     reg->n++;
 }
 
-int registry_add(struct registry *reg, const struct kube_resource *r, struct err *err)
+int kube_registry_add(struct kube_registry *reg, const struct kube_resource *r, struct err *err)
 {
     char path[REGISTRY_KEY_MAX], kind[REGISTRY_KEY_MAX];
     struct str by_path = key(path, r->group, r->version, r->plural);
@@ -204,7 +204,7 @@ int registry_add(struct registry *reg, const struct kube_resource *r, struct err
     return 0;
 }
 
-bool registry_remove(struct registry *reg, const struct kube_resource *r)
+bool kube_registry_remove(struct kube_registry *reg, const struct kube_resource *r)
 {
     char text[REGISTRY_KEY_MAX];
     for (size_t i = 0; i < reg->n; i++) {
@@ -221,21 +221,23 @@ bool registry_remove(struct registry *reg, const struct kube_resource *r)
     return false;
 }
 
-const struct kube_resource *registry_find(const struct registry *reg, struct str group,
-                                          struct str version, struct str plural)
+const struct kube_resource *kube_registry_find(const struct kube_registry *reg, struct str group,
+                                               struct str version, struct str plural)
 {
     char text[REGISTRY_KEY_MAX];
     return map_get(&reg->by_path, key(text, group, version, plural));
 }
 
-const struct kube_resource *registry_find_kind(const struct registry *reg, struct str group,
-                                               struct str version, struct str kind)
+const struct kube_resource *kube_registry_find_kind(const struct kube_registry *reg,
+                                                    struct str group, struct str version,
+                                                    struct str kind)
 {
     char text[REGISTRY_KEY_MAX];
     return map_get(&reg->by_kind, key(text, group, version, kind));
 }
 
-bool registry_has_version(const struct registry *reg, struct str group, struct str version)
+bool kube_registry_has_version(const struct kube_registry *reg, struct str group,
+                               struct str version)
 {
     for (size_t i = 0; i < reg->n; i++)
         if (str_eq(reg->all[i]->group, group) && str_eq(reg->all[i]->version, version))

@@ -160,7 +160,7 @@ void kube_resource_unref(const struct kube_resource *r);
 
 enum { REGISTRY_MAX_RESOURCES = 20000 };
 
-struct registry {
+struct kube_registry {
     struct map by_path; /* "group/version/plural" */
     struct map by_kind; /* "group/version/kind" */
     const struct kube_resource *
@@ -169,18 +169,20 @@ struct registry {
     uint64_t generation; /* increased by every change; caches of documents compare it */
 };
 
-void registry_init(struct registry *reg);
-void registry_fini(struct registry *reg);
+void kube_registry_init(struct kube_registry *reg);
+void kube_registry_fini(struct kube_registry *reg);
 /* Takes a reference. -EEXIST if the path is taken, E_LIMIT. */
-int registry_add(struct registry *reg, const struct kube_resource *r, struct err *err);
-bool registry_remove(struct registry *reg, const struct kube_resource *r);
+int kube_registry_add(struct kube_registry *reg, const struct kube_resource *r, struct err *err);
+bool kube_registry_remove(struct kube_registry *reg, const struct kube_resource *r);
 /* Borrowed until the registry changes; kube_resource_ref() to keep. NULL: not served. */
-const struct kube_resource *registry_find(const struct registry *reg, struct str group,
-                                          struct str version, struct str plural);
-const struct kube_resource *registry_find_kind(const struct registry *reg, struct str group,
-                                               struct str version, struct str kind);
-bool registry_has_version(const struct registry *reg, struct str group, struct str version);
-#define registry_each(r, reg)                                                                      \
+const struct kube_resource *kube_registry_find(const struct kube_registry *reg, struct str group,
+                                               struct str version, struct str plural);
+const struct kube_resource *kube_registry_find_kind(const struct kube_registry *reg,
+                                                    struct str group, struct str version,
+                                                    struct str kind);
+bool kube_registry_has_version(const struct kube_registry *reg, struct str group,
+                               struct str version);
+#define kube_registry_each(r, reg)                                                                 \
     for (const struct kube_resource **r = (reg)->all; r && r < (reg)->all + (reg)->n; r++)
 
 /* Kubernetes' order of version names: v10 > v2 > v1 > v1beta2 > v1alpha1 > others by name. <0: a

@@ -110,7 +110,7 @@ static int norm_integer(struct norm *n, const struct schema *s, const struct jso
     int64_t i;
     int r = json_int(v, &i);
     if (v->type != JSON_NUMBER)
-        return mismatch(n, s, v, owner, at, go_kind(v));
+        return mismatch(n, s, v, owner, at, field_go_kind(v));
     bool plain = str_find_char(v->s, '.') < 0 && str_find_char(v->s, 'e') < 0 &&
                  str_find_char(v->s, 'E') < 0; /* Go does not accept 1.0 or 1e2 as an integer */
     if (r < 0 || !plain || (s->type == SCHEMA_INT32 && (i < INT32_MIN || i > INT32_MAX)))
@@ -159,7 +159,7 @@ static int norm_bytes(struct norm *n, const struct schema *s, struct json *v, co
                       const struct fpath *at)
 {
     if (v->type != JSON_STRING)
-        return mismatch(n, s, v, owner, at, go_kind(v));
+        return mismatch(n, s, v, owner, at, field_go_kind(v));
     ptrdiff_t flaw = base64_flaw(v->s);
     if (flaw >= 0)
         return err_set(n->err, E_INVALID, "illegal base64 data at input byte %td", flaw);
@@ -185,7 +185,7 @@ static int norm_time(struct norm *n, const struct schema *s, struct json *v, con
     int64_t us;
     if (v->type != JSON_STRING)
         return err_set(n->err, E_INVALID, "json: cannot unmarshal %s into Go value of type string",
-                       go_kind(v));
+                       field_go_kind(v));
     bool micro = s->type == SCHEMA_MICRO_TIME;
     if (rfc3339_parse(v->s, &us) < 0)
         return err_set(n->err, E_INVALID,
@@ -213,7 +213,7 @@ static int norm_quantity(struct norm *n, struct json *v)
     struct quantity q;
     if (v->type != JSON_STRING && v->type != JSON_NUMBER)
         return err_set(n->err, E_INVALID, "json: cannot unmarshal %s into Go value of type string",
-                       go_kind(v));
+                       field_go_kind(v));
     int r = quantity_parse(v->s, &q, n->err);
     if (r < 0)
         return r;
@@ -229,7 +229,7 @@ static int norm_int_or_string(struct norm *n, const struct json *v)
         return 0;
     if (v->type != JSON_NUMBER)
         return err_set(n->err, E_INVALID, "json: cannot unmarshal %s into Go value of type int32",
-                       go_kind(v));
+                       field_go_kind(v));
     if (json_int(v, &i) < 0 || i < INT32_MIN || i > INT32_MAX)
         return err_set(n->err, E_INVALID,
                        "json: cannot unmarshal number " STR_FMT " into Go value of type int32",
@@ -332,7 +332,7 @@ static int norm_object(struct norm *n, const struct schema *s, struct json *v, c
                        const struct fpath *at)
 {
     if (v->type != JSON_OBJECT)
-        return mismatch(n, s, v, owner, at, go_kind(v));
+        return mismatch(n, s, v, owner, at, field_go_kind(v));
     if (n->unknown)
         report_unknown(n, s, v, at);
     const char *self = str_dup_arena(n->a, builtin_go_name(s));
@@ -367,7 +367,7 @@ static int norm_array(struct norm *n, const struct schema *s, struct json *v, co
                       const struct fpath *at)
 {
     if (v->type != JSON_ARRAY)
-        return mismatch(n, s, v, owner, at, go_kind(v));
+        return mismatch(n, s, v, owner, at, field_go_kind(v));
     size_t i = 0;
     json_each (item, v) {
         struct fpath child = fpath_index(at, i++);
@@ -389,7 +389,7 @@ static int norm_map(struct norm *n, const struct schema *s, struct json *v, cons
                     const struct fpath *at)
 {
     if (v->type != JSON_OBJECT)
-        return mismatch(n, s, v, owner, at, go_kind(v));
+        return mismatch(n, s, v, owner, at, field_go_kind(v));
     json_each (m, v) {
         struct fpath child = fpath_key(at, m->key);
         if (m->type == JSON_NULL && s->items->type == SCHEMA_STRING) {
@@ -414,11 +414,11 @@ static int norm_value(struct norm *n, const struct schema *s, struct json *v, co
         return s->flags & SCHEMA_OR_ARRAY && v->type == JSON_ARRAY ? norm_array(n, s, v, owner, at)
                                                                    : 0;
     case SCHEMA_STRING:
-        return v->type == JSON_STRING ? 0 : mismatch(n, s, v, owner, at, go_kind(v));
+        return v->type == JSON_STRING ? 0 : mismatch(n, s, v, owner, at, field_go_kind(v));
     case SCHEMA_BOOL:
-        return json_is_bool(v) ? 0 : mismatch(n, s, v, owner, at, go_kind(v));
+        return json_is_bool(v) ? 0 : mismatch(n, s, v, owner, at, field_go_kind(v));
     case SCHEMA_NUMBER:
-        return v->type == JSON_NUMBER ? 0 : mismatch(n, s, v, owner, at, go_kind(v));
+        return v->type == JSON_NUMBER ? 0 : mismatch(n, s, v, owner, at, field_go_kind(v));
     case SCHEMA_INT32:
     case SCHEMA_INT64:
         return norm_integer(n, s, v, owner, at);
@@ -428,7 +428,7 @@ static int norm_value(struct norm *n, const struct schema *s, struct json *v, co
     case SCHEMA_MICRO_TIME:
         return norm_time(n, s, v, owner, at);
     case SCHEMA_DURATION:
-        return v->type == JSON_STRING ? 0 : mismatch(n, s, v, owner, at, go_kind(v));
+        return v->type == JSON_STRING ? 0 : mismatch(n, s, v, owner, at, field_go_kind(v));
     case SCHEMA_QUANTITY:
         return norm_quantity(n, v);
     case SCHEMA_INT_OR_STRING:

@@ -307,7 +307,7 @@ static void check_format(struct valid *v, const struct schema_rules *r, const st
         if (!str_is(r->format, formats[i].name) || formats[i].check(value->s))
             continue;
         struct buf quoted = BUF_INIT(64 * 1024);
-        go_quote(&quoted, value->s);
+        field_go_quote(&quoted, value->s);
         field_error(v->errs, FIELD_TYPE_INVALID, at, value, "%s must be of type " STR_FMT ": %s",
                     subject(v, at), STR_ARG(r->format), buf_cstr(&quoted));
         buf_fini(&quoted);

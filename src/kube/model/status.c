@@ -107,7 +107,7 @@ static const char *qualified(struct arena *a, struct str group, struct str resou
 static const char *quoted(struct arena *a, struct str s)
 {
     struct buf b = BUF_INIT(64 * 1024);
-    go_quote(&b, s);
+    field_go_quote(&b, s);
     char *out = str_dup_arena(a, buf_str(&b));
     buf_fini(&b);
     return out;

@@ -200,7 +200,7 @@ const char *typed_item_elem(struct arena *a, const struct schema *list, const st
     struct buf names = BUF_INIT(4096);
     for (uint16_t i = 0; i < list->n_list_keys; i++) {
         (void)buf_add_cstr(&names, i ? " " : "");
-        go_quote(&names, list->list_keys[i]);
+        field_go_quote(&names, list->list_keys[i]);
     }
     const char *why = arena_printf(a,
                                    "associative list with keys has an element that omits all key "

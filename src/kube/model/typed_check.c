@@ -68,7 +68,7 @@ static void complain(struct typed_check *c, const struct typed_check_at *at, con
     else if (v)
         (void)buf_add_cstr(&b, "&{");
     if (v) {
-        go_print(&b, v, sharp);
+        field_go_print(&b, v, sharp);
         (void)buf_add_char(&b, '}');
     }
     c->text[c->n++] = str_copy_arena(&c->a, buf_str(&b));

@@ -90,7 +90,7 @@ struct crd_approval crd_approval(struct arena *a, const struct json *obj)
     if (str_has_prefix(given, STR("unapproved"))) {
         scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
         (void)buf_add_cstr(&text, "not approved: ");
-        go_quote(&text, given);
+        field_go_quote(&text, given);
         return (struct crd_approval){ CRD_APPROVAL_BYPASSED, "UnapprovedAnnotation",
                                       str_dup_arena(a, buf_str(&text)) };
     }
@@ -112,7 +112,7 @@ struct crd_approval crd_approval(struct arena *a, const struct json *obj)
 struct taken {
     struct str self, group;
     const struct json *others;
-    const struct registry *builtin;
+    const struct kube_registry *builtin;
 };
 
 static bool has_text(const struct json *list, struct str s)
@@ -139,7 +139,7 @@ static bool builtin_holds(const struct taken *t, struct str s, bool kinds)
 {
     if (!t->builtin)
         return false;
-    registry_each(r, t->builtin)
+    kube_registry_each(r, t->builtin)
     {
         if ((*r)->crd || !str_eq((*r)->group, t->group))
             continue;
@@ -220,7 +220,7 @@ static void add_stored_version(struct arena *a, struct json *obj)
 }
 
 bool crd_update_status(struct arena *a, struct json *obj, const struct json *others,
-                       const struct registry *builtin, struct str now)
+                       const struct kube_registry *builtin, struct str now)
 {
     struct json *before = json_clone(a, json_obj(a, obj, "status"));
     const struct json *spec = json_getc(obj, "spec"), *wanted = json_getc(spec, "names");

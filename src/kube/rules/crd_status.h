@@ -11,7 +11,7 @@
  * Returns true if status changed. `now`: RFC 3339 time of transitions.
  */
 bool crd_update_status(struct arena *a, struct json *obj, const struct json *others,
-                       const struct registry *builtin, struct str now);
+                       const struct kube_registry *builtin, struct str now);
 /*
  * Set or replace one condition; the transition time changes only when the status does. Returns true
  * if it changed.

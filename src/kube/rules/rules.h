@@ -9,4 +9,4 @@
 #include "kube/model/resource.h"
 
 /* Register the built-in resources that are served. */
-void rules_register(struct registry *reg);
+void rules_register(struct kube_registry *reg);

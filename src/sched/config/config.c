@@ -117,13 +117,14 @@ static int read_meta(struct config_reader *rd, const struct json *v, const char 
     if (v->type != JSON_OBJECT && v->type != JSON_NULL)
         return fail(rd, v,
                     arena_printf(rd->a, "%s%s %s into Go value of type " META_STRUCT, prefix,
-                                 no_kind, go_kind(v)));
+                                 no_kind, field_go_kind(v)));
     const struct json *both[] = { version, kind };
     for (size_t i = 0; i < ARRAY_LEN(both); i++)
         if (both[i] && both[i]->type != JSON_STRING && both[i]->type != JSON_NULL)
             return fail(rd, both[i],
                         arena_printf(rd->a, "%s%s %s into Go struct field .%s of type string",
-                                     prefix, no_kind, go_kind(both[i]), i ? "kind" : "apiVersion"));
+                                     prefix, no_kind, field_go_kind(both[i]),
+                                     i ? "kind" : "apiVersion"));
     *ret_version = json_str(version);
     *ret_kind = json_str(kind);
     if (str_cut(*ret_version, '/', &head, &tail) && str_find_char(tail, '/') >= 0)

@@ -194,8 +194,8 @@ static int wrong_type(const struct config_decoder *d, const struct decode_place 
     add_stack(&stack, &at->path);
     return yaml_err(err, E_INVALID, d->marks, v,
                     "json: cannot unmarshal %s%s" STR_FMT " into Go struct field %s.%s of type %s",
-                    go_kind(v), shows ? " " : "", STR_ARG(shows ? v->s : STR_NULL), at->in->go,
-                    buf_cstr(&stack), type);
+                    field_go_kind(v), shows ? " " : "", STR_ARG(shows ? v->s : STR_NULL),
+                    at->in->go, buf_cstr(&stack), type);
 }
 
 static bool is_digit(char c)
@@ -210,7 +210,7 @@ static int check_duration(const struct config_decoder *d, const struct json *v, 
         "ns", "us", "\xc2\xb5s", "\xce\xbcs", "ms", "s", "m", "h"
     };
     int64_t ns;
-    if (go_duration_parse(v->s, &ns))
+    if (duration_parse(v->s, &ns))
         return 0;
     size_t at = v->s.n && (v->s.p[0] == '-' || v->s.p[0] == '+');
     while (at < v->s.n && is_digit(v->s.p[at])) {
@@ -434,6 +434,6 @@ int64_t config_int(const struct json *obj, const char *key)
 int64_t config_ns(const struct json *obj, const char *key)
 {
     int64_t ns = 0;
-    (void)go_duration_parse(json_get_str(obj, key), &ns);
+    (void)duration_parse(json_get_str(obj, key), &ns);
     return ns;
 }

@@ -19,7 +19,7 @@ static void bad_duration(struct field_errors *errs, const struct fpath *up, cons
 {
     struct fpath at = fpath_child(up, str_of(key));
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(64);
-    go_duration_print(&b, ns);
+    duration_print(&b, ns);
     field_error_str(errs, FIELD_INVALID, &at, buf_str(&b), "%s", text);
 }
 

@@ -26,8 +26,8 @@ static const struct json *field(const struct json *obj, const char *name)
 
 static int mismatch(const struct json *v, const char *where, const char *type, struct err *err)
 {
-    return err_set(err, E_PARSE, "json: cannot unmarshal %s into Go %s of type %s", go_kind(v),
-                   where, type);
+    return err_set(err, E_PARSE, "json: cannot unmarshal %s into Go %s of type %s",
+                   field_go_kind(v), where, type);
 }
 
 static int want(const struct json *v, enum json_type is, const char *where, const char *type,

@@ -28,8 +28,8 @@ enum { PAYLOAD_ACTIONS_ALL = (1 << 13) - 1, PAYLOAD_ACTIONS_UPDATE = PAYLOAD_ACT
  * this key (field 1). A number becomes 8 bytes in *number, little endian. Returns false if the
  * field is absent.
  */
-bool payload_field(struct str message, struct str path, struct str key, uint64_t *number,
-                   struct str *ret);
+bool field_find_payload(struct str message, struct str path, struct str key, uint64_t *number,
+                        struct str *ret);
 
 /* As Go's encoder writes them. */
 void payload_add_json_string(struct buf *to, struct str s);

@@ -64,8 +64,8 @@ static bool find_entry(struct str message, uint64_t number, struct str key, stru
     return false;
 }
 
-bool payload_field(struct str message, struct str path, struct str key, uint64_t *number,
-                   struct str *ret)
+bool field_find_payload(struct str message, struct str path, struct str key, uint64_t *number,
+                        struct str *ret)
 {
     struct wasm_field f = { .type = BYTES, .bytes = message };
     if (path.n == 0)

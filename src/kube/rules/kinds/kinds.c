@@ -120,7 +120,7 @@ static const struct kind_list *const lists[] = {
 #undef KIND_LIST_ADDRESS
 };
 
-void rules_register(struct registry *reg)
+void rules_register(struct kube_registry *reg)
 {
     for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
         for (size_t i = 0; i < lists[l]->n; i++) {
@@ -129,7 +129,7 @@ void rules_register(struct registry *reg)
             assert(r->schema);
             if (!r->storage)
                 r->storage = r;
-            int added = registry_add(reg, r, NULL);
+            int added = kube_registry_add(reg, r, NULL);
             assert(added == 0);
         }
     }

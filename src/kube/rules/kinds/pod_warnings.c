@@ -32,7 +32,7 @@ __attribute__((format(printf, 3, 4))) static void warn(const struct warner *w,
 static const char *quoted(const struct warner *w, struct str s)
 {
     struct buf b = BUF_INIT(4096);
-    go_quote(&b, s);
+    field_go_quote(&b, s);
     const char *text = str_dup_arena(w->a, buf_str(&b));
     buf_fini(&b);
     return text;

@@ -140,7 +140,7 @@ static const char *unknown(struct arena *a, const char *what, const struct json 
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
     (void)buf_add_cstr(&text, what);
-    go_quote(&text, json_get_str(volume, "name"));
+    field_go_quote(&text, json_get_str(volume, "name"));
     return str_dup_arena(a, buf_str(&text));
 }
 

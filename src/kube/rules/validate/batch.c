@@ -79,7 +79,7 @@ static void valid_values(const struct validate_value *s, const struct validate_e
     (void)buf_add_cstr(&b, "valid values: [");
     for (size_t i = 0; i < w->n; i++) {
         (void)buf_add_cstr(&b, i ? " " : "");
-        go_quote(&b, w->p[i]);
+        field_go_quote(&b, w->p[i]);
     }
     (void)buf_add_char(&b, ']');
     if (value_text(s).n == 0)

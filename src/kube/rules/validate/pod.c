@@ -47,7 +47,7 @@ static void app_armor_annotation(const struct validate_value *at, const struct m
         return;
     struct buf b = BUF_INIT(16 * 1024);
     (void)buf_add_cstr(&b, "invalid AppArmor profile name: ");
-    go_quote(&b, profile);
+    field_go_quote(&b, profile);
     report_invalid_text(at, buf_cstr(&b));
     buf_fini(&b);
 }

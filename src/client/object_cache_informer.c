@@ -7,9 +7,9 @@
  *                   ^                          |
  *                   `-- lost: forbidden, no such resource, too large --'
  *
- * While a list after a gap runs, the feed stays ready with the objects it has. Each object in the
- * list that differs from the table's is an event, and at the end so is each object that the list
- * did not contain.
+ * While a list after a gap runs, the informer stays ready with the objects it has. Each object in
+ * the list that differs from the table's is an event, and at the end so is each object that the
+ * list did not contain.
  */
 #include "client/object_cache_impl.h"
 
@@ -20,25 +20,26 @@
 
 #include <inttypes.h>
 
-const char ALL_TOPIC[] = "\1";
+const char CACHE_ALL_TOPIC[] = "\1";
 
 /* ---------------------------------------------------------------- notifying subscribers */
 
-static void tell_topic(struct feed *f, struct str name, struct cached_object *before,
+static void tell_topic(struct cache_informer *f, struct str name, struct cached_object *before,
                        struct cached_object *now)
 {
-    struct topic *t = map_get(&f->topics, name);
+    struct cache_topic *t = map_get(&f->topics, name);
     if (!t)
         return;
     list_each (node, &t->subs) {
         struct object_sub *sub = list_entry(node, struct object_sub, node);
-        if (!sub->dead && sub->at != SUB_OUTSIDE)
-            sub_take(sub, before, now);
+        if (!sub->dead && sub->at != OBJECT_SUB_OUTSIDE)
+            object_sub_take(sub, before, now);
     }
 }
 
 /* The caller holds references to before and now. */
-static void tell_event(struct feed *f, struct cached_object *before, struct cached_object *now)
+static void tell_event(struct cache_informer *f, struct cached_object *before,
+                       struct cached_object *now)
 {
     assert(before || now);
     f->seq++;
@@ -52,18 +53,19 @@ static void tell_event(struct feed *f, struct cached_object *before, struct cach
 }
 
 /* fn may detach the subscription. */
-static void each_sub(struct feed *f, void (*fn)(struct object_sub *sub, void *arg), void *arg)
+static void each_sub(struct cache_informer *f, void (*fn)(struct object_sub *sub, void *arg),
+                     void *arg)
 {
     cache_enter(f->cache);
     struct object_sub **subs = xnew_n(struct object_sub *, f->n_subs);
     size_t n = 0;
     map_each (e, &f->topics) {
-        struct topic *t = e->value;
+        struct cache_topic *t = e->value;
         list_each (node, &t->subs) {
             struct object_sub *sub = list_entry(node, struct object_sub, node);
             if (sub->dead)
                 continue;
-            assert(sub->feed == f && n < f->n_subs);
+            assert(sub->informer == f && n < f->n_subs);
             subs[n++] = sub;
         }
     }
@@ -76,12 +78,12 @@ static void each_sub(struct feed *f, void (*fn)(struct object_sub *sub, void *ar
 
 static void wake(struct object_sub *sub, void *arg)
 {
-    sub_schedule(sub);
+    object_sub_schedule(sub);
 }
 
 /* ---------------------------------------------------------------- the table */
 
-static void account(struct feed *f, const struct cached_object *o, bool add)
+static void account(struct cache_informer *f, const struct cached_object *o, bool add)
 {
     struct object_cache_stats *s = &f->cache->stats;
     size_t sign = add ? 1 : (size_t)-1;
@@ -94,14 +96,14 @@ static void account(struct feed *f, const struct cached_object *o, bool add)
 
 static void unref_object(void *arg, struct cached_object *o)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     account(f, o, false);
     cached_object_unref(&f->cache->interner, o);
 }
 
-static void drop_objects(struct feed *f)
+static void drop_objects(struct cache_informer *f)
 {
-    recent_forget(f->cache, f);
+    cache_recent_forget(f->cache, f);
     object_table_reset(&f->table, unref_object, f);
     defer_cancel(&f->repack);
     assert(f->table.n == 0);
@@ -111,7 +113,7 @@ static void drop_objects(struct feed *f)
 }
 
 /* Same facts, another body: subscribers are not notified. */
-static void replace_quietly(struct feed *f, uint32_t slot, struct cached_object *o)
+static void replace_quietly(struct cache_informer *f, uint32_t slot, struct cached_object *o)
 {
     account(f, o, true);
     unref_object(f, f->table.slots[slot].o);
@@ -120,31 +122,31 @@ static void replace_quietly(struct feed *f, uint32_t slot, struct cached_object 
 
 /* ---------------------------------------------------------------- recent bodies */
 
-static void strip_recent(const struct recent *r)
+static void strip_recent(const struct cache_recent *r)
 {
-    const struct object_table *t = &r->feed->table;
+    const struct object_table *t = &r->informer->table;
     const struct cached_object *o = r->slot <= t->n_slots ? object_table_at(t, r->slot) : NULL;
     if (o && o->rv == r->rv && o->body_n)
-        replace_quietly(r->feed, r->slot, cached_object_facts(o));
+        replace_quietly(r->informer, r->slot, cached_object_facts(o));
 }
 
 static void forget_oldest(struct object_cache *c)
 {
-    struct recent *r = &c->recent[c->recent_first];
+    struct cache_recent *r = &c->recent[c->recent_first];
     assert(c->n_recent > 0 && c->recent_bytes >= r->bytes);
-    if (r->feed)
+    if (r->informer)
         strip_recent(r);
     c->recent_bytes -= r->bytes;
     c->recent_first = (c->recent_first + 1) % RECENT_MAX;
     c->n_recent--;
 }
 
-void recent_forget(struct object_cache *c, const struct feed *f)
+void cache_recent_forget(struct object_cache *c, const struct cache_informer *f)
 {
     for (unsigned i = 0; f && i < c->n_recent; i++) {
-        struct recent *r = &c->recent[(c->recent_first + i) % RECENT_MAX];
-        if (r->feed == f)
-            r->feed = NULL;
+        struct cache_recent *r = &c->recent[(c->recent_first + i) % RECENT_MAX];
+        if (r->informer == f)
+            r->informer = NULL;
     }
     while (!f && c->n_recent)
         forget_oldest(c);
@@ -153,22 +155,22 @@ void recent_forget(struct object_cache *c, const struct feed *f)
 static void on_recent_over(struct timer *t)
 {
     struct object_cache *c = container_of(t, struct object_cache, recent_timer);
-    recent_forget(c, NULL);
+    cache_recent_forget(c, NULL);
     free(take_ptr(&c->recent));
 }
 
-static void remember(struct feed *f, const struct cached_object *o)
+static void remember(struct cache_informer *f, const struct cached_object *o)
 {
     struct object_cache *c = f->cache;
     uint32_t slot = object_table_find(&f->table, cached_object_namespace(o), cached_object_name(o));
     assert(slot && c->n_recent <= RECENT_MAX);
     if (!c->recent)
-        c->recent = xnew_n(struct recent, RECENT_MAX);
+        c->recent = xnew_n(struct cache_recent, RECENT_MAX);
     while (c->n_recent &&
            (c->n_recent == RECENT_MAX || c->recent_bytes + o->body_n > RECENT_MAX_BYTES))
         forget_oldest(c);
     c->recent[(c->recent_first + c->n_recent++) % RECENT_MAX] =
-        (struct recent){ .feed = f, .slot = slot, .rv = o->rv, .bytes = o->body_n };
+        (struct cache_recent){ .informer = f, .slot = slot, .rv = o->rv, .bytes = o->body_n };
     c->recent_bytes += o->body_n;
     timer_start(c->opts.loop, &c->recent_timer, RECENT_MS, on_recent_over);
 }
@@ -183,39 +185,39 @@ struct loss {
 static void lose(struct object_sub *sub, void *arg)
 {
     const struct loss *l = arg;
-    sub_lose(sub, l->code, l->err);
+    object_sub_lose(sub, l->code, l->err);
 }
 
 static void tell_error(struct object_sub *sub, void *arg)
 {
     const struct loss *l = arg;
-    sub_tell_error(sub, l->code, l->err);
+    object_sub_report(sub, l->code, l->err);
 }
 
 /*
- * The denial may concern a choice of the cache. If the feed is wider than the subscription asked
- * for, move the subscription to a feed of exactly what it asked for; if the cache's identity was
- * denied, move it to a feed that is watched as its own user.
+ * The denial may concern a choice of the cache. If the informer is wider than the subscription
+ * asked for, move the subscription to an informer of exactly what it asked for; if the cache's
+ * identity was denied, move it to an informer that is watched as its own user.
  */
 static void move_elsewhere(struct object_sub *sub, void *arg)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     bool narrower =
         (sub->n_namespace && f->scope.namespace.n == 0) || (sub->n_name && f->scope.name.n == 0);
     if (!narrower && (!sub->verdict || sub->as_user))
         return;
     struct err err = { 0 };
-    sub_detach(sub);
-    if (sub_attach(sub, &err) >= 0)
+    object_sub_detach(sub);
+    if (object_sub_attach(sub, &err) >= 0)
         return;
     log_warn("cache: no narrower watch", "resource=" STR_FMT " reason=\"%s\"",
              STR_ARG(f->scope.plural), err_text(&err));
-    int r = sub_link(sub, f, &err); /* back to this feed; lose_all() notifies it */
-    assert(r >= 0);                 /* its fields are declared already */
+    int r = object_sub_link(sub, f, &err); /* back to this informer; lose_all() notifies it */
+    assert(r >= 0);                        /* its fields are declared already */
     (void)r;
 }
 
-static void lose_all(struct feed *f, int code, const struct err *err)
+static void lose_all(struct cache_informer *f, int code, const struct err *err)
 {
     struct loss loss = { code, err };
     if (f->trouble == code && !f->ready && f->table.n == 0)
@@ -231,7 +233,7 @@ static void lose_all(struct feed *f, int code, const struct err *err)
 
 static void on_trouble(void *arg, int status, const struct err *cause)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     struct err err = { 0 };
     f->listing = false;
     switch (status) {
@@ -263,19 +265,19 @@ static void on_trouble(void *arg, int status, const struct err *cause)
     each_sub(f, tell_error, &loss);
 }
 
-static void start_reflector(struct feed *f);
+static void start_reflector(struct cache_informer *f);
 
 static void on_try_again(struct timer *t)
 {
-    struct feed *f = container_of(t, struct feed, timer);
+    struct cache_informer *f = container_of(t, struct cache_informer, timer);
     if (f->n_subs == 0)
-        feed_free(f);
+        cache_informer_free(f);
     else
         start_reflector(f);
 }
 
 /* More than the cache may hold: drop all objects, and list again later. */
-static void overflow(struct feed *f, const char *what, size_t limit)
+static void overflow(struct cache_informer *f, const char *what, size_t limit)
 {
     struct err err = { 0 };
     int r = err_set(&err, E_LIMIT, "'" STR_FMT "' has more than %zu %s, which is the cache's limit",
@@ -287,7 +289,7 @@ static void overflow(struct feed *f, const char *what, size_t limit)
     lose_all(f, r, &err);
 }
 
-static bool is_full(struct feed *f)
+static bool is_full(struct cache_informer *f)
 {
     const struct object_cache *c = f->cache;
     if (f->table.n > c->opts.max_objects) {
@@ -303,7 +305,7 @@ static bool is_full(struct feed *f)
 
 /* ---------------------------------------------------------------- callbacks of the reflector */
 
-static void put_object(struct feed *f, struct cached_object *o)
+static void put_object(struct cache_informer *f, struct cached_object *o)
 {
     struct object_cache *c = f->cache;
     assert(o->round == f->round);
@@ -320,7 +322,7 @@ static void put_object(struct feed *f, struct cached_object *o)
     (void)is_full(f);
 }
 
-static void learn_kind(struct feed *f, const struct json *object)
+static void learn_kind(struct cache_informer *f, const struct json *object)
 {
     struct str kind = json_get_str(object, "kind");
     if (f->scope.metadata_only)
@@ -331,7 +333,7 @@ static void learn_kind(struct feed *f, const struct json *object)
 
 static void on_object(void *arg, const struct json *object)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     if (!f->reflector)
         return;
     const struct json *meta = json_getc(object, "metadata");
@@ -363,7 +365,7 @@ static void on_object(void *arg, const struct json *object)
     unref_object(f, object_table_put(&f->table, o));
 }
 
-static void remove_object(struct feed *f, uint32_t slot)
+static void remove_object(struct cache_informer *f, uint32_t slot)
 {
     struct cached_object *o = object_table_remove(&f->table, slot);
     account(f, o, false);
@@ -373,7 +375,7 @@ static void remove_object(struct feed *f, uint32_t slot)
 
 static void on_deleted(void *arg, struct str namespace, struct str name)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     uint32_t slot = object_table_find(&f->table, namespace, name);
     if (slot)
         remove_object(f, slot);
@@ -381,7 +383,7 @@ static void on_deleted(void *arg, struct str namespace, struct str name)
 
 static void on_list_begin(void *arg)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     assert(f->reflector);
     f->round++;
     f->listing = true;
@@ -394,17 +396,17 @@ static void on_list_begin(void *arg)
 
 static void recovered(struct object_sub *sub, void *arg)
 {
-    if (sub->told && sub->at == SUB_LIVE) {
+    if (sub->told && sub->at == OBJECT_SUB_LIVE) {
         sub->told = 0;
-        sub->ops->on_synced(sub->arg, sub->feed->rv);
+        sub->ops->on_synced(sub->arg, sub->informer->rv);
     }
 }
 
 static void on_list_end(void *arg, uint64_t rv)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     if (!f->reflector)
-        return; /* the feed was too large and has dropped its objects */
+        return; /* the informer was too large and has dropped its objects */
     assert(f->listing);
     f->listing = false;
     for (uint32_t slot = object_table_next(&f->table, 0); slot;
@@ -415,12 +417,12 @@ static void on_list_end(void *arg, uint64_t rv)
     f->remakes = false;
     f->n_lists++;
     if (f->maker.codec)
-        body_codec_settle(f->maker.codec);
+        cache_body_codec_settle(f->maker.codec);
 }
 
 static void on_watching(void *arg)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     if (!f->reflector)
         return;
     f->ready = true;
@@ -436,12 +438,12 @@ static void on_watching(void *arg)
 static void wake_readers(struct object_sub *sub, void *arg)
 {
     if (!list_is_empty(&sub->reads))
-        sub_schedule(sub);
+        object_sub_schedule(sub);
 }
 
 static void on_progress(void *arg, uint64_t rv)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     if (!f->reflector || rv <= f->rv)
         return;
     f->rv = rv;
@@ -459,14 +461,14 @@ static const struct reflector_ops reflector_ops = { .on_object = on_object,
 
 /* ---------------------------------------------------------------- bodies */
 
-int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only, struct buf *to,
-               struct err *err)
+int cache_informer_write(struct cache_informer *f, const struct cached_object *o,
+                         bool metadata_only, struct buf *to, struct err *err)
 {
     struct str plain;
-    enum body_form form = !(o->flags & OBJECT_BODY_PACKED) ? BODY_PLAIN
-                          : o->flags & OBJECT_BODY_DICT    ? BODY_PACKED_WITH_DICT
-                                                           : BODY_PACKED;
-    int r = body_unpack(f->maker.codec, cached_object_body(o), form, o->plain_n, &plain, err);
+    enum cache_body_form form = !(o->flags & OBJECT_BODY_PACKED) ? BODY_PLAIN
+                                : o->flags & OBJECT_BODY_DICT    ? BODY_PACKED_WITH_DICT
+                                                                 : BODY_PACKED;
+    int r = cache_body_unpack(f->maker.codec, cached_object_body(o), form, o->plain_n, &plain, err);
     if (r < 0)
         return r;
     metadata_only = metadata_only && !f->scope.metadata_only;
@@ -479,20 +481,22 @@ int feed_write(struct feed *f, const struct cached_object *o, bool metadata_only
 
 static void on_repack(struct defer *d);
 
-static void repack_object(struct feed *f, uint32_t slot)
+static void repack_object(struct cache_informer *f, uint32_t slot)
 {
     struct cached_object *o = f->table.slots[slot].o;
     struct str plain;
     if (o->flags & OBJECT_BODY_DICT || o->plain_n < BODY_MIN_BYTES)
         return;
-    enum body_form form = o->flags & OBJECT_BODY_PACKED ? BODY_PACKED : BODY_PLAIN;
-    if (body_unpack(f->maker.codec, cached_object_body(o), form, o->plain_n, &plain, NULL) < 0)
+    enum cache_body_form form = o->flags & OBJECT_BODY_PACKED ? BODY_PACKED : BODY_PLAIN;
+    if (cache_body_unpack(f->maker.codec, cached_object_body(o), form, o->plain_n, &plain, NULL) <
+        0)
         return;
-    struct buf *copy = &f->maker.scratch; /* body_unpack() and body_pack() share one buffer */
+    struct buf *copy =
+        &f->maker.scratch; /* cache_body_unpack() and cache_body_pack() share one buffer */
     buf_reset(copy);
     if (buf_add_str(copy, plain) < 0)
         return;
-    struct str packed = body_pack(f->maker.codec, buf_str(copy), &form);
+    struct str packed = cache_body_pack(f->maker.codec, buf_str(copy), &form);
     if (form != BODY_PACKED_WITH_DICT || packed.n >= o->body_n)
         return;
     replace_quietly(f, slot,
@@ -501,7 +505,7 @@ static void repack_object(struct feed *f, uint32_t slot)
 
 static void on_repack(struct defer *d)
 {
-    struct feed *f = container_of(d, struct feed, repack);
+    struct cache_informer *f = container_of(d, struct cache_informer, repack);
     for (unsigned n = 0; n < REPACK_PER_TURN; n++) {
         f->repack_slot = object_table_next(&f->table, f->repack_slot);
         if (f->repack_slot == 0)
@@ -513,24 +517,25 @@ static void on_repack(struct defer *d)
 
 static void on_dictionary(void *arg)
 {
-    struct feed *f = arg;
+    struct cache_informer *f = arg;
     f->repack_slot = 0;
     defer_start(f->cache->opts.loop, &f->repack, on_repack);
 }
 
 /* ---------------------------------------------------------------- snapshots */
 
-static struct object_cache_snapshot *new_snapshot(struct feed *f, uint32_t n)
+static struct object_cache_snapshot *new_snapshot(struct cache_informer *f, uint32_t n)
 {
     struct object_cache_snapshot *s = xalloc(sizeof *s + n * sizeof *s->o);
-    *s = (struct object_cache_snapshot){ .feed = f, .refs = 1, .seq = f->seq, .rv = f->rv };
+    *s = (struct object_cache_snapshot){ .informer = f, .refs = 1, .seq = f->seq, .rv = f->rv };
     return s;
 }
 
-struct object_cache_snapshot *feed_snapshot(struct feed *f, const struct object_sub *sub)
+struct object_cache_snapshot *cache_informer_snapshot(struct cache_informer *f,
+                                                      const struct object_sub *sub)
 {
     const struct object_table *t = &f->table;
-    struct str namespace = sub_namespace(sub), name = sub_name(sub);
+    struct str namespace = object_sub_namespace(sub), name = object_sub_name(sub);
     /* A name without a namespace belongs to a cluster-scoped object, or to one in any namespace. */
     uint32_t slot = name.n ? object_table_find(t, namespace, name) : 0;
     if (slot || (name.n && namespace.n)) {
@@ -568,16 +573,16 @@ static int by_key(const void *x, const void *y)
     return d ? d : str_cmp(cached_object_name(*a), cached_object_name(*b));
 }
 
-/* The feed no longer hands out this order. */
-static void retire_order(struct feed *f)
+/* The informer no longer hands out this order. */
+static void retire_order(struct cache_informer *f)
 {
     struct object_order *o = take_ptr(&f->order);
-    assert(!o || o->feed == f);
+    assert(!o || o->informer == f);
     if (o)
-        o->feed = NULL;
+        o->informer = NULL;
 }
 
-struct object_order *feed_order(struct feed *f, struct str namespace)
+struct object_order *cache_informer_order(struct cache_informer *f, struct str namespace)
 {
     const struct object_table *t = &f->table;
     if (!namespace.n && f->order && f->order->seq == f->seq) {
@@ -595,7 +600,7 @@ struct object_order *feed_order(struct feed *f, struct str namespace)
     qsort(o->o, o->n, sizeof *o->o, by_key);
     if (!namespace.n) {
         retire_order(f);
-        o->feed = f;
+        o->informer = f;
         f->order = o;
     }
     return o;
@@ -605,11 +610,11 @@ void object_order_free(struct object_order *o)
 {
     if (!o)
         return;
-    assert(o->refs > 0 && (!o->feed || o->feed->order == o));
+    assert(o->refs > 0 && (!o->informer || o->informer->order == o));
     if (--o->refs > 0)
         return;
-    if (o->feed)
-        o->feed->order = NULL;
+    if (o->informer)
+        o->informer->order = NULL;
     for (uint32_t i = 0; i < o->n; i++)
         cached_object_unref(&o->cache->interner, o->o[i]);
     free(o);
@@ -635,7 +640,7 @@ static bool serves(struct str has, struct str wanted)
     return has.n == 0 || str_eq(has, wanted);
 }
 
-bool feed_serves(const struct feed *f, const struct object_cache_scope *want)
+bool cache_informer_serves(const struct cache_informer *f, const struct object_cache_scope *want)
 {
     const struct object_cache_scope *has = &f->scope;
     if (!str_eq(has->plural, want->plural) || !str_eq(has->group_version, want->group_version) ||
@@ -648,12 +653,12 @@ bool feed_serves(const struct feed *f, const struct object_cache_scope *want)
     return !wider || f->trouble != E_DENIED;
 }
 
-static struct str copy(struct feed *f, struct str s)
+static struct str copy(struct cache_informer *f, struct str s)
 {
     return str_copy_arena(&f->strings, s);
 }
 
-static void copy_scope(struct feed *f, const struct object_cache_scope *s)
+static void copy_scope(struct cache_informer *f, const struct object_cache_scope *s)
 {
     f->scope = (struct object_cache_scope){ .group_version = copy(f, s->group_version),
                                             .plural = copy(f, s->plural),
@@ -666,23 +671,23 @@ static void copy_scope(struct feed *f, const struct object_cache_scope *s)
                                             .metadata_only = s->metadata_only };
 }
 
-static void parse_strip(struct feed *f)
+static void parse_strip(struct cache_informer *f)
 {
     struct str rest = f->scope.strip, path;
     size_t n = 0;
     for (size_t i = 0; i < rest.n; i++)
         n += rest.p[i] == '\n';
-    struct strip_path *paths = arena_new_n(&f->strings, struct strip_path, n + 1);
+    struct cache_strip_path *paths = arena_new_n(&f->strings, struct cache_strip_path, n + 1);
     while (rest.n) {
         (void)str_cut(rest, '\n', &path, &rest);
-        int r = strip_path_parse(&f->strings, path, &paths[f->maker.n_strip++], NULL);
+        int r = cache_strip_path_parse(&f->strings, path, &paths[f->maker.n_strip++], NULL);
         assert(r >= 0); /* the subscription has parsed it before */
         (void)r;
     }
     f->maker.strip = paths;
 }
 
-static void start_reflector(struct feed *f)
+static void start_reflector(struct cache_informer *f)
 {
     struct object_cache *c = f->cache;
     const struct object_cache_scope *s = &f->scope;
@@ -712,33 +717,34 @@ static void start_reflector(struct feed *f)
     arena_fini(&a);
 }
 
-struct feed *feed_open(struct object_cache *c, const struct object_cache_scope *scope,
-                       const struct kube_identity *identity)
+struct cache_informer *cache_informer_open(struct object_cache *c,
+                                           const struct object_cache_scope *scope,
+                                           const struct kube_identity *identity)
 {
-    if (c->stats.feeds >= c->opts.max_feeds)
+    if (c->stats.informers >= c->opts.max_informers)
         return NULL;
-    struct feed *f = xnew(struct feed);
+    struct cache_informer *f = xnew(struct cache_informer);
     f->cache = c;
     copy_scope(f, scope);
     f->identity = scope->as.n ? kube_identity_copy(&f->strings, identity) : c->opts.identity;
-    f->maker = (struct object_maker){ .interner = &c->interner,
-                                      .seed = c->seed,
-                                      .fields = f->fields,
-                                      .metadata_only = scope->metadata_only,
-                                      .drops_bodies = c->opts.embedded };
+    f->maker = (struct cache_object_maker){ .interner = &c->interner,
+                                            .seed = c->seed,
+                                            .fields = f->fields,
+                                            .metadata_only = scope->metadata_only,
+                                            .drops_bodies = c->opts.embedded };
     buf_init(&f->maker.scratch, WATCH_LINE_MAX_BYTES);
     if (!c->opts.embedded)
-        f->maker.codec = body_codec_new(c->packer, on_dictionary, f);
+        f->maker.codec = cache_body_codec_new(c->packer, on_dictionary, f);
     parse_strip(f);
     object_table_init(&f->table, &f->maker);
     f->topics.borrows_keys = true;
-    list_push_back(&c->feeds, &f->node);
-    c->stats.feeds++;
+    list_push_back(&c->informers, &f->node);
+    c->stats.informers++;
     start_reflector(f);
     return f;
 }
 
-void feed_free(struct feed *f)
+void cache_informer_free(struct cache_informer *f)
 {
     assert(f->n_subs == 0 && list_is_linked(&f->node));
     struct object_cache *c = f->cache;
@@ -747,26 +753,26 @@ void feed_free(struct feed *f)
     drop_objects(f);
     object_table_fini(&f->table);
     retire_order(f);
-    body_codec_close(f->maker.codec);
+    cache_body_codec_close(f->maker.codec);
     buf_fini(&f->maker.scratch);
     map_each (e, &f->topics)
         slab_free(e->value);
     map_fini(&f->topics); /* its keys lie in the topics */
     list_remove(&f->node);
-    assert(c->stats.feeds > 0);
-    c->stats.feeds--;
+    assert(c->stats.informers > 0);
+    c->stats.informers--;
     arena_fini(&f->strings);
     free(f);
 }
 
 static void on_grace_over(struct timer *t)
 {
-    struct feed *f = container_of(t, struct feed, timer);
+    struct cache_informer *f = container_of(t, struct cache_informer, timer);
     if (f->n_subs == 0)
-        feed_free(f);
+        cache_informer_free(f);
 }
 
-void feed_left(struct feed *f)
+void cache_informer_left(struct cache_informer *f)
 {
     if (f->n_subs == 0 && f->reflector)
         timer_start(f->cache->opts.loop, &f->timer, f->cache->opts.grace_ms, on_grace_over);
@@ -782,8 +788,8 @@ static bool comes_from_body(const struct object_field *f)
     return f->kind == OBJECT_FIELD_PATH || f->kind == OBJECT_FIELD_ANNOTATION;
 }
 
-int feed_declare(struct feed *f, const struct object_field *field, uint64_t *ret_lists,
-                 struct err *err)
+int cache_informer_declare(struct cache_informer *f, const struct object_field *field,
+                           uint64_t *ret_lists, struct err *err)
 {
     size_t i = 0;
     while (i < f->maker.n_fields && !same_field(&f->fields[i].field, field))
@@ -791,7 +797,7 @@ int feed_declare(struct feed *f, const struct object_field *field, uint64_t *ret
     if (i == OBJECT_CACHE_FIELDS_MAX)
         return err_set(err, E_LIMIT, "more than %d fields are declared of '" STR_FMT "'",
                        OBJECT_CACHE_FIELDS_MAX, STR_ARG(f->scope.plural));
-    struct field_spec *spec = &f->fields[i];
+    struct cache_field *spec = &f->fields[i];
     if (i == f->maker.n_fields) {
         struct jsonpath *path = NULL;
         struct str text = copy(f, field->text);
@@ -799,7 +805,7 @@ int feed_declare(struct feed *f, const struct object_field *field, uint64_t *ret
             field->kind == OBJECT_FIELD_PATH ? jsonpath_parse(&f->strings, text, &path, err) : 0;
         if (r < 0)
             return err_ctx(err, r, "field '" STR_FMT "'", STR_ARG(text));
-        *spec = (struct field_spec){ .field = *field, .path = path };
+        *spec = (struct cache_field){ .field = *field, .path = path };
         spec->field.text = text;
         spec->field.indexed = false;
         f->maker.n_fields++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of identities; see identity.h. */
-#include "client/identity.h"
+/* Copies of identities; see kube_identity.h. */
+#include "client/kube_identity.h"
 
 struct kube_identity *kube_identity_copy(struct arena *a, const struct kube_identity *id)
 {
