@@ -88,6 +88,8 @@ void api_start(struct api *api, void (*on_ready)(void *arg, int r, const struct 
 void api_core_free(struct api *api)
 {
     assert(list_is_empty(&api->requests));
+    assert(list_is_empty(&api->unsent) && list_is_empty(&api->large));
+    assert(api->n_inflight == 0 && api->body_bytes == 0 && api->unsent_bytes == 0);
     api_free_parts(api);
     timer_stop(api->loop, &api->bookmark_timer);
     timer_stop(api->loop, &api->reauthorize_timer);

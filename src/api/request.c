@@ -379,6 +379,7 @@ static void run(struct request *rq)
 
 void request_settled(struct request *rq)
 {
+    assert(!rq->counted || rq->api->n_inflight > 0);
     if (rq->counted)
         rq->api->n_inflight--;
     rq->counted = false;
@@ -412,6 +413,7 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
 /* Run the steps of the head until one waits. */
 static void run_head(struct request *rq)
 {
+    assert(!rq->waiting && rq->step <= ARRAY_LEN(head_steps));
     while (rq->step < ARRAY_LEN(head_steps)) {
         const struct json *no = head_steps[rq->step++](rq);
         if (no) {
@@ -429,6 +431,7 @@ static void run_head(struct request *rq)
 
 void request_start(struct request *rq, bool has_body)
 {
+    assert(rq->step == 0 && !rq->head_sent && !rq->gone);
     api_renew_certificate(rq->api);
     rq->has_body = has_body;
     run_head(rq);
@@ -493,6 +496,7 @@ void request_body_end(struct request *rq, int r)
 
 static void set_unsent(struct request *rq, size_t bytes)
 {
+    assert(rq->api->unsent_bytes >= rq->unsent);
     rq->api->unsent_bytes += bytes - rq->unsent;
     rq->unsent = bytes;
 }
@@ -533,6 +537,9 @@ enum { TRIM_MIN_BYTES = 8 << 20 };
 static void request_free(struct request *rq)
 {
     struct api *api = rq->api;
+    assert(rq->gone && rq->busy == 0);
+    assert(!list_is_linked(&rq->large) && !list_is_linked(&rq->behind) && rq->unsent == 0);
+    assert(api->body_bytes >= rq->body_counted);
     if (rq->on_gone)
         rq->on_gone(rq);
     request_settled(rq);
