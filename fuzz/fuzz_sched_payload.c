@@ -40,7 +40,7 @@ static void try_field(struct str bytes)
         return;
     struct str path = str_n(bytes.p + 1, n_path), key = str_n(path.p + n_path, n_key),
                message = str_slice(bytes, 1 + n_path + n_key, bytes.n);
-    if (field_find_payload(message, path, key, &number, &value) && value.p != (const char *)&number)
+    if (payload_field_find(message, path, key, &number, &value) && value.p != (const char *)&number)
         FUZZ_CHECK(value.p >= message.p && value.p + value.n <= message.p + message.n);
 }
 

@@ -341,7 +341,7 @@ static wasm_trap_t *give_field(struct winstance *in, const void *row, wasmtime_v
         trap = take(in, row, v, at + 2, "key", &key);
     if (trap)
         return trap;
-    if (field_find_payload(bytes, path, key, &number, &value))
+    if (payload_field_find(bytes, path, key, &number, &value))
         return give(in, row, v, at + 4, value);
     v[0].i32 = -1;
     return NULL;

@@ -28,7 +28,7 @@ enum { PAYLOAD_ACTIONS_ALL = (1 << 13) - 1, PAYLOAD_ACTIONS_UPDATE = PAYLOAD_ACT
  * this key (field 1). A number becomes 8 bytes in *number, little endian. Returns false if the
  * field is absent.
  */
-bool field_find_payload(struct str message, struct str path, struct str key, uint64_t *number,
+bool payload_field_find(struct str message, struct str path, struct str key, uint64_t *number,
                         struct str *ret);
 
 /* As Go's encoder writes them. */

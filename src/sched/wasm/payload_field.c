@@ -64,7 +64,7 @@ static bool find_entry(struct str message, uint64_t number, struct str key, stru
     return false;
 }
 
-bool field_find_payload(struct str message, struct str path, struct str key, uint64_t *number,
+bool payload_field_find(struct str message, struct str path, struct str key, uint64_t *number,
                         struct str *ret)
 {
     struct wasm_field f = { .type = BYTES, .bytes = message };
