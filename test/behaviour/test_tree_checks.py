@@ -12,11 +12,9 @@ from conftest import ROOT
 LAYERS = "base\n# services\napi fn\nnode\nlab\n"
 
 
-def check_layers(tree, includes, known=()):
+def check_layers(tree, includes):
     """What tools/check-layers prints of a tree whose files include others, `path: (path, ...)`."""
-    (tree / "tools").mkdir()
     (tree / "layers.txt").write_text(LAYERS)
-    (tree / "tools/known-circles.txt").write_text("# exceptions\n" + "".join(f"{line}\n" for line in known))
     for path, targets in includes.items():
         file = tree / ("" if path.startswith("lab/") else "src") / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -47,7 +45,6 @@ def test_what_points_up_or_aside_is_found(tmp_path, path, target, says):
 
 CIRCLE = {"api/core.c": ["api/auth/authn.h"], "api/auth/authn.c": ["api/admit/admit.h"], "api/admit/admit.h": ["api/core.h"],
           "api/gc/gc.c": ["api/core.h"]}
-EDGES = ["api -> api/auth", "api/admit -> api", "api/auth -> api/admit"]
 
 
 def test_a_circle_of_directories_is_found(tmp_path):
@@ -62,28 +59,6 @@ def test_a_circle_in_the_lab_is_found(tmp_path):
     assert check_layers(tmp_path, {"lab/fn/sim.c": ["lab/cmd/cmd.h"], "lab/cmd/cmd.c": ["lab/fn/sim.h"]}) == [
         "lab/cmd/cmd.c:2: includes lab/fn/sim.h: lab/cmd -> lab/fn makes a circle of lab/cmd, lab/fn",
         "lab/fn/sim.c:2: includes lab/cmd/cmd.h: lab/fn -> lab/cmd makes a circle of lab/cmd, lab/fn"]
-
-
-def test_a_known_circle_is_an_exception_and_may_not_grow(tmp_path):
-    (tmp_path / "known").mkdir()
-    assert check_layers(tmp_path / "known", CIRCLE, known=EDGES) == []
-    (tmp_path / "grown").mkdir()
-    grown = CIRCLE | {"api/auth/tokens.c": ["api/gc/gc.h"]}
-    assert [line.split(": ")[2].split(" makes")[0] for line in check_layers(tmp_path / "grown", grown, known=EDGES)] == [
-        "api/auth -> api/gc", "api/gc -> api"]
-
-
-def test_an_exception_without_its_include_or_its_circle_is_stale(tmp_path):
-    includes = dict(CIRCLE, **{"api/auth/authn.c": []})
-    assert check_layers(tmp_path, includes, known=EDGES) == [
-        "tools/known-circles.txt:2: api -> api/auth is part of no circle any more: remove the line",
-        "tools/known-circles.txt:3: api/admit -> api is part of no circle any more: remove the line",
-        "tools/known-circles.txt:4: api/auth -> api/admit is included nowhere any more: remove the line"]
-
-
-def test_an_exception_that_cannot_be_read_is_an_error(tmp_path):
-    assert check_layers(tmp_path, {}, known=["api api/auth"]) == [
-        "tools/known-circles.txt:2: 'api api/auth' is not 'FROM -> TO'"]
 
 
 class Names:
