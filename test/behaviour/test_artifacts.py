@@ -315,7 +315,7 @@ def test_a_function_has_the_credentials_of_its_secret_and_no_other_namespace_its
     assert not [path for method, path, _ in registry.seen[asked:] if "/blobs/" in path]
     up.deploy("borrows", {**module(pushed), "imagePullSecrets": [{"name": "pull"}], "scale": {"initial": 1}}, namespace="bob")
     said = wait_for(lambda: "pull" in (c := condition_of_function(up, "borrows", "bob"))["message"] and c, "the Secret is of another namespace")
-    assert "is not there" in said["message"], said
+    assert "does not exist" in said["message"], said
     add_secret(up, "bob", "own", docker_config(registry.host, "bob", "t0o"))
     asked = len(registry.seen)
     up.deploy("own", {**module(pushed), "imagePullSecrets": [{"name": "own"}]}, namespace="bob")
