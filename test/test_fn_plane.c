@@ -114,6 +114,21 @@ TEST(a_permanent_failure_is_told_to_gateways_and_tried_again_when_somebody_asks_
     end(&r);
 }
 
+TEST(loads_that_no_gateway_can_have_do_not_overflow_the_sum_of_all)
+{
+    struct rig r;
+    rig_lead(&r);
+    uint32_t f = rig_fake(&r, "f");
+    gateway_hello(&r, &g2, "g2", 1, true);
+    gateway_load(&r, &g1, f, 1, UINT32_MAX, UINT32_MAX);
+    gateway_load(&r, &g2, f, 1, UINT32_MAX, 5);
+    gateway_load(&r, &g1, f, 1, 1, 0);
+    fn_stream_close(take_ptr(&g2.s)); /* its share is taken out of the sum */
+    turn(&r);
+    gateway_load(&r, &g1, f, 1, 0, 0);
+    end(&r);
+}
+
 TEST(a_sandbox_that_dies_is_replaced)
 {
     struct rig r;

@@ -848,9 +848,10 @@ static int on_call(struct pool_runner *r, struct str body, bool is_call, struct 
     r->progress_ms = clock_mono_ms();
     if (!is_call)
         return t ? r->class->ops->on_call(t, &call, false, err) : 0;
+    if (!t && !c->marker) /* its drop is under way, and ends the command */
+        return err_set(err, E_INVALID, "a second call of a command that was dropped");
     list_remove(&c->node);
     if (!t) { /* the pending drop is its next turn */
-        assert(c->marker);
         list_insert_before(&c->marker->node, &c->node);
         remove_marker(c);
         return 0;

@@ -179,11 +179,21 @@ int db_delete_key(struct db *db, struct str key, int64_t id, struct err *err)
     return finish(db, st, "delete a key", err);
 }
 
+static int damaged_row(const struct db_row *row, struct err *err)
+{
+    return err_set(err, E_DIGEST,
+                   "the stored value of '" STR_FMT "' at revision %llu is damaged: 'dormouse store "
+                   "check --remove' deletes it while the server is stopped",
+                   STR_ARG(row->key), (unsigned long long)db_rev(row->id));
+}
+
 int db_add_row(struct db *db, const struct db_row *row, struct err *err)
 {
     int rc = SQLITE_OK;
-    assert(row->id > 0 && row->prev < row->id);
-    assert((row->jump == 0) == (row->jump_len == 0));
+    assert(row->id > 0);
+    /* They come from the key's entry and from an older row: the file may be damaged. */
+    if (row->prev >= row->id || (row->jump == 0) != (row->jump_len == 0))
+        return damaged_row(row, err);
     sqlite3_stmt *st = statement(db, DB_ADD_ROW, &rc);
     if (!st)
         return db_error(db, rc, "prepare", err);
@@ -294,14 +304,6 @@ static bool sum_holds(const struct db *db, sqlite3_stmt *st, int at, const struc
         return db->unsummed;
     uint64_t sum = (uint64_t)sqlite3_column_int64(st, at);
     return sum >> 32 == head_sum(row) && (!has_value || (uint32_t)sum == value_sum(row));
-}
-
-static int damaged_row(const struct db_row *row, struct err *err)
-{
-    return err_set(err, E_DIGEST,
-                   "the stored value of '" STR_FMT "' at revision %llu is damaged: 'dormouse store "
-                   "check --remove' deletes it while the server is stopped",
-                   STR_ARG(row->key), (unsigned long long)db_rev(row->id));
 }
 
 /* Step a statement made with DB_ROW; has_value: it selects the value, too. */

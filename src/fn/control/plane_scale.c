@@ -650,8 +650,9 @@ void plane_revision_load(struct control_plane_revision *rev, struct plane_gatewa
         vec_push(&a->shares, fresh);
         s = &a->shares.p[a->shares.n - 1];
     }
-    s->running = m->running;
-    s->queued = m->queued;
+    /* Of all gateways at most UINT32_MAX, so that the sums cannot overflow. */
+    s->running = MIN(m->running, UINT32_MAX / PLANE_GATEWAYS_MAX);
+    s->queued = MIN(m->queued, UINT32_MAX / PLANE_GATEWAYS_MAX);
     s->at_ms = now;
     a->running += s->running;
     a->queued += s->queued;
