@@ -160,7 +160,8 @@ struct flow {
     unsigned in_use, n_queue; /* seats in use, requests waiting */
     struct list queue;        /* struct flow_ticket.node */
     struct list node;         /* in its level's list, while requests wait */
-    char key[];
+    size_t key_n;
+    char key[]; /* may contain NUL, as the user in a certificate may */
 };
 
 static struct flow *flow_of(struct flows *f, size_t schema, const struct flow_question *q)
@@ -174,8 +175,9 @@ static struct flow *flow_of(struct flows *f, size_t schema, const struct flow_qu
     struct flow *flow = map_get(&f->known, buf_str(&key));
     if (flow)
         return flow;
-    flow = xalloc(sizeof *flow + key.n + 1);
+    flow = xalloc(sizeof *flow + key.n);
     memcpy(flow->key, buf_cstr(&key), key.n);
+    flow->key_n = key.n;
     flow->level = schemas[schema].level;
     list_init(&flow->queue);
     (void)map_put(&f->known, buf_str(&key), flow);
@@ -186,7 +188,7 @@ static void drop_if_unused(struct flows *f, struct flow *flow)
 {
     if (flow->in_use || flow->n_queue)
         return;
-    (void)map_del(&f->known, str_of(flow->key));
+    (void)map_del(&f->known, str_n(flow->key, flow->key_n));
     free(flow);
 }
 

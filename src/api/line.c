@@ -5,17 +5,17 @@
 struct line {
     struct list queue; /* struct line_place.node: waiting places */
     unsigned n_queue;
-    char key[];
+    size_t key_n;
+    char key[]; /* may contain NUL */
 };
 
 static struct line *line_new(struct lines *ls, struct str key)
 {
-    struct line *line = xalloc(sizeof *line + key.n + 1);
-    *line = (struct line){ 0 };
+    struct line *line = xalloc(sizeof *line + key.n);
+    *line = (struct line){ .key_n = key.n };
     memcpy(line->key, key.p, key.n);
-    line->key[key.n] = 0;
     list_init(&line->queue);
-    (void)map_put(&ls->known, str_of(line->key), line);
+    (void)map_put(&ls->known, key, line);
     return line;
 }
 
@@ -119,7 +119,7 @@ void line_leave(struct lines *ls, struct line_place *p)
     p->line = NULL;
     list_remove(&p->node); /* it may leave after it was called and before run() */
     if (line->n_queue == 0) {
-        (void)map_del(&ls->known, str_of(line->key));
+        (void)map_del(&ls->known, str_n(line->key, line->key_n));
         free(line);
         return;
     }
