@@ -108,6 +108,22 @@ TEST(requests_belong_where_upstream_puts_them)
     end();
 }
 
+TEST(users_differ_after_a_nul)
+{
+    begin();
+    struct flow_question b = person(""), c = person("");
+    b.user = str_n("a\0b", 3);
+    c.user = str_n("a\0c", 3);
+    CHECK_INT(ask(&b), FLOW_RUN);
+    CHECK_INT(ask(&c), FLOW_RUN);
+    CHECK_INT(flows.known.n, 2);
+    flow_leave(&flows, &asked[0].t);
+    CHECK_INT(flows.known.n, 1);
+    flow_leave(&flows, &asked[1].t);
+    CHECK_INT(flows.known.n, 0);
+    end();
+}
+
 TEST(who_is_exempt_never_waits)
 {
     begin();

@@ -91,6 +91,25 @@ TEST(who_is_called_and_gone_passes_it_on)
     end();
 }
 
+TEST(keys_differ_after_a_nul)
+{
+    begin();
+    for (size_t i = 0; i < 3; i++) {
+        asked[i].p.run = on_run;
+        asked[i].p.refuse = on_refuse;
+    }
+    struct str b = str_n("/a\0b", 4), c = str_n("/a\0c", 4);
+    CHECK_INT(line_enter(&lines, &asked[0].p, b), LINE_RUN);
+    CHECK_INT(line_enter(&lines, &asked[1].p, c), LINE_RUN);
+    CHECK_INT(line_enter(&lines, &asked[2].p, b), LINE_WAIT);
+    line_leave(&lines, &asked[2].p);
+    line_leave(&lines, &asked[0].p);
+    CHECK_INT(lines.known.n, 1);
+    line_leave(&lines, &asked[1].p);
+    CHECK_INT(lines.known.n, 0);
+    end();
+}
+
 TEST(a_line_has_an_end)
 {
     begin();

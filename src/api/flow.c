@@ -89,6 +89,7 @@ const char *flow_level_name(enum flow_level level)
 
 const char *flow_schema_name(const struct flow_ticket *t)
 {
+    assert(t->schema > 0 && t->schema <= FLOW_SCHEMAS);
     return schemas[t->schema - 1].name;
 }
 
@@ -160,7 +161,8 @@ struct flow {
     unsigned in_use, n_queue; /* seats in use, requests waiting */
     struct list queue;        /* struct flow_ticket.node */
     struct list node;         /* in its level's list, while requests wait */
-    char key[];
+    size_t key_n;
+    char key[]; /* may contain NUL, as the user in a certificate may */
 };
 
 static struct flow *flow_of(struct flows *f, size_t schema, const struct flow_question *q)
@@ -174,8 +176,9 @@ static struct flow *flow_of(struct flows *f, size_t schema, const struct flow_qu
     struct flow *flow = map_get(&f->known, buf_str(&key));
     if (flow)
         return flow;
-    flow = xalloc(sizeof *flow + key.n + 1);
+    flow = xalloc(sizeof *flow + key.n);
     memcpy(flow->key, buf_cstr(&key), key.n);
+    flow->key_n = key.n;
     flow->level = schemas[schema].level;
     list_init(&flow->queue);
     (void)map_put(&f->known, buf_str(&key), flow);
@@ -186,7 +189,9 @@ static void drop_if_unused(struct flows *f, struct flow *flow)
 {
     if (flow->in_use || flow->n_queue)
         return;
-    (void)map_del(&f->known, str_of(flow->key));
+    assert(list_is_empty(&flow->queue) && !list_is_linked(&flow->node));
+    const struct flow *was = map_del(&f->known, str_n(flow->key, flow->key_n));
+    assert(was == flow);
     free(flow);
 }
 
@@ -209,8 +214,10 @@ static bool has_seat(const struct flows *f, enum flow_level l)
 
 static void sit(struct flows *f, struct flow_ticket *t)
 {
+    assert(t->schema > 0 && !t->waiting && t->seats > 0);
     size_t schema = t->schema - 1u;
     enum flow_level l = schemas[schema].level;
+    assert((l == FLOW_EXEMPT) == !t->flow);
     f->schema[schema].executing++;
     f->schema[schema].dispatched++;
     f->schema[schema].seats += t->seats;
@@ -219,17 +226,22 @@ static void sit(struct flows *f, struct flow_ticket *t)
         return;
     t->flow->in_use += t->seats;
     f->in_use += t->seats;
+    assert(f->in_use >= f->level[l].in_use && f->level[l].in_use >= t->flow->in_use);
 }
 
 static void leave_queue(struct flows *f, struct flow_ticket *t)
 {
     struct flow *flow = t->flow;
+    assert(t->waiting && list_is_linked(&t->node) && list_is_linked(&t->age));
+    assert(flow->n_queue > 0 && f->level[flow->level].waiting >= flow->n_queue);
+    assert(f->schema[t->schema - 1].waiting > 0);
     list_remove(&t->node);
     list_remove(&t->age);
     t->waiting = false;
     flow->n_queue--;
     f->level[flow->level].waiting--;
     f->schema[t->schema - 1].waiting--;
+    assert((flow->n_queue == 0) == list_is_empty(&flow->queue));
     if (flow->n_queue == 0)
         list_remove(&flow->node);
     if (list_is_empty(&f->waiting))
@@ -291,6 +303,7 @@ static void dispatch(struct flows *f, enum flow_level l)
 {
     for (unsigned n = 0; n < LOOP_DEFER_PER_TURN && f->level[l].waiting && has_seat(f, l); n++) {
         struct flow *flow = poorest(f, l);
+        assert(flow && flow->level == l); /* as many requests wait as the level counts */
         struct flow_ticket *t = list_first(&flow->queue, struct flow_ticket, node);
         leave_queue(f, t);
         if (flow->n_queue) { /* to the end of the list */
@@ -328,6 +341,7 @@ static bool make_room(struct flows *f, const struct flow *flow)
         if (!longest || other->n_queue > longest->n_queue)
             longest = other;
     }
+    assert(longest && longest->n_queue > 0);
     if (longest->n_queue <= flow->n_queue + 1)
         return false;
     struct flow_ticket *last = list_entry(longest->queue.prev, struct flow_ticket, node);
@@ -349,6 +363,7 @@ static enum flow_answer refuse_now(struct flows *f, struct flow_ticket *t, enum 
 static enum flow_answer wait(struct flows *f, struct flow_ticket *t)
 {
     struct flow *flow = t->flow;
+    assert(!t->waiting && !list_is_linked(&t->node) && !list_is_linked(&t->age));
     if (!levels[flow->level].queues)
         return refuse_now(f, t, FLOW_NO_SEAT);
     if (flow->n_queue >= FLOW_QUEUE_MAX || !make_room(f, flow))
@@ -379,7 +394,8 @@ void flows_init(struct flows *f, struct loop *loop, void (*run)(struct flow_tick
 
 void flows_fini(struct flows *f)
 {
-    assert(f->known.n == 0 && f->in_use == 0 && list_is_empty(&f->refused));
+    assert(f->known.n == 0 && f->in_use == 0);
+    assert(list_is_empty(&f->waiting) && list_is_empty(&f->refused));
     timer_stop(f->loop, &f->timer);
     defer_cancel(&f->turn);
     map_fini(&f->known);
@@ -394,7 +410,7 @@ static uint8_t seats_of(const struct flow_question *q)
 
 enum flow_answer flow_enter(struct flows *f, struct flow_ticket *t, const struct flow_question *q)
 {
-    assert(!t->schema);
+    assert(!t->schema && !t->flow && !list_is_linked(&t->node));
     size_t schema = schema_of(q);
     enum flow_level l = schemas[schema].level;
     t->schema = (uint8_t)(schema + 1);
@@ -419,10 +435,14 @@ void flow_leave(struct flows *f, struct flow_ticket *t)
     if (t->waiting) {
         leave_queue(f, t);
     } else {
+        enum flow_level l = schemas[schema].level;
+        assert(f->schema[schema].executing > 0 && f->schema[schema].seats >= t->seats);
+        assert(f->level[l].in_use >= t->seats);
         f->schema[schema].executing--;
         f->schema[schema].seats -= t->seats;
-        f->level[schemas[schema].level].in_use -= t->seats;
+        f->level[l].in_use -= t->seats;
         if (flow) {
+            assert(flow->in_use >= t->seats && f->in_use >= t->seats);
             flow->in_use -= t->seats;
             f->in_use -= t->seats;
             if (!list_is_empty(&f->waiting))

@@ -5,26 +5,29 @@
 struct line {
     struct list queue; /* struct line_place.node: waiting places */
     unsigned n_queue;
-    char key[];
+    size_t key_n;
+    char key[]; /* may contain NUL */
 };
 
 static struct line *line_new(struct lines *ls, struct str key)
 {
-    struct line *line = xalloc(sizeof *line + key.n + 1);
-    *line = (struct line){ 0 };
+    struct line *line = xalloc(sizeof *line + key.n);
+    *line = (struct line){ .key_n = key.n };
     memcpy(line->key, key.p, key.n);
-    line->key[key.n] = 0;
     list_init(&line->queue);
-    (void)map_put(&ls->known, str_of(line->key), line);
+    (void)map_put(&ls->known, key, line);
     return line;
 }
 
 static void stop_waiting(struct lines *ls, struct line_place *p)
 {
+    assert(p->waiting && p->line->n_queue > 0);
+    assert(list_is_linked(&p->node) && list_is_linked(&p->age));
     list_remove(&p->node);
     list_remove(&p->age);
     p->waiting = false;
     p->line->n_queue--;
+    assert((p->line->n_queue == 0) == list_is_empty(&p->line->queue));
     if (list_is_empty(&ls->waiting))
         timer_stop(ls->loop, &ls->timer);
 }
@@ -62,6 +65,7 @@ static void on_line_turn(struct defer *d)
     struct lines *ls = container_of(d, struct lines, turn);
     for (unsigned n = 0; n < LOOP_DEFER_PER_TURN && !list_is_empty(&ls->called); n++) {
         struct line_place *p = list_first(&ls->called, struct line_place, node);
+        assert(p->line && !p->waiting);
         list_remove(&p->node);
         p->run(p);
     }
@@ -80,7 +84,7 @@ void lines_init(struct lines *ls, struct loop *loop)
 
 void lines_fini(struct lines *ls)
 {
-    assert(ls->known.n == 0 && list_is_empty(&ls->called));
+    assert(ls->known.n == 0 && list_is_empty(&ls->called) && list_is_empty(&ls->waiting));
     timer_stop(ls->loop, &ls->timer);
     defer_cancel(&ls->turn);
     map_fini(&ls->known);
@@ -88,7 +92,8 @@ void lines_fini(struct lines *ls)
 
 enum line_answer line_enter(struct lines *ls, struct line_place *p, struct str key)
 {
-    assert(!p->line);
+    assert(!p->line && !p->waiting && p->run && p->refuse);
+    assert(!list_is_linked(&p->node) && !list_is_linked(&p->age));
     struct line *line = map_get(&ls->known, key);
     if (!line) {
         p->line = line_new(ls, key);
@@ -119,7 +124,8 @@ void line_leave(struct lines *ls, struct line_place *p)
     p->line = NULL;
     list_remove(&p->node); /* it may leave after it was called and before run() */
     if (line->n_queue == 0) {
-        (void)map_del(&ls->known, str_of(line->key));
+        const struct line *was = map_del(&ls->known, str_n(line->key, line->key_n));
+        assert(was == line);
         free(line);
         return;
     }

@@ -3,11 +3,17 @@
  * Objects of every namespace: the ServiceAccount "default", and the ConfigMap kube-root-ca.crt by
  * which programs in the cluster verify this server. They are created with the namespace and
  * restored when they are deleted or changed; all namespaces are checked when the server starts.
+ *
+ * The list of all namespaces is read page by page. The next page is read once the namespaces of
+ * the previous one have been checked:
+ *
+ *     none ----> reading <----> between pages        reading -> none
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
+#include "base/sm.h"
 
 #include <assert.h>
 
@@ -27,12 +33,23 @@ enum {
     "of "                                                                                          \
     "the cluster. Nothing else is promised to be signed by it."
 
+enum accounts_list { LIST_NONE, LIST_READING, LIST_BETWEEN };
+
+static const struct sm_state list_table[] = {
+    [LIST_NONE] = { "none", EDGE(LIST_READING) },
+    [LIST_READING] = { "reading", EDGE(LIST_BETWEEN) | EDGE(LIST_NONE) },
+    [LIST_BETWEEN] = { "between pages", EDGE(LIST_READING) },
+};
+
 struct accounts {
     struct api *api;
+    struct sm list;
     struct map waiting; /* names of namespaces */
     struct buf after;
-    size_t n_running;
-    bool scanning, more, rescan, failed, stopped;
+    size_t n_running; /* looks */
+    bool rescan;      /* read the list again */
+    bool failed;      /* an operation since the last rest has failed */
+    bool stopped;
     struct retry retry;
     struct defer turn;
     controller_ready_cb ready; /* NULL once it was called */
@@ -65,6 +82,7 @@ static void look_end(struct accounts_look *l, bool ok)
     }
     free(l->ns);
     free(l);
+    assert(c->n_running > 0);
     c->n_running--;
     kick(c);
     api_part_idle(c->api);
@@ -177,13 +195,13 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 {
     struct accounts *c = arg;
     (void)err;
-    c->scanning = false;
-    c->more = r >= 0 && page->more;
+    bool more = r >= 0 && page->more;
+    sm_move(&c->list, more ? LIST_BETWEEN : LIST_NONE);
     c->failed = c->failed || r < 0;
     for (size_t i = 0; r >= 0 && i < page->n; i++)
         queue(c, str_slice(page->kv[i].key, sizeof NS_PREFIX - 1, page->kv[i].key.n));
     buf_reset(&c->after);
-    if (c->more)
+    if (more)
         (void)buf_add_str(&c->after, page->kv[page->n - 1].key);
     kick(c);
     api_part_idle(c->api);
@@ -196,9 +214,11 @@ static void scan(struct accounts *c)
                                        .limit = ACCOUNTS_PAGE_ROWS,
                                        .keys_only = true,
                                        .skip_damaged = true };
-    c->more = false;
-    c->scanning = store_range(c->api->store, &range, on_page, c, NULL) >= 0;
-    c->failed = c->failed || !c->scanning;
+    sm_move(&c->list, LIST_READING);
+    if (store_range(c->api->store, &range, on_page, c, NULL) >= 0)
+        return;
+    sm_move(&c->list, LIST_NONE);
+    c->failed = true;
 }
 
 static void on_retry(struct timer *t)
@@ -218,6 +238,7 @@ static void tell_ready(struct accounts *c, int r)
 
 static void rest(struct accounts *c)
 {
+    assert(c->list.at == LIST_NONE && c->waiting.n == 0 && c->n_running == 0);
     map_fini(&c->waiting);
     if (!take_flag(&c->failed))
         retry_settle(&c->retry);
@@ -242,9 +263,9 @@ static void on_turn(struct defer *d)
         if (c->api->ca_cert.n)
             look(c, ns, true);
     }
-    if (c->scanning || c->waiting.n > 0 || c->n_running > 0)
+    if (c->list.at == LIST_READING || c->waiting.n > 0 || c->n_running > 0)
         return;
-    if (c->more || take_flag(&c->rescan))
+    if (c->list.at == LIST_BETWEEN || take_flag(&c->rescan))
         scan(c);
     else
         rest(c);
@@ -278,6 +299,7 @@ struct accounts *accounts_start(struct api *api, controller_ready_cb ready, void
                             .rescan = true,
                             .ready = ready,
                             .ready_arg = arg };
+    sm_init(&c->list, list_table, LIST_NONE);
     kick(c);
     return c;
 }
@@ -294,8 +316,8 @@ void accounts_stop(struct accounts *c)
 
 bool accounts_is_busy(const struct accounts *c)
 {
-    return c && (c->scanning || c->n_running > 0 || c->waiting.n > 0 || c->ready ||
-                 (!c->stopped && (c->rescan || c->more)));
+    return c && (c->list.at == LIST_READING || c->n_running > 0 || c->waiting.n > 0 || c->ready ||
+                 (!c->stopped && (c->rescan || c->list.at == LIST_BETWEEN)));
 }
 
 void accounts_free(struct accounts *c)

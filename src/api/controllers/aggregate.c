@@ -3,7 +3,11 @@
  * A ClusterRole with an aggregationRule has the rules of all ClusterRoles that its selectors match.
  * After any change of a ClusterRole, and at start, one round compares them all:
  *
- *     find those with an aggregationRule  ->  read all for their rules  ->  write what differs
+ *     idle -> finding -> gathering -> writing -> idle
+ *
+ *     finding     read all roles for those with an aggregationRule
+ *     gathering   read all again for their rules; not if none was found
+ *     writing     patch the roles whose rules differ
  *
  * Only the collected rules are kept, and only during a round.
  */
@@ -11,6 +15,7 @@
 #include "api/controllers/retry.h"
 #include "api/inner.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "codec/url.h"
 #include "kube/model/selector.h"
 
@@ -40,15 +45,27 @@ struct aggregate_target {
     size_t n_sources;
 };
 
+enum aggregate_at { AGGREGATE_IDLE, AGGREGATE_FINDING, AGGREGATE_GATHERING, AGGREGATE_WRITING };
+
+static const struct sm_state aggregate_table[] = {
+    [AGGREGATE_IDLE] = { "idle", EDGE(AGGREGATE_FINDING) },
+    [AGGREGATE_FINDING] = { "finding", EDGE(AGGREGATE_GATHERING) | EDGE(AGGREGATE_WRITING) |
+                                           EDGE(AGGREGATE_IDLE) },
+    [AGGREGATE_GATHERING] = { "gathering", EDGE(AGGREGATE_WRITING) | EDGE(AGGREGATE_IDLE) },
+    [AGGREGATE_WRITING] = { "writing", EDGE(AGGREGATE_IDLE) },
+};
+
 struct aggregate {
     struct api *api;
+    struct sm sm;
     struct arena arena; /* of one round */
     struct aggregate_target *targets[AGGREGATE_MAX_ROLES];
     size_t n_targets;
     struct buf after;
-    bool gathering; /* the second read */
-    bool busy, dirty, failed, stopped;
+    bool dirty;     /* a role has changed since the round began */
+    bool failed;    /* in this round */
     bool too_large; /* the cause of the failure; a retry would not help */
+    bool stopped;
     size_t n_calls;
     struct retry retry;
     struct defer turn;
@@ -132,6 +149,7 @@ static void on_patched(void *arg, int r, struct str body)
 {
     struct aggregate *g = arg;
     (void)body;
+    assert(g->sm.at == AGGREGATE_WRITING && g->n_calls > 0);
     if (r == 409)
         g->dirty = true;
     else
@@ -188,7 +206,8 @@ static void tell_ready(struct aggregate *g, int r)
 
 static void round_end(struct aggregate *g)
 {
-    g->busy = false;
+    assert(g->n_calls == 0);
+    sm_move(&g->sm, AGGREGATE_IDLE);
     g->n_targets = 0;
     arena_fini(&g->arena);
     if (!g->failed)
@@ -208,11 +227,12 @@ static void read_page(struct aggregate *g);
 static void reading_end(struct aggregate *g)
 {
     buf_reset(&g->after);
-    if (!g->gathering && g->n_targets > 0) {
-        g->gathering = true;
+    if (g->sm.at == AGGREGATE_FINDING && g->n_targets > 0) {
+        sm_move(&g->sm, AGGREGATE_GATHERING);
         read_page(g);
         return;
     }
+    sm_move(&g->sm, AGGREGATE_WRITING);
     for (size_t i = 0; i < g->n_targets; i++)
         write_target(g, g->targets[i]);
     if (g->n_calls == 0)
@@ -223,6 +243,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 {
     struct aggregate *g = arg;
     struct arena scratch = { 0 };
+    assert(g->sm.at == AGGREGATE_FINDING || g->sm.at == AGGREGATE_GATHERING);
     if (r < 0 || g->stopped) {
         if (r < 0 && !g->stopped)
             log_warn("cannot aggregate ClusterRoles", "error=\"%s\"", err_text(err));
@@ -231,7 +252,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         return;
     }
     for (size_t i = 0; i < page->n; i++) {
-        if (g->gathering)
+        if (g->sm.at == AGGREGATE_GATHERING)
             gather(g, &scratch, &page->kv[i]);
         else
             find_target(g, &page->kv[i]);
@@ -266,10 +287,11 @@ static void on_turn(struct defer *d)
         api_part_idle(g->api);
         return;
     }
-    if (g->busy || !g->dirty)
+    if (g->sm.at != AGGREGATE_IDLE || !g->dirty)
         return;
-    g->busy = true;
-    g->dirty = g->failed = g->too_large = g->gathering = false;
+    assert(g->n_targets == 0 && g->n_calls == 0);
+    sm_move(&g->sm, AGGREGATE_FINDING);
+    g->dirty = g->failed = g->too_large = false;
     buf_reset(&g->after);
     read_page(g);
 }
@@ -298,6 +320,7 @@ struct aggregate *aggregate_start(struct api *api, controller_ready_cb ready, vo
                              .dirty = true,
                              .ready = ready,
                              .ready_arg = arg };
+    sm_init(&g->sm, aggregate_table, AGGREGATE_IDLE);
     kick(g);
     return g;
 }
@@ -313,7 +336,7 @@ void aggregate_stop(struct aggregate *g)
 
 bool aggregate_is_busy(const struct aggregate *g)
 {
-    return g && (g->busy || g->ready || (g->dirty && !g->stopped));
+    return g && (g->sm.at != AGGREGATE_IDLE || g->ready || (g->dirty && !g->stopped));
 }
 
 void aggregate_free(struct aggregate *g)

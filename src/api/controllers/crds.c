@@ -9,11 +9,14 @@
  *
  * A definition that is being deleted stays served until its instances are gone:
  *
- *     sweep (deletecollection) -> look (any left?) -> read -> release (our finalizer) -> done
- *        ^                         ^  |                 |       |
- *        |    instance deleted     |  v                 |       |
- *        +----------------------- wait <----------------+-------+
- *          retry after a failure
+ *     none -> sweep (deletecollection) -> look (any left?) -> read <-> release -> done
+ *               ^                          ^  |                |         |
+ *               |         instance deleted |  v                |         |
+ *               +------------------------ wait <---------------+---------+
+ *                 retry after a failure
+ *
+ * read and release remove our finalizer; after a conflict the definition is read again. A definition
+ * that has no instances of its own is neither swept nor searched: sweep and look lead to read.
  */
 #include "api/admission.h"
 #include "api/controllers/controllers.h"
@@ -21,6 +24,7 @@
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "kube/rules/crd_status.h"
 #include "kube/rules/rules.h"
 
@@ -40,6 +44,16 @@ enum cleanup {
     CLEANUP_DONE /* it is gone, or other finalizers hold it */
 };
 
+static const struct sm_state cleanup_table[] = {
+    [CLEANUP_NONE] = { "none", EDGE(CLEANUP_SWEEP) },
+    [CLEANUP_SWEEP] = { "sweep", EDGE(CLEANUP_LOOK) | EDGE(CLEANUP_READ) },
+    [CLEANUP_LOOK] = { "look", EDGE(CLEANUP_WAIT) | EDGE(CLEANUP_READ) },
+    [CLEANUP_WAIT] = { "wait", EDGE(CLEANUP_SWEEP) | EDGE(CLEANUP_LOOK) },
+    [CLEANUP_READ] = { "read", EDGE(CLEANUP_RELEASE) | EDGE(CLEANUP_WAIT) },
+    [CLEANUP_RELEASE] = { "release", EDGE(CLEANUP_READ) | EDGE(CLEANUP_WAIT) | EDGE(CLEANUP_DONE) },
+    [CLEANUP_DONE] = { "done", 0 },
+};
+
 struct crds_entry {
     struct crds *owner;
     char *name;
@@ -50,11 +64,11 @@ struct crds_entry {
     uint64_t rev;       /* of the stored definition */
     uint64_t shape_rev; /* last revision that may have changed the schema */
     int64_t generation;
-    struct buf names; /* {metadata, spec.group, status.acceptedNames}: to detect name conflicts */
-    bool seen;        /* in the current list of all definitions */
-    enum cleanup cleanup;
-    bool failed;               /* a step since the sweep has failed */
-    uint64_t look_rev;         /* the watch for deleted instances starts after this revision */
+    struct buf names;  /* {metadata, spec.group, status.acceptedNames}: to detect name conflicts */
+    bool seen;         /* in the current list of all definitions */
+    struct sm cleanup; /* enum cleanup */
+    bool failed;       /* a step since the sweep has failed */
+    uint64_t look_rev; /* the watch for deleted instances starts after this revision */
     struct store_watch *watch; /* in CLEANUP_WAIT */
     struct retry retry;        /* in CLEANUP_WAIT after a failure */
 };
@@ -77,6 +91,7 @@ struct crds {
 
 static void unserve(struct crds_entry *e)
 {
+    assert(!e->served || e->crd);
     const struct kube_resource *const *res;
     size_t n = e->served ? crd_resources(e->crd, &res) : 0;
     for (size_t i = 0; i < n; i++)
@@ -95,6 +110,7 @@ static void close_watches(struct crds_entry *e)
 
 static void serve(struct crds_entry *e)
 {
+    assert(e->crd && !e->served);
     const struct kube_resource *const *res;
     size_t n = crd_resources(e->crd, &res);
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +181,7 @@ static void compile(struct crds_entry *e, const struct json *obj)
     e->shape_rev = e->rev;
 }
 
-static void cleanup_run(struct crds_entry *e);
+static void cleanup_at(struct crds_entry *e, enum cleanup at);
 
 static struct crds_entry *entry_of(struct crds *c, struct str name)
 {
@@ -177,6 +193,7 @@ static struct crds_entry *entry_of(struct crds *c, struct str name)
     e->name = str_dup(name);
     e->names = BUF_INIT(1 << 20);
     e->generation = -1;
+    sm_init(&e->cleanup, cleanup_table, CLEANUP_NONE);
     (void)map_put(&c->entries, name, e);
     return e;
 }
@@ -197,10 +214,8 @@ static void entry_update(struct crds_entry *e, struct arena *a, const struct jso
         serve(e);
     else if (e->served && !established)
         unserve(e);
-    if (e->terminating && e->cleanup == CLEANUP_NONE && !e->owner->loading) {
-        e->cleanup = CLEANUP_SWEEP;
-        cleanup_run(e);
-    }
+    if (e->terminating && e->cleanup.at == CLEANUP_NONE && !e->owner->loading)
+        cleanup_at(e, CLEANUP_SWEEP);
 }
 
 void crds_written(struct crds *c, struct str name, struct str value, uint64_t rev)
@@ -246,6 +261,7 @@ static void on_rechecked(void *arg, int r, struct str body)
     struct crds *c = arg;
     (void)r;
     (void)body;
+    assert(c->n_calls > 0);
     c->n_calls--;
     api_part_idle(c->api);
 }
@@ -284,6 +300,7 @@ struct crds_step {
 };
 
 static void on_step(void *arg, int r, struct str body);
+static void cleanup_run(struct crds_entry *e);
 
 static bool call(struct crds_entry *e, const struct inner_request *req)
 {
@@ -301,13 +318,14 @@ static bool call(struct crds_entry *e, const struct inner_request *req)
 /* Continue with this step. */
 static void cleanup_at(struct crds_entry *e, enum cleanup at)
 {
-    e->cleanup = at;
+    sm_move(&e->cleanup, at);
     cleanup_run(e);
 }
 
 /* End the wait. */
 static void cleanup_wake(struct crds_entry *e, enum cleanup at)
 {
+    assert(e->cleanup.at == CLEANUP_WAIT);
     if (e->watch)
         store_watch_cancel(e->watch);
     e->watch = NULL;
@@ -339,6 +357,7 @@ static void on_instance_end(void *arg, int r, const struct err *err)
 {
     struct crds_entry *e = arg;
     (void)err;
+    assert(e->cleanup.at == CLEANUP_WAIT);
     e->watch = NULL;
     if (r != -ECANCELED && !e->owner->stopped)
         retry_arm(e->owner->api->loop, &e->retry, on_cleanup_retry);
@@ -352,6 +371,7 @@ static int follow_instances(struct crds_entry *e)
     struct arena a = { 0 };
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
+    assert(!e->watch);
     int r = store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
                               &e->watch, &err);
     if (r < 0)
@@ -365,7 +385,7 @@ static int follow_instances(struct crds_entry *e)
 static void cleanup_wait(struct crds_entry *e)
 {
     struct loop *loop = e->owner->api->loop;
-    e->cleanup = CLEANUP_WAIT;
+    sm_move(&e->cleanup, CLEANUP_WAIT);
     if (follow_instances(e) < 0 || e->failed)
         retry_arm(loop, &e->retry, on_cleanup_retry);
     else
@@ -374,7 +394,7 @@ static void cleanup_wait(struct crds_entry *e)
 
 static void cleanup_fail(struct crds_entry *e)
 {
-    e->cleanup = CLEANUP_WAIT;
+    sm_move(&e->cleanup, CLEANUP_WAIT);
     retry_arm(e->owner->api->loop, &e->retry, on_cleanup_retry);
 }
 
@@ -398,9 +418,9 @@ static void cleanup_run(struct crds_entry *e)
     const struct kube_resource *res = e->crd ? crd_storage(e->crd) : NULL;
     if (res && !has_place(e->owner, res))
         res = NULL;
-    if (!res && (e->cleanup == CLEANUP_SWEEP || e->cleanup == CLEANUP_LOOK))
-        e->cleanup = CLEANUP_READ;
-    switch (e->cleanup) {
+    if (!res && (e->cleanup.at == CLEANUP_SWEEP || e->cleanup.at == CLEANUP_LOOK))
+        sm_move(&e->cleanup, CLEANUP_READ);
+    switch ((enum cleanup)e->cleanup.at) {
     case CLEANUP_SWEEP:
         (void)call(e, &(struct inner_request){ .method = "DELETE",
                                                .target = inner_path(&a, res, STR(""), STR("")),
@@ -442,7 +462,7 @@ static void put_released(struct crds_entry *e, struct str body)
                 (void)json_remove(list, f);
         }
         (void)json_write(&out, obj);
-        e->cleanup = CLEANUP_RELEASE;
+        sm_move(&e->cleanup, CLEANUP_RELEASE);
         (void)call(
             e, &(struct inner_request){ .method = "PUT",
                                         .target = str_of(arena_printf(&a, CRD_PATH "%s", e->name)),
@@ -466,7 +486,7 @@ static bool list_is_short(struct str body)
 
 static void step_done(struct crds_entry *e, int r, struct str body)
 {
-    switch (e->cleanup) {
+    switch ((enum cleanup)e->cleanup.at) {
     case CLEANUP_SWEEP:
         e->failed = !(r == 200 || r == 404);
         cleanup_at(e, CLEANUP_LOOK);
@@ -489,7 +509,7 @@ static void step_done(struct crds_entry *e, int r, struct str body)
         if (r == 409)
             cleanup_at(e, CLEANUP_READ);
         else if (r == 200 || r == 404)
-            e->cleanup = CLEANUP_DONE;
+            sm_move(&e->cleanup, CLEANUP_DONE);
         else
             cleanup_fail(e);
         return;
@@ -505,6 +525,7 @@ static void on_step(void *arg, int r, struct str body)
     struct crds_step *s = arg;
     struct crds *c = s->c;
     struct crds_entry *e = c->stopped ? NULL : map_get(&c->entries, str_of(s->name));
+    assert(c->n_calls > 0);
     c->n_calls--;
     if (e)
         step_done(e, r, body);
@@ -575,6 +596,7 @@ static void tell_ready(struct crds *c, int r, const struct err *err)
 static void loaded(struct crds *c, int r, const struct err *err)
 {
     struct err why = { 0 };
+    assert(c->loading && !c->watch);
     c->loading = false;
     if (r >= 0 && !c->stopped) {
         remove_unseen(c);
@@ -589,7 +611,7 @@ static void loaded(struct crds *c, int r, const struct err *err)
     tell_ready(c, r, err);
     map_each (m, &c->entries) {
         struct crds_entry *e = m->value;
-        if (e->terminating && e->cleanup == CLEANUP_NONE && !c->stopped)
+        if (e->terminating && e->cleanup.at == CLEANUP_NONE && !c->stopped)
             cleanup_at(e, CLEANUP_SWEEP);
     }
     api_part_idle(c->api);
@@ -636,6 +658,7 @@ static void load_next(struct crds *c)
 
 static void load_start(struct crds *c)
 {
+    assert(!c->loading && !c->watch);
     map_each (m, &c->entries)
         ((struct crds_entry *)m->value)->seen = false;
     c->loading = true;

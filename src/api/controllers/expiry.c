@@ -4,13 +4,17 @@
  * last observed or created; never earlier because the clock was corrected. One timer is armed for
  * the next Event that is due, with some slack so that many are deleted at once; it is armed only
  * while there are Events. When it fires, all Events are read in pages, and the old ones are deleted
- * through the API.
+ * through the API:
+ *
+ *     idle ----> reading <----> deleting        reading, deleting -> idle
+ *     (timer)    (a page)       (its old Events)
  */
 #include "api/controllers/controllers.h"
 #include "api/controllers/jump.h"
 #include "api/inner.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "codec/url.h"
 
 #include <assert.h>
@@ -23,15 +27,27 @@ enum {
 
 #define EVENTS_PREFIX "/registry/events/"
 
+enum expiry_at { EXPIRY_IDLE, EXPIRY_READING, EXPIRY_DELETING };
+
+static const struct sm_state expiry_table[] = {
+    [EXPIRY_IDLE] = { "idle", EDGE(EXPIRY_READING) },
+    [EXPIRY_READING] = { "reading", EDGE(EXPIRY_DELETING) | EDGE(EXPIRY_IDLE) },
+    [EXPIRY_DELETING] = { "deleting", EDGE(EXPIRY_READING) | EDGE(EXPIRY_IDLE) },
+};
+
 struct expiry {
     struct api *api;
+    struct sm sm;
     uint64_t ttl_ms;
     struct timer timer;
     struct buf after;
     struct jump jump;
     int64_t first_due_ms; /* wall clock; of the remaining Events; 0: none */
-    size_t n_calls;
-    bool reading, more, busy, noted, failed, stopped;
+    size_t n_calls;       /* deletions of the page */
+    bool more;            /* pages follow */
+    bool failed;          /* an operation of the round has failed */
+    bool noted;           /* an Event was written since the round began */
+    bool stopped;
 };
 
 /* ---- timestamps ---- */
@@ -84,7 +100,8 @@ static void read_page(struct expiry *x);
 static void round_end(struct expiry *x)
 {
     int64_t now_ms = (int64_t)clock_wall_ms();
-    x->busy = false;
+    assert(x->n_calls == 0 && !timer_is_armed(&x->timer));
+    sm_move(&x->sm, EXPIRY_IDLE);
     if (x->stopped) {
         api_part_idle(x->api);
         return;
@@ -99,7 +116,8 @@ static void round_end(struct expiry *x)
 
 static void page_end(struct expiry *x)
 {
-    if (x->reading || x->n_calls > 0)
+    assert(x->sm.at == EXPIRY_DELETING);
+    if (x->n_calls > 0)
         return;
     if (x->more && !x->failed && !x->stopped)
         read_page(x);
@@ -111,6 +129,7 @@ static void on_deleted(void *arg, int r, struct str body)
 {
     struct expiry *x = arg;
     (void)body;
+    assert(x->sm.at == EXPIRY_DELETING && x->n_calls > 0);
     x->n_calls--;
     x->failed = x->failed || !(r == 200 || r == 404 || r == 409);
     page_end(x);
@@ -142,7 +161,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     struct arena a = { 0 };
     int64_t now_ms = (int64_t)clock_wall_ms();
     (void)err;
-    x->reading = false;
+    sm_move(&x->sm, EXPIRY_DELETING);
     x->failed = x->failed || r < 0;
     x->more = r >= 0 && page->more;
     for (size_t i = 0; r >= 0 && i < page->n && !x->stopped; i++) {
@@ -171,8 +190,8 @@ static void read_page(struct expiry *x)
                                        .after = buf_str(&x->after),
                                        .limit = EXPIRY_PAGE_ROWS,
                                        .skip_damaged = true };
-    x->reading = store_range(x->api->store, &range, on_page, x, NULL) >= 0;
-    if (!x->reading) {
+    sm_move(&x->sm, EXPIRY_READING);
+    if (store_range(x->api->store, &range, on_page, x, NULL) < 0) {
         x->failed = true;
         round_end(x);
     }
@@ -181,7 +200,6 @@ static void read_page(struct expiry *x)
 static void round_begin(struct expiry *x)
 {
     look_at_clock(x);
-    x->busy = true;
     x->failed = x->noted = x->more = false;
     x->first_due_ms = 0;
     buf_reset(&x->after);
@@ -202,7 +220,7 @@ void expiry_written(struct expiry *x, const struct written *w)
         return;
     look_at_clock(x);
     x->noted = true;
-    if (!x->busy && !timer_is_armed(&x->timer))
+    if (!expiry_is_busy(x) && !timer_is_armed(&x->timer))
         arm(x, x->ttl_ms);
 }
 
@@ -210,6 +228,7 @@ struct expiry *expiry_start(struct api *api, uint64_t ttl_ms)
 {
     struct expiry *x = xnew(struct expiry);
     *x = (struct expiry){ .api = api, .ttl_ms = ttl_ms, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    sm_init(&x->sm, expiry_table, EXPIRY_IDLE);
     round_begin(x);
     return x;
 }
@@ -224,14 +243,14 @@ void expiry_stop(struct expiry *x)
 
 bool expiry_is_busy(const struct expiry *x)
 {
-    return x && x->busy;
+    return x && x->sm.at != EXPIRY_IDLE;
 }
 
 void expiry_free(struct expiry *x)
 {
     if (!x)
         return;
-    assert(!expiry_is_busy(x));
+    assert(!expiry_is_busy(x) && !timer_is_armed(&x->timer));
     buf_fini(&x->after);
     free(x);
 }

@@ -26,20 +26,20 @@ static bool queue_note(struct gc *gc, char letter, const char *name)
     struct str id = known(text, letter, name);
     if (map_has(&gc->known, id))
         return false;
-    if (gc->n_waiting >= GC_QUEUE_MAX) {
+    assert(gc->known.n <= GC_QUEUE_MAX);
+    if (gc->known.n == GC_QUEUE_MAX) {
         gc->overflown = true;
         return false;
     }
     (void)map_put(&gc->known, id, gc);
-    gc->n_waiting++;
     return true;
 }
 
 void gc_queue_forget(struct gc *gc, char letter, const char *name)
 {
     char text[KNOWN_MAX_BYTES];
-    (void)map_del(&gc->known, known(text, letter, name));
-    gc->n_waiting--;
+    const void *was = map_del(&gc->known, known(text, letter, name));
+    assert(was == gc); /* a job in the queue is known */
 }
 
 static struct pass *pass_new(struct gc *gc, enum pass_kind kind, struct str subject)
@@ -55,6 +55,8 @@ static struct pass *pass_new(struct gc *gc, enum pass_kind kind, struct str subj
 
 static void pass_free(struct pass *p)
 {
+    assert(!list_is_linked(&p->node) && p != p->gc->active);
+    assert(!p->waiting && p->n_out == 0);
     free(p->subject);
     free(p->uid);
     buf_fini(&p->prefix);
@@ -97,6 +99,7 @@ void gc_queue_work(struct gc *gc, struct pass *pass, enum gc_work_kind kind, str
         free(name);
         return;
     }
+    assert(!pass || (pass == gc->active && pass->at == PASS_PAGES));
     struct gc_work *w = xnew(struct gc_work);
     *w = (struct gc_work){ .gc = gc, .pass = pass, .kind = kind, .key = name };
     if (pass)
@@ -133,8 +136,8 @@ static void on_retry(struct timer *t)
  */
 static void rest(struct gc *gc)
 {
-    if (gc->known.n == 0)
-        map_fini(&gc->known);
+    assert(gc->known.n == 0); /* it names the jobs of the two queues */
+    map_fini(&gc->known);
     if (take_flag(&gc->overflown))
         gc_queue_pass(gc, PASS_SCAN, STR(""), false);
     else if (!take_flag(&gc->failed))
@@ -167,8 +170,8 @@ static void on_turn(struct defer *d)
         gc_work_start(container_of(gc->works.next, struct gc_work, node));
     end_pass(gc);
     if (!gc->active && !list_is_empty(&gc->passes)) {
-        gc->active = container_of(gc->passes.next, struct pass, node);
-        list_remove(&gc->active->node);
+        gc->active = container_of(list_pop_front(&gc->passes), struct pass, node);
+        assert(gc->active->at == PASS_START && gc->active->n_out == 0);
         gc_queue_forget(gc, pass_letter[gc->active->kind], gc->active->subject);
         gc_pass_run(gc->active);
     } else if (gc->active && !gc->active->waiting && gc->active->at != PASS_END) {
@@ -250,6 +253,7 @@ static void on_marker(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct gc *gc = arg;
     (void)rev;
     bool built = kv && str_is(kv->value, BUILT_VALUE);
+    assert(gc->reading_marker);
     gc->reading_marker = false;
     gc->built_rev = built ? kv->mod_rev : 0;
     if (r == E_DIGEST) {
@@ -289,8 +293,10 @@ void gc_stop(struct gc *gc)
     timer_stop(gc->api->loop, &gc->retry.timer);
     for (struct list *l; (l = list_pop_front(&gc->works));) {
         struct gc_work *w = container_of(l, struct gc_work, node);
-        if (w->pass)
+        if (w->pass) {
+            assert(w->pass == gc->active && w->pass->n_out > 0);
             w->pass->n_out--;
+        }
         free(w->key);
         free(w);
     }
@@ -301,8 +307,8 @@ void gc_stop(struct gc *gc)
         if (built)
             gc_tell_ready(gc, -ECANCELED, NULL);
     }
-    if (gc->active && !gc->active->waiting)
-        gc->active->at = PASS_END;
+    if (gc->active && !gc->active->waiting && gc->active->at != PASS_END)
+        gc_pass_move(gc->active, PASS_END);
     gc_kick(gc);
 }
 

@@ -12,10 +12,13 @@
  *   pass   many objects, one page at a time: the dependents of an owner that is gone or leaving,
  *          all owners (after a start), all objects (to build the index of an older store).
  *
- *            start ---> owner ---> pages ---> check ---> finalize ---> end
- *              |          |  (leaving)          |  blocked, or done      ^
- *              +----------+---> pages ----------+------------------------+
- *                 (others)
+ *            start ---> owner ---> pages <---> check ---> finalize ---> end
+ *              |          |          ^           ^           |  ^
+ *              |          +----------|-----------+           +--+ conflict
+ *              +---------------------+
+ *
+ * Only a pass for an owner that is leaving has the states owner and finalize; it skips the pages if
+ * it only has to check. Each state except start also leads to end: done, failed, or stopped.
  *
  * The queue is bounded: a pass over all owners finds what did not fit. The same pass follows a
  * failure, after a backoff; an idle collector has no timer.
@@ -48,11 +51,12 @@ struct pass {
     struct list node;
     struct gc *gc;
     enum pass_kind kind;
-    enum pass_at at;
-    char *subject; /* the owner's uid (ABSENT) or key (LEAVING) */
-    bool certain;  /* ABSENT: the owner's deletion was observed */
-    bool fresh;    /* LEAVING: check all dependents, not only whether one still blocks */
-    bool orphan, waiting, more, failed;
+    enum pass_at at; /* changed by gc_pass_move() */
+    char *subject;   /* the owner's uid (ABSENT) or key (LEAVING) */
+    bool certain;    /* ABSENT: the owner's deletion was observed */
+    bool fresh;      /* LEAVING: check all dependents, not only whether one still blocks */
+    bool waiting;    /* a store operation or a request of the pass is outstanding */
+    bool orphan, more, failed;
     bool left_out; /* BUILD: an object is damaged, so the indices do not cover it */
     unsigned rounds;
     char *uid;
@@ -87,7 +91,7 @@ struct gc {
     struct api *api;
     struct list works, passes; /* queued */
     struct map known;          /* "o<key>", "a<uid>", "l<key>": already queued */
-    size_t n_waiting, n_running;
+    size_t n_running;          /* works, and requests of the active pass */
     struct pass *active;
     uint64_t built_rev; /* revision of the marker; 0: no marker */
     bool reading_marker, stopped;
@@ -129,6 +133,8 @@ struct str gc_owner_key(struct arena *a, const struct kube_resource *res,
                         const struct json *dependent, const struct json *ref);
 struct str gc_path_of(struct arena *a, const struct kube_resource *res, const struct json *obj);
 
+/* The only function that changes the state of a pass. */
+void gc_pass_move(struct pass *p, enum pass_at to);
 /* Start a queued work; it frees itself. */
 void gc_work_start(struct gc_work *w);
 /* Run until the pass has to wait (gc_pass.c). */

@@ -2,24 +2,49 @@
 /* Garbage collection: passes over many objects, one page at a time; see gc.h. */
 #include "api/controllers/gc.h"
 
+#include "base/sm.h"
+
 /* ------------------------------------------------------------------ a pass */
 
-void gc_pass_run(struct pass *p);
+/* Drawn in gc.h. */
+static const struct sm_state pass_table[] = {
+    [PASS_START] = { "start", EDGE(PASS_OWNER) | EDGE(PASS_PAGES) },
+    [PASS_OWNER] = { "owner", EDGE(PASS_PAGES) | EDGE(PASS_CHECK) | EDGE(PASS_END) },
+    [PASS_PAGES] = { "pages", EDGE(PASS_CHECK) | EDGE(PASS_END) },
+    [PASS_CHECK] = { "check", EDGE(PASS_PAGES) | EDGE(PASS_FINALIZE) | EDGE(PASS_END) },
+    [PASS_FINALIZE] = { "finalize", EDGE(PASS_FINALIZE) | EDGE(PASS_END) },
+    [PASS_END] = { "end", 0 },
+};
+
+void gc_pass_move(struct pass *p, enum pass_at to)
+{
+    assert(sm_is_edge(pass_table, p->at, to) && !p->waiting);
+    assert(to != PASS_FINALIZE || p->kind == PASS_LEAVING);
+    p->at = to;
+}
+
+/* The caller starts an operation that calls back. */
+static void pass_wait(struct pass *p)
+{
+    assert(!p->waiting && p == p->gc->active);
+    p->waiting = true;
+}
 
 static void pass_fail(struct pass *p)
 {
     if (!p->gc->stopped)
         gc_failed(p->gc, "pass", p->subject);
-    p->at = PASS_END;
+    gc_pass_move(p, PASS_END);
 }
 
 /* A store operation of the pass has called back. true: the server stops, the pass has ended. */
 static bool pass_resumed(struct pass *p)
 {
+    assert(p->waiting && p == p->gc->active);
     p->waiting = false;
     if (!p->gc->stopped)
         return false;
-    p->at = PASS_END;
+    gc_pass_move(p, PASS_END);
     gc_pass_run(p);
     return true;
 }
@@ -37,13 +62,13 @@ static void on_pass_owner(void *arg, int r, const struct store_kv *kv, uint64_t 
     if (r < 0)
         pass_fail(p);
     else if (!kv || json_parse(&a, kv->value, NULL, &obj, NULL) < 0 || !owners_is_leaving(obj))
-        p->at = PASS_END;
+        gc_pass_move(p, PASS_END);
     if (p->at == PASS_OWNER) {
         struct str prefix = owners_prefix(&a, meta_uid(obj));
         p->uid = str_dup(meta_uid(obj));
         p->orphan = owners_has_finalizer(obj, FINALIZER_ORPHAN);
         (void)buf_add_str(&p->prefix, prefix);
-        p->at = p->fresh || p->orphan ? PASS_PAGES : PASS_CHECK;
+        gc_pass_move(p, p->fresh || p->orphan ? PASS_PAGES : PASS_CHECK);
     }
     arena_fini(&a);
     gc_pass_run(p);
@@ -102,7 +127,7 @@ static void on_pass_page(void *arg, int r, const struct store_page *page, const 
         p->left_out = p->left_out || page->left_out;
         take_rows(p, page);
         if (!p->more && !next_prefix(p))
-            p->at = PASS_CHECK;
+            gc_pass_move(p, PASS_CHECK);
     }
     gc_pass_run(p);
 }
@@ -115,11 +140,12 @@ static void on_marked(void *arg, const struct store_txn_result *res, const struc
         p->gc->built_rev = res->rev;
     if (pass_resumed(p))
         return;
-    if (res->r < 0)
+    if (res->r < 0) {
         pass_fail(p);
-    else
+    } else {
         gc_queue_pass(p->gc, PASS_SCAN, STR(""), false);
-    p->at = PASS_END;
+        gc_pass_move(p, PASS_END);
+    }
     gc_pass_run(p);
 }
 
@@ -142,11 +168,11 @@ static void on_check_page(void *arg, int r, const struct store_page *page, const
         pass_fail(p);
     } else if (held && p->orphan && !p->failed && ++p->rounds < GC_ATTEMPTS) {
         buf_reset(&p->after);
-        p->at = PASS_PAGES; /* created during the pass */
+        gc_pass_move(p, PASS_PAGES); /* created during the pass */
     } else if (held) {
-        p->at = PASS_END; /* its deletion queues the pass again */
+        gc_pass_move(p, PASS_END); /* its deletion queues the pass again */
     } else if (!p->more) {
-        p->at = PASS_FINALIZE;
+        gc_pass_move(p, PASS_FINALIZE);
     }
     gc_pass_run(p);
 }
@@ -155,15 +181,16 @@ static void on_finalized(void *arg, int r, struct str body)
 {
     struct pass *p = arg;
     (void)body;
+    assert(p->gc->n_running > 0);
     p->gc->n_running--;
     if (pass_resumed(p))
         return;
     if (r == 409 && ++p->rounds < GC_ATTEMPTS)
-        p->at = PASS_FINALIZE;
+        gc_pass_move(p, PASS_FINALIZE);
     else if (r != 200 && r != 404)
         pass_fail(p);
     else
-        p->at = PASS_END;
+        gc_pass_move(p, PASS_END);
     gc_pass_run(p);
 }
 
@@ -194,7 +221,7 @@ static bool let_go(struct pass *p, struct arena *a, const struct store_kv *kv)
     if (inner_call(p->gc->api, &req, on_finalized, p) < 0)
         return false;
     p->gc->n_running++;
-    p->waiting = true;
+    pass_wait(p);
     return true;
 }
 
@@ -210,7 +237,7 @@ static void on_final_owner(void *arg, int r, const struct store_kv *kv, uint64_t
     if (r < 0)
         pass_fail(p);
     else if (!let_go(p, &a, kv))
-        p->at = PASS_END;
+        gc_pass_move(p, PASS_END);
     arena_fini(&a);
     gc_pass_run(p);
 }
@@ -222,7 +249,7 @@ static void begin_pages(struct pass *p)
                         : p->kind == PASS_SCAN ? STR(LEAVING_PREFIX "/")
                                                : owners_prefix(&a, str_of(p->subject));
     (void)buf_add_str(&p->prefix, prefix);
-    p->at = PASS_PAGES;
+    gc_pass_move(p, PASS_PAGES);
     arena_fini(&a);
 }
 
@@ -245,7 +272,7 @@ static int check(struct pass *p)
     switch (p->kind) {
     case PASS_ABSENT:
     case PASS_SCAN:
-        p->at = PASS_END;
+        gc_pass_move(p, PASS_END);
         return 0;
     case PASS_BUILD: {
         const struct store_op op = { .kind = STORE_PUT,
@@ -254,16 +281,16 @@ static int check(struct pass *p)
         if (!p->failed && p->left_out) /* build the indices again at the next start */
             gc_queue_pass(p->gc, PASS_SCAN, STR(""), false);
         if (p->failed || p->left_out) {
-            p->at = PASS_END;
+            gc_pass_move(p, PASS_END);
             return 0;
         }
-        p->waiting = true;
+        pass_wait(p);
         return store_txn(store, &op, 1, on_marked, p, NULL);
     }
     case PASS_LEAVING:
         if (!p->more)
             buf_reset(&p->after);
-        p->waiting = true;
+        pass_wait(p);
         return ask_page(p, on_check_page);
     }
     return 0;
@@ -273,23 +300,24 @@ static int check(struct pass *p)
 void gc_pass_run(struct pass *p)
 {
     struct gc *gc = p->gc;
+    assert(p == gc->active);
     while (!p->waiting && p->at != PASS_END) {
         int r = 0;
         switch (p->at) {
         case PASS_START:
             if (p->kind == PASS_LEAVING)
-                p->at = PASS_OWNER;
+                gc_pass_move(p, PASS_OWNER);
             else
                 begin_pages(p);
             break;
         case PASS_OWNER:
-            p->waiting = true;
+            pass_wait(p);
             r = store_get(gc->api->store, str_of(p->subject), 0, on_pass_owner, p, NULL);
             break;
         case PASS_PAGES:
             if (p->n_out >= GC_PARALLEL)
                 return; /* a finished work resumes the pass through the queue's turn */
-            p->waiting = true;
+            pass_wait(p);
             r = ask_page(p, on_pass_page);
             break;
         case PASS_CHECK:
@@ -298,7 +326,7 @@ void gc_pass_run(struct pass *p)
             r = check(p);
             break;
         case PASS_FINALIZE:
-            p->waiting = true;
+            pass_wait(p);
             r = store_get(gc->api->store, str_of(p->subject), 0, on_final_owner, p, NULL);
             break;
         case PASS_END:

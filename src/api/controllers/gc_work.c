@@ -64,7 +64,9 @@ static void work_end(struct gc_work *w, bool ok)
     struct pass *p = w->pass;
     if (!ok)
         gc_failed(gc, "object", w->key);
+    assert(gc->n_running > 0 && !list_is_linked(&w->node));
     if (p) {
+        assert(p == gc->active && p->n_out > 0);
         p->n_out--;
         p->failed = p->failed || !ok;
     }
@@ -560,6 +562,7 @@ static void work_read(struct gc_work *w)
 void gc_work_start(struct gc_work *w)
 {
     struct gc *gc = w->gc;
+    assert(list_is_linked(&w->node) && gc->n_running < GC_PARALLEL && !gc->stopped);
     list_remove(&w->node);
     if (!w->pass)
         gc_queue_forget(gc, 'o', w->key);
