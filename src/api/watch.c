@@ -282,7 +282,7 @@ static void end_watch(struct watcher *w)
         return;
     release(w);
     move(w, WATCH_ENDED);
-    w->rq->ended = true;
+    request_end(w->rq);
     if (!w->rq->gone)
         w->rq->sink->end(w->rq);
 }
@@ -351,7 +351,7 @@ static void on_stall(struct timer *t)
              STR_ARG(w->rq->peer), STR_ARG(w->rq->route.path));
     release(w);
     move(w, WATCH_ENDED);
-    w->rq->ended = true;
+    request_end(w->rq);
     w->rq->sink->abort(w->rq);
 }
 
@@ -768,7 +768,7 @@ static void reauthorize(struct api *api)
 {
     list_each_safe (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
-        if (is_watch(rq) && !rq->ended && !is_allowed_still(api, rq))
+        if (is_watch(rq) && rq->at != REQUEST_ENDED && !is_allowed_still(api, rq))
             end_watch(watcher_of(rq));
     }
     map_fini(&api->revoked);
