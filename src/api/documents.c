@@ -222,8 +222,8 @@ static void send_more(struct request *rq)
         s->at += piece.n;
         room = rq->sink->write(rq, piece);
     }
-    if (!rq->gone && s->at == all.n && !rq->ended) {
-        rq->ended = true;
+    if (!rq->gone && s->at == all.n && rq->at != REQUEST_ENDED) {
+        request_end(rq);
         request_settled(rq);
         rq->sink->end(rq);
     }

@@ -171,7 +171,7 @@ static void list_fail(struct api_read_listing *l, int r, const struct err *err)
     if (l->streaming) {
         log_warn("list cut off", "path=" STR_FMT " error=\"%s\"", STR_ARG(rq->route.path),
                  err && err->code ? err_text(err) : err_strerror(r));
-        rq->ended = true;
+        request_end(rq);
         rq->sink->abort(rq);
         return;
     }
@@ -238,7 +238,7 @@ static void stream_finish(struct api_read_listing *l)
     struct request *rq = l->rq;
     l->sent_bytes += l->out.n;
     encode_list_end(&rq->rep, l->n == 0, &l->out);
-    rq->ended = true;
+    request_end(rq);
     if (rq->rep.format == FORMAT_PROTOBUF && l->sent_bytes != l->items_bytes) {
         log_error("list changed while it was sent", "path=" STR_FMT, STR_ARG(rq->route.path));
         rq->sink->abort(rq);
@@ -438,7 +438,7 @@ static void list_next(struct api_read_listing *l)
 
 static void on_writable(struct request *rq)
 {
-    if (!rq->ended && rq->busy == 0)
+    if (rq->at != REQUEST_ENDED && rq->busy == 0)
         list_next(rq->work);
 }
 

@@ -94,7 +94,7 @@ static void add_warnings(const struct request *rq, struct headers *to)
 
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
 {
-    if (rq->gone || rq->head_sent)
+    if (rq->gone || request_is_answered(rq))
         return;
     struct headers h = { 0 };
     if (content_type)
@@ -106,7 +106,7 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     for (size_t i = 0; i < rq->extra.n; i++)
         (void)headers_add(&h, headers_name(&rq->extra, i), headers_value(&rq->extra, i));
     add_warnings(rq, &h);
-    rq->head_sent = true;
+    request_move(rq, REQUEST_ANSWER);
     rq->status = status;
     monitor_request(rq);
     const struct sink_ops *sink = rq->sink;
@@ -117,12 +117,12 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
 
 void reply_bytes(struct request *rq, int status, const char *content_type, struct str body)
 {
-    if (rq->gone || rq->head_sent)
+    if (rq->gone || request_is_answered(rq))
         return;
     reply_head(rq, status, content_type, body.n);
     if (body.n)
         (void)rq->sink->write(rq, body);
-    rq->ended = true;
+    request_end(rq);
     request_settled(rq);
     rq->sink->end(rq);
 }

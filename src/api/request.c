@@ -17,6 +17,7 @@
 #include "api/subresources.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/sm.h"
 #include "kube/model/crd.h"
 #include "kube/model/duration.h"
 #include "kube/model/field.h"
@@ -25,6 +26,32 @@
 #include <assert.h>
 #include <errno.h>
 #include <malloc.h>
+
+/* ------------------------------------------------------------------ states */
+
+/* Drawn in request.h. */
+static const struct sm_state request_table[] = {
+    [REQUEST_NEW] = { "new", EDGE(REQUEST_HEAD) },
+    [REQUEST_HEAD] = { "head", EDGE(REQUEST_WAITING) | EDGE(REQUEST_BODY) | EDGE(REQUEST_VERB) |
+                                   EDGE(REQUEST_ANSWER) },
+    [REQUEST_WAITING] = { "waiting", EDGE(REQUEST_HEAD) },
+    [REQUEST_BODY] = { "body", EDGE(REQUEST_VERB) | EDGE(REQUEST_ANSWER) },
+    [REQUEST_VERB] = { "verb", EDGE(REQUEST_ANSWER) | EDGE(REQUEST_ENDED) },
+    [REQUEST_ANSWER] = { "answer", EDGE(REQUEST_ENDED) },
+    [REQUEST_ENDED] = { "ended", 0 },
+};
+
+void request_move(struct request *rq, enum request_at to)
+{
+    assert(sm_is_edge(request_table, rq->at, to));
+    rq->at = to;
+}
+
+void request_end(struct request *rq)
+{
+    if (rq->at != REQUEST_ENDED)
+        request_move(rq, REQUEST_ENDED);
+}
 
 /* ------------------------------------------------------------------ steps */
 
@@ -280,7 +307,8 @@ static struct json *flow_step(struct request *rq)
         .path = at.path,
     };
     enum flow_answer answer = flow_enter(&rq->api->flows, &rq->place, &q);
-    rq->waiting = answer == FLOW_WAIT;
+    if (answer == FLOW_WAIT)
+        request_wait(rq);
     return answer == FLOW_REFUSED ? status_too_many_requests(&rq->arena, 1) : NULL;
 }
 
@@ -337,6 +365,7 @@ static struct json *(*const head_steps[])(struct request *rq) = {
 /* Run the verb; it continues from store callbacks if it cannot answer at once. */
 static void run(struct request *rq)
 {
+    request_move(rq, REQUEST_VERB);
     if (!rq->res) {
         endpoint_serve(rq);
         return;
@@ -413,25 +442,28 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
 /* Run the steps of the head until one waits. */
 static void run_head(struct request *rq)
 {
-    assert(!rq->waiting && rq->step <= ARRAY_LEN(head_steps));
+    assert(rq->at == REQUEST_HEAD && rq->step <= ARRAY_LEN(head_steps));
     while (rq->step < ARRAY_LEN(head_steps)) {
         const struct json *no = head_steps[rq->step++](rq);
         if (no) {
             reply_status(rq, no);
             return;
         }
-        if (rq->waiting)
+        if (rq->at == REQUEST_WAITING)
             return;
     }
-    if (rq->has_body)
+    if (rq->has_body) {
+        request_move(rq, REQUEST_BODY);
         rq->sink->read_body(rq, API_BODY_MAX_BYTES);
-    else
+    } else {
         run(rq);
+    }
 }
 
 void request_start(struct request *rq, bool has_body)
 {
-    assert(rq->step == 0 && !rq->head_sent && !rq->gone);
+    assert(rq->step == 0 && !rq->gone);
+    request_move(rq, REQUEST_HEAD);
     api_renew_certificate(rq->api);
     rq->has_body = has_body;
     run_head(rq);
@@ -439,8 +471,8 @@ void request_start(struct request *rq, bool has_body)
 
 void request_continue(struct request *rq, const struct json *no)
 {
-    assert(rq->waiting);
-    rq->waiting = false;
+    assert(!rq->gone);
+    request_move(rq, REQUEST_HEAD);
     if (no)
         reply_status(rq, no);
     else
@@ -450,7 +482,7 @@ void request_continue(struct request *rq, const struct json *no)
 int request_body(struct request *rq, struct str chunk)
 {
     struct api *api = rq->api;
-    if (rq->head_sent)
+    if (request_is_answered(rq))
         return -EMSGSIZE;
     if (api->body_bytes + chunk.n > API_BODIES_MAX_BYTES) {
         reply_status(rq, status_too_many_requests(&rq->arena, 1));
@@ -475,13 +507,14 @@ static void on_large_turn(struct defer *d)
 static void run_large(struct request *rq)
 {
     struct api *api = rq->api;
+    assert(rq->at == REQUEST_BODY);
     list_push_back(&api->large, &rq->large);
     defer_start(api->loop, &api->large_turn, on_large_turn);
 }
 
 void request_body_end(struct request *rq, int r)
 {
-    if (rq->gone || rq->head_sent)
+    if (rq->gone || request_is_answered(rq))
         return;
     if (r == -EMSGSIZE || rq->body.failed == -EMSGSIZE)
         reply_status(rq, status_too_large(&rq->arena, API_BODY_MAX_BYTES));
@@ -516,7 +549,7 @@ void request_unsent(struct request *rq, size_t bytes)
                  "too much waits for clients that do not read");
         set_unsent(last, 0);
         list_remove(&last->behind);
-        last->ended = true;
+        request_end(last);
         last->sink->abort(last);
     }
 }

@@ -93,6 +93,27 @@ struct warning {
     struct warning *next;
 };
 
+/*
+ *     new ---> head <---> waiting        waiting: a step waits for the store or for a seat
+ *               |  |
+ *               |  +----> body           the body arrives, or a large one waits for its turn
+ *               |           |
+ *               +-----------+----> verb ----> answer ----> ended
+ *
+ * head, body and verb may answer. An answer has ended when its last byte was given to the sink, or
+ * when it was cut. A watch whose client is gone ends without an answer. The client may leave in any
+ * state (`gone`); the request then runs on until its outstanding store operations have called back.
+ */
+enum request_at {
+    REQUEST_NEW,
+    REQUEST_HEAD,
+    REQUEST_WAITING, /* request_continue() follows */
+    REQUEST_BODY,
+    REQUEST_VERB,
+    REQUEST_ANSWER,
+    REQUEST_ENDED
+};
+
 struct request {
     struct api *api;
     const struct sink_ops *sink;
@@ -101,10 +122,11 @@ struct request {
     struct arena arena;
     struct budget budget; /* CPU budget; shared by the request's arenas */
     uint64_t start_ns;
-    unsigned busy; /* store operations outstanding */
-    bool gone, head_sent, ended;
-    bool in_process; /* trusted identity; not counted against API_INFLIGHT_MAX */
-    bool counted;    /* in api->n_inflight */
+    unsigned busy;      /* store operations outstanding */
+    enum request_at at; /* changed by request_move() */
+    bool gone;          /* the client */
+    bool in_process;    /* trusted identity; not counted against API_INFLIGHT_MAX */
+    bool counted;       /* in api->n_inflight */
     size_t body_counted;
     struct flow_ticket place;
     struct line_place line;    /* in the queue of the object that the request writes */
@@ -127,7 +149,6 @@ struct request {
     bool related;  /* the user is a node, and the object was found to concern it */
     uint8_t step;  /* index of the next step of the head */
     bool has_body; /* as passed to request_start() */
-    bool waiting;  /* a step waits; request_continue() follows */
 
     struct route route;
     const struct kube_resource *res;    /* counted reference; NULL for non-resource paths */
@@ -155,7 +176,24 @@ struct request *request_new(struct api *api, const struct sink_ops *sink, void *
  * request_body_end() follow if the core calls sink->read_body().
  */
 void request_start(struct request *rq, bool has_body);
-/* The step that set `waiting` has its result: NULL, or the Status to answer. */
+/* The only function that changes the state. */
+void request_move(struct request *rq, enum request_at to);
+/*
+ * The answer has ended: the caller gives the sink its last byte, or cuts it. No effect if the
+ * answer was cut before; see request_unsent().
+ */
+void request_end(struct request *rq);
+/* The head of the answer was sent. */
+static inline bool request_is_answered(const struct request *rq)
+{
+    return rq->at >= REQUEST_ANSWER;
+}
+/* A step of the head has no result yet; request_continue() follows. */
+static inline void request_wait(struct request *rq)
+{
+    request_move(rq, REQUEST_WAITING);
+}
+/* The step that called request_wait() has its result: NULL, or the Status to answer. */
 void request_continue(struct request *rq, const struct json *no);
 /* -EMSGSIZE: stop reading, an answer has been sent. */
 int request_body(struct request *rq, struct str chunk);

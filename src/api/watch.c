@@ -51,7 +51,7 @@ enum {
 enum api_watch_at { WATCH_INITIAL, WATCH_BEHIND, WATCH_STALLED, WATCH_JOINED, WATCH_ENDED };
 
 static const struct sm_state watch_table[] = {
-    [WATCH_INITIAL] = { "initial", EDGE(WATCH_BEHIND) | EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
+    [WATCH_INITIAL] = { "initial", EDGE(WATCH_BEHIND) | EDGE(WATCH_ENDED) },
     [WATCH_BEHIND] = { "behind", EDGE(WATCH_JOINED) | EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
     [WATCH_STALLED] = { "stalled", EDGE(WATCH_BEHIND) | EDGE(WATCH_ENDED) },
     [WATCH_JOINED] = { "joined", EDGE(WATCH_STALLED) | EDGE(WATCH_ENDED) },
@@ -79,9 +79,11 @@ struct watcher {
     uint64_t min_rev;        /* the client has everything up to here */
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
-    bool initial, announce_initial, bookmarks, columns_sent, full;
-    bool too_much;       /* an event exceeded its budget */
-    size_t requirements; /* of its selectors, in api->watch_requirements */
+    bool initial, announce_initial, bookmarks; /* asked for by the client */
+    bool columns_sent;                         /* of a Table: only the first event has them */
+    bool full;                                 /* the sink takes no more until on_writable() */
+    bool too_much;                             /* an event exceeded its budget */
+    size_t requirements;                       /* of its selectors, in api->watch_requirements */
     struct timer timeout, stall;
     struct arena scratch;
 };
@@ -269,6 +271,7 @@ static void release(struct watcher *w)
     if (w->own)
         store_watch_cancel(w->own);
     w->own = NULL;
+    assert(!w->hub && !list_is_linked(&w->node));
     timer_stop(loop, &w->timeout);
     timer_stop(loop, &w->stall);
 }
@@ -279,7 +282,7 @@ static void end_watch(struct watcher *w)
         return;
     release(w);
     move(w, WATCH_ENDED);
-    w->rq->ended = true;
+    request_end(w->rq);
     if (!w->rq->gone)
         w->rq->sink->end(w->rq);
 }
@@ -309,6 +312,7 @@ static void on_gone(struct request *rq)
 {
     struct watcher *w = watcher_of(rq);
     release(w);
+    assert(rq->api->metrics.watchers > 0 && rq->api->watch_requirements >= w->requirements);
     rq->api->metrics.watchers--;
     rq->api->watch_requirements -= w->requirements;
     buf_fini(&w->after);
@@ -342,11 +346,12 @@ static void on_timeout(struct timer *t)
 static void on_stall(struct timer *t)
 {
     struct watcher *w = container_of(t, struct watcher, stall);
+    assert(w->sm.at == WATCH_STALLED && !w->hub && !w->own);
     log_warn("watcher does not read, closing", "peer=" STR_FMT " path=" STR_FMT,
              STR_ARG(w->rq->peer), STR_ARG(w->rq->route.path));
     release(w);
     move(w, WATCH_ENDED);
-    w->rq->ended = true;
+    request_end(w->rq);
     w->rq->sink->abort(w->rq);
 }
 
@@ -355,7 +360,8 @@ static void on_stall(struct timer *t)
 static void hub_free(struct hub *h)
 {
     assert(list_is_empty(&h->watchers));
-    (void)map_del(&h->api->hubs, str_of(h->name));
+    const struct hub *was = map_del(&h->api->hubs, str_of(h->name));
+    assert(was == h);
     if (h->watch)
         store_watch_cancel(h->watch);
     free(h->name);
@@ -377,6 +383,7 @@ static void hub_drop_if_empty(struct hub *h)
 /* The caller frees the hub if this leaves it empty. */
 static void stall(struct watcher *w)
 {
+    assert(w->full && !w->too_much);
     hub_leave(w);
     if (w->own)
         store_watch_cancel(w->own);
@@ -403,6 +410,7 @@ static void hub_send(struct hub *h, const struct store_event *ev, struct arena *
     struct api_watch_event e = { .ev = ev, .api = h->api, .scratch = scratch };
     list_each (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
+        assert(w->hub == h && !w->own);
         if (!may_send(w, ev))
             continue;
         send_event(w, &e);
@@ -467,6 +475,7 @@ static int hub_new(struct watcher *w, struct hub **ret, struct err *err)
     struct api *api = w->rq->api;
     struct hub *h = xnew(struct hub);
     uint64_t newest = store_revision(api->store);
+    assert(!map_has(&api->hubs, w->storage_name));
     h->api = api;
     h->last_event = MIN(w->seen, newest);
     list_init(&h->watchers);
@@ -484,6 +493,7 @@ static int hub_new(struct watcher *w, struct hub **ret, struct err *err)
 
 static void join(struct watcher *w, struct hub *h)
 {
+    assert(!w->hub && w->seen >= h->last_event); /* it misses no event */
     if (w->own)
         store_watch_cancel(w->own);
     w->own = NULL;
@@ -507,6 +517,7 @@ static bool try_join(struct watcher *w)
 static void on_own_events(void *arg, const struct store_event *ev, size_t n, uint64_t progress_rev)
 {
     struct watcher *w = arg;
+    assert(w->sm.at == WATCH_BEHIND && w->own && !w->hub);
     for (size_t i = 0; i < n && !w->full && !w->too_much;) {
         uint64_t rev = ev[i].kv.mod_rev;
         for (; i < n && ev[i].kv.mod_rev == rev; i++) {
@@ -532,6 +543,7 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
 static void on_own_end(void *arg, int r, const struct err *err)
 {
     struct watcher *w = arg;
+    assert(w->sm.at == WATCH_BEHIND && !w->hub);
     log_end(w->storage_name, r, err);
     w->own = NULL;
     end_for(w, r);
@@ -546,6 +558,7 @@ static void go_live(struct watcher *w)
     struct err err = { 0 };
     struct hub *h;
     request_settled(w->rq);
+    assert(!w->full && !w->hub && !w->own);
     move(w, WATCH_BEHIND);
     if (try_join(w))
         return;
@@ -613,6 +626,7 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
     (void)err;
     if (request_idle(w->rq) || w->sm.at == WATCH_ENDED)
         return;
+    assert(w->sm.at == WATCH_INITIAL);
     if (r < 0) {
         end_for(w, r);
         return;
@@ -754,7 +768,7 @@ static void reauthorize(struct api *api)
 {
     list_each_safe (node, &api->requests) {
         struct request *rq = list_entry(node, struct request, node);
-        if (is_watch(rq) && !rq->ended && !is_allowed_still(api, rq))
+        if (is_watch(rq) && rq->at != REQUEST_ENDED && !is_allowed_still(api, rq))
             end_watch(watcher_of(rq));
     }
     map_fini(&api->revoked);

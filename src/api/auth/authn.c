@@ -93,7 +93,7 @@ static struct json *by_token(struct request *rq)
     if (token_check(&b->check))
         return judge(rq, &b->check);
     request_busy(rq);
-    rq->waiting = true;
+    request_wait(rq);
     return NULL;
 }
 

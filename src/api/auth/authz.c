@@ -484,7 +484,7 @@ struct json *authz_step(struct request *rq)
     if (r < 0)
         return status_from_err(&rq->arena, r, &s->lookup.err);
     request_busy(rq);
-    rq->waiting = true;
+    request_wait(rq);
     return NULL;
 }
 
