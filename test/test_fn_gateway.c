@@ -1214,11 +1214,15 @@ TEST(requests_from_inside_take_the_same_way)
     WAIT_FOR(inner.ends);
     CHECK_INT(inner.r, -ECANCELED);
     submit(&c);
+    exchange_pause(c); /* while it waits: holds for the attempt that follows */
     struct order *o = order_new();
     order_endpoints(o, 10, 11, false);
     order_add(o, 1, 1, NULL);
     order_send(o, &plane);
     CHECK_INT(sandboxes.running.n, 1);
+    CHECK(running(0)->paused);
+    exchange_resume(c);
+    CHECK(!running(0)->paused);
     CHECK_STR(str_of(running(0)->call_id), "call-7");
     CHECK_STR(buf_str(&running(0)->body), "whole");
     CHECK(running(0)->body_ended);

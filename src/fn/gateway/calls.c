@@ -413,6 +413,8 @@ static void attempt_start(struct gateway_call *c)
         attempt_ended(c, r, "NotStarted", &err);
         return;
     }
+    if (c->is_inside_paused)
+        exchange_pause(c->invocation);
     ask_for_body(c);
 }
 

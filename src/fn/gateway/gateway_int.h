@@ -217,6 +217,7 @@ struct gateway_call {
     /* Where the answer goes: to a client, or to a caller in this process. */
     struct http_exchange *x; /* NULL: it has left, or there was none */
     struct exchange inside;  /* of gateway_submit(); events NULL: the request is a client's */
+    bool is_inside_paused;   /* its caller takes no data now; holds for every attempt */
     /* Where the request goes. */
     char function_key[2 * FN_NAME_MAX + 2];
     struct call_revision revision;

@@ -33,6 +33,7 @@ static void end_body(struct exchange *x, const struct headers *trailers)
 static void pause_answer(struct exchange *x)
 {
     struct gateway_call *c = call_of(x);
+    c->is_inside_paused = true;
     if (c->invocation)
         exchange_pause(c->invocation);
 }
@@ -40,6 +41,7 @@ static void pause_answer(struct exchange *x)
 static void resume_answer(struct exchange *x)
 {
     struct gateway_call *c = call_of(x);
+    c->is_inside_paused = false;
     if (c->invocation)
         exchange_resume(c->invocation);
 }
