@@ -90,7 +90,7 @@ static int no_object(void *arg, unsigned controller, struct work_key key, struct
 }
 
 static int activate(void *arg, unsigned instance, uint64_t token, struct str payload,
-                    struct err *err)
+                    bool lacks_object, struct err *err)
 {
     struct op *op = arg;
     op->token = token;
