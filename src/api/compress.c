@@ -6,6 +6,8 @@
 #include "codec/gzip.h"
 #include "io/http.h"
 
+#include <assert.h>
+
 struct compress {
     struct request *rq;
     const struct sink_ops *sink; /* the next sink */
@@ -52,6 +54,7 @@ static void finish(struct compress *z)
 static void next_slice(struct compress *z)
 {
     struct request *rq = z->rq;
+    assert(z->at <= z->in.n);
     if (z->sink_full || rq->gone)
         return;
     if (waiting(z)) {
@@ -77,6 +80,7 @@ static void next_slice(struct compress *z)
 static bool compress_write(struct request *rq, struct str chunk)
 {
     struct compress *z = rq->compress;
+    assert(!z->ended);
     if (!waiting(z)) {
         struct str now = str_slice(chunk, 0, COMPRESS_SLICE_BYTES);
         put(z, now, false);
@@ -94,6 +98,7 @@ static bool compress_write(struct request *rq, struct str chunk)
 static void compress_end(struct request *rq)
 {
     struct compress *z = rq->compress;
+    assert(!z->ended);
     z->ended = true;
     if (!waiting(z))
         finish(z);
@@ -129,6 +134,7 @@ void compress_free(struct request *rq)
     struct compress *z = rq->compress;
     if (!z)
         return;
+    assert(rq->sink == &compress_sink && rq->api->n_compressing > 0);
     rq->compress = NULL;
     rq->sink = z->sink;
     rq->api->n_compressing--;
@@ -165,6 +171,7 @@ static bool is_worth_it(const struct request *rq, int status, uint64_t body_n)
 
 void compress_begin(struct request *rq, struct headers *h, uint64_t body_n, uint64_t *ret_n)
 {
+    assert(!rq->compress);
     *ret_n = body_n;
     if (!is_worth_it(rq, rq->status, body_n))
         return;

@@ -29,6 +29,7 @@
 #include "kube/model/crd.h"
 #include "kube/rules/crd_status.h"
 
+#include <assert.h>
 #include <errno.h>
 
 enum {
@@ -663,6 +664,7 @@ static void on_swept(struct removal *rm, enum removed how)
     } else if (how != REMOVED_ABSENT && how != REMOVED_REFUSED) {
         tell_item(s, rm);
     }
+    assert(s->running > 0);
     if (--s->running == 0)
         sweep_page_done(s);
 }

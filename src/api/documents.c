@@ -9,6 +9,7 @@
 #include "codec/gzip.h"
 #include "kube/model/discovery.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 
@@ -39,17 +40,18 @@ struct documents_sending {
 
 /* ------------------------------------------------------------------ lifecycle */
 
+static bool in_use(const struct document *doc)
+{
+    return doc->refs || !list_is_empty(&doc->waiting);
+}
+
 static void document_free(struct document *doc)
 {
+    assert(!in_use(doc));
     list_remove(&doc->node);
     buf_fini(&doc->plain);
     buf_fini(&doc->gzip);
     free(doc);
-}
-
-static bool in_use(const struct document *doc)
-{
-    return doc->refs || !list_is_empty(&doc->waiting);
 }
 
 static void arm(struct documents *d);
@@ -204,10 +206,13 @@ static const struct buf *form_for(const struct documents_sending *s)
 static void on_sending_gone(struct request *rq)
 {
     struct documents_sending *s = rq->work;
-    if (s->begun)
+    assert(s->begun != list_is_linked(&s->node));
+    if (s->begun) {
+        assert(s->doc->refs > 0);
         s->doc->refs--;
-    else
+    } else {
         list_remove(&s->node);
+    }
     free(s);
 }
 
@@ -216,6 +221,7 @@ static void send_more(struct request *rq)
     struct documents_sending *s = rq->work;
     struct str all = buf_str(form_for(s));
     bool room = true;
+    assert(s->begun && s->at <= all.n);
     request_busy(rq);
     while (room && !rq->gone && s->at < all.n) {
         struct str piece = str_slice(all, s->at, MIN(s->at + PIECE_BYTES, all.n));
@@ -234,6 +240,7 @@ static void begin(struct documents_sending *s)
 {
     struct request *rq = s->rq;
     struct document *doc = s->doc;
+    assert(!s->begun && !list_is_linked(&s->node));
     s->begun = true;
     doc->refs++;
     const struct buf *b = form_for(s);
@@ -326,6 +333,7 @@ static struct document *next_wanted(struct documents *d)
 static void fail(struct documents_sending *s, int r, const struct err *err)
 {
     struct request *rq = s->rq;
+    assert(!s->begun && !list_is_linked(&s->node));
     s->begun = true;
     s->doc->refs++;
     if (r == -EBUSY)
@@ -340,6 +348,7 @@ static int pay(struct documents *d, const struct document *doc, struct err *err)
     const struct document_name *name = &doc->name;
     bool all = name->what == DOCUMENT_V2;
     uint64_t now = loop_now_ms(d->api->loop), cost;
+    assert(d->steps <= DOCUMENTS_MAX_STEPS && d->steps_ms <= now);
     if (!is_tagged_by_source(doc))
         return 0;
     cost = openapi_cost(&d->api->reg, all ? STR_NULL : name->group, name->version);
@@ -413,6 +422,7 @@ static void on_turn(struct defer *turn)
         else
             begin(s);
     }
+    assert(doc->refs > 0);
     doc->refs--;
     if (next_wanted(d))
         defer_start(d->api->loop, &d->turn, on_turn);

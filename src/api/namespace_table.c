@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
+
 struct namespace_entry {
     uint64_t rev;
     char name[]; /* the map's key */
@@ -31,6 +33,7 @@ void namespace_table_put(struct namespace_table *t, struct str name, uint64_t re
     }
     if (t->revs.n >= NAMESPACE_TABLE_MAX)
         namespace_table_fini(t);
+    assert(t->revs.n < NAMESPACE_TABLE_MAX);
     t->revs.borrows_keys = true;
     e = xalloc(sizeof *e + name.n);
     e->rev = rev;

@@ -7,7 +7,7 @@
 
 void api_add_part(struct api *api, const struct api_part_ops *ops, void *self)
 {
-    assert(api->n_parts < API_PARTS_MAX);
+    assert(api->n_parts < API_PARTS_MAX && api->n_started == 0);
     api->parts[api->n_parts++] = (struct api_part){ ops, self };
 }
 
@@ -16,6 +16,7 @@ static void start_next(struct api *api);
 static void parts_ready(struct api *api, int r, const struct err *err)
 {
     controller_ready_cb ready = api->parts_ready;
+    assert(ready); /* a part becomes ready once */
     api->parts_ready = NULL;
     ready(api->parts_ready_arg, r, err);
 }
@@ -35,6 +36,7 @@ static void on_ready(void *arg, int r, const struct err *err)
 
 static void start_next(struct api *api)
 {
+    assert(api->parts_ready && api->n_started <= api->n_parts);
     while (api->n_started < api->n_parts) {
         const struct api_part *p = &api->parts[api->n_started++];
         if (p->ops->start) {
@@ -47,6 +49,7 @@ static void start_next(struct api *api)
 
 void api_start_parts(struct api *api, controller_ready_cb ready, void *arg)
 {
+    assert(!api->parts_ready && api->n_started == 0);
     api->parts_ready = ready;
     api->parts_ready_arg = arg;
     start_next(api);

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "io/http.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* ------------------------------------------------------------------ get */
@@ -320,6 +321,7 @@ static bool keep_page(struct api_read_listing *l)
 {
     size_t n = l->out.n, *all = &l->rq->api->lists_kept_bytes;
     size_t charge = n > LIST_WHOLE_MAX_BYTES ? n - LIST_WHOLE_MAX_BYTES - l->kept_charged : 0;
+    assert(*all <= API_LISTS_KEPT_MAX_BYTES && *all >= l->kept_charged);
     if (!l->keeping || charge > API_LISTS_KEPT_MAX_BYTES - *all)
         return false;
     *all += charge;
@@ -332,6 +334,7 @@ static bool keep_page(struct api_read_listing *l)
 
 static void drop_kept(struct api_read_listing *l)
 {
+    assert(l->rq->api->lists_kept_bytes >= l->kept_charged);
     l->rq->api->lists_kept_bytes -= l->kept_charged;
     l->kept_charged = l->kept_n = 0;
     buf_fini(&l->out);

@@ -160,6 +160,7 @@ static void tell_ready(struct authz *z, int r, const struct err *err)
 static void follow(struct authz *z)
 {
     sm_move(&z->sm, AUTHZ_FOLLOW);
+    assert(z->n_in_flight == 0);
     map_fini(&z->defaults);
     list_init(&z->repairs);
     arena_fini(&z->arena);
@@ -173,6 +174,7 @@ static void write_defaults(struct authz *z);
 static void on_written(void *arg, int r, struct str body)
 {
     struct authz *z = arg;
+    assert(z->sm.at == AUTHZ_DEFAULTS && z->n_in_flight > 0);
     z->n_in_flight--;
     if (r != 200 && r != 201 && r != 409 && !z->stopped)
         log_error("a default role or binding was not written", "answer=%d text=\"" STR_FMT "\"", r,

@@ -14,6 +14,8 @@
 #include "base/map.h"
 #include "kube/model/field.h"
 
+#include <assert.h>
+
 struct role {
     uint32_t n;
     uint8_t rules[];
@@ -101,8 +103,10 @@ static void put_role(struct rbac *r, struct str ns, struct str name, const struc
         r->bytes += sizeof *role + b.n;
         old = map_put(&r->roles, key, role);
     }
-    if (old)
+    if (old) {
+        assert(r->bytes >= sizeof *old + old->n);
         r->bytes -= sizeof *old + old->n;
+    }
     free(old);
 }
 
@@ -125,14 +129,17 @@ static void unlink_grants(struct rbac *r, struct binding *b)
             continue;
         struct str key = str_n(b->text + g->at, g->n);
         struct map_entry *e = map_find(&r->subjects, key);
+        assert(g->of == b && e); /* a linked grant is in the chain of its subject */
         struct grant *first = e->value;
         if (first == g && !g->next) {
             (void)map_del(&r->subjects, key);
         } else if (first == g) {
             e->value = g->next;
         } else {
-            while (first->next != g)
+            while (first->next != g) {
+                assert(first->next);
                 first = first->next;
+            }
             first->next = g->next;
         }
     }
@@ -146,6 +153,7 @@ static void link_grants(struct rbac *r, struct binding *b)
         struct grant *first = map_get(&r->subjects, key);
         if (first && first->of == b) /* named again: a chain has one grant per binding */
             continue;
+        assert(!g->of && !g->next && !(first && !first->of));
         g->of = b;
         g->next = first;
         (void)map_put(&r->subjects, key, g);
@@ -180,7 +188,9 @@ static struct binding *make_binding(struct str ns, struct str name, bool in_clus
     const struct json *ref = json_getc(obj, "roleRef"), *subjects = json_getc(obj, "subjects");
     struct str role = json_get_str(ref, "name");
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(ROLE_MAX_BYTES);
-    size_t max = json_is(subjects, JSON_ARRAY) ? subjects->n : 0;
+    if (!json_is(subjects, JSON_ARRAY))
+        subjects = NULL;
+    size_t max = subjects ? subjects->n : 0;
     scoped(free_scoped) struct grant *grants = xnew_n(struct grant, max + 1);
     uint32_t n = 0;
     (void)buf_add_str(&text, ns);
@@ -195,6 +205,7 @@ static struct binding *make_binding(struct str ns, struct str name, bool in_clus
     }
     if (!buf_ok(&text))
         return NULL; /* a binding that does not fit grants nothing */
+    assert(n <= max && text.n >= ns.n + name.n + role.n);
     size_t size = sizeof(struct binding) + n * sizeof *grants + text.n;
     struct binding *b = xalloc(size);
     *b = (struct binding){ .in_cluster = in_cluster,
@@ -218,6 +229,7 @@ static void put_binding(struct rbac *r, struct str ns, struct str name, bool in_
     struct binding *old = map_del(&r->bindings, key);
     if (old) {
         unlink_grants(r, old);
+        assert(r->bytes >= old->size);
         r->bytes -= old->size;
         free(old);
     }
@@ -410,6 +422,7 @@ bool rbac_authorize(void *rbac, const struct api_attributes *at, struct buf *rea
     walk(rbac, at->identity, at->ns, &d.walk);
     if (d.n_missing > 1 && !d.allowed) { /* upstream puts several into brackets */
         static const char before[] = "RBAC: ";
+        assert(reason); /* missing roles are counted only for a reason */
         scoped(buf_fini_scoped) struct buf all = BUF_INIT(reason->max);
         (void)buf_add_str(&all, str_slice(buf_str(reason), strlen(before), reason->n));
         buf_reset(reason);

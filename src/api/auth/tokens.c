@@ -19,6 +19,7 @@
 #include "codec/digest.h"
 #include "codec/jwt.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #define LEGACY_ISSUER "kubernetes/serviceaccount"
@@ -26,6 +27,9 @@
 #define EXTRA         "authentication.kubernetes.io/"
 
 enum tokens_check_at { AT_ACCOUNT, AT_SECRET, AT_POD, AT_NODE, AT_GOOD };
+enum { EXTRA_MAX = 5 };
+
+_Static_assert((int)AT_GOOD == (int)TOKEN_OBJECTS_MAX, "each step reads one object at most");
 
 /* A token that was valid at `checked_ms`; its signature need not be checked again. */
 struct tokens_known {
@@ -175,6 +179,7 @@ struct str tokens_issuer(const struct tokens *t)
 
 struct str tokens_alg(const struct tokens *t)
 {
+    assert(t->key);
     return str_of(jwt_key_alg(t->key));
 }
 
@@ -206,6 +211,8 @@ static bool is_fresh(const struct tokens_known *k)
 static void remember(struct tokens *t, const struct token_check *c)
 {
     struct tokens_known *k = find_known(t, c->digest);
+    assert(c->epoch <= t->epoch && c->n_keys <= TOKEN_OBJECTS_MAX);
+    assert(c->n_audiences == 0); /* a cached token is good for this server */
     if (c->epoch != t->epoch)
         return; /* objects may have been written since they were read */
     int64_t expires_s = json_int_or(json_getc(c->claims, "exp"), INT64_MAX);
@@ -213,6 +220,7 @@ static void remember(struct tokens *t, const struct token_check *c)
         t->known = xnew_n(struct tokens_known, TOKENS_CACHE_MAX);
     if (!k && t->n_known < TOKENS_CACHE_MAX)
         k = &t->known[t->n_known++];
+    assert(k || t->n_known == TOKENS_CACHE_MAX);
     if (!k) {
         k = &t->known[0];
         for (size_t i = 1; i < TOKENS_CACHE_MAX; i++)
@@ -377,6 +385,7 @@ static void add_extra(struct token_check *c, struct kube_extra *all, const char 
 {
     if (value.n == 0)
         return;
+    assert(c->identity.n_extra < EXTRA_MAX);
     struct str *one = arena_new(c->a, struct str);
     *one = value;
     all[c->identity.n_extra++] = (struct kube_extra){ .key = str_of(key), .values = one, .n = 1 };
@@ -386,7 +395,7 @@ static void set_identity(struct token_check *c)
 {
     struct arena *a = c->a;
     struct str *groups = arena_new_n(a, struct str, 3);
-    struct kube_extra *extra = arena_new_n(a, struct kube_extra, 5);
+    struct kube_extra *extra = arena_new_n(a, struct kube_extra, EXTRA_MAX);
     struct str jti = json_get_str(c->claims, "jti");
     groups[0] = STR("system:serviceaccounts");
     groups[1] = str_of(arena_printf(a, "system:serviceaccounts:" STR_FMT, STR_ARG(account_ns(c))));
@@ -505,6 +514,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct token_check *c = arg;
     const char *why = NULL;
     (void)rev;
+    assert(c->at < AT_GOOD && c->n_keys > 0);
     if (r < 0) {
         log_error("a token cannot be checked", "error=\"%s\"", err_text(err));
         why = "the store cannot be read";
@@ -523,6 +533,7 @@ static bool read_objects(struct token_check *c)
         struct str key = object_key(c);
         if (key.n == 0)
             continue;
+        assert(c->n_keys < TOKEN_OBJECTS_MAX);
         c->keys[c->n_keys++] = key;
         if (store_get(c->tokens->api->store, key, 0, on_object, c, NULL) < 0)
             return finish(c, "the store cannot be read");
@@ -563,6 +574,7 @@ static bool check_signed(struct token_check *c)
 
 bool token_check(struct token_check *c)
 {
+    assert(c->at == AT_ACCOUNT && c->n_keys == 0); /* a check is used once */
     c->good = false;
     if (c->token.n == 0 || c->token.n > JWT_MAX_BYTES)
         return true;

@@ -38,11 +38,13 @@ static void search_next(struct account_secrets_search *q);
 static void search_end(struct account_secrets_search *q)
 {
     struct account_secrets *s = q->s;
+    assert(q->n_calls == 0);
     free(q->ns);
     free(q->account);
     free(q->uid);
     buf_fini(&q->after);
     free(q);
+    assert(s->n > 0);
     s->n--;
     api_part_idle(s->api);
 }
@@ -64,6 +66,7 @@ static void on_deleted(void *arg, int r, struct str body)
     if (r != 200 && r != 404 && r != 409 && !q->s->stopped)
         log_warn("a secret of an account that is gone stays", "namespace=%s account=%s", q->ns,
                  q->account);
+    assert(q->n_calls > 0);
     q->n_calls--;
     page_end(q);
 }

@@ -15,8 +15,9 @@
  *               +------------------------ wait <---------------+---------+
  *                 retry after a failure
  *
- * read and release remove our finalizer; after a conflict the definition is read again. A definition
- * that has no instances of its own is neither swept nor searched: sweep and look lead to read.
+ * read and release remove our finalizer; after a conflict the definition is read again. A
+ * definition that has no instances of its own is neither swept nor searched: sweep and look lead to
+ * read.
  */
 #include "api/admission.h"
 #include "api/controllers/controllers.h"

@@ -11,6 +11,7 @@
 #include "codec/base64.h"
 #include "io/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #define GROUP          "certificates.k8s.io"
@@ -316,6 +317,7 @@ static void on_signed(void *arg, int r, struct str body)
     } else {
         retry_settle(&c->csr_retry);
     }
+    assert(c->csrs_in_flight > 0);
     c->csrs_in_flight--;
     api_part_idle(c->api);
 }
@@ -362,6 +364,7 @@ static void on_rescan_done(struct controllers *c, int r)
 {
     if (r < 0)
         retry(c);
+    assert(c->csrs_in_flight > 0);
     c->csrs_in_flight--;
     api_part_idle(c->api);
 }

@@ -200,6 +200,7 @@ static void errand_done(struct errand *j, bool ok)
         d->failed = true;
     }
     errand_free(j);
+    assert(d->n_calls > 0);
     d->n_calls--;
     kick(d);
     api_part_idle(d->api);

@@ -469,6 +469,7 @@ static void on_step(void *arg, int r, struct str body)
     struct namespaces_step *s = arg;
     struct namespaces *n = s->n;
     struct doom *d = n->stopped ? NULL : map_get(&n->doomed, str_of(s->name));
+    assert(n->n_calls > 0);
     n->n_calls--;
     if (d)
         step_done(d, r, body);
@@ -541,6 +542,7 @@ static void on_load_retry(struct timer *t)
 static void loaded(struct namespaces *n, int r, const struct err *err)
 {
     struct err why = { 0 };
+    assert(n->loading && !n->watch);
     n->loading = false;
     if (r >= 0 && !n->stopped) {
         r = store_watch_start(n->api->store, STR(NS_PREFIX), n->loaded_rev + 1, &watch_ops, n,
@@ -596,6 +598,7 @@ static void load_start(struct namespaces *n)
 static void on_made(void *arg, int r, struct str body)
 {
     struct namespaces *n = arg;
+    assert(n->n_calls > 0);
     n->n_calls--;
     bool is_damaged = r == 500; /* the stored object cannot be read */
     if (is_damaged)
@@ -664,6 +667,7 @@ void namespaces_free(struct namespaces *n)
 {
     if (!n)
         return;
+    assert(!namespaces_is_busy(n) && !n->watch && !n->contents);
     map_each (m, &n->doomed) {
         struct doom *d = m->value;
         arena_fini(&d->arena);

@@ -8,6 +8,7 @@
 #include "codec/url.h"
 #include "kube/cel/cel_policy.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define GROUP   "admissionregistration.k8s.io"
@@ -120,6 +121,7 @@ static void on_applied(void *arg, int r, struct str body)
     } else {
         retry_settle(&c->policy_types_retry);
     }
+    assert(c->policy_types_in_flight > 0);
     c->policy_types_in_flight--;
     api_part_idle(c->api);
 }
@@ -179,6 +181,7 @@ static void on_rescan_done(struct controllers *c, int r)
 {
     if (r < 0)
         retry(c);
+    assert(c->policy_types_in_flight > 0);
     c->policy_types_in_flight--;
     api_part_idle(c->api);
 }

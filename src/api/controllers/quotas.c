@@ -104,6 +104,7 @@ static void count_end(struct quotas_count *c, int r)
     struct str ns = str_of(c->ns);
     struct quotas_space *s = space_of(q, ns);
     bool none = r >= 0 && c->n == 0 && !c->left_out;
+    assert(s && s->running && c->n_written <= c->n); /* a namespace that is counted stays */
     s->running = false;
     s->dirty = s->dirty || r < 0;
     if (none && !s->dirty)
@@ -118,6 +119,7 @@ static void count_end(struct quotas_count *c, int r)
     buf_fini(&c->after);
     free(c->ns);
     free(c);
+    assert(q->n_running > 0);
     q->n_running--;
     if (!timer_is_armed(&q->retry.timer))
         kick(q);

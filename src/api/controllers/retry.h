@@ -8,6 +8,8 @@
 #include "base/backoff.h"
 #include "io/loop.h"
 
+#include <assert.h>
+
 enum {
     RETRY_FIRST_MS = 100,
     RETRY_DOUBLINGS = 12 /* the longest wait is seven minutes */
@@ -22,6 +24,7 @@ struct retry {
 /* After a failure. No-op while armed. */
 static inline void retry_arm(struct loop *loop, struct retry *r, void (*run)(struct timer *t))
 {
+    assert(r->n <= RETRY_DOUBLINGS);
     if (timer_is_armed(&r->timer))
         return;
     timer_start(loop, &r->timer, backoff_wait(RETRY_FIRST_MS, UINT64_MAX, r->n), run);
