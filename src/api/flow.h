@@ -3,8 +3,8 @@
  * Flow control; upstream calls it priority and fairness. Each request belongs to a priority level
  * and, within it, to a flow (a user, or in some levels a namespace). A level has seats: the number
  * of its requests that run at once. Further requests wait in the queue of their flow, and the flow
- * that holds the fewest seats is served next. A user who sends a thousand requests thus delays only
- * his own.
+ * that holds the fewest seats is served next. A user that sends a thousand requests thus delays
+ * only the requests of that user.
  *
  *     flow_enter() -> FLOW_RUN -----------------------> flow_leave()
  *                  -> FLOW_WAIT -> run() or refuse() -> flow_leave()

@@ -503,7 +503,7 @@ static void join(struct watcher *w, struct hub *h)
     move(w, WATCH_JOINED);
 }
 
-/* ------------------------------------------------------------------ behind the hub */
+/* ------------------------------------------------------------------ a watch of its own */
 
 static bool try_join(struct watcher *w)
 {

@@ -88,7 +88,7 @@ static void look_end(struct accounts_look *l, bool ok)
     api_part_idle(c->api);
 }
 
-/* The namespace may be ending, or gone: then there is nothing to create. */
+/* A namespace that is being deleted, or was deleted, needs no objects. */
 static void on_made(void *arg, int r, struct str body)
 {
     (void)body;
