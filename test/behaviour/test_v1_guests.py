@@ -203,8 +203,9 @@ def test_results_of_an_activation(kit):
     wait_for(lambda: [run["attempt"] for run in kit.runs("fail")] == ["0", "1", "2"], "two failures and a success")
     kit.put("given-up", "first", do="give-up")
     wait_for(lambda: "asked to give up" in kit.host.text_of_log(), "the failure is told")
+    kit.put("p", "first")
     kit.put("enqueue", "first", do="enqueue", other="p")
-    wait_for(lambda: kit.runs("p")[-1]["reasons"] == str(1 << 9), "another key")
+    wait_for(lambda: [run["reasons"] for run in kit.runs("p")[-1:]] == [str(1 << 9)], "another key")
     assert len(kit.runs("given-up")) == 1
 
 

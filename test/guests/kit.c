@@ -150,8 +150,8 @@ static struct dm_result reconcile(struct dm_request *r)
         dm_enqueue("kit", r->ns, data(r, "other"), 1, "high");
     if (strcmp(what, "give-up") == 0)
         return dm_give_up(r, "asked to give up");
-    if (strcmp(what, "fail") == 0 && r->attempt < 2)
-        return dm_fail(r, "asked to fail");
+    if (strcmp(what, "fail") == 0)
+        return r->attempt < 2 ? dm_fail(r, "asked to fail") : dm_done();
     if (strcmp(what, "again") == 0 && !(r->reasons & DM_REASON_REQUEUE))
         return dm_again_after(50);
     return keep_copy(r) < 0 ? dm_fail(r, "copy") : dm_done();
