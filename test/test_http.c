@@ -1071,6 +1071,35 @@ TEST(a_body_that_stops_is_408)
     teardown();
 }
 
+/* The timer of a head or a body must not count once the connection only waits for the client. */
+static void check_lingering_past(const char *head, size_t n_more, const char *more)
+{
+    struct raw raw;
+    struct timer past = { 0 };
+    raw_open(&raw);
+    raw_send(&raw, str_of(head));
+    timer_start(&loop, &past, 200, on_past);
+    WAIT_FOR(!timer_is_armed(&past));
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20);
+    for (size_t i = 0; i < n_more; i++)
+        (void)buf_add_cstr(&text, more);
+    raw_send(&raw, buf_str(&text));
+    timer_start(&loop, &past, 500, on_past);
+    WAIT_FOR(!timer_is_armed(&past));
+    CHECK_STARTS(buf_cstr(&raw.in), "HTTP/1.1 4");
+    raw_close(&raw);
+}
+
+TEST(a_retired_connection_has_no_other_deadline)
+{
+    setup_with((struct http_server_opts){ .head_timeout_ms = 400, .body_idle_ms = 400 });
+    check_lingering_past("G", 1, "\r\n\001 \r\n\r\n");
+    check_lingering_past("POST /none HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nx", 700,
+                         "0123456789012345678901234567890123456789012345678901234567890123456789"
+                         "0123456789012345678901234567890123456789");
+    teardown();
+}
+
 TEST(a_peer_that_does_not_read_is_cut)
 {
     setup_with((struct http_server_opts){ .write_stall_ms = 30 });

@@ -243,6 +243,20 @@ TEST(a_transport_that_refuses_to_start_is_tried_again)
     rig_fini(&r);
 }
 
+TEST(a_transport_that_refuses_a_further_page_starts_the_list_over)
+{
+    struct rig r;
+    rig_init(&r);
+    struct fake_call *first = call(&r, 0);
+    r.fake.refuse = -EMFILE; /* the next one */
+    page(first, "5", "a", "more");
+    turn(&r);
+    page(call(&r, 1), "6", "b", "");
+    CHECK(str_find(str_of(r.fake.call[1].target), STR("continue")) < 0);
+    check_told(&r, "+a +b -a synced ");
+    rig_fini(&r);
+}
+
 TEST(who_may_list_but_not_watch_waits_longer_each_time)
 {
     struct rig r;

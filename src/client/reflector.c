@@ -583,10 +583,12 @@ static void start_list(struct reflector *r)
     struct err err = { 0 };
     int code = transport_start(r->opts.transport, &req, &list_events, r, &r->call, &err);
     headers_fini(&h);
-    if (code < 0)
+    if (code < 0) {
+        free(take_ptr(&r->continue_token)); /* the next list begins at its first page */
         retry(r, err_text(&err));
-    else if (streams)
+    } else if (streams) {
         timer_start(r->opts.loop, &r->quiet, REFLECTOR_STREAM_QUIET_MS, on_quiet);
+    }
 }
 
 static void begin_list(struct reflector *r)

@@ -90,6 +90,15 @@ static struct h1_exchange *exchange_new(struct conn *c)
     return x;
 }
 
+/* No deadline of the exchange counts any more: a retired connection has its own. */
+static void retire(struct conn *c)
+{
+    struct h1_exchange *x = c->x;
+    if (x)
+        timer_stop(c->srv->loop, &x->timer);
+    http_conn_retire(c);
+}
+
 static void exchange_free(struct h1_exchange *x)
 {
     http_parse_fini(&x->parse);
@@ -282,7 +291,7 @@ static void h1_upgrade(struct http_exchange *base, const struct headers *headers
 static void request_failed(struct h1_exchange *x, int status, int r, const char *why)
 {
     if (http_out_is_over(&x->base)) {
-        http_conn_retire(x->base.c);
+        retire(x->base.c);
         return;
     }
     assert(r < 0 && status >= 400);
@@ -368,7 +377,7 @@ static void take_body(struct h1_exchange *x, struct str chunk)
     if (http_out_is_over(&x->base) || x->base.body == HTTP_BODY_ENDED) {
         x->discarded += chunk.n;
         if (x->discarded > HTTP_DISCARD_MAX_BYTES)
-            http_conn_retire(x->base.c);
+            retire(x->base.c);
         return;
     }
     assert(http_body_is_wanted(&x->base));
@@ -597,7 +606,7 @@ static void after_response(struct conn *c)
     if (x->gone_result < 0 || x->continue_owed)
         c->close_after = true;
     if (c->close_after) {
-        http_conn_retire(c);
+        retire(c);
     } else if (x->in == IN_DONE) {
         rest(c);
     } else {
@@ -610,7 +619,7 @@ static void after_response(struct conn *c)
 static void end_discard(struct conn *c)
 {
     if (c->close_after)
-        http_conn_retire(c);
+        retire(c);
     else
         rest(c);
 }
@@ -630,7 +639,8 @@ static void h1_settled(struct conn *c)
         end_discard(c);
     if (c->x) {
         c->s.read_max = c->x->in == IN_DONE ? WATCH_READ_BYTES : 0;
-        arm_timer(c->x);
+        if (c->at == CONN_SPEAKING)
+            arm_timer(c->x);
     }
 }
 
@@ -664,7 +674,7 @@ static void h1_cut(struct conn *c)
 static void h1_expire(struct conn *c)
 {
     http_conn_busy(c);
-    http_conn_retire(c);
+    retire(c);
 }
 
 const struct conn_kind http1_kind = {

@@ -76,6 +76,17 @@ struct trigger_watch {
 
 static void on_retry(struct timer *t);
 static void run(struct trigger_watch *w);
+static void note_at(struct trigger_watch *w, uint64_t rv, int64_t wall_ms);
+
+/* Continue from before the first change that could not be stored, if there is one. */
+static void go_back(struct trigger_watch *w)
+{
+    if (w->before_failed && (w->rv == 0 || w->before_failed < w->rv)) {
+        w->rv = w->before_failed;
+        note_at(w, w->rv, w->wall_before_failed_ms);
+    }
+    w->before_failed = 0;
+}
 
 static void release(struct trigger_watch *w)
 {
@@ -101,6 +112,7 @@ static void on_retry(struct timer *t)
         timer_start(w->tr->t->loop, &w->retry, w->retry_ms, on_retry);
         return;
     }
+    go_back(w); /* calls that were on their way to the disk may have failed meanwhile */
     sm_move(&w->sm, w->rv ? WATCH_RESOLVE : WATCH_NOTE);
     run(w);
 }
@@ -145,11 +157,9 @@ static void wait_and_retry(struct trigger_watch *w, const char *what, const stru
     w->retry_ms = backoff_next(w->retry_ms, RETRY_FIRST_MS, RETRY_MAX_MS);
     sm_move(&w->sm, WATCH_WAIT);
     w->list_waits = false;
-    buf_reset(&w->next);      /* a list begins again: earlier pages may be missing */
-    w->rv = w->before_failed; /* 0: read the note */
-    if (w->before_failed)
-        note_at(w, w->before_failed, w->wall_before_failed_ms);
-    w->before_failed = 0;
+    buf_reset(&w->next); /* a list begins again: earlier pages may be missing */
+    w->rv = 0;           /* read the note, unless a change failed */
+    go_back(w);
     timer_start(tr->t->loop, &w->retry, w->retry_ms, on_retry);
 }
 

@@ -284,7 +284,9 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
     struct oci *o = arg;
     const struct json *note = left->note;
     uint64_t id;
-    if (parse_u64(str_of(container_name(c) + 1), 0, UINT64_MAX, &id) < 0)
+    /* Two names must not mean one box: one with zeros before its number is not of this program. */
+    if (parse_u64(str_of(container_name(c) + 1), 0, UINT64_MAX, &id) < 0 ||
+        (container_name(c)[1] == '0' && id != 0))
         return NULL;
     scoped(free_scoped) char *namespace = str_dup(json_get_str(note, "namespace"));
     scoped(free_scoped) char *function = str_dup(json_get_str(note, "function"));

@@ -352,6 +352,17 @@ static bool is_of_watch(const struct driver_message *m)
            m->type == MESSAGE_LIST_END || m->type == MESSAGE_LINE || m->type == MESSAGE_SYNCED;
 }
 
+/* Held messages count as waiting ones: the loop sends no more while there are too many. */
+static void count_held(struct driver_thread_reader *r, ptrdiff_t bytes)
+{
+    struct sched_driver *d = r->d;
+    assert(bytes >= 0 || r->held_bytes >= (size_t)-bytes);
+    uv_mutex_lock(&d->lock);
+    r->held_bytes += (size_t)bytes;
+    d->inbox_bytes += (size_t)bytes;
+    uv_mutex_unlock(&d->lock);
+}
+
 /*
  * The next message to handle, in order of arrival, except that watch events may be held. NULL:
  * none.
@@ -363,8 +374,8 @@ static struct driver_message *next_message(struct driver_thread_reader *r, struc
         if (!is_full && !list_is_empty(&r->held)) {
             struct driver_message *m =
                 list_entry(list_pop_front(&r->held), struct driver_message, node);
-            assert(r->held_bytes >= m->n_text && is_of_watch(m));
-            r->held_bytes -= m->n_text;
+            assert(is_of_watch(m));
+            count_held(r, -(ptrdiff_t)m->n_text);
             return m;
         }
         if (list_is_empty(messages))
@@ -374,7 +385,7 @@ static struct driver_message *next_message(struct driver_thread_reader *r, struc
         if (!is_full || !is_of_watch(m))
             return m;
         list_push_back(&r->held, &m->node);
-        r->held_bytes += m->n_text;
+        count_held(r, (ptrdiff_t)m->n_text);
     }
 }
 
