@@ -70,7 +70,8 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
     struct controllers *c = arg;
     struct api *api = c->api;
     if (r >= 0) {
-        c->expiry = expiry_start(api, c->event_ttl_ms);
+        c->event_expiry = expiry_start_events(api, c->event_ttl_ms);
+        c->token_expiry = expiry_start_tokens(api);
         c->quotas = quotas_start(api);
         c->account_secrets = account_secrets_start(api);
         csr_start(c);
@@ -121,7 +122,8 @@ static void rest_stop(void *self)
     policy_types_stop(c);
     account_secrets_stop(c->account_secrets);
     quotas_stop(c->quotas);
-    expiry_stop(c->expiry);
+    expiry_stop(c->event_expiry);
+    expiry_stop(c->token_expiry);
     defaults_stop(c->defaults);
     aggregate_stop(c->aggregate);
     accounts_stop(c->accounts);
@@ -133,7 +135,8 @@ static void rest_free(void *self)
     struct controllers *c = self;
     account_secrets_free(c->account_secrets);
     quotas_free(c->quotas);
-    expiry_free(c->expiry);
+    expiry_free(c->event_expiry);
+    expiry_free(c->token_expiry);
     defaults_free(c->defaults);
     aggregate_free(c->aggregate);
     accounts_free(c->accounts);
@@ -144,9 +147,10 @@ static bool rest_is_busy(const void *self)
 {
     const struct controllers *c = self;
     return gc_is_busy(c->gc) || accounts_is_busy(c->accounts) || aggregate_is_busy(c->aggregate) ||
-           defaults_is_busy(c->defaults) || expiry_is_busy(c->expiry) ||
-           quotas_is_busy(c->quotas) || account_secrets_is_busy(c->account_secrets) ||
-           c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
+           defaults_is_busy(c->defaults) || expiry_is_busy(c->event_expiry) ||
+           expiry_is_busy(c->token_expiry) || quotas_is_busy(c->quotas) ||
+           account_secrets_is_busy(c->account_secrets) || c->csrs_in_flight > 0 ||
+           c->policy_types_in_flight > 0;
 }
 
 /* Notify only the controllers that need nothing but the name. */
@@ -167,7 +171,8 @@ static void rest_written(void *self, const struct written *w)
     gc_written(c->gc, w);
     accounts_written(c->accounts, w);
     aggregate_written(c->aggregate, w);
-    expiry_written(c->expiry, w);
+    expiry_written(c->event_expiry, w);
+    expiry_written(c->token_expiry, w);
     quotas_written(c->quotas, w);
     account_secrets_written(c->account_secrets, w);
     defaults_written(c->defaults, w);
