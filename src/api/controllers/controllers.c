@@ -38,7 +38,6 @@ static void first_free(void *self)
     struct controllers *c = self;
     namespaces_free(c->namespaces);
     crds_free(c->crds);
-    buf_fini(&c->ca_key);
     free(c);
 }
 
@@ -194,9 +193,7 @@ void controllers_init(struct api *api, const struct api_opts *opts)
 {
     struct controllers *c = xnew(struct controllers);
     *c = (struct controllers){ .api = api,
-                               .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000,
-                               .ca_key = BUF_INIT(1 << 20) };
-    (void)buf_add_str(&c->ca_key, opts->ca_key);
+                               .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000 };
     api->controllers = c;
 }
 

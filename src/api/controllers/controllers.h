@@ -116,7 +116,6 @@ bool quotas_in(const struct quotas *q, struct str ns);
 struct controllers {
     struct api *api;
     uint64_t event_ttl_ms;
-    struct buf ca_key; /* signs approved requests; empty: none are signed */
     struct crds *crds;
     struct namespaces *namespaces;
     struct gc *gc;

@@ -317,7 +317,7 @@ static const char *sign(const struct controllers *c, struct arena *a, const stru
         return why;
     (void)request_text(obj, &pem);
     valid_s = MIN(MAX(valid_s, (int64_t)CSR_MIN_S), (int64_t)CSR_MAX_S);
-    if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->ca_key), buf_str(&pem),
+    if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->api->ca_key), buf_str(&pem),
                           signer_of(obj)->use, (uint64_t)valid_s, ret_pem, &err) < 0) {
         log_error("a certificate was not signed", "error=\"%s\"", err_text(&err));
         return "the authority cannot sign";
@@ -421,7 +421,7 @@ void csr_written(struct controllers *c, const struct written *w)
     struct arena arena = { 0 };
     if (w->obj && changes_rights(w->res) && c->csrs_in_flight == 0)
         csr_start(c);
-    if (!w->obj || c->ca_key.n == 0 || !is_csr(w->res) || !signer_of(w->obj) ||
+    if (!w->obj || c->api->ca_key.n == 0 || !is_csr(w->res) || !signer_of(w->obj) ||
         has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
         json_str(json_path(w->obj, "status", "certificate", NULL)).n)
         return;
@@ -447,7 +447,7 @@ static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
 
 void csr_start(struct controllers *c)
 {
-    if (c->ca_key.n == 0)
+    if (c->api->ca_key.n == 0)
         return;
     c->csrs_in_flight++;
     int r = rescan_start(c, &rescan);
