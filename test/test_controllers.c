@@ -416,6 +416,41 @@ TEST(events_go_when_their_time_has_come)
     fixture_fini(&f);
 }
 
+#define SYSTEM_SECRETS "/api/v1/namespaces/kube-system/secrets"
+
+static void make_token(struct fixture *f, const char *id, int64_t left_s)
+{
+    char stamp[RFC3339_MAX];
+    rfc3339_format((int64_t)clock_wall_ms() / 1000 + left_s, stamp);
+    scoped(free_scoped) char *body =
+        xasprintf("{\"metadata\":{\"name\":\"bootstrap-token-%s\"},\"type\":"
+                  "\"bootstrap.kubernetes.io/token\",\"stringData\":{\"expiration\":\"%s\"}}",
+                  id, stamp);
+    (void)want(f, 201, "POST", SYSTEM_SECRETS, body);
+}
+
+TEST(bootstrap_tokens_are_deleted_at_their_date)
+{
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    size_t timers = f.loop.timers.n;
+    make_token(&f, "late00", 7200);
+    CHECK_INT(f.loop.timers.n, timers + 1);
+    make_token(&f, "soon00", 1);
+    CHECK_INT(f.loop.timers.n, timers + 1);
+    until_gone(&f, SYSTEM_SECRETS "/bootstrap-token-soon00");
+    settle(&f);
+    CHECK(there(&f, SYSTEM_SECRETS "/bootstrap-token-late00"));
+    CHECK_INT(f.loop.timers.n, timers + 1); /* for the other one, also after a restart */
+    close_server(&f);
+    open_server(&f);
+    settle(&f);
+    CHECK_INT(f.loop.timers.n, timers + 1);
+    (void)want(&f, 200, "DELETE", SYSTEM_SECRETS "/bootstrap-token-late00", NULL);
+    fixture_fini(&f);
+}
+
 static void on_txn(void *arg, const struct store_txn_result *res, const struct err *err)
 {
     (void)err;

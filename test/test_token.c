@@ -2,6 +2,7 @@
 /* JSON Web Tokens and what reads foreign words about identity: token files, impersonation. */
 #include "api/auth/authn.h"
 #include "api/auth/tokens.h"
+#include "api/bootstrap_token.h"
 #include "base/clock.h"
 #include "codec/base64.h"
 #include "codec/jwt.h"
@@ -257,6 +258,88 @@ TEST(users_of_accounts_are_told_apart)
                                           "system:serviceaccount:a:" };
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         CHECK(!identity_split_account(str_of(others[i]), &ns, &name));
+}
+
+/* ------------------------------------------------------------------ bootstrap tokens */
+
+#define TOKEN "abc123.0123456789abcdef"
+
+TEST(bootstrap_tokens_have_one_form)
+{
+    struct str id, secret;
+    static const char *const bad[] = { "",
+                                       ".",
+                                       "abc123",
+                                       "abc123.",
+                                       "abc12.0123456789abcdef",
+                                       "abc1234.0123456789abcdef",
+                                       "ABC123.0123456789abcdef",
+                                       "abc123.0123456789abcde",
+                                       "abc123.0123456789abcdef0",
+                                       "abc123.0123456789abcde-",
+                                       "abc123.0123456789abcdef ",
+                                       "abc123.01234567.9abcdef" };
+    CHECK(bootstrap_token_split(STR(TOKEN), &id, &secret));
+    CHECK_STR(id, "abc123");
+    CHECK_STR(secret, "0123456789abcdef");
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (bootstrap_token_split(str_of(bad[i]), &id, &secret))
+            TEST_FAIL("'%s' is taken for a token", bad[i]);
+}
+
+/* groups: NULL or the value of auth-extra-groups. Returns the reason of a refusal. */
+static const char *check_groups(struct arena *a, const char *groups, struct kube_identity *ret)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(BUF_MAX_DEFAULT);
+    struct json *v;
+    static const char text[] =
+        "{\"type\":\"bootstrap.kubernetes.io/token\",\"data\":{\"token-id\":\"YWJjMTIz\","
+        "\"token-secret\":\"MDEyMzQ1Njc4OWFiY2RlZg==\","
+        "\"usage-bootstrap-authentication\":\"dHJ1ZQ==\"}}";
+    CHECK_OK(json_parse(a, str_of(text), NULL, &v, NULL));
+    if (groups) {
+        (void)base64_encode(&b, str_of(groups), BASE64_STD);
+        json_set_str(a, json_obj(a, v, "data"), "auth-extra-groups", buf_str(&b));
+    }
+    CHECK_INT(bootstrap_token_expires_s(v), INT64_MAX);
+    return bootstrap_token_check(v, STR(TOKEN), 0, a, ret);
+}
+
+TEST(groups_of_bootstrap_tokens_are_bounded)
+{
+    enum { REST = 256 }; /* characters after the prefix: the most that upstream takes */
+    static const char prefix[] = "system:bootstrappers:";
+    struct arena a = { 0 };
+    struct kube_identity id;
+    scoped(buf_fini_scoped) struct buf many = BUF_INIT(BUF_MAX_DEFAULT);
+    char longest[sizeof prefix + REST + 1];
+    memcpy(longest, prefix, sizeof prefix - 1);
+    memset(longest + sizeof prefix - 1, 'x', REST + 1);
+    longest[sizeof prefix - 1 + REST] = '\0';
+    CHECK(!check_groups(&a, longest, &id));
+    CHECK_INT(id.n_groups, 3);
+    longest[sizeof prefix - 1 + REST] = 'x';
+    longest[sizeof prefix + REST] = '\0';
+    CHECK(check_groups(&a, longest, &id));
+
+    CHECK(!check_groups(&a, NULL, &id));
+    CHECK_INT(id.n_groups, 2);
+    CHECK_STR(id.user, "system:bootstrap:abc123");
+    CHECK(!check_groups(&a, "system:bootstrappers:a,system:bootstrappers:a", &id));
+    CHECK_INT(id.n_groups, 3); /* once */
+    static const char *const bad[] = { "system:masters", "system:bootstrappers:A",
+                                       "system:bootstrappers:a:", "system:bootstrappers:a, b",
+                                       ",system:bootstrappers:a" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        if (!check_groups(&a, bad[i], &id))
+            TEST_FAIL("'%s' is taken", bad[i]);
+    for (size_t i = 0; i < BOOTSTRAP_TOKEN_GROUPS_MAX; i++)
+        (void)buf_printf(&many, "%s%s%zu", i ? "," : "", prefix, i);
+    CHECK(!check_groups(&a, buf_cstr(&many), &id));
+    CHECK_INT(id.n_groups, BOOTSTRAP_TOKEN_GROUPS_MAX + 2);
+    (void)buf_printf(&many, ",%smore", prefix);
+    CHECK(check_groups(&a, buf_cstr(&many), &id));
+    arena_fini(&a);
 }
 
 TEST_MAIN

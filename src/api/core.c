@@ -42,6 +42,8 @@ struct api *api_core_new(const struct api_opts *opts, const struct api_needs *ne
     api->with_rbac = opts->rbac;
     api->ca_cert = BUF_INIT(1 << 20);
     (void)buf_add_str(&api->ca_cert, opts->ca_cert);
+    api->ca_key = BUF_INIT(1 << 20);
+    (void)buf_add_str(&api->ca_key, opts->ca_key);
     api->commit = str_dup(opts->commit);
     api->commit_date = str_dup(opts->commit_date);
     api->unattended.is_on = opts->warn_unattended;
@@ -98,6 +100,7 @@ void api_core_free(struct api *api)
     kube_registry_fini(&api->reg);
     metrics_fini(&api->metrics);
     buf_fini(&api->ca_cert);
+    buf_fini(&api->ca_key);
     flows_fini(&api->flows);
     lines_fini(&api->lines);
     namespace_table_fini(&api->namespace_table);

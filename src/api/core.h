@@ -107,7 +107,8 @@ struct api {
     void (*on_policy)(void *arg);
     void *on_policy_arg;
     struct unattended unattended;
-    struct buf ca_cert;
+    struct buf ca_cert, ca_key; /* PEM; ca_key: signs certificates; empty: none are signed */
+    size_t n_kubelet_calls;     /* kubelet.h */
     char *commit, *commit_date;
     struct metrics metrics;
 

@@ -60,6 +60,34 @@ struct json *identity_to_json(struct arena *a, const struct kube_identity *id)
     return v;
 }
 
+static struct str *list_from_json(struct arena *a, const struct json *v, size_t *ret_n)
+{
+    *ret_n = 0;
+    if (!json_is(v, JSON_ARRAY))
+        return NULL;
+    struct str *list = arena_new_n(a, struct str, v->n + 1);
+    json_each (one, v)
+        list[(*ret_n)++] = json_str(one);
+    return list;
+}
+
+struct kube_identity identity_from_json(struct arena *a, const struct json *v, const char *name)
+{
+    struct kube_identity id = { .user = json_get_str(v, name), .uid = json_get_str(v, "uid") };
+    const struct json *extra = json_getc(v, "extra");
+    id.groups = list_from_json(a, json_getc(v, "groups"), &id.n_groups);
+    if (!json_is(extra, JSON_OBJECT))
+        return id;
+    struct kube_extra *all = arena_new_n(a, struct kube_extra, extra->n + 1);
+    json_each (one, extra) {
+        struct kube_extra *to = &all[id.n_extra++];
+        to->key = one->key;
+        to->values = list_from_json(a, one, &to->n);
+    }
+    id.extra = all;
+    return id;
+}
+
 bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name)
 {
     struct str rest = str_slice(user, strlen(SA_PREFIX), user.n), ns, name;

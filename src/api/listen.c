@@ -50,6 +50,22 @@ static void sink_read_body(struct request *rq, uint64_t max_bytes)
     http_read_body(rq->sink_data, max_bytes);
 }
 
+static void sink_upgrade(struct request *rq, const struct headers *headers)
+{
+    http_upgrade(rq->sink_data, headers);
+    http_read_body(rq->sink_data, UINT64_MAX);
+}
+
+static void sink_pause(struct request *rq)
+{
+    http_pause_body(rq->sink_data);
+}
+
+static void sink_resume(struct request *rq)
+{
+    http_resume_body(rq->sink_data);
+}
+
 static const struct sink_ops http_sink = {
     .head = sink_head,
     .write = sink_write,
@@ -57,13 +73,24 @@ static const struct sink_ops http_sink = {
     .end = sink_end,
     .abort = sink_abort,
     .read_body = sink_read_body,
+    .upgrade = sink_upgrade,
+    .pause = sink_pause,
+    .resume = sink_resume,
 };
+
+static void read_raw(struct request *rq, struct str bytes, bool end)
+{
+    if (rq->on_bytes)
+        rq->on_bytes(rq, bytes, end);
+}
 
 static void on_body(struct http_exchange *x, struct str chunk)
 {
     struct request *rq = http_exchange_data(x);
     if (websocket_is_open(rq->socket))
         websocket_read(rq->socket, chunk);
+    else if (rq->status == 101) /* to the relay, or to nothing once it has ended */
+        read_raw(rq, chunk, false);
     else
         (void)request_body(rq, chunk);
 }
@@ -73,6 +100,8 @@ static void on_body_end(struct http_exchange *x, int r)
     struct request *rq = http_exchange_data(x);
     if (websocket_is_open(rq->socket))
         websocket_end(rq->socket);
+    else if (rq->status == 101)
+        read_raw(rq, STR(""), true);
     else
         request_body_end(rq, r);
 }
@@ -100,6 +129,35 @@ static struct str header(struct request *rq, const struct http_request *req, con
     return str_copy_arena(&rq->arena, headers_get(req->headers, name));
 }
 
+/* Without the items that are a browser's bearer token (websocket.h). */
+static struct str public_protocols(struct request *rq, struct str list)
+{
+    const char *kept = "";
+    for (struct str item; list.n;) {
+        (void)str_cut(list, ',', &item, &list);
+        item = str_trim(item);
+        if (!str_has_prefix(item, STR(WEBSOCKET_TOKEN_PREFIX)))
+            kept = arena_printf(&rq->arena, "%s%s" STR_FMT, kept, *kept ? ", " : "", STR_ARG(item));
+    }
+    return str_of(kept);
+}
+
+/* What passes to an agent that is asked for the same protocol: no credentials, no cookies. */
+static const struct headers *protocol_fields(struct request *rq, const struct headers *from)
+{
+    static const char *const names[] = { "upgrade", "sec-websocket-key", "sec-websocket-version",
+                                         "sec-websocket-protocol", "x-stream-protocol-version" };
+    for (size_t i = 0; i < from->n; i++) {
+        struct str name = headers_name(from, i), value = headers_value(from, i);
+        if (str_ieq(name, STR("sec-websocket-protocol")))
+            value = public_protocols(rq, value);
+        for (size_t k = 0; k < ARRAY_LEN(names); k++)
+            if (str_ieq(name, str_of(names[k])))
+                (void)headers_add(&rq->protocol_fields, name, value);
+    }
+    return &rq->protocol_fields;
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     struct request *rq = request_new(arg, &http_sink, x);
@@ -114,8 +172,10 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->audit_id = header(rq, req, "audit-id");
     rq->if_none_match = header(rq, req, "if-none-match");
     rq->api->needs->take_credentials(rq, req->headers);
-    if (req->upgrade)
+    if (req->upgrade) {
+        rq->protocol = protocol_fields(rq, req->headers);
         rq->socket = websocket_take(rq, req->headers);
+    }
     struct tls_peer cert;
     if (http_exchange_peer(x, &rq->arena, &cert)) {
         struct tls_peer *kept = arena_new(&rq->arena, struct tls_peer);

@@ -115,6 +115,15 @@ void reply_head(struct request *rq, int status, const char *content_type, uint64
     headers_fini(&h);
 }
 
+void reply_upgrade(struct request *rq, const struct headers *headers)
+{
+    assert(rq->protocol && rq->sink->upgrade && !rq->gone && !request_is_answered(rq));
+    request_move(rq, REQUEST_ANSWER);
+    rq->status = 101;
+    monitor_request(rq);
+    rq->sink->upgrade(rq, headers);
+}
+
 void reply_bytes(struct request *rq, int status, const char *content_type, struct str body)
 {
     if (rq->gone || request_is_answered(rq))

@@ -14,6 +14,8 @@ void reply_err(struct request *rq, int r, const struct err *err);
 void reply_store_err(struct request *rq, int r, uint64_t wanted_rev, const struct err *err);
 /* The head only. content_type: NULL for none. */
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n);
+/* 101: the answer is another protocol, for a request with `protocol`. */
+void reply_upgrade(struct request *rq, const struct headers *headers);
 /*
  * Add a Warning header "299 - \"text\"" to the answer, each text once. As upstream: if all texts
  * together exceed 4 Ki characters, each is cut to 256 characters, and no more are added once the

@@ -580,6 +580,7 @@ static void request_free(struct request *rq)
     list_remove(&rq->node);
     kube_resource_unref(rq->res);
     headers_fini(&rq->extra);
+    headers_fini(&rq->protocol_fields);
     bool large = rq->arena.total_bytes > TRIM_MIN_BYTES;
     buf_fini(&rq->body);
     arena_fini(&rq->arena);

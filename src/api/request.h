@@ -69,6 +69,14 @@ struct sink_ops {
     void (*abort)(struct request *rq); /* cut the connection: the client must not take the answer
                                           for complete */
     void (*read_body)(struct request *rq, uint64_t max_bytes);
+    /*
+     * Instead of head(), for a request with `protocol`: 101 with these fields. From then on write()
+     * carries raw bytes, rq->on_bytes() gets the client's, and pause() and resume() hold them back.
+     * NULL, all three, where requests have no `protocol`.
+     */
+    void (*upgrade)(struct request *rq, const struct headers *headers);
+    void (*pause)(struct request *rq);
+    void (*resume)(struct request *rq);
 };
 
 /* Representation of the answer, negotiated from Accept. */
@@ -129,12 +137,15 @@ struct request {
     bool counted;       /* in api->n_inflight */
     size_t body_counted;
     struct flow_ticket place;
-    struct line_place line;    /* in the queue of the object that the request writes */
-    size_t unsent;             /* bytes of the answer that wait for the client */
-    struct list behind;        /* api->unsent, while the client reads too slowly */
-    struct list large;         /* api->large, between the end of the body and its turn */
-    struct websocket *socket;  /* asked for by the client; carries watch events */
-    struct compress *compress; /* while the answer is compressed; sits in front of the sink */
+    struct line_place line;   /* in the queue of the object that the request writes */
+    size_t unsent;            /* bytes of the answer that wait for the client */
+    struct list behind;       /* api->unsent, while the client reads too slowly */
+    struct list large;        /* api->large, between the end of the body and its turn */
+    struct websocket *socket; /* asked for by the client; carries watch events */
+    /* Fields of a client that asks for another protocol; NULL: it does not. */
+    const struct headers *protocol;
+    struct headers protocol_fields; /* storage of `protocol` */
+    struct compress *compress;      /* while the answer is compressed; sits in front of the sink */
 
     /* the input; strings live in the arena */
     struct str method, target;
@@ -165,6 +176,8 @@ struct request {
     void (*on_turn)(void *arg); /* runs when the request is first in its line */
     void *on_turn_arg;
     void (*on_writable)(struct request *rq);
+    /* After reply_upgrade(): bytes of the client; end: there are no more, and `bytes` is empty. */
+    void (*on_bytes)(struct request *rq, struct str bytes, bool end);
     void (*on_gone)(
         struct request *rq); /* release what `work` holds; no store callback is outstanding */
 };
@@ -219,7 +232,10 @@ static inline void request_busy(struct request *rq)
  */
 bool request_idle(struct request *rq);
 
-/* The watch has started: it releases its seat and no longer counts as a request in flight. */
+/*
+ * The request has no end of its own (a watch that has started, a log): it releases its seat and no
+ * longer counts as a request in flight.
+ */
 void request_settled(struct request *rq);
 
 /* Before a page of a list is processed: add the page's allowance to the request's budget. */

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that are forwarded to a node or a pod: logs, exec, attach, port forwarding, proxies. The
- * server answers what the objects tell. It has no connection to the agents of nodes, so where
+ * Requests that are forwarded to a node or a pod: logs, exec, attach, port forwarding, proxies.
+ * The first four go to the agent of the pod's node (kubelet.h). Proxies do not work yet: where
  * upstream would dial, the client gets an error.
  *
- *     pod or service -> [node] -> refusal
+ *     pod or service -> [node] -> agent, or refusal
  */
 #include "api/subresources.h"
 
+#include "api/kubelet.h"
 #include "api/write.h"
-
-enum { AGENT_PORT = 10250 };
+#include "codec/url.h"
+#include "io/http.h"
 
 struct streams_stream {
     struct request *rq;
     struct json *pod;
+    struct str container; /* of the pod; "" for port forwarding */
 };
 
 /* ------------------------------------------------------------------ reading */
@@ -54,10 +56,11 @@ static struct json *take(struct request *rq, const struct store_kv *kv)
 
 /* ------------------------------------------------------------------ nodes */
 
+/* In the order that kubeadm sets: names of nodes often cannot be resolved. */
 static struct str node_address(const struct json *node)
 {
-    static const char *const types[] = { "Hostname", "InternalDNS", "InternalIP", "ExternalDNS",
-                                         "ExternalIP" };
+    static const char *const types[] = { "InternalIP", "ExternalIP", "Hostname", "InternalDNS",
+                                         "ExternalDNS" };
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         json_each (at, json_path(node, "status", "addresses", NULL))
             if (str_is(json_get_str(at, "type"), types[i]))
@@ -84,6 +87,93 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
     reply_status(rq, status_new(a, 500, "", text));
 }
 
+/* Parameters of the agent's API, for those of a PodExecOptions and so on; NULL: of the same name.
+ */
+struct streams_param {
+    const char *name, *agent_name;
+    bool is_bool;
+};
+
+static const struct streams_param log_params[] = {
+    { "follow", NULL, true },        { "limitBytes", NULL, false }, { "previous", NULL, true },
+    { "sinceSeconds", NULL, false }, { "sinceTime", NULL, false },  { "stream", NULL, false },
+    { "tailLines", NULL, false },    { "timestamps", NULL, true },  { 0 }
+};
+static const struct streams_param exec_params[] = {
+    { "command", NULL, false },   { "stderr", "error", true }, { "stdin", "input", true },
+    { "stdout", "output", true }, { "tty", NULL, true },       { 0 }
+};
+static const struct streams_param port_params[] = { { "ports", "port", false }, { 0 } };
+
+/* The requests that an agent serves, by subresource. */
+static const struct streams_kind {
+    const char *sub, *path;
+    const struct streams_param *params;
+} kinds[] = {
+    { "attach", "attach", exec_params + 1 },
+    { "exec", "exec", exec_params },
+    { "log", "containerLogs", log_params },
+    { "portforward", "portForward", port_params },
+};
+
+static void add_param(struct buf *to, const struct streams_param *p, struct str value, char *mark)
+{
+    const char *name = p->agent_name ? p->agent_name : p->name;
+    (void)buf_printf(to, "%c%s=", *mark, name);
+    *mark = '&';
+    if (p->is_bool)
+        (void)buf_add_cstr(to, p->agent_name || str_is(str_of(name), "tty") ? "1" : "true");
+    else
+        (void)url_encode(to, value);
+}
+
+static void add_segment(struct buf *to, struct str text)
+{
+    (void)buf_add_char(to, '/');
+    (void)url_encode(to, text);
+}
+
+/* The target of the agent's API for this request. */
+static struct str agent_target(const struct streams_stream *s, const struct streams_kind *kind)
+{
+    struct request *rq = s->rq;
+    const struct url_target *url = rq->route.url;
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(HTTP_URI_MAX_BYTES * 4);
+    char mark = '?';
+    add_segment(&b, str_of(kind->path));
+    add_segment(&b, rq->route.ns);
+    add_segment(&b, rq->route.name);
+    if (s->container.n)
+        add_segment(&b, s->container);
+    for (size_t i = 0; i < url->n_pairs; i++)
+        for (const struct streams_param *p = kind->params; p->name; p++)
+            if (str_is(url->pairs[i].name, p->name) &&
+                (!p->is_bool || url_query_bool(url, p->name)))
+                add_param(&b, p, url->pairs[i].value, &mark);
+    return str_copy_arena(&rq->arena, buf_str(&b));
+}
+
+static void relay(struct streams_stream *s, struct str host, uint16_t port)
+{
+    struct request *rq = s->rq;
+    bool is_log = str_is(rq->sub->name, "log");
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (!str_is(rq->sub->name, kinds[i].sub))
+            continue;
+        const struct kubelet_call call = {
+            .host = host,
+            .port = port,
+            .target = agent_target(s, &kinds[i]),
+            .upgrades = !is_log,
+            .any_certificate =
+                is_log && url_query_bool(rq->route.url, "insecureSkipTLSVerifyBackend"),
+        };
+        kubelet_relay(rq, &call);
+        return;
+    }
+    reply_unreachable(rq, host, port); /* a proxy */
+}
+
 static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
                     const struct err *err)
 {
@@ -98,18 +188,24 @@ static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
     struct str host = node_address(node);
     int64_t port = json_int_or(
         json_path(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port", NULL), 0);
+    if (port <= 0 || port > UINT16_MAX)
+        port = KUBELET_PORT;
     if (host.n == 0)
         reply_status(rq, status_new(&rq->arena, 500, "",
                                     STR("no preferred addresses found; known addresses: []")));
+    else if (s->pod && kubelet_is_reachable(rq->api))
+        relay(s, host, (uint16_t)port);
     else
-        reply_unreachable(rq, host, port > 0 ? port : AGENT_PORT);
+        reply_unreachable(rq, host, port);
 }
 
 /* ------------------------------------------------------------------ pods */
 
 /* Find the container; the Status if the choice is ambiguous or wrong. */
-static struct json *check_container(struct request *rq, const struct json *pod)
+static struct json *check_container(struct streams_stream *s)
 {
+    struct request *rq = s->rq;
+    const struct json *pod = s->pod;
     static const char *const lists[] = { "initContainers", "containers", "ephemeralContainers" };
     struct arena *a = &rq->arena;
     struct str wanted = route_query(&rq->route, "container");
@@ -117,8 +213,11 @@ static struct json *check_container(struct request *rq, const struct json *pod)
     const struct json *main = json_getc(spec, "containers");
     if (str_is(rq->sub->name, "portforward") || str_is(rq->sub->name, "proxy"))
         return NULL;
-    if (wanted.n == 0 && main && main->n == 1)
+    s->container = wanted;
+    if (wanted.n == 0 && main && main->n == 1) {
+        s->container = json_get_str(main->first, "name");
         return NULL;
+    }
     struct buf names = BUF_INIT(4096);
     bool found = false;
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
@@ -149,7 +248,7 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     if (read_failed(rq, r, kv, err, "pods", rq->route.name))
         return;
     s->pod = take(rq, kv);
-    const struct json *no = check_container(rq, s->pod);
+    const struct json *no = check_container(s);
     struct str node = json_str(json_path(s->pod, "spec", "nodeName", NULL));
     struct str ip = json_str(json_path(s->pod, "status", "podIP", NULL));
     if (no) {

@@ -14,8 +14,6 @@ enum {
     CLOSE_PROTOCOL_ERROR = 1002
 };
 
-#define TOKEN_PREFIX "base64url.bearer.authorization.k8s.io."
-
 struct websocket {
     struct request *rq;
     struct http_exchange *x; /* set once it is open */
@@ -63,10 +61,10 @@ static void take_protocols(struct websocket *ws, struct str list)
         struct buf token = BUF_INIT(64 << 10);
         (void)str_cut(list, ',', &item, &list);
         item = str_trim(item);
-        if (!str_has_prefix(item, STR(TOKEN_PREFIX))) {
+        if (!str_has_prefix(item, STR(WEBSOCKET_TOKEN_PREFIX))) {
             if (ws->protocol.n == 0)
                 ws->protocol = str_copy_arena(a, item);
-        } else if (base64_decode(&token, str_slice(item, sizeof TOKEN_PREFIX - 1, item.n),
+        } else if (base64_decode(&token, str_slice(item, sizeof WEBSOCKET_TOKEN_PREFIX - 1, item.n),
                                  BASE64_URL) >= 0 &&
                    ws->rq->authorization.n == 0) {
             ws->rq->authorization =

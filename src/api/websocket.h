@@ -12,6 +12,9 @@
 
 struct websocket;
 
+/* Begins an item of sec-websocket-protocol that is a bearer token in base64url. */
+#define WEBSOCKET_TOKEN_PREFIX "base64url.bearer.authorization.k8s.io."
+
 /*
  * Check whether the request asks for a WebSocket; if so, the answer is one, unless the request
  * turns out not to be a watch. Takes over the bearer token that a browser can send only as the name

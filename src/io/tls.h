@@ -68,17 +68,21 @@ int x509_make_client(struct str ca_cert_pem, struct str ca_key_pem, const struct
                      uint64_t valid_s, struct buf *ret_cert_pem, struct buf *ret_key_pem,
                      struct err *err);
 /* The subject of a certificate request (PKCS #10). E_TLS: also if the request is not signed with
- * the key that it contains. */
+ * the key that it contains, or an extension cannot be read. */
 struct x509_subject {
     struct str common_name;
     const struct str *orgs;
     size_t n_orgs;
+    /* Alternative names by kind: DNS names and IP addresses; e-mail addresses, URIs and others. */
+    size_t n_host_names, n_other_names;
 };
 int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
                       struct err *err);
-/* A client certificate for the request's subject and key; alternative names are copied, other
- * extensions are not. */
+/* A certificate for the request's subject and key, for clients or for servers; alternative names
+ * are copied, other extensions are not. */
+enum x509_use { X509_USE_CLIENT, X509_USE_SERVER };
 int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
-                      uint64_t valid_s, struct buf *ret_cert_pem, struct err *err);
+                      enum x509_use use, uint64_t valid_s, struct buf *ret_cert_pem,
+                      struct err *err);
 /* Seconds until notAfter of the first certificate; negative when past. */
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err);

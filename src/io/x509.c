@@ -282,6 +282,22 @@ static int read_request(struct str pem, X509_REQ **ret, struct err *err)
     return 0;
 }
 
+/* false: the extension cannot be read. */
+static bool count_alt_names(X509_REQ *req, struct x509_subject *to)
+{
+    STACK_OF(X509_EXTENSION) *all = X509_REQ_get_extensions(req);
+    int critical;
+    GENERAL_NAMES *names = X509V3_get_d2i(all, NID_subject_alt_name, &critical, NULL);
+    bool ok = names || critical == -1; /* -1: there is none */
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
+        int type = sk_GENERAL_NAME_value(names, i)->type;
+        *(type == GEN_DNS || type == GEN_IPADD ? &to->n_host_names : &to->n_other_names) += 1;
+    }
+    GENERAL_NAMES_free(names);
+    sk_X509_EXTENSION_pop_free(all, X509_EXTENSION_free);
+    return ok;
+}
+
 int x509_read_request(struct str request_pem, struct arena *a, struct x509_subject *ret,
                       struct err *err)
 {
@@ -290,8 +306,10 @@ int x509_read_request(struct str request_pem, struct arena *a, struct x509_subje
     if (r < 0)
         return r;
     *ret = tls_subject_of(X509_REQ_get_subject_name(req), a);
+    if (!count_alt_names(req, ret))
+        r = err_set(err, E_TLS, "the alternative names of the request cannot be read");
     X509_REQ_free(req);
-    return 0;
+    return r;
 }
 
 /* Copy subjectAltName, if the request has one. */
@@ -304,7 +322,8 @@ static bool copy_alt_names(X509 *cert, X509_REQ *req)
     return ok;
 }
 
-static bool make_requested(struct x509_making *m, X509_REQ *req, uint64_t valid_s)
+static bool make_requested(struct x509_making *m, X509_REQ *req, enum x509_use use,
+                           uint64_t valid_s)
 {
     ERR_clear_error();
     m->cert = X509_new();
@@ -317,13 +336,14 @@ static bool make_requested(struct x509_making *m, X509_REQ *req, uint64_t valid_
            X509_set_issuer_name(m->cert, X509_get_subject_name(m->ca)) == 1 &&
            add_ext(m, NID_basic_constraints, "critical,CA:FALSE") &&
            add_ext(m, NID_key_usage, "critical,digitalSignature,keyEncipherment") &&
-           add_ext(m, NID_ext_key_usage, "clientAuth") &&
+           add_ext(m, NID_ext_key_usage, use == X509_USE_SERVER ? "serverAuth" : "clientAuth") &&
            add_ext(m, NID_authority_key_identifier, "keyid") && copy_alt_names(m->cert, req) &&
            X509_sign(m->cert, m->ca_key, EVP_sha256()) > 0;
 }
 
 int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
-                      uint64_t valid_s, struct buf *ret_cert_pem, struct err *err)
+                      enum x509_use use, uint64_t valid_s, struct buf *ret_cert_pem,
+                      struct err *err)
 {
     scoped(making_fini) struct x509_making m = { 0 };
     X509_REQ *req = NULL;
@@ -333,8 +353,8 @@ int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str 
     if (r < 0)
         return r;
     BIO *out = BIO_new(BIO_s_mem());
-    bool ok = out && make_requested(&m, req, valid_s) && PEM_write_bio_X509(out, m.cert) == 1 &&
-              to_buf(out, ret_cert_pem);
+    bool ok = out && make_requested(&m, req, use, valid_s) &&
+              PEM_write_bio_X509(out, m.cert) == 1 && to_buf(out, ret_cert_pem);
     BIO_free(out);
     X509_REQ_free(req);
     return ok ? 0 : err_ctx(err, tls_error(NULL, err), "sign a certificate request");

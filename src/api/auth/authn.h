@@ -3,8 +3,8 @@
  * Authentication. The first match decides:
  *
  *     1. a client certificate of the cluster's CA: CN is the user, O are the groups
- *     2. a bearer token (tokens.h): the administrator's, one of the token file, or one of a
- *        ServiceAccount, which is checked against the store
+ *     2. a bearer token (tokens.h): the administrator's, one of the token file, a bootstrap token
+ *        or one of a ServiceAccount, which are checked against the store
  *
  *     3. a client without credentials is system:anonymous, if the server allows that; roles decide
  *        what it may do, as for every user

@@ -184,22 +184,6 @@ static const struct str *string_list(struct arena *a, const struct json *array, 
     return list;
 }
 
-static struct kube_identity identity_of_spec(struct arena *a, const struct json *spec)
-{
-    const struct json *extra = json_getc(spec, "extra");
-    struct kube_identity id = { .user = json_get_str(spec, "user"),
-                                .uid = json_get_str(spec, "uid") };
-    struct kube_extra *e = arena_new_n(a, struct kube_extra, (extra ? extra->n : 0) + 1);
-    id.groups = string_list(a, json_getc(spec, "groups"), &id.n_groups);
-    id.extra = e;
-    json_each (v, extra) {
-        e[id.n_extra].key = v->key;
-        e[id.n_extra].values = string_list(a, v, &e[id.n_extra].n);
-        id.n_extra++;
-    }
-    return id;
-}
-
 /* Keys are not escaped, so one of these characters in a key would start another requirement. */
 static bool is_plain_key(struct str key)
 {
@@ -363,7 +347,7 @@ static struct json *access_review(struct request *rq, struct json *obj, bool sel
         check_local(obj, &errs);
     if (errs.n)
         return invalid(rq, &errs);
-    struct kube_identity id = self ? rq->identity : identity_of_spec(a, spec);
+    struct kube_identity id = self ? rq->identity : identity_from_json(a, spec, "user");
     return decide_access(rq, obj, &id);
 }
 

@@ -4,12 +4,14 @@
  *
  *     parse -> signature, dates, audience -> ACCOUNT -> [SECRET] -> [POD] -> [NODE] -> good
  *
- * Each name in capitals is an object of the store that must exist with the same uid.
+ * Each name in capitals is an object of the store that must exist with the same uid. A bootstrap
+ * token has the other form ID.SECRET, and is checked against its Secret each time.
  */
 #include "api/auth/tokens.h"
 
 #include "api/auth/auth.h"
 #include "api/auth/authn.h"
+#include "api/bootstrap_token.h"
 #include "api/identity.h"
 #include "api/part.h"
 #include "base/clock.h"
@@ -572,15 +574,54 @@ static bool check_signed(struct token_check *c)
     return why ? finish(c, why) : read_objects(c);
 }
 
+/* ------------------------------------------------------------------ bootstrap tokens */
+
+static const char *judge_bootstrap(struct token_check *c, const struct store_kv *kv)
+{
+    struct json *secret;
+    if (!kv || json_parse(c->a, str_copy_arena(c->a, kv->value), NULL, &secret, NULL) < 0)
+        return "there is no such bootstrap token";
+    const char *why = bootstrap_token_check(secret, c->token, (int64_t)clock_wall_ms() / 1000, c->a,
+                                            &c->identity);
+    if (!why && !take_audiences(c, &c->tokens->issuer, 1))
+        why = "the token is not meant for this audience";
+    return why;
+}
+
+static void on_bootstrap(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                         const struct err *err)
+{
+    struct token_check *c = arg;
+    (void)rev;
+    assert(c->n_keys == 1);
+    if (r < 0)
+        log_error("a bootstrap token cannot be checked", "error=\"%s\"", err_text(err));
+    (void)finish(c, r < 0 ? "the store cannot be read" : judge_bootstrap(c, kv));
+    c->done(c);
+}
+
+/* true: the result is set. */
+static bool check_bootstrap(struct token_check *c, struct str id)
+{
+    struct str name = str_of(arena_printf(c->a, BOOTSTRAP_TOKEN_PREFIX STR_FMT, STR_ARG(id)));
+    c->keys[c->n_keys++] = token_object_key(c->a, "secrets", STR(BOOTSTRAP_TOKEN_NAMESPACE), name);
+    if (store_get(c->tokens->api->store, c->keys[0], 0, on_bootstrap, c, NULL) < 0)
+        return finish(c, "the store cannot be read");
+    return false;
+}
+
 bool token_check(struct token_check *c)
 {
+    struct str id, secret;
     assert(c->at == AT_ACCOUNT && c->n_keys == 0); /* a check is used once */
     c->good = false;
     if (c->token.n == 0 || c->token.n > JWT_MAX_BYTES)
         return true;
     sha256_of(c->token, c->digest);
     c->epoch = c->tokens->epoch;
-    return check_plain(c) || check_signed(c);
+    if (check_plain(c))
+        return true;
+    return bootstrap_token_split(c->token, &id, &secret) ? check_bootstrap(c, id) : check_signed(c);
 }
 
 /* ------------------------------------------------------------------ issuing */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bearer tokens: the administrator's, those of a file, and those of ServiceAccounts, which are
- * signed and valid while the account, and the objects that they are bound to, exist.
+ * Bearer tokens: the administrator's, those of a file, bootstrap tokens (bootstrap_token.h), and
+ * those of ServiceAccounts, which are signed and valid while the account, and the objects that they
+ * are bound to, exist.
  *
  * A ServiceAccount's token is checked against the store, so the result may come later. The last few
  * valid tokens are cached: until one of the objects that they depend on is written, and for

@@ -38,7 +38,6 @@ static void first_free(void *self)
     struct controllers *c = self;
     namespaces_free(c->namespaces);
     crds_free(c->crds);
-    buf_fini(&c->ca_key);
     free(c);
 }
 
@@ -70,7 +69,8 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
     struct controllers *c = arg;
     struct api *api = c->api;
     if (r >= 0) {
-        c->expiry = expiry_start(api, c->event_ttl_ms);
+        c->event_expiry = expiry_start_events(api, c->event_ttl_ms);
+        c->token_expiry = expiry_start_tokens(api);
         c->quotas = quotas_start(api);
         c->account_secrets = account_secrets_start(api);
         csr_start(c);
@@ -121,7 +121,8 @@ static void rest_stop(void *self)
     policy_types_stop(c);
     account_secrets_stop(c->account_secrets);
     quotas_stop(c->quotas);
-    expiry_stop(c->expiry);
+    expiry_stop(c->event_expiry);
+    expiry_stop(c->token_expiry);
     defaults_stop(c->defaults);
     aggregate_stop(c->aggregate);
     accounts_stop(c->accounts);
@@ -133,7 +134,8 @@ static void rest_free(void *self)
     struct controllers *c = self;
     account_secrets_free(c->account_secrets);
     quotas_free(c->quotas);
-    expiry_free(c->expiry);
+    expiry_free(c->event_expiry);
+    expiry_free(c->token_expiry);
     defaults_free(c->defaults);
     aggregate_free(c->aggregate);
     accounts_free(c->accounts);
@@ -144,9 +146,10 @@ static bool rest_is_busy(const void *self)
 {
     const struct controllers *c = self;
     return gc_is_busy(c->gc) || accounts_is_busy(c->accounts) || aggregate_is_busy(c->aggregate) ||
-           defaults_is_busy(c->defaults) || expiry_is_busy(c->expiry) ||
-           quotas_is_busy(c->quotas) || account_secrets_is_busy(c->account_secrets) ||
-           c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
+           defaults_is_busy(c->defaults) || expiry_is_busy(c->event_expiry) ||
+           expiry_is_busy(c->token_expiry) || quotas_is_busy(c->quotas) ||
+           account_secrets_is_busy(c->account_secrets) || c->csrs_in_flight > 0 ||
+           c->policy_types_in_flight > 0;
 }
 
 /* Notify only the controllers that need nothing but the name. */
@@ -167,7 +170,8 @@ static void rest_written(void *self, const struct written *w)
     gc_written(c->gc, w);
     accounts_written(c->accounts, w);
     aggregate_written(c->aggregate, w);
-    expiry_written(c->expiry, w);
+    expiry_written(c->event_expiry, w);
+    expiry_written(c->token_expiry, w);
     quotas_written(c->quotas, w);
     account_secrets_written(c->account_secrets, w);
     defaults_written(c->defaults, w);
@@ -189,9 +193,7 @@ void controllers_init(struct api *api, const struct api_opts *opts)
 {
     struct controllers *c = xnew(struct controllers);
     *c = (struct controllers){ .api = api,
-                               .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000,
-                               .ca_key = BUF_INIT(1 << 20) };
-    (void)buf_add_str(&c->ca_key, opts->ca_key);
+                               .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000 };
     api->controllers = c;
 }
 

@@ -85,8 +85,10 @@ void defaults_free(struct defaults *d);
 bool defaults_is_busy(const struct defaults *d);
 void defaults_written(struct defaults *d, const struct written *w);
 
-/* Deletes Events older than ttl_ms. */
-struct expiry *expiry_start(struct api *api, uint64_t ttl_ms);
+/* Deletes Events older than ttl_ms; Secrets of bootstrap tokens (bootstrap_token.h) at their date.
+ */
+struct expiry *expiry_start_events(struct api *api, uint64_t ttl_ms);
+struct expiry *expiry_start_tokens(struct api *api);
 void expiry_stop(struct expiry *x);
 void expiry_free(struct expiry *x);
 bool expiry_is_busy(const struct expiry *x);
@@ -114,14 +116,13 @@ bool quotas_in(const struct quotas *q, struct str ns);
 struct controllers {
     struct api *api;
     uint64_t event_ttl_ms;
-    struct buf ca_key; /* signs approved requests; empty: none are signed */
     struct crds *crds;
     struct namespaces *namespaces;
     struct gc *gc;
     struct accounts *accounts;
     struct aggregate *aggregate;
     struct defaults *defaults;
-    struct expiry *expiry;
+    struct expiry *event_expiry, *token_expiry;
     struct quotas *quotas;
     struct account_secrets *account_secrets;
     size_t csrs_in_flight;  /* writes of signed requests, and the read of those left to sign */

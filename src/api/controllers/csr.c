@@ -17,7 +17,7 @@
 #define GROUP          "certificates.k8s.io"
 #define PLURAL         "certificatesigningrequests"
 #define SIGNER_CLIENT  "kubernetes.io/kube-apiserver-client"
-#define SIGNER_KUBELET "kubernetes.io/kube-apiserver-client-kubelet"
+#define SIGNER_SERVING "kubernetes.io/kubelet-serving"
 
 enum { CSR_MAX_BYTES = 64 << 10 };
 
@@ -231,31 +231,77 @@ void csr_register(struct admission_chain *c)
 
 /* ------------------------------------------------------------------ signing */
 
-static const char *check_usages(const struct json *obj)
+/* The signers of this server, and what they require (Kubernetes documentation, "Kubernetes
+ * signers"). */
+static const struct signer {
+    const char *name;
+    enum x509_use use;
+    const char *usage, *usages; /* required; as a text */
+    bool is_of_node;            /* the subject is a node */
+} signers[] = {
+    { SIGNER_CLIENT, X509_USE_CLIENT, "client auth",
+      "usages may be client auth, digital signature and key encipherment", false },
+    { CSR_SIGNER_KUBELET, X509_USE_CLIENT, "client auth",
+      "usages may be client auth, digital signature and key encipherment", true },
+    { SIGNER_SERVING, X509_USE_SERVER, "server auth",
+      "usages may be server auth, digital signature and key encipherment", true },
+};
+
+static const struct signer *signer_of(const struct json *obj)
 {
-    bool client = false;
-    json_each (v, json_path(obj, "spec", "usages", NULL)) {
-        struct str s = json_str(v);
-        client = client || str_is(s, "client auth");
-        if (!str_is(s, "client auth") && !str_is(s, "digital signature") &&
-            !str_is(s, "key encipherment"))
-            return "usages may be client auth, digital signature and key encipherment";
-    }
-    return client ? NULL : "usages must hold client auth";
+    struct str name = json_str(json_path(obj, "spec", "signerName", NULL));
+    for (size_t i = 0; i < ARRAY_LEN(signers); i++)
+        if (str_is(name, signers[i].name))
+            return &signers[i];
+    return NULL;
 }
 
-static const char *check_subject(const struct json *obj, const struct x509_subject *who)
+static const char *check_usages(const struct json *obj, const struct signer *signer)
 {
-    struct str signer = json_str(json_path(obj, "spec", "signerName", NULL));
+    bool has = false;
+    json_each (v, json_path(obj, "spec", "usages", NULL)) {
+        struct str s = json_str(v);
+        has = has || str_is(s, signer->usage);
+        if (!str_is(s, signer->usage) && !str_is(s, "digital signature") &&
+            !str_is(s, "key encipherment"))
+            return signer->usages;
+    }
+    if (has)
+        return NULL;
+    return signer->use == X509_USE_SERVER ? "usages must hold server auth"
+                                          : "usages must hold client auth";
+}
+
+static const char *check_subject(const struct x509_subject *who, const struct signer *signer)
+{
     if (who->common_name.n == 0)
         return "the subject has no common name";
-    if (!str_is(signer, SIGNER_KUBELET))
+    if (!signer->is_of_node)
         return NULL;
     if (who->n_orgs != 1 || !str_is(who->orgs[0], "system:nodes"))
         return "the organization must be system:nodes";
     if (!str_has_prefix(who->common_name, STR("system:node:")))
         return "the common name must begin with system:node:";
+    if (who->n_other_names)
+        return "alternative names may be DNS names and IP addresses only";
+    if (signer->use == X509_USE_CLIENT && who->n_host_names)
+        return "a client certificate of a node has no alternative names";
+    if (signer->use == X509_USE_SERVER && !who->n_host_names)
+        return "a DNS name or an IP address is required";
     return NULL;
+}
+
+const char *csr_check(const struct json *obj, struct arena *a, struct x509_subject *ret_subject)
+{
+    struct err err = { 0 };
+    const struct signer *signer = signer_of(obj);
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    if (!signer)
+        return "the signer is not of this server";
+    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, ret_subject, &err) < 0)
+        return "the request cannot be read";
+    const char *why = check_usages(obj, signer);
+    return why ? why : check_subject(ret_subject, signer);
 }
 
 /* Sets *ret_pem to the certificate, or returns why it cannot be signed. */
@@ -266,29 +312,27 @@ static const char *sign(const struct controllers *c, struct arena *a, const stru
     struct x509_subject who;
     scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
     int64_t valid_s = json_int_or(json_path(obj, "spec", "expirationSeconds", NULL), CSR_MAX_S);
-    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
-        return "the request cannot be read";
-    const char *why = check_usages(obj);
-    if (!why)
-        why = check_subject(obj, &who);
+    const char *why = csr_check(obj, a, &who);
     if (why)
         return why;
+    (void)request_text(obj, &pem);
     valid_s = MIN(MAX(valid_s, (int64_t)CSR_MIN_S), (int64_t)CSR_MAX_S);
-    if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->ca_key), buf_str(&pem),
-                          (uint64_t)valid_s, ret_pem, &err) < 0) {
+    if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->api->ca_key), buf_str(&pem),
+                          signer_of(obj)->use, (uint64_t)valid_s, ret_pem, &err) < 0) {
         log_error("a certificate was not signed", "error=\"%s\"", err_text(&err));
         return "the authority cannot sign";
     }
     return NULL;
 }
 
-static void add_failed(struct arena *a, struct json *status, const char *why)
+static void add_condition(struct arena *a, struct json *status, const char *type,
+                          const char *reason, const char *message)
 {
     struct json *c = json_new_object(a), *list = json_getc(status, "conditions");
-    json_set_str(a, c, "type", STR("Failed"));
+    json_set_str(a, c, "type", str_of(type));
     json_set_str(a, c, "status", STR("True"));
-    json_set_str(a, c, "reason", STR("SignerValidationFailure"));
-    json_set_str(a, c, "message", str_of(why));
+    json_set_str(a, c, "reason", str_of(reason));
+    json_set_str(a, c, "message", str_of(message));
     if (!json_is(list, JSON_ARRAY)) {
         list = json_new_array(a);
         json_setc(a, status, "conditions", list);
@@ -307,12 +351,12 @@ static void retry(struct controllers *c)
         retry_arm(c->api->loop, &c->csr_retry, on_retry);
 }
 
-static void on_signed(void *arg, int r, struct str body)
+static void on_put(void *arg, int r, struct str body)
 {
     struct controllers *c = arg;
     (void)body;
     if (r < 0 || r == 429 || r >= 500) {
-        log_warn("a signed certificate was not written, trying again", "answer=%d", r);
+        log_warn("a certificate request was not written, trying again", "answer=%d", r);
         retry(c);
     } else {
         retry_settle(&c->csr_retry);
@@ -322,40 +366,67 @@ static void on_signed(void *arg, int r, struct str body)
     api_part_idle(c->api);
 }
 
-void csr_written(struct controllers *c, const struct written *w)
+/* Write the changed object, unless it has been written since. */
+static void put(struct controllers *c, struct arena *a, const struct written *w, struct json *obj,
+                const char *sub)
 {
-    struct arena arena = { 0 }, *a = &arena;
-    if (!w->obj || c->ca_key.n == 0 || !is_csr(w->res) || !has_condition(w->obj, "Approved") ||
-        has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
-        json_str(json_path(w->obj, "status", "certificate", NULL)).n)
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
+    meta_set_resource_version(a, obj, w->rev);
+    (void)json_write(&text, obj);
+    const struct inner_request req = {
+        .method = "PUT",
+        .target =
+            str_of(arena_printf(a, "/apis/" GROUP "/v1/certificatesigningrequests/" STR_FMT "/%s",
+                                STR_ARG(w->name), sub)),
+        .content_type = "application/json",
+        .body = buf_str(&text)
+    };
+    if (inner_call(c->api, &req, on_put, c) >= 0)
+        c->csrs_in_flight++;
+}
+
+static void approve(struct controllers *c, struct arena *a, const struct written *w)
+{
+    const char *message = csr_auto_approval(c, w->obj, a);
+    if (!message)
         return;
-    struct str signer = json_str(json_path(w->obj, "spec", "signerName", NULL));
-    if (!str_is(signer, SIGNER_CLIENT) && !str_is(signer, SIGNER_KUBELET))
-        return;
+    struct json *obj = json_clone(a, w->obj);
+    add_condition(a, json_obj(a, obj, "status"), "Approved", "AutoApproved", message);
+    put(c, a, w, obj, "approval");
+}
+
+static void issue(struct controllers *c, struct arena *a, const struct written *w)
+{
     scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     struct json *obj = json_clone(a, w->obj), *status = json_obj(a, obj, "status");
     const char *why = sign(c, a, obj, &pem);
     if (why) {
-        add_failed(a, status, why);
+        add_condition(a, status, "Failed", "SignerValidationFailure", why);
     } else {
         (void)base64_encode(&text, buf_str(&pem), BASE64_STD);
         json_set_str(a, status, "certificate", buf_str(&text));
-        buf_reset(&text);
     }
-    meta_set_resource_version(a, obj, w->rev);
-    (void)json_write(&text, obj);
-    const struct inner_request req = {
-        .method = "PUT",
-        .target = str_of(
-            arena_printf(a, "/apis/" GROUP "/v1/certificatesigningrequests/" STR_FMT "/status",
-                         STR_ARG(w->name))),
-        .content_type = "application/json",
-        .body = buf_str(&text)
-    };
-    if (inner_call(c->api, &req, on_signed, c) >= 0)
-        c->csrs_in_flight++;
-    arena_fini(a);
+    put(c, a, w, obj, "status");
+}
+
+/* Whether a server that could not approve a request before may do so now. */
+static bool changes_rights(const struct kube_resource *res)
+{
+    return str_is(res->group, "rbac.authorization.k8s.io") && !res->namespaced;
+}
+
+void csr_written(struct controllers *c, const struct written *w)
+{
+    struct arena arena = { 0 };
+    if (w->obj && changes_rights(w->res) && c->csrs_in_flight == 0)
+        csr_start(c);
+    if (!w->obj || c->api->ca_key.n == 0 || !is_csr(w->res) || !signer_of(w->obj) ||
+        has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
+        json_str(json_path(w->obj, "status", "certificate", NULL)).n)
+        return;
+    (has_condition(w->obj, "Approved") ? issue : approve)(c, &arena, w);
+    arena_fini(&arena);
 }
 
 /* ------------------------------------------------------------------ rescan */
@@ -376,7 +447,7 @@ static const struct rescan_opts rescan = { .group = { GROUP, sizeof GROUP - 1 },
 
 void csr_start(struct controllers *c)
 {
-    if (c->ca_key.n == 0)
+    if (c->api->ca_key.n == 0)
         return;
     c->csrs_in_flight++;
     int r = rescan_start(c, &rescan);

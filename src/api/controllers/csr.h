@@ -6,13 +6,22 @@
  *
  *     kubernetes.io/kube-apiserver-client           any user but members of system:masters
  *     kubernetes.io/kube-apiserver-client-kubelet   system:node:NAME in group system:nodes
+ *     kubernetes.io/kubelet-serving                 the same, for servers, with names or addresses
  *
  *     create -> a user approves -> certificate, or condition Failed with the reason
+ *
+ * The server itself approves requests for client certificates of nodes by users that have the right
+ * to it (csr_approve.c): nodes that join with a bootstrap token, and nodes that renew theirs. It
+ * decides when the request is written, and again when roles or bindings are.
  */
 #pragma once
 
 #include "api/admission.h"
 #include "api/controllers/controllers.h"
+
+#define CSR_SIGNER_KUBELET "kubernetes.io/kube-apiserver-client-kubelet"
+
+struct x509_subject;
 
 enum {
     CSR_MIN_S = 600,            /* validation refuses less */
@@ -24,7 +33,10 @@ enum {
  * approve or to sign.
  */
 void csr_register(struct admission_chain *c);
-/* Sign the request if it has been approved. */
+/*
+ * A request was written: approve it if that needs no user, sign it if it has been approved. A role
+ * or a binding was written: look at all requests again.
+ */
 void csr_written(struct controllers *c, const struct written *w);
 /*
  * Sign requests that are approved but not signed, because an earlier process ended or the store
@@ -32,3 +44,11 @@ void csr_written(struct controllers *c, const struct written *w);
  */
 void csr_start(struct controllers *c);
 void csr_stop(struct controllers *c);
+
+/*
+ * Whether the request is one that its signer, of this server, signs once it is approved. NULL: yes,
+ * and *ret_subject is set; else the reason. Allocated in the arena.
+ */
+const char *csr_check(const struct json *obj, struct arena *a, struct x509_subject *ret_subject);
+/* The message of the approval of a request that needs no user for it; NULL: it needs one. */
+const char *csr_auto_approval(const struct controllers *c, const struct json *obj, struct arena *a);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes Events after a time (one hour, unless --event-ttl is given), counted from when they were
- * last observed or created; never earlier because the clock was corrected. One timer is armed for
- * the next Event that is due, with some slack so that many are deleted at once; it is armed only
- * while there are Events. When it fires, all Events are read in pages, and the old ones are deleted
- * through the API:
+ * Deletes objects that expire: Events and the Secrets of bootstrap tokens, each by an expiry of its
+ * own. One timer is armed for the next object that is due; it is armed only while there are such
+ * objects. When it fires, all objects of the kind are read in pages, and those that are due are
+ * deleted through the API:
  *
  *     idle ----> reading <----> deleting        reading, deleting -> idle
- *     (timer)    (a page)       (its old Events)
+ *     (timer)    (a page)       (of it, what is due)
+ *
+ * Events are deleted after a time (one hour, unless --event-ttl is given), counted from when they
+ * were last observed or created; never earlier because the clock was corrected, and with some slack
+ * so that many are deleted at once. A bootstrap token has a date.
  */
+#include "api/bootstrap_token.h"
 #include "api/controllers/controllers.h"
 #include "api/controllers/jump.h"
 #include "api/inner.h"
@@ -20,12 +24,12 @@
 #include <assert.h>
 
 enum {
-    EXPIRY_PAGE_ROWS = 64,  /* also the number of parallel deletions */
-    EXPIRY_SLACK_PART = 20, /* fraction of the time to live */
-    EXPIRY_RETRY_MS = 60000 /* after an error of the store */
+    EXPIRY_PAGE_ROWS = 64,   /* also the number of parallel deletions */
+    EXPIRY_SLACK_PART = 20,  /* fraction of the time to live */
+    EXPIRY_RETRY_MS = 60000, /* after an error of the store */
+    /* The longest time of the timer for a date: the wall clock may be set meanwhile. */
+    EXPIRY_DATE_MAX_MS = 3600 * 1000
 };
-
-#define EVENTS_PREFIX "/registry/events/"
 
 enum expiry_at { EXPIRY_IDLE, EXPIRY_READING, EXPIRY_DELETING };
 
@@ -35,18 +39,28 @@ static const struct sm_state expiry_table[] = {
     [EXPIRY_DELETING] = { "deleting", EDGE(EXPIRY_READING) | EDGE(EXPIRY_IDLE) },
 };
 
+/* What differs between the kinds. Wall clock. */
+struct expiry_kind {
+    struct str prefix; /* of the keys in the store */
+    const char *plural;
+    bool (*concerns)(const struct written *w);
+    /* When the object is to be deleted; INT64_MAX: never. */
+    int64_t (*due_ms)(const struct expiry *x, const struct json *obj, uint64_t rev, int64_t now_ms);
+};
+
 struct expiry {
     struct api *api;
+    const struct expiry_kind *kind;
     struct sm sm;
-    uint64_t ttl_ms;
+    uint64_t ttl_ms;           /* of Events */
+    uint64_t slack_ms, max_ms; /* added to the time of the timer, and its longest time */
     struct timer timer;
     struct buf after;
     struct jump jump;
-    int64_t first_due_ms; /* wall clock; of the remaining Events; 0: none */
+    int64_t first_due_ms; /* of the remaining objects, as far as known; INT64_MAX: none */
     size_t n_calls;       /* deletions of the page */
     bool more;            /* pages follow */
     bool failed;          /* an operation of the round has failed */
-    bool noted;           /* an Event was written since the round began */
     bool stopped;
 };
 
@@ -80,17 +94,61 @@ static int64_t last_seen_ms(const struct json *event, int64_t now_ms)
     return MAX(at_ms, past_ms(json_path(event, "series", "lastObservedTime", NULL), now_ms));
 }
 
+static int64_t event_due_ms(const struct expiry *x, const struct json *event, uint64_t rev,
+                            int64_t now_ms)
+{
+    int64_t seen_ms = jump_stamp(&x->jump, last_seen_ms(event, now_ms), rev, now_ms);
+    return seen_ms + (int64_t)x->ttl_ms;
+}
+
+static bool is_event(const struct written *w)
+{
+    return str_is(w->res->kind, "Event") && !w->res->crd;
+}
+
+static int64_t token_due_ms(const struct expiry *x, const struct json *secret, uint64_t rev,
+                            int64_t now_ms)
+{
+    int64_t at_s = bootstrap_token_expires_s(secret);
+    (void)x;
+    (void)rev;
+    (void)now_ms;
+    return at_s == INT64_MAX ? INT64_MAX : at_s < 0 ? 0 : at_s * 1000;
+}
+
+#define EVENTS_PREFIX "/registry/events/"
+#define TOKENS_PREFIX "/registry/secrets/" BOOTSTRAP_TOKEN_NAMESPACE "/" BOOTSTRAP_TOKEN_PREFIX
+
+static bool is_token(const struct written *w)
+{
+    return str_has_prefix(w->key, STR(TOKENS_PREFIX));
+}
+
+static const struct expiry_kind events = {
+    { EVENTS_PREFIX, sizeof EVENTS_PREFIX - 1 }, "events", is_event, event_due_ms
+};
+static const struct expiry_kind tokens = {
+    { TOKENS_PREFIX, sizeof TOKENS_PREFIX - 1 }, "secrets", is_token, token_due_ms
+};
+
 static void look_at_clock(struct expiry *x)
 {
     jump_note(&x->jump, clock_wall_ms(), clock_mono_ms(), store_revision(x->api->store) + 1,
-              x->ttl_ms + x->ttl_ms / EXPIRY_SLACK_PART);
+              x->ttl_ms + x->slack_ms);
 }
 
 static void on_timer(struct timer *t);
 
 static void arm(struct expiry *x, uint64_t after_ms)
 {
-    timer_start(x->api->loop, &x->timer, after_ms + x->ttl_ms / EXPIRY_SLACK_PART, on_timer);
+    timer_start(x->api->loop, &x->timer, MIN(after_ms + x->slack_ms, x->max_ms), on_timer);
+}
+
+static void arm_first(struct expiry *x)
+{
+    int64_t now_ms = (int64_t)clock_wall_ms();
+    if (x->first_due_ms != INT64_MAX)
+        arm(x, (uint64_t)MAX(x->first_due_ms - now_ms, 0));
 }
 
 /* ---- a round ---- */
@@ -99,19 +157,14 @@ static void read_page(struct expiry *x);
 
 static void round_end(struct expiry *x)
 {
-    int64_t now_ms = (int64_t)clock_wall_ms();
     assert(x->n_calls == 0 && !timer_is_armed(&x->timer));
     sm_move(&x->sm, EXPIRY_IDLE);
-    if (x->stopped) {
+    if (x->stopped)
         api_part_idle(x->api);
-        return;
-    }
-    if (x->failed)
+    else if (x->failed)
         arm(x, EXPIRY_RETRY_MS);
-    else if (x->first_due_ms)
-        arm(x, (uint64_t)MAX(x->first_due_ms - now_ms, 0));
-    else if (x->noted)
-        arm(x, x->ttl_ms);
+    else
+        arm_first(x);
 }
 
 static void page_end(struct expiry *x)
@@ -135,14 +188,15 @@ static void on_deleted(void *arg, int r, struct str body)
     page_end(x);
 }
 
-static void delete (struct expiry *x, struct arena *a, const struct json *event, uint64_t rev)
+static void delete (struct expiry *x, struct arena *a, const struct json *obj, uint64_t rev)
 {
     struct buf name = BUF_INIT(4096);
-    (void)url_encode(&name, meta_name(event));
+    (void)url_encode(&name, meta_name(obj));
     const struct inner_request req = {
         .method = "DELETE",
-        .target = str_of(arena_printf(a, "/api/v1/namespaces/" STR_FMT "/events/%s",
-                                      STR_ARG(meta_namespace(event)), buf_cstr(&name))),
+        .target =
+            str_of(arena_printf(a, "/api/v1/namespaces/" STR_FMT "/%s/%s",
+                                STR_ARG(meta_namespace(obj)), x->kind->plural, buf_cstr(&name))),
         .content_type = "application/json",
         .body = str_of(arena_printf(
             a, "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"resourceVersion\":\"%llu\"}}",
@@ -165,17 +219,15 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
     x->failed = x->failed || r < 0;
     x->more = r >= 0 && page->more;
     for (size_t i = 0; r >= 0 && i < page->n && !x->stopped; i++) {
-        struct json *event;
+        struct json *obj;
         arena_reset(&a);
-        if (json_parse(&a, page->kv[i].value, NULL, &event, NULL) < 0)
+        if (json_parse(&a, page->kv[i].value, NULL, &obj, NULL) < 0)
             continue;
-        int64_t seen_ms =
-            jump_stamp(&x->jump, last_seen_ms(event, now_ms), page->kv[i].mod_rev, now_ms);
-        int64_t due_ms = seen_ms + (int64_t)x->ttl_ms;
+        int64_t due_ms = x->kind->due_ms(x, obj, page->kv[i].mod_rev, now_ms);
         if (due_ms <= now_ms)
-            delete (x, &a, event, page->kv[i].mod_rev);
-        else if (x->first_due_ms == 0 || due_ms < x->first_due_ms)
-            x->first_due_ms = due_ms;
+            delete (x, &a, obj, page->kv[i].mod_rev);
+        else
+            x->first_due_ms = MIN(x->first_due_ms, due_ms);
     }
     buf_reset(&x->after);
     if (x->more)
@@ -186,7 +238,7 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
 
 static void read_page(struct expiry *x)
 {
-    const struct store_range range = { .prefix = STR(EVENTS_PREFIX),
+    const struct store_range range = { .prefix = x->kind->prefix,
                                        .after = buf_str(&x->after),
                                        .limit = EXPIRY_PAGE_ROWS,
                                        .skip_damaged = true };
@@ -200,8 +252,8 @@ static void read_page(struct expiry *x)
 static void round_begin(struct expiry *x)
 {
     look_at_clock(x);
-    x->failed = x->noted = x->more = false;
-    x->first_due_ms = 0;
+    x->failed = x->more = false;
+    x->first_due_ms = INT64_MAX;
     buf_reset(&x->after);
     read_page(x);
 }
@@ -215,22 +267,40 @@ static void on_timer(struct timer *t)
 
 void expiry_written(struct expiry *x, const struct written *w)
 {
-    bool is_event = str_is(w->res->kind, "Event") && !w->res->crd;
-    if (!x || x->stopped || !is_event || !w->obj)
+    if (!x || x->stopped || !w->obj || !x->kind->concerns(w))
         return;
     look_at_clock(x);
-    x->noted = true;
-    if (!expiry_is_busy(x) && !timer_is_armed(&x->timer))
-        arm(x, x->ttl_ms);
+    int64_t due_ms = x->kind->due_ms(x, w->obj, w->rev, (int64_t)clock_wall_ms());
+    if (due_ms >= x->first_due_ms)
+        return;
+    x->first_due_ms = due_ms;
+    if (!expiry_is_busy(x) && !x->failed)
+        arm_first(x);
 }
 
-struct expiry *expiry_start(struct api *api, uint64_t ttl_ms)
+static struct expiry *start(struct api *api, const struct expiry_kind *kind, uint64_t ttl_ms,
+                            uint64_t max_ms)
 {
     struct expiry *x = xnew(struct expiry);
-    *x = (struct expiry){ .api = api, .ttl_ms = ttl_ms, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
+    *x = (struct expiry){ .api = api,
+                          .kind = kind,
+                          .ttl_ms = ttl_ms,
+                          .slack_ms = ttl_ms / EXPIRY_SLACK_PART,
+                          .max_ms = max_ms,
+                          .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     sm_init(&x->sm, expiry_table, EXPIRY_IDLE);
     round_begin(x);
     return x;
+}
+
+struct expiry *expiry_start_events(struct api *api, uint64_t ttl_ms)
+{
+    return start(api, &events, ttl_ms, UINT64_MAX);
+}
+
+struct expiry *expiry_start_tokens(struct api *api)
+{
+    return start(api, &tokens, 0, EXPIRY_DATE_MAX_MS);
 }
 
 void expiry_stop(struct expiry *x)
