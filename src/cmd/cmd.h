@@ -71,6 +71,8 @@ struct buf;
 void cmd_add_safe(struct buf *to, struct str text);
 /* "error: TEXT" on stderr; returns `status`. */
 int cmd_fail(int status, const struct err *err);
+/* The same for a request that failed with code r; the status says whether the server was there. */
+int cmd_fail_request(int r, const struct err *err);
 int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Where a server keeps its state: the one given, else $DORMOUSE_DATA_DIR, else /var/lib/dormouse as

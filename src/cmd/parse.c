@@ -50,6 +50,13 @@ int cmd_failf(int status, const char *fmt, ...)
     return status;
 }
 
+int cmd_fail_request(int r, const struct err *err)
+{
+    bool is_unreachable =
+        r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EHOSTUNREACH || r == -EPIPE;
+    return cmd_fail(is_unreachable ? CMD_UNAVAILABLE : CMD_FAILED, err);
+}
+
 enum { HELP_WIDTH = 96, HELP_LEFT = 29 };
 
 /* The text of an option, wrapped, from column HELP_LEFT on. */
