@@ -26,7 +26,7 @@ enum cmd_opt_type {
     CMD_BOOL,     /* int *            --name, --name=true, --name=false; -1: not given */
     CMD_STRING,   /* const char **   --name VALUE     */
     CMD_U64,      /* uint64_t *      within [min,max] */
-    CMD_DURATION, /* uint64_t * in ms; 500ms, 10s, 5m, 1h */
+    CMD_DURATION, /* uint64_t * in ms; 0, 500ms, 10s, 5m, 1h */
     CMD_SIZE,     /* uint64_t * in bytes; 64Mi, 1Gi, 512Ki, plain */
     CMD_LIST,     /* struct cmd_list *; may be repeated */
     CMD_HEADING   /* none: the title of those that follow, in `doc`; name "" */
