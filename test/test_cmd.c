@@ -68,6 +68,9 @@ TEST(units_are_understood)
     CHECK_INT(PARSE(0, &n, "--wait", "500ms", "--size=10"), 0);
     CHECK_INT(duration, 500);
     CHECK_INT(size, 10);
+    CHECK_INT(PARSE(0, &n, "--wait", "0"), 0); /* the only number without a unit, as in Go */
+    CHECK_INT(duration, 0);
+    CHECK_INT(PARSE(0, &n, "--wait", "00"), 1 + CMD_USAGE);
 }
 
 TEST(wrong_usage_is_status_2)

@@ -123,6 +123,38 @@ TEST(certificates_are_data_or_files_beside_the_config)
     remove_dir();
 }
 
+TEST(a_written_kubeconfig_reads_back_equal)
+{
+    make_dir();
+    /* server, CA, name in TLS, token, certificate, key; YAML reads a number or a comment in some of
+     * them unless they are quoted */
+    static const char *const rows[][6] = {
+        { "https://[::1]:6443", "CA", NULL, "123456.0123456789123456", NULL, NULL },
+        { "http://h", NULL, NULL, "#\"t", "CERT", "KEY" },
+        { "https://h", NULL, "1.5", "1e5", NULL, NULL },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096), small = BUF_INIT(200);
+        char *const *row = (char *const *)rows[i];
+        const struct kubeconfig in = { .server = row[0],
+                                       .ca_pem = row[1],
+                                       .tls_server_name = row[2],
+                                       .token = row[3],
+                                       .client_cert_pem = row[4],
+                                       .client_key_pem = row[5] };
+        CHECK_OK(kubeconfig_write(&in, STR("system:node:\"n\""), &text));
+        CHECK_ERR(kubeconfig_write(&in, STR("u"), &small), -EMSGSIZE);
+        struct kubeconfig *c = load(buf_cstr(&text), NULL);
+        const char *const got[] = { c->server, c->ca_pem,          c->tls_server_name,
+                                    c->token,  c->client_cert_pem, c->client_key_pem };
+        for (size_t k = 0; k < ARRAY_LEN(got); k++)
+            CHECK(!got[k] == !row[k] && str_eq(str_of(got[k]), str_of(row[k])));
+        CHECK(!c->insecure && !c->username && !c->token_file && !c->namespace);
+        kubeconfig_free(c);
+    }
+    remove_dir();
+}
+
 TEST(what_is_missing_is_named)
 {
     make_dir();

@@ -34,8 +34,12 @@ bool bootstrap_token_split(struct str token, struct str *ret_id, struct str *ret
            is_word(*ret_secret, BOOTSTRAP_TOKEN_SECRET_CHARS);
 }
 
-/* A decoded value of the Secret's data, allocated in the arena; empty: absent or not readable. */
-static struct str value_of(const struct json *secret, const char *name, struct arena *a)
+bool bootstrap_token_is_id(struct str id)
+{
+    return is_word(id, BOOTSTRAP_TOKEN_ID_CHARS);
+}
+
+struct str bootstrap_token_value(const struct json *secret, const char *name, struct arena *a)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(VALUE_MAX_BYTES);
     struct str text = json_str(json_path(secret, "data", name, NULL));
@@ -53,7 +57,7 @@ static bool equal_secrets(struct str a, struct str b)
 
 static bool is_token_secret(const struct json *secret)
 {
-    return str_is(json_get_str(secret, "type"), "bootstrap.kubernetes.io/token");
+    return str_is(json_get_str(secret, "type"), BOOTSTRAP_TOKEN_TYPE);
 }
 
 static int64_t expires_s(const struct json *secret, struct arena *a)
@@ -61,8 +65,9 @@ static int64_t expires_s(const struct json *secret, struct arena *a)
     int64_t at_us;
     if (json_str(json_path(secret, "data", "expiration", NULL)).n == 0)
         return INT64_MAX;
-    return rfc3339_parse(value_of(secret, "expiration", a), &at_us) < 0 ? INT64_MIN
-                                                                        : at_us / 1000000;
+    return rfc3339_parse(bootstrap_token_value(secret, "expiration", a), &at_us) < 0
+               ? INT64_MIN
+               : at_us / 1000000;
 }
 
 int64_t bootstrap_token_expires_s(const struct json *secret)
@@ -73,8 +78,7 @@ int64_t bootstrap_token_expires_s(const struct json *secret)
     return at_s;
 }
 
-/* system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9] */
-static bool is_group(struct str group)
+bool bootstrap_token_is_group(struct str group)
 {
     if (!str_has_prefix(group, STR(GROUP_PREFIX)) || group.n > BOOTSTRAP_TOKEN_GROUP_CHARS)
         return false;
@@ -102,7 +106,7 @@ static bool take_groups(struct str list, struct arena *a, struct kube_identity *
     ret->n_groups = 1;
     for (struct str one; list.n;) {
         (void)str_cut(list, ',', &one, &list);
-        if (!is_group(one) || ret->n_groups > BOOTSTRAP_TOKEN_GROUPS_MAX)
+        if (!bootstrap_token_is_group(one) || ret->n_groups > BOOTSTRAP_TOKEN_GROUPS_MAX)
             return false;
         if (!has_group(ret, one))
             groups[ret->n_groups++] = one;
@@ -120,14 +124,14 @@ const char *bootstrap_token_check(const struct json *secret, struct str token, i
     if (!bootstrap_token_split(token, &id, &word) || !is_token_secret(secret) ||
         json_str(json_path(secret, "metadata", "deletionTimestamp", NULL)).n)
         return "there is no such bootstrap token";
-    if (!equal_secrets(value_of(secret, "token-secret", a), word) ||
-        !str_eq(value_of(secret, "token-id", a), id))
+    if (!equal_secrets(bootstrap_token_value(secret, "token-secret", a), word) ||
+        !str_eq(bootstrap_token_value(secret, "token-id", a), id))
         return "the secret of the bootstrap token does not match";
     if (expires_s(secret, a) <= now_s)
         return "the bootstrap token has expired";
-    if (!str_is(value_of(secret, "usage-bootstrap-authentication", a), "true"))
+    if (!str_is(bootstrap_token_value(secret, "usage-bootstrap-authentication", a), "true"))
         return "the bootstrap token is not for authentication";
-    if (!take_groups(value_of(secret, "auth-extra-groups", a), a, ret))
+    if (!take_groups(bootstrap_token_value(secret, "auth-extra-groups", a), a, ret))
         return "the bootstrap token adds an invalid group";
     ret->user = str_of(arena_printf(a, "system:bootstrap:" STR_FMT, STR_ARG(id)));
     return NULL;

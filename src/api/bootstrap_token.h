@@ -14,6 +14,7 @@
 
 #define BOOTSTRAP_TOKEN_NAMESPACE "kube-system"
 #define BOOTSTRAP_TOKEN_PREFIX    "bootstrap-token-" /* of the Secret's name */
+#define BOOTSTRAP_TOKEN_TYPE      "bootstrap.kubernetes.io/token"
 
 enum {
     BOOTSTRAP_TOKEN_ID_CHARS = 6,
@@ -24,6 +25,12 @@ enum {
 
 /* Split a token; false: it does not have the form [a-z0-9]{6}\.[a-z0-9]{16}. */
 bool bootstrap_token_split(struct str token, struct str *ret_id, struct str *ret_secret);
+/* [a-z0-9]{6} */
+bool bootstrap_token_is_id(struct str id);
+/* Whether a token may add the group: system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]. */
+bool bootstrap_token_is_group(struct str group);
+/* A decoded value of the Secret's data, allocated in the arena; empty: absent or not readable. */
+struct str bootstrap_token_value(const struct json *secret, const char *name, struct arena *a);
 
 /*
  * Check the token against its Secret. NULL: it is valid, and *ret is its identity, allocated in the

@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
-#include "codec/base64.h"
-#include "codec/json.h"
+#include "client/kubeconfig.h"
 #include "codec/jwt.h"
 #include "io/tls.h"
 
@@ -505,35 +504,6 @@ char *datadir_url(const char *host, uint16_t port)
                              : xasprintf("https://%s:%u", host, port);
 }
 
-/* A kubeconfig with one cluster and one user; `credentials` are the members of that user. */
-static int write_kubeconfig(const struct datadir *d, const char *url, struct str name,
-                            struct str credentials, struct buf *to)
-{
-    scoped(buf_fini_scoped) struct buf ca = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
-    scoped(buf_fini_scoped) struct buf quoted = BUF_INIT(DATADIR_FILE_MAX_BYTES);
-    (void)base64_encode(&ca, buf_str(&d->ca_cert), BASE64_STD);
-    (void)json_write_str(&quoted, name); /* a JSON string is valid YAML */
-    (void)buf_printf(to,
-                     "apiVersion: v1\n"
-                     "kind: Config\n"
-                     "clusters:\n"
-                     "- name: dormouse\n"
-                     "  cluster:\n"
-                     "    server: %s\n"
-                     "    certificate-authority-data: %s\n"
-                     "users:\n"
-                     "- name: %s\n"
-                     "  user:\n" STR_FMT "contexts:\n"
-                     "- name: dormouse\n"
-                     "  context:\n"
-                     "    cluster: dormouse\n"
-                     "    user: %s\n"
-                     "current-context: dormouse\n",
-                     url, buf_cstr(&ca), buf_cstr(&quoted), STR_ARG(credentials),
-                     buf_cstr(&quoted));
-    return buf_ok(to) && buf_ok(&quoted) ? 0 : -EMSGSIZE;
-}
-
 /* Whether `name` is a regular file that belongs to this user alone and holds exactly `text`. */
 static bool is_written(int dir, const char *name, struct str text)
 {
@@ -547,10 +517,11 @@ static bool is_written(int dir, const char *name, struct str text)
 int datadir_write_kubeconfig(const struct datadir *d, const char *path, const char *url,
                              char **ret_path, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf user = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
-    (void)buf_printf(&user, "    token: %s\n", buf_cstr(&d->token));
-    if (write_kubeconfig(d, url, STR("admin"), buf_str(&user), &text) < 0)
+    const struct kubeconfig config = { .server = (char *)url,
+                                       .ca_pem = d->ca_cert.p,
+                                       .token = d->token.p };
+    if (kubeconfig_write(&config, STR("admin"), &text) < 0)
         return err_set(err, -EMSGSIZE, "kubeconfig is too large");
     int dir = path ? AT_FDCWD : d->fd;
     const char *name = path ? path : "kubeconfig";
@@ -571,18 +542,15 @@ int datadir_user_kubeconfig(const struct datadir *d, const char *url, const stru
 {
     scoped(buf_fini_scoped) struct buf cert = BUF_INIT(DATADIR_FILE_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(DATADIR_FILE_MAX_BYTES);
-    scoped(buf_fini_scoped) struct buf cert64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
-    scoped(buf_fini_scoped) struct buf key64 = BUF_INIT(DATADIR_FILE_MAX_BYTES * 2);
-    scoped(buf_fini_scoped) struct buf members = BUF_INIT(DATADIR_FILE_MAX_BYTES * 4);
     int r = x509_make_client(buf_str(&d->ca_cert), buf_str(&d->ca_key), user, valid_s, &cert, &key,
                              err);
     if (r < 0)
         return r;
-    (void)base64_encode(&cert64, buf_str(&cert), BASE64_STD);
-    (void)base64_encode(&key64, buf_str(&key), BASE64_STD);
-    (void)buf_printf(&members, "    client-certificate-data: %s\n    client-key-data: %s\n",
-                     buf_cstr(&cert64), buf_cstr(&key64));
-    if (write_kubeconfig(d, url, user->name, buf_str(&members), to) < 0)
+    const struct kubeconfig config = { .server = (char *)url,
+                                       .ca_pem = d->ca_cert.p,
+                                       .client_cert_pem = cert.p,
+                                       .client_key_pem = key.p };
+    if (kubeconfig_write(&config, user->name, to) < 0)
         return err_set(err, -EMSGSIZE, "kubeconfig is too large");
     return 0;
 }

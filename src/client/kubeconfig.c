@@ -7,6 +7,7 @@
 #include "codec/base64.h"
 #include "codec/yaml.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -253,4 +254,52 @@ int kubeconfig_load(const char *path, const char *context, struct kubeconfig **r
         err, -ENOENT,
         "no cluster: there is no --kubeconfig, KUBECONFIG is not set, ~/.kube/config does not "
         "exist, and this is not a pod");
+}
+
+/* A line "    KEY: VALUE", unless the value is NULL. A JSON string is valid YAML. */
+static void put_text(struct buf *to, const char *key, const char *value)
+{
+    if (!value)
+        return;
+    (void)buf_printf(to, "    %s: ", key);
+    (void)json_write_str(to, str_of(value));
+    (void)buf_add_char(to, '\n');
+}
+
+static void put_pem(struct buf *to, const char *key, const char *pem)
+{
+    if (!pem)
+        return;
+    (void)buf_printf(to, "    %s: ", key);
+    (void)base64_encode(to, str_of(pem), BASE64_STD);
+    (void)buf_add_char(to, '\n');
+}
+
+int kubeconfig_write(const struct kubeconfig *c, struct str user, struct buf *to)
+{
+    assert(!c->insecure && !c->token_file && !c->username && !c->impersonate_user);
+    (void)buf_printf(to,
+                     "apiVersion: v1\n"
+                     "kind: Config\n"
+                     "clusters:\n"
+                     "- name: dormouse\n"
+                     "  cluster:\n"
+                     "    server: %s\n",
+                     c->server);
+    put_pem(to, "certificate-authority-data", c->ca_pem);
+    put_text(to, "tls-server-name", c->tls_server_name);
+    (void)buf_add_cstr(to, "users:\n- name: ");
+    (void)json_write_str(to, user);
+    (void)buf_add_cstr(to, "\n  user:\n");
+    put_text(to, "token", c->token); /* digits alone would be a number in YAML */
+    put_pem(to, "client-certificate-data", c->client_cert_pem);
+    put_pem(to, "client-key-data", c->client_key_pem);
+    (void)buf_add_cstr(to, "contexts:\n"
+                           "- name: dormouse\n"
+                           "  context:\n"
+                           "    cluster: dormouse\n"
+                           "    user: ");
+    (void)json_write_str(to, user);
+    (void)buf_add_cstr(to, "\ncurrent-context: dormouse\n");
+    return buf_ok(to) ? 0 : -EMSGSIZE;
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/mem.h"
 
@@ -37,3 +38,11 @@ int kubeconfig_load(const char *path, const char *context, struct kubeconfig **r
                     struct err *err);
 void kubeconfig_free(struct kubeconfig *c);
 DEFINE_SCOPED(kubeconfig, kubeconfig_free)
+
+/*
+ * Append a kubeconfig in YAML with one cluster, one user and the context "dormouse". It has server,
+ * ca_pem and tls_server_name, and the token or the client certificate with its key: `c` has no
+ * other credentials, and is not insecure. `user` is the name of the user's entry. -EMSGSIZE: it
+ * does not fit into `to`.
+ */
+int kubeconfig_write(const struct kubeconfig *c, struct str user, struct buf *to);

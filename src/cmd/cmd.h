@@ -26,7 +26,7 @@ enum cmd_opt_type {
     CMD_BOOL,     /* int *            --name, --name=true, --name=false; -1: not given */
     CMD_STRING,   /* const char **   --name VALUE     */
     CMD_U64,      /* uint64_t *      within [min,max] */
-    CMD_DURATION, /* uint64_t * in ms; 500ms, 10s, 5m, 1h */
+    CMD_DURATION, /* uint64_t * in ms; 0, 500ms, 10s, 5m, 1h */
     CMD_SIZE,     /* uint64_t * in bytes; 64Mi, 1Gi, 512Ki, plain */
     CMD_LIST,     /* struct cmd_list *; may be repeated */
     CMD_HEADING   /* none: the title of those that follow, in `doc`; name "" */
@@ -71,6 +71,8 @@ struct buf;
 void cmd_add_safe(struct buf *to, struct str text);
 /* "error: TEXT" on stderr; returns `status`. */
 int cmd_fail(int status, const struct err *err);
+/* The same for a request that failed with code r; the status says whether the server was there. */
+int cmd_fail_request(int r, const struct err *err);
 int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Where a server keeps its state: the one given, else $DORMOUSE_DATA_DIR, else /var/lib/dormouse as
@@ -123,6 +125,7 @@ void cmd_commit(struct str *ret_commit, struct str *ret_date);
 extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
     cmd_operator_test, cmd_trace, cmd_manifest_operator, cmd_replay;
+extern const struct cmd cmd_token_create, cmd_token_list, cmd_token_delete;
 extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
 extern const struct cmd cmd_scheduler_init, cmd_scheduler_build;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,

@@ -19,5 +19,6 @@
         &cmd_image_plan, &cmd_image_replay, &cmd_image_tag, &cmd_image_rm, &cmd_image_pin,         \
         &cmd_image_unpin, &cmd_image_gc, &cmd_image_check, &cmd_image_refactor, &cmd_image_groups, \
         &cmd_image_optimize, &cmd_image_serve, &cmd_image_snapshotter, &cmd_module_push,           \
-        &cmd_guests, &cmd_top, &cmd_trace, &cmd_kubeconfig, &cmd_store_check,                      \
-        &cmd_manifest_operator, &cmd_manifest_fn, &cmd_manifest_scheduler, &cmd_version,
+        &cmd_guests, &cmd_top, &cmd_trace, &cmd_kubeconfig, &cmd_token_create, &cmd_token_list,    \
+        &cmd_token_delete, &cmd_store_check, &cmd_manifest_operator, &cmd_manifest_fn,             \
+        &cmd_manifest_scheduler, &cmd_version,

@@ -127,7 +127,7 @@ static int run(int argc, char **argv)
                                 .silent_status = is_async ? 202 : 0 };
         int status = fn_call(&q, STDOUT_FILENO, &got, &err);
         if (status < 0) {
-            r = fn_fail(status, &err);
+            r = cmd_fail_request(status, &err);
         } else {
             struct str reason = headers_get(&got, "x-dormouse-reason");
             if (show_head)

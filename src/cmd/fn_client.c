@@ -20,12 +20,6 @@ bool fn_is_name(const char *s)
            strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-int fn_fail(int r, const struct err *err)
-{
-    bool is_away = r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EHOSTUNREACH || r == -EPIPE;
-    return cmd_fail(is_away ? CMD_UNAVAILABLE : CMD_FAILED, err);
-}
-
 int fn_open(const struct fn_args *args, struct kube_client **ret, const char **ret_namespace)
 {
     struct err err = { 0 };

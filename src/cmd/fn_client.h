@@ -13,19 +13,7 @@ struct fn_args {
     const char *kubeconfig, *context, *data_dir, *in_namespace, *gateway, *output;
 };
 #define FN_ARGS_OPTS(args)                                                                         \
-    { "kubeconfig",                                                                                \
-      0,                                                                                           \
-      "FILE",                                                                                      \
-      "the cluster (that of the data directory, $KUBECONFIG)",                                     \
-      CMD_STRING,                                                                                  \
-      &(args).kubeconfig,                                                                          \
-      0,                                                                                           \
-      0 },                                                                                         \
-        { "context", 0, "NAME", "context of the kubeconfig", CMD_STRING, &(args).context, 0, 0 },  \
-        { "data-dir", 0,                                                                           \
-          "DIR",      "data directory of a server on this machine " CMD_SERVER_DATA_DIR_DEFAULT,   \
-          CMD_STRING, &(args).data_dir,                                                            \
-          0,          0 },                                                                         \
+    KUBE_CLIENT_OPTS(args),                                                                        \
     {                                                                                              \
         "namespace", 'n', "NS", "of the function (that of the context, default)", CMD_STRING,      \
             &(args).in_namespace, 0, 0                                                             \
@@ -42,8 +30,6 @@ struct fn_args {
 bool fn_is_name(const char *s);
 /* The client of the cluster, and the namespace. Prints what is wrong; a cmd_exit, or 0. */
 int fn_open(const struct fn_args *args, struct kube_client **ret, const char **ret_namespace);
-/* The exit status for a failure of the API, which it prints. */
-int fn_fail(int r, const struct err *err);
 
 /*
  * "HOST:PORT" of the gateway where a function is called: the one given, $DORMOUSE_GATEWAY, the one

@@ -434,7 +434,7 @@ static int run(int argc, char **argv)
         r = cmd_fail(CMD_FAILED, &err);
     else if ((r = fn_open(&args, &c, &namespace)) == 0 &&
              (r = deploy(c, &a, namespace, function, &m, &err)) < 0)
-        r = r == -EINVAL ? cmd_fail(CMD_USAGE, &err) : fn_fail(r, &err);
+        r = r == -EINVAL ? cmd_fail(CMD_USAGE, &err) : cmd_fail_request(r, &err);
     free(m.path);
     buf_fini(&m.bytes);
     arena_fini(&a);

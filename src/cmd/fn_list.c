@@ -107,7 +107,7 @@ static int run_list(int argc, char **argv)
         print_list(answer.body, str_is(format, "name"));
     }
     arena_fini(&a);
-    return r < 0 ? fn_fail(r, &err) : CMD_OK;
+    return r < 0 ? cmd_fail_request(r, &err) : CMD_OK;
 }
 
 const struct cmd cmd_fn_list = {
@@ -150,7 +150,7 @@ static int run_delete(int argc, char **argv)
         if (r < 0)
             worst = r == -ENOENT
                         ? cmd_failf(CMD_FAILED, "there is no function %s/%s", namespace, argv[i])
-                        : fn_fail(r, &err);
+                        : cmd_fail_request(r, &err);
         else
             (void)fprintf(stderr, "%s/%s: deleted\n", namespace, argv[i]);
     }
@@ -225,7 +225,7 @@ static int run_rollback(int argc, char **argv)
         return r;
     r = rollback(c, &a, namespace, argv[0], &err);
     arena_fini(&a);
-    return r < 0 ? fn_fail(r, &err) : CMD_OK;
+    return r < 0 ? cmd_fail_request(r, &err) : CMD_OK;
 }
 
 const struct cmd cmd_fn_rollback = {

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "client/http_transport.h"
-#include "cmd/cmd.h"
 #include "io/loop.h"
 
 #include <errno.h>

@@ -4,7 +4,25 @@
 
 #include "base/buf.h"
 #include "client/kubeconfig.h"
+#include "cmd/cmd.h"
 #include "codec/json.h"
+
+/* Which cluster: rows of a command's table of options, for kube_client_open(). */
+#define KUBE_CLIENT_OPTS(args)                                                                     \
+    { "kubeconfig",                                                                                \
+      0,                                                                                           \
+      "FILE",                                                                                      \
+      "the cluster (that of the data directory, $KUBECONFIG)",                                     \
+      CMD_STRING,                                                                                  \
+      &(args).kubeconfig,                                                                          \
+      0,                                                                                           \
+      0 },                                                                                         \
+        { "context", 0, "NAME", "context of the kubeconfig", CMD_STRING, &(args).context, 0, 0 },  \
+    {                                                                                              \
+        "data-dir", 0, "DIR",                                                                      \
+            "data directory of a server on this machine " CMD_SERVER_DATA_DIR_DEFAULT, CMD_STRING, \
+            &(args).data_dir, 0, 0                                                                 \
+    }
 
 struct kube_client;
 

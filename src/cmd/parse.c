@@ -50,6 +50,13 @@ int cmd_failf(int status, const char *fmt, ...)
     return status;
 }
 
+int cmd_fail_request(int r, const struct err *err)
+{
+    bool is_unreachable =
+        r == -ECONNREFUSED || r == -ETIMEDOUT || r == -EHOSTUNREACH || r == -EPIPE;
+    return cmd_fail(is_unreachable ? CMD_UNAVAILABLE : CMD_FAILED, err);
+}
+
 enum { HELP_WIDTH = 96, HELP_LEFT = 29 };
 
 /* The text of an option, wrapped, from column HELP_LEFT on. */
@@ -84,7 +91,7 @@ static void print_option(const struct cmd_opt *o)
     print_wrapped(str_of(o->doc));
 }
 
-static const char time_words[] = "a number with ms, s, m or h, such as 500ms, 10s, 5m or 1h";
+static const char time_words[] = "0, or a number with ms, s, m or h, such as 500ms, 10s, 5m or 1h";
 static const char size_words[] =
     "a number of bytes, or one with Ki, Mi, Gi or Ti, such as 512Ki or 64Mi";
 
@@ -209,7 +216,8 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     case CMD_U64:
         return parse_u64(str_of(text), o->min, o->max ? o->max : UINT64_MAX, o->to);
     case CMD_DURATION:
-        return parse_unit(str_of(text), time_units, time_factors, o->to);
+        return parse_unit(str_of(strcmp(text, "0") == 0 ? "0s" : text), time_units, time_factors,
+                          o->to);
     case CMD_SIZE:
         return cmd_parse_size(text, o->to);
     case CMD_LIST:
