@@ -370,9 +370,9 @@ static const struct store_watch_ops instance_ops = { .on_events = on_instance_ev
 static int follow_instances(struct crds_entry *e)
 {
     struct arena a = { 0 };
+    assert(e->crd && !e->watch && e->cleanup.at == CLEANUP_WAIT);
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
-    assert(!e->watch);
     int r = store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
                               &e->watch, &err);
     if (r < 0)
@@ -382,12 +382,16 @@ static int follow_instances(struct crds_entry *e)
     return r;
 }
 
-/* Instances are left: wait until one is deleted. After a failure also retry by a timer. */
+/*
+ * Instances are left: wait until one is deleted. After a failure also retry by a timer. The same if
+ * the definition was changed after the lookup and does not compile any more: where its instances
+ * are stored is not known.
+ */
 static void cleanup_wait(struct crds_entry *e)
 {
     struct loop *loop = e->owner->api->loop;
     sm_move(&e->cleanup, CLEANUP_WAIT);
-    if (follow_instances(e) < 0 || e->failed)
+    if (!e->crd || follow_instances(e) < 0 || e->failed)
         retry_arm(loop, &e->retry, on_cleanup_retry);
     else
         retry_stop(loop, &e->retry);
