@@ -6,8 +6,12 @@
 #include "api_fixture.h"
 #include "fault_store.h"
 
+#include "api/admit/admit.h"
+#include "api/auth/auth.h"
 #include "api/controllers/controllers.h"
 #include "base/mem.h"
+
+#include <errno.h>
 
 #define SPACES "/api/v1/namespaces"
 #define CRDS   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -53,6 +57,84 @@ static void until_quiet(struct fixture *f, size_t timers)
 {
     while (api_parts_busy(f->api) || f->loop.timers.n > timers)
         (void)loop_turn(&f->loop, true);
+}
+
+/* ------------------------------------------------------------------ the start */
+
+static void on_closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+/* The part that failed was started: its start function has returned. */
+static void on_not_ready(void *arg, int r, const struct err *err)
+{
+    struct fixture *f = arg;
+    CHECK(!f->api->in_part_start && f->api->controllers->crds);
+    CHECK(!f->rbac || f->api->auth->authz);
+    CHECK(f->rbac || f->api->n_started < f->api->n_parts || f->api->admit->policies);
+    on_ready(f, r, err);
+}
+
+/* A part of the server cannot begin its first read: those below this prefix. */
+static void start_fails(const char *prefix, bool rbac)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+    store_made_faulty(&f.loop, f.store);
+    store_fails(FAULT_RANGE_STARTS, prefix);
+    f.rbac = rbac;
+    CHECK_OK(api_new(
+        &(struct api_opts){
+            .loop = &f.loop, .store = f.store, .admin_token = STR("secret"), .rbac = rbac },
+        &f.api, &err));
+    api_start(f.api, on_not_ready, &f);
+    CHECK(!f.done);
+    wait_done(&f);
+    CHECK_INT(f.r, -ENOSPC);
+    stop(&f);
+}
+
+TEST(definitions_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/apiextensions.k8s.io/", false);
+}
+
+TEST(roles_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/rbac.authorization.k8s.io/", true);
+}
+
+TEST(policies_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/admissionregistration.k8s.io/validating", false);
+}
+
+TEST(a_server_that_is_closed_before_its_first_turn_starts_no_part)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    bool closed = false;
+    fixture_init(&f);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+    CHECK_OK(api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store }, &f.api, &err));
+    api_start(f.api, on_ready, &f);
+    api_close(f.api, 1000, on_closed, &closed);
+    wait_done(&f);
+    CHECK_INT(f.r, -ECANCELED);
+    while (!closed)
+        (void)loop_turn(&f.loop, true);
+    store_close(f.store, on_done, &f);
+    wait_done(&f);
+    f.opened = NULL;
+    open_server(&f);
+    fixture_fini(&f);
 }
 
 /* ------------------------------------------------------------------ namespaces */

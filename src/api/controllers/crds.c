@@ -79,7 +79,8 @@ struct crds {
     struct map entries;
     struct kube_registry builtin; /* built-in kinds only: names that no definition may take */
     struct store_watch *watch;
-    struct buf after; /* while loading */
+    struct defer begin; /* the first read of the definitions */
+    struct buf after;   /* while loading */
     uint64_t loaded_rev;
     bool loading, stopped;
     struct retry retry; /* of the read of the definitions */
@@ -672,6 +673,11 @@ static void load_start(struct crds *c)
     load_next(c);
 }
 
+static void on_begin(struct defer *d)
+{
+    load_start(container_of(d, struct crds, begin));
+}
+
 struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
 {
     struct crds *c = xnew(struct crds);
@@ -680,7 +686,7 @@ struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
     };
     kube_registry_init(&c->builtin);
     rules_register(&c->builtin);
-    load_start(c);
+    defer_start(api->loop, &c->begin, on_begin);
     return c;
 }
 
@@ -704,7 +710,7 @@ void crds_stop(struct crds *c)
 
 bool crds_is_busy(const struct crds *c)
 {
-    return c && (c->loading || c->n_calls > 0);
+    return c && (list_is_linked(&c->begin.node) || c->loading || c->n_calls > 0);
 }
 
 void crds_free(struct crds *c)
