@@ -551,7 +551,8 @@ void delete_object(struct request *rq)
     rq->work = rm;
     rq->on_gone = on_delete_gone;
     propagation_warn(rq, &opts->propagation);
-    write_in_turn(rq, rm->key, delete_in_turn);
+    if (write_in_turn(rq, rm->key, delete_in_turn) == LINE_RUN)
+        delete_in_turn(rq);
 }
 
 /* ------------------------------------------------------------------ deletecollection */

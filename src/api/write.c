@@ -248,18 +248,12 @@ enum line_answer write_queue(struct request *rq, struct str key, void (*run)(voi
     return line_enter(&rq->api->lines, &rq->line, key);
 }
 
-void write_in_turn(struct request *rq, struct str key, void (*run)(void *rq))
+enum line_answer write_in_turn(struct request *rq, struct str key, void (*run)(void *rq))
 {
-    switch (write_queue(rq, key, run, rq)) {
-    case LINE_RUN:
-        run(rq);
-        return;
-    case LINE_WAIT:
-        return;
-    case LINE_FULL:
+    enum line_answer answer = write_queue(rq, key, run, rq);
+    if (answer == LINE_FULL)
         reply_status(rq, status_too_many_requests(&rq->arena, 1));
-        return;
-    }
+    return answer;
 }
 
 /* ------------------------------------------------------------------ reply */
@@ -662,8 +656,9 @@ static void update_in_turn(void *arg)
 
 void write_update(struct request *rq)
 {
-    write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
-                  update_in_turn);
+    struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    if (write_in_turn(rq, key, update_in_turn) == LINE_RUN)
+        update_in_turn(rq);
 }
 
 static void patch_in_turn(void *arg)
@@ -680,11 +675,13 @@ static void patch_in_turn(void *arg)
 void write_patch(struct request *rq)
 {
     enum patch_type type = write_patch_type(rq);
-    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd))
+    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
         reply_status(rq, write_unsupported_patch(rq));
-    else
-        write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
-                      patch_in_turn);
+        return;
+    }
+    struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    if (write_in_turn(rq, key, patch_in_turn) == LINE_RUN)
+        patch_in_turn(rq);
 }
 
 /* The body of an action, decoded as its type; NULL, or the Status to answer. */
@@ -727,5 +724,6 @@ void write_action(struct request *rq, const struct write_action *action)
     if (rq->route.name.n == 0) /* the older form names the object only in the body */
         rq->route.name = meta_name(w->input);
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    write_in_turn(rq, w->key, action_in_turn);
+    if (write_in_turn(rq, w->key, action_in_turn) == LINE_RUN)
+        action_in_turn(rq);
 }
