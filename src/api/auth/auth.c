@@ -7,10 +7,13 @@
 #include "api/auth/token_request.h"
 #include "api/auth/tokens.h"
 
+#include <assert.h>
+
 static void auth_start(void *self, controller_ready_cb ready, void *arg)
 {
     struct auth *auth = self;
     struct api *api = auth->api;
+    assert(!auth->authz);
     auth->authz = authz_start(api, ready, arg);
     api->authorize = authz_decide;
     api->authorize_arg = auth->authz;
