@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A store that fails when a test wants it to, in front of the real one: its reads or writes below a
- * prefix answer with an error, or its watches end as if their history were gone. One at a time.
+ * A store that fails when a test requests it, in front of the real one: its reads or writes below a
+ * prefix answer with an error, its reads of a range do not start, or its watches end as if their
+ * history were gone. One at a time.
  */
 #pragma once
 
@@ -11,7 +12,11 @@
 #include "base/vec.h"
 #include "store/store_backend.h"
 
-enum store_faults { FAULT_READS = 1, FAULT_WRITES = 2 };
+enum store_faults {
+    FAULT_READS = 1,
+    FAULT_WRITES = 2,
+    FAULT_RANGE_STARTS = 4 /* store_range() itself fails, without a callback */
+};
 
 struct faulty_watch {
     struct store_watch *w;
@@ -27,6 +32,7 @@ static struct {
     unsigned kinds;  /* what fails now */
     size_t n_spared; /* so many calls do not */
     unsigned n_late; /* turns after which they fail */
+    bool holds;      /* while set, calls that are to fail do not answer */
     const char *prefix;
     size_t n_struck;
     VEC(struct faulty_watch) watches;
@@ -46,8 +52,8 @@ static inline void on_failing(struct defer *d)
 {
     struct failing *x = container_of(d, struct failing, turn);
     struct err err = { 0 };
-    if (x->n_late > 0) {
-        x->n_late--;
+    if (faulty.holds || x->n_late > 0) {
+        x->n_late -= x->n_late > 0;
         defer_start(faulty.loop, &x->turn, on_failing);
         return;
     }
@@ -92,6 +98,10 @@ static inline int faulty_get(struct store *s, struct str key, uint64_t at_rev, s
 static inline int faulty_range(struct store *s, const struct store_range *range, store_range_cb cb,
                                void *arg, struct err *err)
 {
+    if (faulty_strikes(FAULT_RANGE_STARTS, range->prefix)) {
+        faulty.n_struck++;
+        return err_set(err, -ENOSPC, "the test's store starts no read");
+    }
     if (faulty_strikes(FAULT_READS, range->prefix))
         return fail_later((struct failing){ .range = cb, .arg = arg });
     return faulty.real->range(s, range, cb, arg, err);
@@ -133,6 +143,7 @@ static inline void store_fails(unsigned kinds, const char *prefix)
     faulty.prefix = prefix;
     faulty.n_struck = faulty.n_spared = 0;
     faulty.n_late = 0;
+    faulty.holds = false;
 }
 
 static inline void store_works(void)

@@ -7,6 +7,7 @@
 #include "api/route.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "client/leader.h"
 
 #include <errno.h>
 
@@ -1000,6 +1001,49 @@ TEST(an_authorizer_is_asked)
     CHECK(str_find(buf_str(&w.text), STR("only reading is allowed")) > 0);
     buf_fini(&w.text);
     (void)want(&f, 200, "GET", MAPS, NULL);
+    fixture_fini(&f);
+}
+
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+
+TEST(a_lease_that_an_earlier_server_has_left_is_released)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    (void)want(&f, 201, "POST", LEASES,
+               "{\"metadata\":{\"name\":\"l\",\"labels\":{\"" LEADER_LABEL
+               "\":\"\"}},\"spec\":{\"holderIdentity\":\"a\",\"leaseDurationSeconds\":"
+               "2147483647,\"acquireTime\":\"2026-01-01T00:00:00.000000Z\",\"renewTime\":"
+               "\"2026-01-01T00:00:00.000000Z\"}}");
+    CHECK_OK(api_release_left_lease(f.api, "kube-system", "l", on_done, &f, &err));
+    CHECK(!f.done);
+    wait_done(&f);
+    CHECK_STR(text_at(want(&f, 200, "GET", LEASES "/l", NULL), "spec", "holderIdentity"), "");
+    CHECK_OK(api_release_left_lease(f.api, "kube-system", "absent", on_done, &f, &err));
+    CHECK(!f.done);
+    wait_done(&f);
+    fixture_fini(&f);
+}
+
+static void on_never(void *arg)
+{
+    (void)arg;
+    CHECK(false);
+}
+
+TEST(a_lease_is_not_released_while_the_server_closes)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    api_close(f.api, 1000, on_done, &f);
+    CHECK_ERR(api_release_left_lease(f.api, "kube-system", "l", on_never, NULL, &err), -ECANCELED);
+    CHECK_INT(err.code, -ECANCELED);
+    wait_done(&f);
+    store_close(f.store, on_done, &f);
+    wait_done(&f);
+    open_server(&f);
     fixture_fini(&f);
 }
 

@@ -2,6 +2,7 @@
 /* Writes that lose against faster ones and are tried again. */
 #include "api_fixture.h"
 
+#include "api/write.h"
 #include "base/mem.h"
 
 /* ------------------------------------------------------------------ a faster writer */
@@ -239,6 +240,39 @@ TEST(the_table_of_namespaces_is_bounded)
     namespace_table_forget(&t, str_of(name));
     CHECK(namespace_table_find(&t, str_of(name)) == 0);
     namespace_table_fini(&t);
+}
+
+/* ------------------------------------------------------------------ turns */
+
+static unsigned n_turns;
+
+static void on_turn(void *rq)
+{
+    (void)rq;
+    n_turns++;
+}
+
+TEST(a_request_that_need_not_wait_for_its_turn_is_told_so_and_not_called)
+{
+    static const struct sink_ops no_sink;
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    struct request *first = request_new(f.api, &no_sink, NULL);
+    struct request *second = request_new(f.api, &no_sink, NULL);
+    n_turns = 0;
+    CHECK_INT(write_in_turn(first, STR("/registry/x"), on_turn), LINE_RUN);
+    CHECK_INT(write_in_turn(second, STR("/registry/x"), on_turn), LINE_WAIT);
+    CHECK_INT(n_turns, 0);
+    request_gone(first);
+    CHECK_INT(n_turns, 0);
+    while (n_turns == 0)
+        (void)loop_turn(&f.loop, true);
+    request_gone(second);
+    while (loop_turn(&f.loop, false))
+        ;
+    CHECK_INT(n_turns, 1);
+    fixture_fini(&f);
 }
 
 TEST_MAIN

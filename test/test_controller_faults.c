@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Controllers whose store fails for a while: what they could not do is done once it works again,
- * without anybody's help, and then no timer is left.
+ * Controllers whose store fails for a while: they do what is left once it works again, without a
+ * further event, and then no timer is left.
  */
 #include "api_fixture.h"
 #include "fault_store.h"
 
+#include "api/admit/admit.h"
+#include "api/auth/auth.h"
 #include "api/controllers/controllers.h"
 #include "base/mem.h"
+
+#include <errno.h>
 
 #define SPACES "/api/v1/namespaces"
 #define CRDS   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -53,6 +57,84 @@ static void until_quiet(struct fixture *f, size_t timers)
 {
     while (api_parts_busy(f->api) || f->loop.timers.n > timers)
         (void)loop_turn(&f->loop, true);
+}
+
+/* ------------------------------------------------------------------ the start */
+
+static void on_closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+/* The part that failed was started: its start function has returned. */
+static void on_not_ready(void *arg, int r, const struct err *err)
+{
+    struct fixture *f = arg;
+    CHECK(!f->api->in_part_start && f->api->controllers->crds);
+    CHECK(!f->rbac || f->api->auth->authz);
+    CHECK(f->rbac || f->api->n_started < f->api->n_parts || f->api->admit->policies);
+    on_ready(f, r, err);
+}
+
+/* A part of the server cannot begin its first read: those below this prefix. */
+static void start_fails(const char *prefix, bool rbac)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    fixture_init(&f);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+    store_made_faulty(&f.loop, f.store);
+    store_fails(FAULT_RANGE_STARTS, prefix);
+    f.rbac = rbac;
+    CHECK_OK(api_new(
+        &(struct api_opts){
+            .loop = &f.loop, .store = f.store, .admin_token = STR("secret"), .rbac = rbac },
+        &f.api, &err));
+    api_start(f.api, on_not_ready, &f);
+    CHECK(!f.done);
+    wait_done(&f);
+    CHECK_INT(f.r, -ENOSPC);
+    stop(&f);
+}
+
+TEST(definitions_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/apiextensions.k8s.io/", false);
+}
+
+TEST(roles_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/rbac.authorization.k8s.io/", true);
+}
+
+TEST(policies_that_cannot_be_read_are_reported_from_the_loop)
+{
+    start_fails("/registry/admissionregistration.k8s.io/validating", false);
+}
+
+TEST(a_server_that_is_closed_before_its_first_turn_starts_no_part)
+{
+    struct fixture f;
+    struct err err = { 0 };
+    bool closed = false;
+    fixture_init(&f);
+    close_server(&f);
+    scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
+    CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
+    CHECK_OK(api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store }, &f.api, &err));
+    api_start(f.api, on_ready, &f);
+    api_close(f.api, 1000, on_closed, &closed);
+    wait_done(&f);
+    CHECK_INT(f.r, -ECANCELED);
+    while (!closed)
+        (void)loop_turn(&f.loop, true);
+    store_close(f.store, on_done, &f);
+    wait_done(&f);
+    f.opened = NULL;
+    open_server(&f);
+    fixture_fini(&f);
 }
 
 /* ------------------------------------------------------------------ namespaces */
@@ -256,6 +338,107 @@ TEST(definitions_are_read_again_when_their_watch_has_ended)
     wait_done(&f);
     until_quiet(&f, timers);
     (void)want(&f, 404, "GET", MICE, NULL);
+    stop(&f);
+}
+
+static char *stored_text;
+
+static void take_text(void *arg, int r, const struct store_kv *kv, uint64_t rev,
+                      const struct err *err)
+{
+    struct fixture *f = arg;
+    (void)rev;
+    (void)err;
+    CHECK_OK(r);
+    stored_text = xstrndup(kv->value.p, kv->value.n);
+    f->done = true;
+}
+
+/* Replaces the one occurrence of `old` in stored_text. */
+static void replace_text(const char *old, const char *new)
+{
+    char *at = strstr(stored_text, old);
+    CHECK(at && !strstr(at + 1, old));
+    char *text = xasprintf("%.*s%s%s", (int)(at - stored_text), stored_text, new, at + strlen(old));
+    free(stored_text);
+    stored_text = text;
+}
+
+static void put_text(struct fixture *f, const char *key)
+{
+    const struct store_op put = { .kind = STORE_PUT,
+                                  .key = str_of(key),
+                                  .value = str_of(stored_text) };
+    CHECK_OK(store_txn(f->store, &put, 1, on_txn, f, NULL));
+    wait_done(f);
+}
+
+/* Until a controller's request whose target contains this has arrived and has not begun. */
+static void until_asked(struct fixture *f, const char *part)
+{
+    for (;;) {
+        list_each (node, &f->api->requests)
+            if (str_find(list_entry(node, struct request, node)->target, str_of(part)) >= 0)
+                return;
+        (void)loop_turn(&f->loop, true);
+    }
+}
+
+TEST(a_definition_that_does_not_compile_while_its_instances_are_listed_goes_when_it_does_again)
+{
+    static const char key[] =
+        "/registry/apiextensions.k8s.io/customresourcedefinitions/mice.zoo.io";
+    struct fixture f;
+    size_t timers = start(&f);
+    make_mice(&f, "null");
+    (void)want(&f, 200, "PATCH", MICE "/a", "{\"metadata\":{\"finalizers\":[\"x.io/y\"]}}");
+    (void)want(&f, 200, "DELETE", CRDS "/mice.zoo.io", NULL);
+    until_asked(&f, "limit=1");
+    store_fails(FAULT_READS, "/registry/zoo.io/mice/");
+    faulty.holds = true;
+    CHECK_OK(store_get(f.store, str_of(key), 0, take_text, &f, NULL));
+    wait_done(&f);
+    replace_text("\"generation\":1", "\"generation\":2");
+    replace_text("\"group\":\"zoo.io\"", "\"group\":\"\"");
+    put_text(&f, key); /* another process did */
+    while (crds_find_stored(f.api->controllers->crds, STR("zoo.io"), STR("v1"), STR("mice")))
+        (void)loop_turn(&f.loop, true);
+    faulty.holds = false;
+    store_works();
+    until_retry(&f, timers);
+    replace_text("\"generation\":2", "\"generation\":3");
+    replace_text("\"group\":\"\"", "\"group\":\"zoo.io\"");
+    put_text(&f, key);
+    (void)want(&f, 200, "PATCH", MICE "/a", "{\"metadata\":{\"finalizers\":null}}");
+    until_gone(&f, CRDS "/mice.zoo.io");
+    until_quiet(&f, timers);
+    free(stored_text);
+    stop(&f);
+}
+
+/* ------------------------------------------------------------------ accounts */
+
+static void on_opened_without_scan(struct fixture *f)
+{
+    store_made_faulty(&f->loop, f->store);
+    store_fails(FAULT_RANGE_STARTS, "/registry/namespaces/");
+    faulty.n_spared = 1; /* the read of the controller of namespaces */
+}
+
+TEST(namespaces_get_their_objects_although_the_first_scan_could_not_start)
+{
+    struct fixture f;
+    size_t timers = start(&f);
+    close_server(&f);
+    f.ca_cert = STR("certificate");
+    f.opened = on_opened_without_scan;
+    open_server(&f);
+    until_retry(&f, timers);
+    CHECK(!there(&f, NS "configmaps/kube-root-ca.crt"));
+    store_works();
+    while (!there(&f, NS "configmaps/kube-root-ca.crt"))
+        (void)loop_turn(&f.loop, true);
+    until_quiet(&f, timers);
     stop(&f);
 }
 

@@ -442,14 +442,16 @@ TEST(a_pod_is_explained_by_the_thread_of_its_profile)
     put_node(r, "n1", "");
     put_pod_of(r, APART, "p", "n1", 0);
     CHECK_INT(sched_explain(r->sched, STR("d"), STR("p"), r->now_ms, &observer, r, &err), -EAGAIN);
-    sched_ask(r->sched, STR("d"), STR("p"), &a.asked);
+    CHECK_INT(sched_ask(r->sched, STR("d"), STR("absent"), &a.asked), SCHED_ASK_NOW);
+    CHECK_INT(sched_ask(r->sched, STR("d"), STR("p"), &a.asked), SCHED_ASK_LATER);
     CHECK(!a.has_run);
     lanes_run(&x);
     CHECK(a.has_run);
     CHECK_INT(a.code, 0);
     CHECK_STR(buf_str(&r->decisions), "p=n1,");
     a.has_run = false;
-    sched_ask(r->sched, STR("d"), STR("p"), &a.asked);
+    CHECK_INT(sched_ask(r->sched, STR("d"), STR("p"), &a.asked), SCHED_ASK_LATER);
+    CHECK(!a.has_run);
     sched_free(r->sched);
     r->sched = NULL;
     CHECK(a.has_run);

@@ -238,4 +238,25 @@ TEST(a_job_whose_runner_ends_is_lost_and_its_template_is_made_again)
     user_close(&u);
 }
 
+TEST(a_template_that_cannot_be_made_is_reported_from_the_loop)
+{
+    struct user u;
+    struct user_job job = { .path = "/hello" };
+    rig_runner = "/nonexistent/dormouse-runner";
+    user_open(&u);
+    guest_program_start(&u.program);
+    CHECK(u.failed == 0);
+    WAIT(&u.rig, u.failed == 1);
+    guest_job_start(&job.job, &u.program);
+    CHECK(u.failed == 1 && job.job.state == GUEST_JOB_HELD);
+    WAIT(&u.rig, u.failed == 2);
+    CHECK(guest_program_first_held(&u.program) ==
+          &job.job); /* its user decides what becomes of it */
+    guest_job_leave(&job.job);
+    guest_program_start(&u.program);
+    user_close(&u); /* the failure is not reported any more */
+    CHECK(u.failed == 2 && u.ready == 0 && job.ended + job.lost == 0);
+    rig_runner = NULL;
+}
+
 TEST_MAIN

@@ -45,6 +45,7 @@ void admission_begin(struct admission *ad)
 /* All stages read before the first of them is applied. */
 static bool run_reads(struct admission *ad, struct json **no)
 {
+    assert(ad->doing == ADMISSION_READING && ad->n_rows <= ADMISSION_STAGES_MAX);
     while (ad->at < ad->n_rows) {
         const struct admission_row *row = &ad->rows[ad->at];
         const struct admission_slot *slot = &ad->slots[ad->at++];
@@ -78,7 +79,8 @@ static void run_stages(struct admission *ad, struct json **no)
 
 bool admission_run(struct admission *ad, enum admission_point through, struct json **no)
 {
-    assert(!ad->waiting);
+    assert(!ad->waiting && ad->doing != ADMISSION_LOSING);
+    assert(ad->doing == ADMISSION_READING || through >= ad->through); /* points do not repeat */
     ad->through = through;
     run_stages(ad, no);
     assert(!*no || !ad->waiting);
@@ -109,7 +111,8 @@ int admission_writes(struct admission *ad, bool first, struct store_op *ops, siz
         int r = row->stage->writes(row->self, ad, slot->state, ops, n, err);
         if (r < 0)
             return r;
-        assert(*n <= STORE_TXN_MAX_OPS);
+        assert(before <= *n && *n <= STORE_TXN_MAX_OPS);
+        _Static_assert(STORE_TXN_MAX_OPS <= UINT8_MAX, "first_op and n_ops are bytes");
         slot->first_op = (uint8_t)before;
         slot->n_ops = (uint8_t)(*n - before);
     }
@@ -177,6 +180,7 @@ static void on_object(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 static struct json *started(struct admission *ad, int r, const struct err *err)
 {
     if (r < 0) {
+        assert(ad->rq->busy > 0);
         ad->rq->busy--; /* no callback will run */
         return api_error(ad->rq, r, err);
     }

@@ -91,6 +91,7 @@ void api_core_free(struct api *api)
 {
     assert(list_is_empty(&api->requests));
     assert(list_is_empty(&api->unsent) && list_is_empty(&api->large));
+    assert(!list_is_linked(&api->parts_turn.node) && !api->in_part_start);
     assert(api->n_inflight == 0 && api->body_bytes == 0 && api->unsent_bytes == 0);
     api_free_parts(api);
     timer_stop(api->loop, &api->bookmark_timer);

@@ -33,7 +33,10 @@ struct admit;
 struct auth;
 struct controllers;
 
-/* The controller has read what it needs (r 0), or has failed. */
+/*
+ * The controller has read what it needs (r 0), or has failed (err may be NULL). Runs once, from the
+ * loop, never before the function that got it has returned.
+ */
 typedef void (*controller_ready_cb)(void *arg, int r, const struct err *err);
 
 /* What the core needs from those libraries; api/setup supplies it. */
@@ -77,7 +80,9 @@ struct api {
         void *self;
     } parts[API_PARTS_MAX];
     size_t n_parts, n_started;
-    controller_ready_cb parts_ready;
+    struct defer parts_turn;         /* starts the first part */
+    bool in_part_start;              /* the start() of a part has not returned yet */
+    controller_ready_cb parts_ready; /* NULL before api_start_parts(), and once it was called */
     void *parts_ready_arg;
     api_authorize_fn authorize;
     void *authorize_arg;

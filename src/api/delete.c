@@ -253,6 +253,7 @@ static void removal_read(struct removal *rm);
 
 static void refuse(struct removal *rm, struct json *status)
 {
+    assert(status && !rm->store_r);
     rm->status = status;
     rm->done(rm, REMOVED_REFUSED);
 }
@@ -264,6 +265,7 @@ static void store_failed(struct removal *rm, int r, const struct err *err)
         *own = *err;
         rm->store_err = own;
     }
+    assert(r < 0 && !rm->status);
     rm->store_r = r;
     rm->done(rm, REMOVED_REFUSED);
 }
@@ -324,6 +326,7 @@ static void removal_commit(struct removal *rm)
         refuse(rm, status_from_err(&rq->arena, r, &err));
         return;
     }
+    assert(n <= ARRAY_LEN(ops));
     request_busy(rq);
     r = store_txn(rq->api->store, ops, n, on_removed, rm, &err);
     if (r < 0 && !request_idle(rq))
@@ -551,7 +554,8 @@ void delete_object(struct request *rq)
     rq->work = rm;
     rq->on_gone = on_delete_gone;
     propagation_warn(rq, &opts->propagation);
-    write_in_turn(rq, rm->key, delete_in_turn);
+    if (write_in_turn(rq, rm->key, delete_in_turn) == LINE_RUN)
+        delete_in_turn(rq);
 }
 
 /* ------------------------------------------------------------------ deletecollection */

@@ -5,6 +5,7 @@
  */
 #include "api/inner.h"
 
+#include <assert.h>
 #include <errno.h>
 
 struct ensure {
@@ -102,6 +103,7 @@ static void ensure_one(struct ensure *e)
 
 static void next(struct ensure *e)
 {
+    assert(e->at);
     e->at = e->single ? NULL : e->at->next;
     if (e->at)
         ensure_one(e);

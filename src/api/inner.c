@@ -2,6 +2,8 @@
 /* In-process calls; see inner.h. */
 #include "api/inner.h"
 
+#include <assert.h>
+
 struct inner {
     inner_cb cb;
     void *arg;
@@ -41,6 +43,7 @@ static const struct exchange_events events = { .on_head = on_head,
 
 int inner_call(struct api *api, const struct inner_request *req, inner_cb cb, void *arg)
 {
+    assert(cb && req->method && req->target.n);
     struct headers h = { 0 };
     struct inner *in = xnew(struct inner);
     struct exchange *call;

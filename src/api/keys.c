@@ -2,6 +2,8 @@
 /* Keys of objects in the store: /registry/<storage name>/[<namespace>/]<name>. */
 #include "api/core.h"
 
+#include <assert.h>
+
 struct str key_prefix(struct arena *a, const struct kube_resource *res)
 {
     return str_of(arena_printf(a, "/registry/" STR_FMT "/", STR_ARG(kube_storage_name(a, res))));
@@ -26,6 +28,7 @@ struct str key_object(struct arena *a, const struct kube_resource *res, struct s
 void key_split(const struct kube_resource *res, struct str prefix, struct str key,
                struct str *ret_ns, struct str *ret_name)
 {
+    assert(key.n >= prefix.n);
     struct str rest = str_slice(key, prefix.n, key.n);
     *ret_ns = STR("");
     *ret_name = rest;

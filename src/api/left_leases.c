@@ -3,7 +3,7 @@
  * Releases a Lease without expiry (leader_opts.alone) that was held by a leader in an earlier API
  * server process. The leader cannot outlive its server, so the next server on the same store
  * releases the Lease: a killed process has not done so, and leaders in other processes would wait
- * for ever.
+ * forever.
  *
  * The Lease is looked up by name: in a list, a user who may create Leases could hide it.
  */
@@ -23,11 +23,18 @@ struct left_lease {
     void *arg;
 };
 
-static void finish(struct left_lease *l)
+static void left_lease_free(struct left_lease *l)
 {
-    l->done(l->arg);
     arena_fini(&l->arena);
     free(l);
+}
+
+static void finish(struct left_lease *l)
+{
+    void (*done)(void *arg) = l->done;
+    void *arg = l->arg;
+    left_lease_free(l);
+    done(arg);
 }
 
 static void on_released(void *arg, int r, struct str body)
@@ -76,14 +83,18 @@ static void on_read(void *arg, int r, struct str body)
         finish(l);
 }
 
-void api_release_left_lease(struct api *api, const char *namespace, const char *name,
-                            void (*done)(void *arg), void *arg)
+int api_release_left_lease(struct api *api, const char *namespace, const char *name,
+                           void (*done)(void *arg), void *arg, struct err *err)
 {
     struct left_lease *l = xnew(struct left_lease);
     *l = (struct left_lease){ .api = api, .done = done, .arg = arg };
     l->path = str_of(arena_printf(&l->arena, "/apis/coordination.k8s.io/v1/namespaces/%s/leases/%s",
                                   namespace, name));
     const struct inner_request req = { .method = "GET", .target = l->path };
-    if (inner_call(api, &req, on_read, l) < 0)
-        finish(l);
+    int r = inner_call(api, &req, on_read, l);
+    if (r >= 0)
+        return 0;
+    r = err_sys(err, r, "lease " STR_FMT, STR_ARG(l->path));
+    left_lease_free(l);
+    return r;
 }

@@ -117,16 +117,19 @@ static const struct sink_ops local_sink = {
 static void call_finish(struct local_call *c, int r)
 {
     struct err err = { 0 };
+    assert(c->cancelled || (c->ended && c->pending.n == 0));
     if (r < 0)
         (void)err_sys(&err, r, "request in process");
     request_gone(c->rq);
     exchange_report_end(&c->x, r, r < 0 ? &err : NULL);
+    assert(!list_is_linked(&c->defer.node)); /* no turn of a freed call */
     buf_fini(&c->pending);
     free(c);
 }
 
 static void call_begin(struct local_call *c)
 {
+    assert(!c->started && !c->ended);
     c->started = true;
     request_start(c->rq, c->rq->body.n > 0);
 }

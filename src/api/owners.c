@@ -5,6 +5,8 @@
 #include "base/map.h"
 #include "kube/model/meta.h"
 
+#include <assert.h>
+
 struct entries {
     struct {
         struct str key;
@@ -90,6 +92,7 @@ int owners_ops(struct arena *a, struct str key, const struct json *old, const st
     if (!collect(a, key, old, &was) || !collect(a, key, obj, &is) || was.n + is.n > OWNERS_OPS_MAX)
         return err_set(err, E_LIMIT, "more than %d owner references change at once",
                        OWNERS_OPS_MAX);
+    assert(*n + was.n + is.n <= STORE_TXN_MAX_OPS);
     for (size_t i = 0; i < is.n; i++)
         if (!has(&was, is.at[i].key, &is.at[i].blocks))
             ops[*n + k++] = (struct store_op){ .kind = STORE_PUT,

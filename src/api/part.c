@@ -16,18 +16,20 @@ static void start_next(struct api *api);
 static void parts_ready(struct api *api, int r, const struct err *err)
 {
     controller_ready_cb ready = api->parts_ready;
-    assert(ready); /* a part becomes ready once */
+    struct err why = { 0 };
+    assert(ready && !api->in_part_start); /* a part becomes ready once, from the loop */
+    if (r < 0 && (!err || !err->code)) {
+        (void)err_sys(&why, r, "start of the API server");
+        err = &why;
+    }
     api->parts_ready = NULL;
     ready(api->parts_ready_arg, r, err);
 }
 
-/*
- * start() may call this before it returns, and this starts the next part: the recursion is as deep
- * as the table is long.
- */
 static void on_ready(void *arg, int r, const struct err *err)
 {
     struct api *api = arg;
+    assert(!api->in_part_start);
     if (r < 0 || api->closing)
         parts_ready(api, r < 0 ? r : -ECANCELED, err);
     else
@@ -40,19 +42,27 @@ static void start_next(struct api *api)
     while (api->n_started < api->n_parts) {
         const struct api_part *p = &api->parts[api->n_started++];
         if (p->ops->start) {
+            api->in_part_start = true;
             p->ops->start(p->self, on_ready, api);
+            api->in_part_start = false;
             return;
         }
     }
     parts_ready(api, 0, NULL);
 }
 
+/* The server may have been closed since api_start_parts(): then no part is started. */
+static void on_start_turn(struct defer *d)
+{
+    on_ready(container_of(d, struct api, parts_turn), 0, NULL);
+}
+
 void api_start_parts(struct api *api, controller_ready_cb ready, void *arg)
 {
-    assert(!api->parts_ready && api->n_started == 0);
+    assert(ready && !api->parts_ready && api->n_started == 0 && !api->closing);
     api->parts_ready = ready;
     api->parts_ready_arg = arg;
-    start_next(api);
+    defer_start(api->loop, &api->parts_turn, on_start_turn);
 }
 
 void api_stop_parts(struct api *api)

@@ -2,9 +2,9 @@
 /*
  * Parts of the server with a lifecycle: the authorizer, the policies in force, the controllers. The
  * core knows them by this table only. They are started one after the other in the order of
- * registration, each when the previous one is ready, and stopped and freed in reverse order. All
- * parts are notified of each committed write in this process before the client that wrote gets its
- * answer.
+ * registration, each when the previous one is ready, and stopped and freed in reverse order. A part
+ * that cannot start says so through ready(), never before its start() has returned. All parts are
+ * notified of each committed write in this process before the client that wrote gets its answer.
  */
 #pragma once
 
@@ -22,8 +22,7 @@ struct written {
 
 struct api_part_ops {
     const char *name;
-    /* ready: called once, possibly before start() returns, when the part is in force. NULL: ready
-     * at once. */
+    /* ready: called once, from the loop, when the part is in force. NULL: ready at once. */
     void (*start)(void *self, controller_ready_cb ready, void *arg);
     void (*stop)(void *self); /* NULL: nothing to stop; may be called before the part was started */
     void (*free)(void *self); /* after stop(), when not busy; also if never started */
@@ -39,7 +38,7 @@ struct api_part_ops {
 
 /* Before api_start(). ops, self: kept. */
 void api_add_part(struct api *api, const struct api_part_ops *ops, void *self);
-/* ready: once, when all parts are ready, or one has failed. */
+/* ready: once, from the loop, when all parts are ready or one has failed; then err is set. */
 void api_start_parts(struct api *api, controller_ready_cb ready, void *arg);
 void api_stop_parts(struct api *api);
 void api_free_parts(struct api *api);

@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+#include <assert.h>
+
 #define PODS "/registry/pods/"
 
 enum { DEDUP_BYTES = 1024 }; /* of a value: only this much is searched for duplicates */
@@ -94,6 +96,7 @@ static bool entry_of(struct arena *a, struct str key, const struct json *pod, st
         kind_pod_references(a, pod, add_reference, &value);
     *ret_key = str_of(arena_printf(a, PLACED_PREFIX STR_FMT "/" STR_FMT, STR_ARG(node),
                                    STR_ARG(str_slice(key, sizeof PODS - 1, key.n))));
+    assert(value.n <= PLACED_VALUE_MAX && buf_ok(&value));
     *ret_value = str_copy_arena(a, buf_str(&value));
     return true;
 }
@@ -107,6 +110,7 @@ void placed_ops(struct arena *a, struct str key, const struct json *old, const s
     bool had = entry_of(a, key, old, &was, &was_value);
     bool has = entry_of(a, key, obj, &is, &is_value);
     bool moved = had && has && !str_eq(was, is);
+    assert(*n + PLACED_OPS_MAX <= STORE_TXN_MAX_OPS);
     if (had && (!has || moved))
         ops[(*n)++] = (struct store_op){ .kind = STORE_DELETE, .key = was };
     if (has && (!had || moved || !str_eq(was_value, is_value)))

@@ -428,6 +428,7 @@ static void list_next(struct api_read_listing *l)
                                  .after = l->after,
                                  .at_rev = l->at_rev };
     struct err err = { 0 };
+    assert(l->limit == 0 || l->n < l->limit);
     if (l->limit && l->filter.by_key_only) {
         range.limit = MIN(l->limit - l->n, (uint64_t)STORE_PAGE_MAX_ROWS);
         range.count_left = true;

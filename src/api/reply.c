@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* The request's ID for the client and for logs: chosen by the client, or a new one. */
@@ -94,6 +95,7 @@ static void add_warnings(const struct request *rq, struct headers *to)
 
 void reply_head(struct request *rq, int status, const char *content_type, uint64_t body_n)
 {
+    assert(status >= 200 && status < 600);
     if (rq->gone || request_is_answered(rq))
         return;
     struct headers h = { 0 };

@@ -86,10 +86,11 @@ int api_ensure_objects(struct api *api, struct str json,
 /*
  * Release this Lease if a leader in an earlier process on this store held it without expiry
  * (leader_opts.alone). Call after on_ready, before a client in this process campaigns for it.
- * Failures are logged; done() runs once, before the function returns only while the server closes.
+ * done() runs once, from the loop; failures until then are logged. Errors: -ECANCELED while the
+ * server closes; then done() does not run.
  */
-void api_release_left_lease(struct api *api, const char *namespace, const char *name,
-                            void (*done)(void *arg), void *arg);
+int api_release_left_lease(struct api *api, const char *namespace, const char *name,
+                           void (*done)(void *arg), void *arg, struct err *err);
 
 /*
  * The in-process transport; lives as long as the api. The user of a request without identity is

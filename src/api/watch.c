@@ -15,6 +15,10 @@
  *
  * Nothing is queued for a slow client beyond the sink's own buffer: events that it misses stay in
  * the store. A watcher that stays stalled is disconnected.
+ *
+ * Beside this, whether the watcher may be sent more (enum api_watch_sink):
+ *
+ *     open <----> full         open, full -> over budget
  */
 #include "api/filter.h"
 #include "api/list_options.h"
@@ -58,6 +62,18 @@ static const struct sm_state watch_table[] = {
     [WATCH_ENDED] = { "ended", 0 },
 };
 
+enum api_watch_sink {
+    WATCH_SINK_OPEN,
+    WATCH_SINK_FULL,       /* the sink takes no more until on_writable() */
+    WATCH_SINK_OVER_BUDGET /* an event exceeded its budget: the watch is about to end */
+};
+
+static const struct sm_state sink_table[] = {
+    [WATCH_SINK_OPEN] = { "open", EDGE(WATCH_SINK_FULL) | EDGE(WATCH_SINK_OVER_BUDGET) },
+    [WATCH_SINK_FULL] = { "full", EDGE(WATCH_SINK_OPEN) | EDGE(WATCH_SINK_OVER_BUDGET) },
+    [WATCH_SINK_OVER_BUDGET] = { "over budget", 0 },
+};
+
 struct hub {
     struct api *api;
     char *name; /* storage name */
@@ -68,9 +84,10 @@ struct hub {
 
 struct watcher {
     struct request *rq;
-    struct sm sm;
-    struct list node; /* hub->watchers while joined */
-    struct hub *hub;  /* while joined */
+    struct sm sm;              /* enum api_watch_at; changed by move() */
+    enum api_watch_sink takes; /* changed by move_sink() */
+    struct list node;          /* hub->watchers while joined */
+    struct hub *hub;           /* while joined */
     struct filter filter;
     struct str range_prefix, storage_name;
     struct store_watch *own; /* while behind */
@@ -79,11 +96,9 @@ struct watcher {
     uint64_t min_rev;        /* the client has everything up to here */
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
-    bool initial, announce_initial, bookmarks; /* asked for by the client */
-    bool columns_sent;                         /* of a Table: only the first event has them */
-    bool full;                                 /* the sink takes no more until on_writable() */
-    bool too_much;                             /* an event exceeded its budget */
-    size_t requirements;                       /* of its selectors, in api->watch_requirements */
+    bool announce_initial, bookmarks; /* requested by the client */
+    bool columns_sent;                /* of a Table: only the first event has them */
+    size_t requirements;              /* of its selectors, in api->watch_requirements */
     struct timer timeout, stall;
     struct arena scratch;
 };
@@ -91,6 +106,24 @@ struct watcher {
 static struct watcher *watcher_of(const struct request *rq)
 {
     return rq->work;
+}
+
+/* The only place that changes the state: call it when `hub`, `node` and `own` are those of `to`. */
+static void move(struct watcher *w, enum api_watch_at to)
+{
+    assert((to == WATCH_JOINED) == (w->hub != NULL) && !w->own);
+    assert(list_is_linked(&w->node) == (w->hub != NULL));
+    assert(!timer_is_armed(&w->stall)); /* stall() arms it afterwards */
+    sm_move(&w->sm, to);
+}
+
+/* The only place that changes whether the sink takes more; no effect if nothing changes. */
+static void move_sink(struct watcher *w, enum api_watch_sink to)
+{
+    if (w->takes == to)
+        return;
+    assert(sm_is_edge(sink_table, w->takes, to));
+    w->takes = to;
 }
 
 /* ------------------------------------------------------------------ one event, many watchers */
@@ -197,7 +230,7 @@ static struct str event_bytes(struct api_watch_event *e, const struct watcher *w
 static void put(struct watcher *w, struct str bytes)
 {
     if (bytes.n && !w->rq->sink->write(w->rq, bytes))
-        w->full = true;
+        move_sink(w, WATCH_SINK_FULL);
 }
 
 /*
@@ -220,7 +253,7 @@ static void put_event(struct watcher *w, struct str bytes, struct str key, struc
     ev.object = str_slice(ev.line, at, ev.line.n - 1);
     assert(ev.object.n && ev.object.p[0] == '{' && bytes.p[bytes.n - 1] == '\n');
     if (!rq->sink->event(w->rq, &ev))
-        w->full = true;
+        move_sink(w, WATCH_SINK_FULL);
 }
 
 static enum watch_event_type event_type_of(const char *word)
@@ -241,8 +274,9 @@ static void send_event(struct watcher *w, struct api_watch_event *e)
     const char *type = event_type(e, &w->filter);
     struct str bytes = type ? event_bytes(e, w, type) : STR("");
     e->scratch->budget = NULL;
-    w->too_much = w->too_much || budget_is_over(&budget);
-    if (!type || w->too_much)
+    if (budget_is_over(&budget))
+        move_sink(w, WATCH_SINK_OVER_BUDGET);
+    if (!type || w->takes == WATCH_SINK_OVER_BUDGET)
         return;
     put_event(w, bytes, e->ev->kv.key,
               (struct watch_event){ .type = event_type_of(type), .rv = e->ev->kv.mod_rev });
@@ -255,11 +289,6 @@ static void send_event(struct watcher *w, struct api_watch_event *e)
 
 static void hub_leave(struct watcher *w);
 static void hub_drop_if_empty(struct hub *h);
-
-static void move(struct watcher *w, enum api_watch_at to)
-{
-    sm_move(&w->sm, to);
-}
 
 static void release(struct watcher *w)
 {
@@ -322,7 +351,7 @@ static void on_gone(struct request *rq)
 static void send_bookmark(struct watcher *w)
 {
     uint64_t progress = store_watch_progress(w->hub->watch);
-    if (w->full || w->told >= progress)
+    if (w->takes != WATCH_SINK_OPEN || w->told >= progress)
         return;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
     w->seen = MAX(w->seen, progress);
@@ -383,7 +412,7 @@ static void hub_drop_if_empty(struct hub *h)
 /* The caller frees the hub if this leaves it empty. */
 static void stall(struct watcher *w)
 {
-    assert(w->full && !w->too_much);
+    assert(w->takes == WATCH_SINK_FULL);
     hub_leave(w);
     if (w->own)
         store_watch_cancel(w->own);
@@ -402,7 +431,9 @@ static void end_too_much(struct watcher *w)
 /* A watcher may pause only between revisions: `seen` is a whole revision. */
 static bool may_send(const struct watcher *w, const struct store_event *ev)
 {
-    return ev->kv.mod_rev > w->min_rev && !w->too_much && !(w->full && ev->kv.mod_rev > w->seen);
+    return ev->kv.mod_rev > w->min_rev &&
+           (w->takes == WATCH_SINK_OPEN ||
+            (w->takes == WATCH_SINK_FULL && ev->kv.mod_rev <= w->seen));
 }
 
 static void hub_send(struct hub *h, const struct store_event *ev, struct arena *scratch)
@@ -431,13 +462,17 @@ static void on_hub_events(void *arg, const struct store_event *ev, size_t n, uin
     list_init(&ended);
     list_each_safe (node, &h->watchers) {
         struct watcher *w = list_entry(node, struct watcher, node);
-        if (w->too_much) {
+        switch (w->takes) {
+        case WATCH_SINK_OVER_BUDGET:
             hub_leave(w);
             list_push_back(&ended, &w->node);
-        } else if (w->full) {
+            break;
+        case WATCH_SINK_FULL:
             stall(w);
-        } else {
+            break;
+        case WATCH_SINK_OPEN:
             w->seen = MAX(w->seen, progress_rev);
+            break;
         }
     }
     hub_drop_if_empty(h);
@@ -518,7 +553,7 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
 {
     struct watcher *w = arg;
     assert(w->sm.at == WATCH_BEHIND && w->own && !w->hub);
-    for (size_t i = 0; i < n && !w->full && !w->too_much;) {
+    for (size_t i = 0; i < n && w->takes == WATCH_SINK_OPEN;) {
         uint64_t rev = ev[i].kv.mod_rev;
         for (; i < n && ev[i].kv.mod_rev == rev; i++) {
             struct api_watch_event e = { .ev = &ev[i], .api = w->rq->api, .scratch = &w->scratch };
@@ -528,16 +563,18 @@ static void on_own_events(void *arg, const struct store_event *ev, size_t n, uin
         }
         w->seen = rev;
     }
-    if (w->too_much) {
+    switch (w->takes) {
+    case WATCH_SINK_OVER_BUDGET:
         end_too_much(w);
         return;
-    }
-    if (w->full) {
+    case WATCH_SINK_FULL:
         stall(w);
         return;
+    case WATCH_SINK_OPEN:
+        w->seen = MAX(w->seen, progress_rev);
+        (void)try_join(w);
+        return;
     }
-    w->seen = MAX(w->seen, progress_rev);
-    (void)try_join(w);
 }
 
 static void on_own_end(void *arg, int r, const struct err *err)
@@ -558,7 +595,7 @@ static void go_live(struct watcher *w)
     struct err err = { 0 };
     struct hub *h;
     request_settled(w->rq);
-    assert(!w->full && !w->hub && !w->own);
+    assert(w->takes == WATCH_SINK_OPEN && !w->hub && !w->own);
     move(w, WATCH_BEHIND);
     if (try_join(w))
         return;
@@ -590,7 +627,7 @@ static void initial_done(struct watcher *w)
                   (struct watch_event){
                       .type = WATCH_EVENT_BOOKMARK, .rv = w->at_rev, .ends_initial = true });
     }
-    w->full = false; /* if it is full, on_writable resumes the watcher */
+    move_sink(w, WATCH_SINK_OPEN); /* if it is full, on_writable resumes the watcher */
     go_live(w);
 }
 
@@ -651,7 +688,7 @@ static void on_initial_page(void *arg, int r, const struct store_page *page, con
     }
     buf_reset(&w->after);
     (void)buf_add_str(&w->after, page->kv[page->n - 1].key);
-    if (!w->full)
+    if (w->takes == WATCH_SINK_OPEN)
         initial_next(w);
 }
 
@@ -671,7 +708,8 @@ static void initial_next(struct watcher *w)
 static void on_writable(struct request *rq)
 {
     struct watcher *w = watcher_of(rq);
-    w->full = false;
+    if (w->takes == WATCH_SINK_FULL)
+        move_sink(w, WATCH_SINK_OPEN);
     switch ((enum api_watch_at)w->sm.at) {
     case WATCH_INITIAL:
         if (rq->busy == 0)
@@ -699,8 +737,7 @@ static struct json *parse_watch(struct watcher *w, struct list_options *ret)
     if (no)
         return no;
     w->bookmarks = ret->bookmarks;
-    w->initial = ret->sends_initial;
-    w->announce_initial = w->initial && w->bookmarks;
+    w->announce_initial = ret->sends_initial && w->bookmarks;
     w->min_rev = ret->rev;
     w->seen = ret->rev ? ret->rev : store_revision(rq->api->store);
     w->range_prefix = key_prefix_ns(&rq->arena, rq->res, w->filter.ns);
@@ -741,7 +778,7 @@ void watch_begin(struct request *rq)
     if (timeout_ms)
         timer_start(api->loop, &w->timeout, timeout_ms, on_timeout);
     reply_head(rq, 200, negotiate_content_type(&rq->rep, true), HTTP_CHUNKED);
-    if (w->initial)
+    if (o.sends_initial)
         initial_next(w);
     else
         go_live(w);

@@ -5,6 +5,8 @@
 #include "codec/base64.h"
 #include "codec/digest.h"
 
+#include <assert.h>
+
 enum { OP_TEXT = 1, OP_BINARY = 2, OP_CLOSE = 8, OP_PING = 9, OP_PONG = 10 };
 enum {
     HEAD_MAX_BYTES = 14, /* of a client's frame: 2, a length of up to 8, a mask of 4 */
@@ -89,6 +91,7 @@ struct websocket *websocket_take(struct request *rq, const struct headers *heade
 
 void websocket_open(struct websocket *ws, struct http_exchange *x, const struct headers *extra)
 {
+    assert(!ws->x && !ws->ended);
     struct headers h = { 0 };
     struct str id = headers_get(extra, "audit-id");
     (void)headers_addc(&h, "upgrade", "websocket");
@@ -125,6 +128,7 @@ bool websocket_write(struct websocket *ws, struct str event)
 {
     if (ws->ended)
         return true;
+    assert(ws->x && (ws->rq->rep.format != FORMAT_PROTOBUF || event.n >= 4));
     if (ws->rq->rep.format == FORMAT_PROTOBUF) /* drop its length: the frame has one */
         return send_frame(ws, OP_BINARY, str_slice(event, 4, event.n));
     return send_frame(ws, OP_TEXT, event);
@@ -149,6 +153,7 @@ void websocket_end(struct websocket *ws)
 
 static void frame_done(struct websocket *ws)
 {
+    assert(ws->left == 0 && ws->n_head == ws->n_wanted);
     unsigned op = ws->head[0] & 15;
     struct str payload = str_n((const char *)ws->control, ws->n_control);
     ws->n_head = ws->n_control = 0;
@@ -194,12 +199,14 @@ void websocket_read(struct websocket *ws, struct str bytes)
 {
     for (size_t at = 0; at < bytes.n && !ws->ended;) {
         if (!ws->in_payload) {
+            assert(ws->n_head < ws->n_wanted && ws->n_wanted <= sizeof ws->head);
             ws->head[ws->n_head++] = (uint8_t)bytes.p[at++];
             if (ws->n_head == ws->n_wanted && !take_head(ws))
                 close_with(ws, CLOSE_PROTOCOL_ERROR);
             continue;
         }
         size_t n = (size_t)MIN(ws->left, (uint64_t)(bytes.n - at));
+        assert(!(ws->head[0] & 8) || ws->n_control + n <= sizeof ws->control); /* take_head() */
         for (size_t i = 0; (ws->head[0] & 8) && i < n; i++) {
             uint8_t mask = ws->head[ws->n_head - 4 + ws->n_control % 4];
             ws->control[ws->n_control++] = (uint8_t)bytes.p[at + i] ^ mask;

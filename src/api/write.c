@@ -25,6 +25,7 @@
 #include "base/sys.h"
 #include "kube/model/builtin.h"
 
+#include <assert.h>
 #include <errno.h>
 
 enum {
@@ -178,6 +179,7 @@ static void run_steps(struct api_write *w)
 {
     struct arena *a = &w->rq->arena;
     struct json *no = NULL;
+    assert(w->step <= ARRAY_LEN(steps) && !w->ad.waiting);
     while (!no && w->step < ARRAY_LEN(steps)) {
         size_t at = w->step++;
         no = steps[at].core ? steps[at].core(w) : NULL;
@@ -206,6 +208,8 @@ static void on_admitted(struct admission *ad, struct json *no)
 /* old: the stored object; NULL: it is to be created. */
 static void begin_steps(struct api_write *w, enum admission_op op, struct json *old)
 {
+    assert(w->first.write); /* first_attempt() */
+    assert((op == ADMISSION_CREATE) == !old && (op == ADMISSION_ACTION) == (w->action != NULL));
     w->ad.op = op;
     w->ad.old = old;
     w->ad.obj = NULL;
@@ -248,18 +252,12 @@ enum line_answer write_queue(struct request *rq, struct str key, void (*run)(voi
     return line_enter(&rq->api->lines, &rq->line, key);
 }
 
-void write_in_turn(struct request *rq, struct str key, void (*run)(void *rq))
+enum line_answer write_in_turn(struct request *rq, struct str key, void (*run)(void *rq))
 {
-    switch (write_queue(rq, key, run, rq)) {
-    case LINE_RUN:
-        run(rq);
-        return;
-    case LINE_WAIT:
-        return;
-    case LINE_FULL:
+    enum line_answer answer = write_queue(rq, key, run, rq);
+    if (answer == LINE_FULL)
         reply_status(rq, status_too_many_requests(&rq->arena, 1));
-        return;
-    }
+    return answer;
 }
 
 /* ------------------------------------------------------------------ reply */
@@ -315,6 +313,7 @@ static void look_up(struct api_write *w, store_get_cb done)
 static void first_attempt(struct api_write *w)
 {
     struct request *rq = w->rq;
+    assert(!w->first.write && !w->ad.old && w->ad.attempt == 0);
     struct api_write *as_it_was = arena_new(&rq->arena, struct api_write);
     *as_it_was = *w;
     w->first = (struct write_attempt){ .write = as_it_was,
@@ -468,7 +467,10 @@ static void commit(struct api_write *w)
     size_t n = 0;
     struct err err = { 0 };
     const struct json *left = w->ad.removes ? NULL : w->ad.obj;
+    assert(w->step == ARRAY_LEN(steps) && w->key.n && (!w->ad.old || w->old_rev));
     int r = admission_writes(&w->ad, true, ops, &n, &err);
+    assert(n <
+           STORE_TXN_MAX_OPS - OWNERS_OPS_MAX - PLACED_OPS_MAX); /* owners_ops(), placed_ops() */
     ops[n++] = (struct store_op){ .kind = left ? STORE_PUT : STORE_DELETE,
                                   .key = w->key,
                                   .value = left ? buf_str(&w->value) : STR(""),
@@ -483,6 +485,7 @@ static void commit(struct api_write *w)
         reply_err(rq, r, &err);
         return;
     }
+    assert(n <= ARRAY_LEN(ops));
     rq->budget = BUDGET_INIT; /* for the answer, or for the next attempt */
     request_busy(rq);
     r = store_txn(rq->api->store, ops, n, on_txn, w, &err);
@@ -662,8 +665,9 @@ static void update_in_turn(void *arg)
 
 void write_update(struct request *rq)
 {
-    write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
-                  update_in_turn);
+    struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    if (write_in_turn(rq, key, update_in_turn) == LINE_RUN)
+        update_in_turn(rq);
 }
 
 static void patch_in_turn(void *arg)
@@ -680,11 +684,13 @@ static void patch_in_turn(void *arg)
 void write_patch(struct request *rq)
 {
     enum patch_type type = write_patch_type(rq);
-    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd))
+    if (type == PATCH_NONE || (type == PATCH_STRATEGIC && rq->res->crd)) {
         reply_status(rq, write_unsupported_patch(rq));
-    else
-        write_in_turn(rq, key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name),
-                      patch_in_turn);
+        return;
+    }
+    struct str key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
+    if (write_in_turn(rq, key, patch_in_turn) == LINE_RUN)
+        patch_in_turn(rq);
 }
 
 /* The body of an action, decoded as its type; NULL, or the Status to answer. */
@@ -727,5 +733,6 @@ void write_action(struct request *rq, const struct write_action *action)
     if (rq->route.name.n == 0) /* the older form names the object only in the body */
         rq->route.name = meta_name(w->input);
     w->key = key_object(&rq->arena, rq->res, rq->route.ns, rq->route.name);
-    write_in_turn(rq, w->key, action_in_turn);
+    if (write_in_turn(rq, w->key, action_in_turn) == LINE_RUN)
+        action_in_turn(rq);
 }

@@ -43,16 +43,16 @@ struct write_action {
 void write_action(struct request *rq, const struct write_action *action);
 
 /*
- * Call run() once no other request writes the key, at once or from the loop; other writes wait
- * until the request is answered. A request is refused if it waits too long or if too many wait
- * before it.
- */
-void write_in_turn(struct request *rq, struct str key, void (*run)(void *rq));
-/*
- * The same for a stage of the write: run() is called only after LINE_WAIT, from the loop; after
- * LINE_FULL the caller refuses. A request holds one place in a line.
+ * The request's turn to write the key comes once no other request writes it; other writes wait
+ * until the request is answered. A request holds one place in a line.
+ *
+ * LINE_RUN:  it has its turn; the caller continues, and run() is not called.
+ * LINE_WAIT: run() is called from the loop, unless the request waits too long and is refused.
+ * LINE_FULL: too many requests wait; the caller refuses.
  */
 enum line_answer write_queue(struct request *rq, struct str key, void (*run)(void *arg), void *arg);
+/* The same for a whole request: with LINE_FULL it was answered. */
+enum line_answer write_in_turn(struct request *rq, struct str key, void (*run)(void *rq));
 
 /* By content type; PATCH_NONE: not a patch, or a type that is not served. */
 enum patch_type write_patch_type(const struct request *rq);

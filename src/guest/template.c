@@ -187,22 +187,36 @@ static int template_new(struct guest_program *p, struct err *err)
     return 0;
 }
 
-static void set_wanted(struct guest_program *p, bool is_wanted)
+/* The second attempt for programs whose template could not be made: its failure is reported. */
+static void on_failing(struct defer *d)
 {
-    list_remove(&p->node);
-    if (is_wanted)
-        list_push_back(&p->all->wanted, &p->node);
+    struct guest_templates *all = container_of(d, struct guest_templates, report);
+    struct list failing;
+    list_move_all(&all->failing, &failing);
+    while (!list_is_empty(&failing)) {
+        struct guest_program *p = list_entry(list_pop_front(&failing), struct guest_program, node);
+        struct err err = { 0 };
+        int r = template_new(p, &err);
+        if (r == -EAGAIN)
+            list_push_back(&all->wanted, &p->node);
+        else if (r == E_EXPIRED)
+            all->ops->on_code_lost(p);
+        else if (r < 0)
+            all->ops->on_failed(p, &err);
+    }
 }
 
 void guest_program_need_template(struct guest_program *p)
 {
-    struct err err = { 0 };
-    int r = template_new(p, &err);
-    set_wanted(p, r == -EAGAIN);
-    if (r == E_EXPIRED)
-        p->all->ops->on_code_lost(p);
-    else if (r < 0 && r != -EAGAIN)
-        p->all->ops->on_failed(p, &err);
+    struct guest_templates *all = p->all;
+    int r = template_new(p, NULL);
+    list_remove(&p->node);
+    if (r == -EAGAIN) {
+        list_push_back(&all->wanted, &p->node);
+    } else if (r < 0) {
+        list_push_back(&all->failing, &p->node);
+        defer_start(all->loop, &all->report, on_failing);
+    }
 }
 
 /* Once its successor can take over. */
@@ -482,7 +496,7 @@ void guest_program_start(struct guest_program *p)
 void guest_program_stop(struct guest_program *p)
 {
     p->is_stopped = true;
-    set_wanted(p, false);
+    list_remove(&p->node);
     retire_all(p);
 }
 
@@ -499,6 +513,7 @@ struct guest_templates *guest_templates_new(const struct guest_templates_opts *o
     all->templates_max = opts->templates_max ? opts->templates_max : (unsigned)GUEST_TEMPLATES_MAX;
     list_init(&all->ready);
     list_init(&all->wanted);
+    list_init(&all->failing);
     list_init(&all->wide);
     list_init(&all->lines);
     list_init(&all->shares);
@@ -521,10 +536,12 @@ void guest_templates_close(struct guest_templates *all, void (*done)(void *arg),
 {
     assert(!all->done && all->n_templates == 0 && all->n_waiting == 0 && all->n_running == 0);
     assert(list_is_empty(&all->ready) && list_is_empty(&all->wanted));
+    assert(list_is_empty(&all->failing));
     assert(list_is_empty(&all->lines) && list_is_empty(&all->shares));
     all->done = done;
     all->done_arg = arg;
     defer_cancel(&all->pump);
+    defer_cancel(&all->report);
     timer_stop(all->loop, &all->tidy);
     pool_close_class(all->runners, on_closed, all);
 }

@@ -22,7 +22,8 @@
  *                                                 `- runner lost -'
  *     any of them --answer, guest_job_leave(), runner lost--> IDLE
  *
- * Loop thread only. Callbacks run from the loop; where noted, also inside guest_job_start().
+ * Loop thread only. Callbacks run from the loop, except that fill_template() and fill_job() also
+ * run inside guest_program_start() and guest_job_start().
  */
 #pragma once
 
@@ -50,7 +51,8 @@ struct guest_program {
     struct module *module; /* kept by the user; NULL: none yet */
     const char *namespace; /* kept by the user; namespaces share a runner's time equally. Set while
                             * it has jobs */
-    struct list node;      /* on all->wanted: its next template waits for room in a runner */
+    struct list node;      /* on all->wanted: its next template waits for room in a runner; or on
+                            * all->failing: it could not be made */
     struct list templates; /* the first one is preferred */
     unsigned n_templates;
     struct list wide;    /* on all->wide while it has more than one template */
@@ -98,13 +100,12 @@ struct guest_job {
 struct guest_template_ops {
     /*
      * Fill in the RUN that makes a template: ABI, limits, and arguments and environment, encoded
-     * as proto_setup, in `setup`. The module sets flags, guest, setup and clock. May run inside
-     * guest_job_start().
+     * as proto_setup, in `setup`. The module sets flags, guest, setup and clock.
      */
     void (*fill_template)(struct guest_program *p, struct proto_run *run, struct buf *setup);
     /*
      * Fill in the RUN of a job; the same, except that `setup` is the user's. Runs again if the
-     * runner is lost before it has begun. May run inside guest_job_start().
+     * runner is lost before it has begun.
      */
     void (*fill_job)(struct guest_job *j, struct proto_run *run);
     /*
@@ -133,8 +134,7 @@ struct guest_template_ops {
     void (*on_ready)(struct guest_program *p);
     /*
      * A template could not be made. Other templates of the program may still serve; otherwise the
-     * user ends the jobs that are held, or starts the program again. May run inside
-     * guest_job_start().
+     * user ends the jobs that are held, or starts the program again.
      */
     void (*on_failed)(struct guest_program *p, const struct err *why);
     /*
@@ -184,7 +184,7 @@ bool guest_program_is_full(const struct guest_program *p);
 /* A job that is held; NULL: none. */
 struct guest_job *guest_program_first_held(const struct guest_program *p);
 
-/* Run an IDLE job. Neither on_answer() nor on_lost() runs inside this call. */
+/* Run an IDLE job. on_answer() or on_lost() follows, from the loop. */
 void guest_job_start(struct guest_job *j, struct guest_program *p);
 /* End it in any state: no callback follows. Its instance, if there is one, is ended. */
 void guest_job_leave(struct guest_job *j);

@@ -18,6 +18,7 @@ struct guest_templates {
     unsigned max_runners, templates_max;
     struct list ready;    /* templates by last use, the oldest first */
     struct list wanted;   /* programs whose next template waits for room */
+    struct list failing;  /* programs whose next template could not be made, until `report` */
     struct list wide;     /* programs with more than one template */
     struct list lines;    /* programs with jobs that have no room, the next one first */
     struct list shares;   /* turns.c */
@@ -25,7 +26,7 @@ struct guest_templates {
     unsigned n_waiting;   /* jobs HELD or WAITING */
     unsigned n_running;   /* jobs SENT or RUNNING */
     uint64_t serial, cpu_us;
-    struct defer pump;
+    struct defer pump, report;
     struct timer tidy; /* armed while `wide` is not empty */
     void (*done)(void *arg);
     void *done_arg;
@@ -75,7 +76,10 @@ void guest_seat_put(struct guest_seat *seat);
 void guest_seat_drop(struct guest_seat *seat);
 /* Its runner has ended. */
 void guest_seat_lost(struct guest_seat *seat);
-/* Make another template, now or when there is room. */
+/*
+ * Make another template, now or when there is room. After another failure the next turn tries again
+ * and reports the failure of that.
+ */
 void guest_program_need_template(struct guest_program *p);
 /* A job of the program has used this much CPU time, all of it. */
 void guest_program_note_cost(struct guest_program *p, uint64_t cpu_us);

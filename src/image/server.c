@@ -26,6 +26,62 @@ enum {
 
 /* ---- the end of a request ---- */
 
+static const struct sm_state serving_table[] = {
+    [IMAGE_SERVER_SERVING_NEW] = { "new", EDGE(IMAGE_SERVER_SERVING_FINDING) |
+                                              EDGE(IMAGE_SERVER_SERVING_ANSWERED) },
+    [IMAGE_SERVER_SERVING_FINDING] = { "finding", EDGE(IMAGE_SERVER_SERVING_FINDING_AGAIN) |
+                                                      EDGE(IMAGE_SERVER_SERVING_DECIDING) |
+                                                      EDGE(IMAGE_SERVER_SERVING_ANSWERED) },
+    [IMAGE_SERVER_SERVING_FINDING_AGAIN] = { "finding, again after this",
+                                             EDGE(IMAGE_SERVER_SERVING_DECIDING) },
+    [IMAGE_SERVER_SERVING_DECIDING] = { "deciding", EDGE(IMAGE_SERVER_SERVING_FINDING) |
+                                                        EDGE(IMAGE_SERVER_SERVING_WAITING) |
+                                                        EDGE(IMAGE_SERVER_SERVING_READING) |
+                                                        EDGE(IMAGE_SERVER_SERVING_FULL) |
+                                                        EDGE(IMAGE_SERVER_SERVING_ANSWERED) },
+    [IMAGE_SERVER_SERVING_WAITING] = { "waiting for a pull", EDGE(IMAGE_SERVER_SERVING_FINDING) },
+    [IMAGE_SERVER_SERVING_READING] = { "reading", EDGE(IMAGE_SERVER_SERVING_DECIDING) |
+                                                      EDGE(IMAGE_SERVER_SERVING_ANSWERED) },
+    [IMAGE_SERVER_SERVING_FULL] = { "full", EDGE(IMAGE_SERVER_SERVING_READING) |
+                                                EDGE(IMAGE_SERVER_SERVING_ANSWERED) },
+    [IMAGE_SERVER_SERVING_ANSWERED] = { "answered", 0 },
+};
+
+static const struct sm_state pulls_table[] = {
+    [IMAGE_SERVER_PULLS_NONE] = { "none",
+                                  EDGE(IMAGE_SERVER_PULLS_OTHER) | EDGE(IMAGE_SERVER_PULLS_OWN) },
+    [IMAGE_SERVER_PULLS_OTHER] = { "other", EDGE(IMAGE_SERVER_PULLS_OWN) },
+    [IMAGE_SERVER_PULLS_OWN] = { "own", 0 },
+};
+
+void image_server_serving_move(struct image_server_serving *g, enum image_server_serving_at to)
+{
+    bool waits = list_is_linked(&g->waiting);
+    assert(waits ||
+           (to != IMAGE_SERVER_SERVING_WAITING && to != IMAGE_SERVER_SERVING_FINDING_AGAIN));
+    assert(!waits || g->pull);
+    assert(g->x || to == IMAGE_SERVER_SERVING_DECIDING || to == IMAGE_SERVER_SERVING_FINDING_AGAIN);
+    sm_move(&g->sm, to);
+}
+
+/* A job runs. */
+static bool is_working(const struct image_server_serving *g)
+{
+    switch ((enum image_server_serving_at)g->sm.at) {
+    case IMAGE_SERVER_SERVING_FINDING:
+    case IMAGE_SERVER_SERVING_FINDING_AGAIN:
+    case IMAGE_SERVER_SERVING_READING:
+        return true;
+    case IMAGE_SERVER_SERVING_NEW:
+    case IMAGE_SERVER_SERVING_DECIDING:
+    case IMAGE_SERVER_SERVING_WAITING:
+    case IMAGE_SERVER_SERVING_FULL:
+    case IMAGE_SERVER_SERVING_ANSWERED:
+        break;
+    }
+    return false;
+}
+
 static void drop_found(struct image_server_serving *g)
 {
     if (g->is_held)
@@ -96,7 +152,7 @@ static void serving_free(struct image_server_serving *g)
     if (g->turn.at != IMAGE_SERVER_TURN_OVER)
         move_turn(g, IMAGE_SERVER_TURN_OVER);
     list_remove(&g->node);
-    assert(!g->x && !g->is_working && s->n_requests > 0);
+    assert(!g->x && !is_working(g) && s->n_requests > 0);
     assert(s->n_uploads >= g->is_upload && s->n_answer_bytes >= g->n_answer);
     s->n_requests--;
     s->n_uploads -= g->is_upload;
@@ -119,7 +175,7 @@ static void on_gone(struct http_exchange *x, int r)
     struct image_server_serving *g = http_exchange_data(x);
     (void)r;
     g->x = NULL;
-    if (!g->is_working)
+    if (!is_working(g))
         serving_free(g);
 }
 
@@ -159,8 +215,20 @@ void image_server_reply_error(struct http_exchange *x, int status, const char *c
 void image_server_refuse(struct image_server_serving *g, int status, const char *code,
                          const char *message)
 {
-    if (g->x)
-        image_server_reply_error(g->x, status, code, message);
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_ANSWERED);
+    image_server_reply_error(g->x, status, code, message);
+}
+
+static void end_answer(struct image_server_serving *g)
+{
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_ANSWERED);
+    http_end(g->x);
+}
+
+static void cut_answer(struct image_server_serving *g)
+{
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_ANSWERED);
+    http_abort(g->x);
 }
 
 static bool is_of_files(const struct mirror_request *q)
@@ -276,12 +344,14 @@ static uint64_t several_bytes(const struct image_server_serving *g)
     return n + text.n;
 }
 
-/* The bytes between ranges; false: it was the end of the body. */
-static bool begin_range(struct image_server_serving *g)
+/* The bytes between ranges; false: it was the end of the body. *ret_full: the client takes no more.
+ */
+static bool begin_range(struct image_server_serving *g, bool *ret_full)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SEVERAL_TEXT_MAX);
+    assert(g->range_i <= g->several->n);
     add_between(g, g->range_i, &text);
-    g->is_full = !http_write(g->x, buf_str(&text));
+    *ret_full = !http_write(g->x, buf_str(&text));
     if (g->range_i == g->several->n)
         return false;
     g->at = g->several->at[g->range_i].from;
@@ -298,15 +368,16 @@ static void send_found(struct image_server_serving *g, int status, struct header
     http_respond(g->x, status, h, g->several ? several_bytes(g) : g->to - g->at);
     g->s->n_served++;
     if (g->is_head || status == 304) {
-        http_end(g->x);
+        end_answer(g);
     } else if (g->several) {
-        (void)begin_range(g);
+        bool is_full;
+        (void)begin_range(g, &is_full); /* a few bytes: the first piece follows anyway */
         next_piece(g);
     } else if (f->fd < 0 && !f->tar) {
         struct str part = str_slice(buf_str(&f->body), (size_t)g->at, (size_t)g->to);
         g->s->n_bytes += part.n;
         (void)http_write(g->x, part);
-        http_end(g->x);
+        end_answer(g);
     } else {
         next_piece(g);
     }
@@ -378,51 +449,50 @@ static void read_piece(struct job *j)
 static void on_piece(struct job *j, int r)
 {
     struct image_server_serving *g = container_of(j, struct image_server_serving, job);
-    g->is_working = false;
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_DECIDING);
     if (!g->x) {
         serving_free(g);
         return;
     }
     if (r < 0 || g->r < 0) {
-        http_abort(g->x);
+        cut_answer(g);
         return;
     }
     assert(g->piece_n <= g->to - g->at);
     g->at += g->piece_n;
     g->s->n_bytes += g->piece_n;
-    g->is_full = !http_write(g->x, str_n(g->piece, g->piece_n));
-    bool is_over = g->at == g->to;
+    bool is_full = !http_write(g->x, str_n(g->piece, g->piece_n)), is_over = g->at == g->to;
     if (is_over && g->several) {
         g->range_i++;
-        is_over = !begin_range(g);
+        is_over = !begin_range(g, &is_full);
     }
     if (is_over)
-        http_end(g->x);
-    else if (!g->is_full)
+        end_answer(g);
+    else if (is_full)
+        image_server_serving_move(g, IMAGE_SERVER_SERVING_FULL);
+    else
         next_piece(g);
 }
 
 static void next_piece(struct image_server_serving *g)
 {
+    assert(g->at <= g->to && g->to <= g->found.size);
     if (g->at == g->to) { /* an empty blob */
-        http_end(g->x);
+        end_answer(g);
         return;
     }
     if (!g->piece)
         g->piece = xalloc(IMAGE_SERVER_PIECE_BYTES);
     g->job = (struct job){ .work = read_piece, .done = on_piece };
-    g->is_working = job_start(g->s->loop, &g->job) >= 0;
-    if (!g->is_working)
-        http_abort(g->x);
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_READING);
+    if (job_start(g->s->loop, &g->job) < 0)
+        cut_answer(g);
 }
 
 static void on_writable(struct http_exchange *x)
 {
     struct image_server_serving *g = http_exchange_data(x);
-    if (!g->is_full)
-        return;
-    g->is_full = false;
-    if (!g->is_working && g->at < g->to)
+    if (g->sm.at == IMAGE_SERVER_SERVING_FULL)
         next_piece(g);
 }
 
@@ -449,7 +519,8 @@ static void on_found(struct job *j, int r)
 {
     struct image_server_serving *g = container_of(j, struct image_server_serving, job);
     struct image_server *s = g->s;
-    g->is_working = false;
+    bool looks_again = g->sm.at == IMAGE_SERVER_SERVING_FINDING_AGAIN;
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_DECIDING);
     if (g->turn.at == IMAGE_SERVER_TURN_PACKING)
         move_turn(g, IMAGE_SERVER_TURN_OVER);
     if (r < 0)
@@ -462,6 +533,10 @@ static void on_found(struct job *j, int r)
     bool keeps = g->q.kind == MIRROR_MANIFEST || is_of_files(&g->q);
     if (keeps && g->r >= 0 && !image_closing_has_begun(&s->closing) && !timer_is_armed(&s->sweep))
         timer_start(s->loop, &s->sweep, MIRROR_KEEP_MS, on_sweep);
+    if (looks_again) { /* there was news of the pull while it looked */
+        image_server_find(g);
+        return;
+    }
     if (!g->is_upload && !is_of_files(&g->q) && image_server_pull(g, g->r))
         return;
     if (g->r >= 0 && is_of_files(&g->q))
@@ -476,8 +551,8 @@ void image_server_find(struct image_server_serving *g)
 {
     drop_found(g);
     g->job = (struct job){ .work = find, .done = on_found };
-    g->is_working = job_start(g->s->loop, &g->job) >= 0;
-    if (!g->is_working)
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_FINDING);
+    if (job_start(g->s->loop, &g->job) < 0)
         image_server_refuse(g, 503, "TOOMANYREQUESTS", "try again");
 }
 
@@ -544,6 +619,7 @@ static void pack_next(struct image_server *s)
             list_first(&s->packing, struct image_server_serving, packing);
         if (is_answering_much(s)) {
             move_turn(g, IMAGE_SERVER_TURN_OVER);
+            image_server_serving_move(g, IMAGE_SERVER_SERVING_ANSWERED);
             refuse_packing(g->x);
         } else {
             pack(g);
@@ -557,10 +633,11 @@ static void wait_to_pack(struct image_server_serving *g)
     struct image_server *s = g->s;
     if (s->n_packing_waiting >= IMAGE_SERVER_PACKING_WAITING_MAX || is_answering_much(s)) {
         move_turn(g, IMAGE_SERVER_TURN_OVER);
+        image_server_serving_move(g, IMAGE_SERVER_SERVING_ANSWERED);
         refuse_packing(g->x);
         return;
     }
-    assert(!g->is_working);
+    assert(g->sm.at == IMAGE_SERVER_SERVING_NEW);
     move_turn(g, IMAGE_SERVER_TURN_QUEUED);
     pack_next(s);
 }
@@ -606,6 +683,8 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                                         .found = { .fd = -1 } };
     s->n_uploads += is_upload;
     sm_init(&g->turn, turn_table, IMAGE_SERVER_TURN_NONE);
+    sm_init(&g->sm, serving_table, IMAGE_SERVER_SERVING_NEW);
+    sm_init(&g->pulls, pulls_table, IMAGE_SERVER_PULLS_NONE);
     if (q->kind == MIRROR_FILES)
         move_turn(g, IMAGE_SERVER_TURN_RECEIVING);
     list_push_back(&s->requests, &g->node);

@@ -69,9 +69,35 @@ enum image_server_turn {
 };
 
 /*
- *     find -> (missing, upstream) -> wait for a pull -> find -> ...
- *     find -> head -> piece -> written -> piece -> ... -> end
+ * A request until its answer is complete. A job runs in FINDING, FINDING_AGAIN and READING.
+ *
+ *     NEW            --> FINDING
+ *     FINDING        --> DECIDING; FINDING_AGAIN when there is news of the pull
+ *     FINDING_AGAIN  --> DECIDING
+ *     DECIDING       --> FINDING (again, or by another name), WAITING, READING, FULL
+ *     WAITING        --> FINDING
+ *     READING        --> DECIDING
+ *     FULL           --> READING
+ *     all except WAITING and FINDING_AGAIN --> ANSWERED
  */
+enum image_server_serving_at {
+    IMAGE_SERVER_SERVING_NEW, /* its body arrives, or it waits for its turn to be packed */
+    IMAGE_SERVER_SERVING_FINDING,
+    IMAGE_SERVER_SERVING_FINDING_AGAIN, /* the same; another lookup follows */
+    IMAGE_SERVER_SERVING_DECIDING,      /* the job has ended; left in the same turn of the loop */
+    IMAGE_SERVER_SERVING_WAITING,       /* for a pull */
+    IMAGE_SERVER_SERVING_READING,       /* the next piece of the answer */
+    IMAGE_SERVER_SERVING_FULL,          /* the client takes no more just now */
+    IMAGE_SERVER_SERVING_ANSWERED       /* completely, or the answer was cut */
+};
+
+/* Pulls that a request has waited for, or has begun to. */
+enum image_server_serving_pulls {
+    IMAGE_SERVER_PULLS_NONE,
+    IMAGE_SERVER_PULLS_OTHER, /* of another tag, for a manifest by digest; its own may follow */
+    IMAGE_SERVER_PULLS_OWN
+};
+
 struct image_server_serving {
     struct list node;
     struct image_server *s;
@@ -85,14 +111,12 @@ struct image_server_serving {
     bool is_upload;      /* to another node, which showed a token for it */
     char *range, *if_range, *if_none_match;
     struct job job;
-    bool is_working, is_full; /* a job runs; the client takes no more just now */
-    bool looks_again;         /* when the job has ended: there is news of the pull */
-    bool has_waited;          /* for a pull, or begun to */
-    bool has_joined;          /* a pull of another tag, for a manifest by digest */
-    struct image_pull *pull;  /* that it waits for, or the last one that it waited for */
-    struct list waiting;      /* of the pull */
-    int r;                    /* of the job */
-    int pull_r;               /* of the pull that it waited for, if that failed */
+    struct sm sm;            /* enum image_server_serving_at */
+    struct sm pulls;         /* enum image_server_serving_pulls */
+    struct image_pull *pull; /* that it waits for; NULL: none */
+    struct list waiting;     /* of the pull */
+    int r;                   /* of the job */
+    int pull_r;              /* of the pull that it waited for, if that failed */
     struct err err;
     struct mirror_found found;
     bool is_held; /* the layer of what is found; it is not evicted meanwhile */
@@ -106,8 +130,10 @@ struct image_server_serving {
     size_t piece_n;
 };
 
+/* The only function that changes the state. */
+void image_server_serving_move(struct image_server_serving *g, enum image_server_serving_at to);
 void image_server_find(struct image_server_serving *g);
-/* An error in the words of registries. */
+/* Answer with an error in the words of registries. */
 void image_server_refuse(struct image_server_serving *g, int status, const char *code,
                          const char *message);
 void image_server_finish_close(struct image_server *s);

@@ -249,9 +249,10 @@ static void wake_all(struct image_pull *p)
 {
     list_each_safe (node, &p->waiting) {
         struct image_server_serving *g = list_entry(node, struct image_server_serving, waiting);
-        g->looks_again = g->is_working;
-        if (!g->is_working)
+        if (g->sm.at == IMAGE_SERVER_SERVING_WAITING)
             image_server_find(g);
+        else if (g->sm.at == IMAGE_SERVER_SERVING_FINDING)
+            image_server_serving_move(g, IMAGE_SERVER_SERVING_FINDING_AGAIN);
     }
 }
 
@@ -474,14 +475,11 @@ static bool take_document(struct image_server_serving *g, struct image_pull *p)
 static bool goes_on_waiting(struct image_server_serving *g, int r)
 {
     struct image_pull *p = g->pull;
-    if (g->looks_again) { /* there was news while it looked */
-        g->looks_again = false;
-        image_server_find(g);
+    bool found = take_document(g, p) || (r >= 0 && !(p->is_refresh && g->q.tag[0]));
+    if (!found && p->sm.at != PULL_ENDED) {
+        image_server_serving_move(g, IMAGE_SERVER_SERVING_WAITING);
         return true;
     }
-    bool found = take_document(g, p) || (r >= 0 && !(p->is_refresh && g->q.tag[0]));
-    if (!found && p->sm.at != PULL_ENDED)
-        return true;
     g->pull_r = !found && r < 0 && p->r < 0 && p->r != -ENOENT ? p->r : 0;
     if (g->pull_r)
         (void)err_set(&g->err, r, "%s", err_text(&p->err));
@@ -493,6 +491,7 @@ static void wait_for(struct image_server_serving *g, struct image_pull *p)
 {
     g->pull = p;
     list_push_back(&p->waiting, &g->waiting);
+    image_server_serving_move(g, IMAGE_SERVER_SERVING_WAITING);
 }
 
 /* A refactored form that a command put there since is not what the registry's tag names. Where the
@@ -512,11 +511,13 @@ static bool join_or_start(struct image_server_serving *g, int r, const char *nam
     struct image_server *s = g->s;
     bool may_start = g->q.kind == MIRROR_MANIFEST;
     struct image_pull *p = find_pull(s, may_start ? name : NULL, repository);
-    if (!p && may_start && !g->q.tag[0] && !g->has_joined) {
+    enum image_server_serving_pulls pulls = IMAGE_SERVER_PULLS_OWN;
+    if (!p && may_start && !g->q.tag[0] && g->pulls.at == IMAGE_SERVER_PULLS_NONE) {
         p = find_pull(s, NULL, repository); /* of a tag, which may bring the digest */
-        g->has_joined = p != NULL;
-        g->has_waited = !p; /* if it does not, another pull does */
+        if (p)                              /* if it does not, another pull does */
+            pulls = IMAGE_SERVER_PULLS_OTHER;
     }
+    sm_move(&g->pulls, pulls);
     if (p) {
         wait_for(g, p);
         if (p->sm.at == PULL_RUNNING)
@@ -563,8 +564,8 @@ bool image_server_pull(struct image_server_serving *g, int r)
         is_found = g->r >= 0;
         r = g->r;
     }
-    if (s->opts.n_upstreams == 0 || image_closing_has_begun(&s->closing) || g->has_waited ||
-        (r < 0 && r != -ENOENT) || (is_found && !is_tag) ||
+    if (s->opts.n_upstreams == 0 || image_closing_has_begun(&s->closing) ||
+        g->pulls.at == IMAGE_SERVER_PULLS_OWN || (r < 0 && r != -ENOENT) || (is_found && !is_tag) ||
         (g->q.kind != MIRROR_MANIFEST && g->q.kind != MIRROR_BLOB))
         return false;
     if (!is_found && !g->q.host[0] && !upstream_reference(g, &ref)) {
@@ -580,7 +581,6 @@ bool image_server_pull(struct image_server_serving *g, int r)
     oci_reference_format(&ref, &name);
     if (is_found && is_fresh(s, buf_cstr(&name), &g->found))
         return false;
-    g->has_waited = true;
     return join_or_start(g, r, buf_cstr(&name), repository);
 }
 

@@ -107,11 +107,14 @@ static void on_lease_released(void *arg)
 static void on_api_ready(void *arg, int r, const struct err *cause)
 {
     struct cluster *c = arg;
+    struct err err = { 0 };
+    if (r >= 0) {
+        r = api_release_left_lease(c->api, CONTROL_LEASE_NAMESPACE, CONTROL_LEASE_NAME,
+                                   on_lease_released, c, &err);
+        cause = &err;
+    }
     if (r < 0)
         c->opts.on_ready(c->opts.arg, r, cause);
-    else
-        api_release_left_lease(c->api, CONTROL_LEASE_NAMESPACE, CONTROL_LEASE_NAME,
-                               on_lease_released, c);
 }
 
 static void free_cluster(struct cluster *c)

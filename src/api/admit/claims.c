@@ -12,6 +12,8 @@
 #include "base/sys.h"
 #include "kube/rules/kinds/services.h"
 
+#include <assert.h>
+
 #define PREFIX "/claims/services/"
 
 enum { CLAIMS_MAX_ATTEMPTS = 64 }; /* attempts to find a free address or port */
@@ -97,6 +99,7 @@ static int claims_writes(void *self, struct admission *ad, void *state, struct s
         keys[at++] = had[i].key;
         ops[(*n)++] = (struct store_op){ .kind = STORE_DELETE, .key = key_of(a, had[i].key) };
     }
+    assert(at <= n_had + n_has && *n <= STORE_TXN_MAX_OPS);
     c->keys = keys;
     return 0;
 }

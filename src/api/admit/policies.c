@@ -27,7 +27,9 @@ struct policies {
     struct map texts[N_KINDS]; /* name -> JSON */
     enum policy_kind at;       /* while loading */
     struct buf after;
-    bool loading, stopped;
+    struct defer begin;
+    bool loading; /* from the start until ready() */
+    bool stopped;
     size_t n_damaged; /* policies that cannot be read, so that their rules are unknown */
     controller_ready_cb ready;
     void *ready_arg;
@@ -516,6 +518,15 @@ void policies_register(struct admit *ad, struct admission_chain *c)
 
 static void load(struct policies *p);
 
+static void loaded(struct policies *p, int r, const struct err *err)
+{
+    struct api *api = p->api;
+    assert(p->loading);
+    p->loading = false;
+    p->ready(p->ready_arg, p->stopped ? -ECANCELED : r, err);
+    api_part_idle(api);
+}
+
 static void on_page(void *arg, int r, const struct store_page *page, const struct err *err)
 {
     struct policies *p = arg;
@@ -532,13 +543,10 @@ static void on_page(void *arg, int r, const struct store_page *page, const struc
         (void)buf_add_str(&p->after, page->kv[page->n - 1].key);
     else
         p->at++;
-    if (r >= 0 && p->at < N_KINDS && !p->stopped) {
+    if (r >= 0 && p->at < N_KINDS && !p->stopped)
         load(p);
-        return;
-    }
-    p->loading = false;
-    p->ready(p->ready_arg, p->stopped ? -ECANCELED : r, err);
-    api_part_idle(p->api);
+    else
+        loaded(p, r, err);
 }
 
 static void load(struct policies *p)
@@ -547,12 +555,14 @@ static void load(struct policies *p)
     const struct store_range range = { .prefix = str_of(prefixes[p->at]),
                                        .after = buf_str(&p->after),
                                        .skip_damaged = true };
-    p->loading = true;
     int r = store_range(p->api->store, &range, on_page, p, &err);
-    if (r < 0) {
-        p->loading = false;
-        p->ready(p->ready_arg, r, &err);
-    }
+    if (r < 0)
+        loaded(p, r, &err);
+}
+
+static void on_begin(struct defer *d)
+{
+    load(container_of(d, struct policies, begin));
 }
 
 struct policies *policies_start(struct api *api, controller_ready_cb ready, void *arg)
@@ -561,7 +571,8 @@ struct policies *policies_start(struct api *api, controller_ready_cb ready, void
     *p = (struct policies){
         .api = api, .ready = ready, .ready_arg = arg, .after = BUF_INIT(STORE_KEY_MAX_BYTES)
     };
-    load(p);
+    p->loading = true;
+    defer_start(api->loop, &p->begin, on_begin);
     return p;
 }
 

@@ -17,7 +17,7 @@ struct written;
 
 enum { POLICIES_MAX_PARAMS = 500 }; /* of one binding; with more the policy fails */
 
-/* ready: called when they are in force. */
+/* ready: once, from the loop, when they are in force or could not be read. */
 struct policies *policies_start(struct api *api, controller_ready_cb ready, void *arg);
 void policies_stop(struct policies *p); /* NULL is fine, also below */
 void policies_free(struct policies *p);

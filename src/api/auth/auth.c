@@ -7,14 +7,13 @@
 #include "api/auth/token_request.h"
 #include "api/auth/tokens.h"
 
+#include <assert.h>
+
 static void auth_start(void *self, controller_ready_cb ready, void *arg)
 {
     struct auth *auth = self;
     struct api *api = auth->api;
-    if (!api->with_rbac) {
-        ready(arg, 0, NULL);
-        return;
-    }
+    assert(!auth->authz);
     auth->authz = authz_start(api, ready, arg);
     api->authorize = authz_decide;
     api->authorize_arg = auth->authz;
@@ -46,13 +45,18 @@ static void auth_written(void *self, const struct written *w)
     tokens_written(auth->tokens, w);
 }
 
-static const struct api_part_ops part = { .name = "auth",
-                                          .start = auth_start,
-                                          .stop = auth_stop,
-                                          .free = auth_free,
-                                          .is_busy = auth_is_busy,
-                                          .written = auth_written,
-                                          .lost = auth_written };
+static const struct api_part_ops part_with_rbac = { .name = "auth",
+                                                    .start = auth_start,
+                                                    .stop = auth_stop,
+                                                    .free = auth_free,
+                                                    .is_busy = auth_is_busy,
+                                                    .written = auth_written,
+                                                    .lost = auth_written };
+
+/* Authentication only: it has nothing to read. */
+static const struct api_part_ops part_without_rbac = {
+    .name = "auth", .free = auth_free, .written = auth_written, .lost = auth_written
+};
 
 int auth_init(struct api *api, const struct api_opts *opts, struct err *err)
 {
@@ -69,7 +73,7 @@ int auth_init(struct api *api, const struct api_opts *opts, struct err *err)
     *api->auth = (struct auth){ .api = api,
                                 .tokens = tokens,
                                 .with_anonymous = opts->rbac && opts->anonymous };
-    api_add_part(api, &part, api->auth);
+    api_add_part(api, opts->rbac ? &part_with_rbac : &part_without_rbac, api->auth);
     return 0;
 }
 

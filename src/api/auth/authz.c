@@ -48,6 +48,7 @@ struct authz {
     struct rbac *next;   /* being loaded; NULL otherwise */
     struct store_watch *watch;
     uint64_t loaded_rev;
+    struct defer begin; /* the first read */
     struct buf after;
     bool reading, stopped;
     bool broken; /* the watch ended while the policy was being loaded */
@@ -348,6 +349,11 @@ static void load_start(struct authz *z)
     load_page(z);
 }
 
+static void on_begin(struct defer *d)
+{
+    load_start(container_of(d, struct authz, begin));
+}
+
 struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
 {
     struct authz *z = xnew(struct authz);
@@ -360,7 +366,7 @@ struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
                          .ready_arg = arg };
     list_init(&z->repairs);
     rbac_defaults(note_default, z);
-    load_start(z);
+    defer_start(api->loop, &z->begin, on_begin);
     return z;
 }
 
@@ -377,13 +383,14 @@ void authz_stop(struct authz *z)
 
 bool authz_is_busy(const struct authz *z)
 {
-    return z && (z->reading || z->n_in_flight > 0);
+    return z && (list_is_linked(&z->begin.node) || z->reading || z->n_in_flight > 0);
 }
 
 void authz_free(struct authz *z)
 {
     if (!z)
         return;
+    assert(!authz_is_busy(z) && !z->watch);
     rbac_free(z->policy);
     rbac_free(z->next);
     map_fini(&z->defaults);

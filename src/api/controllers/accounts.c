@@ -218,7 +218,9 @@ static void scan(struct accounts *c)
     if (store_range(c->api->store, &range, on_page, c, NULL) >= 0)
         return;
     sm_move(&c->list, LIST_NONE);
+    buf_reset(&c->after);
     c->failed = true;
+    kick(c);
 }
 
 static void on_retry(struct timer *t)

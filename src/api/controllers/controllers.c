@@ -5,6 +5,7 @@
 #include "api/controllers/csr.h"
 #include "api/controllers/policy_types.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /* ------------------------------------------------------------------ definitions, namespaces */
@@ -21,6 +22,7 @@ static void on_crds_ready(void *arg, int r, const struct err *err)
 static void first_start(void *self, controller_ready_cb ready, void *arg)
 {
     struct controllers *c = self;
+    assert(!c->crds && !c->namespaces);
     c->ready = ready;
     c->ready_arg = arg;
     c->crds = crds_start(c->api, on_crds_ready, c);
@@ -69,6 +71,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
     struct controllers *c = arg;
     struct api *api = c->api;
     if (r >= 0) {
+        assert(c->gc && c->accounts && c->aggregate && c->defaults && !c->event_expiry);
         c->event_expiry = expiry_start_events(api, c->event_ttl_ms);
         c->token_expiry = expiry_start_tokens(api);
         c->quotas = quotas_start(api);
@@ -109,6 +112,7 @@ static void on_gc_ready(void *arg, int r, const struct err *err)
 static void rest_start(void *self, controller_ready_cb ready, void *arg)
 {
     struct controllers *c = self;
+    assert(c->crds && c->namespaces && !c->gc);
     c->ready = ready;
     c->ready_arg = arg;
     c->gc = gc_start(c->api, on_gc_ready, c);

@@ -79,7 +79,8 @@ struct crds {
     struct map entries;
     struct kube_registry builtin; /* built-in kinds only: names that no definition may take */
     struct store_watch *watch;
-    struct buf after; /* while loading */
+    struct defer begin; /* the first read of the definitions */
+    struct buf after;   /* while loading */
     uint64_t loaded_rev;
     bool loading, stopped;
     struct retry retry; /* of the read of the definitions */
@@ -370,9 +371,9 @@ static const struct store_watch_ops instance_ops = { .on_events = on_instance_ev
 static int follow_instances(struct crds_entry *e)
 {
     struct arena a = { 0 };
+    assert(e->crd && !e->watch && e->cleanup.at == CLEANUP_WAIT);
     struct str prefix = key_prefix(&a, crd_storage(e->crd));
     struct err err = { 0 };
-    assert(!e->watch);
     int r = store_watch_start(e->owner->api->store, prefix, e->look_rev + 1, &instance_ops, e,
                               &e->watch, &err);
     if (r < 0)
@@ -382,12 +383,16 @@ static int follow_instances(struct crds_entry *e)
     return r;
 }
 
-/* Instances are left: wait until one is deleted. After a failure also retry by a timer. */
+/*
+ * Instances are left: wait until one is deleted. After a failure also retry by a timer. The same if
+ * the definition was changed after the lookup and does not compile any more: where its instances
+ * are stored is not known.
+ */
 static void cleanup_wait(struct crds_entry *e)
 {
     struct loop *loop = e->owner->api->loop;
     sm_move(&e->cleanup, CLEANUP_WAIT);
-    if (follow_instances(e) < 0 || e->failed)
+    if (!e->crd || follow_instances(e) < 0 || e->failed)
         retry_arm(loop, &e->retry, on_cleanup_retry);
     else
         retry_stop(loop, &e->retry);
@@ -668,6 +673,11 @@ static void load_start(struct crds *c)
     load_next(c);
 }
 
+static void on_begin(struct defer *d)
+{
+    load_start(container_of(d, struct crds, begin));
+}
+
 struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
 {
     struct crds *c = xnew(struct crds);
@@ -676,7 +686,7 @@ struct crds *crds_start(struct api *api, controller_ready_cb ready, void *arg)
     };
     kube_registry_init(&c->builtin);
     rules_register(&c->builtin);
-    load_start(c);
+    defer_start(api->loop, &c->begin, on_begin);
     return c;
 }
 
@@ -700,7 +710,7 @@ void crds_stop(struct crds *c)
 
 bool crds_is_busy(const struct crds *c)
 {
-    return c && (c->loading || c->n_calls > 0);
+    return c && (list_is_linked(&c->begin.node) || c->loading || c->n_calls > 0);
 }
 
 void crds_free(struct crds *c)

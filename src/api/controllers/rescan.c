@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 struct rescan {
@@ -75,6 +76,7 @@ static int rescan_next(struct rescan *s)
 
 int rescan_start(struct controllers *c, const struct rescan_opts *opts)
 {
+    assert(opts->written && opts->done);
     struct rescan *s = xnew(struct rescan);
     *s = (struct rescan){ .c = c, .opts = opts, .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     s->prefix = xasprintf("/registry/" STR_FMT "/" STR_FMT "/", STR_ARG(opts->group),

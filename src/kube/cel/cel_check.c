@@ -185,6 +185,7 @@ static const struct cel_static *new_param(struct cel_check *c)
 
 static const struct cel_static *bound_to(const struct cel_check *c, const struct cel_static *t)
 {
+    assert(t->kind != CEL_KIND_PARAM || t->id < c->out->n_bound);
     return t->kind == CEL_KIND_PARAM ? c->out->bound[t->id] : NULL;
 }
 
@@ -198,6 +199,7 @@ static void bind(struct cel_check *c, const struct cel_static *param, const stru
         c->trail = grown;
         c->cap_trail = cap;
     }
+    assert(param->kind == CEL_KIND_PARAM && param->id < c->out->n_bound);
     c->trail[c->n_trail++] = (struct changed){ param->id, c->out->bound[param->id] };
     c->out->bound[param->id] = to;
 }
@@ -413,6 +415,7 @@ static struct core *core_call(struct cel_check *c, uint32_t at, const char *name
 {
     struct core *x = core(c, CORE_CALL, at);
     struct core *args[] = { x0, x1, x2 };
+    assert(n <= ARRAY_LEN(args));
     x->name = str_of(name);
     x->n = (uint32_t)n;
     x->args = arena_new_n(c->a, struct core *, n + 1);
@@ -549,6 +552,7 @@ static const char *operator_name(enum cel_op op)
 
 static void expand_args(struct cel_check *c, struct core *x, const struct cel_expr *e, size_t from)
 {
+    assert(from <= e->n);
     x->n = (uint32_t)(e->n - from);
     x->args = arena_new_n(c->a, struct core *, x->n + 1);
     for (size_t i = 0; i < x->n; i++)

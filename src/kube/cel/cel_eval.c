@@ -2,6 +2,7 @@
 /* Evaluates the tree of an expression: operators, members, loops. See cel.h. */
 #include "kube/cel/cel_int.h"
 
+#include <assert.h>
 #include <errno.h>
 
 static int eval(struct cel_run *run, const struct cel_expr *e, const struct cel_var *vars,
@@ -383,6 +384,7 @@ static int step_maker(struct cel_run *run, struct loop_state *s, const struct ce
         r = eval(run, e->args[e->n - 1], vars, &made);
     if (r < 0)
         return r;
+    assert(s->n < s->range.n); /* one result of each element */
     if (e->loop == LOOP_ENTRIES)
         return add_entries(run, s, made);
     if (e->loop == LOOP_VALUES)
@@ -502,6 +504,7 @@ static int eval_call(struct cel_run *run, const struct cel_expr *e, const struct
     bool method = e->op == CEL_OP_METHOD;
     if (e->n > ARGS_MAX)
         return cel_no_overload(run);
+    assert(!method || e->n > 0);
     if (method && e->args[0]->op == CEL_OP_NAME && is_namespace(e->args[0]->name) &&
         !find_var(vars, e->args[0]->name)) {
         name = str_of(

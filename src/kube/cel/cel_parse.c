@@ -6,6 +6,7 @@
 #include "codec/json.h"
 #include "codec/utf8.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -167,6 +168,7 @@ static struct cel_expr *node(struct cel_parser *p, enum cel_op op, size_t at, si
 static struct cel_expr *done(struct cel_parser *p, struct cel_expr *e)
 {
     e->depth = 1;
+    assert(e->n == 0 || e->args);
     for (size_t i = 0; i < e->n; i++) {
         if (!e->args[i])
             return NULL;
@@ -221,7 +223,9 @@ static const struct cel_expr *gather(struct cel_parser *p, enum cel_op op, size_
         return NULL;
     struct cel_expr *e = node(p, op, at, n + n_before);
     uint8_t *optional = NULL;
-    for (size_t i = n + n_before; last; last = last->before) {
+    size_t i = n + n_before;
+    for (; last; last = last->before) {
+        assert(i > n_before);
         e->args[--i] = last->e;
         if (last->optional && !optional) {
             optional = arena_new_n(p->a, uint8_t, n + n_before);
@@ -230,6 +234,7 @@ static const struct cel_expr *gather(struct cel_parser *p, enum cel_op op, size_
         if (last->optional)
             optional[i] = 1;
     }
+    assert(i == n_before);
     return done(p, e);
 }
 

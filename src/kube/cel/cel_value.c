@@ -7,6 +7,7 @@
 #include "codec/json.h"
 #include "codec/utf8.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,6 +55,7 @@ const char *cel_type_name(enum cel_type t)
 #undef CEL_TYPE_TEXT
             [CEL_JSON] = "dyn"
     };
+    assert((size_t)t < ARRAY_LEN(names));
     return names[t];
 }
 
@@ -86,6 +88,7 @@ int cel_push(struct cel_run *run, struct cel_items *to, struct cel_value v)
         to->p = p;
         to->cap = cap;
     }
+    assert(to->n < to->cap);
     to->p[to->n++] = v;
     return 0;
 }

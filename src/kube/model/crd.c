@@ -4,6 +4,8 @@
 
 #include "kube/model/meta.h"
 
+#include <assert.h>
+
 struct crd {
     size_t refs;
     struct arena a;
@@ -64,6 +66,7 @@ static void read_columns(struct crd *c, const struct json *version, struct kube_
                                                    "JSONPath format): " STR_FMT,
                                                    STR_ARG(out->json_path)));
     }
+    assert(n == list->n + 1);
     r->columns = cols;
     r->n_columns = n;
 }
@@ -72,6 +75,7 @@ static void read_subresources(struct crd *c, const struct json *version, struct 
 {
     const struct json *sub = json_getc(version, "subresources");
     const struct json *scale = json_getc(sub, "scale");
+    assert(r->n_subresources == 0);
     struct kube_subresource *out = arena_new_n(&c->a, struct kube_subresource, 2);
     const unsigned verbs = KUBE_GET | KUBE_PATCH | KUBE_UPDATE;
     if (json_is(json_getc(sub, "status"), JSON_OBJECT))
@@ -106,6 +110,7 @@ static void read_selectable(struct crd *c, const struct json *version, struct ku
         struct str path = json_get_str(f, "jsonPath");
         out[n++] = str_has_prefix(path, STR(".")) ? str_slice(path, 1, path.n) : path;
     }
+    assert(n == list->n);
     r->selectable_fields = out;
     r->n_selectable_fields = n;
 }
@@ -241,6 +246,7 @@ static const struct json *only_version(struct arena *a, const struct json *obj)
 static void choose_storage(struct crd *c, const struct json *obj)
 {
     struct str name = last_stored(obj);
+    assert(c->n_versions > 0);
     c->n_served = 0;
     c->storage = &c->versions[0];
     for (size_t i = 0; i < c->n_versions; i++)
@@ -268,6 +274,8 @@ static int read_versions(struct crd *c, const struct json *obj, struct err *err)
         return err_set(err, E_INVALID, "definition has no group or no name for its resources");
     if (!c->storage)
         choose_storage(c, obj);
+    assert(c->n_versions == list->n && c->n_served <= c->n_versions);
+    assert(c->storage >= c->versions && c->storage < c->versions + c->n_versions);
     for (size_t i = 0; i < c->n_versions; i++)
         c->versions[i].storage = c->storage;
     qsort(c->served, c->n_served, sizeof *c->served, cmp_served);
@@ -302,11 +310,13 @@ int crd_new(const struct json *obj, struct crd **ret, struct err *err)
 
 void crd_ref(struct crd *c)
 {
+    assert(c->refs > 0);
     c->refs++;
 }
 
 void crd_unref(struct crd *c)
 {
+    assert(!c || c->refs > 0);
     if (c && --c->refs == 0)
         crd_free(c);
 }

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "codec/json_sort.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 static const struct {
@@ -19,6 +20,7 @@ enum { FIELD_TEXT_MAX_BYTES = 64 * 1024 };
 
 const char *field_error_reason(enum field_error_type type)
 {
+    assert((size_t)type < ARRAY_LEN(field_error_words));
     return field_error_words[type].reason;
 }
 

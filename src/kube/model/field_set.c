@@ -5,6 +5,7 @@
 #include "codec/json_sort.h"
 #include "kube/model/field.h"
 
+#include <assert.h>
 #include <stdarg.h>
 
 enum {
@@ -152,6 +153,7 @@ int field_elem_cmp(const struct field_elem *x, const struct field_elem *y)
         return str_cmp(x->text, y->text);
     if (str_eq(x->text, y->text))
         return 0;
+    assert(x->value && y->value);
     int r = value_cmp(x->value, y->value);
     return r ? r : str_cmp(x->text, y->text); /* different texts are different elements */
 }
@@ -281,13 +283,16 @@ static struct field_set *path_node(struct arena *a, struct field_set_path *path,
 
 void field_path_add(struct arena *a, struct field_set_path *path, unsigned which)
 {
+    assert(which < FIELD_PATH_SETS);
     if (path->up) /* the root is never a member */
         path_node(a, path, which)->is_member = true;
 }
 
 struct field_set *field_path_take(struct field_set_path *root, unsigned which)
 {
+    assert(which < FIELD_PATH_SETS && !root->up && root->node[which]);
     sort_tree(root->node[which]);
+    assert(!root->node[which]->is_member);
     return root->node[which];
 }
 
@@ -380,6 +385,7 @@ static void append(struct arena *a, struct field_set ***end, const struct field_
                    bool is_member, struct field_set *first)
 {
     struct field_set *c = node_new(a, s->elem);
+    assert(is_member || first); /* sets are canonical */
     c->is_member = is_member;
     c->first = first;
     **end = c;
@@ -586,6 +592,7 @@ static struct str elem_key(struct arena *a, const struct field_elem *e)
                                     [FIELD_ELEM_KEY] = 'k',
                                     [FIELD_ELEM_VALUE] = 'v',
                                     [FIELD_ELEM_INDEX] = 'i' };
+    assert((size_t)e->kind < sizeof letters);
     char *p = arena_alloc(a, e->text.n + 2);
     p[0] = letters[e->kind];
     p[1] = ':';

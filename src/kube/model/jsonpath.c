@@ -5,6 +5,8 @@
  */
 #include "kube/model/jsonpath.h"
 
+#include <assert.h>
+
 enum step_kind { STEP_NAME, STEP_INDEX, STEP_SLICE, STEP_ALL, STEP_DESCEND, STEP_FILTER };
 enum filter_op { OP_EXISTS, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE };
 
@@ -42,6 +44,7 @@ static struct jsonpath_step *add(struct jsonpath *p, enum step_kind kind)
         p->steps = more;
         p->cap = cap;
     }
+    assert(p->n < p->cap && p->n < JSONPATH_MAX_STEPS);
     p->steps[p->n] = (struct jsonpath_step){ .kind = kind };
     return &p->steps[p->n++];
 }

@@ -15,6 +15,7 @@
 #include "kube/model/meta.h"
 #include "kube/model/object.h"
 
+#include <assert.h>
 #include <errno.h>
 
 #define OLD_UPDATERS      "ancient-changes"
@@ -172,6 +173,7 @@ static struct field_set *on_path(struct arena *a, const struct field_set *x,
                                  const char *const path[4], size_t at)
 {
     struct field_set *first = NULL, **end = &first;
+    assert(at <= ARRAY_LEN(parts[0].path));
     for (; x; x = x->next) {
         bool whole = at == ARRAY_LEN(parts[0].path) || !path[at];
         if (!whole && strcmp(path[at], "*") != 0 && !str_is(x->elem.text, path[at]))

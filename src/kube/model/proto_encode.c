@@ -282,6 +282,7 @@ void proto_enter(struct proto_embedded *e, uint16_t outer, struct buf *to)
     if (outer == e->outer)
         return;
     size_t depth = outer_depth(outer), keep = 0;
+    assert(depth <= ARRAY_LEN(e->from) && e->n <= ARRAY_LEN(e->from));
     if (e->n && depth && (outer & 0xff) == (e->outer & 0xff))
         keep = 1;
     while (e->n > keep)
@@ -384,6 +385,7 @@ struct proto_frame proto_begin_event(const char *type, struct buf *to)
 
 int proto_end_event(struct proto_frame f, struct buf *to)
 {
+    assert(f.start < f.object && f.object < f.raw);
     wire_end(to, f.raw);
     wire_end(to, f.object);
     if (!buf_ok(to))

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum {
@@ -72,6 +73,7 @@ static bool make_room(struct proto_memory *m, struct proto_memory_slot *s, size_
     m->bytes += n - s->cap;
     s->p = p;
     s->cap = (uint32_t)n;
+    assert(m->bytes <= PROTO_MEMORY_MAX_BYTES);
     return true;
 }
 
@@ -85,6 +87,7 @@ void proto_memory_keep(struct proto_memory *m, struct proto_place at, struct str
     s->text_n = 0;
     if (!make_room(m, s, text.n + bytes.n))
         return;
+    assert(text.n + bytes.n <= s->cap);
     memcpy(s->p, text.p, text.n);
     memcpy(s->p + text.n, bytes.p, bytes.n);
     s->at = at;

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
@@ -73,6 +74,7 @@ static inline void wire_end(struct buf *to, size_t from)
     char length[VARINT_MAX_BYTES], *room;
     if (!buf_ok(to))
         return;
+    assert(from > 0 && from <= to->n); /* its length is the byte before */
     size_t n = to->n - from, more = (size_t)(wire_varint(length, n) - length) - 1;
     if (more) {
         if (buf_reserve(to, more, &room) < 0)

@@ -4,6 +4,7 @@
 
 #include "kube/model/crd.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -119,6 +120,13 @@ void kube_registry_init(struct kube_registry *reg)
     *reg = (struct kube_registry){ .generation = 1 };
 }
 
+/* Each resource is in the array and in both maps. */
+static void check_counts(const struct kube_registry *reg)
+{
+    assert(reg->n <= reg->cap && reg->n <= REGISTRY_MAX_RESOURCES);
+    assert(reg->by_path.n == reg->n && reg->by_kind.n == reg->n);
+}
+
 void kube_registry_fini(struct kube_registry *reg)
 {
     for (size_t i = 0; i < reg->n; i++)
@@ -190,6 +198,7 @@ static void insert_sorted(struct kube_registry *reg, const struct kube_resource 
 
 int kube_registry_add(struct kube_registry *reg, const struct kube_resource *r, struct err *err)
 {
+    assert(r->strategy && reg->generation > 0);
     char path[REGISTRY_KEY_MAX], kind[REGISTRY_KEY_MAX];
     struct str by_path = key(path, r->group, r->version, r->plural);
     struct str by_kind = key(kind, r->group, r->version, r->kind);
@@ -200,6 +209,7 @@ int kube_registry_add(struct kube_registry *reg, const struct kube_resource *r, 
     map_put(&reg->by_path, by_path, (void *)r);
     map_put(&reg->by_kind, by_kind, (void *)r);
     insert_sorted(reg, kube_resource_ref(r));
+    check_counts(reg);
     reg->generation++;
     return 0;
 }
@@ -212,8 +222,10 @@ bool kube_registry_remove(struct kube_registry *reg, const struct kube_resource 
             continue;
         memmove(reg->all + i, reg->all + i + 1, (reg->n - i - 1) * sizeof *reg->all);
         reg->n--;
-        (void)map_del(&reg->by_path, key(text, r->group, r->version, r->plural));
-        (void)map_del(&reg->by_kind, key(text, r->group, r->version, r->kind));
+        const void *at_path = map_del(&reg->by_path, key(text, r->group, r->version, r->plural));
+        const void *at_kind = map_del(&reg->by_kind, key(text, r->group, r->version, r->kind));
+        assert(at_path == r && at_kind == r);
+        check_counts(reg);
         reg->generation++;
         kube_resource_unref(r);
         return true;

@@ -6,6 +6,8 @@
 #include "kube/model/jsonpath.h"
 #include "kube/model/meta.h"
 
+#include <assert.h>
+
 /* ---- requirements ---- */
 
 static int cmp_str(const void *x, const void *y)
@@ -176,6 +178,7 @@ static void add_value(struct selector_parser *p, struct selector_req *r, size_t 
         r->values = grown;
         *cap = want;
     }
+    assert(r->n_values < *cap);
     r->values[r->n_values++] = str_copy_arena(p->a, v);
 }
 
@@ -508,6 +511,7 @@ static bool has_value(const struct selector_req *r, struct str v)
 static bool compares(const struct selector_req *r, struct str v)
 {
     int64_t x, y;
+    assert(r->n_values == 1);
     if (parse_i64(v, INT64_MIN, INT64_MAX, &x) < 0 ||
         parse_i64(r->values[0], INT64_MIN, INT64_MAX, &y) < 0)
         return false;

@@ -427,17 +427,19 @@ void sched_resume(struct sched *s)
     s->running = NULL;
 }
 
-void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked)
+enum sched_ask sched_ask(struct sched *s, struct str namespace, struct str name,
+                         struct sched_asked *asked)
 {
+    assert(!list_is_linked(&asked->node) && asked->run);
     const struct sched_pending *p = sched_pending_get(s, namespace, name);
     const struct sched_pod *pod =
         p ? p->pod : sched_cache_get(s->view.cache, SCHED_POD, namespace, name);
     const struct sched_profile *profile = pod ? sched_profile_of(s, pod->scheduler_name) : NULL;
     struct sched_lane *l = profile ? s->set->envs[profile - s->set->profiles].lane : NULL;
-    if (l)
-        list_push_back(&l->asked, &asked->node);
-    else
-        asked->run(asked);
+    if (!l)
+        return SCHED_ASK_NOW;
+    list_push_back(&l->asked, &asked->node);
+    return SCHED_ASK_LATER;
 }
 
 /* ---- creation ---- */

@@ -129,14 +129,19 @@ bool sched_lane_is_full(const struct sched *s);
  */
 void sched_resume(struct sched *s);
 /*
- * Runs `run` where sched_explain() can answer about the pod: at once, or later by the pod's lane,
- * at the latest in sched_free(). asked: kept until then.
+ * Whether sched_explain() can answer about the pod here and now.
+ *
+ * SCHED_ASK_NOW:   it can; `run` is not called.
+ * SCHED_ASK_LATER: the pod belongs to a lane, which calls `run`, where it can; at the latest in
+ *                  sched_free(), never inside this function. asked: kept until then.
  */
+enum sched_ask { SCHED_ASK_NOW, SCHED_ASK_LATER };
 struct sched_asked {
     struct list node;
     void (*run)(struct sched_asked *asked);
 };
-void sched_ask(struct sched *s, struct str namespace, struct str name, struct sched_asked *asked);
+enum sched_ask sched_ask(struct sched *s, struct str namespace, struct str name,
+                         struct sched_asked *asked);
 
 /* One attempt, if a pod without a lane is active. Returns false if none is. */
 bool sched_step(struct sched *s, uint64_t now_ms);

@@ -258,13 +258,15 @@ static void explain_pod(struct sched_asked *asked)
     struct driver_question *q = container_of(asked, struct driver_question, asked);
     struct sched_driver *d = q->d;
     scoped(explain_free_scoped) struct explain *e = explain_new();
-    q->err = (struct err){ 0 };
-    q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), clock_mono_ms(),
-                         &explain_observer, e, &q->err);
-    if (q->r == -EAGAIN) { /* after a reload the pod belongs to another lane */
-        sched_ask(d->s, str_of(q->namespace), str_of(q->name), asked);
-        return;
-    }
+    do {
+        q->err = (struct err){ 0 };
+        q->r = sched_explain(d->s, str_of(q->namespace), str_of(q->name), clock_mono_ms(),
+                             &explain_observer, e, &q->err);
+        /* -EAGAIN: after a reload the pod belongs to another lane. */
+        if (q->r == -EAGAIN &&
+            sched_ask(d->s, str_of(q->namespace), str_of(q->name), asked) == SCHED_ASK_LATER)
+            return;
+    } while (q->r == -EAGAIN);
     if (q->r >= 0)
         explain_write(e, &q->text);
     uv_mutex_lock(&d->lock);
@@ -333,8 +335,9 @@ static bool handle(struct driver_thread_reader *r, struct driver_message *m)
         break;
     case MESSAGE_EXPLAIN:
         m->question->asked.run = explain_pod;
-        sched_ask(d->s, str_of(m->question->namespace), str_of(m->question->name),
-                  &m->question->asked);
+        if (sched_ask(d->s, str_of(m->question->namespace), str_of(m->question->name),
+                      &m->question->asked) == SCHED_ASK_NOW)
+            explain_pod(&m->question->asked);
         break;
     case MESSAGE_RELOAD:
         reload_plugins(r, m->reload);

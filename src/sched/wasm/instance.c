@@ -19,7 +19,7 @@ wasm_trap_t *winstance_fail(struct winstance *in, const void *row, const char *f
     (void)buf_vprintf(&in->failed, fmt, ap);
     va_end(ap);
     in->failed_in = row;
-    in->has_failed = true;
+    in->outcome = WINSTANCE_REFUSED;
     return engine_trap();
 }
 
@@ -85,7 +85,7 @@ static const struct wasi_grants wasi_of_deterministic_plugins = { .fail = wasi_f
 static void add_error(struct winstance *in, const wasmtime_error_t *e, struct buf *to)
 {
     wasm_frame_vec_t frames;
-    if (in->has_failed && !in->wasi.has_exited) {
+    if (in->outcome == WINSTANCE_REFUSED && !in->wasi.has_exited) {
         (void)buf_add_str(to, buf_str(&in->failed));
         (void)buf_add_cstr(to, " (recovered by wazero)");
         wasmtime_error_wasm_trace(e, &frames);
@@ -105,9 +105,11 @@ static void add_trap(struct winstance *in, const wasm_trap_t *trap, struct buf *
     if (!wasmtime_trap_code(trap, &code))
         code = WASMTIME_TRAP_CODE_UNREACHABLE_CODE_REACHED;
     wasm_trap_trace(trap, &frames); /* which point into the trap */
-    if (in->has_failed)
+    if (in->outcome != WINSTANCE_REFUSED)
+        in->outcome = code == WASMTIME_TRAP_CODE_INTERRUPT ? WINSTANCE_LATE : WINSTANCE_TRAPPED;
+    if (in->outcome == WINSTANCE_REFUSED)
         (void)buf_printf(to, "%s (recovered by wazero)", buf_cstr(&in->failed));
-    else if ((in->is_late = code == WASMTIME_TRAP_CODE_INTERRUPT))
+    else if (in->outcome == WINSTANCE_LATE)
         (void)buf_printf(to, "the call took longer than %u ms", call_limit_ms(in));
     else
         (void)buf_printf(to, "wasm error: %s", engine_trap_name(code, ENGINE_TRAP_WAZERO));
@@ -122,6 +124,8 @@ static bool add_failure(struct winstance *in, struct engine_failure *f, struct b
 {
     if (!engine_has_failed(f))
         return true;
+    if (in->outcome == WINSTANCE_RETURNED)
+        in->outcome = WINSTANCE_TRAPPED;
     if (in->wasi.has_exited)
         (void)buf_printf(to, "module closed with exit_code(%u)", (unsigned)in->wasi.exit_code);
     else if (f->error)
@@ -135,7 +139,8 @@ static bool add_failure(struct winstance *in, struct engine_failure *f, struct b
 bool winstance_call(struct winstance *in, const wasmtime_func_t *f, wasmtime_val_raw_t *v,
                     struct buf *error)
 {
-    in->has_failed = in->wasi.has_exited = in->is_late = false;
+    in->outcome = WINSTANCE_RETURNED;
+    in->wasi.has_exited = false;
     in->failed_in = NULL;
     in->is_used = true;
     whost_enter(in->plugin->host);

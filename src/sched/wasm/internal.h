@@ -97,6 +97,22 @@ int wstate_apply(const struct wstate *image, struct winstance *in, struct err *e
 
 /* ---- instance.c ---- */
 
+/* Changed by pool.c, with the plugin's lock held; see there. */
+enum winstance_at {
+    WINSTANCE_FREE,
+    WINSTANCE_BOUND,       /* to the pod of its key, whose attempt is not over */
+    WINSTANCE_CALLED,      /* in a call, and not bound */
+    WINSTANCE_CALLED_BOUND /* in a call, and bound */
+};
+
+/* How the last call ended. After one of the others the guest is not called again. */
+enum winstance_outcome {
+    WINSTANCE_RETURNED,
+    WINSTANCE_REFUSED, /* a host function has ended the guest: winstance_fail() */
+    WINSTANCE_LATE,    /* it exceeded the time limit */
+    WINSTANCE_TRAPPED  /* or has exited, or could not be called */
+};
+
 struct winstance {
     struct wasi_ctx wasi; /* first: the store's data points to it */
     struct list node;     /* plugin->instances: most recently used last */
@@ -107,9 +123,9 @@ struct winstance {
     wasmtime_func_t hooks[WPLUGIN_HOOK_COUNT];
     unsigned number; /* number within its plugin, from 1 */
 
-    char *key;     /* of its pod; NULL: it has had none yet */
-    bool is_bound; /* bound to that pod, whose attempt is not over */
-    bool is_busy, is_used;
+    char *key; /* of its pod, or of the last one; NULL: it has had none yet */
+    enum winstance_at at;
+    bool is_used; /* it was called since it was made */
 
     /* Of the call under way. */
     const struct wplugin_input *input; /* NULL: none */
@@ -121,7 +137,7 @@ struct winstance {
     struct buf output;
     struct buf failed; /* the reason why a host function ended the guest */
     const struct engine_func *failed_in;
-    bool has_failed, is_late;
+    enum winstance_outcome outcome;
 
     uint64_t clock_ms; /* deterministic: readings so far */
     struct rng rng;

@@ -685,9 +685,8 @@ static void run(struct winstance *in, enum wplugin_hook hook, const struct wplug
         take_value(hook, v[0], ret);
         take_pushed(in, hook, a, ret);
     } else {
-        in->has_failed = true;
         fail(in->plugin, hook, input, a, buf_str(&in->output), buf_str(&why), ret);
-        ret->is_late = in->is_late;
+        ret->is_late = in->outcome == WINSTANCE_LATE;
     }
     buf_reset(&in->output);
     in->input = NULL;

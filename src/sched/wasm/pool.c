@@ -2,8 +2,15 @@
 /*
  * Which instance serves which pod.
  *
- *     free --first hook of a pod--> bound --end, unreserve, postbind--> free
- *                                     \---trap, exit, time--> ended, and its pod is "lost"
+ *     free  --hook of a pod's cycle-->  called, bound  --the call ends-->  bound
+ *     free  --another hook, fork---->  called         --the call ends-->  free
+ *     bound --the pod's next hook, fork-->  called, bound
+ *
+ * When the attempt of the pod is over (end, unreserve, postbind), bound becomes free, and called,
+ * bound becomes called.
+ *
+ * After a trap, exit or time limit the instance is freed at the end of the call, and a pod to which
+ * it was bound is "lost".
  *
  * A free instance remembers the pod that it served last, and serves further hooks of that pod. A
  * pod that arrives without prefilter at a guest that has that hook gets an unused instance, since a
@@ -11,12 +18,46 @@
  */
 #include "sched/wasm/internal.h"
 
+#include "base/sm.h"
+
 enum { LOST_MAX = 1024 };
 
 /* A hook that is not part of a pod's cycle. */
 static bool is_apart(enum wplugin_hook hook)
 {
     return hook == WPLUGIN_HOOK_ENQUEUE || hook == WPLUGIN_HOOK_QUEUEINGHINT;
+}
+
+static const struct sm_state instance_table[] = {
+    [WINSTANCE_FREE] = { "free", EDGE(WINSTANCE_CALLED) | EDGE(WINSTANCE_CALLED_BOUND) },
+    [WINSTANCE_BOUND] = { "bound", EDGE(WINSTANCE_CALLED_BOUND) | EDGE(WINSTANCE_FREE) },
+    [WINSTANCE_CALLED] = { "called", EDGE(WINSTANCE_FREE) },
+    [WINSTANCE_CALLED_BOUND] = { "called, bound", EDGE(WINSTANCE_BOUND) | EDGE(WINSTANCE_CALLED) },
+};
+
+/* The only place that changes the state. The caller holds the lock. */
+static void move(struct winstance *in, enum winstance_at to)
+{
+    assert(sm_is_edge(instance_table, in->at, to));
+    assert(to != WINSTANCE_BOUND || in->key);
+    in->at = to;
+}
+
+static bool is_in_call(const struct winstance *in)
+{
+    return in->at == WINSTANCE_CALLED || in->at == WINSTANCE_CALLED_BOUND;
+}
+
+static bool is_bound(const struct winstance *in)
+{
+    return in->at == WINSTANCE_BOUND || in->at == WINSTANCE_CALLED_BOUND;
+}
+
+/* The attempt of its pod is over. */
+static void unbind(struct winstance *in)
+{
+    if (is_bound(in))
+        move(in, is_in_call(in) ? WINSTANCE_CALLED : WINSTANCE_FREE);
 }
 
 static bool key_is(const struct winstance *in, struct str key)
@@ -48,7 +89,7 @@ static struct winstance *find_free(struct wplugin *p, bool is_unused)
 {
     list_each (node, &p->instances) {
         struct winstance *in = list_entry(node, struct winstance, node);
-        if (!in->is_busy && !in->is_bound && !(is_unused && in->is_used))
+        if (in->at == WINSTANCE_FREE && !(is_unused && in->is_used))
             return in;
     }
     return NULL;
@@ -59,7 +100,7 @@ static struct winstance *find_resting(struct wplugin *p)
 {
     list_each (node, &p->instances) {
         struct winstance *in = list_entry(node, struct winstance, node);
-        if (!in->is_busy)
+        if (!is_in_call(in))
             return in;
     }
     return NULL;
@@ -81,8 +122,9 @@ static void forget_all_lost(struct wplugin *p)
 
 static void lose(struct wplugin *p, const struct winstance *in)
 {
-    if (!in->key || !in->is_bound)
+    if (!is_bound(in))
         return;
+    assert(in->key);
     if (p->lost.n >= LOST_MAX)
         forget_all_lost(p);
     free(map_put(&p->lost, str_of(in->key), xalloc(1)));
@@ -92,20 +134,23 @@ static void lose(struct wplugin *p, const struct winstance *in)
 
 static void bind_to(struct winstance *in, struct str key, enum wplugin_hook hook)
 {
-    in->is_busy = true;
     list_remove(&in->node);
     list_push_back(&in->plugin->instances, &in->node);
-    if (is_apart(hook))
+    if (is_apart(hook)) {
+        move(in, WINSTANCE_CALLED);
         return;
+    }
     if (!key_is(in, key)) {
+        assert(in->at == WINSTANCE_FREE);
         free(in->key);
         in->key = str_dup(key);
     }
-    in->is_bound = true;
+    move(in, WINSTANCE_CALLED_BOUND);
 }
 
 static void retire(struct wplugin *p, struct winstance *in)
 {
+    assert(p->n_instances > 0);
     p->n_instances--;
     p->n_retired++;
     winstance_free(in);
@@ -140,7 +185,7 @@ static int make_or_wait(struct wplugin *p, bool may_be_used, struct buf *error)
     if (!in)
         return -pthread_cond_wait(&p->freed, &p->lock);
     lose(p, in);
-    in->is_bound = false;
+    unbind(in);
     if (!may_be_used)
         retire(p, in);
     return 0;
@@ -157,7 +202,7 @@ int wpool_take(struct wplugin *p, struct str key, enum wplugin_hook hook, struct
     (void)pthread_mutex_lock(&p->lock);
     while (r == 0) {
         in = is_apart(hook) ? NULL : find(p, key);
-        if (in && in->is_busy) {
+        if (in && is_in_call(in)) {
             (void)pthread_cond_wait(&p->freed, &p->lock);
             continue;
         }
@@ -180,12 +225,14 @@ void wpool_give(struct winstance *in, enum wplugin_hook hook)
 {
     struct wplugin *p = in->plugin;
     (void)pthread_mutex_lock(&p->lock);
-    in->is_busy = false;
+    assert(is_in_call(in));
     if (hook == WPLUGIN_HOOK_UNRESERVE || hook == WPLUGIN_HOOK_POSTBIND)
-        in->is_bound = false;
-    if (in->has_failed || in->wasi.has_exited) {
+        unbind(in);
+    if (in->outcome != WINSTANCE_RETURNED) {
         lose(p, in);
         retire(p, in);
+    } else {
+        move(in, is_bound(in) ? WINSTANCE_BOUND : WINSTANCE_FREE);
     }
     (void)pthread_cond_broadcast(&p->freed);
     (void)pthread_mutex_unlock(&p->lock);
@@ -195,10 +242,10 @@ struct winstance *wpool_borrow(struct wplugin *p, struct str key)
 {
     struct winstance *in;
     (void)pthread_mutex_lock(&p->lock);
-    while ((in = find(p, cut_key(key))) && in->is_busy)
+    while ((in = find(p, cut_key(key))) && is_in_call(in))
         (void)pthread_cond_wait(&p->freed, &p->lock);
     if (in)
-        in->is_busy = true;
+        move(in, is_bound(in) ? WINSTANCE_CALLED_BOUND : WINSTANCE_CALLED);
     (void)pthread_mutex_unlock(&p->lock);
     return in;
 }
@@ -207,7 +254,7 @@ void wpool_put_back(struct winstance *in)
 {
     struct wplugin *p = in->plugin;
     (void)pthread_mutex_lock(&p->lock);
-    in->is_busy = false;
+    move(in, is_bound(in) ? WINSTANCE_BOUND : WINSTANCE_FREE);
     (void)pthread_cond_broadcast(&p->freed);
     (void)pthread_mutex_unlock(&p->lock);
 }
@@ -218,7 +265,7 @@ void wplugin_end(struct wplugin *p, struct str key)
     (void)pthread_mutex_lock(&p->lock);
     struct winstance *in = find(p, key);
     if (in)
-        in->is_bound = false;
+        unbind(in);
     forget_lost(p, key);
     (void)pthread_cond_broadcast(&p->freed);
     (void)pthread_mutex_unlock(&p->lock);
@@ -242,7 +289,7 @@ void wpool_drain(struct wplugin *p)
 {
     list_each_safe (node, &p->instances) {
         struct winstance *in = list_entry(node, struct winstance, node);
-        assert(!in->is_busy);
+        assert(!is_in_call(in));
         winstance_free(in);
     }
     forget_all_lost(p);
@@ -257,6 +304,6 @@ void wplugin_stats(struct wplugin *p, struct wplugin_stats *ret)
                                    .created = p->n_created,
                                    .retired = p->n_retired };
     list_each (node, &p->instances)
-        ret->bound += list_entry(node, struct winstance, node)->is_bound;
+        ret->bound += is_bound(list_entry(node, struct winstance, node));
     (void)pthread_mutex_unlock(&p->lock);
 }
