@@ -491,15 +491,15 @@ static int take_lease(struct optimizer *o, const struct image_optimize_group *g,
 {
     struct oci_reference ref;
     uint64_t wait_ms = 0;
-    bool was_said = false;
+    bool was_logged = false;
     const char *name = g->images[0]->name + strlen("docker://");
     int r = oci_reference_parse(str_of(name), &ref, err);
     r = r < 0 ? r : image_lease_open(&ref, &args.registry, lease_ms, ret, err);
     while (r >= 0 && (r = image_lease_acquire(*ret, &wait_ms, err)) == 0) {
         bool is_other = image_lease_holder(*ret)[0];
-        if (is_other && !was_said)
+        if (is_other && !was_logged)
             image_optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
-        was_said = was_said || is_other;
+        was_logged = was_logged || is_other;
         if (must_stop(o, wait_ms))
             return err_set(err, -ECANCELED, "ended by a signal");
     }
@@ -824,17 +824,17 @@ static int open_signals(struct optimizer *o, struct err *err)
 static int lock_state(struct optimizer *o, struct err *err)
 {
     scoped(free_scoped) char *path = xasprintf("%s/lock", o->dir);
-    bool was_said = false;
+    bool was_logged = false;
     o->lock_fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
     if (o->lock_fd < 0)
         return err_sys(err, o->lock_fd, "open '%s'", path);
     while (flock(o->lock_fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s'", path);
-        if (!was_said)
+        if (!was_logged)
             image_optimize_event("waiting", "state=%s reason=\"another optimizer uses it\"",
                                  o->dir);
-        was_said = true;
+        was_logged = true;
         if (must_stop(o, 200))
             return err_set(err, -ECANCELED, "ended by a signal");
     }

@@ -323,9 +323,9 @@ static struct {
 static void print(const struct image_refactoring *r, const char *const *image_names,
                   const struct image_published *published)
 {
-    const struct image_refactor_said said = { image_names, left_out.all.p, left_out.all.n,
-                                              published };
-    image_refactor_print(r, &said, args.is_json);
+    const struct image_refactor_context context = { image_names, left_out.all.p, left_out.all.n,
+                                                    published };
+    image_refactor_print(r, &context, args.is_json);
 }
 
 /* Those that can be read move to the front. Returns how many they are. */

@@ -250,7 +250,7 @@ static void on_notice_data(void *arg, struct str chunk)
         exchange_cancel(t->call);
 }
 
-static void log_untold(const struct notice *t, const struct err *err)
+static void log_unnotified(const struct notice *t, const struct err *err)
 {
     char why[LOG_QUOTE_MAX];
     log_debug("a node was not told to push", "node=%s reason=\"%s\"", t->name,
@@ -261,7 +261,7 @@ static void on_notice_done(void *arg, int r, const struct err *err)
 {
     struct notice *t = arg;
     if (r < 0)
-        log_untold(t, err);
+        log_unnotified(t, err);
     else if (t->status >= 300)
         log_debug("a node does not push", "node=%s status=%d", t->name, t->status);
     t->call = NULL;
@@ -305,7 +305,7 @@ static void send_notices(struct image_bdm_send *s)
         if (t->client)
             continue;
         if (send_notice(s, t, &err) < 0) {
-            log_untold(t, &err);
+            log_unnotified(t, &err);
             notice_free(t);
         }
     }

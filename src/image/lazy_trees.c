@@ -125,17 +125,17 @@ static int read_tar(const struct lazy_trees *t, const struct lazy_tree *tree, st
                     struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree->text) };
-    struct oci_table_tree said;
+    struct oci_table_tree received;
     uint64_t held = 0;
     struct oci_table_reader *reader = oci_table_reader_new(t->reading, t->reading_arg, t->stop);
     int r = oci_table_read(reader, &table, &to->flat, &held, err);
     oci_table_give_back(reader, held);
     oci_table_reader_free(reader);
-    r = r < 0 ? r : oci_table_tree(buf_str(&to->flat), &said, err);
+    r = r < 0 ? r : oci_table_tree(buf_str(&to->flat), &received, err);
     if (r < 0)
         return r;
-    struct str others = said.skeleton.frame;
-    oci_table_tree_fini(&said);
+    struct str others = received.skeleton.frame;
+    oci_table_tree_fini(&received);
     return oci_skeleton_of_parts(tree->skeleton.parts, tree->skeleton.tar_bytes, others,
                                  &to->skeleton, err);
 }

@@ -104,7 +104,8 @@ static const struct image_orchestrate_flight *flight_to_us(const struct image_or
                                                            uint32_t layer)
 {
     for (size_t i = 0; i < o->n_flights; i++)
-        if (o->flights[i].layer == layer && o->flights[i].to == o->node && !o->flights[i].is_told)
+        if (o->flights[i].layer == layer && o->flights[i].to == o->node &&
+            !o->flights[i].is_reported)
             return &o->flights[i];
     return NULL;
 }

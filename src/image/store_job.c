@@ -437,7 +437,7 @@ struct store_job_pulling {
     struct oci_store *s;
     const struct store_job_watch *watch;
     pthread_mutex_t mutex; /* of events */
-    uint64_t told_ms;
+    uint64_t reported_ms;
 };
 
 static void send_json(struct store_job_pulling *p, const struct json *v)
@@ -535,9 +535,9 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     }
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->s, &changed->diff_id, STR(""));
-    if (!p->watch->on_event || (!has_ended && now - p->told_ms < STORE_JOB_EVENT_GAP_MS))
+    if (!p->watch->on_event || (!has_ended && now - p->reported_ms < STORE_JOB_EVENT_GAP_MS))
         return;
-    p->told_ms = now;
+    p->reported_ms = now;
     send_progress(p, layers, n, has_ended ? changed : NULL);
 }
 

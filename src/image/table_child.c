@@ -87,8 +87,8 @@ static int read_one(struct err *err)
     if (r == 0)
         return 0;
     r = r < 0 ? r : flatten(buf_str(&in), &flat, err);
-    struct str said = r < 0 ? str_of(err_text(err)) : buf_str(&flat);
-    int written = answer(r, r < 0 ? str_slice(said, 0, ERROR_TEXT_MAX) : said);
+    struct str reply = r < 0 ? str_of(err_text(err)) : buf_str(&flat);
+    int written = answer(r, r < 0 ? str_slice(reply, 0, ERROR_TEXT_MAX) : reply);
     return r < 0 ? r : written < 0 ? written : 1;
 }
 

@@ -37,9 +37,9 @@ class Store:
 
     def fails(self, *args, out=False, **how):
         process = self.start(*args, **how)
-        said = process.communicate(timeout=DEADLINE_S)
-        assert process.returncode == 1, said
-        return said[0 if out else 1]
+        output = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 1, output
+        return output[0 if out else 1]
 
     def names(self):
         return self.ok("ls", "-o", "name").split()

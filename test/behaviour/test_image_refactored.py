@@ -84,11 +84,11 @@ def test_the_original_is_had_by_digest_and_by_option(tmp_path, registry):
 def test_a_refactored_form_is_pinned_by_its_own_digest(tmp_path, registry):
     """Not by the digest of the image: that it has the same files is said by those who push, and not by that digest."""
     original, refactored = attached(registry, "shop/app", "v1")
-    told = pull(tmp_path, registry, "shop/app:v1", store="told")
-    assert (told["digest"], told["original"]) == (refactored, original)
-    found = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="pinned")
+    reported = pull(tmp_path, registry, "shop/app:v1", store="told")
+    assert (reported["digest"], reported["original"]) == (refactored, original)
+    found = pull(tmp_path, registry, f"shop/app@{reported['digest']}", store="pinned")
     assert found["digest"] == refactored and "original" not in found and found["layersPresent"] == 0
-    again = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="told")
+    again = pull(tmp_path, registry, f"shop/app@{reported['digest']}", store="told")
     assert again["layersPresent"] == again["layers"] and again["bytes"] == 0
 
 
