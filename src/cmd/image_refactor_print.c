@@ -288,7 +288,7 @@ void image_refactor_print(const struct image_refactoring *r,
         if (context->published)
             print_places(r, context->published);
         if (!r->images && r->plan.why)
-            (void)printf("\nIt would not be carried out: %s.\n", r->plan.why);
+            (void)printf("\nThe plan would not be carried out: %s.\n", r->plan.why);
     }
     (void)fflush(stdout);
     arena_fini(&a);

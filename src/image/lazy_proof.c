@@ -131,7 +131,7 @@ int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err)
     if (r < 0)
         return r;
     p.read = p.read < 0 ? p.read : layer_gather_end(g, &facts, &is, &p.read_err);
-    if (p.read < 0) /* of the tar's own digest, which is the right one, E_DIGEST says nothing */
+    if (p.read < 0) /* the tar's own digest is correct, so E_DIGEST is an error of the format */
         return err_set(err, p.read == E_DIGEST ? E_PARSE : p.read, "%s", err_text(&p.read_err));
     return lazy_proof_same(declared, is, err);
 }

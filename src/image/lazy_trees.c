@@ -120,7 +120,7 @@ static bool is_of_tree(int r)
     return r == E_CORRUPT || r == E_PARSE || r == E_LIMIT || r == E_VERSION;
 }
 
-/* The parts are those that the view was made of, whatever the process says of them. */
+/* The parts are those from which the view was made; the records of the process are not used. */
 static int read_tar(const struct lazy_trees *t, const struct lazy_tree *tree, struct lazy_tar *to,
                     struct err *err)
 {

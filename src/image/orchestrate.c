@@ -62,7 +62,7 @@ static bool holds_something(const struct orchestrate_work *w,
     return false;
 }
 
-/* Nodes that hold what is missing, the fastest where there are more than fit. */
+/* Nodes that have a missing layer; if there are too many, the fastest. */
 static void list_peers(struct orchestrate_work *w)
 {
     for (uint32_t i = 0; i < w->o->n_nodes; i++) {
@@ -89,7 +89,7 @@ static int node_of(const struct orchestrate_work *w, int peer)
     return peer == PLACE_BREAK_REGISTRY ? peer : w->peer_nodes[peer];
 }
 
-/* ---- what is under way ---- */
+/* ---- running transfers ---- */
 
 static struct image_task *add_task(struct orchestrate_work *w, enum image_task_kind kind,
                                    uint32_t layer)

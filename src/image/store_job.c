@@ -252,7 +252,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
         if (r >= 0)
             images[n].is_by_digest = is_by_digest(job->images[i], &images[n].image);
         if (r >= 0 && is_again && images[n].is_by_digest)
-            unclear = &job->images[i]; /* perhaps another name than the one that was removed */
+            unclear = &job->images[i]; /* may be another name than the removed one */
         else if (r >= 0)
             n++;
         else if (r == -ENOENT && is_again)
@@ -271,7 +271,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
 
 /* ---- gc ---- */
 
-/* What the layer cache knows of the layers that are left. */
+/* The layer cache's records of the remaining layers. */
 static void cache_json(struct arena *a, struct json *to, const struct layer_cache_summary *c)
 {
     static const struct {
