@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         struct bind b = { .arena = &a, .err = &err, .mode = BIND_STRICT, .root = "kit" };
         int r = bind_read(&b, &kit_table, v, &k);
         FUZZ_CHECK(r <= 0 && r == err.code && !b.at);
-        struct bind all = { .arena = &a, .mode = BIND_STRICT, .say = go_on, .arg = &n_problems };
+        struct bind all = { .arena = &a, .mode = BIND_STRICT, .report = go_on, .arg = &n_problems };
         FUZZ_CHECK(bind_read(&all, &kit_table, v, &noted) == 0 && !all.at);
         FUZZ_CHECK((r < 0) == (n_problems > 0));
         if (r == 0)

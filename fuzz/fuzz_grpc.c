@@ -16,7 +16,7 @@ enum { MESSAGE_MAX = 300 };
 static struct buf read_all(struct str in, size_t piece)
 {
     struct grpc_reader r;
-    struct buf said = BUF_INIT(16 << 20);
+    struct buf output = BUF_INIT(16 << 20);
     struct str message;
     int e = 0;
     grpc_reader_init(&r, MESSAGE_MAX);
@@ -27,17 +27,17 @@ static struct buf read_all(struct str in, size_t piece)
         struct str part = str_n(copy, n);
         while ((e = grpc_reader_next(&r, &part, &message)) > 0) {
             FUZZ_CHECK(message.n <= MESSAGE_MAX);
-            (void)buf_printf(&said, "<%zu ", message.n);
-            (void)buf_add_str(&said, message);
-            (void)buf_add_char(&said, '>');
+            (void)buf_printf(&output, "<%zu ", message.n);
+            (void)buf_add_str(&output, message);
+            (void)buf_add_char(&output, '>');
         }
         FUZZ_CHECK(e < 0 || part.n == 0);
         FUZZ_CHECK(r.part.n <= MESSAGE_MAX + GRPC_PREFIX_BYTES);
         free(copy);
     }
-    (void)buf_printf(&said, "%d %d", e, e >= 0 && grpc_reader_is_between(&r));
+    (void)buf_printf(&output, "%d %d", e, e >= 0 && grpc_reader_is_between(&r));
     grpc_reader_fini(&r);
-    return said;
+    return output;
 }
 
 static void check_texts(struct str in)

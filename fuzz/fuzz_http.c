@@ -19,7 +19,7 @@
 /* What a reader made of the input, as text. */
 struct reading {
     struct http_parse p;
-    struct buf said;
+    struct buf output;
     bool responses, to_head, may_upgrade, in_body, over;
 };
 
@@ -27,11 +27,11 @@ static void say_head(struct reading *r)
 {
     const struct http_parse *p = &r->p;
     if (r->responses) {
-        (void)buf_printf(&r->said, "<%d", p->status);
+        (void)buf_printf(&r->output, "<%d", p->status);
     } else {
         FUZZ_CHECK(p->target.n <= HTTP_URI_MAX_BYTES && p->target.n > 0);
-        (void)buf_printf(&r->said, "<%s ", http_parse_method(p).p);
-        (void)buf_add_str(&r->said, buf_str(&p->target));
+        (void)buf_printf(&r->output, "<%s ", http_parse_method(p).p);
+        (void)buf_add_str(&r->output, buf_str(&p->target));
     }
     FUZZ_CHECK(p->headers.n <= HEADERS_MAX);
     size_t bytes = 0;
@@ -39,12 +39,13 @@ static void say_head(struct reading *r)
         struct str name = headers_name(&p->headers, i), value = headers_value(&p->headers, i);
         bytes += name.n + value.n;
         FUZZ_CHECK(!memchr(value.p, '\n', value.n) && !memchr(value.p, '\r', value.n));
-        (void)buf_printf(&r->said, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
+        (void)buf_printf(&r->output, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
     }
     FUZZ_CHECK(bytes <= HTTP_HEAD_MAX_BYTES);
     FUZZ_CHECK(!p->upgrade || !p->has_body);
     FUZZ_CHECK(!r->responses || p->upgrade == (p->status == 101));
-    (void)buf_printf(&r->said, "|%d%d%d%d>", p->has_body, p->keep_alive, p->until_eof, p->upgrade);
+    (void)buf_printf(&r->output, "|%d%d%d%d>", p->has_body, p->keep_alive, p->until_eof,
+                     p->upgrade);
 }
 
 static void say_trailers(struct reading *r)
@@ -55,7 +56,7 @@ static void say_trailers(struct reading *r)
         struct str name = headers_name(t, i), value = headers_value(t, i);
         bytes += name.n + value.n;
         FUZZ_CHECK(http_is_trailer(name) && !memchr(value.p, '\n', value.n));
-        (void)buf_printf(&r->said, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
+        (void)buf_printf(&r->output, "|%.*s:%.*s", STR_ARG(name), STR_ARG(value));
     }
     FUZZ_CHECK(bytes <= HTTP_TRAILERS_MAX_BYTES);
 }
@@ -76,12 +77,12 @@ static size_t read_once(struct reading *r, const char *at, size_t n)
     case HTTP_EVENT_BODY:
         FUZZ_CHECK(r->p.has_body && r->p.chunk.n > 0);
         FUZZ_CHECK(r->p.chunk.p >= at && r->p.chunk.p + r->p.chunk.n <= at + n);
-        (void)buf_add_str(&r->said, r->p.chunk);
+        (void)buf_add_str(&r->output, r->p.chunk);
         break;
     case HTTP_EVENT_END:
-        (void)buf_add_cstr(&r->said, "<end");
+        (void)buf_add_cstr(&r->output, "<end");
         say_trailers(r);
-        (void)buf_add_cstr(&r->said, ">");
+        (void)buf_add_cstr(&r->output, ">");
         r->over = !r->p.keep_alive;
         http_parse_reset(&r->p, r->responses ? HTTP_RESPONSE : HTTP_REQUEST);
         r->p.to_head_request = r->to_head;
@@ -89,7 +90,7 @@ static size_t read_once(struct reading *r, const char *at, size_t n)
         break;
     default:
         FUZZ_CHECK((event == E_PARSE || event == E_LIMIT) && r->p.error && r->p.status >= 400);
-        (void)buf_printf(&r->said, "<error %d>", event);
+        (void)buf_printf(&r->output, "<error %d>", event);
         r->over = true;
     }
     return used;
@@ -103,9 +104,9 @@ static void read_piece(struct reading *r, const char *at, size_t n)
     size_t used = 0;
     bool before_end = true;
     while (!r->over && (used < n || before_end)) {
-        size_t said = r->said.n;
+        size_t output = r->output.n;
         used += read_once(r, copy + used, n - used);
-        before_end = r->said.n != said; /* an event may come without a byte */
+        before_end = r->output.n != output; /* an event may come without a byte */
         if (used == n && !before_end)
             break;
     }
@@ -114,7 +115,7 @@ static void read_piece(struct reading *r, const char *at, size_t n)
 
 static struct buf read_all(const char *p, size_t n, uint8_t mode, size_t piece)
 {
-    struct reading r = { .said = BUF_INIT(16 << 20),
+    struct reading r = { .output = BUF_INIT(16 << 20),
                          .responses = mode & 1,
                          .to_head = mode & 2,
                          .may_upgrade = mode & 4 };
@@ -124,9 +125,10 @@ static struct buf read_all(const char *p, size_t n, uint8_t mode, size_t piece)
     for (size_t at = 0; at < n && !r.over; at += piece)
         read_piece(&r, p + at, MIN(piece, n - at));
     if (!r.over)
-        (void)buf_printf(&r.said, "<%s>", http_parse_eof(&r.p) == HTTP_EVENT_END ? "ends" : "cut");
+        (void)buf_printf(&r.output, "<%s>",
+                         http_parse_eof(&r.p) == HTTP_EVENT_END ? "ends" : "cut");
     http_parse_fini(&r.p);
-    return r.said;
+    return r.output;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -63,7 +63,7 @@ struct plane { /* as one gateway sees it */
     struct {
         uint32_t running, queued, arrived, finished, idle;
         uint64_t concurrency_us;
-        unsigned told;
+        unsigned reported;
     } load[16];
     bool was_all;
     VEC(uint64_t) broken;
@@ -95,7 +95,7 @@ static void plane_on_message(void *arg, const ProtobufCMessage *m)
         p->load[l->function].finished += l->finished;
         p->load[l->function].concurrency_us += l->concurrency_us;
         p->load[l->function].idle = (uint32_t)l->n_idle;
-        p->load[l->function].told++;
+        p->load[l->function].reported++;
     }
     for (size_t i = 0; i < r->n_broken; i++)
         vec_push(&p->broken, r->broken[i]);

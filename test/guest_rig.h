@@ -50,7 +50,7 @@ struct actor {
     /* V1: what was told, a line each: "call KIND TOKEN HEAD|BODY", "post KIND TOKEN NUMBER
      * HEAD|BODY", "done TOKEN RESULT MESSAGE". Calls are answered at once with the head, unless
      * held. */
-    struct buf told;
+    struct buf reported;
     struct guest_call call; /* the last one; without its strings */
     unsigned calls, posts, dones;
     bool holds_calls, holds_declare;
@@ -228,7 +228,7 @@ static inline void actor_on_call(struct guest *g, const struct guest_call *c, vo
 {
     static const char *const kinds[] = { "declare", "api", "get", "list", "config" };
     struct actor *a = arg;
-    (void)buf_printf(&a->told, "call %s %llu " STR_FMT "|" STR_FMT "\n", kinds[c->kind],
+    (void)buf_printf(&a->reported, "call %s %llu " STR_FMT "|" STR_FMT "\n", kinds[c->kind],
                      (unsigned long long)c->token, STR_ARG(c->head), STR_ARG(c->body));
     a->call = *c;
     a->calls++;
@@ -242,11 +242,11 @@ static inline void actor_on_post(struct guest *g, const struct guest_post *p, vo
 {
     static const char *const kinds[] = { "log", "enqueue", "event", "metric" };
     struct actor *a = arg;
-    (void)buf_printf(&a->told, "post %s %llu %u " STR_FMT "|" STR_FMT, kinds[p->kind],
+    (void)buf_printf(&a->reported, "post %s %llu %u " STR_FMT "|" STR_FMT, kinds[p->kind],
                      (unsigned long long)p->token, p->number, STR_ARG(p->head), STR_ARG(p->body));
     if (p->kind == GUEST_POST_METRIC)
-        (void)buf_printf(&a->told, "%.3f", p->value);
-    (void)buf_add_char(&a->told, '\n');
+        (void)buf_printf(&a->reported, "%.3f", p->value);
+    (void)buf_add_char(&a->reported, '\n');
     a->posts++;
 }
 
@@ -255,7 +255,7 @@ static inline void actor_on_activated(struct guest *g, uint64_t token, uint32_t 
 {
     struct actor *a = arg;
     CHECK_INT(incarnation, actor_stats_of(g).incarnation);
-    (void)buf_printf(&a->told, "done %llu %lld " STR_FMT "\n", (unsigned long long)token,
+    (void)buf_printf(&a->reported, "done %llu %lld " STR_FMT "\n", (unsigned long long)token,
                      (long long)result, STR_ARG(message));
     a->dones++;
 }
@@ -282,8 +282,8 @@ static inline int actor_try_open(struct actor *a, struct rig *r, struct guest_sp
     a->rig = r;
     if (!a->log.max)
         buf_init(&a->log, (size_t)64 << 20);
-    if (!a->told.max)
-        buf_init(&a->told, (size_t)64 << 20);
+    if (!a->reported.max)
+        buf_init(&a->reported, (size_t)64 << 20);
     return guest_new(r->host, &spec, &actor_ops, a, &a->guest, err);
 }
 
@@ -302,7 +302,7 @@ static inline void actor_close(struct actor *a)
         free(op->payload);
     vec_fini(&a->ops);
     buf_fini(&a->log);
-    buf_fini(&a->told);
+    buf_fini(&a->reported);
     *a = (struct actor){ 0 };
 }
 
@@ -341,9 +341,9 @@ static inline bool actor_logged(const struct actor *a, const char *text)
 
 /* ---- V1 ---- */
 
-static inline bool actor_told(const struct actor *a, const char *text)
+static inline bool actor_reported(const struct actor *a, const char *text)
 {
-    return str_find(buf_str(&a->told), str_of(text)) >= 0;
+    return str_find(buf_str(&a->reported), str_of(text)) >= 0;
 }
 
 static inline void actor_activate(struct actor *a, uint64_t token, const char *words)

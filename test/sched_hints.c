@@ -124,9 +124,9 @@ static struct json *hints_of(struct world *w, const struct sched_pod *pod,
     for (size_t i = 0; i < n; i++) {
         struct json *of = json_new_object(w->a);
         for (unsigned k = 0; k < w->profile.n_plugins; k++) {
-            const char *said = ask(w->profile.plugins[k], pod, &events[i]);
-            if (said)
-                json_set(w->a, of, w->profile.plugins[k]->name, json_new_cstr(w->a, said));
+            const char *hint = ask(w->profile.plugins[k], pod, &events[i]);
+            if (hint)
+                json_set(w->a, of, w->profile.plugins[k]->name, json_new_cstr(w->a, hint));
         }
         json_add(list, of);
     }

@@ -934,10 +934,10 @@ TEST(a_server_that_closes_ends_its_watches)
 
 static void on_ready_or_not(void *arg, int r, const struct err *err)
 {
-    int *told = arg;
+    int *reported = arg;
     (void)r;
     (void)err;
-    ++*told;
+    ++*reported;
 }
 
 TEST(a_server_can_be_closed_at_any_moment_of_its_start)
@@ -949,15 +949,15 @@ TEST(a_server_can_be_closed_at_any_moment_of_its_start)
     scoped(free_scoped) char *path = xasprintf("%s/store.db", f.dir);
     for (int turns = 0; turns < 20; turns++) {
         struct err err = { 0 };
-        int told = 0;
+        int reported = 0;
         CHECK_OK(store_open(&f.loop, &(struct store_opts){ .path = path }, &f.store, &err));
         CHECK_OK(api_new(&(struct api_opts){ .loop = &f.loop, .store = f.store }, &f.api, &err));
-        api_start(f.api, on_ready_or_not, &told);
+        api_start(f.api, on_ready_or_not, &reported);
         for (int i = 0; i < turns; i++)
             (void)loop_turn(&f.loop, false);
         api_close(f.api, 1000, on_done, &f);
         wait_done(&f);
-        CHECK_INT(told, 1);
+        CHECK_INT(reported, 1);
         store_close(f.store, on_done, &f);
         wait_done(&f);
     }

@@ -411,9 +411,9 @@ TEST(selectable_fields_select)
     check_message(want(&f, 400, "GET", "/apis/g.io/v1/things?fieldSelector=spec.size%3D1", NULL),
                   "field label not supported: spec.size");
     const struct json *doc = want(&f, 200, "GET", "/openapi/v3/apis/g.io/v1", NULL);
-    const struct json *told = json_path(doc, "components", "schemas", "io.g.v1.Thing",
-                                        "x-kubernetes-selectable-fields", NULL);
-    CHECK_STR(json_get_str(json_first(told), "fieldPath"), "spec.color");
+    const struct json *reported = json_path(doc, "components", "schemas", "io.g.v1.Thing",
+                                            "x-kubernetes-selectable-fields", NULL);
+    CHECK_STR(json_get_str(json_first(reported), "fieldPath"), "spec.color");
     check_message(want(&f, 422, "PATCH", CRDS "/things.g.io",
                        "{\"spec\":{\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
                        "\"selectableFields\":[{\"jsonPath\":\".spec.none\"}]," SCHEMA("") "}]}}"),

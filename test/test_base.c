@@ -510,7 +510,7 @@ TEST(a_boot_that_cannot_be_read_is_told_from_one_that_is_not_there)
     CHECK_OK(boot_id_read(boot, NULL));
     CHECK_INT(strlen(boot), BOOT_ID_BYTES - 1);
     static const struct {
-        int code, told;
+        int code, reported;
     } cases[] = {
         { EMFILE, -EMFILE }, { ENOMEM, -ENOMEM }, { ENOENT, -ENOENT }, { EACCES, -ENOENT }
     };
@@ -518,7 +518,7 @@ TEST(a_boot_that_cannot_be_read_is_told_from_one_that_is_not_there)
         memset(again, 'x', sizeof again);
         err = (struct err){ 0 };
         sys_fail_nth(SYS_OPENAT, 1, cases[i].code);
-        CHECK_ERR(boot_id_read(again, &err), cases[i].told);
+        CHECK_ERR(boot_id_read(again, &err), cases[i].reported);
         sys_fail_nth(SYS_OPENAT, 0, 0);
         CHECK(strstr(err_text(&err), "boot_id"));
         CHECK_INT(again[0], 'x');

@@ -150,22 +150,22 @@ static int note(struct bind *b, const struct bind_problem *p)
 
 TEST(the_caller_words_problems_and_decides_whether_to_go_on)
 {
-    struct buf said = BUF_INIT(4096);
+    struct buf output = BUF_INIT(4096);
     struct kit k = { .count = 5, .mode = KIT_FAST };
     const struct fpath spec = fpath_child(NULL, STR("spec"));
     struct bind b = {
-        .arena = &arena, .at = &spec, .mode = BIND_STRICT, .say = note, .arg = &said
+        .arena = &arena, .at = &spec, .mode = BIND_STRICT, .report = note, .arg = &output
     };
     CHECK_OK(bind_read(&b, &kit_table,
                        parse("{\"x\":1,\"count\":\"5\",\"mode\":\"z\",\"name\":\"ok\",\"main\":{},"
                              "\"small\":1}"),
                        &k));
     CHECK(k.count == 5 && !k.has_count && k.mode == KIT_FAST && str_is(k.name, "ok"));
-    CHECK_STR(buf_str(&said), "spec.x|7|there is no such member;spec.count|0|must be an integer;"
-                              "spec.mode|5|must be 'fast' or 'safe';spec.main.name|8|is missing;"
-                              "spec.small|9|is odd;");
+    CHECK_STR(buf_str(&output), "spec.x|7|there is no such member;spec.count|0|must be an integer;"
+                                "spec.mode|5|must be 'fast' or 'safe';spec.main.name|8|is missing;"
+                                "spec.small|9|is odd;");
     CHECK_ERR(bind_read(&b, &kit_table, parse("{\"codes\":[1,2,3,4]}"), &k), E_LIMIT);
-    buf_fini(&said);
+    buf_fini(&output);
     arena_reset(&arena);
 }
 

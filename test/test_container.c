@@ -32,7 +32,7 @@
 
 /* ---------------------------------------------------------------- an owner */
 
-struct told {
+struct reported {
     int started, ended, removed, r, status;
     char text[300];
     struct buf out, err_out;
@@ -46,7 +46,7 @@ struct rig {
     char dir[64];
     char *root, *run;
     struct container_host *host;
-    struct told found; /* the one that was found again */
+    struct reported found; /* the one that was found again */
     char note[100];
     int n_found;
     bool closed;
@@ -54,7 +54,7 @@ struct rig {
 
 static void on_started(void *arg, int r, const struct err *err)
 {
-    struct told *t = arg;
+    struct reported *t = arg;
     t->started++;
     t->r = r;
     (void)snprintf(t->text, sizeof t->text, "%s", r < 0 ? err_text(err) : "");
@@ -62,7 +62,7 @@ static void on_started(void *arg, int r, const struct err *err)
 
 static void on_ended(void *arg, const struct container_end *end)
 {
-    struct told *t = arg;
+    struct reported *t = arg;
     CHECK_INT(t->removed, 0);
     t->ended++;
     t->status = end->status;
@@ -71,7 +71,7 @@ static void on_ended(void *arg, const struct container_end *end)
 
 static void on_removed(void *arg)
 {
-    ((struct told *)arg)->removed++;
+    ((struct reported *)arg)->removed++;
 }
 
 /* As the container would. */
@@ -85,7 +85,7 @@ static void print(const char *pipe)
 
 static void on_line(void *arg, enum container_stream stream, struct str line, bool has_more)
 {
-    struct told *t = arg;
+    struct reported *t = arg;
     (void)has_more;
     struct buf *to = stream == CONTAINER_STDOUT ? &t->out : &t->err_out;
     (void)buf_add_str(to, line);
@@ -103,12 +103,12 @@ static const struct container_events events = {
     .on_started = on_started, .on_ended = on_ended, .on_removed = on_removed, .on_line = on_line
 };
 
-static void told_init(struct told *t)
+static void reported_init(struct reported *t)
 {
-    *t = (struct told){ .out = BUF_INIT(1 << 20), .err_out = BUF_INIT(1 << 20) };
+    *t = (struct reported){ .out = BUF_INIT(1 << 20), .err_out = BUF_INIT(1 << 20) };
 }
 
-static void told_fini(struct told *t)
+static void reported_fini(struct reported *t)
 {
     buf_fini(&t->out);
     buf_fini(&t->err_out);
@@ -170,7 +170,7 @@ static void rig_fini(struct rig *r)
     CHECK(access(r->run, F_OK) < 0);
     free(r->root);
     free(r->run);
-    told_fini(&r->found);
+    reported_fini(&r->found);
 }
 
 static void rig_init(struct rig *r, const char *dir)
@@ -179,7 +179,7 @@ static void rig_init(struct rig *r, const char *dir)
     (void)snprintf(r->dir, sizeof r->dir, "%s", dir);
     r->root = xasprintf("%s/rootfs", dir);
     r->run = container_host_run_dir(KIND, dir);
-    told_init(&r->found);
+    reported_init(&r->found);
     make_root(r->root);
     CHECK_OK(loop_init(&r->loop, NULL));
 }
@@ -239,12 +239,12 @@ static void write_config(struct rig *r, const char *first, const char *second,
     CHECK_OK(container_spec_write(&s, to, NULL));
 }
 
-static int begin_with(struct rig *r, const char *name, struct told *t, const char *first,
+static int begin_with(struct rig *r, const char *name, struct reported *t, const char *first,
                       const char *second, const struct extra *extra, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(CONTAINER_CONFIG_MAX);
     static const struct str key = { "secret", 6 };
-    told_init(t);
+    reported_init(t);
     write_config(r, first, second, extra, &config);
     const struct container_opts o = { .name = name,
                                       .config = buf_str(&config),
@@ -263,7 +263,7 @@ static int begin_with(struct rig *r, const char *name, struct told *t, const cha
     return code;
 }
 
-static int begin_as(struct rig *r, const char *name, struct told *t, const char *first,
+static int begin_as(struct rig *r, const char *name, struct reported *t, const char *first,
                     const char *second, struct err *err)
 {
     const struct extra none = { 0 };
@@ -381,7 +381,7 @@ static void check_all_waited_for(void)
 TEST(a_container_says_what_it_prints_and_how_it_ended_and_leaves_nothing)
 {
     struct rig r;
-    struct told t;
+    struct reported t;
     if (!rig_open(&r))
         return;
     CHECK_OK(begin_as(&r, "one", &t, "--die", "3", NULL));
@@ -395,14 +395,14 @@ TEST(a_container_says_what_it_prints_and_how_it_ended_and_leaves_nothing)
     CHECK(str_find(buf_str(&t.err_out), STR("no configuration")) >= 0 ||
           str_find(buf_str(&t.out), STR("no configuration")) >= 0);
     check_nothing_left(&r, "one");
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
 TEST(a_container_that_runs_has_an_address_and_ends_when_it_is_stopped)
 {
     struct rig r;
-    struct told t, other;
+    struct reported t, other;
     struct err err = { 0 };
     if (!rig_open(&r))
         return;
@@ -420,8 +420,8 @@ TEST(a_container_that_runs_has_an_address_and_ends_when_it_is_stopped)
     UNTIL(&r, t.removed);
     CHECK_INT(t.ended, 1);
     check_nothing_left(&r, "one");
-    told_fini(&t);
-    told_fini(&other);
+    reported_fini(&t);
+    reported_fini(&other);
     rig_close(&r);
 }
 
@@ -431,7 +431,7 @@ TEST(a_container_can_be_stopped_at_any_time_and_tells_nothing_then_but_its_end)
     if (!rig_open(&r))
         return;
     for (int turns = 0; turns < 24; turns += 2) {
-        struct told t;
+        struct reported t;
         CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
         for (int i = 0; i < turns && !t.started; i++)
             (void)loop_turn(&r.loop, false);
@@ -442,7 +442,7 @@ TEST(a_container_can_be_stopped_at_any_time_and_tells_nothing_then_but_its_end)
         CHECK_INT(t.started, started);
         CHECK_INT(t.ended, started);
         check_nothing_left(&r, "one");
-        told_fini(&t);
+        reported_fini(&t);
     }
     rig_close(&r);
 }
@@ -459,7 +459,7 @@ static void namespace_of(int pid, const char *kind, char to[64])
 TEST(containers_of_a_pod_live_in_the_same_namespaces)
 {
     struct rig r;
-    struct told one, two;
+    struct reported one, two;
     char uts[64], network[64], a[64], b[64];
     if (!rig_open(&r))
         return;
@@ -489,15 +489,15 @@ TEST(containers_of_a_pod_live_in_the_same_namespaces)
     container_stop(one.c, 0);
     UNTIL(&r, one.removed);
     check_nothing_left(&r, "one");
-    told_fini(&one);
-    told_fini(&two);
+    reported_fini(&one);
+    reported_fini(&two);
     rig_close(&r);
 }
 
 TEST(a_later_stop_shortens_the_grace_and_never_lengthens_it)
 {
     struct rig r;
-    struct told t;
+    struct reported t;
     const struct extra ignored = { .stop_signal = SIGWINCH }; /* which its program does not mind */
     if (!rig_open(&r))
         return;
@@ -510,22 +510,22 @@ TEST(a_later_stop_shortens_the_grace_and_never_lengthens_it)
     loop_skip(&r.loop, 1000 * 1000);
     UNTIL(&r, t.removed);
     CHECK_INT(t.status, -SIGKILL);
-    told_fini(&t);
+    reported_fini(&t);
     CHECK_OK(begin_with(&r, "one", &t, NULL, NULL, &ignored, NULL));
     container_stop(t.c, 1);
     container_stop(t.c, 3600 * 1000); /* also before it runs */
     UNTIL(&r, t.removed);
-    told_fini(&t);
+    reported_fini(&t);
     const struct extra bad = { .stop_signal = 1000 };
     CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &bad, NULL), E_INVALID);
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
 TEST(a_container_can_be_stopped_while_its_last_words_are_told)
 {
     struct rig r;
-    struct told t;
+    struct reported t;
     struct process_facts f;
     if (!rig_open(&r))
         return;
@@ -544,14 +544,14 @@ TEST(a_container_can_be_stopped_while_its_last_words_are_told)
     CHECK_INT(t.ended, 1);
     CHECK_INT(t.status, -SIGKILL);
     check_nothing_left(&r, "one");
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
 TEST(a_container_ends_by_the_signal_that_it_asks_for)
 {
     struct rig r;
-    struct told t;
+    struct reported t;
     const struct extra usr1 = { .stop_signal = SIGUSR1 };
     if (!rig_open(&r))
         return;
@@ -562,7 +562,7 @@ TEST(a_container_ends_by_the_signal_that_it_asks_for)
     container_stop(t.c, 3600 * 1000);
     UNTIL(&r, t.removed);
     CHECK_INT(t.status, 7); /* what its handler says */
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
@@ -578,12 +578,12 @@ TEST(names_that_lead_elsewhere_are_refused)
         "0123456789012345678901234567890123456789012345678901234567890123"
     };
     struct rig r;
-    struct told t;
+    struct reported t;
     if (!rig_open(&r))
         return;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         CHECK_ERR(begin_as(&r, bad[i], &t, NULL, NULL, NULL), E_INVALID);
-        told_fini(&t);
+        reported_fini(&t);
     }
     rig_close(&r);
 }
@@ -592,13 +592,13 @@ TEST(a_note_that_could_not_be_read_again_is_refused)
 {
     static const char *const bad[] = { "[]", "{", "1", "{}{}", "{},\"pid\":1", "{\"a\":1}x" };
     struct rig r;
-    struct told t;
+    struct reported t;
     if (!rig_open(&r))
         return;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         const struct extra extra = { .note = bad[i] };
         CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &extra, NULL), E_INVALID);
-        told_fini(&t);
+        reported_fini(&t);
         check_nothing_left(&r, "one");
     }
     scoped(buf_fini_scoped) struct buf deep = BUF_INIT(64 << 10);
@@ -609,14 +609,14 @@ TEST(a_note_that_could_not_be_read_again_is_refused)
         (void)buf_add_char(&deep, '}');
     const struct extra extra = { .note = buf_cstr(&deep) };
     CHECK_ERR(begin_with(&r, "one", &t, NULL, NULL, &extra, NULL), E_INVALID);
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
 /* ---------------------------------------------------------------- crun is killed */
 
 /* Kill a crun of "one" after a while, which differs from try to try. False: it was faster. */
-static bool kill_crun(struct rig *r, struct told *t, const char *word, unsigned wait)
+static bool kill_crun(struct rig *r, struct reported *t, const char *word, unsigned wait)
 {
     int pid;
     while ((pid = find_crun(r, word)) == 0) {
@@ -633,11 +633,11 @@ TEST(a_crun_that_is_killed_at_any_moment_leaves_nothing)
 {
     enum { TRIES = 40, STEP = 400 };
     struct rig r;
-    unsigned n_killed = 0, n_said = 0;
+    unsigned n_killed = 0, n_reports = 0;
     if (!rig_open(&r))
         return;
     for (unsigned i = 0; i < TRIES; i++) {
-        struct told t;
+        struct reported t;
         CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
         bool was_hit = kill_crun(&r, &t, "--detach", i * STEP);
         UNTIL(&r, t.started);
@@ -646,16 +646,17 @@ TEST(a_crun_that_is_killed_at_any_moment_leaves_nothing)
             n_killed++;
             CHECK_INT(t.ended, 0);
             CHECK(t.text[0]);
-            n_said += strstr(t.text, "killed by signal 9") != NULL; /* else a child of it was hit */
+            n_reports +=
+                strstr(t.text, "killed by signal 9") != NULL; /* else a child of it was hit */
         } else {
             container_stop(t.c, 0);
         }
         UNTIL(&r, t.removed);
         check_nothing_left(&r, "one");
-        told_fini(&t);
+        reported_fini(&t);
     }
     (void)printf("# crun killed %u of %d times before it was done\n", n_killed, TRIES);
-    CHECK(n_killed > 0 && n_said > 0);
+    CHECK(n_killed > 0 && n_reports > 0);
     rig_close(&r);
     check_all_waited_for();
 }
@@ -667,7 +668,7 @@ TEST(a_crun_that_is_killed_while_it_cleans_up_is_started_again)
     if (!rig_open(&r))
         return;
     for (unsigned i = 0; i < TRIES; i++) {
-        struct told t;
+        struct reported t;
         CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
         UNTIL(&r, t.started);
         CHECK_INT(t.r, 0);
@@ -676,7 +677,7 @@ TEST(a_crun_that_is_killed_while_it_cleans_up_is_started_again)
         (void)kill_crun(&r, &t, "delete", i * STEP);
         UNTIL(&r, t.removed);
         check_nothing_left(&r, "one");
-        told_fini(&t);
+        reported_fini(&t);
     }
     rig_close(&r);
 }
@@ -741,12 +742,12 @@ static void end_child(pid_t pid)
 /* One that cannot be started: crun has failed, and what it has left is looked for. */
 static void fail_to_start(struct rig *r, const char *name)
 {
-    struct told t;
+    struct reported t;
     const struct extra nowhere = { .network = "/no/such/network" };
     CHECK_OK(begin_with(r, name, &t, NULL, NULL, &nowhere, NULL));
     UNTIL(r, t.removed);
     CHECK(t.started == 1 && t.r < 0);
-    told_fini(&t);
+    reported_fini(&t);
 }
 
 TEST(a_guest_that_looks_like_a_crun_that_is_ending_delays_nothing)
@@ -806,7 +807,7 @@ TEST(a_network_in_which_something_may_live_is_not_used_again)
     static const char *const names[] = { "two", "three", "four" };
     const struct extra nowhere = { .uts = "/no/such/namespace" };
     struct rig r;
-    struct told t, others[ARRAY_LEN(names)];
+    struct reported t, others[ARRAY_LEN(names)];
     if (!rig_open(&r))
         return;
     scoped(free_scoped) char *group = group_path(&r, "one");
@@ -828,7 +829,7 @@ TEST(a_network_in_which_something_may_live_is_not_used_again)
         (void)loop_turn(&r.loop, false);
     }
     if (access(inner, F_OK) < 0) { /* runc removes inner groups, too */
-        told_fini(&t);
+        reported_fini(&t);
         rig_close(&r);
         return;
     }
@@ -845,9 +846,9 @@ TEST(a_network_in_which_something_may_live_is_not_used_again)
     rig_close(&r); /* ends them */
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         CHECK_INT(others[i].removed, 1);
-        told_fini(&others[i]);
+        reported_fini(&others[i]);
     }
-    told_fini(&t);
+    reported_fini(&t);
 }
 
 TEST(what_runs_in_a_control_group_ends_before_the_group_goes)
@@ -886,8 +887,8 @@ TEST(what_runs_in_a_control_group_ends_before_the_group_goes)
 TEST(a_runtime_that_does_not_remove_its_record_is_complained_of)
 {
     struct rig r;
-    struct told t;
-    int said[2];
+    struct reported t;
+    int pipe_fds[2];
     char text[4096];
     if (!rig_open(&r))
         return;
@@ -903,20 +904,20 @@ TEST(a_runtime_that_does_not_remove_its_record_is_complained_of)
     CHECK_OK(before ? setenv("OCI_PROGRAM", before, true) : unsetenv("OCI_PROGRAM"));
     CHECK_OK(begin_as(&r, "one", &t, NULL, NULL, NULL));
     CHECK_OK(mkdir(record, 0700));
-    CHECK_OK(pipe(said));
+    CHECK_OK(pipe(pipe_fds));
     int saved = dup(STDERR_FILENO);
     CHECK_OK(saved);
-    CHECK_OK(dup2(said[1], STDERR_FILENO));
+    CHECK_OK(dup2(pipe_fds[1], STDERR_FILENO));
     UNTIL(&r, t.removed);
     CHECK_OK(dup2(saved, STDERR_FILENO));
-    (void)close(said[1]);
-    ssize_t n = read(said[0], text, sizeof text);
+    (void)close(pipe_fds[1]);
+    ssize_t n = read(pipe_fds[0], text, sizeof text);
     CHECK(n > 0 && str_find(str_n(text, (size_t)n), STR("not cleaned up name=one status=1")) >= 0);
-    (void)close(said[0]);
+    (void)close(pipe_fds[0]);
     (void)close(saved);
     CHECK(t.r < 0 && strstr(t.text, "status 1"));
     CHECK_OK(rmdir(record));
-    told_fini(&t);
+    reported_fini(&t);
     rig_close(&r);
 }
 
@@ -958,7 +959,7 @@ TEST(a_disk_that_is_full_at_any_moment_is_an_error_and_leaves_nothing)
     CHECK_OK(open_host(&r, &err));
     CHECK_OK(container_host_set_up(r.host, &err));
     for (size_t left = 0; left <= PAGES_MAX; left++) {
-        struct told t;
+        struct reported t;
         (void)close(fill(&r, left));
         int code = begin_as(&r, "one", &t, NULL, NULL, &err);
         if (code < 0) {
@@ -975,7 +976,7 @@ TEST(a_disk_that_is_full_at_any_moment_is_an_error_and_leaves_nothing)
             UNTIL(&r, t.removed);
         }
         check_nothing_left(&r, "one");
-        told_fini(&t);
+        reported_fini(&t);
     }
     (void)printf("# refused at once %d, could not start %d, ran %d\n", n_at_once, n_later, n_fine);
     CHECK(n_at_once > 0 && n_later > 0 && n_fine > 0);
@@ -992,7 +993,7 @@ TEST(a_disk_that_is_full_at_any_moment_is_an_error_and_leaves_nothing)
 static int held(const char *dir)
 {
     struct rig r;
-    struct told one, two;
+    struct reported one, two;
     rig_init(&r, dir);
     if (open_host(&r, NULL) < 0 || container_host_set_up(r.host, NULL) < 0)
         return 1;

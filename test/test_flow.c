@@ -308,10 +308,10 @@ TEST(random_coming_and_going_balances)
         in_use += asked[i].t.schema && !asked[i].t.waiting ? asked[i].t.seats : 0;
     }
     CHECK_INT(in_use, flows.in_use);
-    unsigned said = 0;
+    unsigned n_waiting = 0;
     for (size_t l = 0; l < FLOW_LEVELS; l++)
-        said += flows.level[l].waiting;
-    CHECK_INT(waiting, said);
+        n_waiting += flows.level[l].waiting;
+    CHECK_INT(waiting, n_waiting);
     end();
 }
 

@@ -995,11 +995,11 @@ TEST(a_cold_start_does_not_repeat_what_warm_functions_do)
     order_send(o, &plane);
     get("f");
     WAIT_FOR(plane.load[1].running == 1);
-    unsigned told = plane.load[1].told;
+    unsigned reported = plane.load[1].reported;
     request(client, &b, (struct http_call_opts){ 0 }, FIELDS("host", "g"));
     WAIT_FOR(plane.load[2].queued == 1);
-    CHECK_INT(plane.load[1].told, told);
-    WAIT_FOR(plane.load[1].told > told); /* in its own time */
+    CHECK_INT(plane.load[1].reported, reported);
+    WAIT_FOR(plane.load[1].reported > reported); /* in its own time */
     CHECK(plane.load[1].concurrency_us > 300000);
     finish();
 }
@@ -1273,13 +1273,13 @@ TEST(all_that_are_in_use_are_told_also_when_a_message_has_no_room_for_them)
     }
     WAIT_FOR(plane.load[1].queued == 1);
     for (unsigned i = 0; i < 3; i++) {
-        unsigned told = plane.load[1].told, reports = plane.reports;
+        unsigned reported = plane.load[1].reported, reports = plane.reports;
         pass(ALL_MS);
         WAIT_FOR(plane.reports > reports);
         reports = plane.reports;
         pass(ALL_MS);
         WAIT_FOR(plane.reports > reports);
-        CHECK(plane.load[1].told > told);
+        CHECK(plane.load[1].reported > reported);
     }
     for (unsigned i = 0; i < N; i++)
         exchange_cancel(calls[i]);
@@ -1383,7 +1383,7 @@ TEST(nothing_is_armed_once_all_is_at_rest)
     sandboxes.answers = true;
     get("f");
     WAIT_FOR(a.ends);
-    WAIT_FOR(plane.load[1].told && plane.load[1].running == 0);
+    WAIT_FOR(plane.load[1].reported && plane.load[1].running == 0);
     http_client_close(client);
     http_client_close(client2);
     client = connect_to(1, false);

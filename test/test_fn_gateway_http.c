@@ -137,11 +137,11 @@ static void on_serve(struct http_exchange *x, const struct http_request *req, vo
     s->body = BUF_INIT(64 << 20);
     s->trailers = headers_get(req->headers, "te").p != NULL;
     server_requests[s->server]++;
-    static const char *const told[] = { "host", "x-dormouse-sandbox", "x-dormouse-token",
-                                        "x-forwarded-for", "x-dormouse-call-id" };
+    static const char *const reported[] = { "host", "x-dormouse-sandbox", "x-dormouse-token",
+                                            "x-forwarded-for", "x-dormouse-call-id" };
     size_t n = (size_t)snprintf(s->fields, sizeof s->fields, STR_FMT, STR_ARG(req->target));
-    for (size_t i = 0; i < ARRAY_LEN(told); i++) {
-        struct str value = headers_get(req->headers, told[i]);
+    for (size_t i = 0; i < ARRAY_LEN(reported); i++) {
+        struct str value = headers_get(req->headers, reported[i]);
         n += (size_t)snprintf(s->fields + n, sizeof s->fields - n, " " STR_FMT,
                               STR_ARG(value.p ? value : STR("-")));
     }
@@ -587,7 +587,7 @@ TEST(the_owner_serves_whoever_was_asked)
     }
     uint32_t number = (uint32_t)(strchr("fghk", name[0]) - "fghk") + 1;
     WAIT_FOR(planes[owner].load[number].finished == 2); /* counted where it is owned, */
-    CHECK_INT(planes[0].load[number].told, 0);          /* and nowhere else */
+    CHECK_INT(planes[0].load[number].reported, 0);      /* and nowhere else */
     finish();
 }
 

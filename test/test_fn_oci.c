@@ -30,7 +30,7 @@
 
 /* ---------------------------------------------------------------- a worker's part */
 
-struct told {
+struct reported {
     int r, created, gone, destroyed, recovered;
     char address[64], text[300];
     Dormouse__Fn__V1__Breakdown took;
@@ -41,23 +41,23 @@ struct rig {
     char dir[64], bundle[64];
     struct guest_logs *logs;
     struct runtime *rt;
-    struct told told[40]; /* by sandbox */
+    struct reported reported[40]; /* by sandbox */
     struct arena arena;
     struct fn_template t;
     struct runtime_revision rev;
     bool closed;
 };
 
-static struct told *told_of(void *arg, uint64_t id)
+static struct reported *reported_of(void *arg, uint64_t id)
 {
     CHECK(id < 40);
-    return &((struct rig *)arg)->told[id];
+    return &((struct rig *)arg)->reported[id];
 }
 
 static void on_created(void *arg, uint64_t id, int r, const char *address,
                        const Dormouse__Fn__V1__Breakdown *took, const struct err *err)
 {
-    struct told *t = told_of(arg, id);
+    struct reported *t = reported_of(arg, id);
     t->created++;
     t->r = r;
     if (took)
@@ -68,20 +68,20 @@ static void on_created(void *arg, uint64_t id, int r, const char *address,
 
 static void on_gone(void *arg, uint64_t id, const char *reason)
 {
-    struct told *t = told_of(arg, id);
+    struct reported *t = reported_of(arg, id);
     t->gone++;
     (void)snprintf(t->text, sizeof t->text, "%s", reason);
 }
 
 static void on_destroyed(void *arg, uint64_t id)
 {
-    told_of(arg, id)->destroyed++;
+    reported_of(arg, id)->destroyed++;
 }
 
 static void on_recovered(void *arg, uint64_t id, const char *uid, uint32_t revision,
                          const char *address)
 {
-    struct told *t = told_of(arg, id);
+    struct reported *t = reported_of(arg, id);
     CHECK_STR(str_of(uid), "u-1");
     CHECK_INT(revision, 3);
     t->recovered++;
@@ -228,19 +228,19 @@ static void rig_fini(struct rig *r)
     while (!(cond))                                                                                \
     (void)loop_turn(&(r)->loop, true)
 
-static struct told *create(struct rig *r, uint64_t id)
+static struct reported *create(struct rig *r, uint64_t id)
 {
     r->rt->ops->create(r->rt, id, &r->rev);
-    CHECK_INT(r->told[id].created, 0);
-    UNTIL(r, r->told[id].created);
-    return &r->told[id];
+    CHECK_INT(r->reported[id].created, 0);
+    UNTIL(r, r->reported[id].created);
+    return &r->reported[id];
 }
 
 static void destroy(struct rig *r, uint64_t id, uint32_t grace_ms)
 {
     r->rt->ops->destroy(r->rt, id, grace_ms);
-    CHECK_INT(r->told[id].destroyed, 0);
-    UNTIL(r, r->told[id].destroyed);
+    CHECK_INT(r->reported[id].destroyed, 0);
+    UNTIL(r, r->reported[id].destroyed);
 }
 
 /* GET, blocking; the body in `to`. Returns the status, or a negative code. */
@@ -249,7 +249,7 @@ static int get(struct rig *r, uint64_t id, const char *path, struct buf *to)
     struct sockaddr_in at = { .sin_family = AF_INET };
     char host[64], *port;
     uint64_t n;
-    (void)snprintf(host, sizeof host, "%s", r->told[id].address);
+    (void)snprintf(host, sizeof host, "%s", r->reported[id].address);
     port = strchr(host, ':');
     CHECK(port);
     *port++ = '\0';
@@ -290,7 +290,7 @@ static int get(struct rig *r, uint64_t id, const char *path, struct buf *to)
 }
 
 /* The host's end of a sandbox's network, by its address. */
-static void device_of(const struct told *t, char to[IFNAMSIZ])
+static void device_of(const struct reported *t, char to[IFNAMSIZ])
 {
     struct in_addr in;
     char host[64];
@@ -482,7 +482,7 @@ TEST(a_container_is_made_answers_and_leaves_nothing)
     char device[IFNAMSIZ];
     if (!rig_init(&r))
         return;
-    struct told *t = create(&r, 1);
+    struct reported *t = create(&r, 1);
     CHECK_STR(str_of(t->text), "");
     CHECK_INT(t->r, 0);
     CHECK_INT(get(&r, 1, "/", &body), 200);
@@ -500,7 +500,7 @@ TEST(a_container_is_made_answers_and_leaves_nothing)
     destroy(&r, 1, 1000);
     CHECK(!has_cgroup(&r, 1));
     CHECK_INT(count_mounts(r.dir), 0);
-    CHECK_INT(r.told[1].gone, 0);
+    CHECK_INT(r.reported[1].gone, 0);
     rig_fini(&r);
     while (if_nametoindex(device))
         (void)sched_yield(); /* the kernel takes namespaces apart on its own time */
@@ -572,15 +572,15 @@ TEST(a_container_that_ends_is_reported_with_its_last_words)
     struct rig r;
     if (!rig_init(&r))
         return;
-    struct told *t = create(&r, 1);
+    struct reported *t = create(&r, 1);
     CHECK_INT(t->r, 0);
     CHECK_INT(create(&r, 2)->r, 0);
     scoped(free_scoped) char *run = container_host_run_dir("fn", r.dir);
     scoped(free_scoped) char *find = xasprintf("kill -9 $(cat %s/s2/pid)", run);
     CHECK_INT(system(find), 0);
-    UNTIL(&r, r.told[2].gone);
-    (void)printf("# %s\n", r.told[2].text);
-    CHECK(strstr(r.told[2].text, "signal 9"));
+    UNTIL(&r, r.reported[2].gone);
+    (void)printf("# %s\n", r.reported[2].text);
+    CHECK(strstr(r.reported[2].text, "signal 9"));
     CHECK_INT(get(&r, 1, "/", NULL), 200);
     rig_fini(&r);
 }
@@ -595,7 +595,7 @@ TEST(a_container_that_never_gets_ready_says_why)
     r.t.args = die;
     r.t.n_args = 2;
     r.rt->ops->prepare(r.rt, &r.rev);
-    struct told *t = create(&r, 1);
+    struct reported *t = create(&r, 1);
     CHECK(t->r < 0);
     (void)printf("# %s\n", t->text);
     CHECK(strstr(t->text, "status 3") && strstr(t->text, "no configuration"));
@@ -628,7 +628,7 @@ TEST(a_program_that_is_not_there_is_named)
         return;
     scoped(free_scoped) char *program = xasprintf("%s/bundle/rootfs/guest", r.dir);
     CHECK_OK(unlink(program));
-    struct told *t = create(&r, 1);
+    struct reported *t = create(&r, 1);
     CHECK(t->r < 0);
     (void)printf("# %s\n", t->text);
     CHECK(strstr(t->text, "/guest"));
@@ -645,7 +645,7 @@ TEST(a_path_decides_readiness_where_one_is_given)
     for (r.t.readiness_ms = 700;; r.t.readiness_ms *= 4) { /* until it is up within that time */
         r.rt->ops->forget(r.rt, &r.rev);
         r.rt->ops->prepare(r.rt, &r.rev);
-        struct told *t = create(&r, id++);
+        struct reported *t = create(&r, id++);
         CHECK_INT(t->r, -ETIMEDOUT);
         (void)printf("# %s\n", t->text);
         if (strstr(t->text, "status 404"))
@@ -694,11 +694,11 @@ TEST(what_is_deleted_while_it_starts_goes_and_is_never_ready)
         r.rt->ops->destroy(r.rt, id, 0);
     }
     for (uint64_t id = 1; id <= 8; id++) {
-        UNTIL(&r, r.told[id].destroyed);
+        UNTIL(&r, r.reported[id].destroyed);
         CHECK(!has_cgroup(&r, id));
     }
     r.rt->ops->destroy(r.rt, 30, 0); /* not known: told all the same */
-    UNTIL(&r, r.told[30].destroyed);
+    UNTIL(&r, r.reported[30].destroyed);
     rig_fini(&r);
 }
 
@@ -715,11 +715,11 @@ TEST(many_at_once_are_made_and_each_has_its_own_address)
     for (uint64_t id = 1; id <= 20; id++)
         r.rt->ops->create(r.rt, id, &r.rev);
     for (uint64_t id = 1; id <= 20; id++) {
-        UNTIL(&r, r.told[id].created);
-        CHECK_STR(str_of(r.told[id].text), "");
+        UNTIL(&r, r.reported[id].created);
+        CHECK_STR(str_of(r.reported[id].text), "");
         CHECK_INT(get(&r, id, "/", NULL), 200);
         for (uint64_t other = 1; other < id; other++)
-            CHECK(strcmp(r.told[id].address, r.told[other].address) != 0);
+            CHECK(strcmp(r.reported[id].address, r.reported[other].address) != 0);
     }
     rig_fini(&r);
 }
@@ -729,13 +729,13 @@ TEST(a_device_that_lies_in_the_root_file_system_cannot_be_opened)
     struct rig r;
     if (!rig_init(&r))
         return;
-    scoped(buf_fini_scoped) struct buf said = BUF_INIT(4096);
+    scoped(buf_fini_scoped) struct buf output = BUF_INIT(4096);
     scoped(free_scoped) char *here = xasprintf("%s/rootfs/kmsg", r.bundle);
     scoped(fd_scoped) int fd = open(here, O_WRONLY | O_CLOEXEC);
     CHECK(fd >= 0); /* else the container could not prove anything */
     CHECK_INT(create(&r, 1)->r, 0);
-    CHECK_INT(get(&r, 1, "/write/kmsg", &said), 404);
-    CHECK_STR(buf_str(&said), "Operation not permitted");
+    CHECK_INT(get(&r, 1, "/write/kmsg", &output), 404);
+    CHECK_STR(buf_str(&output), "Operation not permitted");
     CHECK_INT(get(&r, 1, "/write/dev/null", NULL), 200);
     rig_fini(&r);
 }
@@ -746,7 +746,7 @@ TEST(many_at_once_find_the_places_of_their_mounts_and_no_link_leads_out)
     Dormouse__Fn__V1__SecretFile deep = DORMOUSE__FN__V1__SECRET_FILE__INIT,
                                  linked = DORMOUSE__FN__V1__SECRET_FILE__INIT;
     const Dormouse__Fn__V1__SecretFile *secrets[] = { &deep, &linked };
-    scoped(buf_fini_scoped) struct buf said = BUF_INIT(4096);
+    scoped(buf_fini_scoped) struct buf output = BUF_INIT(4096);
     deep.path = (char *)(uintptr_t) "/etc/app//keys/one";
     linked.path = (char *)(uintptr_t) "/out/dormouse-test-key";
     deep.content = linked.content = (ProtobufCBinaryData){ 3, (uint8_t *)(uintptr_t) "key" };
@@ -766,10 +766,10 @@ TEST(many_at_once_find_the_places_of_their_mounts_and_no_link_leads_out)
     for (uint64_t id = 1; id <= 12; id++)
         r.rt->ops->create(r.rt, id, &r.rev);
     for (uint64_t id = 1; id <= 12; id++) {
-        UNTIL(&r, r.told[id].created);
-        CHECK_STR(str_of(r.told[id].text), "");
-        CHECK_INT(get(&r, id, "/read/etc/app/keys/one", &said), 200);
-        CHECK_STR(buf_str(&said), "key");
+        UNTIL(&r, r.reported[id].created);
+        CHECK_STR(str_of(r.reported[id].text), "");
+        CHECK_INT(get(&r, id, "/read/etc/app/keys/one", &output), 200);
+        CHECK_STR(buf_str(&output), "key");
     }
     rig_fini(&r);
 }
@@ -782,7 +782,7 @@ TEST(two_workers_of_a_machine_do_not_touch_each_others_containers)
     CHECK(rig_init(&other));
     CHECK_INT(create(&one, 1)->r, 0);
     CHECK_INT(create(&other, 1)->r, 0);
-    CHECK(strcmp(one.told[1].address, other.told[1].address) != 0);
+    CHECK(strcmp(one.reported[1].address, other.reported[1].address) != 0);
     destroy(&one, 1, 0);
     CHECK_INT(get(&other, 1, "/", NULL), 200);
     CHECK_INT(get(&other, 1, "/spin/1", NULL), 200);
@@ -840,7 +840,7 @@ TEST(a_worker_that_was_killed_finds_its_containers_again_or_removes_them)
     memcpy(dir, r.dir, sizeof dir);
     memcpy(bundle, r.bundle, sizeof bundle);
     CHECK(rig_open(&r, dir, bundle, NULL));
-    CHECK_INT(r.told[5].recovered, 1);
+    CHECK_INT(r.reported[5].recovered, 1);
     CHECK_INT(get(&r, 5, "/say/again", NULL), 200);
     destroy(&r, 5, 100);
     CHECK(!has_cgroup(&r, 5));

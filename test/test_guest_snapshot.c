@@ -47,7 +47,7 @@ static void open_with(struct house *h, struct guest_host_opts opts, struct guest
     spec.abi = GUEST_ABI_V1;
     h->a = (struct actor){ .rig = &h->r };
     buf_init(&h->a.log, 1 << 20);
-    buf_init(&h->a.told, 1 << 20);
+    buf_init(&h->a.reported, 1 << 20);
     CHECK_OK(guest_new(h->r.host, &spec, &actor_ops, &h->a, &h->a.guest, NULL));
     CHECK_OK(guest_start(h->a.guest, NULL));
 }
@@ -90,10 +90,10 @@ static void live(struct house *h)
 static void check_remembers(struct house *h)
 {
     CHECK_INT(actor_state(&h->a), GUEST_ASLEEP);
-    CHECK_STR(buf_str(&h->a.told), "call declare 0 {\"abi\":1}|\n");
+    CHECK_STR(buf_str(&h->a.reported), "call declare 0 {\"abi\":1}|\n");
     CHECK(actor_stats(&h->a).swap_bytes > 0);
     actor_do(&h->a, 2, "value");
-    CHECK(actor_told(&h->a, "done 2 0 5\n"));
+    CHECK(actor_reported(&h->a, "done 2 0 5\n"));
     CHECK_INT(h->a.calls, 1);
     CHECK_INT(actor_stats(&h->a).incarnation, 0);
     CHECK_INT(h->a.states[GUEST_FAILED], 0);
@@ -103,7 +103,7 @@ static void check_is_new(struct house *h)
 {
     CHECK_INT(actor_state(&h->a), GUEST_AWAKE);
     actor_do(&h->a, 2, "value");
-    CHECK(actor_told(&h->a, "done 2 0 0\n"));
+    CHECK(actor_reported(&h->a, "done 2 0 0\n"));
     CHECK_INT(h->a.states[GUEST_FAILED], 0);
 }
 
@@ -145,12 +145,12 @@ TEST(activations_of_a_drain_are_not_begun)
     CHECK_OK(guest_reply(h.a.guest, h.a.call.id, 0, 7, STR(""), NULL));
     WAIT(&h.r, done);
     CHECK_INT(actor_state(&h.a), GUEST_ASLEEP);
-    CHECK(actor_told(&h.a, "done 2 0 7\n"));
+    CHECK(actor_reported(&h.a, "done 2 0 7\n"));
     CHECK_INT(h.a.dones, 2);
     close_house(&h);
     open_house(&h);
     actor_do(&h.a, 2, "value");
-    CHECK(actor_told(&h.a, "done 2 0 7\n"));
+    CHECK(actor_reported(&h.a, "done 2 0 7\n"));
     close_house(&h);
     house_fini(&h);
 }
@@ -213,9 +213,9 @@ static void live_a_while(struct house *h, struct ledger *l, unsigned turns, bool
         l->acknowledged = 0; /* a new life */
     actor_do(&h->a, 1, "value");
     uint64_t value = 0;
-    struct str told = buf_str(&h->a.told), head, rest;
-    CHECK(str_cut(str_slice(told, (size_t)str_find(told, STR("done 1 0 ")) + 9, told.n), '\n',
-                  &head, &rest));
+    struct str reported = buf_str(&h->a.reported), head, rest;
+    CHECK(str_cut(str_slice(reported, (size_t)str_find(reported, STR("done 1 0 ")) + 9, reported.n),
+                  '\n', &head, &rest));
     CHECK_OK(parse_u64(head, 0, UINT64_MAX, &value));
     l->resumed += is_resumed;
     l->anew += !is_resumed;
@@ -352,7 +352,7 @@ TEST(the_service_may_refuse_what_was_declared_before)
     h.a.declare_value = 0;
     WAIT(&h.r, h.a.dones == 1);
     CHECK_INT(h.a.calls, 2);
-    CHECK(actor_told(&h.a, "done 2 0 0\n"));
+    CHECK(actor_reported(&h.a, "done 2 0 0\n"));
     CHECK_INT(h.a.states[GUEST_FAILED], 0);
     close_house(&h);
     house_fini(&h);

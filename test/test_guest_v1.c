@@ -28,13 +28,13 @@ TEST(a_guest_declares_and_then_does_what_its_activations_say)
     struct actor a = { 0 };
     struct module *m;
     open_v1(&r, &a, &m, awake);
-    CHECK_STR(buf_str(&a.told), "post log 0 1 setting up|\ncall declare 0 {\"abi\":1}|\n");
-    buf_reset(&a.told);
+    CHECK_STR(buf_str(&a.reported), "post log 0 1 setting up|\ncall declare 0 {\"abi\":1}|\n");
+    buf_reset(&a.reported);
     actor_do(&a, 7, "get:web value result fail:! return:5");
-    CHECK_STR(buf_str(&a.told), "call get 7 web|\ndone 7 5 3web!\n");
-    buf_reset(&a.told);
+    CHECK_STR(buf_str(&a.reported), "call get 7 web|\ndone 7 5 3web!\n");
+    buf_reset(&a.reported);
     actor_do(&a, 8, "api:GET_/x config:c list:q value size return:-2");
-    CHECK_STR(buf_str(&a.told),
+    CHECK_STR(buf_str(&a.reported),
               "call api 8 GET_/x|body\ncall config 8 c|\ncall list 8 q|\ndone 8 -2 11\n");
     struct guest_stats s = actor_stats(&a);
     CHECK_INT(s.activations, 3);
@@ -48,14 +48,15 @@ TEST(posted_calls_and_output_come_in_their_order_and_before_what_follows)
     struct actor a = { 0 };
     struct module *m;
     open_v1(&r, &a, &m, awake);
-    buf_reset(&a.told);
+    buf_reset(&a.reported);
     actor_do(&a, 1, "log:one event:{} get:x enqueue:{} metric:[] debug:no print:out");
-    CHECK_STR(buf_str(&a.told), "post log 1 1 one|{\"k\":1}\npost event 1 0 {}|\ncall get 1 x|\n"
-                                "post enqueue 1 0 {}|\npost metric 1 3 []|2.500\ndone 1 0 \n");
+    CHECK_STR(buf_str(&a.reported),
+              "post log 1 1 one|{\"k\":1}\npost event 1 0 {}|\ncall get 1 x|\n"
+              "post enqueue 1 0 {}|\npost metric 1 3 []|2.500\ndone 1 0 \n");
     CHECK(actor_logged(&a, "1 out\n"));
     guest_set_log_debug(a.guest, true);
     actor_do(&a, 2, "debug:yes");
-    CHECK(actor_told(&a, "post log 2 0 yes|\n"));
+    CHECK(actor_reported(&a, "post log 2 0 yes|\n"));
     close_v1(&r, &a, m);
 }
 
@@ -65,14 +66,14 @@ TEST(activations_are_carried_out_one_after_the_other)
     struct actor a = { 0 };
     struct module *m;
     open_v1(&r, &a, &m, awake);
-    buf_reset(&a.told);
+    buf_reset(&a.reported);
     for (uint64_t i = 1; i <= 100; i++)
         actor_activate(&a, i, "get:k fail:m");
     WAIT(&r, a.dones == 100);
     struct buf expected = BUF_INIT(1 << 20);
     for (unsigned i = 1; i <= 100; i++)
         (void)buf_printf(&expected, "call get %u k|\ndone %u 0 m\n", i, i);
-    CHECK(str_eq(buf_str(&a.told), buf_str(&expected)));
+    CHECK(str_eq(buf_str(&a.reported), buf_str(&expected)));
     buf_fini(&expected);
     close_v1(&r, &a, m);
 }
@@ -90,7 +91,7 @@ TEST(activations_wait_for_a_guest_that_has_not_started)
     CHECK_INT(a.dones, 0);
     CHECK_OK(guest_start(a.guest, NULL));
     WAIT(&r, a.dones == 1);
-    CHECK(actor_told(&a, "declare 0 {\"abi\":1}|\ndone 1 0 x\n"));
+    CHECK(actor_reported(&a, "declare 0 {\"abi\":1}|\ndone 1 0 x\n"));
     close_v1(&r, &a, m);
 }
 
@@ -127,7 +128,7 @@ TEST(large_payloads_and_answers_arrive_whole)
               -EMSGSIZE);
     CHECK_OK(guest_reply(a.guest, a.call.id, 0, 1, str_n(big, n), NULL));
     WAIT(&r, a.dones == 1);
-    CHECK(actor_told(&a, "done 1 0 3145728,3145728get:q"));
+    CHECK(actor_reported(&a, "done 1 0 3145728,3145728get:q"));
     free(big);
     close_v1(&r, &a, m);
 }
@@ -177,7 +178,7 @@ TEST(others_run_while_a_guest_is_parked)
     for (unsigned i = 0; i < N; i++) {
         char text[64];
         (void)snprintf(text, sizeof text, "done %u 0 %ures\n", 1 + i, i);
-        CHECK(actor_told(&a[i], text));
+        CHECK(actor_reported(&a[i], text));
         CHECK_INT(a[i].states[GUEST_FAILED], 0);
     }
     struct guest_host_stats s;
@@ -210,7 +211,7 @@ TEST(time_spent_parked_is_not_the_guests)
     CHECK(str_find(str_of(spins.why.text), STR("ran longer")) >= 0);
     CHECK_OK(guest_reply(waits.guest, waits.call.id, 0, 42, STR(""), NULL));
     WAIT(&r, waits.dones == 1);
-    CHECK(actor_told(&waits, "done 1 0 42"));
+    CHECK(actor_reported(&waits, "done 1 0 42"));
     /* What it burns before and after a call is one account. */
     waits.holds_calls = false;
     actor_activate(&waits, 2, "get:k spin");
@@ -248,7 +249,7 @@ TEST(a_call_that_nobody_answers_ends_and_so_does_an_activation_of_such_calls)
     WAIT(&r, actor_stats(&a).is_parked);
     loop_skip(&r.loop, GUEST_CALL_MS_MAX + 1);
     WAIT(&r, a.dones == 1);
-    CHECK(actor_told(&a, "done 1 0 -7no answer within the time"));
+    CHECK(actor_reported(&a, "done 1 0 -7no answer within the time"));
     CHECK_ERR(guest_reply(a.guest, a.call.id, 0, 0, STR(""), NULL), -ESTALE);
     actor_activate(&a, 2, "get:k get:k get:k");
     WAIT(&r, a.calls == 3 && actor_stats(&a).is_parked);
@@ -286,7 +287,7 @@ TEST(a_parked_guest_can_be_ended_at_any_moment)
         WAIT(&r, actor_stats(&b).is_parked);
         CHECK_OK(guest_reply(b.guest, b.call.id, 0, 2, STR(""), NULL));
         WAIT(&r, b.dones == 1);
-        CHECK(actor_told(&b, "done 1 0 2\n"));
+        CHECK(actor_reported(&b, "done 1 0 2\n"));
         actor_close(&b);
     }
     struct guest_host_stats s;
@@ -318,7 +319,7 @@ TEST(a_lost_runner_takes_parked_guests_with_it_and_nobody_else)
     CHECK_INT(guest_host_pids(r.host, &pid, 1), 1);
     CHECK_OK(kill(pid, SIGKILL));
     WAIT(&r, actor_state(&busy) == GUEST_FAILED && asleep.dones == 1);
-    CHECK(actor_told(&asleep, "done 1 0 here"));
+    CHECK(actor_reported(&asleep, "done 1 0 here"));
     CHECK_INT(actor_stats(&asleep).incarnation, 0);
     /* Its call is dead, its activation not repeated; it starts anew at once. */
     CHECK_INT(actor_stats(&parked).incarnation, 1);
@@ -343,12 +344,12 @@ TEST(a_guest_that_slept_goes_on_where_it_was)
     actor_sleep(&a);
     CHECK_INT(actor_stats(&a).resident_bytes, 0);
     actor_do(&a, 2, "value result");
-    CHECK(actor_told(&a, "done 2 0 1\n"));
+    CHECK(actor_reported(&a, "done 2 0 1\n"));
     CHECK_INT(a.calls, 2); /* no second declaration */
     CHECK_INT(actor_stats(&a).wakes, 1);
     CHECK_INT(actor_stats(&a).incarnation, 0);
     actor_do(&a, 3, "get:k get:kk value");
-    CHECK(actor_told(&a, "done 3 0 2\n"));
+    CHECK(actor_reported(&a, "done 3 0 2\n"));
     close_v1(&r, &a, m);
 }
 
@@ -379,7 +380,7 @@ TEST(a_stateless_guest_is_dropped_and_started_again)
     struct guest_stats s = actor_stats(&a);
     CHECK(s.swap_bytes == 0 && s.memory_bytes == 0);
     actor_do(&a, 2, "value get:k");
-    CHECK(actor_told(&a, "done 2 0 0\n"));
+    CHECK(actor_reported(&a, "done 2 0 0\n"));
     CHECK_INT(a.calls, 4); /* two declarations */
     CHECK_INT(actor_stats(&a).incarnation, 0);
     actor_sleep(&a);
@@ -474,7 +475,7 @@ TEST(a_broken_rule_ends_the_guest_and_names_call_and_rule)
 {
     static const struct {
         const char *words, *why; /* NULL: it lives on, and this is told: */
-        const char *told;
+        const char *reported;
     } cases[] = {
         { "wild:get", "cache_get: R-memory: ", NULL },
         { "wild:api_head", "api_request: R-memory: ", NULL },
@@ -525,8 +526,8 @@ TEST(a_broken_rule_ends_the_guest_and_names_call_and_rule)
         } else {
             WAIT(&r, a.dones == 2);
         }
-        if (cases[i].told && !actor_told(&a, cases[i].told))
-            TEST_FAIL("%s: %s", cases[i].words, buf_cstr(&a.told));
+        if (cases[i].reported && !actor_reported(&a, cases[i].reported))
+            TEST_FAIL("%s: %s", cases[i].words, buf_cstr(&a.reported));
         actor_close(&a);
     }
     CHECK_OK(guest_reply(bystander.guest, bystander.call.id, 0, 9, STR(""), NULL));
@@ -634,7 +635,7 @@ TEST(guests_that_lie_in_every_call_fail_alone)
     }
     CHECK_OK(guest_reply(bystander.guest, bystander.call.id, 0, 9, STR(""), NULL));
     WAIT(&r, bystander.dones == 1);
-    CHECK(actor_told(&bystander, "done 1 0 9\n"));
+    CHECK(actor_reported(&bystander, "done 1 0 9\n"));
     struct guest_host_stats s;
     guest_host_get_stats(r.host, &s);
     CHECK_INT(s.runner_losses, 0);
@@ -702,7 +703,7 @@ TEST(modules_that_do_not_fit_the_abi_are_refused_by_name)
         actor_try_open(&a, &r, (struct guest_spec){ .module = v1, .abi = GUEST_ABI_G2 }, &err),
         E_UNSUPPORTED);
     buf_fini(&a.log);
-    buf_fini(&a.told);
+    buf_fini(&a.reported);
     module_unref(v1);
     close_v1(&r, &(struct actor){ 0 }, m);
 }

@@ -31,7 +31,7 @@ static struct {
     struct post wanted;
     /* Of its thread: the range from 0, and the one behind it, of which a half is sent at first. */
     struct http_exchange *front, *back;
-    bool has_front, has_half, is_wanted, is_told, is_closed;
+    bool has_front, has_half, is_wanted, is_reported, is_closed;
     atomic_uint n_requests;
     atomic_bool stop;
 } peer;
@@ -88,11 +88,11 @@ static void send_next(void)
         (void)http_write(peer.front, str_n(blob, FRONT_BYTES));
         http_end(peer.front);
         peer.has_front = true;
-    } else if (peer.is_wanted && peer.back && !peer.is_told) {
+    } else if (peer.is_wanted && peer.back && !peer.is_reported) {
         (void)http_write(peer.back, str_n(blob + FRONT_BYTES + HALF_BYTES,
                                           BLOB_BYTES - FRONT_BYTES - HALF_BYTES));
         http_end(peer.back);
-        peer.is_told = true;
+        peer.is_reported = true;
     }
 }
 
@@ -105,7 +105,7 @@ static void on_closed(void *arg)
 static void *run_peer(void *arg)
 {
     const struct http_server_opts o = { .host = "127.0.0.1", .on_request = on_request };
-    bool was_told = false;
+    bool was_reported = false;
     CHECK_OK(loop_init(&peer.loop, NULL));
     CHECK_OK(http_server_start(&peer.loop, &o, &peer.server, NULL));
     peer.port = http_server_port(peer.server);
@@ -113,8 +113,9 @@ static void *run_peer(void *arg)
     while (!atomic_load(&peer.stop)) {
         (void)loop_turn(&peer.loop, false);
         send_next();
-        if (peer.is_told && !was_told && (!peer.back || http_write_pending(peer.back) == 0)) {
-            was_told = true;
+        if (peer.is_reported && !was_reported &&
+            (!peer.back || http_write_pending(peer.back) == 0)) {
+            was_reported = true;
             CHECK_OK(sem_post(&peer.has_sent));
         }
     }

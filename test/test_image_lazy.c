@@ -192,7 +192,7 @@ enum wrong {
 };
 
 /* The tree manifests of an image. */
-struct said {
+struct declared {
     struct oci_digest diff_ids[2];
     struct lazy_trees trees;
 };
@@ -238,7 +238,7 @@ static struct buf tree_of(const struct image *m, size_t i, enum wrong wrong)
     return text;
 }
 
-static void said_init(struct said *t, const struct image *m, enum wrong wrong)
+static void declared_init(struct declared *t, const struct image *m, enum wrong wrong)
 {
     for (size_t i = 0; i < 2; i++)
         memcpy(t->diff_ids[i].bytes, m->layers[i]->diff_id, SHA256_BYTES);
@@ -281,14 +281,14 @@ static int read_nothing(void *arg, uint64_t max_bytes, const struct layer_ops *o
 static int prove(enum wrong wrong, int reading, struct giving *with)
 {
     struct image m;
-    struct said said;
+    struct declared declared;
     struct err err = { 0 };
     struct giving usual = { 0 }, *g = with ? with : &usual;
     static const struct layer_reading_ops broken = { .start = read_nothing };
     image_init(&m);
-    said_init(&said, &m, wrong);
+    declared_init(&declared, &m, wrong);
     g->view = &m.view;
-    const struct lazy_proof_opts o = { .trees = &said.trees,
+    const struct lazy_proof_opts o = { .trees = &declared.trees,
                                        .layer = 1,
                                        .content = give,
                                        .content_arg = g,
@@ -296,7 +296,7 @@ static int prove(enum wrong wrong, int reading, struct giving *with)
                                        .reading_arg = &reading };
     int r = lazy_proof_layer(&o, &err);
     CHECK(r >= 0 || err.text[0]);
-    lazy_trees_fini(&said.trees);
+    lazy_trees_fini(&declared.trees);
     image_fini(&m);
     return r;
 }
@@ -1510,14 +1510,14 @@ TEST(a_full_disk_is_an_error_until_there_is_room)
 /* An image of the two layers; `reason` is what keeping it returned. */
 struct ending {
     struct world w;
-    struct said said;
+    struct declared declared;
     struct oci_image image;
     char *store;
     struct lazy_prover *prover;
     size_t n_lies, n_late;
     struct lazy_layers_opts opts;
     int reason;
-    size_t n_told;
+    size_t n_reported;
     struct arena a;
 };
 
@@ -1526,7 +1526,7 @@ static void tell(void *arg, const char *why)
     struct ending *e = arg;
     (void)why;
     (void)pthread_mutex_lock(&e->w.mutex);
-    e->n_told++;
+    e->n_reported++;
     (void)pthread_cond_broadcast(&e->w.changed);
     (void)pthread_mutex_unlock(&e->w.mutex);
 }
@@ -1578,7 +1578,7 @@ static void write_documents(struct ending *e)
 {
     char ids[2][OCI_DIGEST_TEXT_SIZE], config[OCI_DIGEST_TEXT_SIZE];
     for (size_t i = 0; i < 2; i++)
-        oci_digest_format(&e->said.diff_ids[i], ids[i]);
+        oci_digest_format(&e->declared.diff_ids[i], ids[i]);
     e->image.config_text =
         str_of(arena_printf(&e->a,
                             "{\"os\":\"linux\",\"architecture\":\"amd64\","
@@ -1601,12 +1601,12 @@ static void ending_init(struct ending *e, enum wrong wrong)
     *e = (struct ending){ .image.config.platform = { .os = STR("linux"),
                                                      .architecture = STR("amd64") } };
     world_init(&e->w, 0);
-    said_init(&e->said, &e->w.m, wrong);
-    e->image.config.diff_ids = e->said.diff_ids;
+    declared_init(&e->declared, &e->w.m, wrong);
+    e->image.config.diff_ids = e->declared.diff_ids;
     e->image.config.n_diff_ids = 2;
     write_documents(e);
     e->store = xasprintf("%s/store", e->w.dir);
-    const struct lazy_prover_opts proves = { .trees = &e->said.trees,
+    const struct lazy_prover_opts proves = { .trees = &e->declared.trees,
                                              .view = &e->w.m.view,
                                              .on_mismatch = on_mismatch,
                                              .on_late = on_late,
@@ -1615,7 +1615,7 @@ static void ending_init(struct ending *e, enum wrong wrong)
     e->opts = (struct lazy_layers_opts){ .store = e->store,
                                          .prover = e->prover,
                                          .image = &e->image,
-                                         .trees = &e->said.trees,
+                                         .trees = &e->declared.trees,
                                          .view = &e->w.m.view,
                                          .first = &e->w.first,
                                          .on_failure = tell,
@@ -1625,7 +1625,7 @@ static void ending_init(struct ending *e, enum wrong wrong)
 static void ending_run(struct ending *e)
 {
     const struct lazy_fetch_opts opts = { .view = &e->w.m.view,
-                                          .diff_ids = e->said.diff_ids,
+                                          .diff_ids = e->declared.diff_ids,
                                           .guard = e->w.guard,
                                           .first = &e->w.first,
                                           .spool_dir = e->w.dir,
@@ -1644,16 +1644,16 @@ static void ending_fini(struct ending *e)
     lazy_prover_stop(e->prover);
     lazy_fetch_free(take_ptr(&e->w.fetch));
     lazy_prover_free(e->prover);
-    lazy_trees_fini(&e->said.trees);
+    lazy_trees_fini(&e->declared.trees);
     free(e->store);
     arena_fini(&e->a);
     world_fini(&e->w);
 }
 
-static void wait_told(struct ending *e)
+static void wait_reported(struct ending *e)
 {
     (void)pthread_mutex_lock(&e->w.mutex);
-    while (!e->n_told && !e->w.is_all)
+    while (!e->n_reported && !e->w.is_all)
         (void)pthread_cond_wait(&e->w.changed, &e->w.mutex);
     (void)pthread_mutex_unlock(&e->w.mutex);
 }
@@ -1664,8 +1664,8 @@ static void import_layers(const struct ending *e, struct oci_store *s)
     for (size_t i = 0; i < 2; i++) {
         struct oci_import *im;
         scoped(buf_fini_scoped) struct buf tar = whole_tar(&e->w.m.tars[i]);
-        const struct oci_import_opts opts = { .diff_id = e->said.diff_ids[i],
-                                              .blob = e->said.diff_ids[i],
+        const struct oci_import_opts opts = { .diff_id = e->declared.diff_ids[i],
+                                              .blob = e->declared.diff_ids[i],
                                               .blob_size = tar.n,
                                               .has_no_blob = true };
         CHECK_OK(oci_import_new(s, &opts, &im, NULL));
@@ -1712,7 +1712,7 @@ TEST(layers_are_kept_when_all_is_here)
     CHECK_OK(oci_store_gc(s, false, &gone, NULL)); /* it has a lease */
     CHECK_INT(gone.n_layers + gone.n_documents, 0);
     for (size_t i = 0; i < 2; i++)
-        CHECK(oci_store_layer_has(s, &e.said.diff_ids[i]));
+        CHECK(oci_store_layer_has(s, &e.declared.diff_ids[i]));
     CHECK(oci_store_document_has(s, &e.image.digest));
     CHECK_OK(oci_store_lease_each(s, count_lease, &n_leases, NULL));
     CHECK_INT(n_leases, 1);
@@ -1726,7 +1726,7 @@ static void use_store(struct ending *e, bool is_damaged)
 {
     struct oci_store *s = open_store(e, false);
     import_layers(e, s);
-    scoped(free_scoped) char *path = oci_store_layer_path(s, &e->said.diff_ids[1], "data.tar");
+    scoped(free_scoped) char *path = oci_store_layer_path(s, &e->declared.diff_ids[1], "data.tar");
     scoped(fd_scoped) int fd = open(path, O_WRONLY | O_CLOEXEC);
     const struct lazy_file *third = &e->w.m.view.files[index_of(&e->w.m.view, "third")];
     CHECK(fd >= 0);
@@ -1805,9 +1805,9 @@ TEST(layers_that_are_here_already_are_compared_too)
         SKIP(why_not());
     ending_init(&e, WRONG_WHITEOUTS);
     struct oci_store *s = open_store(&e, false);
-    CHECK_OK(lazy_layers_check(s, &e.said.trees, NULL));
+    CHECK_OK(lazy_layers_check(s, &e.declared.trees, NULL));
     import_layers(&e, s);
-    CHECK_ERR(lazy_layers_check(s, &e.said.trees, NULL), E_DIGEST);
+    CHECK_ERR(lazy_layers_check(s, &e.declared.trees, NULL), E_DIGEST);
     oci_store_close(s);
     ending_run(&e);
     wait_all(&e.w);
@@ -1837,12 +1837,12 @@ TEST(a_store_that_is_busy_gets_the_layers_later)
     ending_init(&e, WRONG_NOTHING);
     struct oci_store *s = open_store(&e, false);
     ending_run(&e);
-    wait_told(&e);
+    wait_reported(&e);
     CHECK(!e.w.is_all);
     oci_store_close(s);
     wait_all(&e.w);
     CHECK_OK(e.reason);
-    CHECK_INT(e.n_told, 1);
+    CHECK_INT(e.n_reported, 1);
     ending_fini(&e);
 }
 
@@ -1874,7 +1874,7 @@ TEST(a_disk_that_has_room_again_gets_the_layers)
     ending_init(&e, WRONG_NOTHING);
     mount_small(&e, "64k");
     ending_run(&e);
-    wait_told(&e);
+    wait_reported(&e);
     CHECK(!e.w.is_all);
     CHECK(mount("none", e.store, NULL, MS_REMOUNT, "size=8m") == 0);
     wait_all(&e.w);
@@ -1902,7 +1902,7 @@ TEST(a_disk_that_has_room_again_gets_the_state_of_the_lease)
     CHECK(close(fd) == 0);
     e.opts.state = state;
     ending_run(&e);
-    wait_told(&e);
+    wait_reported(&e);
     CHECK(!e.w.is_all);
     CHECK(unlink(filler) == 0);
     wait_all(&e.w);
@@ -1980,10 +1980,10 @@ TEST(a_layer_that_cannot_be_proven_keeps_no_other_from_it)
     if (why_not())
         SKIP(why_not());
     ending_init(&e, WRONG_MODE); /* the upper layer */
-    unread_bytes = lazy_trees_get(&e.said.trees, 0)->layer->n_bytes;
-    CHECK(lazy_trees_get(&e.said.trees, 1)->layer->n_bytes != unread_bytes);
+    unread_bytes = lazy_trees_get(&e.declared.trees, 0)->layer->n_bytes;
+    CHECK(lazy_trees_get(&e.declared.trees, 1)->layer->n_bytes != unread_bytes);
     but_one.start = start_but_one;
-    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+    const struct lazy_prover_opts proves = { .trees = &e.declared.trees,
                                              .view = &e.w.m.view,
                                              .reading = &but_one,
                                              .on_mismatch = on_mismatch,
@@ -2005,7 +2005,7 @@ TEST(layers_that_stay_unproven_are_told_after_their_time)
     if (why_not())
         SKIP(why_not());
     ending_init(&e, WRONG_MODE);
-    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+    const struct lazy_prover_opts proves = { .trees = &e.declared.trees,
                                              .view = &e.w.m.view,
                                              .within_ms = 1,
                                              .on_mismatch = on_mismatch,
@@ -2040,7 +2040,7 @@ TEST(an_end_hides_no_lie_that_was_found)
     ending_init(&e, WRONG_MODE);
     early.end = end_early;
     ending_stop = &e.w.stop;
-    const struct lazy_prover_opts proves = { .trees = &e.said.trees,
+    const struct lazy_prover_opts proves = { .trees = &e.declared.trees,
                                              .view = &e.w.m.view,
                                              .reading = &early };
     lazy_prover_free(e.prover);
@@ -2089,7 +2089,7 @@ TEST(a_proof_at_the_end_can_be_ended)
         SKIP(why_not());
     ending_init(&e, WRONG_MODE);
     const struct lazy_prover_opts proves = {
-        .trees = &e.said.trees, .view = &e.w.m.view, .must_end = ends_now, .arg = &n_asked
+        .trees = &e.declared.trees, .view = &e.w.m.view, .must_end = ends_now, .arg = &n_asked
     };
     lazy_prover_free(e.prover);
     e.prover = lazy_prover_new(&proves);
@@ -2134,7 +2134,7 @@ TEST(a_server_that_has_the_store_gets_the_layers_handed_over)
         CHECK_INT(e.reason, is_wrong ? E_DIGEST : 0);
         CHECK(stat(handed, &st) < 0 && errno == ENOENT);
         for (size_t i = 0; i < 2; i++)
-            CHECK_INT(oci_store_layer_has(s, &e.said.diff_ids[i]), !is_wrong);
+            CHECK_INT(oci_store_layer_has(s, &e.declared.diff_ids[i]), !is_wrong);
         CHECK_INT(oci_store_image_get(s, STR("app:v1"), &a, &image, NULL), is_wrong ? -ENOENT : 0);
         if (!is_wrong) {
             CHECK(oci_digest_equal(&image.manifest, &e.image.digest));
@@ -2167,12 +2167,12 @@ TEST(what_is_handed_over_is_compared_before_the_store_has_it)
     CHECK_OK(handed_write(dir, &e.image, &e.w.first, &err));
     for (size_t i = 0; i < 2; i++) {
         scoped(buf_fini_scoped) struct buf tar = whole_tar(&e.w.m.tars[0]);
-        int fd = handed_new_tar(dir, &e.said.diff_ids[i], &err);
+        int fd = handed_new_tar(dir, &e.declared.diff_ids[i], &err);
         CHECK_OK(sys_write_all(fd, tar.p, tar.n));
         (void)close(fd);
     }
     CHECK_ERR(handed_keep(s, path, &o, &err), E_DIGEST); /* of the upper one */
-    CHECK(!oci_store_layer_has(s, &e.said.diff_ids[1]));
+    CHECK(!oci_store_layer_has(s, &e.declared.diff_ids[1]));
     CHECK_ERR(oci_store_image_get(s, STR("app:v1"), &e.a, &(struct oci_store_image){ 0 }, NULL),
               -ENOENT);
     for (size_t i = 0; files[i]; i++) {
@@ -2221,7 +2221,7 @@ TEST(an_end_waits_for_no_store)
     ending_init(&e, WRONG_NOTHING);
     struct oci_store *s = open_store(&e, false);
     ending_run(&e);
-    wait_told(&e);
+    wait_reported(&e);
     lazy_fetch_free(take_ptr(&e.w.fetch));
     CHECK_ERR(e.reason, -ECANCELED);
     oci_store_close(s);

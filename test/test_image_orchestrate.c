@@ -258,7 +258,7 @@ TEST(what_a_node_told_of_itself_is_followed_and_not_joined)
     struct image_tasks t;
     world_init(&w, 1, 2);
     w.flights[0] = (struct image_orchestrate_flight){
-        .layer = 0, .to = 0, .from = -1, .left_ms = 5000, .is_told = true
+        .layer = 0, .to = 0, .from = -1, .left_ms = 5000, .is_reported = true
     };
     w.o.n_flights = 1;
     CHECK(image_orchestrate(&w.o, &t));

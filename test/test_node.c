@@ -416,10 +416,11 @@ static struct json *as(struct fixture *f, const char *node, int status, const ch
 static void refused(struct fixture *f, const char *node, int status, const char *method,
                     const char *path, const char *body, const char *why)
 {
-    struct str said = json_get_str(as(f, node, status, method, path, body), "message");
-    bool fits = said.n >= strlen(why) && str_is(str_slice(said, said.n - strlen(why), said.n), why);
+    struct str output = json_get_str(as(f, node, status, method, path, body), "message");
+    bool fits =
+        output.n >= strlen(why) && str_is(str_slice(output, output.n - strlen(why), output.n), why);
     if (!fits)
-        printf("# %s %s: " STR_FMT "\n#   not: %s\n", method, path, STR_ARG(said), why);
+        printf("# %s %s: " STR_FMT "\n#   not: %s\n", method, path, STR_ARG(output), why);
     CHECK(fits);
 }
 

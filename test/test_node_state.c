@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a node tells of its images, as the scheduler reads it. */
+/* The image state of a node, as the scheduler reads it. */
 #include "base/buf.h"
 #include "base/intern.h"
 #include "image/node_state.h"

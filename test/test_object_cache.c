@@ -10,7 +10,7 @@ enum { SUBS = 8 };
 
 struct user {
     struct object_sub *sub;
-    struct buf told; /* "+a" added, "~a" updated, "-a" deleted, "!" in a snapshot, "S12" synced,
+    struct buf reported; /* "+a" added, "~a" updated, "-a" deleted, "!" in a snapshot, "S12" synced,
                         "EDENIED" */
     bool cancel_on_event;
     uint64_t content_before, content_now;
@@ -39,7 +39,7 @@ struct rig {
 
 static void tell(struct user *u, const char *sign, const struct cached_object *o, bool initial)
 {
-    buf_printf(&u->told, "%s%s" STR_FMT " ", initial ? "!" : "", sign,
+    buf_printf(&u->reported, "%s%s" STR_FMT " ", initial ? "!" : "", sign,
                STR_ARG(cached_object_name(o)));
 }
 
@@ -63,14 +63,14 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
 static void on_synced(void *arg, uint64_t rv)
 {
     struct user *u = arg;
-    buf_printf(&u->told, "S%" PRIu64 " ", rv);
+    buf_printf(&u->reported, "S%" PRIu64 " ", rv);
 }
 
 static void on_error(void *arg, int r, const struct err *err)
 {
     struct user *u = arg;
     CHECK(err->code == r && err->text[0]);
-    buf_printf(&u->told, "E:%s ", err_name(r));
+    buf_printf(&u->reported, "E:%s ", err_name(r));
 }
 
 static const struct object_sub_ops ops = { .on_event = on_event,
@@ -122,7 +122,7 @@ static void rig_init(struct rig *r, const struct object_cache_opts *like)
     struct err err = { 0 };
     *r = (struct rig){ .rd.items = BUF_INIT(1 << 20) };
     for (size_t i = 0; i < SUBS; i++)
-        r->u[i].told = BUF_INIT(1 << 20);
+        r->u[i].reported = BUF_INIT(1 << 20);
     CHECK_OK(loop_init(&r->loop, &err));
     fake_init(&r->fake);
     struct watch_hub_opts hub = { .transport = &r->fake.base, .widen_at = UINT32_MAX };
@@ -153,7 +153,7 @@ static void rig_fini(struct rig *r)
     watch_hub_close(r->hub, NULL, NULL);
     turn(r);
     for (size_t i = 0; i < SUBS; i++)
-        buf_fini(&r->u[i].told);
+        buf_fini(&r->u[i].reported);
     buf_fini(&r->rd.items);
     loop_fini(&r->loop);
     fake_fini(&r->fake);
@@ -166,17 +166,17 @@ static void subscribe(struct rig *r, size_t i, struct object_sub_opts opts)
     opts.plural = STR("pods");
     opts.ops = &ops;
     opts.arg = &r->u[i];
-    size_t told = r->u[i].told.n;
+    size_t reported = r->u[i].reported.n;
     if (object_cache_subscribe(r->cache, &opts, &r->u[i].sub, &err) < 0)
         TEST_FAIL("%s", err.text);
-    CHECK_INT(r->u[i].told.n, told); /* not from inside */
+    CHECK_INT(r->u[i].reported.n, reported); /* not from inside */
 }
 
-static void check_told(struct rig *r, size_t i, const char *want)
+static void check_reported(struct rig *r, size_t i, const char *want)
 {
     turn(r);
-    CHECK_STR(buf_str(&r->u[i].told), want);
-    buf_reset(&r->u[i].told);
+    CHECK_STR(buf_str(&r->u[i].reported), want);
+    buf_reset(&r->u[i].reported);
 }
 
 /* name[@namespace] rv labels: JSON of a pod; uid and owner follow from the name. */
@@ -236,17 +236,17 @@ TEST(subscribers_share_one_list_and_one_watch)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "ab", 5);
-    check_told(&r, 0, "!+a !+b S5 ");
+    check_reported(&r, 0, "!+a !+b S5 ");
     CHECK(object_sub_is_synced(r.u[0].sub));
     /* A late one gets the state, then every event once. */
     subscribe(&r, 1, (struct object_sub_opts){ 0 });
     emit(w, "ADDED", pod("ns", "c", 6, "", "n")); /* before its turn: part of the snapshot */
-    check_told(&r, 0, "+c ");
-    check_told(&r, 1, "!+a !+b !+c S6 ");
+    check_reported(&r, 0, "+c ");
+    check_reported(&r, 1, "!+a !+b !+c S6 ");
     emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
     emit(w, "DELETED", pod("ns", "b", 8, "", "n"));
-    check_told(&r, 0, "~a -b ");
-    check_told(&r, 1, "~a -b ");
+    check_reported(&r, 0, "~a -b ");
+    check_reported(&r, 1, "~a -b ");
     CHECK_INT(object_sub_rv(r.u[0].sub), 8);
     CHECK_INT(r.fake.n, 2);
     struct object_cache_stats s;
@@ -271,7 +271,7 @@ TEST(events_of_a_snapshot_that_is_being_told_wait_for_it)
     end_of_list(&r, c, 600);
     struct fake_call *w = expect(&r, "allowWatchBookmarks=true");
     fake_head(w, 200);
-    while (r.u[0].told.n == 0)
+    while (r.u[0].reported.n == 0)
         (void)loop_turn(&r.loop, false);
     CHECK(!object_sub_is_synced(r.u[0].sub));
     emit(w, "MODIFIED", pod("ns", "p599", 601, "", "n"));
@@ -280,8 +280,8 @@ TEST(events_of_a_snapshot_that_is_being_told_wait_for_it)
     emit(w, "ADDED", pod("ns", "new", 604, "", "n"));
     emit(w, "DELETED", pod("ns", "new", 605, "", "n"));
     turn(&r);
-    struct str told = buf_str(&r.u[0].told);
-    CHECK(str_has_suffix(told, STR("!+p599 S600 ~p599 -p000 ")));
+    struct str reported = buf_str(&r.u[0].reported);
+    CHECK(str_has_suffix(reported, STR("!+p599 S600 ~p599 -p000 ")));
     rig_fini(&r);
 }
 
@@ -291,7 +291,7 @@ TEST(a_list_after_a_gap_tells_only_differences)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "abc", 5);
-    check_told(&r, 0, "!+a !+b !+c S5 ");
+    check_reported(&r, 0, "!+a !+b !+c S5 ");
     fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
     struct fake_call *c = expect(&r, "sendInitialEvents=true");
     fake_head(c, 200);
@@ -299,10 +299,10 @@ TEST(a_list_after_a_gap_tells_only_differences)
     emit(c, "ADDED", pod("ns", "c", 9, "\"app\":\"c\"", "even"));
     emit(c, "ADDED", pod("ns", "d", 10, "", "n"));
     end_of_list(&r, c, 12);
-    check_told(&r, 0, "~c +d -b ");
+    check_reported(&r, 0, "~c +d -b ");
     CHECK_INT(object_sub_rv(r.u[0].sub), 12);
     fake_head(expect(&r, "resourceVersion=12"), 200);
-    check_told(&r, 0, "");
+    check_reported(&r, 0, "");
     rig_fini(&r);
 }
 
@@ -312,10 +312,10 @@ TEST(an_object_replaced_by_another_of_its_name_is_deleted_and_added)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "a", 5);
-    check_told(&r, 0, "!+a S5 ");
+    check_reported(&r, 0, "!+a S5 ");
     fake_data(w, "{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\","
                  "\"namespace\":\"ns\",\"uid\":\"other\",\"resourceVersion\":\"6\"}}}\n");
-    check_told(&r, 0, "-a +a ");
+    check_reported(&r, 0, "-a +a ");
     rig_fini(&r);
 }
 
@@ -329,20 +329,20 @@ TEST(a_selector_is_served_by_a_wider_feed_and_what_leaves_it_is_deleted)
     subscribe(&r, 2, (struct object_sub_opts){ .namespace = STR("other") });
     subscribe(&r, 3, (struct object_sub_opts){ .namespace = STR("ns"), .name = STR("c") });
     subscribe(&r, 4, (struct object_sub_opts){ .field_selector = STR("metadata.name=b") });
-    check_told(&r, 1, "!+a !+b S5 ");
-    check_told(&r, 2, "S5 ");
-    check_told(&r, 3, "!+c S5 ");
-    check_told(&r, 4, "!+b S5 ");
+    check_reported(&r, 1, "!+a !+b S5 ");
+    check_reported(&r, 2, "S5 ");
+    check_reported(&r, 3, "!+c S5 ");
+    check_reported(&r, 4, "!+b S5 ");
     emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"z\"", "n")); /* leaves */
     emit(w, "MODIFIED", pod("ns", "c", 7, "\"app\":\"b\"", "n")); /* enters */
     emit(w, "MODIFIED", pod("ns", "b", 8, "\"app\":\"b\"", "n"));
     emit(w, "ADDED", pod("other", "a", 9, "", "n"));
-    check_told(&r, 1, "-a +c ~b ");
-    check_told(&r, 2, "+a ");
-    check_told(&r, 3, "~c ");
-    check_told(&r, 4, "~b ");
+    check_reported(&r, 1, "-a +c ~b ");
+    check_reported(&r, 2, "+a ");
+    check_reported(&r, 3, "~c ");
+    check_reported(&r, 4, "~b ");
     emit(w, "DELETED", pod("ns", "a", 10, "\"app\":\"z\"", "n"));
-    check_told(&r, 1, "");
+    check_reported(&r, 1, "");
     CHECK_INT(r.fake.n, 2); /* nothing was asked for them */
     rig_fini(&r);
 }
@@ -381,8 +381,8 @@ TEST(many_namespaces_become_one_watch_and_narrow_ones_where_that_is_forbidden)
     struct fake_call *c = expect(&r, "/api/v1/namespaces/");
     CHECK(strstr(c->target, "/namespaces/c/") || strstr(c->target, "/namespaces/d/"));
     c = expect(&r, "/api/v1/namespaces/");
-    check_told(&r, 3, ""); /* they have not noticed */
-    check_told(&r, 4, "");
+    check_reported(&r, 3, ""); /* they have not noticed */
+    check_reported(&r, 4, "");
     rig_fini(&r);
 }
 
@@ -392,7 +392,7 @@ TEST(pausing_merges_what_happens_to_one_object)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "ab", 5);
-    check_told(&r, 0, "!+a !+b S5 ");
+    check_reported(&r, 0, "!+a !+b S5 ");
     object_sub_pause(r.u[0].sub);
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
     emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
@@ -400,11 +400,11 @@ TEST(pausing_merges_what_happens_to_one_object)
     emit(w, "ADDED", pod("ns", "c", 9, "", "n"));
     emit(w, "DELETED", pod("ns", "c", 10, "", "n"));
     emit(w, "ADDED", pod("ns", "d", 11, "", "n"));
-    check_told(&r, 0, "");
+    check_reported(&r, 0, "");
     object_sub_resume(r.u[0].sub);
-    check_told(&r, 0, "~a -b +d ");
+    check_reported(&r, 0, "~a -b +d ");
     emit(w, "MODIFIED", pod("ns", "a", 12, "", "n"));
-    check_told(&r, 0, "~a ");
+    check_reported(&r, 0, "~a ");
     rig_fini(&r);
 }
 
@@ -415,12 +415,12 @@ TEST(a_callback_may_cancel_its_subscription_and_the_feed_goes_after_a_grace)
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     subscribe(&r, 1, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "ab", 5);
-    check_told(&r, 0, "!+a !+b S5 ");
-    check_told(&r, 1, "!+a !+b S5 ");
+    check_reported(&r, 0, "!+a !+b S5 ");
+    check_reported(&r, 1, "!+a !+b S5 ");
     r.u[0].cancel_on_event = r.u[1].cancel_on_event = true;
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
-    check_told(&r, 0, "~a ");
-    check_told(&r, 1, "~a ");
+    check_reported(&r, 0, "~a ");
+    check_reported(&r, 1, "~a ");
     struct object_cache_stats s;
     do {
         (void)loop_turn(&r.loop, true);
@@ -457,10 +457,10 @@ TEST(facts_tell_what_has_changed)
     uint64_t labels = cached_object_labels_hash(o), notes = cached_object_annotations_hash(o);
     /* Only version and managedFields differ. */
     emit(w, "MODIFIED", pod("ns", "a", 6, "\"app\":\"a\"", "even"));
-    check_told(&r, 0, "!+a S5 ~a ");
+    check_reported(&r, 0, "!+a S5 ~a ");
     CHECK(r.u[0].content_now == r.u[0].content_before);
     emit(w, "MODIFIED", pod("ns", "a", 7, "\"app\":\"b\"", "even"));
-    check_told(&r, 0, "~a ");
+    check_reported(&r, 0, "~a ");
     CHECK(r.u[0].content_now != r.u[0].content_before);
     o = object_sub_find(r.u[0].sub, STR("ns"), STR("a"));
     CHECK(cached_object_labels_hash(o) != labels && cached_object_annotations_hash(o) == notes);
@@ -521,13 +521,13 @@ TEST(a_field_declared_later_is_filled_by_another_list)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 1, (struct object_sub_opts){ 0 });
     (void)stand(&r, "ab", 5);
-    check_told(&r, 1, "!+a !+b S5 ");
+    check_reported(&r, 1, "!+a !+b S5 ");
     const struct object_field field = { OBJECT_FIELD_PATH, STR(".spec.nodeName"), true };
     subscribe(&r, 0, (struct object_sub_opts){ .fields = &field, .n_fields = 1 });
-    check_told(&r, 0, ""); /* it waits */
+    check_reported(&r, 0, ""); /* it waits */
     (void)stand(&r, "ab", 6);
-    check_told(&r, 0, "!+a !+b S6 ");
-    check_told(&r, 1, "");
+    check_reported(&r, 0, "!+a !+b S6 ");
+    check_reported(&r, 1, "");
     check_found(&r, 0, "even", "a ");
     rig_fini(&r);
 }
@@ -550,7 +550,7 @@ TEST(a_server_without_streamed_lists_is_asked_for_pages)
            "\"resourceVersion\":\"2\"},\"spec\":{}}]}");
     fake_end(c, 0);
     fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
-    check_told(&r, 0, "!+a S4 ");
+    check_reported(&r, 0, "!+a S4 ");
     rig_fini(&r);
 }
 
@@ -572,24 +572,24 @@ TEST(a_forbidden_watch_is_told_once_and_tried_again)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     refuse(&r, 403);
-    check_told(&r, 0, "E:E_DENIED ");
+    check_reported(&r, 0, "E:E_DENIED ");
     refuse(&r, 403);
-    check_told(&r, 0, "");
+    check_reported(&r, 0, "");
     struct fake_call *w = stand(&r, "a", 5);
-    check_told(&r, 0, "!+a S5 ");
+    check_reported(&r, 0, "!+a S5 ");
     /* The right goes away while the watch stands: its next connection is refused. */
     fake_end(w, 0);
     struct fake_call *c = expect(&r, "allowWatchBookmarks=true");
     fake_head(c, 403);
     fake_end(c, 0);
     refuse(&r, 403);
-    check_told(&r, 0, "E:E_DENIED ");
+    check_reported(&r, 0, "E:E_DENIED ");
     CHECK(!object_sub_is_synced(r.u[0].sub));
     struct object_cache_stats s;
     object_cache_get_stats(r.cache, &s);
     CHECK_INT(s.objects, 0);
     (void)stand(&r, "b", 9);
-    check_told(&r, 0, "!+b S9 ");
+    check_reported(&r, 0, "!+b S9 ");
     rig_fini(&r);
 }
 
@@ -599,15 +599,15 @@ TEST(a_resource_that_vanishes_and_comes_back)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "a", 5);
-    check_told(&r, 0, "!+a S5 ");
+    check_reported(&r, 0, "!+a S5 ");
     fake_end(w, 0);
     struct fake_call *c = expect(&r, "allowWatchBookmarks=true");
     fake_head(c, 404);
     fake_end(c, 0);
     refuse(&r, 404);
-    check_told(&r, 0, "E:ENOENT ");
+    check_reported(&r, 0, "E:ENOENT ");
     (void)stand(&r, "a", 9);
-    check_told(&r, 0, "!+a S9 ");
+    check_reported(&r, 0, "!+a S9 ");
     rig_fini(&r);
 }
 
@@ -617,7 +617,7 @@ TEST(a_server_that_restarts_loses_nothing)
     rig_init(&r, &(struct object_cache_opts){ 0 });
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *w = stand(&r, "a", 5);
-    check_told(&r, 0, "!+a S5 ");
+    check_reported(&r, 0, "!+a S5 ");
     fake_data(w, "{\"type\":\"MODI");
     fake_end(w, -ECONNRESET);
     w = expect(&r, "resourceVersion=5");
@@ -629,7 +629,7 @@ TEST(a_server_that_restarts_loses_nothing)
     w = expect(&r, "resourceVersion=5");
     fake_head(w, 200);
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
-    check_told(&r, 0, "~a ");
+    check_reported(&r, 0, "~a ");
     rig_fini(&r);
 }
 
@@ -640,17 +640,17 @@ TEST(a_list_that_fails_is_told_and_the_end_of_the_trouble_as_well)
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     struct fake_call *c = expect(&r, "sendInitialEvents=true");
     fake_end(c, -ECONNREFUSED);
-    check_told(&r, 0, "E:EIO ");
+    check_reported(&r, 0, "E:EIO ");
     struct fake_call *w = stand(&r, "a", 5);
-    check_told(&r, 0, "!+a S5 ");
+    check_reported(&r, 0, "!+a S5 ");
     /* Later: what was told stands. */
     fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
     c = expect(&r, "sendInitialEvents=true");
     fake_end(c, -ECONNREFUSED);
-    check_told(&r, 0, "E:EIO ");
+    check_reported(&r, 0, "E:EIO ");
     CHECK(object_sub_find(r.u[0].sub, STR("ns"), STR("a")));
     (void)stand(&r, "ab", 9);
-    check_told(&r, 0, "+b S9 ");
+    check_reported(&r, 0, "+b S9 ");
     rig_fini(&r);
 }
 
@@ -669,7 +669,7 @@ TEST(too_many_objects_feeds_and_fields_are_refused)
     emit(c, "ADDED", pod("ns", "a", 1, "", "n"));
     emit(c, "ADDED", pod("ns", "b", 2, "", "n"));
     emit(c, "ADDED", pod("ns", "c", 3, "", "n"));
-    check_told(&r, 0, "E:E_LIMIT ");
+    check_reported(&r, 0, "E:E_LIMIT ");
     struct object_cache_stats s;
     object_cache_get_stats(r.cache, &s);
     CHECK_INT(s.objects, 0);
@@ -1051,12 +1051,12 @@ TEST(subscriptions_that_differ_in_their_place_share_what_they_ask_for)
     emit(c, "ADDED", pod("other", "b", 2, "\"app\":\"a\"", "odd"));
     end_of_list(&r, c, 3);
     fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
-    check_told(&r, 0, "!+a S3 ");
-    check_told(&r, 1, "!+b S3 ");
+    check_reported(&r, 0, "!+a S3 ");
+    check_reported(&r, 1, "!+b S3 ");
     opts.namespace = STR("");
     opts.field_selector = STR("metadata.namespace=ns");
     subscribe(&r, 2, opts);
-    check_told(&r, 2, "!+a S3 ");
+    check_reported(&r, 2, "!+a S3 ");
     rig_fini(&r);
 }
 
@@ -1074,7 +1074,7 @@ TEST(beside_an_embedded_api_bodies_come_from_it)
     emit(c, "ADDED", pod("ns", "b", 2, "", "odd"));
     end_of_list(&r, c, 3);
     fake_head(expect(&r, "allowWatchBookmarks=true"), 200);
-    check_told(&r, 0, "!+a !+b S3 ");
+    check_reported(&r, 0, "!+a !+b S3 ");
     object_cache_get_stats(r.cache, &s);
     CHECK_INT(s.body_bytes, 0);
     begin_read(&r, 0, true, (struct object_query){ .by_field = true, .value = STR("odd") });
@@ -1207,12 +1207,12 @@ TEST(an_identity_is_asked_for_once_and_served_from_the_same_feed)
     subscribe(&r, 2,
               (struct object_sub_opts){ .identity = &alice, .label_selector = STR("app=a") });
     review(&r, "\"list\"", true);
-    check_told(&r, 1, "");
+    check_reported(&r, 1, "");
     review(&r, "\"watch\"", true);
-    check_told(&r, 1, "!+a S5 ");
-    check_told(&r, 2, "!+a S5 ");
+    check_reported(&r, 1, "!+a S5 ");
+    check_reported(&r, 2, "!+a S5 ");
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
-    check_told(&r, 1, "~a ");
+    check_reported(&r, 1, "~a ");
     CHECK_INT(r.fake.n, 4);
     rig_fini(&r);
 }
@@ -1227,13 +1227,13 @@ TEST(an_identity_without_the_right_sees_nothing)
     begin_read(&r, 1, false, (struct object_query){ .namespace = STR("ns"), .name = STR("a") });
     review(&r, "\"list\"", true);
     review(&r, "\"watch\"", false);
-    check_told(&r, 1, "E:E_DENIED ");
+    check_reported(&r, 1, "E:E_DENIED ");
     CHECK(r.rd.done);
     CHECK_ERR(r.rd.r, E_DENIED);
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
     CHECK_ERR(get(&r, 1, (struct object_query){ .namespace = STR("ns"), .name = STR("a") }),
               E_DENIED);
-    check_told(&r, 1, "");
+    check_reported(&r, 1, "");
     rig_fini(&r);
 }
 
@@ -1246,15 +1246,15 @@ TEST(a_right_that_is_granted_is_noticed_when_the_cache_is_told)
     (void)stand(&r, "a", 5);
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
     review(&r, "\"list\"", false);
-    check_told(&r, 1, "E:E_DENIED ");
+    check_reported(&r, 1, "E:E_DENIED ");
     object_cache_ask_again(r.cache);
     object_cache_ask_again(r.cache); /* a burst is one question */
     review(&r, "\"list\"", false);
-    check_told(&r, 1, ""); /* known */
+    check_reported(&r, 1, ""); /* known */
     object_cache_ask_again(r.cache);
     review(&r, "\"list\"", true);
     review(&r, "\"watch\"", true);
-    check_told(&r, 1, "!+a S5 ");
+    check_reported(&r, 1, "!+a S5 ");
     object_cache_ask_again(r.cache); /* no subscription is denied */
     CHECK(loop_is_idle(&r.loop));
     rig_fini(&r);
@@ -1269,7 +1269,7 @@ TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
     review(&r, "\"list\"", true);
     review(&r, "\"watch\"", true);
-    check_told(&r, 1, "!+a S5 ");
+    check_reported(&r, 1, "!+a S5 ");
     uint64_t then = loop_now_ms(&r.loop);
     struct timer pass = { 0 };
     timer_start(&r.loop, &pass, 410, on_pass);
@@ -1278,14 +1278,14 @@ TEST(a_right_that_is_taken_away_ends_the_events_before_the_next_one)
     CHECK(loop_now_ms(&r.loop) > then);
     CHECK_INT(r.fake.n, 4); /* nothing happens, nothing is asked */
     emit(w, "MODIFIED", pod("ns", "a", 6, "", "n"));
-    check_told(&r, 1, ""); /* held until the answer */
+    check_reported(&r, 1, ""); /* held until the answer */
     review(&r, "\"list\"", false);
-    check_told(&r, 1, "E:E_DENIED ");
+    check_reported(&r, 1, "E:E_DENIED ");
     emit(w, "MODIFIED", pod("ns", "a", 7, "", "n"));
-    check_told(&r, 1, "");
+    check_reported(&r, 1, "");
     review(&r, "\"list\"", true); /* asked again, with back-off */
     review(&r, "\"watch\"", true);
-    check_told(&r, 1, "!+a S7 ");
+    check_reported(&r, 1, "!+a S7 ");
     rig_fini(&r);
 }
 
@@ -1306,7 +1306,7 @@ TEST(a_server_without_reviews_is_asked_for_a_list)
     c = expect(&r, "/api/v1/namespaces/ns/pods?limit=1");
     fake_head(c, 403);
     fake_end(c, 0);
-    check_told(&r, 1, "E:E_DENIED ");
+    check_reported(&r, 1, "E:E_DENIED ");
     rig_fini(&r);
 }
 
@@ -1317,8 +1317,8 @@ TEST(what_only_the_identity_may_watch_is_watched_in_its_name)
     subscribe(&r, 0, (struct object_sub_opts){ 0 });
     subscribe(&r, 1, (struct object_sub_opts){ .identity = &alice });
     refuse(&r, 403); /* the cache itself */
-    check_told(&r, 0, "E:E_DENIED ");
-    check_told(&r, 1, "");
+    check_reported(&r, 0, "E:E_DENIED ");
+    check_reported(&r, 1, "");
     struct fake_call *c = expect(&r, "sendInitialEvents=true");
     CHECK_STR(str_of(c->user), "alice");
     fake_head(c, 200);
@@ -1329,10 +1329,10 @@ TEST(what_only_the_identity_may_watch_is_watched_in_its_name)
     fake_head(c, 200);
     review(&r, "\"list\"", true);
     review(&r, "\"watch\"", true);
-    check_told(&r, 1, "!+a S5 ");
+    check_reported(&r, 1, "!+a S5 ");
     subscribe(&r, 2, (struct object_sub_opts){ .identity = &alice });
-    check_told(&r, 2, "!+a S5 "); /* it knows where to look */
-    check_told(&r, 0, "");
+    check_reported(&r, 2, "!+a S5 "); /* it knows where to look */
+    check_reported(&r, 0, "");
     rig_fini(&r);
 }
 

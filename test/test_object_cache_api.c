@@ -11,7 +11,7 @@ struct rig {
     struct watch_hub *hub;
     struct object_cache *cache;
     struct object_sub *sub;
-    struct buf told;
+    struct buf reported;
     int r; /* of the last read */
     bool read, closed;
     struct buf items;
@@ -25,19 +25,19 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
     struct str name = cached_object_name(now ? now : before);
     if (str_has_prefix(name, STR("kube-root-ca")))
         return;
-    buf_printf(&r->told, "%s%c" STR_FMT " ", initial ? "!" : "", "+~-"[type], STR_ARG(name));
+    buf_printf(&r->reported, "%s%c" STR_FMT " ", initial ? "!" : "", "+~-"[type], STR_ARG(name));
 }
 
 static void on_synced(void *arg, uint64_t rv)
 {
     struct rig *r = arg;
-    (void)buf_add_cstr(&r->told, "S ");
+    (void)buf_add_cstr(&r->reported, "S ");
 }
 
 static void on_error(void *arg, int code, const struct err *err)
 {
     struct rig *r = arg;
-    buf_printf(&r->told, "%s ", err_name(code));
+    buf_printf(&r->reported, "%s ", err_name(code));
 }
 
 static const struct object_sub_ops ops = { .on_event = on_event,
@@ -64,7 +64,7 @@ static struct transport *listen_and_connect(struct rig *r)
 static void rig_init_as(struct rig *r, struct object_cache_opts opts, bool over_http)
 {
     struct err err = { 0 };
-    *r = (struct rig){ .told = BUF_INIT(4096), .items = BUF_INIT(1 << 20) };
+    *r = (struct rig){ .reported = BUF_INIT(4096), .items = BUF_INIT(1 << 20) };
     fixture_init(&r->f);
     close_server(&r->f);
     r->f.rbac = true;
@@ -114,7 +114,7 @@ static void rig_fini(struct rig *r)
     while (!r->closed)
         (void)loop_turn(&r->f.loop, true);
     fixture_fini(&r->f);
-    buf_fini(&r->told);
+    buf_fini(&r->reported);
     buf_fini(&r->items);
 }
 
@@ -137,16 +137,16 @@ static void on_deadline(struct timer *t) /* only ends the wait */
 }
 
 /* Wait until it has been told so. */
-static void check_told(struct rig *r, const char *want_told)
+static void check_reported(struct rig *r, const char *want_reported)
 {
     struct timer deadline = { 0 };
     uint64_t end = loop_now_ms(&r->f.loop) + 20000;
     timer_start(&r->f.loop, &deadline, 60000, on_deadline);
-    while (r->told.n < strlen(want_told) && loop_now_ms(&r->f.loop) < end)
+    while (r->reported.n < strlen(want_reported) && loop_now_ms(&r->f.loop) < end)
         (void)loop_turn(&r->f.loop, true);
     timer_stop(&r->f.loop, &deadline);
-    CHECK_STR(buf_str(&r->told), want_told);
-    buf_reset(&r->told);
+    CHECK_STR(buf_str(&r->reported), want_reported);
+    buf_reset(&r->reported);
 }
 
 static void on_done_read(void *arg, int code, const struct object_result *res,
@@ -195,13 +195,13 @@ static void follows_writes(bool embedded)
         &r.f, 201, "POST", MAPS,
         "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\"}},\"data\":{\"value\":\"v\"}}");
     subscribe(&r, (struct object_sub_opts){ .fields = &field, .n_fields = 1 });
-    check_told(&r, "!+a S ");
+    check_reported(&r, "!+a S ");
     (void)want(&r.f, 201, "POST", MAPS,
                "{\"metadata\":{\"name\":\"b\"},\"data\":{\"value\":\"w\"}}");
-    check_told(&r, "+b ");
+    check_reported(&r, "+b ");
     (void)want(&r.f, 200, "PUT", MAPS "/a",
                "{\"metadata\":{\"name\":\"a\"},\"data\":{\"value\":\"w\"}}");
-    check_told(&r, "~a ");
+    check_reported(&r, "~a ");
     CHECK_OK(read_it(&r, true, (struct object_query){ .by_field = true, .value = STR("w") }));
     CHECK(has(&r, "\"name\":\"a\"") && has(&r, "\"name\":\"b\"") &&
           has(&r, "\"kind\":\"ConfigMap\""));
@@ -222,7 +222,7 @@ static void follows_writes(bool embedded)
                      (struct object_query){
                          .namespace = STR("default"), .name = STR("b"), .consistent = true }));
     (void)want(&r.f, 200, "DELETE", MAPS "/b", NULL);
-    check_told(&r, "-b ");
+    check_reported(&r, "-b ");
     CHECK_ERR(
         read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("b") }),
         -ENOENT);
@@ -250,14 +250,14 @@ TEST(a_server_that_restarts_is_followed_without_loss)
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"b\"}}");
     subscribe(&r, (struct object_sub_opts){ 0 });
-    check_told(&r, "!+a !+b S ");
+    check_reported(&r, "!+a !+b S ");
     uint16_t port = api_port(r.f.api);
     close_server(&r.f);
     open_server(&r.f);
     (void)want(&r.f, 200, "DELETE", MAPS "/a", NULL); /* while nobody can watch */
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"c\"}}");
     CHECK_OK(api_listen(r.f.api, "127.0.0.1", port, NULL, &err));
-    check_told(&r, "-a +c ");
+    check_reported(&r, "-a +c ");
     /* The same when what happened meanwhile has been forgotten. */
     close_server(&r.f);
     open_server(&r.f);
@@ -267,7 +267,7 @@ TEST(a_server_that_restarts_is_followed_without_loss)
     r.f.done = false;
     wait_done(&r.f);
     CHECK_OK(api_listen(r.f.api, "127.0.0.1", port, NULL, &err));
-    check_told(&r, "+d -b ");
+    check_reported(&r, "+d -b ");
     CHECK_OK(
         read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("d") }));
     rig_fini(&r);
@@ -292,7 +292,7 @@ static void roles_decide(bool over_http, const struct kube_identity *own)
                 over_http);
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"a\"}}");
     subscribe(&r, (struct object_sub_opts){ .identity = &account });
-    check_told(&r, "E_DENIED ");
+    check_reported(&r, "E_DENIED ");
     CHECK_ERR(
         read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("a") }),
         E_DENIED);
@@ -304,7 +304,7 @@ static void roles_decide(bool over_http, const struct kube_identity *own)
         "{\"metadata\":{\"name\":\"r\"},\"roleRef\":{\"apiGroup\":\"rbac.authorization.k8s.io\","
         "\"kind\":\"Role\",\"name\":\"r\"},\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":"
         "\"op\",\"namespace\":\"default\"}]}");
-    check_told(&r, "!+a S ");
+    check_reported(&r, "!+a S ");
     CHECK_OK(
         read_it(&r, false, (struct object_query){ .namespace = STR("default"), .name = STR("a") }));
     char path[256];
@@ -314,7 +314,7 @@ static void roles_decide(bool over_http, const struct kube_identity *own)
     while (loop_now_ms(&r.f.loop) < until) /* the old answer counts a little longer */
         (void)loop_turn(&r.f.loop, false);
     (void)want(&r.f, 201, "POST", MAPS, "{\"metadata\":{\"name\":\"secretive\"}}");
-    check_told(&r, "E_DENIED ");
+    check_reported(&r, "E_DENIED ");
     rig_fini(&r);
 }
 
@@ -349,17 +349,17 @@ TEST(a_definition_that_vanishes_takes_its_objects_and_brings_new_ones)
     rig_init(&r, (struct object_cache_opts){ .embedded = true });
     subscribe(&r, (struct object_sub_opts){ .group_version = STR("example.dev/v1"),
                                             .plural = STR("things") });
-    check_told(&r, "ENOENT ");
+    check_reported(&r, "ENOENT ");
     (void)want(&r.f, 201, "POST", crds, definition);
     settle(&r.f);
     (void)want(
         &r.f, 201, "POST", things,
         "{\"apiVersion\":\"example.dev/v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"a\"}}");
-    check_told(&r, "!+a S ");
+    check_reported(&r, "!+a S ");
     char path[256];
     (void)snprintf(path, sizeof path, "%s/things.example.dev", crds);
     (void)want(&r.f, 200, "DELETE", path, NULL);
-    check_told(&r, "-a ENOENT ");
+    check_reported(&r, "-a ENOENT ");
     rig_fini(&r);
 }
 

@@ -1981,7 +1981,7 @@ TEST(a_check_removes_nothing_that_cannot_be_read)
         struct oci_store *s = open_with((struct oci_store_opts){ .form = form });
         pull_ok(s, 0, "one");
         CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
-        size_t n_told = 0;
+        size_t n_reported = 0;
         for (size_t c = 0; c < ARRAY_LEN(calls) * ARRAY_LEN(codes); c++)
             for (unsigned nth = 1;; nth++) {
                 struct oci_store_check_opts opts = { .remove = true, .on_damage = on_damage };
@@ -1997,11 +1997,11 @@ TEST(a_check_removes_nothing_that_cannot_be_read)
                 CHECK_STR(str_of(last_damage), "");
                 CHECK_INT(res.n_removed + res.n_repaired, 0);
                 CHECK(r >= 0 || r == -code || r == E_TRAP);
-                n_told += r < 0 && res.n_unread > 0;
+                n_reported += r < 0 && res.n_unread > 0;
                 if (n < nth)
                     break;
             }
-        CHECK(n_told > 30);
+        CHECK(n_reported > 30);
         CHECK_INT(check_store(s, false).n_damaged, 0);
         check_layer(s, 0);
         check_layer(s, 1);
@@ -2796,7 +2796,7 @@ TEST(what_cannot_be_read_for_a_moment_after_the_machine_stopped_is_not_damaged)
     CHECK_OK(oci_store_image_pin(s, STR("app"), true, NULL));
     CHECK_OK(oci_store_lease(s, STR("l"), &world.images[0].digest, false, NULL));
     oci_store_close(s);
-    size_t n_told = 0;
+    size_t n_reported = 0;
     for (size_t c = 0; c < ARRAY_LEN(codes); c++)
         for (unsigned nth = 1, is_over = 0; !is_over; nth++) {
             s = open_hasty(OCI_STORE_BOTH);
@@ -2808,10 +2808,10 @@ TEST(what_cannot_be_read_for_a_moment_after_the_machine_stopped_is_not_damaged)
             is_over = sys_call_count(SYS_OPENAT) < nth;
             sys_fail_nth(SYS_OPENAT, 0, 0);
             CHECK(r >= 0 || r == -codes[c]);
-            n_told += r < 0 && has_mark(); /* the next opening tries again */
+            n_reported += r < 0 && has_mark(); /* the next opening tries again */
             check_all_kept();
         }
-    CHECK(n_told > 30);
+    CHECK(n_reported > 30);
 }
 
 /* A layer that was synced has the file: after a stop it has to be what it is now. */

@@ -128,7 +128,7 @@ TEST(what_nodes_fetch_as_they_tell_is_under_way)
     CHECK_INT(f.o.flights[0].to, 0);
     CHECK_INT(f.o.flights[0].from, PLACE_BREAK_REGISTRY);
     CHECK_INT(f.o.flights[0].left_ms, 5000);
-    CHECK(f.o.flights[0].is_told);
+    CHECK(f.o.flights[0].is_reported);
     CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000029000, &a, &f, NULL));
     CHECK_INT(f.o.flights[0].left_ms, 0);
     CHECK_OK(image_states_describe(s, STR("app:v1"), &image, 1700000031000, &a, &f, NULL));
@@ -339,11 +339,11 @@ static struct {
     struct transport transport;
     struct fake cluster;
     struct http_server *nodes; /* all of them */
-    struct http_exchange *told[ASKED_MAX];
-    size_t n_told;
+    struct http_exchange *reported[ASKED_MAX];
+    size_t n_reported;
     struct http_server *pusher; /* with TLS; NULL: none */
     struct tls_ctx *pusher_tls;
-    bool is_pusher_told;
+    bool is_pusher_reported;
     bool is_push;
     struct str ca;
     struct watch_hub *hub;
@@ -549,25 +549,25 @@ TEST(plans_do_not_wait_for_ever_for_what_nodes_tell)
 
 static const char *const loopback[] = { "127.0.0.0/8" };
 
-static void on_told_gone(struct http_exchange *x, int r)
+static void on_reported_gone(struct http_exchange *x, int r)
 {
     (void)r;
     *(struct http_exchange **)http_exchange_data(x) = NULL;
 }
 
-static void on_told(struct http_exchange *x, const struct http_request *req, void *arg)
+static void on_reported(struct http_exchange *x, const struct http_request *req, void *arg)
 {
-    static const struct http_exchange_ops ops = { .on_gone = on_told_gone };
+    static const struct http_exchange_ops ops = { .on_gone = on_reported_gone };
     (void)req;
     (void)arg;
-    CHECK(t.n_told < ASKED_MAX);
-    t.told[t.n_told] = x;
-    http_exchange_set(x, &ops, &t.told[t.n_told++]);
+    CHECK(t.n_reported < ASKED_MAX);
+    t.reported[t.n_reported] = x;
+    http_exchange_set(x, &ops, &t.reported[t.n_reported++]);
 }
 
 static void begin_cluster_with(size_t n_networks, uint64_t prefetch_ms)
 {
-    const struct http_server_opts nodes = { .on_request = on_told };
+    const struct http_server_opts nodes = { .on_request = on_reported };
     fake_init(&t.cluster);
     begin_on(&t.cluster.base, (struct node_networks){ loopback, n_networks }, prefetch_ms);
     CHECK_OK(http_server_start(&t.loop, &nodes, &t.nodes, NULL));
@@ -652,7 +652,7 @@ TEST(nodes_outside_the_networks_of_nodes_are_not_connected_to)
         bind_pod("b", "n00", "app:v1\n", "");
         CHECK_INT(stats().skipped, 2);
         CHECK_INT(stats().failed, 0);
-        CHECK_INT(t.n_told, 0);
+        CHECK_INT(t.n_reported, 0);
         CHECK_INT(t.n_asked, 1);
         end(1);
     }
@@ -660,22 +660,22 @@ TEST(nodes_outside_the_networks_of_nodes_are_not_connected_to)
     bind_pod("a", "n00", "app:v1\n", "");
     list_nodes(1, "127.0.0.1", 0);
     answer(0, 0, &one_image);
-    RUN_UNTIL(t.n_told == 1);
+    RUN_UNTIL(t.n_reported == 1);
     end(1);
 }
 TEST(a_node_whose_clock_is_far_ahead_gets_no_plan)
 {
     static const struct {
         int64_t skew_s;
-        unsigned n_told;
+        unsigned n_reported;
     } clocks[] = { { 20, 1 }, { 3600, 0 } };
     for (size_t i = 0; i < ARRAY_LEN(clocks); i++) {
         begin_cluster(1, 0);
         bind_pod("a", "n00", "app:v1\n", "");
         list_nodes(1, "127.0.0.1", clocks[i].skew_s);
         answer(0, 0, &one_image);
-        RUN_UNTIL(t.n_told + stats().skipped == 1);
-        CHECK_INT(t.n_told, clocks[i].n_told);
+        RUN_UNTIL(t.n_reported + stats().skipped == 1);
+        CHECK_INT(t.n_reported, clocks[i].n_reported);
         end(1);
     }
 }
@@ -688,13 +688,13 @@ TEST(one_node_has_a_part_of_the_places)
     list_nodes(2, "127.0.0.1", 0);
     for (size_t i = 0; i < 6; i++)
         answer(i, 0, &one_image);
-    RUN_UNTIL(t.n_told == ORCHESTRATOR_NODE_MAX);
+    RUN_UNTIL(t.n_reported == ORCHESTRATOR_NODE_MAX);
     CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX);
     CHECK_INT(stats().waiting, 3); /* one is asked for */
     answer(6, 0, &one_image);
     CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX + 1);
-    RUN_UNTIL(t.n_told == ORCHESTRATOR_NODE_MAX + 1);
-    http_reply(t.told[0], 403, NULL, STR("")); /* one of n00 */
+    RUN_UNTIL(t.n_reported == ORCHESTRATOR_NODE_MAX + 1);
+    http_reply(t.reported[0], 403, NULL, STR("")); /* one of n00 */
     RUN_UNTIL(stats().failed == 1);
     CHECK_INT(stats().running, ORCHESTRATOR_NODE_MAX + 1);
     CHECK_INT(stats().waiting, 1);
@@ -710,19 +710,19 @@ TEST(a_node_that_answers_without_end_is_not_listened_to)
     bind_pod("a", "n00", "app:v1\n", "");
     list_nodes(1, "127.0.0.1", 0);
     answer(0, 0, &one_image);
-    RUN_UNTIL(t.n_told == 1);
-    http_reply(t.told[0], 202, NULL, str_of(says));
-    RUN_UNTIL(stats().failed == 1 || t.n_told == 2);
+    RUN_UNTIL(t.n_reported == 1);
+    http_reply(t.reported[0], 202, NULL, str_of(says));
+    RUN_UNTIL(stats().failed == 1 || t.n_reported == 2);
     CHECK_INT(stats().failed, 1);
     end(1);
 }
 
 /* ---- nodes that push ---- */
 
-static void on_told_to_push(struct http_exchange *x, const struct http_request *req, void *arg)
+static void on_reported_to_push(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     (void)arg;
-    t.is_pusher_told = str_has_prefix(req->target, STR("/v1/bdm?digest="));
+    t.is_pusher_reported = str_has_prefix(req->target, STR("/v1/bdm?digest="));
     http_reply(x, 202, NULL, STR(""));
 }
 
@@ -753,7 +753,8 @@ TEST(a_node_with_https_is_told_to_push_at_one_without)
     make_tls(&ca);
     t.is_push = true;
     begin_cluster_with(1, 0);
-    const struct http_server_opts pusher = { .tls = t.pusher_tls, .on_request = on_told_to_push };
+    const struct http_server_opts pusher = { .tls = t.pusher_tls,
+                                             .on_request = on_reported_to_push };
     CHECK_OK(http_server_start(&t.loop, &pusher, &t.pusher, NULL));
     node_state_prefixes(&held, 1, &prefixes);
     (void)snprintf(url, sizeof url, "http://127.0.0.1:%u", http_server_port(t.nodes));
@@ -774,9 +775,9 @@ TEST(a_node_with_https_is_told_to_push_at_one_without)
     bind_pod("a", "n00", "app:v1\n", "");
     send_list(&items);
     answer(0, 0, &has_large);
-    RUN_UNTIL(t.n_told == 1);
-    http_reply(t.told[0], 202, NULL, STR("{\"state\":\"running\"}"));
-    RUN_UNTIL(t.is_pusher_told);
+    RUN_UNTIL(t.n_reported == 1);
+    http_reply(t.reported[0], 202, NULL, STR("{\"state\":\"running\"}"));
+    RUN_UNTIL(t.is_pusher_reported);
     end(1);
 }
 
@@ -789,26 +790,26 @@ static size_t begin_prefetches(size_t n_nodes)
         bind_pod("a", "n00", "app:v1\n", "");
     list_nodes(n_nodes, "127.0.0.1", 0);
     answer(0, 0, &one_image);
-    RUN_UNTIL(t.n_told == 1);
+    RUN_UNTIL(t.n_reported == 1);
     for (size_t rounds = 0; rounds < 3; rounds++) {
-        size_t before = t.n_told;
+        size_t before = t.n_reported;
         loop_skip(&t.loop, PREFETCH_MS);
         (void)loop_turn(&t.loop, false);
-        RUN_UNTIL(t.n_told == stats().running);
-        if (t.n_told == before)
+        RUN_UNTIL(t.n_reported == stats().running);
+        if (t.n_reported == before)
             break;
     }
-    return t.n_told;
+    return t.n_reported;
 }
 
 TEST(prefetches_leave_half_of_the_places_to_pods)
 {
     size_t n = begin_prefetches(2 * ORCHESTRATOR_RUNNING_MAX);
     CHECK_INT(n, 1 + ORCHESTRATOR_PREFETCHES_MAX);
-    http_reply(t.told[1], 409, NULL, STR(""));
+    http_reply(t.reported[1], 409, NULL, STR(""));
     RUN_UNTIL(stats().unwanted == 1);
     loop_skip(&t.loop, 1000);
-    RUN_UNTIL(t.n_told == n + 1); /* whose place is used again */
+    RUN_UNTIL(t.n_reported == n + 1); /* whose place is used again */
     CHECK_INT(stats().running, 1 + ORCHESTRATOR_PREFETCHES_MAX);
     end(1);
 }
@@ -826,7 +827,7 @@ TEST(a_prefetch_that_ends_makes_room_for_a_plan_that_waits)
     }
     CHECK_INT(stats().running, ORCHESTRATOR_RUNNING_MAX);
     CHECK_INT(stats().waiting, 1);
-    http_reply(t.told[1], 409, NULL, STR(""));
+    http_reply(t.reported[1], 409, NULL, STR(""));
     RUN_UNTIL(stats().unwanted == 1);
     CHECK_INT(stats().waiting, 0);
     CHECK_INT(stats().running, ORCHESTRATOR_RUNNING_MAX);
@@ -838,10 +839,10 @@ TEST(what_a_node_says_of_a_prefetch_forges_nothing_in_the_log)
     char got[16384];
     int saved = dup(STDERR_FILENO), file = memfd_create("log", MFD_CLOEXEC);
     (void)begin_prefetches(2);
-    CHECK_INT(t.n_told, 2);
+    CHECK_INT(t.n_reported, 2);
     CHECK(file >= 0 && dup2(file, STDERR_FILENO) >= 0);
     log_setup(LOG_DEBUG, LOG_TEXT);
-    http_reply(t.told[1], 202, NULL, str_of(says));
+    http_reply(t.reported[1], 202, NULL, str_of(says));
     RUN_UNTIL(stats().unwanted == 1);
     log_setup(LOG_INFO, LOG_TEXT);
     CHECK_OK(dup2(saved, STDERR_FILENO));

@@ -104,13 +104,13 @@ TEST(without_a_limit_memory_is_plenty)
 enum { LIMIT = 48 << 20, DEADLINE_MS = 60000 };
 
 struct heard {
-    unsigned told;
+    unsigned reported;
     bool closed;
 };
 
 static void on_pressure(void *arg)
 {
-    ((struct heard *)arg)->told++;
+    ((struct heard *)arg)->reported++;
 }
 
 static void on_deadline(struct timer *timer)
@@ -139,7 +139,7 @@ static int use_memory(void)
     memset(memory, 1, n);
     struct timer deadline = { 0 }; /* and the loop has something to live for */
     timer_start(&loop, &deadline, DEADLINE_MS, on_deadline);
-    while (h.told == 0)
+    while (h.reported == 0)
         (void)loop_turn(&loop, true);
     timer_stop(&loop, &deadline);
     CHECK(pressure_times(&p) > 1);

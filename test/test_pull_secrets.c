@@ -55,16 +55,16 @@ TEST(other_secrets_are_refused_by_name)
     }
 }
 
-struct told {
+struct reported {
     unsigned n;
     int r;
     struct buf texts;
     struct err err;
 };
 
-static void on_told(void *arg, int r, const struct str *texts, size_t n, const struct err *err)
+static void on_reported(void *arg, int r, const struct str *texts, size_t n, const struct err *err)
 {
-    struct told *t = arg;
+    struct reported *t = arg;
     t->n++;
     t->r = r;
     t->err = *err;
@@ -86,10 +86,10 @@ static void answer(struct fake *f, size_t i, int status, const char *data)
 TEST(secrets_of_one_namespace_come_in_their_order)
 {
     struct fake f;
-    struct told t = { .texts = BUF_INIT(1000) };
+    struct reported t = { .texts = BUF_INIT(1000) };
     struct pull_secrets *p;
     fake_init(&f);
-    CHECK_OK(pull_secrets_read(&f.base, "ns", "one  two", on_told, &t, &p, NULL));
+    CHECK_OK(pull_secrets_read(&f.base, "ns", "one  two", on_reported, &t, &p, NULL));
     CHECK(f.n == 2 && t.n == 0);
     CHECK_STR(str_of(f.call[0].target), "/api/v1/namespaces/ns/secrets/one");
     CHECK_STR(str_of(f.call[1].target), "/api/v1/namespaces/ns/secrets/two");
@@ -113,10 +113,10 @@ TEST(a_secret_that_is_missing_or_denied_is_told_when_all_have_answered)
                   { 500, -EIO, "Secret 'one'" } };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct fake f;
-        struct told t = { 0 };
+        struct reported t = { 0 };
         struct pull_secrets *p;
         fake_init(&f);
-        CHECK_OK(pull_secrets_read(&f.base, "ns", "one two", on_told, &t, &p, NULL));
+        CHECK_OK(pull_secrets_read(&f.base, "ns", "one two", on_reported, &t, &p, NULL));
         answer(&f, 0, cases[i].status, "MQ==");
         CHECK(t.n == 0);
         answer(&f, 1, 200, "MQ==");
@@ -129,10 +129,10 @@ TEST(a_secret_that_is_missing_or_denied_is_told_when_all_have_answered)
 TEST(cancelled_nothing_is_told)
 {
     struct fake f;
-    struct told t = { 0 };
+    struct reported t = { 0 };
     struct pull_secrets *p;
     fake_init(&f);
-    CHECK_OK(pull_secrets_read(&f.base, "ns", "one", on_told, &t, &p, NULL));
+    CHECK_OK(pull_secrets_read(&f.base, "ns", "one", on_reported, &t, &p, NULL));
     pull_secrets_cancel(p);
     pull_secrets_cancel(NULL);
     CHECK(f.call[0].cancelled);
@@ -144,7 +144,7 @@ TEST(cancelled_nothing_is_told)
 TEST(without_a_cluster_there_are_none)
 {
     struct pull_secrets *p;
-    CHECK_ERR(pull_secrets_read(NULL, "ns", "one", on_told, NULL, &p, NULL), E_UNSUPPORTED);
+    CHECK_ERR(pull_secrets_read(NULL, "ns", "one", on_reported, NULL, &p, NULL), E_UNSUPPORTED);
 }
 
 /* ---- those of an Operator ---- */

@@ -14,7 +14,7 @@ struct rig {
     struct fake fake;
     struct watch_hub *hub;
     struct reflector *reflector;
-    struct buf told; /* "+a ", "-a ", "synced " */
+    struct buf reported; /* "+a ", "-a ", "synced " */
     enum close_in close_in;
     bool relists; /* at the next object */
 };
@@ -30,7 +30,7 @@ static void tell(struct rig *r, enum close_in where)
 static void on_object(void *arg, const struct json *object)
 {
     struct rig *r = arg;
-    buf_printf(&r->told, "+" STR_FMT " ",
+    buf_printf(&r->reported, "+" STR_FMT " ",
                STR_ARG(json_get_str(json_getc(object, "metadata"), "name")));
     if (r->relists)
         reflector_relist(r->reflector);
@@ -42,14 +42,14 @@ static void on_deleted(void *arg, struct str namespace, struct str name)
 {
     struct rig *r = arg;
     CHECK_STR(namespace, "ns");
-    buf_printf(&r->told, "-" STR_FMT " ", STR_ARG(name));
+    buf_printf(&r->reported, "-" STR_FMT " ", STR_ARG(name));
     tell(r, IN_DELETED);
 }
 
 static void on_synced(void *arg)
 {
     struct rig *r = arg;
-    buf_add_cstr(&r->told, "synced ");
+    buf_add_cstr(&r->reported, "synced ");
     tell(r, IN_SYNCED);
 }
 
@@ -82,7 +82,7 @@ static struct fake_call *call(struct rig *r, size_t i)
 static void rig_init(struct rig *r)
 {
     struct err err = { 0 };
-    *r = (struct rig){ .told = BUF_INIT(4096) };
+    *r = (struct rig){ .reported = BUF_INIT(4096) };
     CHECK_OK(loop_init(&r->loop, &err));
     fake_init(&r->fake);
     struct watch_hub_opts hub = { .transport = &r->fake.base, .widen_at = UINT_MAX };
@@ -109,7 +109,7 @@ static void rig_fini(struct rig *r)
     turn(r);
     fake_settle(&r->fake);
     turn(r);
-    buf_fini(&r->told);
+    buf_fini(&r->reported);
     loop_fini(&r->loop);
     fake_fini(&r->fake);
 }
@@ -138,11 +138,11 @@ static void event(struct fake_call *c, const char *type, char name, int rv)
     fake_data(c, line);
 }
 
-static void check_told(struct rig *r, const char *want)
+static void check_reported(struct rig *r, const char *want)
 {
     turn(r);
-    CHECK_STR(buf_str(&r->told), want);
-    buf_reset(&r->told);
+    CHECK_STR(buf_str(&r->reported), want);
+    buf_reset(&r->reported);
 }
 
 /* The history is gone: the watch ends, and a list follows. */
@@ -158,7 +158,7 @@ static void start(struct rig *r)
     rig_init(r);
     page(call(r, 0), "5", "ab", "");
     fake_head(call(r, 1), 200);
-    check_told(r, "+a +b synced ");
+    check_reported(r, "+a +b synced ");
 }
 
 TEST(pages_are_read_to_the_end_then_watched_from_there)
@@ -169,11 +169,11 @@ TEST(pages_are_read_to_the_end_then_watched_from_there)
               "/api/v1/namespaces/ns/maps?limit=500&labelSelector=a%3Db%2Cc");
     page(call(&r, 0), "5", "ab", "to/ken=");
     CHECK(str_has_suffix(str_of(call(&r, 1)->target), STR("&continue=to%2Fken%3D")));
-    check_told(&r, "+a +b ");
+    check_reported(&r, "+a +b ");
     page(call(&r, 1), "5", "c", "");
     CHECK(strstr(call(&r, 2)->target, "watch=true") &&
           strstr(call(&r, 2)->target, "resourceVersion=5"));
-    check_told(&r, "+c synced ");
+    check_reported(&r, "+c synced ");
     rig_fini(&r);
 }
 
@@ -185,7 +185,7 @@ TEST(events_are_objects_and_names_bookmarks_are_nothing)
     event(call(&r, 1), "MODIFIED", 'a', 7);
     event(call(&r, 1), "BOOKMARK", 'x', 8);
     event(call(&r, 1), "DELETED", 'b', 9);
-    check_told(&r, "+c +a -b ");
+    check_reported(&r, "+c +a -b ");
     rig_fini(&r);
 }
 
@@ -194,13 +194,13 @@ TEST(what_went_while_nobody_looked_is_deleted_at_the_end_of_the_next_list)
     struct rig r;
     start(&r);
     event(call(&r, 1), "ADDED", 'c', 6);
-    check_told(&r, "+c ");
+    check_reported(&r, "+c ");
     expire(call(&r, 1));
     page(call(&r, 2), "20", "bd", "more");
-    check_told(&r, "+b +d "); /* a and c may be on the next page */
+    check_reported(&r, "+b +d "); /* a and c may be on the next page */
     page(call(&r, 3), "20", "c", "");
     CHECK(strstr(call(&r, 4)->target, "resourceVersion=20"));
-    check_told(&r, "+c -a "); /* and synced only once */
+    check_reported(&r, "+c -a "); /* and synced only once */
     rig_fini(&r);
 }
 
@@ -213,9 +213,9 @@ TEST(a_continue_token_that_expired_starts_the_list_over)
     fake_data(call(&r, 1), "{\"kind\":\"Status\",\"code\":410}");
     fake_end(call(&r, 1), 0);
     CHECK(!strstr(call(&r, 2)->target, "continue"));
-    check_told(&r, "+a +b ");
+    check_reported(&r, "+a +b ");
     page(call(&r, 2), "9", "b", "");
-    check_told(&r, "+b -a synced ");
+    check_reported(&r, "+b -a synced ");
     rig_fini(&r);
 }
 
@@ -229,7 +229,7 @@ TEST(failures_and_nonsense_are_tried_again)
     fake_end(call(&r, 1), 0);
     page(call(&r, 2), "no number", "a", "");
     page(call(&r, 3), "5", "a", "");
-    check_told(&r, "+a synced ");
+    check_reported(&r, "+a synced ");
     rig_fini(&r);
 }
 
@@ -239,7 +239,7 @@ TEST(a_transport_that_refuses_to_start_is_tried_again)
     rig_init(&r);
     r.fake.refuse = -EMFILE;
     page(call(&r, 0), "5", "a", "");
-    check_told(&r, "+a synced ");
+    check_reported(&r, "+a synced ");
     rig_fini(&r);
 }
 
@@ -279,20 +279,20 @@ TEST(a_list_that_a_callback_asks_for_follows_the_running_one)
     rig_init(&r);
     r.relists = true;
     page(call(&r, 0), "5", "ab", "more"); /* asked at "a" */
-    check_told(&r, "+a +b ");
+    check_reported(&r, "+a +b ");
     CHECK(strstr(call(&r, 1)->target, "continue"));
     page(call(&r, 1), "5", "c", "");
-    check_told(&r, "+c synced ");
+    check_reported(&r, "+c synced ");
     CHECK(!strstr(call(&r, 2)->target, "watch=true") && !strstr(call(&r, 2)->target, "continue"));
     page(call(&r, 2), "7", "ab", "");
-    check_told(&r, "+a +b -c ");
+    check_reported(&r, "+a +b -c ");
     fake_head(call(&r, 3), 200);
     CHECK(strstr(call(&r, 3)->target, "watch=true"));
     r.relists = true;
     event(call(&r, 3), "ADDED", 'd', 8); /* asked in the watch: it ends */
-    check_told(&r, "+d ");
+    check_reported(&r, "+d ");
     page(call(&r, 4), "9", "abd", "");
-    check_told(&r, "+a +b +d ");
+    check_reported(&r, "+a +b +d ");
     CHECK(strstr(call(&r, 5)->target, "resourceVersion=9"));
     CHECK_INT(r.fake.n, 6);
     rig_fini(&r);
@@ -304,14 +304,14 @@ TEST(closed_inside_any_callback_nothing_follows)
     rig_init(&r);
     r.close_in = IN_OBJECT;
     page(call(&r, 0), "5", "ab", "");
-    check_told(&r, "+a ");
+    check_reported(&r, "+a ");
     CHECK_INT(r.fake.n, 1);
     rig_fini(&r);
 
     rig_init(&r);
     r.close_in = IN_SYNCED;
     page(call(&r, 0), "5", "ab", "");
-    check_told(&r, "+a +b synced ");
+    check_reported(&r, "+a +b synced ");
     rig_fini(&r);
 
     start(&r);
@@ -320,7 +320,7 @@ TEST(closed_inside_any_callback_nothing_follows)
     r.close_in = IN_DELETED; /* of two */
     page(call(&r, 2), "9", "", "");
     turn(&r);
-    CHECK_INT(r.told.n, 3);
+    CHECK_INT(r.reported.n, 3);
     CHECK_INT(r.fake.n, 3);
     rig_fini(&r);
 
@@ -328,13 +328,13 @@ TEST(closed_inside_any_callback_nothing_follows)
     r.close_in = IN_OBJECT; /* of the watch */
     event(call(&r, 1), "ADDED", 'c', 6);
     event(call(&r, 1), "ADDED", 'd', 7);
-    check_told(&r, "+c ");
+    check_reported(&r, "+c ");
     rig_fini(&r);
 
     start(&r);
     r.close_in = IN_DELETED;
     event(call(&r, 1), "DELETED", 'a', 6);
-    check_told(&r, "-a ");
+    check_reported(&r, "-a ");
     rig_fini(&r);
 }
 
@@ -353,7 +353,7 @@ TEST(closed_before_it_began_or_in_the_middle_of_a_page)
     CHECK(r.fake.call[0].cancelled);
     fake_data(&r.fake.call[0], "late"); /* what was on its way */
     fake_end(&r.fake.call[0], -ECANCELED);
-    check_told(&r, "");
+    check_reported(&r, "");
     rig_fini(&r);
 }
 

@@ -191,8 +191,8 @@ TEST(a_hook_that_never_returns_delays_its_own_profile_alone)
         sched_stats(r->sched, &stats);
         CHECK_INT(stats.binding, 0);
         scoped(free_scoped) char *why = xasprintf("wasm: %s error: ", hooks[i]);
-        bool is_told = strcmp(hooks[i], "postbind") && strcmp(hooks[i], "unreserve");
-        if (is_told && answer_all(r, why) == 0)
+        bool is_reported = strcmp(hooks[i], "postbind") && strcmp(hooks[i], "unreserve");
+        if (is_reported && answer_all(r, why) == 0)
             TEST_FAIL("%s was not interrupted", hooks[i]);
         lanes_teardown(&x);
     }

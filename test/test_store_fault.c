@@ -649,7 +649,7 @@ TEST(no_flipped_bit_makes_wrong_data)
     fx_init(&fx);
     fill(&fx);
     read_all(fx.path, &good);
-    unsigned refused = 0, told = 0, same = 0;
+    unsigned refused = 0, reported = 0, same = 0;
     for (int i = 0; i < 300; i++) {
         flip_bit(fx.path, test_random_below(good.n), (unsigned)test_random_below(8));
         struct err err = { 0 };
@@ -672,15 +672,15 @@ TEST(no_flipped_bit_makes_wrong_data)
             any = any || p.r < 0;
             if (p.r == 0)
                 CHECK_INT(p.bytes, p.n * FILLED_BYTES);
-            told += any;
+            reported += any;
             same += !any;
             fx_close(&fx);
         }
         fx_clean_dir(&fx);
         write_at(fx.path, 0, good.p, good.n);
     }
-    CHECK(told > 100); /* most of the file is values */
-    (void)printf("# %u refused, %u told, %u without effect\n", refused, told, same);
+    CHECK(reported > 100); /* most of the file is values */
+    (void)printf("# %u refused, %u told, %u without effect\n", refused, reported, same);
     buf_fini(&good);
     fx_fini(&fx);
 }

@@ -103,12 +103,12 @@ TEST(a_plain_file_is_one_block_of_ustar)
                  48) == 0);
     CHECK(memcmp(tar.p + 257, "ustar\00000", 8) == 0);
     CHECK(tar.p[154] == 0 && tar.p[155] == ' ');
-    uint32_t sum = 0, said = 0;
+    uint32_t sum = 0, output = 0;
     for (size_t i = 0; i < TAR_BLOCK_BYTES; i++)
         sum += i >= 148 && i < 156 ? ' ' : (uint8_t)tar.p[i];
     for (size_t i = 148; i < 154; i++)
-        said = said * 8 + (uint32_t)(tar.p[i] - '0');
-    CHECK_INT(said, sum);
+        output = output * 8 + (uint32_t)(tar.p[i] - '0');
+    CHECK_INT(output, sum);
     for (size_t i = 265; i < TAR_BLOCK_BYTES; i++)
         CHECK(tar.p[i] == 0 || (i >= 329 && i < 345));
 }

@@ -54,7 +54,7 @@ static void random_activation(struct pair *p, uint64_t token, size_t large)
         CHECK_OK(guest_activate(both[i]->guest, token, str_n(payload, n), NULL));
     for (size_t i = 0; i < 2; i++)
         WAIT(both[i]->rig, both[i]->dones == token && actor_is_idle(both[i]));
-    CHECK(str_eq(buf_str(&p->sleeper.told), buf_str(&p->waker.told)));
+    CHECK(str_eq(buf_str(&p->sleeper.reported), buf_str(&p->waker.reported)));
 }
 
 static void check_equal(const struct pair *p, unsigned event)

@@ -98,11 +98,11 @@ static void keep_number(void)
 
 static void check_number(void)
 {
-    buf_reset(&who.told);
+    buf_reset(&who.reported);
     if (!did_activate(2, STR("value")))
         return;
     bool is_same = kept.is_set && actor_stats(&who).incarnation == kept.incarnation;
-    CHECK(actor_told(&who, is_same ? "done 2 0 5\n" : "done 2 0 0\n"));
+    CHECK(actor_reported(&who, is_same ? "done 2 0 5\n" : "done 2 0 0\n"));
 }
 
 /* must: nothing fails any more. Else a guest that cannot sleep says so, once for each reason. */

@@ -32,7 +32,7 @@ struct bench {
     struct object_cache *cache;
     const char *kind;
     struct object_sub **subs;
-    size_t n_subs, synced, told;
+    size_t n_subs, synced, reported;
     /* fill */
     size_t wanted, started, ended, refused;
     bool owners;            /* they are what is being made */
@@ -264,7 +264,7 @@ static void on_event(void *arg, enum object_event type, const struct cached_obje
                      const struct cached_object *before, bool initial)
 {
     struct bench *b = arg;
-    b->told++;
+    b->reported++;
 }
 
 static void on_synced(void *arg, uint64_t rv)
@@ -381,7 +381,7 @@ static void hold(struct bench *b, const char *form, size_t subs)
     printf("{\"objects\":%zu,\"pss_before_kib\":%zu,\"pss_after_kib\":%zu,\"pss_shared_kib\":%zu,"
            "\"subscribers\":%zu,\"told\":%zu,\"facts_bytes\":%zu,\"body_bytes\":%zu,"
            "\"plain_bytes\":%zu,\"synced_ms\":%.1f,\"get_us\":%.2f,\"list_500_us\":%.1f}\n",
-           s.objects, before, after, shared, b->n_subs, b->told, s.fact_bytes, s.body_bytes,
+           s.objects, before, after, shared, b->n_subs, b->reported, s.fact_bytes, s.body_bytes,
            s.plain_bytes, synced_ms, get_us, list_us);
 }
 

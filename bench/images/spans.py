@@ -30,7 +30,7 @@ def once(image, sync):
         target = fresh.at / "mnt"
         target.mkdir()
         began = time.monotonic()
-        said = json.loads(call(program, "image", "pull", f"docker://{image.in_registry}", "--name", "it", *([] if sync else ["--no-sync"]), "-o", "json", env=env))
+        output = json.loads(call(program, "image", "pull", f"docker://{image.in_registry}", "--name", "it", *([] if sync else ["--no-sync"]), "-o", "json", env=env))
         pulled = time.monotonic()
         error = None
         try:
@@ -41,7 +41,7 @@ def once(image, sync):
             raise
         finally:
             end(error, lambda: os.path.ismount(target) and call(program, "image", "umount", target, *data, env=env))
-        return [(s["layer"], s["bytes"], *seconds(s)) for s in said["spans"]], pulled - began, mounted - pulled
+        return [(s["layer"], s["bytes"], *seconds(s)) for s in output["spans"]], pulled - began, mounted - pulled
 
 
 def measure(results, image, rounds):

@@ -124,9 +124,9 @@ class Engine:
                 raise OSError(f"pull: {e.code().name}: {e.details()[-300:]}") from e
 
     def run(self, reference, name):
-        said = call(*self.words("run", "--rm", "--snapshotter", self.snapshotter, reference, name, "/start-here"))
-        if said.strip() != "here":
-            raise OSError(f"the container said '{said}'")
+        output = call(*self.words("run", "--rm", "--snapshotter", self.snapshotter, reference, name, "/start-here"))
+        if output.strip() != "here":
+            raise OSError(f"the container said '{output}'")
 
     def check(self, at):
         """All layers are ours, if it has our snapshotter."""
@@ -172,9 +172,9 @@ def by_podman(plan, at, host, reference):
     peer = podman_peer.Podman(at)
 
     def start(name):
-        said = peer.run(name, reference, "/start-here")
-        if said.strip() != "here":
-            raise OSError(f"the container said '{said}'")
+        output = peer.run(name, reference, "/start-here")
+        if output.strip() != "here":
+            raise OSError(f"the container said '{output}'")
     try:
         return [timed(peer.pull, f"docker://{reference}"), timed(start, "one"), timed(start, "two")]
     finally:

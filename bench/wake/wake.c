@@ -88,7 +88,7 @@ static void run_v1(const char *kib, const char *mode, const char *calls, size_t 
     for (size_t i = 0; i < rounds + 100; i++) {
         if (strcmp(mode, "awake") != 0)
             actor_sleep(&a);
-        buf_reset(&a.told);
+        buf_reset(&a.reported);
         unsigned dones = a.dones;
         uint64_t start = clock_mono_ns();
         actor_activate(&a, i + 1, calls);

@@ -48,11 +48,11 @@ struct run {
 static uint64_t expires_at(const struct target *target, struct dm_json object)
 {
     uint64_t created_us, ttl_s = target->ttl_s;
-    struct dm_json said = dm_annotation(object, TTL_ANNOTATION);
+    struct dm_json ttl = dm_annotation(object, TTL_ANNOTATION);
     if (!dm_parse_time(dm_meta(object, "creationTimestamp"), &created_us))
         return UINT64_MAX;
     /* "never", or something that we do not understand and therefore do not delete for */
-    if (said.p && !duration_parse(dm_json_plain(said), &ttl_s))
+    if (ttl.p && !duration_parse(dm_json_plain(ttl), &ttl_s))
         return UINT64_MAX;
     return ttl_s == UINT64_MAX ? ttl_s : created_us / 1000000 + ttl_s;
 }

@@ -144,7 +144,7 @@ static void on_deleted(void *arg, int r, struct str body)
 
 static void delete_pod(struct api_eviction *e);
 
-static void on_told(void *arg, int r, struct str body)
+static void on_status_written(void *arg, int r, struct str body)
 {
     struct api_eviction *e = arg;
     struct json *v = answer_of(e, r, body);
@@ -173,7 +173,8 @@ static void evict(struct api_eviction *e, bool pin)
     struct json *pod = json_clone(a, e->pod);
     kind_pod_add_condition(a, pod, "DisruptionTarget", "True", "EvictionByEvictionAPI",
                            "Eviction API: evicting", clock_wall_ms() / 1000);
-    call(e, "PUT", str_of(arena_printf(a, STR_FMT "/status", STR_ARG(pod_path(e)))), pod, on_told);
+    call(e, "PUT", str_of(arena_printf(a, STR_FMT "/status", STR_ARG(pod_path(e)))), pod,
+         on_status_written);
 }
 
 /* If pinned, delete the pod only if it is unchanged since the check. */

@@ -21,7 +21,7 @@ static const struct {
 
 void unattended_fini(struct unattended *u)
 {
-    map_fini(&u->told);
+    map_fini(&u->warned);
 }
 
 static const char *effect_of(const struct kube_resource *res)
@@ -33,13 +33,13 @@ static const char *effect_of(const struct kube_resource *res)
 }
 
 /* true: `key` was remembered before. */
-static bool is_told(struct unattended *u, struct str key)
+static bool was_warned(struct unattended *u, struct str key)
 {
-    if (map_has(&u->told, key))
+    if (map_has(&u->warned, key))
         return true;
-    if (u->told.n >= UNATTENDED_TOLD_MAX)
-        map_fini(&u->told);
-    (void)map_put(&u->told, key, u);
+    if (u->warned.n >= UNATTENDED_WARNED_MAX)
+        map_fini(&u->warned);
+    (void)map_put(&u->warned, key, u);
     return false;
 }
 
@@ -50,11 +50,11 @@ void unattended_warn(struct request *rq)
     const char *effect = u->is_on && !rq->sub ? effect_of(res) : NULL;
     if (!effect || watch_is_followed(rq->api, res))
         return;
-    if (!is_told(u, res->kind))
+    if (!was_warned(u, res->kind))
         log_warn("no controller here runs objects of a kind; they are stored",
                  "kind=" STR_FMT " effect=\"%s\"", STR_ARG(res->kind), effect);
-    if (is_told(u, str_of(arena_printf(&rq->arena, STR_FMT " " STR_FMT, STR_ARG(res->kind),
-                                       STR_ARG(rq->peer)))))
+    if (was_warned(u, str_of(arena_printf(&rq->arena, STR_FMT " " STR_FMT, STR_ARG(res->kind),
+                                          STR_ARG(rq->peer)))))
         return;
     reply_warn(rq, str_of(arena_printf(&rq->arena,
                                        "this cluster has no controller for " STR_FMT

@@ -9,14 +9,14 @@
 #include "base/map.h"
 
 enum {
-    UNATTENDED_TOLD_MAX = 1024 /* remembered clients and kinds; beyond, all are forgotten */
+    UNATTENDED_WARNED_MAX = 1024 /* remembered clients and kinds; beyond, all are forgotten */
 };
 
 struct request;
 
 /* Zeroed: no warning was given yet. */
 struct unattended {
-    struct map told; /* "kind", "kind peer" */
+    struct map warned; /* "kind", "kind peer" */
     bool is_on;
 };
 

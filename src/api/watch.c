@@ -92,7 +92,7 @@ struct watcher {
     struct str range_prefix, storage_name;
     struct store_watch *own; /* while behind */
     uint64_t seen;           /* all events up to this revision have been sent, or did not match */
-    uint64_t told;           /* the newest revision that the client knows */
+    uint64_t sent_rev;       /* the newest revision that the client knows */
     uint64_t min_rev;        /* the client has everything up to here */
     uint64_t at_rev;         /* of the initial list */
     struct buf after;
@@ -281,7 +281,7 @@ static void send_event(struct watcher *w, struct api_watch_event *e)
     put_event(w, bytes, e->ev->kv.key,
               (struct watch_event){ .type = event_type_of(type), .rv = e->ev->kv.mod_rev });
     w->columns_sent = true;
-    w->told = e->ev->kv.mod_rev;
+    w->sent_rev = e->ev->kv.mod_rev;
     w->rq->api->metrics.watch_events++;
 }
 
@@ -351,11 +351,11 @@ static void on_gone(struct request *rq)
 static void send_bookmark(struct watcher *w)
 {
     uint64_t progress = store_watch_progress(w->hub->watch);
-    if (w->takes != WATCH_SINK_OPEN || w->told >= progress)
+    if (w->takes != WATCH_SINK_OPEN || w->sent_rev >= progress)
         return;
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
     w->seen = MAX(w->seen, progress);
-    w->told = progress;
+    w->sent_rev = progress;
     arena_reset(&w->scratch);
     encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, progress, false, !w->columns_sent, &b);
     w->columns_sent = true;
@@ -617,7 +617,7 @@ static void initial_done(struct watcher *w)
 {
     w->seen = MAX(w->at_rev, w->min_rev);
     if (w->announce_initial) {
-        w->told = w->at_rev;
+        w->sent_rev = w->at_rev;
         scoped(buf_fini_scoped) struct buf b = BUF_INIT(EVENT_MAX_BYTES);
         encode_bookmark(&w->scratch, w->rq->res, &w->rq->rep, w->at_rev, true, !w->columns_sent,
                         &b);

@@ -567,10 +567,10 @@ struct json *write_parse_patch(struct request *rq, enum patch_type type, enum fi
     } else {
         struct err err = { 0 };
         int r = json_parse(a, buf_str(&rq->body), &opts, ret, &err);
-        bool told = type != PATCH_STRATEGIC && (strict || type == PATCH_MERGE);
+        bool has_prefix = type != PATCH_STRATEGIC && (strict || type == PATCH_MERGE);
         if (r < 0)
-            no = too_large_or(a, r,
-                              arena_printf(a, "%s%s", told ? DECODING : "", json_reason(a, &err)));
+            no = too_large_or(
+                a, r, arena_printf(a, "%s%s", has_prefix ? DECODING : "", json_reason(a, &err)));
     }
     a->max_bytes = API_ARENA_MAX_BYTES;
     if (!no && (*ret)->type == JSON_NULL && type == PATCH_JSON)
@@ -592,12 +592,13 @@ struct json *write_patch_status(struct arena *a, enum patch_type type, int r, co
     struct str text = str_copy_arena(a, str_of(err_text(err)));
     if (r == E_LIMIT)
         return status_too_much_work(a);
-    bool is_format = r == E_PARSE, untold = str_is(text, "lists of lists are not supported") ||
-                                            str_is(text, "patch content doesn't match retainKeys "
-                                                         "list");
+    bool is_format = r == E_PARSE,
+         has_no_prefix = str_is(text, "lists of lists are not supported") ||
+                         str_is(text, "patch content doesn't match retainKeys "
+                                      "list");
     if (is_format)
         return status_bad_request(a, text);
-    if (type == PATCH_STRATEGIC && r == E_INVALID && !untold)
+    if (type == PATCH_STRATEGIC && r == E_INVALID && !has_no_prefix)
         return status_new(a, 500, "", text);
     struct json *status = status_new(
         a, 422, "Invalid", STR("the server rejected our request due to an error in our request"));

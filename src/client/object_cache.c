@@ -191,7 +191,7 @@ static void add_pending(struct object_sub *sub, const struct cached_object *befo
     list_push_back(&sub->backlog->list, &p->node);
 }
 
-static bool may_be_told(const struct object_sub *sub)
+static bool may_deliver(const struct object_sub *sub)
 {
     return !sub->verdict || cache_verdict_allows(sub->verdict);
 }
@@ -200,7 +200,7 @@ void object_sub_take(struct object_sub *sub, struct cached_object *before,
                      struct cached_object *now)
 {
     assert(!sub->dead && sub->at != OBJECT_SUB_OUTSIDE && sub->cache->depth > 0);
-    if (sub->at == OBJECT_SUB_LIVE && !sub->paused && !sub->backlog && may_be_told(sub)) {
+    if (sub->at == OBJECT_SUB_LIVE && !sub->paused && !sub->backlog && may_deliver(sub)) {
         deliver(sub, before, now, false);
         return;
     }
@@ -236,9 +236,9 @@ static void go_outside(struct object_sub *sub)
 void object_sub_report(struct object_sub *sub, int code, const struct err *err)
 {
     assert(code < 0);
-    if (sub->told == code || sub->dead)
+    if (sub->reported == code || sub->dead)
         return;
-    sub->told = code;
+    sub->reported = code;
     cache_enter(sub->cache);
     sub->ops->on_error(sub->arg, code, err);
     cache_leave(sub->cache);
@@ -340,7 +340,7 @@ static void run_snapshot(struct object_sub *sub)
     uint64_t rv = s->rv;
     sub->at = OBJECT_SUB_LIVE;
     object_cache_snapshot_unref(sub->cache, take_ptr(&sub->snapshot));
-    sub->told = 0;
+    sub->reported = 0;
     forget_denial(sub);
     sub->ops->on_synced(sub->arg, rv);
 }

@@ -190,7 +190,7 @@ struct object_sub {
     struct object_cache_snapshot *snapshot;
     uint64_t needs_lists; /* n_lists of the informer from which on its fields are filled */
     uint32_t snapshot_at;
-    int told; /* code of the on_error in force */
+    int reported; /* code of the on_error in force */
     uint32_t n_namespace, n_name;
     uint8_t at; /* enum object_sub_at */
     bool paused, dead;

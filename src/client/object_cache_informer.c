@@ -396,8 +396,8 @@ static void on_list_begin(void *arg)
 
 static void recovered(struct object_sub *sub, void *arg)
 {
-    if (sub->told && sub->at == OBJECT_SUB_LIVE) {
-        sub->told = 0;
+    if (sub->reported && sub->at == OBJECT_SUB_LIVE) {
+        sub->reported = 0;
         sub->ops->on_synced(sub->arg, sub->informer->rv);
     }
 }

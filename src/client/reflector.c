@@ -78,9 +78,9 @@ struct reflector {
     struct timer retry;
     struct defer begin;
     unsigned failures;
-    bool synced, said; /* on_synced() has run; the failure was logged */
-    bool busy;         /* inside a callback: closing leaves the free to leave() */
-    bool wants_relist; /* the user asked at the end of a list: the next one begins after it */
+    bool synced, logged; /* on_synced() has run; the failure was logged */
+    bool busy;           /* inside a callback: closing leaves the free to leave() */
+    bool wants_relist;   /* the user asked at the end of a list: the next one begins after it */
 };
 
 static void start_list(struct reflector *r);
@@ -140,8 +140,8 @@ static void retry(struct reflector *r, const char *why)
     }
     struct rng rng = { sys_random_u64() };
     uint64_t wait = backoff_wait(REFLECTOR_RETRY_FIRST_MS, REFLECTOR_RETRY_MAX_MS, r->failures++);
-    if (r->failures == 3 && !r->said) {
-        r->said = true;
+    if (r->failures == 3 && !r->logged) {
+        r->logged = true;
         log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"",
                  STR_ARG(r->opts.key.plural), why);
     }
@@ -176,10 +176,10 @@ static void on_open(void *arg, int status, struct str body)
     r->status = status;
     if (status != 200)
         return; /* on_watch_end() follows */
-    if (r->said)
+    if (r->logged)
         log_info("list and watch work again", "resource=" STR_FMT, STR_ARG(r->opts.key.plural));
     r->failures = 0;
-    r->said = false;
+    r->logged = false;
     enter(r);
     if (r->opts.ops->on_watching)
         r->opts.ops->on_watching(r->opts.arg);

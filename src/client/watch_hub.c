@@ -83,7 +83,7 @@ struct watch_hub_upstream {
     int status;         /* of the response head */
     unsigned failures;
     uint64_t opened_ms;
-    bool said_lost;
+    bool logged_lost;
     bool broken;     /* we cancelled the call because of malformed data */
     bool delivering; /* events are being delivered; freeing waits */
     struct timer retry;
@@ -574,9 +574,9 @@ static void on_head(void *arg, int status, const struct headers *headers)
         return; /* the body has the reason; handled when the call ends */
     move_upstream(up, UP_OPEN);
     up->opened_ms = loop_now_ms(up->hub->loop);
-    if (up->said_lost)
+    if (up->logged_lost)
         log_info("watch: connected again", "watch=%s", up->target);
-    up->said_lost = false;
+    up->logged_lost = false;
     map_each (e, &up->topics) {
         struct watch_hub_topic *t = e->value;
         list_each (node, &t->subs) {
@@ -636,8 +636,8 @@ static void retry_later(struct watch_hub_upstream *up, const char *why)
         wait = backoff_upper_half(
             &rng, backoff_wait(WATCH_RETRY_FIRST_MS, WATCH_RETRY_MAX_MS, up->failures - 1));
     }
-    if (up->failures == 3 && !up->said_lost) {
-        up->said_lost = true;
+    if (up->failures == 3 && !up->logged_lost) {
+        up->logged_lost = true;
         log_warn("watch: cannot connect, retrying", "watch=%s reason=\"%s\"", up->target, why);
     }
     up->failures++;

@@ -278,19 +278,19 @@ static int apply(struct kube_client *c, struct arena *a, const char *namespace,
 }
 
 /* Why it takes time, each reason once. */
-static void say_what_is_awaited(const struct json *condition, char **said)
+static void print_reason(const struct json *condition, char **last_reason)
 {
     struct str reason = json_get_str(condition, "reason");
-    if (str_is(reason, "RevisionNotReady") || (*said && str_is(reason, *said)))
+    if (str_is(reason, "RevisionNotReady") || (*last_reason && str_is(reason, *last_reason)))
         return;
     (void)fprintf(stderr, STR_FMT "\n", STR_ARG(json_get_str(condition, "message")));
-    free(*said);
-    *said = str_dup(reason);
+    free(*last_reason);
+    *last_reason = str_dup(reason);
 }
 
 /* 1: the revision of this generation is ready, 0: not yet; E_INVALID: it will not be. */
-static int look(struct kube_client *c, const char *target, const struct applied *what, char **said,
-                struct err *err)
+static int look(struct kube_client *c, const char *target, const struct applied *what,
+                char **last_reason, struct err *err)
 {
     struct arena a = { 0 };
     struct kube_answer answer;
@@ -307,7 +307,7 @@ static int look(struct kube_client *c, const char *target, const struct applied 
                     STR_ARG(json_get_str(ready, "reason")),
                     STR_ARG(json_get_str(ready, "message")));
     else if (ready)
-        say_what_is_awaited(ready, said);
+        print_reason(ready, last_reason);
     arena_fini(&a);
     return r;
 }
@@ -316,10 +316,10 @@ static int wait_until_ready(struct kube_client *c, const char *namespace, const 
                             const struct applied *what, struct err *err)
 {
     scoped(free_scoped) char *target = xasprintf(FN_FUNCTIONS "/%s", namespace, function);
-    scoped(free_scoped) char *said = NULL;
+    scoped(free_scoped) char *last_reason = NULL;
     uint64_t end = clock_mono_ms() + wait_ms, pause = POLL_FIRST_MS;
     int r;
-    while ((r = look(c, target, what, &said, err)) == 0) {
+    while ((r = look(c, target, what, &last_reason, err)) == 0) {
         if (clock_mono_ms() >= end)
             return err_set(err, -ETIMEDOUT, "%s is not ready after %llu s", function,
                            (unsigned long long)(wait_ms / 1000));

@@ -33,8 +33,8 @@ void image_warn_original(const char *why)
     scoped(buf_fini_scoped) struct buf safe = BUF_INIT(WARNING_MAX_BYTES);
     cmd_add_safe(&safe, str_of(why));
     (void)fprintf(stderr,
-                  "warning: the refactored form that is attached cannot be had, the image itself "
-                  "is pulled: " STR_FMT "\n",
+                  "warning: the attached refactored form cannot be fetched, the original image is "
+                  "pulled: " STR_FMT "\n",
                   STR_ARG(buf_str(&safe)));
 }
 
@@ -76,7 +76,7 @@ static int open_stored(const struct image_args *args, const char *reference, str
     if (r == -ENOENT)
         return err_set(
             err, r,
-            "no such image in the store, and it is none of oci:DIR[:NAME], "
+            "no such image in the store, and the name has none of the forms oci:DIR[:NAME], "
             "oci-archive:FILE[:NAME], docker-archive:FILE[:NAME] and docker://REFERENCE");
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));

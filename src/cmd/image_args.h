@@ -28,17 +28,17 @@ struct image_args {
         { "allow-private",                                                                         \
           0,                                                                                       \
           NULL,                                                                                    \
-          "let a public registry send us to private addresses (redirects, tokens)",                \
+          "follow redirects and token services of public registries to private addresses",         \
           CMD_FLAG,                                                                                \
           &(registry).allows_private,                                                              \
           0,                                                                                       \
           0 },                                                                                     \
         { "ca-file",  0,                                                                           \
-          "FILE",     "trust these certificates (PEM) of registries as well",                      \
+          "FILE",     "trust these certificates (PEM) for registries as well",                     \
           CMD_STRING, &(registry).ca_file,                                                         \
           0,          0 },                                                                         \
     {                                                                                              \
-        "timeout", 0, "DURATION", "give up a connection that is silent for so long (30s)",         \
+        "timeout", 0, "DURATION", "end a connection after this time without data (30s)",           \
             CMD_DURATION, &(registry).stall_ms, 0, 0                                               \
     }
 
@@ -46,14 +46,16 @@ struct image_args {
 #define IMAGE_ORIGINAL_OPT(wants_original)                                                         \
     {                                                                                              \
         "original", 0, NULL,                                                                       \
-            "the layers that a tag names, also where 'dormouse image refactor' attached others",   \
+            "use the layers that a tag names, even if 'dormouse image refactor' attached others",  \
             CMD_FLAG, &(wants_original), 0, 0                                                      \
     }
 
 #define IMAGE_ARGS_OPTS(args)                                                                      \
     IMAGE_STORE_OPT((args).store),                                                                 \
-        { "platform",       0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,  \
-          &(args).platform, 0, 0 },                                                                \
+        { "platform", 0,                                                                           \
+          "OS/ARCH",  "of an image for several platforms (this machine's)",                        \
+          CMD_STRING, &(args).platform,                                                            \
+          0,          0 },                                                                         \
         { "symlink-parent",                                                                        \
           0,                                                                                       \
           "HOW",                                                                                   \

@@ -15,7 +15,7 @@ static uint64_t rate;
 
 static const struct cmd_opt check_opts[] = {
     IMAGE_STORE_OPT(where.store),
-    { "remove", 0, NULL, "drop what is damaged, and make indexes again", CMD_FLAG, &remove_damaged,
+    { "remove", 0, NULL, "remove damaged data, and make indexes again", CMD_FLAG, &remove_damaged,
       0, 0 },
     { "rate", 0, "SIZE", "bytes to read in a second (no limit)", CMD_SIZE, &rate, 0, 0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
@@ -128,17 +128,18 @@ const struct cmd cmd_image_check = {
     .name = "image check",
     .doc = "read all images in the store and compare them with their digests",
     .help =
-        "Reads every document, layer and blob, and compares each layer's index with its tar;\n"
-        "where layers share files ('pull --form cas'), every file as well, and the directories\n"
+        "Reads every document, layer and blob, and compares the index of each layer with its tar.\n"
+        "If layers share files ('pull --form cas'), it also reads every file, and the directories\n"
         "that mounts use (with --remove the next mount makes them again).\n"
-        "With --remove damaged layers and documents are dropped, names whose documents are\n"
-        "lost too, and damaged indexes are made again; pull the images once more then. A\n"
-        "damaged file takes along the layers that need it. What cannot be read (an error of\n"
-        "the disk) is named, and stays. A server that has the store open removes for this "
-        "command,\n"
-        "and leaves what it holds.\n"
-        "Exit status: 0 nothing is damaged any more, 1 something is, or could not be read, or\n"
-        "there is no store.\n"
+        "\n"
+        "With --remove damaged layers and documents are removed, also names without documents,\n"
+        "and damaged indexes are made again; pull the images again afterwards. With a damaged\n"
+        "file the layers that need it are removed. Files that cannot be read (an error of the\n"
+        "disk) are printed, and stay. If a server has the store open, it removes for this\n"
+        "command, except for what it holds.\n"
+        "\n"
+        "Exit status: 0 if nothing is damaged (any more), 1 if something is damaged or could not\n"
+        "be read, or if there is no store.\n"
         "\n"
         "  dormouse image check\n"
         "  dormouse image check --remove --rate 5Mi\n",
@@ -150,7 +151,8 @@ const struct cmd cmd_image_check = {
 
 static const struct cmd_opt gc_opts[] = {
     IMAGE_STORE_OPT(where.store),
-    { "dry-run", 0, NULL, "say what would go, and remove nothing", CMD_FLAG, &dry_run, 0, 0 },
+    { "dry-run", 0, NULL, "print what would be removed, and remove nothing", CMD_FLAG, &dry_run, 0,
+      0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     IMAGE_TEXT_OUTPUT_OPT(where.output),
     { .name = NULL },
@@ -207,13 +209,12 @@ const struct cmd cmd_image_gc = {
     .name = "image gc",
     .doc = "remove layers and documents that no image in the store needs",
     .help =
-        "What containers and mounts use stays. Root file systems that functions have left are\n"
-        "removed; the next use writes them again. Also says what the cache of layers knows: how\n"
-        "many layers were used once and often, and how many a quota evicted that it remembers\n"
-        "('dormouse image ls --layers'). A server that has the store open does it for this "
-        "command, "
-        "and\n"
-        "leaves what it is pulling. A store that is not there is an error, and none is made.\n"
+        "Layers and documents that containers and mounts use stay. Root file systems that\n"
+        "functions no longer use are removed; the next use writes them again. The command also\n"
+        "prints what the cache of layers has recorded: how many layers were used once and often,\n"
+        "and how many evicted layers it still knows ('dormouse image ls --layers'). If a server\n"
+        "has the store open, it does this for the command, and keeps what it is pulling. A store\n"
+        "that does not exist is an error, and none is made.\n"
         "\n"
         "  dormouse image gc --dry-run\n"
         "  dormouse image gc\n",

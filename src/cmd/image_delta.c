@@ -16,8 +16,8 @@ static const char *from, *platform;
 
 static const struct cmd_opt opts[] = {
     { "from", 0, "IMAGE", "the older version, in the store", CMD_STRING, &from, 0, 0 },
-    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
-      0, 0 },
+    { "platform", 0, "OS/ARCH", "of an image for several platforms (this machine's)", CMD_STRING,
+      &platform, 0, 0 },
     IMAGE_STORE_OPT(where.store),
     IMAGE_TEXT_OUTPUT_OPT(where.output),
     IMAGE_REGISTRY_OPTS(registry),
@@ -110,8 +110,9 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n != 1 || !from || !str_has_prefix(str_of(argv[0]), STR(DOCKER)))
-        return cmd_failf(CMD_USAGE, "docker://REFERENCE and --from IMAGE: 'dormouse image delta "
-                                    "--help' says more");
+        return cmd_failf(
+            CMD_USAGE,
+            "docker://REFERENCE and --from IMAGE are needed; see 'dormouse image delta --help'");
     bool is_json;
     if ((r = image_text_output(where.output, &is_json)) != 0)
         return r;
@@ -126,18 +127,16 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_delta = {
     .name = "image delta",
     .args = "docker://REFERENCE --from IMAGE",
-    .doc = "attach to an image what an update from an older version needs",
+    .doc = "attach to an image the data for an update from an older version",
     .help =
-        "The store has the layers of both versions as tars ('dormouse image pull', form raw or\n"
-        "both). For each layer that the older version lacks, the files that it lacks, packed by\n"
-        "zstd against their older versions, become a blob in the repository of REFERENCE; a\n"
-        "manifest whose subject is the image lists them. 'dormouse image pull' on a node that has\n"
-        "the older version fetches them instead of the layers, from any registry; what it makes "
-        "is\n"
-        "compared with the DiffIDs. Layers of which the delta is more than half of the blob are\n"
-        "left out. The image and its tag stay as they are. Beside a process that has the store "
-        "open\n"
-        "it is read; should a layer leave it meanwhile, try again.\n"
+        "The store has to have the layers of both versions as tars ('dormouse image pull', form\n"
+        "raw or both). For each layer that the older version lacks, the missing files, compressed\n"
+        "by zstd against their older versions, become a blob in the repository of REFERENCE. A\n"
+        "manifest whose subject is the image lists these blobs. 'dormouse image pull' on a node\n"
+        "that has the older version fetches them instead of the layers, from any registry, and\n"
+        "compares the results with the DiffIDs. A delta of more than half of its blob is left\n"
+        "out. The image and its tag do not change. The command only reads the store, also beside\n"
+        "a process that has it open; if a layer is removed meanwhile, run it again.\n"
         "\n"
         "  dormouse image pull docker://localhost:5000/app:v1\n"
         "  dormouse image pull docker://localhost:5000/app:v2\n"

@@ -235,8 +235,8 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n < 2)
-        return cmd_failf(CMD_USAGE, "two images or more are compared; 'dormouse image diff --help' "
-                                    "says how they are named");
+        return cmd_failf(CMD_USAGE,
+                         "two or more images are needed; see 'dormouse image diff --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     struct image_diff_comparison *c = xnew(struct image_diff_comparison);
@@ -251,12 +251,13 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_diff = {
     .name = "image diff",
     .args = "IMAGE IMAGE...",
-    .doc = "what images have in common, and what changed between two",
+    .doc = "compare images: shared content, and changes between two",
     .help = IMAGE_REFERENCE_HELP
-    "The table says how many bytes remain if what is equal is stored once, by what counts as\n"
-    "equal: identical layers, as registries do; or files, by content alone or with what a\n"
-    "shared layer has to preserve. RATIO is the sum of the images divided by that. Of two\n"
-    "images the changed paths follow; the first one is the older.\n"
+    "The table shows how many bytes remain if equal content is stored once, for several\n"
+    "meanings of equal: identical layers, as registries use it; or files, by content alone or\n"
+    "with the attributes that a shared layer has to preserve. RATIO is the sum of the images\n"
+    "divided by these bytes. For two images the changed paths follow; the first image is the\n"
+    "older one.\n"
     "\n"
     "  dormouse image diff oci:app:v1 oci:app:v2\n"
     "  dormouse image diff docker-archive:a.tar docker-archive:b.tar --rows 0\n",

@@ -18,14 +18,15 @@ static bool is_skipping;
 static uint64_t overlap = IMAGE_OVERLAP_PERCENT_DEFAULT, group_size = IMAGE_GROUP_DEFAULT, threads;
 
 static const struct cmd_opt opts[] = {
-    { "overlap", 0, "PERCENT", "of the content that two images of a group share at least (10)",
-      CMD_U64, &overlap, 1, 100 },
-    { "group-size", 0, "N", "images of a group at most (64)", CMD_U64, &group_size, 2,
+    { "overlap", 0, "PERCENT",
+      "the least share of their content that two images of a group have in common (10)", CMD_U64,
+      &overlap, 1, 100 },
+    { "group-size", 0, "N", "maximum number of images of a group (64)", CMD_U64, &group_size, 2,
       IMAGE_GROUP_MAX },
     { "index-dir", 0, "DIR", "keep indexes of layers, so that no layer is read twice", CMD_STRING,
       &index_dir, 0, 0 },
-    { "skip", 0, NULL, "images that cannot be read share nothing, instead of an error", CMD_FLAG,
-      &is_skipping, 0, 0 },
+    { "skip", 0, NULL, "treat images that cannot be read as sharing nothing, instead of an error",
+      CMD_FLAG, &is_skipping, 0, 0 },
     { "threads", 0, "N", "(one for each processor)", CMD_U64, &threads, 1, IMAGE_THREADS_MAX },
     IMAGE_ARGS_OPTS(args),
     { .name = NULL },
@@ -161,8 +162,7 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (g.n == 0)
-        return cmd_failf(CMD_USAGE, "no image; 'dormouse image groups --help' says how they are "
-                                    "named");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image groups --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     g.references = arena_new_n(&g.memory, const char *, g.n);
@@ -180,11 +180,11 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_groups = {
     .name = "image groups",
     .args = "IMAGE...",
-    .doc = "find which of many images share enough to be refactored together",
+    .doc = "find the images that share enough content to be refactored together",
     .help =
-        "Reads the images one after the other and estimates how much of their content each two\n"
-        "share (MinHash, good to about 6 percent). Images that share a tenth are in one group, "
-        "and so\nare those that a chain of others connects.\n"
+        "Reads the images one after the other and estimates how much of their content each two of\n"
+        "them share (MinHash, with an error of about 6 percent). Images that share a tenth are in\n"
+        "one group, and so are images that a chain of others connects.\n"
         "\n"
         "  dormouse image groups docker://registry.example/a:1 docker://registry.example/b:1\n"
         "\n" IMAGE_REFERENCE_HELP,

@@ -13,8 +13,9 @@ static bool referrers;
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
-    { "referrers", 0, NULL, "instead: what refers to an image of a registry, as signatures do",
-      CMD_FLAG, &referrers, 0, 0 },
+    { "referrers", 0, NULL,
+      "instead: manifests that refer to an image of a registry, such as signatures", CMD_FLAG,
+      &referrers, 0, 0 },
     { .name = NULL },
 };
 
@@ -194,7 +195,7 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n != 1)
-        return cmd_failf(CMD_USAGE, "which image? 'dormouse image inspect --help' says more");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image inspect --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     if (referrers)
@@ -212,8 +213,9 @@ const struct cmd cmd_image_inspect = {
     .args = "IMAGE",
     .doc = "layers and merged size of an image",
     .help = IMAGE_REFERENCE_HELP
-    "From a source every layer is read, and its digest and DiffID are compared with what the\n"
-    "image says; from the store the indexes are read ('dormouse image check' compares layers).\n"
+    "For an image outside of the store every layer is read, and its digest and DiffID are\n"
+    "compared with those in the image. For an image of the store the indexes are read\n"
+    "('dormouse image check' compares the layers).\n"
     "\n"
     "  dormouse image inspect docker-archive:app.tar\n"
     "  dormouse image inspect docker://localhost:5000/app:v1\n"

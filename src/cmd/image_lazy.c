@@ -34,8 +34,8 @@ static void on_failure(void *arg, const char *why)
 static void on_no_answer(void *arg)
 {
     (void)arg;
-    (void)fprintf(stderr, "warning: the process that gives the container its files has ended: no "
-                          "file can be opened any more\n");
+    (void)fprintf(stderr, "warning: the process that serves the files of the container has ended: "
+                          "the container can open no more files\n");
 }
 
 static void on_stored(void *arg, const char *error)
@@ -48,11 +48,11 @@ static void on_stored(void *arg, const char *error)
 static void on_refused(void *arg, const char *why)
 {
     const struct image_lazy *z = arg;
-    (void)fprintf(stderr,
-                  "error: files of the image do not come: %s. Layers that have them cannot be "
-                  "compared with the image: what the container sees of these is the word of the "
-                  "registry alone%s\n",
-                  why, z->prove_ms ? "" : " (--prove-within ends it in such a case)");
+    (void)fprintf(
+        stderr,
+        "error: files of the image cannot be fetched: %s. Their layers cannot be compared with the "
+        "image: the container sees them as the registry has sent them%s\n",
+        why, z->prove_ms ? "" : " (--prove-within ends it in such a case)");
 }
 
 /* Both are read after the threads that call them were joined. */
@@ -60,7 +60,8 @@ static void on_late(void *arg, const char *why)
 {
     struct image_lazy *z = arg;
     (void)err_set(&z->mismatch, -ETIMEDOUT,
-                  "the container was ended by --prove-within, since the image is not proven: %s",
+                  "the container was ended by --prove-within, because its layers were not compared "
+                  "with the image in time: %s",
                   why);
     container_foreground_kill();
 }
@@ -68,7 +69,7 @@ static void on_late(void *arg, const char *why)
 static void on_mismatch(void *arg, const char *why)
 {
     struct image_lazy *z = arg;
-    (void)err_set(&z->mismatch, E_DIGEST, "the registry gave other files than the image has: %s",
+    (void)err_set(&z->mismatch, E_DIGEST, "the registry sent files that differ from the image: %s",
                   why);
     container_foreground_kill();
 }
@@ -92,8 +93,8 @@ static void warn_missing(uint32_t missing)
     for (uint32_t i = 0; i < CONFINE_PART_COUNT; i++)
         if (missing & 1u << i)
             (void)fprintf(stderr,
-                          "warning: the kernel does not confine the process that gives the "
-                          "container its files: %s\n",
+                          "warning: the kernel does not confine the process that serves the files "
+                          "of the container: %s\n",
                           confine_word((enum confine_part)i));
 }
 
@@ -253,7 +254,7 @@ int image_lazy_record(struct image_lazy *z, struct err *err)
     const struct root_opts root = root_opts(z);
     if (!image_is_in_store(z->reference))
         return err_set(err, E_UNSUPPORTED,
-                       "recording takes an image of the store: 'dormouse image pull' brings it");
+                       "only an image of the store can be recorded; 'dormouse image pull' adds it");
     int r = image_open(z->args, z->reference, &z->opened, err);
     if (r < 0)
         return r;
@@ -286,7 +287,7 @@ static int keep_list(struct image_lazy *z, struct err *err)
     (void)sys_unlinkat(AT_FDCWD, path, 0);
     arena_fini(&a);
     if (r >= 0)
-        (void)fprintf(stderr, "The start opens %zu files; that is recorded.\n", z->list.files.n);
+        (void)fprintf(stderr, "The start opens %zu files; they are recorded.\n", z->list.files.n);
     return r;
 }
 
@@ -306,7 +307,7 @@ int image_lazy_end(struct image_lazy *z, const int *status, struct err *err)
     if (n_unproven && !z->mismatch.code)
         (void)fprintf(stderr,
                       "warning: the container ended before %zu of the layers of its image were "
-                      "compared with what they have to be\n",
+                      "compared with their digests\n",
                       n_unproven);
     if (z->mismatch.code)
         return err_set(err, z->mismatch.code, "%s", err_text(&z->mismatch));

@@ -16,10 +16,10 @@ static const char *policy_word;
 static enum image_cache_policy policy;
 
 static const struct cmd_opt opts[] = {
-    { "layers", 0, NULL, "list layers instead, those first that a quota would evict first",
+    { "layers", 0, NULL, "list layers instead, in the order in which a quota would evict them",
       CMD_FLAG, &layers, 0, 0 },
-    { "policy", 0, "NAME", "by which it evicts: arc, lru or lfu (arc)", CMD_STRING, &policy_word, 0,
-      0 },
+    { "policy", 0, "NAME", "the policy for this order: arc, lru or lfu (arc)", CMD_STRING,
+      &policy_word, 0, 0 },
     IMAGE_STORE_OPT(where.store),
     IMAGE_STORE_OUTPUT_OPT(where.output),
     { .name = NULL },
@@ -131,7 +131,7 @@ static void print_table(struct image_ls_listing *l)
     }
     text_table_print(&t, stdout);
     if (l->n_damaged)
-        (void)fprintf(stderr, "warning: %zu more are damaged; 'dormouse image check' says more\n",
+        (void)fprintf(stderr, "warning: %zu more are damaged; see 'dormouse image check'\n",
                       l->n_damaged);
 }
 
@@ -266,7 +266,7 @@ static int run(int argc, char **argv)
         (r = image_store_policy(policy_word, &policy)) != 0)
         return r;
     if (policy_word && !layers)
-        return cmd_failf(CMD_USAGE, "--policy goes with --layers");
+        return cmd_failf(CMD_USAGE, "--policy needs --layers");
     scoped(oci_store_close_scoped) struct oci_store *s = NULL;
     r = image_store_open(where.store, (struct oci_store_opts){ .is_reader = true }, &s, &err);
     if (r == -ENOENT) /* no store yet */
@@ -280,13 +280,14 @@ const struct cmd cmd_image_ls = {
     .name = "image ls",
     .doc = "list the images in the store of this machine",
     .help =
-        "SIZE is what an image's layers take on disk; images share layers. Containers that were\n"
-        "started lazily ('image run --lazy') come last, with what of their image is here.\n"
+        "SIZE is the size of an image's layers on disk; images share layers. Containers that were\n"
+        "started lazily ('image run --lazy') are listed last, with the part of their image that\n"
+        "is available.\n"
         "\n"
-        "With --layers the layers, in the order in which a quota would evict them: first those\n"
-        "that no image has. USED counts pulls, deployments and mounts: a layer that was used\n"
-        "often outlives many that were used once. Layers in use (of pinned images, of mounts\n"
-        "and containers) are listed last and stay.\n"
+        "With --layers the layers are listed in the order in which a quota would evict them,\n"
+        "first those that belong to no image. USED counts pulls, deployments and mounts: a layer\n"
+        "that was used often stays longer than many that were used once. Layers in use (of pinned\n"
+        "images, mounts and containers) are listed last and are not evicted.\n"
         "\n"
         "  dormouse image ls\n"
         "  dormouse image ls -o name\n"

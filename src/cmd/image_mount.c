@@ -19,16 +19,16 @@ static uint64_t max_bytes, wait_ms = WAIT_MS;
 
 #define WAIT_OPT                                                                                   \
     {                                                                                              \
-        "wait", 0, "DURATION", "for another process that writes the store (1m)", CMD_DURATION,     \
-            &wait_ms, 0, 0                                                                         \
+        "wait", 0, "DURATION", "how long to wait for another process that writes the store (1m)",  \
+            CMD_DURATION, &wait_ms, 0, 0                                                           \
     }
 
 static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
     IMAGE_ORIGINAL_OPT(wants_original),
-    { "rw", 0, NULL, "writable; what is written is lost by umount", CMD_FLAG, &is_writable, 0, 0 },
-    { "suid", 0, NULL, "let set-user-ID files and devices of the image work", CMD_FLAG, &has_suid,
-      0, 0 },
+    { "rw", 0, NULL, "writable; umount discards what was written", CMD_FLAG, &is_writable, 0, 0 },
+    { "suid", 0, NULL, "allow set-user-ID files and devices of the image", CMD_FLAG, &has_suid, 0,
+      0 },
     { "sink", 0, "KIND",
       "tarfs (tars with an EROFS image of their directories; Linux 6.12, or 6.4 with loop "
       "devices), "
@@ -39,8 +39,8 @@ static const struct cmd_opt opts[] = {
       "every file belongs to you and is not set-user-ID, devices are left out; with dirs", CMD_FLAG,
       &is_rootless, 0, 0 },
     { "max-layer-size", 0, "SIZE",
-      "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
-      0 },
+      "maximum size of an uncompressed layer (100 times the compressed size, at least 256Mi)",
+      CMD_SIZE, &max_bytes, 0, 0 },
     { "no-sync", 0, NULL, "do not wait until everything is on the disk", CMD_FLAG, &is_not_durable,
       0, 0 },
     { "data-dir", 0, "DIR", "where the content lies " CMD_DATA_DIR_DEFAULT, CMD_STRING, &data_dir,
@@ -74,7 +74,7 @@ static int state_of(const char *target, char **ret_target, char **ret_state, str
     if (!real || stat(real, &st) < 0)
         return err_sys(err, -errno, "'%s'", target);
     if (!S_ISDIR(st.st_mode))
-        return err_set(err, -ENOTDIR, "'%s' is no directory", target);
+        return err_set(err, -ENOTDIR, "'%s' is not a directory", target);
     scoped(free_scoped) char *mounts = xasprintf("%s/mounts", dir);
     int r = sys_mkdir_all(mounts, 0700, err);
     if (r < 0)
@@ -121,11 +121,11 @@ static int run(int argc, char **argv)
         return r - 1;
     if (n != 2)
         return cmd_failf(CMD_USAGE,
-                         "an image and a directory: 'dormouse image mount --help' says more");
+                         "an image and a directory are needed; see 'dormouse image mount --help'");
     if ((r = image_args_check(&args)) != 0 || (r = choose_sink(&how)) != 0)
         return r;
     if (geteuid() != 0)
-        return cmd_failf(CMD_FAILED, "mounting takes root, or a user namespace (unshare -Urm); "
+        return cmd_failf(CMD_FAILED, "mounting needs root or a user namespace (unshare -Urm); "
                                      "'dormouse image unpack' needs neither");
     scoped(free_scoped) char *store = image_mounting_store(args.store, data_dir);
     args.store = store;
@@ -165,7 +165,7 @@ static int run_umount(int argc, char **argv)
     if (r)
         return r - 1;
     if (n != 1)
-        return cmd_failf(CMD_USAGE, "which directory? 'dormouse image umount --help' says more");
+        return cmd_failf(CMD_USAGE, "no directory is named; see 'dormouse image umount --help'");
     r = state_of(argv[0], &target, &state, &err);
     r = r < 0 ? r : root_umount(state, target, wait_ms, &err);
     return r < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
@@ -176,21 +176,25 @@ const struct cmd cmd_image_mount = {
     .args = "IMAGE DIR",
     .doc = "mount the root file system of an image at a directory",
     .help = IMAGE_REFERENCE_HELP
-    "With tarfs the kernel reads files out of the tars in the store: an image that is not there\n"
-    "is pulled first, without a name ('image pull' gives one), and a second mount takes\n"
-    "milliseconds. Until umount, or the next start of the machine, neither 'image gc' nor a quota\n"
-    "removes its layers. Layers of which the store keeps only the compressed blob, tars that\n"
-    "end within a block and sparse files take a copy, which umount removes. Older kernels get\n"
-    "files (dirs); those of an image in the store are hard links to what other mounts have. With\n"
-    "--sink cas the store keeps each file of the image once, whatever images and layers have it,\n"
-    "and mounts share memory for it; layers that it kept as tars become such files, and\n"
-    "'image pull --form cas' keeps them so at once. An image that is kept so is mounted so with\n"
-    "--sink tarfs, too, and 'image run --record' does not take it, until 'image pull --form raw'.\n"
-    "Without --rw the mount is read-only.\n"
-    "Set-user-ID files and devices have no effect without --suid, since the image may come from\n"
-    "a stranger. A server that has the store open pulls the image, keeps it for the mount, and\n"
-    "writes what the kernel needs; with --sink dirs the mount takes a copy then, as it does while\n"
-    "another process writes the store, after --wait. --sink layers takes the store alone.\n"
+    "With tarfs the kernel reads files from the tars in the store. An image that is not in\n"
+    "the store is pulled first, without a name ('image pull' gives one), and a second mount\n"
+    "takes milliseconds. Until umount, or the next start of the machine, neither 'image gc'\n"
+    "nor a quota removes its layers. Layers of which the store keeps only the compressed\n"
+    "blob, tars that end within a block, and sparse files need a copy, which umount removes.\n"
+    "Older kernels use files (dirs); files of an image in the store are hard links to those\n"
+    "of other mounts.\n"
+    "\n"
+    "With --sink cas the store keeps each file once, for all images and layers that have it,\n"
+    "and mounts share memory for it. Layers that were kept as tars become such files; 'image\n"
+    "pull --form cas' keeps them in this form from the start. --sink tarfs mounts an image of\n"
+    "this form in the same way, and 'image run --record' refuses it until 'image pull --form\n"
+    "raw'.\n"
+    "\n"
+    "Without --rw the mount is read-only. Set-user-ID files and devices have no effect\n"
+    "without --suid, because the image may come from a stranger. If a server has the store\n"
+    "open, it pulls the image, protects it for the mount, and writes what the kernel needs.\n"
+    "In this case --sink dirs makes a copy, as it does after --wait while another process\n"
+    "writes the store. --sink layers is only possible when no other process writes the store.\n"
     "\n"
     "  dormouse image mount oci:layout:v1 /mnt\n"
     "  dormouse image mount docker-archive:app.tar /mnt --rw\n"
@@ -203,7 +207,7 @@ const struct cmd cmd_image_umount = {
     .name = "image umount",
     .args = "DIR",
     .doc = "undo image mount, with everything that was written there",
-    .help = "Fails while something uses the directory, and then changes nothing.\n"
+    .help = "Fails without a change while a process uses the directory.\n"
             "\n"
             "  dormouse image umount /mnt\n",
     .run = run_umount,

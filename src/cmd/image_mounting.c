@@ -126,7 +126,7 @@ static int mount_loaded(struct image_mounting *m, struct oci_store *store,
     int r = m->sink == ROOT_SINK_CAS ? stored_share(&stored, &why) : 0;
     bool has_objects = r >= 0 && stored_has_objects(&stored);
     if (has_objects && m->sink != ROOT_SINK_CAS && !stored_can_mount(store, true))
-        r = err_set(&why, E_UNSUPPORTED, "this kernel mounts no files that images share");
+        r = err_set(&why, E_UNSUPPORTED, "this kernel cannot mount files that images share");
     bool can_other = m->sink != ROOT_SINK_CAS && m->sink != ROOT_SINK_LAYERS;
     bool can_store = r >= 0;
     if (can_store)
@@ -196,7 +196,7 @@ static int mount_leased(struct image_mounting *m, struct oci_store *store, const
         return err_set(err, E_UNSUPPORTED, STR_FMT, STR_ARG(why));
     bool has_objects = stored_has_objects(&stored);
     if (has_objects && !stored_can_mount(store, true))
-        return err_set(err, E_UNSUPPORTED, "this kernel mounts no files that images share");
+        return err_set(err, E_UNSUPPORTED, "this kernel cannot mount files that images share");
     m->used = has_objects ? ROOT_SINK_CAS : ROOT_SINK_TARFS;
     return root_mount_claimed(&stored, m->state, m->target, &m->with, err);
 }
@@ -243,7 +243,8 @@ static int mount_beside(struct image_mounting *m, const struct oci_store_opts *h
         return r;
     r = stored_can_mount(store, m->sink == ROOT_SINK_CAS)
             ? claim_and_mount(m, how, store, &why)
-            : err_set(&why, E_UNSUPPORTED, "this kernel mounts no images of the store so");
+            : err_set(&why, E_UNSUPPORTED,
+                      "this kernel cannot mount images of the store in this form");
     m->is_stored = m->is_over = r >= 0;
     bool can_copy = m->sink == ROOT_SINK_BEST || m->sink == ROOT_SINK_TARFS;
     if (can_copy && can_copy_instead(r))
@@ -300,7 +301,7 @@ static int mount_stored(struct image_mounting *m, struct err *err)
         return 0; /* files or tars of its own: those of the store take a writer */
     if (r == -EBUSY && m->sink == ROOT_SINK_LAYERS)
         return err_set(err, r,
-                       "%s; --sink layers takes the store alone, --sink tarfs or cas does not",
+                       "%s; --sink layers needs the lock of the store, --sink tarfs and cas do not",
                        err_text(&why));
     if (r < 0)
         return err_set(err, r, "%s", err_text(&why));

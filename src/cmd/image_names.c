@@ -39,7 +39,7 @@ static int parse(const struct cmd *cmd, int argc, char **argv, size_t *ret_n)
     if (r)
         return r;
     if (*ret_n == 0)
-        return 1 + cmd_failf(CMD_USAGE, "which image? 'dormouse %s --help' says more", cmd->name);
+        return 1 + cmd_failf(CMD_USAGE, "no image is named; see 'dormouse %s --help'", cmd->name);
     return 0;
 }
 
@@ -56,10 +56,11 @@ const struct cmd cmd_image_rm = {
     .name = "image rm",
     .args = "IMAGE...",
     .doc = "remove names of images from the store",
-    .help = "Layers stay until 'dormouse image gc'; containers and mounts that use them go on.\n"
-            "IMAGE is a name, or the beginning of a digest (12 digits or more).\n"
-            "\n"
-            "  dormouse image rm app:v1 && dormouse image gc\n",
+    .help =
+        "Layers stay until 'dormouse image gc'; containers and mounts can continue to use them.\n"
+        "IMAGE is a name, or the beginning of a digest (12 digits or more).\n"
+        "\n"
+        "  dormouse image rm app:v1 && dormouse image gc\n",
     .run = run_rm,
     .opts = image_names_opts,
 };
@@ -81,7 +82,7 @@ const struct cmd cmd_image_tag = {
     .name = "image tag",
     .args = "IMAGE NAME",
     .doc = "give an image in the store another name",
-    .help = "NAME is moved when another image has it.\n"
+    .help = "If another image has NAME, the name moves to this image.\n"
             "\n"
             "  dormouse image tag app:v1 app:stable\n",
     .run = run_tag,
@@ -108,10 +109,11 @@ const struct cmd cmd_image_pin = {
     .name = "image pin",
     .args = "IMAGE...",
     .doc = "keep an image's layers, whatever the quota",
-    .help = "Under a quota layers are evicted to make room for others; those of pinned images are\n"
-            "not.\n"
-            "\n"
-            "  dormouse image pin app:v1\n",
+    .help =
+        "Under a quota layers are evicted to make room for others; layers of pinned images are\n"
+        "not.\n"
+        "\n"
+        "  dormouse image pin app:v1\n",
     .run = run_pin,
     .opts = image_names_opts,
 };

@@ -53,43 +53,44 @@ static bool is_once, is_across;
 static uint64_t period_ms = 6 * 3600000, watch_ms = 60000, lease_ms = 60000, group_size = 64;
 
 static const struct cmd_opt opts[] = {
-    { "config", 0, "FILE", "options and images in YAML; those of the command line win", CMD_STRING,
-      &config, 0, 0 },
+    { "config", 0, "FILE", "options and images in YAML; the command line has precedence",
+      CMD_STRING, &config, 0, 0 },
     { "registry", 0, "HOST", "all repositories of this registry", CMD_STRING, &registry_host, 0,
       0 },
     { "across-namespaces", 0, NULL,
       "group images of different namespaces (a/x, b/y) of --registry as well", CMD_FLAG, &is_across,
       0, 0 },
-    { "once", 0, NULL, "look, do what is due, and end", CMD_FLAG, &is_once, 0, 0 },
-    { "watch", 0, "DURATION", "between two looks at the tags (1m)", CMD_DURATION, &watch_ms, 0, 0 },
+    { "once", 0, NULL, "check once, do what is due, and end", CMD_FLAG, &is_once, 0, 0 },
+    { "watch", 0, "DURATION", "time between two checks of the tags (1m)", CMD_DURATION, &watch_ms,
+      0, 0 },
     { "period", 0, "DURATION",
-      "remove indexes that no run used for 30 days, and try images again that could not be read; "
-      "a group that failed is tried again at the first look after 5s, then 10s, 20s and so on up "
-      "to it, or to 5m if that is less (6h)",
+      "how often to remove indexes that no run used for 30 days, and to retry images that could "
+      "not be read; a group that failed is retried at the first check after 5s, then 10s, 20s and "
+      "so on up to this time, or 5m if that is less (6h)",
       CMD_DURATION, &period_ms, 0, 0 },
     { "lease", 0, "DURATION", "after which another optimizer may take over (1m)", CMD_DURATION,
       &lease_ms, 0, 0 },
-    { "state-dir", 0, "DIR", "what is known of images (optimizer/ in the data directory)",
+    { "state-dir", 0, "DIR", "state of the optimizer (optimizer/ in the data directory)",
       CMD_STRING, &state_dir, 0, 0 },
     { "news", 0, "WHERE",
-      "tell which images moved and which layers are dead: a file, one JSON object in a line, "
-      "the URL of an endpoint, or NAME=URL of a node ('dormouse image serve --node NAME'); may be "
-      "repeated",
+      "where to report moved images and dead layers: a file, one JSON object in a line, the URL of "
+      "an endpoint, or NAME=URL of a node ('dormouse image serve --node NAME'); may be repeated",
       CMD_LIST, &news, 0, 0 },
-    { "cluster-key-file", 0, "FILE", "the key that those nodes share", CMD_STRING, &key_file, 0,
+    { "cluster-key-file", 0, "FILE", "the key that these nodes share", CMD_STRING, &key_file, 0,
       0 },
-    CMD_SECTION("What is done (as of 'dormouse image refactor')"),
+    CMD_SECTION("Refactoring (as in 'dormouse image refactor')"),
     { "mode", 0, "MODE", "side: attach new images to their sources; replace: move the tags (side)",
       CMD_STRING, &mode, 0, 0 },
     { "redundancy-threshold", 0, "SIZE",
-      "of redundant bytes of an image that begin a run; auto: 16Mi or a fifth, if more (auto)",
+      "start a run when an image has this many redundant bytes; auto: 16Mi or a fifth, if more "
+      "(auto)",
       CMD_STRING, &redundancy, 0, 0 },
-    { "gain-threshold", 0, "SIZE", "the least that has to be saved", CMD_STRING, &gain_threshold, 0,
-      0 },
-    { "layer-threshold", 0, "SIZE", "the least size of a shared layer", CMD_STRING,
-      &layer_threshold, 0, 0 },
-    { "max-layers", 0, "N", "layers of an image", CMD_STRING, &max_layers, 0, 0 },
-    { "group-size", 0, "N", "images planned together; of more, those that share most (64)", CMD_U64,
+    { "gain-threshold", 0, "SIZE", "the minimum saving", CMD_STRING, &gain_threshold, 0, 0 },
+    { "layer-threshold", 0, "SIZE", "minimum size of a shared layer", CMD_STRING, &layer_threshold,
+      0, 0 },
+    { "max-layers", 0, "N", "maximum number of layers of an image", CMD_STRING, &max_layers, 0, 0 },
+    { "group-size", 0, "N",
+      "maximum number of images planned together; of more, those that share most (64)", CMD_U64,
       &group_size, 2, IMAGE_GROUP_MAX },
     { "mtime", 0, "HOW", "canonical or exact (canonical)", CMD_STRING, &mtime, 0, 0 },
     { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
@@ -156,7 +157,7 @@ static int add_value(struct arena *a, struct child_args *w, struct str key, cons
     if (r || (json_is_bool(v) && !str_is(key, "images")))
         return r;
     if (str_is(key, "images") && !json_is(v, JSON_STRING))
-        return cmd_failf(CMD_USAGE, "'%s': images is a text or a list of texts", config);
+        return cmd_failf(CMD_USAGE, "'%s': images must be a text or a list of texts", config);
     struct str text = json_is(v, JSON_NUMBER) ? v->s : json_str(v);
     return text.n ? add_arg(w, str_dup_arena(a, text))
                   : cmd_failf(CMD_USAGE, "'%s': " STR_FMT " is a text, a number or a list of them",
@@ -491,15 +492,15 @@ static int take_lease(struct optimizer *o, const struct image_optimize_group *g,
 {
     struct oci_reference ref;
     uint64_t wait_ms = 0;
-    bool was_said = false;
+    bool was_logged = false;
     const char *name = g->images[0]->name + strlen("docker://");
     int r = oci_reference_parse(str_of(name), &ref, err);
     r = r < 0 ? r : image_lease_open(&ref, &args.registry, lease_ms, ret, err);
     while (r >= 0 && (r = image_lease_acquire(*ret, &wait_ms, err)) == 0) {
         bool is_other = image_lease_holder(*ret)[0];
-        if (is_other && !was_said)
+        if (is_other && !was_logged)
             image_optimize_event("waiting", "images=%zu holder=%s", g->n, image_lease_holder(*ret));
-        was_said = was_said || is_other;
+        was_logged = was_logged || is_other;
         if (must_stop(o, wait_ms))
             return err_set(err, -ECANCELED, "ended by a signal");
     }
@@ -824,17 +825,17 @@ static int open_signals(struct optimizer *o, struct err *err)
 static int lock_state(struct optimizer *o, struct err *err)
 {
     scoped(free_scoped) char *path = xasprintf("%s/lock", o->dir);
-    bool was_said = false;
+    bool was_logged = false;
     o->lock_fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CREAT, 0600);
     if (o->lock_fd < 0)
         return err_sys(err, o->lock_fd, "open '%s'", path);
     while (flock(o->lock_fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             return err_sys(err, -errno, "lock '%s'", path);
-        if (!was_said)
+        if (!was_logged)
             image_optimize_event("waiting", "state=%s reason=\"another optimizer uses it\"",
                                  o->dir);
-        was_said = true;
+        was_logged = true;
         if (must_stop(o, 200))
             return err_set(err, -ECANCELED, "ended by a signal");
     }
@@ -928,10 +929,10 @@ static int check_args(const char *const *words, size_t n)
 {
     struct err err = { 0 };
     if (n == 0 && !registry_host)
-        return cmd_failf(CMD_USAGE, "which images? 'dormouse image optimize --help' says more");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image optimize --help'");
     if (lease_ms < 3 * IMAGE_LEASE_SETTLE_MS || lease_ms > IMAGE_LEASE_MAX_MS)
-        return cmd_failf(CMD_USAGE, "a lease lasts %d ms to %d min", 3 * IMAGE_LEASE_SETTLE_MS,
-                         IMAGE_LEASE_MAX_MS / 60000);
+        return cmd_failf(CMD_USAGE, "--lease must be from %d ms to %d min",
+                         3 * IMAGE_LEASE_SETTLE_MS, IMAGE_LEASE_MAX_MS / 60000);
     if (watch_ms < WATCH_MIN_MS)
         return cmd_failf(CMD_USAGE, "--watch is %d ms or more", WATCH_MIN_MS);
     if (image_watch_check_names(words, n, registry_host, &err) < 0)
@@ -964,29 +965,24 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_optimize = {
     .name = "image optimize",
     .args = "[REPOSITORY[:TAG]...]",
-    .doc = "watch images in registries and refactor them when it pays",
+    .doc = "watch images in registries and refactor them when this saves space",
     .help =
-        "Looks at the tags again and again. When images appear or move, groups of them are "
-        "planned\n"
-        "and, where it pays, get new layers as of 'dormouse image refactor --to source'. A\n"
-        "repository without tag stands for all of its tags. Groups lie within one registry, and\n"
-        "within one namespace of a registry that is watched as a whole. A group whose images are\n"
-        "the same as before is not planned again.\n"
+        "Checks the tags at intervals. When images appear or move, it plans groups of them; if it\n"
+        "saves enough, they get new layers as by 'dormouse image refactor --to source'. A\n"
+        "repository without a tag means all of its tags. The images of a group are of one\n"
+        "registry, and of one namespace if the registry is watched as a whole. A group whose\n"
+        "images have not changed is not planned again.\n"
         "\n"
-        "Several optimizers may run: a lease in the registry (tag " IMAGE_LEASE_TAG
-        ") lets one of\n"
-        "them work on a group. SIGHUP looks now. Each event is a line; on a terminal there is a\n"
-        "table.\n"
+        "Several optimizers may run: a lease in the registry (tag " IMAGE_LEASE_TAG ") lets one\n"
+        "of them work on a group. SIGHUP starts a check. Each event is a line; on a terminal\n"
+        "there is a table.\n"
         "\n"
-        "What is no image (a chart, a signature), or none for the platform, is ignored; an image "
-        "that\n"
-        "cannot be read is left out of its group. With --mode replace a tag that names an index "
-        "for\n"
-        "several platforms stays: its image is attached as with side.\n"
+        "Tags of other things (a chart, a signature), and of images for other platforms, are\n"
+        "ignored. An image that cannot be read is left out of its group. With --mode replace a\n"
+        "tag that names an index for several platforms stays: its image is attached as with side.\n"
         "\n"
-        "The file of --config has the options in YAML, with names like layerThreshold, and "
-        "images,\n"
-        "a list; or an object with them as its spec.\n"
+        "The file of --config has the options in YAML, with names like layerThreshold, and\n"
+        "images, a list; or an object with them as its spec.\n"
         "\n"
         "  dormouse image optimize registry.example/shop/api registry.example/shop/web:stable\n"
         "  dormouse image optimize --registry registry.example --mode replace --once\n"

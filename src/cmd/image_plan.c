@@ -22,29 +22,29 @@ static bool is_sent;
 static struct image_plan_send sending = { .deadline_ms = 60000 };
 
 static const struct cmd_opt opts[] = {
-    { "node", 'n', "NAME", "the node of the deployment (the one where it would be there first)",
+    { "node", 'n', "NAME", "the node of the deployment (the node where it would be ready first)",
       CMD_STRING, &node, 0, 0 },
     { "output", 'o', "FORMAT", "table or json (table)", CMD_STRING, &output, 0, 0 },
     CMD_SECTION("In a running cluster"),
-    { "image", 0, "IMAGE", "plan for this image and the nodes of a cluster, without a file",
+    { "image", 0, "IMAGE", "plan for this image and the nodes of a running cluster, without a file",
       CMD_STRING, &cluster.reference, 0, 0 },
     { "kubeconfig", 0, "FILE", "of the cluster ($KUBECONFIG, that of the data directory)",
       CMD_STRING, &cluster.kubeconfig, 0, 0 },
     { "context", 0, "NAME", "of the kubeconfig (its current one)", CMD_STRING, &cluster.context, 0,
       0 },
-    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,
+    { "platform", 0, "OS/ARCH", "of an image for several platforms (this machine's)", CMD_STRING,
       &args.platform, 0, 0 },
     IMAGE_REGISTRY_OPTS(args.registry),
     CMD_SECTION("Carrying it out"),
-    { "send", 0, NULL, "send it to the node, and wait until the image is there", CMD_FLAG, &is_sent,
-      0, 0 },
-    { "push", 0, NULL, "with --send: nodes push what they have, unasked", CMD_FLAG,
+    { "send", 0, NULL, "send the plan to the node, and wait until the node has the image", CMD_FLAG,
+      &is_sent, 0, 0 },
+    { "push", 0, NULL, "with --send: nodes push the layers that they have", CMD_FLAG,
       &sending.is_push, 0, 0 },
     { "cluster-key-file", 0, "FILE", "the key that all nodes share", CMD_STRING, &sending.key_file,
       0, 0 },
-    { "deadline", 0, "DURATION", "give up after that (60s)", CMD_DURATION, &sending.deadline_ms, 0,
-      0 },
-    { "peer-ca", 0, "FILE", "trust these certificates (PEM) of nodes (the system's)", CMD_STRING,
+    { "deadline", 0, "DURATION", "deadline of the deployment (60s)", CMD_DURATION,
+      &sending.deadline_ms, 0, 0 },
+    { "peer-ca", 0, "FILE", "trust these certificates (PEM) for nodes (the system's)", CMD_STRING,
       &sending.peer_ca, 0, 0 },
     IMAGE_STORE_OPT(sending.store),
     { .name = NULL },
@@ -98,14 +98,14 @@ static int list_candidates(struct image_cluster_file *f, struct arena *a,
             c[n++] = (struct image_plan_candidate){ i, predict(f, i) };
     if (n == 0)
         return node ? cmd_failf(CMD_FAILED, "there is no node '%s'", node)
-                    : cmd_failf(CMD_FAILED, "all nodes have been silent for more than 30 s");
+                    : cmd_failf(CMD_FAILED, "no node has reported within 30 s");
     qsort(c, n, sizeof *c, by_time);
     *ret = c;
     *ret_n = n;
     return isfinite(c[0].seconds)
                ? 0
-               : cmd_failf(CMD_FAILED, "a layer can come from nowhere: no peer may send it, and "
-                                       "there is no registry");
+               : cmd_failf(CMD_FAILED,
+                           "a layer has no source: no peer may send it, and there is no registry");
 }
 
 /* ---- why ---- */
@@ -304,9 +304,9 @@ static int run(int argc, char **argv)
     if (is_sent && !sending.key_file)
         return cmd_failf(CMD_USAGE, "--send needs --cluster-key-file");
     if (sending.is_push && !is_sent)
-        return cmd_failf(CMD_USAGE, "--push goes with --send");
+        return cmd_failf(CMD_USAGE, "--push needs --send");
     if (sending.deadline_ms > IMAGE_BDM_DEADLINE_MAX_MS)
-        return cmd_failf(CMD_USAGE, "--deadline: a day at most");
+        return cmd_failf(CMD_USAGE, "--deadline must be a day at most");
     r = cluster.reference ? image_plan_cluster_read(&cluster, &a, &f, &err)
                           : read_file(argv[0], &a, &text, &f, &err);
     r = r < 0 ? cmd_fail(CMD_FAILED, &err) : show(&f, &a);
@@ -317,11 +317,11 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_plan = {
     .name = "image plan",
     .args = "[CLUSTER.json]",
-    .doc = "where the layers of an image would come from, and why",
+    .doc = "show the sources of an image's layers in a cluster, and why they are chosen",
     .help =
-        "Shows the transfers of a deployment as they are planned in a cluster, and for each node\n"
-        "how long it would take there. FILE describes the layers of the image (compressed bytes),\n"
-        "what nodes hold and how fast they send, and transfers that are under way:\n"
+        "Shows the planned transfers of a deployment in a cluster, and the time that the\n"
+        "deployment would take on each node. FILE describes the layers of the image (compressed\n"
+        "bytes), the layers and rates of the nodes, and transfers that are running:\n"
         "\n"
         "  {\"layers\": [{\"name\": \"base\", \"bytes\": 30000000, \"urgent\": true}],\n"
         "   \"registryMbit\": 100, \"downlinkMbit\": 1000, \"unpackMBPerSecond\": 100,\n"
@@ -333,37 +333,40 @@ const struct cmd cmd_image_plan = {
         "   \"transfers\": [{\"layer\": \"base\", \"to\": \"n1\", \"from\": \"n2\", "
         "\"leftMilliseconds\": 800}]}\n"
         "\n"
-        "Left out: uplinkMbit is unknown (not a source), freeSlots 3, registryMbit no registry,\n"
-        "downlinkMbit no limit, unpackMBPerSecond takes no time, nor do round trips, from the\n"
-        "registry. A source's first byte comes after two round trips.\n"
+        "Defaults: uplinkMbit unknown (not a source), freeSlots 3, registryMbit no registry,\n"
+        "downlinkMbit no limit, unpackMBPerSecond no time, round trips no time. The first byte of\n"
+        "a source arrives after two round trips.\n"
         "\n"
         "  dormouse image plan cluster.json\n"
         "  dormouse image plan cluster.json --node n1 -o json\n"
         "\n"
-        "With --image there is no file: the layers are those of the image, and the nodes those\n"
-        "that write a NodeImageState ('dormouse image serve --report'), which says what they\n"
-        "hold, fetch for other plans, and how fast they are. What a node has not measured counts\n"
-        "as 100 Mbit/s. IMAGE is a name in the store, or else a source of 'image pull', such as\n"
-        "the reference of a registry; with docker:// before it the store is not looked at.\n"
+        "With --image there is no file: the layers are those of the image, and the nodes are\n"
+        "those that write a NodeImageState ('dormouse image serve --report'), which has their\n"
+        "layers, their fetches for other plans, and their rates. A rate that a node has not\n"
+        "measured counts as 100 Mbit/s. IMAGE is a name in the store, or else a source of 'image\n"
+        "pull', such as the reference of a registry; with the prefix docker:// the store is not\n"
+        "read.\n"
         "\n"
         "  dormouse image plan --image docker.io/library/redis:7\n"
         "  dormouse image plan --image docker.io/library/redis:7 --send --cluster-key-file key\n"
         "\n"
-        "With --send the node carries it out ('dormouse image serve --node'). FILE also says then\n"
-        "which image it is, \"image\": {\"reference\", \"manifest\", \"config\"}, of each layer "
-        "\"digest\"\n"
-        "and \"diffID\", and where nodes are, \"url\". Manifest and configuration are sent from "
+        "With --send the node carries out the plan ('dormouse image serve --node'). FILE then\n"
+        "also has the image, \"image\": {\"reference\", \"manifest\", \"config\"}, \"digest\" and "
+        "\"diffID\"\n"
+        "of each layer, and the \"url\" of each node. Manifest and configuration are sent from "
         "the\n"
-        "store where it has them; else the node asks the registry.\n"
+        "store if it has them; else the node fetches them from the registry.\n"
         "\n"
         "  dormouse image plan cluster.json --node n1 --send --cluster-key-file key\n"
         "\n"
-        "The node asks other nodes for layers. With --push those are told as well, and send\n"
-        "unasked, for nodes that do not take connections of other nodes; they have to reach it\n"
-        "at its url. What is not pushed in time is asked for.\n"
+        "The node requests layers from other nodes. With --push these nodes get the plan as well,\n"
+        "and send without a request. This is for nodes that do not accept connections of other\n"
+        "nodes; the senders have to reach the node at its url. The node requests what is not\n"
+        "pushed in time.\n"
         "\n"
         "HOW: peer and registry send at once; after: a node that is fetching the layer sends it\n"
-        "when it has it; join: it is under way to this node. ELSE is what is tried next.\n",
+        "when it has it; join: it is in transfer to this node already. ELSE is the source that is\n"
+        "tried next.\n",
     .run = run,
     .opts = image_plan_opts,
 };

@@ -42,8 +42,8 @@ static int read_nodes(struct image_states *s, const struct image_plan_cluster *p
     while (e >= 0 && next.n);
     if (e >= 0 && image_states_count(s) == 0)
         e = err_set(err, -ENOENT,
-                    "no node tells the cluster what it holds; 'dormouse image serve "
-                    "--node NAME --report' does");
+                    "no node reports its layers to the cluster; 'dormouse image serve --node NAME "
+                    "--report' does");
     return e;
 }
 

@@ -21,17 +21,17 @@ static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
     { "name", 0, "NAME", "of the image in the store (from SOURCE)", CMD_STRING, &name, 0, 0 },
-    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING, &platform,
-      0, 0 },
+    { "platform", 0, "OS/ARCH", "of an image for several platforms (this machine's)", CMD_STRING,
+      &platform, 0, 0 },
     IMAGE_STORE_OPT(where.store),
     { "form", 0, "FORM",
-      "what to keep of layers: raw, gz, both or cas, also of those that are here (raw)", CMD_STRING,
-      &form, 0, 0 },
+      "what the store keeps of layers, also of existing ones: raw, gz, both or cas (raw)",
+      CMD_STRING, &form, 0, 0 },
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
-    { "threads", 0, "N", "layers at once (as many as processors)", CMD_U64, &threads, 1,
+    { "threads", 0, "N", "layers in parallel (one for each processor)", CMD_U64, &threads, 1,
       OCI_PULL_THREADS_MAX },
-    { "whole", 0, NULL, "layers only as their blobs, also where their files could be had alone",
-      CMD_FLAG, &by_blobs, 0, 0 },
+    { "whole", 0, NULL, "fetch layers only as whole blobs, not by their files", CMD_FLAG, &by_blobs,
+      0, 0 },
     IMAGE_ORIGINAL_OPT(wants_original),
     { "pin", 0, NULL, "never evict it", CMD_FLAG, &pin, 0, 0 },
     { "no-sync", 0, NULL, "do not wait until everything is on the disk", CMD_FLAG, &is_not_durable,
@@ -267,7 +267,7 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n != 1)
-        return cmd_failf(CMD_USAGE, "which image? 'dormouse image pull --help' says more");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image pull --help'");
     struct store_do j = { .on_event = on_event, .arg = &progress };
     if ((r = read_args(&j, &output)) != 0)
         return r;
@@ -284,48 +284,45 @@ const struct cmd cmd_image_pull = {
     .args = "SOURCE",
     .doc = "bring an image into the store of this machine",
     .help = IMAGE_SOURCE_HELP
-    "docker:// may be left out. Layers that the store has are not read again, except, with "
-    "--form,\n"
-    "for what they lack in that form; what is kept stays, but with cas tars become files. The "
-    "digest of\n"
-    "every blob and the DiffID of every layer are compared before anything becomes visible. A\n"
-    "pull that is interrupted leaves whole layers, and of a registry's blobs what arrived; the\n"
-    "next one goes on there.\n"
+    "The prefix docker:// is optional. A pull does not read layers again that the store has;\n"
+    "with --form it adds what they lack in that form. Existing files stay, except that cas\n"
+    "replaces tars by files. The digest of every blob and the DiffID of every layer are\n"
+    "compared before anything becomes visible. An interrupted pull leaves complete layers,\n"
+    "and the received part of blobs of a registry; the next pull continues there.\n"
     "\n"
-    "'dormouse image serve' also gives files by their digests. From it a store of the form raw\n"
-    "fetches of a layer only the files that it does not have, packed against older versions of\n"
-    "them, and makes the layer from these; its DiffID is compared as ever. So it does with what\n"
-    "'dormouse image delta' attached to the image in its registry, and, where layers are eStargz\n"
-    "or zstd:chunked, with ranges of their blobs.\n"
+    "'dormouse image serve' also gives files by their digests. From such a server a store of\n"
+    "the form raw fetches only the files of a layer that it does not have, compressed against\n"
+    "older versions of them, and makes the layer from these files; its DiffID is compared as\n"
+    "well. The pull also uses what 'dormouse image delta' has attached to the image in its\n"
+    "registry, and ranges of the blobs of eStargz and zstd:chunked layers.\n"
     "\n"
-    "Where 'dormouse image refactor' attached an image to the one of a tag, that is what is "
-    "pulled,\n"
-    "under the same name: it has the same files, in layers that it shares with others. Its\n"
-    "configuration has to be the same. --original takes what the tag names, as every command does\n"
-    "with DORMOUSE_IMAGE_ORIGINAL=1; an image that is named by its digest is never another one.\n"
-    "To pin the other form name its own digest, which -o json says of a tag.\n"
+    "If 'dormouse image refactor' has attached an image to the image of a tag, the pull takes\n"
+    "the attached image, under the same name: it has the same files, in layers that other\n"
+    "images share. Its configuration has to be the same. --original takes the image of the\n"
+    "tag, as every command does with DORMOUSE_IMAGE_ORIGINAL=1. A reference with a digest\n"
+    "always gives the image with this digest. To pin the attached image use its own digest,\n"
+    "which -o json prints for a tag.\n"
     "\n"
-    "With --no-sync the pull does not wait for the disk. Images are whole as long as the machine\n"
-    "runs; when it stops, the next command removes the layers that came so, to be pulled again.\n"
-    "The next command without it that writes the store ('dormouse image gc') makes them stay.\n"
+    "With --no-sync the pull does not wait for the disk. Images are complete as long as the\n"
+    "machine runs. After a stop of the machine the next command removes the layers of such\n"
+    "pulls, and they have to be pulled again. The next command without --no-sync that writes\n"
+    "the store ('dormouse image gc') makes them durable.\n"
     "\n"
-    "With --form cas each file is kept once, however many layers have its content; mounts use it\n"
-    "from there (Linux 6.5), and the tar of a layer is made again where one is needed.\n"
+    "With --form cas each file is kept once, even if several layers have its content. Mounts\n"
+    "use it directly (Linux 6.5), and the tar of a layer is made again where it is needed.\n"
     "\n"
-    "With --quota layers leave until there is room, in the order of --policy, which remembers "
-    "what\n"
-    "was pulled and used before ('dormouse image ls --layers'). Those of pinned images, and those\n"
-    "that mounts and containers use, stay; where too much stays the pull fails.\n"
+    "With --quota layers are evicted until there is room, in the order of --policy, which\n"
+    "uses the record of earlier pulls and uses ('dormouse image ls --layers'). Layers of\n"
+    "pinned images and layers that mounts and containers use are not evicted. If too little\n"
+    "can be evicted the pull fails.\n"
     "\n"
-    "While a server ('dormouse image serve --upstream', or 'dormouse up' that pulls) has the "
-    "store\n"
-    "open, that server pulls, with the credentials of this command; its quota, policy and form "
-    "hold, and it waits for the disk.\n"
-    "The pull ends when this command does.\n"
+    "While a server ('dormouse image serve --upstream', or 'dormouse up' that pulls) has the\n"
+    "store open, that server pulls, with the credentials of this command. Its own quota,\n"
+    "policy and form apply, and it waits for the disk. If this command ends, the pull ends.\n"
     "\n"
-    "With -o json the result has spans: of each layer that was brought when it began, when the "
-    "last\n"
-    "byte of its blob was passed on, and when it was whole in the store, since the pull began.\n"
+    "With -o json the result has spans. For each layer that was fetched they say when the\n"
+    "transfer began, when the last byte of its blob was passed on, and when it was complete\n"
+    "in the store, counted from the start of the pull.\n"
     "\n"
     "  dormouse image pull redis:7\n"
     "  dormouse image pull docker-archive:app.tar\n"

@@ -14,8 +14,8 @@ static struct image_args args;
 static bool all;
 
 static const struct cmd_opt opts[] = {
-    { "all", 0, NULL, "all platforms of an image for several, not one", CMD_FLAG, &all, 0, 0 },
-    { "platform", 0, "OS/ARCH", "of an image for several (this machine's)", CMD_STRING,
+    { "all", 0, NULL, "all platforms of an image for several, not only one", CMD_FLAG, &all, 0, 0 },
+    { "platform", 0, "OS/ARCH", "of an image for several platforms (this machine's)", CMD_STRING,
       &args.platform, 0, 0 },
     IMAGE_REGISTRY_OPTS(args.registry),
     IMAGE_TEXT_OUTPUT_OPT(args.output),
@@ -134,8 +134,9 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n != 2 || !str_has_prefix(str_of(argv[1]), docker))
-        return cmd_failf(CMD_USAGE, "an image and docker://REFERENCE: 'dormouse image push "
-                                    "--help' says more");
+        return cmd_failf(
+            CMD_USAGE,
+            "an image and docker://REFERENCE are needed; see 'dormouse image push --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     struct str target = str_of(argv[1] + docker.n);
@@ -151,12 +152,12 @@ const struct cmd cmd_image_push = {
     .doc = "copy an image into a registry",
     .help = IMAGE_SOURCE_HELP
     "\n"
-    "What the registry has is not sent again; what another of its repositories has is mounted.\n"
-    "The manifest stays as it is, and so its digest, which is printed. Two kinds of image have\n"
-    "lost theirs: those of docker-archive, and those in a store that keeps no compressed layers\n"
-    "('dormouse image pull --form gz' or both keeps them). An OCI manifest is made for them, with "
-    "the\n"
-    "layers as they lie there, which are larger and have another digest.\n"
+    "Blobs that the registry has are not sent again; blobs of another repository of it are\n"
+    "mounted. The manifest stays unchanged, and so does its digest, which is printed. Two\n"
+    "kinds of image have no manifest of a registry: those of docker-archive, and those in a\n"
+    "store that keeps no compressed layers ('dormouse image pull --form gz' or both keeps\n"
+    "them). The command makes an OCI manifest for them, with the uncompressed layers, which\n"
+    "are larger and have other digests.\n"
     "\n"
     "  dormouse image push oci:layout:v1 docker://localhost:5000/app:v1\n"
     "  dormouse image push docker://redis:7 docker://registry.example.org/mirror/redis:7 --all\n",

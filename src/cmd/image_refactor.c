@@ -50,12 +50,12 @@ static const struct cmd_opt opts[] = {
       "the layout, a tag or digest in the repository, or docker://REPOSITORY:TAG",
       CMD_STRING, &update, 0, 0 },
     { "layers", 0, "HOW",
-      "estargz, zstd-chunked: with a table of contents, so that clients which know that fetch "
-      "single files; gzip (gzip)",
+      "estargz, zstd-chunked: with a table of contents, by which some clients fetch single files; "
+      "gzip (gzip)",
       CMD_STRING, &layers_how, 0, 0 },
     { "start", 0, "FILE",
-      "what the start of an image opens, as 'dormouse image run --record' notes it: first in "
-      "layers of eStargz, to be read ahead; may be repeated",
+      "the files that the start of an image opens, from 'dormouse image run --record': eStargz "
+      "layers have them first, to be read ahead; may be repeated",
       CMD_LIST, &start_files, 0, 0 },
     { "mode", 0, "MODE",
       "replace: names and tags move to the new images. side: they do not; in a registry a new "
@@ -63,33 +63,32 @@ static const struct cmd_opt opts[] = {
       "taken (side)",
       CMD_STRING, &mode, 0, 0 },
     CMD_SECTION("Plan"),
-    { "layer-threshold", 0, "SIZE", "the least size of a shared layer, compressed (256Ki)",
-      CMD_SIZE, &layer_threshold, 0, 0 },
+    { "layer-threshold", 0, "SIZE", "minimum compressed size of a shared layer (256Ki)", CMD_SIZE,
+      &layer_threshold, 0, 0 },
     { "split-threshold", 0, "SIZE",
-      "a shared layer of this size becomes two where some of its paths have changed between "
-      "versions, one with these and one with the rest; 0: never (8Mi)",
+      "split a shared layer of this size if some of its paths have changed between versions, into "
+      "one layer with these and one with the rest; 0: never (8Mi)",
       CMD_SIZE, &split_threshold, 0, 0 },
     { "changes", 0, "FILE",
-      "which paths have changed between versions, as earlier runs found; kept there for the next "
-      "run; one file for each group",
+      "record of the paths that have changed between versions; read and updated by each run; one "
+      "file for each group",
       CMD_STRING, &changes_file, 0, 0 },
     { "gain-threshold", 0, "SIZE",
-      "the least that has to be saved (64Mi, or a tenth of what is stored, if more)", CMD_SIZE,
+      "the minimum saving (64Mi, or a tenth of the stored bytes, if more)", CMD_SIZE,
       &gain_threshold, 0, 0 },
     { "max-layers", 0, "N", "layers of an image (16)", CMD_U64, &max_layers, 2, IMAGE_LAYERS_HARD },
     { "cached", 0, "SIZE", "bytes of the present layers that nodes hold and would fetch again (0)",
       CMD_SIZE, &cached, 0, 0 },
     { "redundancy-threshold", 0, "SIZE",
-      "begin only where an image, or the group, has more bytes that are in layers of others as "
-      "well; auto: 16Mi or a fifth, if more; with --skip (0)",
+      "with --skip: start only if an image, or the group, has more bytes than this that are also "
+      "in layers of others; auto: 16Mi or a fifth, if more (0)",
       CMD_STRING, &redundancy, 0, 0 },
     { "skip", 0, NULL,
-      "where it would not pay, say why and succeed, without reading the contents; leave out images "
-      "that cannot be read, and leave tags that name an index for several platforms",
+      "if it would save too little, print why and succeed, without reading the contents; leave out "
+      "images that cannot be read, and do not move tags that name an index for several platforms",
       CMD_FLAG, &is_skipping, 0, 0 },
-    { "force", 0, NULL,
-      "also where it saves too little; with --update also where much is new or hidden", CMD_FLAG,
-      &is_forced, 0, 0 },
+    { "force", 0, NULL, "even if it saves too little; with --update also if much is new or hidden",
+      CMD_FLAG, &is_forced, 0, 0 },
     CMD_SECTION("What counts as the same file"),
     { "mtime", 0, "HOW",
       "canonical: times need not be equal, shared files get the earliest; exact (canonical)",
@@ -97,7 +96,8 @@ static const struct cmd_opt opts[] = {
     { "mtime-exact", 0, "GLOB", "paths whose times have to be equal; may be repeated", CMD_LIST,
       &exact_globs, 0, 0 },
     { "times", 0, "FILE",
-      "files keep the times with which they were published before; kept there for the next run",
+      "record of the times with which files were published before, which they keep; read and "
+      "updated by each run",
       CMD_STRING, &times_file, 0, 0 },
     { "link", 0, "HOW",
       "symlink: share by content, with symbolic links in the place of files; none (none)",
@@ -146,7 +146,8 @@ static int check_proof(struct image_refactor_opts *o)
         return cmd_failf(CMD_USAGE, "--proof is libarchive, auto or own, not '%s'", proof);
     o->is_read_twice = i > 0 && !is_dry && second_reader_name();
     if (i == 2 && !second_reader_name())
-        return cmd_failf(CMD_FAILED, "there is no libarchive (libarchive.so.13) on this machine");
+        return cmd_failf(CMD_FAILED,
+                         "libarchive (libarchive.so.13) is not installed on this machine");
     return 0;
 }
 
@@ -186,17 +187,17 @@ static int check_args(struct image_refactor_opts *o, size_t n)
     if (r)
         return r;
     if (!to && !is_dry)
-        return cmd_failf(CMD_USAGE, "--to says where the new images go, oci:DIR for instance; "
-                                    "--dry-run only shows what would be shared");
+        return cmd_failf(CMD_USAGE, "--to is missing: the destination of the new images, such as "
+                                    "oci:DIR; --dry-run only shows what would be shared");
     if (to && !str_has_prefix(str_of(to), STR("oci:")) && !is_registry())
         return cmd_failf(CMD_USAGE,
                          "--to is oci:DIR[:NAME], docker://REPOSITORY[:TAG] or source, "
                          "not '%s'",
                          to);
     if (start_files.n && o->form.kind != IMAGE_LAYER_ESTARGZ)
-        return cmd_failf(CMD_USAGE, "--start is about layers of --layers estargz");
+        return cmd_failf(CMD_USAGE, "--start needs --layers estargz");
     if (update && (n != 1 || is_dry))
-        return cmd_failf(CMD_USAGE, "--update takes one image, and no --dry-run");
+        return cmd_failf(CMD_USAGE, "--update needs exactly one image, and no --dry-run");
     if (names.n > n)
         return cmd_failf(CMD_USAGE, "%zu names for %zu images", names.n, n);
     o->platform = &args.wanted;
@@ -323,9 +324,9 @@ static struct {
 static void print(const struct image_refactoring *r, const char *const *image_names,
                   const struct image_published *published)
 {
-    const struct image_refactor_said said = { image_names, left_out.all.p, left_out.all.n,
-                                              published };
-    image_refactor_print(r, &said, args.is_json);
+    const struct image_refactor_context context = { image_names, left_out.all.p, left_out.all.n,
+                                                    published };
+    image_refactor_print(r, &context, args.is_json);
 }
 
 /* Those that can be read move to the front. Returns how many they are. */
@@ -358,7 +359,7 @@ static int is_worth_it(const char *const *references, const char *const *image_n
     int r = n ? image_refactor_plan(references, n, o, NULL, &refactoring, err) : 0;
     if (r >= 0 && n && !image_is_redundant(&refactoring, redundancy_threshold, &bytes)) {
         refactoring.plan.is_accepted = false;
-        refactoring.plan.why = "no image has so many redundant bytes";
+        refactoring.plan.why = "no image has this many redundant bytes";
     }
     r = r < 0 ? r : refactoring.plan.is_accepted;
     if (r == 0)
@@ -406,7 +407,7 @@ static int load_tables(struct image_refactor_opts *o, struct err *err)
     if (r >= 0 && changes_file)
         r = image_volatility_load(changes_file, &changes, &is_good, err);
     if (!is_good)
-        (void)fprintf(stderr, "'%s' is damaged; it is begun again\n", changes_file);
+        (void)fprintf(stderr, "'%s' is damaged, starting a new one\n", changes_file);
     return r;
 }
 
@@ -504,7 +505,7 @@ static int publish(const char *const *references, size_t n, const struct image_r
         return to_registry(references, n, o, &how, image_names, err);
     int r = oci_reference_parse(target, &into, err);
     if (r >= 0 && into.has_digest)
-        r = err_set(err, E_INVALID, "images go into a repository, not under a digest");
+        r = err_set(err, E_INVALID, "the destination must be a repository without a digest");
     if (r < 0)
         return r;
     how.into = &into;
@@ -543,7 +544,7 @@ static int target_of(const char *reference, struct oci_reference *ret, struct er
                        reference);
     int r = oci_reference_parse(str_slice(where, DOCKER.n, where.n), ret, err);
     if (r >= 0 && ret->has_digest && where.p == to)
-        r = err_set(err, E_INVALID, "images go into a repository, not under a digest");
+        r = err_set(err, E_INVALID, "the destination must be a repository without a digest");
     return r;
 }
 
@@ -666,8 +667,7 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n == 0)
-        return cmd_failf(CMD_USAGE, "no image; 'dormouse image refactor --help' says how they are "
-                                    "named");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image refactor --help'");
     if ((r = check_args(&o, n)) != 0)
         return r;
     if (to)
@@ -695,48 +695,42 @@ static int run(int argc, char **argv)
 const struct cmd cmd_image_refactor = {
     .name = "image refactor",
     .args = "IMAGE...",
-    .doc = "give images new layers, so that what they share is stored once",
+    .doc = "give images new layers, so that shared content is stored once",
     .help =
-        "Reads the images, finds which files they have in common (path, content, mode, owner and\n"
-        "extended attributes), and writes images with the same content into an image layout: "
-        "layers\n"
-        "that several images share below, one layer of its own on top. Before anything becomes\n"
-        "visible, what was written is read back and compared with the sources.\n"
+        "Reads the images, finds the files that they share (path, content, mode, owner and\n"
+        "extended attributes), and writes images with the same content into an image layout:\n"
+        "shared layers below, and one layer of its own on top. Before anything becomes visible,\n"
+        "the command reads the result back and compares it with the sources.\n"
         "\n"
-        "Into registries go blobs first, shared ones once for each registry, then manifests. With\n"
-        "--mode side no tag moves: each image is attached to its source, where 'dormouse image\n"
-        "inspect --referrers' finds it. With --mode replace the tag moves last, unless it names\n"
-        "another image by then than the one that was read. To each new image are attached the "
-        "trees\n"
-        "of its layers: by them 'dormouse image pull' on a node with another version fetches only\n"
-        "parts of the layers.\n"
+        "In registries blobs are sent first, shared ones once for each registry, then manifests.\n"
+        "With --mode side no tag moves: each image is attached to its source, where 'dormouse\n"
+        "image inspect --referrers' finds it. With --mode replace the tag moves last, unless it\n"
+        "meanwhile names another image than the one that was read. The trees of its layers are\n"
+        "attached to each new image: with them 'dormouse image pull' on a node that has another\n"
+        "version fetches only parts of the layers.\n"
         "\n"
         "Shared files get the earliest of their modification times, except Python sources whose\n"
-        "compiled files record the time; --mtime exact shares files with equal times only.\n"
+        "compiled files record the time; --mtime exact shares only files with equal times.\n"
         "\n"
-        "Files that change often between versions do not share a large layer with those that\n"
-        "stay: with --changes FILE the paths are remembered at which one version had another file\n"
-        "than the one before, and a layer of 8 MiB or more is split by them. The next version "
-        "then\n"
-        "has another small layer, and the large one stays where it is.\n"
+        "Files that change often between versions are kept apart from stable ones in a large\n"
+        "layer: with --changes FILE the command records the paths where one version had another\n"
+        "file than the version before, and splits a layer of 8 MiB or more by them. The next\n"
+        "version then has another small layer, and the large one does not change.\n"
         "\n"
         "With --update a new version keeps the layers of the old one and gets a layer with the\n"
-        "difference. What it replaces or removes stays in the layers below: hidden, not gone.\n"
-        "After four deltas, or where too much changed, refactor the group again. In a registry "
-        "the\n"
-        "delta and two documents are all that is sent; the old version is the image of that tag,\n"
-        "or what was attached to it. With --index-dir its layers are read once and not again.\n"
+        "difference. Files that it replaces or removes stay in the layers below: hidden, but\n"
+        "readable. After four deltas, or if too much changed, refactor the group again. In a\n"
+        "registry only the delta and two documents are sent; the old version is the image of that\n"
+        "tag, or the image that is attached to it. With --index-dir its layers are read once and\n"
+        "not again.\n"
         "\n"
         "With --layers estargz clients that fetch single files or chunks (stargz-snapshotter,\n"
         "containers/storage, dormouse) need not fetch whole layers; for all others the blobs are\n"
-        "gzip. Each layer has two more files, stargz.index.json and a landmark, and takes some 5 "
-        "%\n"
-        "more. Images that share nothing get one such layer, with --force.\n"
+        "gzip. Each layer has two more files, stargz.index.json and a landmark, and is about 5 %\n"
+        "larger. With --force an image that shares nothing gets one such layer.\n"
         "\n"
-        "With --layers zstd-chunked podman, CRI-O and dormouse do likewise; layers get smaller "
-        "and\n"
-        "faster to unpack, and no file is added. Engines that know no zstd (umoci 0.4) cannot "
-        "pull\n"
+        "With --layers zstd-chunked podman, CRI-O and dormouse do the same. Layers are smaller\n"
+        "and faster to unpack, and no file is added. Engines without zstd (umoci 0.4) cannot pull\n"
         "such images; docker 20.10 can.\n"
         "\n" IMAGE_REFERENCE_HELP "\n"
         "  dormouse image refactor --dry-run oci:app:v1 oci:app:v2 docker-archive:db.tar\n"

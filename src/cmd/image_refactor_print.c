@@ -217,8 +217,8 @@ static void set_traffic(struct json *doc, const struct image_published *p, struc
     json_set_int(a, v, "bytes", (int64_t)p->n_bytes);
 }
 
-static void print_json(const struct image_refactoring *r, const struct image_refactor_said *said,
-                       struct arena *a)
+static void print_json(const struct image_refactoring *r,
+                       const struct image_refactor_context *context, struct arena *a)
 {
     const struct image_refactor_stats *f = &r->figures;
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
@@ -241,13 +241,13 @@ static void print_json(const struct image_refactoring *r, const struct image_ref
     json_set_int(a, files, "layersBefore", (int64_t)f->layers);
     json_set_int(a, files, "layersAfter", (int64_t)f->planned);
     json_set_int(a, files, "distinct", (int64_t)f->distinct);
-    json_setc(a, v, "layers", layers_json(r, said->image_names, a));
-    json_setc(a, v, "images", images_json(r, said->image_names, said->published, a));
-    for (size_t i = 0; i < said->n_left_out; i++)
-        json_add(left, json_new_cstr(a, said->left_out[i]));
+    json_setc(a, v, "layers", layers_json(r, context->image_names, a));
+    json_setc(a, v, "images", images_json(r, context->image_names, context->published, a));
+    for (size_t i = 0; i < context->n_left_out; i++)
+        json_add(left, json_new_cstr(a, context->left_out[i]));
     json_setc(a, v, "leftOut", left);
-    if (said->published)
-        set_traffic(v, said->published, a);
+    if (context->published)
+        set_traffic(v, context->published, a);
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));
 }
@@ -274,21 +274,21 @@ static void print_places(const struct image_refactoring *r, const struct image_p
     }
 }
 
-void image_refactor_print(const struct image_refactoring *r, const struct image_refactor_said *said,
-                          bool is_json)
+void image_refactor_print(const struct image_refactoring *r,
+                          const struct image_refactor_context *context, bool is_json)
 {
     struct arena a = { 0 };
     if (is_json) {
-        print_json(r, said, &a);
+        print_json(r, context, &a);
     } else {
         if (r->plan.n_layers)
-            print_layers(r, said->image_names, &a);
-        print_images(r, said->image_names, &a);
+            print_layers(r, context->image_names, &a);
+        print_images(r, context->image_names, &a);
         print_summary(r);
-        if (said->published)
-            print_places(r, said->published);
+        if (context->published)
+            print_places(r, context->published);
         if (!r->images && r->plan.why)
-            (void)printf("\nIt would not be carried out: %s.\n", r->plan.why);
+            (void)printf("\nThe plan would not be carried out: %s.\n", r->plan.why);
     }
     (void)fflush(stdout);
     arena_fini(&a);

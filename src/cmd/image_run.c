@@ -26,21 +26,21 @@ static const struct cmd_opt opts[] = {
     IMAGE_ARGS_OPTS(args),
     { "env", 'e', "NAME[=VALUE]", "set a variable, or hand on this one; may be repeated", CMD_LIST,
       &env, 0, 0 },
-    { "user", 'u', "USER[:GROUP]", "names of the image, or numbers (the image's)", CMD_STRING,
-      &user, 0, 0 },
+    { "user", 'u', "USER[:GROUP]", "user and group, as names of the image or numbers (the image's)",
+      CMD_STRING, &user, 0, 0 },
     { "workdir", 'w', "DIR", "where the program starts (the image's)", CMD_STRING, &cwd, 0, 0 },
     { "entrypoint", 0, "PROGRAM", "instead of the image's", CMD_STRING, &entrypoint, 0, 0 },
     { "hostname", 0, "NAME", "of the container (dormouse)", CMD_STRING, &host_name, 0, 0 },
     { "tty", 't', NULL, "give it a terminal; standard input has to be one", CMD_FLAG, &has_terminal,
       0, 0 },
-    { "read-only", 0, NULL, "nothing can be written but /tmp, /run and /dev/shm, in memory",
-      CMD_FLAG, &is_read_only, 0, 0 },
+    { "read-only", 0, NULL, "read-only, except /tmp, /run and /dev/shm in memory", CMD_FLAG,
+      &is_read_only, 0, 0 },
     { "network", 0, "KIND", "none, or host for that of this machine (none)", CMD_STRING, &network,
       0, 0 },
     { "runtime", 0, "PROGRAM", "an OCI runtime (crun, else runc)", CMD_STRING, &runtime, 0, 0 },
-    { "lazy", 0, NULL, "start before all of the image is here, which takes a recorded start",
-      CMD_FLAG, &is_lazy, 0, 0 },
-    { "open-timeout", 0, "DURATION", "so long an open waits for a file with --lazy (1m)",
+    { "lazy", 0, NULL, "start before the whole image is here; needs a recorded start", CMD_FLAG,
+      &is_lazy, 0, 0 },
+    { "open-timeout", 0, "DURATION", "with --lazy: how long an open waits for a file (1m)",
       CMD_DURATION, &open_ms, 0, 0 },
     { "prove-within", 0, "DURATION",
       "with --lazy: end a container whose layers are not compared with the image by then (0s: "
@@ -53,13 +53,13 @@ static const struct cmd_opt opts[] = {
     { "stop-timeout", 0, "DURATION", "with --record-for: after TERM, until it is killed (10s)",
       CMD_DURATION, &stop_ms, 0, 0 },
     { "max-layer-size", 0, "SIZE",
-      "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
-      0 },
+      "maximum size of an uncompressed layer (100 times the compressed size, at least 256Mi)",
+      CMD_SIZE, &max_bytes, 0, 0 },
     IMAGE_ORIGINAL_OPT(wants_original),
-    { "data-dir", 0, "DIR", "where images and containers lie " CMD_DATA_DIR_DEFAULT, CMD_STRING,
+    { "data-dir", 0, "DIR", "directory of images and containers " CMD_DATA_DIR_DEFAULT, CMD_STRING,
       &data_dir, 0, 0 },
-    { "wait", 0, "DURATION", "for another process that writes the store (1m)", CMD_DURATION,
-      &wait_ms, 0, 0 },
+    { "wait", 0, "DURATION", "how long to wait for another process that writes the store (1m)",
+      CMD_DURATION, &wait_ms, 0, 0 },
     { .name = NULL }
 };
 
@@ -189,26 +189,26 @@ static int run(int argc, char **argv)
     if (r)
         return r - 1;
     if (n == 0)
-        return cmd_failf(CMD_USAGE, "which image? 'dormouse image run --help' says more");
+        return cmd_failf(CMD_USAGE, "no image is named; see 'dormouse image run --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     if (network && !str_is(str_of(network), "none") && !str_is(str_of(network), "host"))
         return cmd_failf(CMD_USAGE, "--network is none or host, not '%s'", network);
     is_recording = is_recording || record_ms;
     if (is_lazy && is_recording)
-        return cmd_failf(CMD_USAGE, "--lazy does not go with --record");
+        return cmd_failf(CMD_USAGE, "--lazy and --record exclude each other");
     if (open_ms < 1 || open_ms > LAZY_GUARD_OPEN_MAX_MS)
         return cmd_failf(CMD_USAGE, "--open-timeout is 1ms to %dh",
                          LAZY_GUARD_OPEN_MAX_MS / 3600000);
     if (prove_ms && !is_lazy)
-        return cmd_failf(CMD_USAGE, "--prove-within takes --lazy");
+        return cmd_failf(CMD_USAGE, "--prove-within needs --lazy");
     if (has_terminal && !isatty(STDIN_FILENO))
-        return cmd_failf(CMD_USAGE, "--tty takes a terminal as standard input");
+        return cmd_failf(CMD_USAGE, "--tty needs a terminal as standard input");
     if (geteuid() != 0)
         return cmd_failf(CMD_FAILED,
-                         "running an image takes root, or a user namespace (unshare -Urm)");
+                         "running an image needs root or a user namespace (unshare -Urm)");
     if ((is_lazy || is_recording) && image_mounting_users() != IMAGE_MOUNTING_USERS_ALL)
-        return cmd_failf(CMD_FAILED, "--lazy and --record take root, outside of user namespaces");
+        return cmd_failf(CMD_FAILED, "--lazy and --record need root outside of user namespaces");
     return run_image(n, argv, &status, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : status;
 }
 
@@ -217,26 +217,28 @@ const struct cmd cmd_image_run = {
     .args = "IMAGE [-- ARG...]",
     .doc = "run a program of an image in a container",
     .help = IMAGE_REFERENCE_HELP
-    "The container runs in the foreground with the standard files of this command; its exit\n"
-    "status is the command's, 128 and the number of the signal if one ended it. Signals are\n"
-    "passed on. Arguments take the place of the image's. An image that is not in the store is\n"
-    "pulled first, without a name; a server that has the store open does that. What the container\n"
-    "writes is removed at the end; after a kill -9, which ends the container too, by the next\n"
-    "'image run'. It has no network unless --network host is given, no new privileges, and few\n"
-    "capabilities. There are no limits of memory, processes and processor time. It takes root, or\n"
-    "a user namespace: in one with a single user every file of the image belongs to that user.\n"
+    "The container runs in the foreground with the standard files of this command. The exit\n"
+    "status is that of the program, or 128 plus the number of the signal that ended it.\n"
+    "Signals are passed on. Arguments replace those of the image. An image that is not in the\n"
+    "store is pulled first, without a name; a server that has the store open does this. The\n"
+    "files that the container writes are removed at the end; a kill -9 ends the container\n"
+    "too, and the next 'image run' removes its files. The container has no network unless\n"
+    "--network host is given, no new privileges, and few capabilities. There are no limits of\n"
+    "memory, processes and processor time. The command needs root or a user namespace; in one\n"
+    "with a single user every file of the image belongs to that user.\n"
     "\n"
     "With --record the start of an image of the store is recorded: which files are opened, in\n"
-    "which order. The store has to keep its layers as tars, which 'image pull' does without\n"
-    "--form cas, and 'image mount --sink cas' undoes. 'dormouse image serve' of that store hands\n"
-    "the list out, and there, or from\n"
-    "another node, 'image run --lazy' starts the image when the files of the list are here.\n"
-    "Opening another file waits until it came; the rest comes in the background, and then the\n"
-    "image is in the store, by its name. After --open-timeout an open fails (EIO) and may be\n"
-    "tried again. Until all files of a layer are here, its names and attributes are the word of\n"
-    "that 'image serve'; each layer is then compared with the image, and what differs ends the\n"
-    "container. --prove-within also ends one for which a registry that is away, or withholds a\n"
-    "file, puts that off. The start of a program that fails is not recorded.\n"
+    "which order. The store has to keep its layers as tars, as 'image pull' does without\n"
+    "--form cas; 'image mount --sink cas' replaces the tars. 'dormouse image serve' of that\n"
+    "store gives out the list. Then 'image run --lazy', there or on another node, starts the\n"
+    "image as soon as the files of the list are available. Opening another file waits until\n"
+    "it is fetched. The rest is fetched in the background, and then the image is in the\n"
+    "store, by its name. After --open-timeout an open fails (EIO) and may be tried again.\n"
+    "Until all files of a layer are here, its names and attributes are only those that 'image\n"
+    "serve' has sent; each layer is then compared with the image, and a difference ends the\n"
+    "container. --prove-within also ends a container if a registry is not reachable, or does\n"
+    "not send a file, and the comparison is delayed by this. The start of a program that\n"
+    "fails is not recorded.\n"
     "\n"
     "  dormouse image run oci:layout:v1\n"
     "  dormouse image run app:1.2 -e LEVEL=debug -- serve --port 80\n"

@@ -39,23 +39,24 @@ static uint64_t quota, scrub;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
-    { "listen", 0, "HOST:PORT", "where clients connect (127.0.0.1:5000)", CMD_STRING, &listen_at, 0,
+    { "listen", 0, "HOST:PORT", "address for clients (127.0.0.1:5000)", CMD_STRING, &listen_at, 0,
       0 },
     IMAGE_STORE_OPT(where.store),
     { "tls-cert", 0, "FILE", "certificate (PEM) of this server", CMD_STRING, &tls_cert, 0, 0 },
     { "tls-key", 0, "FILE", "and its key", CMD_STRING, &tls_key, 0, 0 },
-    { "token-file", 0, "FILE", "clients show this token: as a bearer token, or as a password",
+    { "token-file", 0, "FILE",
+      "file with the token of clients, which send it as a bearer token or as a password",
       CMD_STRING, &token_file, 0, 0 },
-    { "allow-anonymous", 0, NULL, "no token, although others than this machine can connect",
-      CMD_FLAG, &allow_anonymous, 0, 0 },
-    { "allow-plain-http", 0, NULL, "no TLS, although others than this machine can connect",
-      CMD_FLAG, &allow_plain, 0, 0 },
+    { "allow-anonymous", 0, NULL, "require no token, although other machines can connect", CMD_FLAG,
+      &allow_anonymous, 0, 0 },
+    { "allow-plain-http", 0, NULL, "use no TLS, although other machines can connect", CMD_FLAG,
+      &allow_plain, 0, 0 },
     CMD_SECTION("Images that are missing"),
     { "upstream", 0, "REGISTRY",
       "pull them from this registry, docker.io for example; repeatable (none)", CMD_LIST,
       &upstreams, 0, 0 },
-    { "platform", 0, "OS/ARCH", "of images for several (this machine's)", CMD_STRING, &platform, 0,
-      0 },
+    { "platform", 0, "OS/ARCH", "of images for several platforms (this machine's)", CMD_STRING,
+      &platform, 0, 0 },
     IMAGE_STORE_QUOTA_OPTS(quota, policy_word),
     IMAGE_REGISTRY_OPTS(registry),
     CMD_SECTION("As a node of a cluster"),
@@ -63,29 +64,30 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &node, 0, 0 },
     { "cluster-key-file", 0, "FILE", "the key that all nodes share, 32 bytes at least", CMD_STRING,
       &key_file, 0, 0 },
-    { "peer-ca", 0, "FILE", "trust these certificates (PEM) of other nodes (the system's)",
+    { "peer-ca", 0, "FILE", "trust these certificates (PEM) for other nodes (the system's)",
       CMD_STRING, &peer_ca, 0, 0 },
     { "report", 0, NULL, "write the node's NodeImageState to a cluster's API", CMD_FLAG,
       &is_reporting, 0, 0 },
     { "kubeconfig", 0, "FILE", "of that cluster ($KUBECONFIG, the pod's service account)",
       CMD_STRING, &kubeconfig, 0, 0 },
     { "context", 0, "NAME", "of the kubeconfig (its current one)", CMD_STRING, &context, 0, 0 },
-    { "url", 0, "URL", "where others reach this server, for that state (where it listens)",
+    { "url", 0, "URL",
+      "the address of this server for others, written to that state (the --listen address)",
       CMD_STRING, &url, 0, 0 },
     { "peer", 0, "NAME=URL",
-      "measure the way to this node as well, besides those of deployments; repeatable", CMD_LIST,
-      &peers, 0, 0 },
+      "also measure the connection to this node, besides those of deployments; repeatable",
+      CMD_LIST, &peers, 0, 0 },
     { "probe", 0, "DURATION",
-      "measure it every so long, 10s at least (only after something happened here)", CMD_DURATION,
-      &probe_ms, 0, 0 },
+      "interval of these measurements, 10s at least (only after activity on this node)",
+      CMD_DURATION, &probe_ms, 0, 0 },
     { "prefetch", 0, NULL,
-      "take layers that are expected to be asked for, while there is nothing else to do; with "
+      "accept layers that are likely to be requested, while there is nothing else to do; with "
       "--quota",
       CMD_FLAG, &prefetches, 0, 0 },
     CMD_SECTION("The store"),
     { "scrub", 0, "SIZE",
-      "read so much of it in a day, and say what has rotted (0); with --upstream or --node remove "
-      "it",
+      "check this many bytes of the store in a day, and report damage (0); with --upstream or "
+      "--node remove damaged data",
       CMD_SIZE, &scrub, 0, 0 },
     IMAGE_STORE_WAIT_OPT(where.wait_ms),
     CMD_SECTION("This process"),
@@ -165,7 +167,7 @@ static int read_secret(const char *path, struct buf *to, struct err *err)
     while (r >= 0 && to->n && (uint8_t)to->p[to->n - 1] <= ' ')
         to->p[--to->n] = '\0';
     if (r >= 0 && (to->n == 0 || memchr(to->p, '\0', to->n)))
-        return err_set(err, E_INVALID, "'%s' holds no secret in text", path);
+        return err_set(err, E_INVALID, "'%s' does not contain a token", path);
     return r;
 }
 
@@ -229,13 +231,14 @@ static int check_args(const char *host)
 {
     bool is_loopback = address_is_loopback_text(host);
     if (!tls_cert != !tls_key)
-        return cmd_failf(CMD_USAGE, "--tls-cert and --tls-key go together");
+        return cmd_failf(CMD_USAGE, "--tls-cert and --tls-key need each other");
     if (!is_loopback && !tls_cert && !allow_plain)
-        return cmd_failf(CMD_USAGE, "beyond this machine it serves by TLS: --tls-cert and "
-                                    "--tls-key, or --allow-plain-http");
+        return cmd_failf(
+            CMD_USAGE,
+            "other machines need TLS: --tls-cert and --tls-key, or --allow-plain-http");
     if (!is_loopback && !token_file && !allow_anonymous)
-        return cmd_failf(CMD_USAGE, "beyond this machine it asks for a token: --token-file, or "
-                                    "--allow-anonymous");
+        return cmd_failf(CMD_USAGE,
+                         "other machines need a token: --token-file, or --allow-anonymous");
     if (upstreams.n > IMAGE_SERVER_UPSTREAMS_MAX)
         return cmd_failf(CMD_USAGE, "--upstream: at most %d", IMAGE_SERVER_UPSTREAMS_MAX);
     for (size_t i = 0; i < upstreams.n; i++)
@@ -244,25 +247,25 @@ static int check_args(const char *host)
                              upstreams.at[i]);
     if ((is_reporting && !node) ||
         ((kubeconfig || context || url || peers.n || probe_ms) && !is_reporting))
-        return cmd_failf(CMD_USAGE, "--report goes with --node; --kubeconfig, --context, --url, "
-                                    "--peer and --probe with --report");
+        return cmd_failf(CMD_USAGE, "--report needs --node; --kubeconfig, --context, --url, --peer "
+                                    "and --probe need --report");
     if (read_peers() != 0)
         return CMD_USAGE;
     if (is_reporting && !url && (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0))
-        return cmd_failf(CMD_USAGE,
-                         "--report: others cannot reach '%s'; --url says where they "
-                         "reach this server",
-                         host);
+        return cmd_failf(
+            CMD_USAGE,
+            "--report: other machines cannot reach '%s'; set --url to the address of this server",
+            host);
     if (is_reporting && !manifest_is_plain(node, "-."))
         return cmd_failf(CMD_USAGE, "--node: '%s' is not the name of a node of a cluster", node);
     if (!node != !key_file)
-        return cmd_failf(CMD_USAGE, "--node and --cluster-key-file go together");
+        return cmd_failf(CMD_USAGE, "--node and --cluster-key-file need each other");
     if (prefetches && (!node || !quota))
-        return cmd_failf(CMD_USAGE, "--prefetch goes with --node and --quota");
+        return cmd_failf(CMD_USAGE, "--prefetch needs --node and --quota");
     if ((quota || policy_word) && !writes())
-        return cmd_failf(CMD_USAGE,
-                         "--quota and --policy go with --upstream or --node: nothing is written "
-                         "otherwise");
+        return cmd_failf(
+            CMD_USAGE,
+            "--quota and --policy need --upstream or --node: otherwise nothing is written");
     return image_store_policy(policy_word, &policy);
 }
 
@@ -384,21 +387,19 @@ const struct cmd cmd_image_serve = {
     .help =
         "Unmodified clients pull by the names of 'dormouse image ls': an image\n"
         "docker.io/library/redis:7 is library/redis:7 here, also docker.io/library/redis:7, and\n"
-        "what containerd asks for with ?ns=docker.io. An image whose compressed layers are kept\n"
-        "('image pull --form both') has the digests of its registry; of one that is kept as tars\n"
-        "alone (the default of 'image pull') the tag stands for a manifest with those tars.\n"
-        "Nothing can be pushed. 'dormouse image pull' from it reads of layers that are kept as "
-        "tars\n"
-        "only the files that it lacks, packed against the older versions that it has.\n"
+        "the name that containerd requests with ?ns=docker.io. An image whose compressed layers\n"
+        "are kept ('image pull --form both') has the digests of its registry. For an image that\n"
+        "is only kept as tars (the default of 'image pull') the tag stands for a manifest with\n"
+        "those tars. Clients cannot push. 'dormouse image pull' from this server reads only the\n"
+        "files that it lacks of layers that are kept as tars, compressed against its older\n"
+        "versions.\n"
         "\n"
-        "With --upstream it pulls what it lacks, and keeps it, also the compressed layers of "
-        "images\n"
-        "that are here as tars: clients get the digests of the registry. With --upstream and with\n"
-        "--node it holds the lock of the store as long as it runs, and does for other commands "
-        "what\n"
-        "'image pull', 'gc', 'rm', 'tag', 'pin' and 'unpin' ask it for; 'image mount' and 'image "
-        "run'\n"
-        "take a copy of an image, and others that write the store fail.\n"
+        "With --upstream the server pulls images that it lacks and keeps them, also the\n"
+        "compressed layers of images that are stored as tars: clients get the digests of the\n"
+        "registry. With --upstream and with --node it holds the lock of the store as long as it\n"
+        "runs, and does for other commands what 'image pull', 'gc', 'rm', 'tag', 'pin', 'unpin',\n"
+        "'check --remove', 'mount', 'umount' and 'run' need. Only 'mount --sink layers' fails,\n"
+        "and --sink dirs makes a copy.\n"
         "\n"
         "  dormouse image serve\n"
         "  skopeo copy --src-tls-verify=false docker://127.0.0.1:5000/library/redis:7 oci:redis\n"
@@ -406,37 +407,28 @@ const struct cmd cmd_image_serve = {
         "  dormouse image serve --listen 0.0.0.0:5000 --tls-cert c.pem --tls-key k.pem "
         "--token-file token\n"
         "\n"
-        "With --node and --cluster-key-file it is the image service of a node: 'dormouse image "
-        "plan\n"
-        "--send' has it fetch the layers of an image from other nodes and from registries.\n"
+        "With --node and --cluster-key-file it is the image service of a node: 'dormouse image\n"
+        "plan --send' makes it fetch the layers of an image from other nodes and from registries.\n"
         "\n"
         "  dormouse image serve --node n1 --cluster-key-file key --listen 10.0.0.1:5000 ...\n"
         "\n"
-        "With --report it writes the NodeImageState n1: which layers it holds, its cache and disk, "
-        "and\n"
-        "the rates of the transfers that it made. 'dormouse image plan --image' and the "
-        "scheduler's\n"
-        "BREAK plugins read it. A change is written within seconds, every other 20 s the times "
-        "alone.\n"
-        "It needs the right to get and patch, and to create, the NodeImageState of its own name.\n"
+        "With --report it writes the NodeImageState n1: its layers, its cache and disk, and the\n"
+        "rates of its transfers. 'dormouse image plan --image' and the scheduler's BREAK plugins\n"
+        "read it. A change is written within seconds; every 20 s only the times are written. The\n"
+        "server needs the right to get, patch and create the NodeImageState with its own name.\n"
         "\n"
-        "'dormouse image optimize --news n1=URL' tells it which images were replaced: their dead "
-        "layers "
-        "leave\n"
-        "first, and tags are compared at once.\n"
+        "'dormouse image optimize --news n1=URL' reports replaced images to the server: it evicts\n"
+        "their dead layers first, and compares tags at once.\n"
         "\n"
-        "With --prefetch it takes layers that 'dormouse scheduler --plan-prefetch' sends ahead, "
-        "since "
-        "pods ask\n"
-        "for them often: a tenth of the quota, at a quarter of the link, while nothing else is to "
-        "be "
-        "done.\n"
+        "With --prefetch it accepts layers that 'dormouse scheduler --plan-prefetch' sends ahead,\n"
+        "because pods often request them: up to a tenth of the quota, at a quarter of the link's\n"
+        "rate, while the server has nothing else to do.\n"
         "\n"
         "  dormouse image serve --node n1 --cluster-key-file key --report --quota 20Gi --prefetch "
         "...\n"
         "\n"
-        "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with [host.\"http://127.0.0.1:"
-        "5000\"]\n"
+        "containerd: /etc/containerd/certs.d/docker.io/hosts.toml with\n"
+        "[host.\"http://127.0.0.1:5000\"]\n"
         "and capabilities = [\"pull\", \"resolve\"].\n",
     .run = run,
     .opts = image_serve_opts,

@@ -24,10 +24,11 @@ static bool is_not_durable;
 static struct oci_remote_opts registry;
 
 static const struct cmd_opt opts[] = {
-    { "socket", 0, "PATH", "where containerd connects (snapshotter.sock in the data directory)",
+    { "socket", 0, "PATH", "socket for containerd (snapshotter.sock in the data directory)",
       CMD_STRING, &socket_path, 0, 0 },
-    { "root", 0, "DIR", "of the snapshots, and of nothing else (snapshots/ in the data directory)",
-      CMD_STRING, &root, 0, 0 },
+    { "root", 0, "DIR",
+      "directory of the snapshots, for nothing else (snapshots/ in the data directory)", CMD_STRING,
+      &root, 0, 0 },
     IMAGE_STORE_OPT(where.store),
     { "no-sync", 0, NULL, "use layers before they are on the disk: a power failure may damage them",
       CMD_FLAG, &is_not_durable, 0, 0 },
@@ -182,8 +183,8 @@ static int serve(const char *at, const char *dir, struct err *err)
 static int check_args(void)
 {
     if (geteuid() != 0)
-        return cmd_failf(CMD_FAILED, "image snapshotter: containerd's snapshots hold files of all "
-                                     "owners: run it as root, as containerd");
+        return cmd_failf(CMD_FAILED, "image snapshotter: snapshots of containerd have files of all "
+                                     "owners: run this command as root, as containerd");
     if (upstreams.n > SNAPSHOT_SERVER_UPSTREAMS_MAX)
         return cmd_failf(CMD_USAGE, "--upstream: at most %d", SNAPSHOT_SERVER_UPSTREAMS_MAX);
     for (size_t i = 0; i < upstreams.n; i++)
@@ -191,9 +192,9 @@ static int check_args(void)
             return cmd_failf(CMD_USAGE, "--upstream is the host of a registry, not '%s'",
                              upstreams.at[i]);
     if ((quota || policy_word) && !writes())
-        return cmd_failf(CMD_USAGE,
-                         "--quota and --policy go with --upstream: nothing is written to "
-                         "the store otherwise");
+        return cmd_failf(
+            CMD_USAGE,
+            "--quota and --policy need --upstream: otherwise nothing is written to the store");
     return image_store_policy(policy_word, &policy);
 }
 
@@ -215,7 +216,8 @@ static int run(int argc, char **argv)
 
 const struct cmd cmd_image_snapshotter = {
     .name = "image snapshotter",
-    .doc = "give containerd the layers of the store: it fetches and unpacks only what is missing",
+    .doc =
+        "give containerd the layers of the store, so that it fetches and unpacks only missing ones",
     .help =
         "A remote snapshotter of containerd (1.6 or later), which calls it on a Unix socket:\n"
         "\n"
@@ -227,13 +229,10 @@ const struct cmd cmd_image_snapshotter = {
         "  [plugins.\"io.containerd.grpc.v1.cri\".containerd]\n"
         "    snapshotter = \"dormouse\"\n"
         "\n"
-        "A layer that the store has ('dormouse image pull') is written as a directory once, and "
-        "all\n"
-        "images that have it share it. Others are left to containerd, which fetches them as "
-        "always.\n"
-        "The kubelet and crictl profit; 'ctr images pull' of containerd 1.6 does not ask for "
-        "layers.\n"
-        "containerd 2 unpacks for the snapshotters that it is told of:\n"
+        "A layer that the store has ('dormouse image pull') is written as a directory once, and\n"
+        "all images that have it share it. containerd fetches the other layers as usual. This\n"
+        "works for the kubelet and crictl; 'ctr images pull' of containerd 1.6 does not ask the\n"
+        "snapshotter for layers. containerd 2 unpacks for the snapshotters in its configuration:\n"
         "\n"
         "  [proxy_plugins.dormouse.exports]\n"
         "    root = \"/var/lib/dormouse/snapshots\"\n"
@@ -247,18 +246,18 @@ const struct cmd cmd_image_snapshotter = {
         "\n"
         "The socket has the mode 0600.\n"
         "\n"
-        "With --upstream it pulls what the store lacks, if containerd says to which image a layer\n"
-        "belongs: the CRI plugin of 1.x does so, with disable_snapshot_annotations = false, and\n"
-        "containerd 2 with the exports above. It holds the lock of the store then. It pulls "
-        "without\n"
-        "credentials, since all containers of the node may use what it pulls: containerd fetches\n"
-        "private images with its own.\n"
+        "With --upstream the snapshotter pulls layers that the store lacks, if containerd sends\n"
+        "the image to which a layer belongs: the CRI plugin of 1.x does so with\n"
+        "disable_snapshot_annotations = false, and containerd 2 with the exports above. The\n"
+        "snapshotter then holds the lock of the store. It pulls without credentials, because all\n"
+        "containers of the node may use what it pulls; containerd fetches private images with its\n"
+        "own credentials.\n"
         "\n"
         "  dormouse image snapshotter --upstream docker.io --quota 20Gi\n"
         "\n"
-        "It mounts nothing: containers go on running while it is away, and find their snapshots "
-        "when\n"
-        "it is back. Whoever removes DIR of --root removes the files of containers.\n",
+        "It makes no mounts: containers continue to run while it is stopped, and find their\n"
+        "snapshots after its restart. Removing the DIR of --root removes the files of "
+        "containers.\n",
     .run = run,
     .opts = image_snapshotter_opts,
 };

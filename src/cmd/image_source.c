@@ -51,9 +51,9 @@ static int file_source(struct str source, char **ret, const char **ret_alone, st
     if (r < 0)
         return r;
     if (is_of_process(absolute))
-        *ret_alone = "has no such file: it is one of this command";
+        *ret_alone = "cannot open a file of this process";
     if (strchr(absolute, ':')) {
-        *ret_alone = "can be told no path with a colon";
+        *ret_alone = "cannot be given a path with a colon";
         *ret = str_dup(source);
         return 0;
     }

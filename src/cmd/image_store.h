@@ -19,16 +19,20 @@ struct image_store_args {
     }
 #define IMAGE_STORE_WAIT_OPT(to)                                                                   \
     {                                                                                              \
-        "wait", 0, "DURATION", "for another process that writes the store (0s)", CMD_DURATION,     \
-            &(to), 0, 0                                                                            \
+        "wait", 0, "DURATION", "how long to wait for another process that writes the store (0s)",  \
+            CMD_DURATION, &(to), 0, 0                                                              \
     }
 #define IMAGE_STORE_QUOTA_OPTS(quota, policy)                                                      \
-    { "quota",  0,                                                                                 \
-      "SIZE",   "of layers in the store: what the policy says leaves to make room (none)",         \
-      CMD_SIZE, &(quota),                                                                          \
-      0,        0 },                                                                               \
+    { "quota",                                                                                     \
+      0,                                                                                           \
+      "SIZE",                                                                                      \
+      "maximum size of the layers in the store; the policy decides which are evicted (none)",      \
+      CMD_SIZE,                                                                                    \
+      &(quota),                                                                                    \
+      0,                                                                                           \
+      0 },                                                                                         \
     {                                                                                              \
-        "policy", 0, "NAME", "which layers leave first: arc, lru or lfu (arc)", CMD_STRING,        \
+        "policy", 0, "NAME", "which layers are evicted first: arc, lru or lfu (arc)", CMD_STRING,  \
             &(policy), 0, 0                                                                        \
     }
 #define IMAGE_STORE_OUTPUT_OPT(to)                                                                 \

@@ -14,11 +14,11 @@ static const struct cmd_opt opts[] = {
     { "rootless", 0, NULL, "every file belongs to you and is not set-user-ID, devices are left out",
       CMD_FLAG, &is_rootless, 0, 0 },
     { "layers", 0, NULL,
-      "each layer in a directory of its own, as overlayfs takes them: DIR/0 is the bottom",
+      "each layer in a directory of its own, as overlayfs expects it: DIR/0 is the lowest",
       CMD_FLAG, &has_layers, 0, 0 },
     { "max-layer-size", 0, "SIZE",
-      "of an unpacked layer (100 times the packed one, at least 256Mi)", CMD_SIZE, &max_bytes, 0,
-      0 },
+      "maximum size of an uncompressed layer (100 times the compressed size, at least 256Mi)",
+      CMD_SIZE, &max_bytes, 0, 0 },
     { "no-sync", 0, NULL, "do not wait until everything is on the disk", CMD_FLAG, &is_not_durable,
       0, 0 },
     { .name = NULL }
@@ -76,7 +76,7 @@ static int run(int argc, char **argv)
         return r - 1;
     if (n != 2)
         return cmd_failf(CMD_USAGE,
-                         "an image and a directory: 'dormouse image unpack --help' says more");
+                         "an image and a directory are needed; see 'dormouse image unpack --help'");
     if ((r = image_args_check(&args)) != 0)
         return r;
     if (unpack(argv[0], argv[1], &counts, &err) < 0)
@@ -90,10 +90,10 @@ const struct cmd cmd_image_unpack = {
     .args = "IMAGE DIR",
     .doc = "write the root file system of an image into a new directory",
     .help = IMAGE_REFERENCE_HELP
-    "DIR must not exist, or be empty. It appears when all is written and every digest was\n"
-    "right; an error or a kill leaves nothing of it. Owners and devices take root; --rootless\n"
-    "does without. No entry of a hostile image reaches a file outside of DIR, and a confined\n"
-    "process without files and network parses its layers.\n"
+    "DIR must not exist, or must be empty. It appears when everything is written and every\n"
+    "digest was correct; an error or a kill leaves nothing of it. Owners and devices need\n"
+    "root; --rootless does without them. No entry of a hostile image reaches a file outside\n"
+    "of DIR, and a confined process without files and network parses its layers.\n"
     "\n"
     "  dormouse image unpack oci:layout:v1 rootfs\n"
     "  dormouse image unpack docker-archive:app.tar /srv/app --platform linux/arm64\n",

@@ -43,7 +43,7 @@ void bind_path(const struct bind *b, char ret[BIND_PATH_MAX_BYTES])
     ret[n] = 0;
 }
 
-int bind_say(struct bind *b, const struct bind_problem *p)
+int bind_report(struct bind *b, const struct bind_problem *p)
 {
     char path[BIND_PATH_MAX_BYTES];
     bind_path(b, path);
@@ -55,13 +55,13 @@ int bind_say(struct bind *b, const struct bind_problem *p)
                    p->text);
 }
 
-__attribute__((format(printf, 3, 0))) static int say(struct bind *b, struct bind_problem p,
-                                                     const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static int report(struct bind *b, struct bind_problem p,
+                                                        const char *fmt, va_list ap)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEXT_MAX_BYTES);
     (void)buf_vprintf(&text, fmt, ap);
     p.text = buf_cstr(&text);
-    int r = b->say ? b->say(b, &p) : bind_say(b, &p);
+    int r = b->report ? b->report(b, &p) : bind_report(b, &p);
     assert(r <= 0);
     return r;
 }
@@ -70,7 +70,7 @@ int bind_fail(struct bind *b, int code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    int r = say(b, (struct bind_problem){ .fault = BIND_SAID, .code = code }, fmt, ap);
+    int r = report(b, (struct bind_problem){ .fault = BIND_FAILED, .code = code }, fmt, ap);
     va_end(ap);
     return r;
 }
@@ -81,7 +81,7 @@ int bind_fail_in(struct bind *b, const char *member, int code, const char *fmt, 
     va_list ap;
     b->at = &child;
     va_start(ap, fmt);
-    int r = say(b, (struct bind_problem){ .fault = BIND_SAID, .code = code }, fmt, ap);
+    int r = report(b, (struct bind_problem){ .fault = BIND_FAILED, .code = code }, fmt, ap);
     va_end(ap);
     b->at = here;
     return r;
@@ -99,7 +99,7 @@ static int refuse(struct bind *b, enum bind_fault fault, const struct bind_field
     const struct bind_problem p = { fault, is_limit ? E_LIMIT : E_INVALID, f, v, NULL };
     va_list ap;
     va_start(ap, fmt);
-    int r = say(b, p, fmt, ap);
+    int r = report(b, p, fmt, ap);
     va_end(ap);
     return r < 0 ? r : NOTHING;
 }

@@ -121,7 +121,7 @@ enum bind_fault {
     BIND_TOO_MANY,     /* elements; E_LIMIT */
     BIND_UNKNOWN,      /* a member; with BIND_STRICT */
     BIND_MISSING,
-    BIND_SAID, /* bind_fail() */
+    BIND_FAILED, /* bind_fail() */
 };
 struct bind_problem {
     enum bind_fault fault;
@@ -147,15 +147,15 @@ struct bind {
     const char *between;    /* separates path and text; NULL: ": " */
     /*
      * The caller's wording and policy. Returns a negative code to end the reading, or 0 to treat
-     * the value as missing and continue. NULL: bind_say().
+     * the value as missing and continue. NULL: bind_report().
      */
-    int (*say)(struct bind *b, const struct bind_problem *p);
+    int (*report)(struct bind *b, const struct bind_problem *p);
     void *arg; /* the caller's */
 };
 
 /*
  * Fill *to, a struct of the table. Its contents are unspecified after an error.
- * Errors: E_INVALID and E_LIMIT with the path, or what b->say() and checks returned.
+ * Errors: E_INVALID and E_LIMIT with the path, or what b->report() and checks returned.
  */
 int bind_read(struct bind *b, const struct bind_table *t, const struct json *v, void *to);
 /* A fast version for tables with only BIND_JSON: it cannot fail. If v is not an object, no member
@@ -170,8 +170,8 @@ int bind_fail(struct bind *b, int code, const char *fmt, ...) __attribute__((for
 int bind_fail_in(struct bind *b, const char *member, int code, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 #define BIND_FAIL(b, ...) bind_fail((b), E_INVALID, __VA_ARGS__)
-/* The default for b->say: sets b->err. */
-int bind_say(struct bind *b, const struct bind_problem *p);
+/* The default for b->report: sets b->err. */
+int bind_report(struct bind *b, const struct bind_problem *p);
 /* b->at as text: names cut at 80 bytes, control characters as '?'; "": the root. */
 void bind_path(const struct bind *b, char ret[BIND_PATH_MAX_BYTES]);
 

@@ -26,11 +26,11 @@ int byteranges_init(struct byteranges *b, struct str content_type, uint64_t size
 bool byteranges_content_range(struct str text, uint64_t size, uint64_t *ret_from, uint64_t *ret_to)
 {
     struct str unit, range, all, first, last;
-    uint64_t from, to, said = size;
+    uint64_t from, to, total = size;
     if (!str_cut(str_trim(text), ' ', &unit, &range) || !str_ieq(unit, STR("bytes")) ||
         !str_cut(range, '/', &range, &all) || !str_cut(range, '-', &first, &last) ||
         parse_u64(first, 0, INT64_MAX, &from) < 0 || parse_u64(last, from, INT64_MAX, &to) < 0 ||
-        (!str_is(all, "*") && parse_u64(all, 0, INT64_MAX, &said) < 0) || said != size ||
+        (!str_is(all, "*") && parse_u64(all, 0, INT64_MAX, &total) < 0) || total != size ||
         to >= size)
         return false;
     *ret_from = from;

@@ -6,7 +6,7 @@
 
 enum {
     SLAB_MAX_NODES = 64,
-    TOLD_MAX = 1024,                /* repeated keys reported: each path may be long */
+    REPORTED_MAX = 1024,            /* repeated keys reported: each path may be long */
     DUPLICATE_PATH_MAX_BYTES = 4096 /* longer paths are cut */
 };
 
@@ -19,7 +19,7 @@ void json_builder_init(struct json_builder *b, struct arena *a, unsigned max_dep
     b->slab = NULL;
     b->slab_left = 0;
     b->slab_next = n_expected < 16 ? 4 : 16;
-    b->n_told = 0;
+    b->n_reported = 0;
     b->depth = 0;
     b->max_depth = max_depth ? MIN(max_depth, (unsigned)JSON_MAX_DEPTH) : JSON_MAX_DEPTH;
 }
@@ -45,9 +45,9 @@ struct json *json_builder_refill(struct json_builder *b)
 /* The key's path in the open containers: "spec.containers[1].name". */
 static void report(struct json_builder *b, const struct json *again)
 {
-    if (!b->on_duplicate || b->n_told == TOLD_MAX)
+    if (!b->on_duplicate || b->n_reported == REPORTED_MAX)
         return;
-    b->n_told++;
+    b->n_reported++;
     struct buf path = BUF_INIT(DUPLICATE_PATH_MAX_BYTES);
     for (unsigned i = 1; i < b->depth; i++) {
         const struct json *node = b->levels[i].node, *parent = b->levels[i - 1].node;

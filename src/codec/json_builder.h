@@ -25,7 +25,7 @@ struct json_builder {
     void (*on_duplicate)(void *arg, struct str path); /* or NULL */
     void *arg;
     const struct json *repeated; /* while on_duplicate runs: the member with the key */
-    unsigned n_told;             /* repeated keys reported to on_duplicate */
+    unsigned n_reported;         /* repeated keys reported to on_duplicate */
     struct json *slab;
     unsigned slab_left, slab_next;
     unsigned depth, max_depth;

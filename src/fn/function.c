@@ -51,21 +51,21 @@ void fn_template_json(const struct json *spec, struct buf *to)
  * The schema has the bounds of these tables; they are checked again, since a cluster may have an
  * older one. Messages are "PATH TEXT".
  */
-static int say(struct bind *b, const struct bind_problem *p)
+static int report(struct bind *b, const struct bind_problem *p)
 {
     struct bind_problem q = *p;
     q.code = E_INVALID;
     if (p->fault == BIND_NO_SUCH_NAME)
         q.text = arena_printf(b->arena, "'" STR_FMT "' is none of the values it may have",
                               STR_ARG(json_str(p->value)));
-    return bind_say(b, &q);
+    return bind_report(b, &q);
 }
 
 static int read_spec(struct arena *a, const struct bind_table *t, const struct json *spec, void *to,
                      struct err *err)
 {
     const struct fpath root = fpath_child(NULL, STR("spec"));
-    struct bind b = { .arena = a, .err = err, .at = &root, .between = " ", .say = say };
+    struct bind b = { .arena = a, .err = err, .at = &root, .between = " ", .report = report };
     return bind_read(&b, t, spec, to);
 }
 

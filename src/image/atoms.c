@@ -21,7 +21,7 @@ struct finder {
     struct sha256 *hash;
     /* Of the image at hand. */
     const struct image_group_member *image;
-    struct oci_node **nodes; /* what is no directory, sorted by path */
+    struct oci_node **nodes; /* all nodes except directories, sorted by path */
     size_t n;
     uint32_t *root;       /* for each node the first one of its atom, */
     uint32_t *first_name; /* and the first one of its inode */
@@ -385,7 +385,7 @@ static void add_image(struct finder *f, const struct image_group_member *m, size
 
 /* ---- times ---- */
 
-/* What is shared under a time that need not be equal has it in whole seconds: no pax header. */
+/* A shared time that need not be equal is in whole seconds, which needs no pax header. */
 static void round_times(struct image_atoms *a)
 {
     for (size_t i = 0; i < a->all.n; i++) {
@@ -396,7 +396,7 @@ static void round_times(struct image_atoms *a)
     }
 }
 
-/* A time that was published stays, so that a new member does not change the layer. */
+/* A published time is kept, so that a new member of the group does not change the layer. */
 static void use_published(struct image_atoms *a, const struct map *published)
 {
     for (size_t i = 0; published && i < a->all.n; i++) {

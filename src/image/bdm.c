@@ -121,7 +121,7 @@ static int get_digest(struct bdm_reader *r, const struct json *in, const char *k
     return 0;
 }
 
-/* Printable ASCII without blanks; what it means is checked where it is used. */
+/* Printable ASCII without blanks; the user of the value checks its meaning. */
 static int get_text(struct bdm_reader *r, const struct json *in, const char *key, size_t max,
                     struct str *ret)
 {
@@ -337,7 +337,7 @@ int image_bdm_parse(struct arena *a, struct str text, struct image_bdm *ret, str
 
 /* ---- tokens: BEGIN.END.MAC, times in seconds since 1970 ---- */
 
-/* What is signed has one reading: no field holds a line feed. */
+/* The signed text is unambiguous: no field contains a line feed. */
 static void token_mac(struct str key, const struct image_bdm_grant *g, int64_t begin_s,
                       int64_t end_s, struct buf *to)
 {

@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-enum { ANSWER_MAX = 64 << 10, TOKEN_S = 60 }; /* bytes; a node says no more */
+enum { ANSWER_MAX = 64 << 10, TOKEN_S = 60 }; /* bytes; the answer of a node is not longer */
 
 /* manifest -> config -> bdm (-> nodes that push) -> ask -> pause -> ask ... -> the end */
 enum send_at { SEND_MANIFEST, SEND_CONFIG, SEND_BDM, SEND_ASK, SEND_PAUSE };
@@ -33,7 +33,7 @@ struct notice {
 struct image_bdm_send {
     struct list notice;
     size_t n_notices;
-    struct image_bdm_send_opts o; /* without what is for the call alone */
+    struct image_bdm_send_opts o; /* without the members that only the call needs */
     struct http_client *client;
     char *key, *node;
     char deploy[37];
@@ -193,7 +193,7 @@ static void ask(struct image_bdm_send *s, const char *method, const char *target
         timer_start(s->o.loop, &s->timer, s->deadline_ms + IMAGE_BDM_SEND_REST_MS, on_late);
 }
 
-/* ---- what is sent ---- */
+/* ---- messages ---- */
 
 static void send_text(struct image_bdm_send *s)
 {
@@ -250,7 +250,7 @@ static void on_notice_data(void *arg, struct str chunk)
         exchange_cancel(t->call);
 }
 
-static void log_untold(const struct notice *t, const struct err *err)
+static void log_unnotified(const struct notice *t, const struct err *err)
 {
     char why[LOG_QUOTE_MAX];
     log_debug("a node was not told to push", "node=%s reason=\"%s\"", t->name,
@@ -261,7 +261,7 @@ static void on_notice_done(void *arg, int r, const struct err *err)
 {
     struct notice *t = arg;
     if (r < 0)
-        log_untold(t, err);
+        log_unnotified(t, err);
     else if (t->status >= 300)
         log_debug("a node does not push", "node=%s status=%d", t->name, t->status);
     t->call = NULL;
@@ -296,7 +296,7 @@ static int send_notice(struct image_bdm_send *s, struct notice *t, struct err *e
     return r;
 }
 
-/* Once the node of the deployment waits for what they push. */
+/* When the node of the deployment waits for the pushed ranges. */
 static void send_notices(struct image_bdm_send *s)
 {
     list_each_safe (node, &s->notice) {
@@ -305,7 +305,7 @@ static void send_notices(struct image_bdm_send *s)
         if (t->client)
             continue;
         if (send_notice(s, t, &err) < 0) {
-            log_untold(t, &err);
+            log_unnotified(t, &err);
             notice_free(t);
         }
     }

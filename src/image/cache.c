@@ -121,7 +121,7 @@ void image_cache_emit(struct image_cache *c, enum image_cache_op op,
     c->o.on_event(c->o.arg, &ev);
 }
 
-/* Off all lists, for good. */
+/* Remove it from all lists and free it. */
 void image_cache_drop_with_event(struct image_cache *c, struct image_cache_entry *e,
                                  enum image_cache_op op)
 {
@@ -143,7 +143,7 @@ static bool may_leave(const struct image_cache_entry *e)
     return !e->pins && !e->is_victim;
 }
 
-/* The least recent that may leave, after `after` (NULL: from the end). */
+/* The least recent evictable one after `after` (NULL: from the end). */
 static struct image_cache_entry *next_candidate(const struct image_cache *c,
                                                 enum image_cache_list list,
                                                 const struct image_cache_entry *after)
@@ -172,7 +172,7 @@ static struct image_cache_entry *choose(const struct image_cache *c,
     struct image_cache_entry *at[IMAGE_CACHE_FIT_CANDIDATES], *best = NULL;
     unsigned held[IMAGE_CACHE_FIT_CANDIDATES] = { 0 };
     size_t n = 0;
-    bool spare = false; /* there is one that two peers hold */
+    bool spare = false; /* one of them is on two peers */
     for (struct image_cache_entry *e = first; e && n < ARRAY_LEN(at);
          e = next_candidate(c, e->where, e)) {
         held[n] = c->o.holders ? c->o.holders(c->o.arg, e->key) : 0;
@@ -188,7 +188,7 @@ static struct image_cache_entry *choose(const struct image_cache *c,
     return best;
 }
 
-/* What leaves next if T1 has t1 bytes; NULL: all is pinned. */
+/* The next victim if T1 has t1 bytes; NULL: all are pinned. */
 static struct image_cache_entry *pick(const struct image_cache *c, uint64_t t1, bool in_b2,
                                       uint64_t need)
 {
@@ -380,7 +380,7 @@ void image_cache_expect(struct image_cache *c, const uint8_t *key)
     e->is_expected = true;
 }
 
-/* Resident from now on. e: NULL, or what is known of it. */
+/* Make it resident. e: NULL, or its existing record. */
 static void insert(struct image_cache *c, struct image_cache_entry *e,
                    const struct image_cache_request *r, enum image_cache_list list,
                    enum image_cache_op op)
@@ -426,7 +426,7 @@ enum image_cache_result image_cache_access(struct image_cache *c,
     if (image_cache_is_resident(e)) {
         count(&c->stats.local, e->size);
         on_hit(c, e, r->deploy);
-        image_cache_trim_ghosts(c); /* what was dead counts again */
+        image_cache_trim_ghosts(c); /* layers that were dead count again */
         return IMAGE_CACHE_IS_HIT;
     }
     count(r->at_peer ? &c->stats.edge : &c->stats.miss, r->size);
@@ -521,7 +521,7 @@ bool image_cache_remove(struct image_cache *c, const uint8_t *key)
     if (e->prefetched)
         count(&c->stats.prefetch_wasted, e->size);
     e->prefetched = false;
-    if (e->pins) { /* the pins stay, in case it comes back */
+    if (e->pins) { /* the pins stay, in case the layer is added again */
         image_cache_put_recent(c, e, IMAGE_CACHE_NONE);
         image_cache_emit(c, IMAGE_CACHE_REMOVE, e);
     } else {
@@ -530,7 +530,7 @@ bool image_cache_remove(struct image_cache *c, const uint8_t *key)
     return true;
 }
 
-/* ---- what is there ---- */
+/* ---- lists ---- */
 
 bool image_cache_has(const struct image_cache *c, const uint8_t *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A layer cache after a restart: repeating events, and what the disk holds; see cache.h. */
+/* A layer cache after a restart: replaying events, and the layers on the disk; see cache.h. */
 #include "image/cache_impl.h"
 
 #include <math.h>

@@ -84,7 +84,7 @@ static void add_choices(struct image_deploy *d, struct layer *l, const struct im
         if (i == 0)
             p->is_after = t->is_after;
         p->choices[p->n_choices++] = add_source(d, l, s);
-        if (i == 0 && t->is_push) { /* and is asked where nothing comes */
+        if (i == 0 && t->is_push) { /* and it is asked if no push arrives */
             p->is_pushed = true;
             p->choices[p->n_choices++] = p->choices[0];
         }
@@ -281,7 +281,7 @@ static bool has_document(struct image_deploy *d, const struct oci_digest *digest
     return has;
 }
 
-/* What the orchestrator did not send, from the registry. */
+/* Fetch from the registry the documents that the orchestrator did not send. */
 static int get_documents(struct image_deploy *d, struct err *err)
 {
     struct oci_digest found;

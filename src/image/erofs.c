@@ -236,7 +236,7 @@ static void measure_dir(struct erofs_place *p)
     p->n_data = s.blocks * EROFS_BLOCK_BYTES + s.used;
 }
 
-/* What stands after an inode and its attributes. */
+/* The data after an inode and its attributes. */
 static uint64_t tail_bytes(const struct erofs_place *p)
 {
     return p->layout == LAYOUT_INLINE ? p->n_data : p->layout == LAYOUT_CHUNKED ? CHUNK_BYTES : 0;

@@ -90,7 +90,7 @@ static int check_dir(struct checking *c, const char *dir, struct err *err)
         return r == -ENOENT || r == -ENOTDIR ? 0 : err_sys(err, r, "read '%s'", path);
     for (size_t i = 0; i < names.all.n && r >= 0; i++) {
         scoped(free_scoped) char *name = xasprintf("%s/%s", dir, names.all.p[i]);
-        /* Those of version 1 had no checksum. */
+        /* Files of version 1 have no checksum. */
         if (str_has_suffix(str_of(name), STR(".erofs")) &&
             !str_has_suffix(str_of(name), STR("-1.erofs")))
             r = check_one(c, name, err);

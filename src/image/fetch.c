@@ -42,7 +42,7 @@ struct fetching {
     struct oci_registry *registry;
     struct image_fetch_attempt *running[IMAGE_TRANSFER_PIECES_MAX];
     struct image_fetch_result result;
-    int r;     /* what ended it for good */
+    int r;     /* the error that ended it */
     int wrong; /* the import's word on the content: E_PARSE, E_LIMIT */
     struct err err;
 };
@@ -55,7 +55,7 @@ struct image_fetch_attempt {
     struct oci_request *request;
     bool is_pushed; /* neither: it is waited for */
     uint64_t at, to;
-    bool is_dead; /* given up: what still comes is dropped */
+    bool is_dead; /* given up: further data is dropped */
     bool is_answer;
     enum image_transfer_end refusal; /* unless it is an answer */
 };
@@ -117,7 +117,8 @@ static const struct image_transfer_part *next_delivery(const struct fetching *g)
     return NULL;
 }
 
-/* Import what is contiguous now, but not more than a turn may take. Whether more is left. */
+/* Import the contiguous bytes, at most as many as one turn allows. Returns whether more are left.
+ */
 static bool deliver(struct fetching *g)
 {
     const struct image_transfer_part *p;
@@ -182,7 +183,7 @@ static void take_bytes(struct image_fetch_attempt *a, struct str bytes)
 
 /* ---- attempts ---- */
 
-/* The request is over, and the source wants to be asked again later. */
+/* The request has ended, and the source asked for a later retry. */
 static void attempt_put_off(struct image_fetch_attempt *a, uint64_t after_ms)
 {
     struct fetching *g = a->g;
@@ -360,7 +361,7 @@ static void on_blob_end(void *arg, int r, const struct oci_answer *answer, const
             attempt_put_off(a, after_ms);
             return;
         }
-        is_gone = true; /* for longer than anybody waits for it */
+        is_gone = true; /* for longer than a transfer waits */
     }
     attempt_end(a, is_gone  ? IMAGE_TRANSFER_GONE
                    : r == 0 ? IMAGE_TRANSFER_COMPLETE
@@ -403,7 +404,7 @@ static void start_attempt(struct fetching *g, const struct image_transfer_order 
                                        .at = o->from,
                                        .to = o->to };
     loop_update_now(&g->loop);        /* timers of the request, too, begin now */
-    if (!o->is_pushed && g->f->inbox) /* it is requested now: a push comes too late */
+    if (!o->is_pushed && g->f->inbox) /* it is requested now, so a later push is refused */
         image_inbox_over(g->f->inbox, &g->f->blob, begin_of(a), o->to);
     int r = o->is_pushed                           ? start_push(a, &err)
             : g->f->sources[o->source].is_registry ? start_registry(a, &err)
@@ -433,7 +434,7 @@ static void on_tick(struct timer *t)
     (void)t; /* it wakes the loop */
 }
 
-/* What has come, or what is due. */
+/* Handle received data and due timeouts. */
 static void turn(struct fetching *g, bool is_behind)
 {
     loop_update_now(&g->loop);

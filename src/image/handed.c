@@ -87,7 +87,7 @@ static int take_layer(void *arg, struct oci_store *s, size_t i, struct err *err)
     return r < 0 && r != -EEXIST ? err_set(err, r, "layer %zu: %s", i, err_text(&why)) : 0;
 }
 
-/* to: of the arena. *ret_digest: of what was read. */
+/* to: of the arena. *ret_digest: of the bytes that were read. */
 static int read_document(int dir, const char *name, struct arena *a, struct str *ret,
                          struct oci_digest *ret_digest, struct err *err)
 {

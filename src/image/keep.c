@@ -33,7 +33,7 @@ static int put_name(const struct keep_opts *o, struct oci_store *s, struct err *
     return r;
 }
 
-/* While the layers come, none of them makes room for another one, and no gc takes them. */
+/* During the import no layer of the image is evicted for another one, and gc removes none. */
 static void hold_all(const struct oci_image *image, struct oci_store *s,
                      void (*f)(struct oci_store *s, const struct oci_digest *d))
 {

@@ -72,7 +72,7 @@ static void flush(struct layer_cache *c)
     c->has_failed = r < 0;
 }
 
-/* ---- what the disk holds ---- */
+/* ---- layers on the disk ---- */
 
 static void settle_with(struct image_cache *cache, const struct oci_store_layer *all, size_t n)
 {
@@ -180,7 +180,7 @@ static void unpin_all(struct cache_pins *p)
     vec_fini(&p->all);
 }
 
-/* What is in use is pinned; what no image uses is dead. */
+/* Layers in use are pinned; layers that no image uses are dead. */
 static void mark(struct cache_pins *p, const struct oci_store_layer *all, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -254,7 +254,7 @@ static int on_make_room(void *arg, uint64_t need_bytes, struct err *err)
     int r = oci_store_layers(c->store, &all, &n, err);
     (void)pthread_mutex_lock(&c->mutex);
     if (r >= 0) {
-        mark(&p, all, n); /* what is used since then, its removal finds */
+        mark(&p, all, n); /* a removal detects uses since then */
         r = evict(c, &p, need_bytes, err);
     }
     unpin_all(&p);
@@ -375,7 +375,7 @@ bool layer_cache_summary(struct oci_store *s, struct layer_cache_summary *ret)
     return true;
 }
 
-/* ---- the order in which layers would leave ---- */
+/* ---- the order of eviction ---- */
 
 /* What another process may be writing just now is read as it is. */
 static int read_journal(struct oci_store *s, struct image_cache *cache, struct err *err)
@@ -434,7 +434,7 @@ int layer_cache_list(struct oci_store *s, enum image_cache_policy policy,
     int r = read_journal(s, cache, err);
     r = r < 0 ? r : oci_store_layers(s, &all, &n, err);
     if (r >= 0) {
-        settle_with(cache, all, n); /* with what was listed, and no more */
+        settle_with(cache, all, n); /* only with the layers that were listed */
         *ret = xnew_n(struct layer_cache_row, n + 1);
         *ret_n = order(cache, all, n, *ret);
     }

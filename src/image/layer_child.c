@@ -136,7 +136,7 @@ struct layer_child {
     int pid;
     int to, from; /* pipes; -1: closed */
     struct layer_wire_in in;
-    _Atomic int feeding; /* what the feeding thread waits for */
+    _Atomic int feeding; /* the state that the feeding thread waits for */
     bool is_gone;        /* feeding thread: the child does not read any more */
 };
 
@@ -270,13 +270,13 @@ static int start_child(struct layer_child *c, const struct layer_read_opts *o,
     return r;
 }
 
-/* Nothing has compared the digest of what the child did not read. */
+/* The digest of the bytes that the child did not read was not compared. */
 static int left_early(struct err *err)
 {
     return err_set(err, E_PARSE, "the reader of layers ended before its blob did");
 }
 
-/* ---- the blob comes from a function ---- */
+/* ---- a function supplies the blob ---- */
 
 struct feeder {
     struct layer_child *c;
@@ -292,7 +292,7 @@ static void *feed_main(void *arg)
     sigset_t pipe_signal;
     (void)sigemptyset(&pipe_signal);
     (void)sigaddset(&pipe_signal, SIGPIPE);
-    (void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL); /* EPIPE says the same */
+    (void)pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL); /* EPIPE reports the same */
     f->r = f->feed(f->arg, to_child, f->c, &f->err);
     close_input(f->c);
     return NULL;

@@ -149,13 +149,13 @@ static int remove_name(struct layer_dir *d, int dir, const char *name, struct er
     if (errno != EISDIR && errno != EPERM)
         return errno == ENOENT ? 0 : err_sys(err, -errno, "remove '%s'", name);
     if (dir != d->parent_fd)
-        layer_dir_forget_parent(d); /* it may be what is removed */
+        layer_dir_forget_parent(d); /* it may be the removed directory */
     return tree_remove_detach(dir, name, d->gone, &d->n_gone, err);
 }
 
 static int remove_lower_children(struct layer_dir *d, struct str path, struct err *err);
 
-/* A name that a whiteout of this layer hides: what this layer wrote there stays. */
+/* A whiteout of this layer hides the name; files that this layer wrote there stay. */
 static int hide(struct layer_dir *d, int dir, struct str path, struct err *err)
 {
     struct str name;
@@ -221,7 +221,7 @@ static int refuse_link(const struct layer_parent *at, const char *what, struct e
                    STR_ARG(at->entry), what, STR_ARG(at->path));
 }
 
-/* Something that is no directory stands where a parent has to be. */
+/* A parent of the path is not a directory. */
 static int clear_way(struct layer_dir *d, int dir, const char *name, const struct layer_parent *at,
                      struct err *err)
 {
@@ -369,7 +369,7 @@ static int add_dir(struct layer_dir *d, const struct oci_entry *e, struct err *e
     return 0;
 }
 
-/* Make what an entry says; -EEXIST: something is there. */
+/* Make the file of an entry; -EEXIST: the name exists. */
 static int make_node(struct layer_dir *d, const struct oci_entry *e, int target_dir,
                      const char *target)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers as files: what is done when a layer is complete, and when all are; see layer_dir.h.
+ * Layers as files: the steps after each complete layer, and after all layers; see layer_dir.h.
  */
 #include "image/layer_dir_impl.h"
 

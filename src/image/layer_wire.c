@@ -57,7 +57,7 @@ static int put(struct layer_wire_out *o, const void *p, size_t n)
     return 0;
 }
 
-/* Large records are written without a copy, by the call that writes what is gathered. */
+/* Large records are written without a copy, in the same call as the gathered ones. */
 static int put_through(struct layer_wire_out *o, struct str payload)
 {
     const struct iovec both[] = { { o->buffer, o->n }, { (void *)payload.p, payload.n } };

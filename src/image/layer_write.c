@@ -68,7 +68,7 @@ static int add_to_tar(void *arg, struct str bytes, struct err *err)
     return pieces_add(w->pieces, bytes, err);
 }
 
-/* What is gathered in w->header. */
+/* Write the bytes that are gathered in w->header. */
 static int flush_header(struct layer_writer *w, struct err *err)
 {
     if (w->split)
@@ -157,7 +157,7 @@ static int add_content(void *arg, struct str bytes, struct err *err)
     return r < 0 || w->table ? r : add_to_tar(w, bytes, err);
 }
 
-/* What the entry holds, from a spool or as it is. */
+/* Write the content of the entry, from a spool or from memory. */
 struct layer_write_content {
     const struct image_item *item;
     struct str bytes; /* without an item */

@@ -40,9 +40,9 @@ struct lazy_fetch_item {
     uint8_t state, n_bad;
     bool is_first;    /* of the start */
     bool is_wanted;   /* something waits in an open of it */
-    bool is_local;    /* the store says that it has it; nothing has compared that */
-    bool is_refused;  /* for good, and this was reported */
-    bool is_hopeless; /* it cannot be fetched, and is not here */
+    bool is_local;    /* the store lists it; its content was not compared */
+    bool is_refused;  /* permanently, and this was reported */
+    bool is_hopeless; /* it cannot be fetched, and is not in the store */
     bool is_alone;    /* a request for it alone failed: it stays alone */
 };
 
@@ -73,15 +73,15 @@ struct lazy_fetch {
     struct lazy_fetch_lane rest, urgent;
     size_t n_wanted;
     uint64_t spooled, done_bytes;
-    unsigned n_tries;     /* of fetching the start, that failed one after the other */
-    struct err first_err; /* of fetching the start */
+    unsigned n_tries;        /* of fetching the start, that failed one after the other */
+    struct err first_err;    /* of fetching the start */
     bool has_guardian_ended; /* there is no guardian any more */
     bool stops;
     pthread_t threads[2 + LAZY_FETCH_URGENT_THREADS];
     size_t n_threads;
 };
 
-/* What is asked for at once. */
+/* The files of one request. */
 struct lazy_fetch_batch {
     VEC(uint32_t) files, layers;
     uint64_t n_bytes, max_bytes, now_ms;
@@ -103,9 +103,9 @@ static const struct lazy_file *file_of(const struct lazy_fetch *f, uint32_t file
     return &f->opts.view->files[file];
 }
 
-/* ---- what is here ---- */
+/* ---- files in the store ---- */
 
-/* A guardian that has ended takes nothing: the files still are for the store. */
+/* A guardian that has ended accepts no files; the store still needs them. */
 static void put_here(struct lazy_fetch *f, uint32_t file, const struct lazy_fetch_place *p)
 {
     (void)pthread_mutex_lock(&f->mutex);
@@ -151,7 +151,7 @@ static int take_file(struct lazy_fetch *f, uint32_t file, const char *bytes, str
     return err_sys(err, r, "keep a file that came");
 }
 
-/* What the store has of it is compared before anything can read it. */
+/* The store's copy is compared with the digest before a program can read it. */
 static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file,
                             const struct lazy_fetch_place *p)
 {
@@ -172,8 +172,8 @@ static bool is_what_it_says(const struct lazy_fetch *f, uint32_t file,
 
 /* ---- failures ---- */
 
-/* What the source says of contents is wrong, or cannot be kept: those that wait get an error now.
- */
+/* The errno for waiting opens if the source sent wrong contents, or they cannot be stored; 0: any
+ * other error, and the opens wait on. */
 static int error_for_opens(int r)
 {
     return r == -ENOSPC || r == -EDQUOT ? -r
@@ -216,7 +216,7 @@ static void put_bad(struct lazy_fetch *f, const struct lazy_fetch_batch *b, uint
         f->opts.on_refused(f->opts.arg, err_text(err));
 }
 
-/* ---- what is here already ---- */
+/* ---- files that the store already has ---- */
 
 static bool is_large(const struct lazy_fetch *f, uint32_t file)
 {
@@ -395,7 +395,8 @@ static void wait_until(struct lazy_fetch *f, uint64_t until_ms)
     (void)pthread_cond_timedwait(&f->changed, &f->mutex, &until);
 }
 
-/* The connection, or the machine, may have failed; not what was asked for. With the lock. */
+/* The connection or the machine may have failed; the files of the request did not. With the lock.
+ */
 static void slow_down(struct lazy_fetch *f, struct lazy_fetch_lane *l, int r, const struct err *err)
 {
     /* What could not be sent was tried again already. */

@@ -13,7 +13,7 @@
 
 /* Numbers of inodes: the root, then the directories "00" to "ff", then the files. */
 enum { FIRST_DIR = LAZY_WIRE_ROOT + 1, N_DIRS = 256, FIRST_FILE = FIRST_DIR + N_DIRS };
-/* Where pages have more than 4 KiB, what is mounted bounds reads (mount_fuse()). */
+/* If pages have more than 4 KiB, the mount limits reads (mount_fuse()). */
 enum { FOREVER_S = 1 << 30, MINOR_MIN = 23, PAGES_MAX = LAZY_FUSE_READ_MAX / 4096 };
 
 enum lazy_fuse_state { STATE_AWAY, STATE_ASKED, STATE_HERE };
@@ -213,7 +213,7 @@ static void end_waiting(struct lazy_fuse *f, uint32_t file, int error)
     f->waiting.n = n;
 }
 
-/* A program that waits in an open got a signal, perhaps one that ends it. */
+/* A program that waits in an open got a signal, which may end it. */
 static void interrupt(struct lazy_fuse *f, struct str body, uint64_t now_ms)
 {
     struct lazy_wire_interrupt in;
@@ -241,7 +241,7 @@ static void read_file(struct lazy_fuse *f, const struct lazy_wire_request *h, st
     memcpy(&in, body.p, sizeof in);
     uint64_t size = f->files[h->node - FIRST_FILE].size;
     size_t n = in.offset >= size ? 0 : (size_t)MIN(size - in.offset, (uint64_t)in.size);
-    if (n > LAZY_FUSE_READ_MAX) { /* the kernel takes a short answer for the end, and adds zeros */
+    if (n > LAZY_FUSE_READ_MAX) { /* the kernel treats a short answer as the end, and adds zeros */
         reply_error(f, h->unique, EIO);
         return;
     }

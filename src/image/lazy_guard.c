@@ -33,7 +33,7 @@ enum {
     MEMORY_BYTES = 256 << 20,
 };
 
-/* What its descriptors are. */
+/* The descriptors of the guardian. */
 enum { FD_FUSE, FD_SOCKET, FD_ERRORS, FD_TABLE, FD_COUNT };
 
 enum lazy_guard_kind {
@@ -224,7 +224,7 @@ static void limit(int what, uint64_t value)
     (void)setrlimit((__rlimit_resource_t)what, &want);
 }
 
-/* *ret: bits of what is in force (wasm/confine.h). */
+/* *ret: bits of the confinement that is in force (wasm/confine.h). */
 static int confine(uint32_t *ret, struct err *err)
 {
     (void)setsid(); /* signals of a terminal are for the command */

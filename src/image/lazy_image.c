@@ -34,7 +34,7 @@ struct lazy_image {
     char *reported, *reported_refused; /* by on_failure(), by on_refused() */
 };
 
-/* ---- what the registry says of the image ---- */
+/* ---- the image in the registry ---- */
 
 static int get_remote(struct lazy_image *l, struct oci_remote **ret, struct err *err)
 {
@@ -236,7 +236,7 @@ static void report_no_answer(void *arg)
         l->opts.on_no_answer(l->opts.arg);
 }
 
-/* The store as a reader; one that is not there yet is made. */
+/* Open the store as a reader; create it if it does not exist. */
 static int open_store(struct lazy_image *l, struct err *err)
 {
     struct err why = { 0 };

@@ -41,7 +41,7 @@ static int give_content(void *arg, const struct oci_skeleton_part *p, oci_skelet
     return lazy_fetch_content(o->fetch, p, sink, sink_arg, err);
 }
 
-/* Errors: -EEXIST; of this one no code says that the registry was wrong. */
+/* Errors: -EEXIST. No error of this function means that the registry was wrong. */
 static int import(const struct lazy_layers_opts *o, struct oci_store *s, size_t i, struct err *err)
 {
     const struct oci_layer *layer = lazy_trees_get(o->trees, i)->layer;

@@ -29,17 +29,18 @@ static bool is_same_entry(const struct oci_entry *a, const struct oci_entry *b)
            (!has_digest || memcmp(a->digest, b->digest, sizeof a->digest) == 0);
 }
 
-int lazy_proof_same(const struct oci_layer *said, const struct oci_layer *is, struct err *err)
+int lazy_proof_same(const struct oci_layer *declared, const struct oci_layer *is, struct err *err)
 {
-    if (said->entries.n != is->entries.n || said->whiteouts.n != is->whiteouts.n ||
-        said->n_bytes != is->n_bytes || memcmp(said->diff_id, is->diff_id, sizeof is->diff_id) != 0)
+    if (declared->entries.n != is->entries.n || declared->whiteouts.n != is->whiteouts.n ||
+        declared->n_bytes != is->n_bytes ||
+        memcmp(declared->diff_id, is->diff_id, sizeof is->diff_id) != 0)
         return err_set(err, E_DIGEST, "the registry says of a layer other counts than it has");
     for (size_t i = 0; i < is->entries.n; i++)
-        if (!is_same_entry(&said->entries.p[i], &is->entries.p[i]))
+        if (!is_same_entry(&declared->entries.p[i], &is->entries.p[i]))
             return err_set(err, E_DIGEST, "the registry says of entry %zu what its layer does not",
                            i);
     for (size_t i = 0; i < is->whiteouts.n; i++) {
-        const struct oci_whiteout *a = &said->whiteouts.p[i], *b = &is->whiteouts.p[i];
+        const struct oci_whiteout *a = &declared->whiteouts.p[i], *b = &is->whiteouts.p[i];
         if (a->is_opaque != b->is_opaque || !str_eq(a->path, b->path))
             return err_set(err, E_DIGEST,
                            "the registry says of removal %zu what its layer does not", i);
@@ -119,9 +120,9 @@ int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err)
     scoped(layer_gather_free_scoped) struct layer_gather *g = layer_gather_new();
     scoped(sha256_free_scoped) struct sha256 *hash = sha256_new();
     struct proof p = { .o = o, .hash = hash };
-    const struct oci_layer *said = lazy_trees_get(o->trees, o->layer)->layer;
-    p.read = o->reading->start(o->reading_arg, MAX(said->n_bytes, (uint64_t)1), &layer_gather_ops,
-                               g, &p.reading, &p.read_err);
+    const struct oci_layer *declared = lazy_trees_get(o->trees, o->layer)->layer;
+    p.read = o->reading->start(o->reading_arg, MAX(declared->n_bytes, (uint64_t)1),
+                               &layer_gather_ops, g, &p.reading, &p.read_err);
     int r = make_tar(&p, err);
     if (r >= 0 && p.read >= 0)
         p.read = o->reading->end(p.reading, &facts, &p.read_err);
@@ -130,7 +131,7 @@ int lazy_proof_layer(const struct lazy_proof_opts *o, struct err *err)
     if (r < 0)
         return r;
     p.read = p.read < 0 ? p.read : layer_gather_end(g, &facts, &is, &p.read_err);
-    if (p.read < 0) /* of the tar's own digest, which is the right one, E_DIGEST says nothing */
+    if (p.read < 0) /* the tar's own digest is correct, so E_DIGEST is an error of the format */
         return err_set(err, p.read == E_DIGEST ? E_PARSE : p.read, "%s", err_text(&p.read_err));
-    return lazy_proof_same(said, is, err);
+    return lazy_proof_same(declared, is, err);
 }

@@ -12,9 +12,9 @@
 
 #include "image/lazy_trees.h"
 
-/* Whether both have the same entries and whiteouts, in the same order. `said`: from the registry.
- * Errors: E_DIGEST. */
-int lazy_proof_same(const struct oci_layer *said, const struct oci_layer *is, struct err *err);
+/* Whether both have the same entries and whiteouts, in the same order. `declared`: from the
+ * registry. Errors: E_DIGEST. */
+int lazy_proof_same(const struct oci_layer *declared, const struct oci_layer *is, struct err *err);
 
 struct lazy_proof_opts {
     const struct lazy_trees *trees;

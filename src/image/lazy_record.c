@@ -17,7 +17,7 @@ struct lazy_record {
     bool is_over;
 };
 
-/* ---- what is recorded ---- */
+/* ---- the recorded files ---- */
 
 static void note(struct lazy_record *r, uint32_t file)
 {

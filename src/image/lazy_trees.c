@@ -120,22 +120,22 @@ static bool is_of_tree(int r)
     return r == E_CORRUPT || r == E_PARSE || r == E_LIMIT || r == E_VERSION;
 }
 
-/* The parts are those that the view was made of, whatever the process says of them. */
+/* The parts are those from which the view was made; the records of the process are not used. */
 static int read_tar(const struct lazy_trees *t, const struct lazy_tree *tree, struct lazy_tar *to,
                     struct err *err)
 {
     const struct oci_table table = { .kind = OCI_TABLE_TREE, .bytes = buf_str(&tree->text) };
-    struct oci_table_tree said;
+    struct oci_table_tree received;
     uint64_t held = 0;
     struct oci_table_reader *reader = oci_table_reader_new(t->reading, t->reading_arg, t->stop);
     int r = oci_table_read(reader, &table, &to->flat, &held, err);
     oci_table_give_back(reader, held);
     oci_table_reader_free(reader);
-    r = r < 0 ? r : oci_table_tree(buf_str(&to->flat), &said, err);
+    r = r < 0 ? r : oci_table_tree(buf_str(&to->flat), &received, err);
     if (r < 0)
         return r;
-    struct str others = said.skeleton.frame;
-    oci_table_tree_fini(&said);
+    struct str others = received.skeleton.frame;
+    oci_table_tree_fini(&received);
     return oci_skeleton_of_parts(tree->skeleton.parts, tree->skeleton.tar_bytes, others,
                                  &to->skeleton, err);
 }

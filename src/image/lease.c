@@ -31,7 +31,7 @@ struct image_lease {
     bool was_seen;
 };
 
-/* What the tag names. */
+/* The manifest of the tag. */
 struct lease_found {
     struct oci_digest digest;
     char holder[IMAGE_LEASE_HOLDER_MAX]; /* "": none */

@@ -34,7 +34,7 @@ static bool take_host_and_port(struct str s, struct str *ret_host, struct str *r
            parse_u64(*ret_port, 1, 65535, &port) >= 0;
 }
 
-/* The segments between "v2" and what is asked of the repository. */
+/* The segments between "v2" and the requested part of the repository. */
 static int read_repository(const struct url_target *t, size_t n, struct mirror_request *q,
                            struct err *err)
 {

@@ -57,7 +57,7 @@ struct mirror_files_parcel {
     struct oci_contents *contents; /* of the layers that are named */
 };
 
-/* How many bytes those have that are here, and which these are. */
+/* The number of bytes of the available files, and which files these are. */
 static int measure(struct mirror_files_parcel *p, const struct oci_digest *all, size_t n,
                    uint8_t *ret_has, uint64_t *ret_bytes, struct err *err)
 {

@@ -36,7 +36,7 @@ struct mirror {
     size_t n_made;
     struct list kept; /* struct mirror_store_kept, the first due is the first */
     size_t n_kept;
-    struct list answers; /* struct mirror_store_kept likewise, by what was asked for */
+    struct list answers; /* struct mirror_store_kept likewise, by the request */
     size_t n_answers;
     uint64_t n_answer_bytes;
 };
@@ -342,7 +342,7 @@ static int open_blob(struct mirror *m, const struct oci_digest *d, bool is_entit
                                                : -ENOENT;
     else if (r == -ENOENT && may_have(m, d, is_entitled))
         r = open_tar(m, d, &o);
-    if (r == -ENOENT) /* what was public and has left since */
+    if (r == -ENOENT) /* it was public and was removed since */
         return open_kept(m, d, ret);
     if (r >= 0)
         *ret = o;

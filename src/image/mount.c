@@ -29,7 +29,7 @@ static int failed(int code, const char *what, struct err *err)
 {
     return err_sys(err, code, "mount %s%s", what,
                    code == -EPERM || code == -EACCES
-                       ? " (mounting takes root, or a user namespace of its own: unshare -Urm)"
+                       ? " (mounting needs root or a user namespace of its own: unshare -Urm)"
                        : "");
 }
 

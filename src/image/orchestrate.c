@@ -62,7 +62,7 @@ static bool holds_something(const struct orchestrate_work *w,
     return false;
 }
 
-/* Nodes that hold what is missing, the fastest where there are more than fit. */
+/* Nodes that have a missing layer; if there are too many, the fastest. */
 static void list_peers(struct orchestrate_work *w)
 {
     for (uint32_t i = 0; i < w->o->n_nodes; i++) {
@@ -89,7 +89,7 @@ static int node_of(const struct orchestrate_work *w, int peer)
     return peer == PLACE_BREAK_REGISTRY ? peer : w->peer_nodes[peer];
 }
 
-/* ---- what is under way ---- */
+/* ---- running transfers ---- */
 
 static struct image_task *add_task(struct orchestrate_work *w, enum image_task_kind kind,
                                    uint32_t layer)
@@ -104,7 +104,8 @@ static const struct image_orchestrate_flight *flight_to_us(const struct image_or
                                                            uint32_t layer)
 {
     for (size_t i = 0; i < o->n_flights; i++)
-        if (o->flights[i].layer == layer && o->flights[i].to == o->node && !o->flights[i].is_told)
+        if (o->flights[i].layer == layer && o->flights[i].to == o->node &&
+            !o->flights[i].is_reported)
             return &o->flights[i];
     return NULL;
 }

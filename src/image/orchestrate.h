@@ -39,10 +39,10 @@ struct image_orchestrate_node {
 /* A transfer of a layer of this image that is under way or waits, to any node. */
 struct image_orchestrate_flight {
     uint32_t layer;
-    uint32_t to;     /* node */
-    int from;        /* node, or PLACE_BREAK_REGISTRY */
-    int64_t left_ms; /* predicted */
-    bool is_told;    /* by the node, a while ago: not joined, and only followed */
+    uint32_t to;      /* node */
+    int from;         /* node, or PLACE_BREAK_REGISTRY */
+    int64_t left_ms;  /* predicted */
+    bool is_reported; /* by the node, a while ago: not joined, and only followed */
 };
 
 struct image_orchestrate {

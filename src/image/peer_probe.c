@@ -67,7 +67,7 @@ static uint64_t ms_since(uint64_t began_ns)
     return MAX((clock_mono_ns() - began_ns) / 1000000, UINT64_C(1));
 }
 
-/* A rate that cannot be had (the node's budget is used up) leaves the round trip. */
+/* If the rate cannot be measured (the node's budget is used up), the round trip stays valid. */
 static void take_step(struct peer_probe *p, int r)
 {
     bool is_good = r >= 0 && p->status >= 200 && p->status < 300;

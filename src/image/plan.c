@@ -296,7 +296,7 @@ uint32_t image_plan_find(const struct image_plan *p, size_t class_index, size_t 
     return IMAGE_PLAN_TOP;
 }
 
-/* ---- what it brings ---- */
+/* ---- the savings of the plan ---- */
 
 /* What unchanged images continue to store. */
 static uint64_t untouched_size(const struct image_planner *p)

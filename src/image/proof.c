@@ -7,7 +7,7 @@
 
 enum { SHOWN_BYTES = 120 };
 
-/* What the plan allows for a path of an image. */
+/* The changes that the plan allows for a path of an image. */
 struct allowed {
     const struct image_atom *atom;
     const struct image_time *time;
@@ -85,7 +85,8 @@ static bool is_linked_content(const struct prover *p, const struct oci_node *nod
            (!node->inode->entry || image_is_same_rights(node->inode->entry, &plain));
 }
 
-/* What a layer has because it is eStargz, as a plain file, whatever the source had there. */
+/* A file that a layer has because it is eStargz; it must be a regular file, independently of the
+ * source. */
 static bool is_of_estargz(const struct prover *p, const struct image_change *c)
 {
     const struct oci_node *node = c->to ? c->to : c->from;

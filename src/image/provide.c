@@ -36,7 +36,7 @@ struct provide_asked {
     bool is_file;
     struct oci_reference ref;    /* unless it is a file */
     struct oci_login login;      /* likewise */
-    char *source;                /* as oci_origin_open() takes it */
+    char *source;                /* for oci_origin_open() */
     char *plain_name, *own_name; /* in the store: without credentials, and of the tenant */
 };
 
@@ -87,7 +87,7 @@ static struct str tenant_of(const struct provide_asked *q)
     return q->own_name ? q->want->tenant : STR("");
 }
 
-/* ---- what the store has ---- */
+/* ---- images in the store ---- */
 
 /* The pull that put the name (a plan for a pod, a command) may have found layers in the store that
  * are private to another tenant. */
@@ -394,7 +394,7 @@ int provide_drop(struct oci_store *s, struct str lease, struct err *err)
 struct root_sweep {
     struct oci_store *s;
     struct map leased; /* "<manifest>/<tenant>" -> not NULL */
-    int64_t before_s;  /* the last use of what is removed */
+    int64_t before_s;  /* roots that were last used before this are removed */
     bool is_dry;
     size_t n;
 };
@@ -447,7 +447,7 @@ int provide_sweep(struct oci_store *s, uint64_t rest_s, bool is_dry, size_t *ret
     struct root_sweep w = { .s = s,
                             .before_s = clock_wall_ms() / 1000 - (int64_t)rest_s,
                             .is_dry = is_dry };
-    /* A use takes its lease first, and then this lock, to look whether its root is there. */
+    /* A user takes its lease first, and then this lock, to check whether its root exists. */
     (void)pthread_mutex_lock(&unpacking);
     int r = oci_store_lease_each(s, note_lease, &w, err);
     r = r < 0 ? r : sweep_images(&w, err);

@@ -283,7 +283,7 @@ static void begin(struct provide_child *c, struct str line)
 
 /* ---- the first line ---- */
 
-/* What cannot be read leaves no store, and an error for every request. */
+/* If it cannot be read there is no store, and every request gets an error. */
 static void take_site(struct provide_child *c, struct str line)
 {
     struct json *v;

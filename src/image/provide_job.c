@@ -13,7 +13,7 @@ enum { BYTES_GAP_MS = 500 }; /* between two events that say no more than that by
 struct providing {
     const struct store_job_watch *watch;
     pthread_mutex_t mutex; /* of events */
-    uint64_t told_ms;
+    uint64_t reported_ms;
 };
 
 static void send_flag(struct providing *p, const char *key, bool is_often)
@@ -23,11 +23,11 @@ static void send_flag(struct providing *p, const char *key, bool is_often)
     uint64_t now = clock_mono_ms();
     json_set_bool(&a, v, key, true);
     (void)pthread_mutex_lock(&p->mutex);
-    bool is_due = !is_often || now - p->told_ms >= BYTES_GAP_MS;
+    bool is_due = !is_often || now - p->reported_ms >= BYTES_GAP_MS;
     if (is_due && p->watch->on_event)
         p->watch->on_event(p->watch->arg, v);
     if (is_due)
-        p->told_ms = now;
+        p->reported_ms = now;
     (void)pthread_mutex_unlock(&p->mutex);
     arena_fini(&a);
 }

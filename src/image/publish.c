@@ -296,7 +296,7 @@ static bool is_new(const struct publisher *p, size_t image)
     return !p->targets[image].is_left && !p->r->images[image].is_kept;
 }
 
-/* What images that stay as they are have where they are: others may have it mounted from there. */
+/* The layers of unchanged images in their repositories, from which others can mount them. */
 static void note_kept(struct publisher *p)
 {
     for (size_t i = 0; i < p->r->group.n; i++) {
@@ -307,7 +307,8 @@ static void note_kept(struct publisher *p)
     }
 }
 
-/* What many images need comes first: what an early end leaves is of use to the next run. */
+/* Layers that many images need are sent first, so that the next run can use them if this one ends
+ * early. */
 static int send_layers(struct publisher *p, bool is_shared, struct err *err)
 {
     int r = 0;
@@ -386,7 +387,7 @@ static int send_manifests(struct publisher *p, struct err *err)
     return r;
 }
 
-/* An image that stays as it is, in a repository that it is not from. */
+/* An unchanged image, sent to another repository. */
 static int copy_image(struct publisher *p, size_t image, struct err *err)
 {
     struct oci_reference ref = p->targets[image].to->ref;

@@ -25,7 +25,7 @@ void image_refactoring_fini(struct image_refactoring *r)
     *r = (struct image_refactoring){ 0 };
 }
 
-/* ---- what the images have now ---- */
+/* ---- the present layers of the images ---- */
 
 struct source_map {
     struct map seen; /* DiffID -> struct image_plan_source */

@@ -54,7 +54,7 @@ static int layer_work(void *arg, size_t i, struct err *err)
     return write_layer(w, i, &items, &r->images[image].top, err);
 }
 
-/* ---- images that stay as they are ---- */
+/* ---- unchanged images ---- */
 
 /* Archives of Docker have no manifest to keep, and the store may not have the blobs. */
 static bool can_be_copied(const struct image_member *m)
@@ -234,7 +234,7 @@ static int prove_twice(struct rewriter *w, struct err *err)
     return status;
 }
 
-/* Read back what was written, as anybody would, and compare. */
+/* Read the result back as any other reader does, and compare it. */
 static int prove(struct rewriter *w, struct err *err)
 {
     struct image_refactoring *r = w->r;

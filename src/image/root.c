@@ -18,7 +18,7 @@
 
 enum { NAME_SIZE = 24, STORE_PATH_MAX = 4096, LAYERS_FILE_MAX = 128 << 10 };
 
-/* ---- tarfs: what is written ---- */
+/* ---- tarfs: the files of a state ---- */
 
 struct tars {
     struct layer_tar_result *layers;
@@ -60,7 +60,7 @@ static int write_tar(const struct unpack_from *from, size_t i, int dir,
     r = r < 0 ? r : layer_tar_end(t, one, err);
     if (r < 0)
         return r;
-    /* Of what is on the disk. */
+    /* For data on the disk. */
     if (memcmp(one->layer->diff_id, from->image->config.diff_ids[i].bytes, SHA256_BYTES) != 0)
         return err_set(err, E_DIGEST, "layer %zu is not what its DiffID says", i);
     to->device_bytes[to->n_devices++] = one->tar_bytes;
@@ -115,7 +115,7 @@ static int write_tarfs(const struct unpack_from *from, int dir, const struct unp
     return r;
 }
 
-/* ---- dirs: what is written ---- */
+/* ---- dirs: the files of a state ---- */
 
 static int write_dirs(const struct unpack_from *from, const struct unpack_stage *stage,
                       const struct unpack_opts *opts, struct err *err)
@@ -385,7 +385,7 @@ static int drop_lease(const struct root_place *p, const char *state, struct err 
 
 /* ---- removing ---- */
 
-/* The layers that the state says, if they were mounted one by one. */
+/* Release the layers that the state lists, if they were mounted one by one. */
 static void release_layers(struct oci_store *store, const char *state)
 {
     scoped(free_scoped) char *name = xasprintf("%s/layers", state), *use = use_of(state);
@@ -490,7 +490,7 @@ static int write_store_path(const char *store_root, int dir, struct err *err)
                 : err_sys(err, -errno, "'%s'", store_root);
 }
 
-/* It may be tried again: what the last try left is replaced. */
+/* A retry is allowed: it replaces the leftovers of the last one. */
 int root_lease_as(const char *store_root, const char *state, char **ret_lease, struct err *err)
 {
     scoped(free_scoped) char *root = realpath(store_root, NULL);

@@ -51,7 +51,7 @@ static void place_fini(struct run_place *p)
     *p = (struct run_place){ .lock_fd = -1 };
 }
 
-/* What the mount at the place needs, then the place. */
+/* Remove the data of the mount, then the directory. */
 static int clear(const struct run_place *p, uint64_t lock_ms, struct err *err)
 {
     int r = access(p->state, F_OK) == 0 ? root_umount(p->state, p->target, lock_ms, err) : 0;

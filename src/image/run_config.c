@@ -35,7 +35,7 @@ static int add_process(const struct oci_run *run, int root_fd, struct buf *to, s
     return r;
 }
 
-/* What an image keeps in a volume stays visible: nothing is mounted over it. */
+/* The files of an image in a volume stay visible: nothing is mounted over them. */
 static bool is_empty_below(int root_fd, const char *path)
 {
     int fd = container_root_open(root_fd, path, O_RDONLY | O_DIRECTORY);

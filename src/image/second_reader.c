@@ -266,7 +266,7 @@ static int check_entry(struct second_reader_comparison *c, struct archive_entry 
 static int check_all(struct second_reader_comparison *c, const char *path, struct err *err)
 {
     struct archive_entry *a;
-    (void)lib.archive_read_support_filter_zstd(c->from); /* one without it takes gzip alone */
+    (void)lib.archive_read_support_filter_zstd(c->from); /* a library without it reads only gzip */
     if (lib.archive_read_support_filter_gzip(c->from) != 0 ||
         lib.archive_read_support_format_tar(c->from) != 0 ||
         lib.archive_read_open_filename(c->from, path, READ_BYTES) != 0)

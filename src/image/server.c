@@ -359,7 +359,7 @@ static bool begin_range(struct image_server_serving *g, bool *ret_full)
     return true;
 }
 
-/* What is found, from g->at to g->to, or several parts of it. */
+/* Send the document or blob, from g->at to g->to, or several parts of it. */
 static void send_found(struct image_server_serving *g, int status, struct headers *h)
 {
     struct mirror_found *f = &g->found;

@@ -38,7 +38,7 @@ struct posting {
     struct image_server *s;
     struct http_exchange *x; /* NULL: the client has disconnected */
     enum posting_kind kind;
-    struct oci_digest digest; /* of the body, as the token says */
+    struct oci_digest digest; /* of the body, from the token */
     struct buf body, answer;
     uint64_t seq; /* of CACHE: when it was asked for */
     struct image_server_news news;

@@ -26,7 +26,7 @@
 
 enum {
     ANSWER_MAX = 4096,
-    AGREE_MS = 5000,      /* until the node says 100 */
+    AGREE_MS = 5000,      /* until the node answers 100 */
     REST_MS = 50,         /* doubled each time, */
     REST_MAX_MS = 1000,   /* up to this */
     BROKEN_MAX = 8,       /* connections in a row, to one node, that lead to nothing */
@@ -47,7 +47,7 @@ struct outbox_box {
 enum parcel_state {
     PARCEL_WAITING,
     PARCEL_FINDING, /* a job opens the layer; it has a slot from here to ENDING */
-    PARCEL_ASKING,  /* the request was sent, and the node has not said 100 */
+    PARCEL_ASKING,  /* the request was sent, and the node has not answered 100 */
     PARCEL_SENDING,
     PARCEL_ENDING, /* the request is over; the job that reads a piece may still run */
     PARCEL_RESTING,
@@ -74,10 +74,10 @@ struct server_outbox_parcel {
     struct timer timer; /* of a rest, or of a request */
     unsigned n_rests, n_elsewhere;
     struct job job;
-    bool is_working;            /* a job runs */
-    bool is_full;               /* the connection accepts no more data now */
-    bool is_unreadable;         /* here, or shorter than it was */
-    int r;                      /* of the job; of the request */
+    bool is_working;    /* a job runs */
+    bool is_full;       /* the connection accepts no more data now */
+    bool is_unreadable; /* here, or shorter than it was */
+    int r;              /* of the job; of the request */
     struct mirror_found found;
     bool is_held;
     struct oci_digest held;
@@ -372,7 +372,7 @@ static int start_call(struct server_outbox_parcel *p, struct err *err)
     return r;
 }
 
-/* ---- what is to be sent ---- */
+/* ---- ranges to send ---- */
 
 static void find(struct job *j)
 {

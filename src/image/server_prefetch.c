@@ -22,7 +22,7 @@ static uint64_t bytes_of(const struct image_bdm *b)
     return sum;
 }
 
-/* What may come now: of the quota, less what has come and was not used yet. */
+/* The bytes that a prefetch may use now: a part of the quota, less the unused prefetched bytes. */
 static uint64_t budget_of(const struct layer_cache_summary *c)
 {
     const struct image_cache_stats *s = &c->stats;

@@ -162,7 +162,7 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
         reply(p);
 }
 
-/* What the upstream gives is for all clients. */
+/* Layers of the upstream are for all clients. */
 static int on_image(void *arg, const struct oci_image *image, struct err *err)
 {
     struct image_pull *p = arg;
@@ -380,7 +380,7 @@ static bool is_upstream(const struct image_server *s, const char *host)
     return false;
 }
 
-/* The complete reference of what is asked for, in a registry that may be asked; false: none. */
+/* The complete reference of the request, in an allowed registry; false: none. */
 static bool upstream_reference(const struct image_server_serving *g, struct oci_reference *ret)
 {
     scoped(free_scoped) char *name = mirror_request_name(&g->q, g->q.tag);
@@ -424,7 +424,7 @@ static struct image_pull *new_pull(struct image_server *s, const char *name, con
     return p;
 }
 
-/* ---- what the requests ask ---- */
+/* ---- requests ---- */
 
 void image_server_unwait(struct image_server_serving *g)
 {
@@ -521,7 +521,7 @@ static bool join_or_start(struct image_server_serving *g, int r, const char *nam
     if (p) {
         wait_for(g, p);
         if (p->sm.at == PULL_RUNNING)
-            image_server_find(g); /* it may have what is asked for already */
+            image_server_find(g); /* the store may already have it */
         return true;
     }
     if (!may_start)

@@ -219,7 +219,7 @@ static void on_timer(struct timer *timer)
     t->job = (struct job){ .work = gather, .done = on_gathered };
     t->is_working = job_start(t->s->loop, &t->job) >= 0;
     if (t->is_working)
-        t->is_changed = false; /* a change from here on may come too late for this look */
+        t->is_changed = false; /* a later change may be missed by this look */
     else
         image_server_state_arm(t->s, IMAGE_SERVER_STATE_GAP_MS);
 }

@@ -17,7 +17,7 @@ const char *snapshot_call_path(enum snapshot_method method)
     return paths[method];
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static struct str bytes_of(const ProtobufCBinaryData *b)
 {

@@ -154,7 +154,7 @@ static int make_below(int at, const char *name, mode_t mode, struct err *err)
     return r < 0 ? err_sys(err, r, "make '%s'", name) : 0;
 }
 
-/* The root of what is mounted has the attributes of the uppermost directory. */
+/* The root of a mount has the attributes of the uppermost directory. */
 static int copy_attributes(struct snapshotter *s, int to_fd, uint64_t like, struct err *err)
 {
     char name[SNAPSHOTTER_DIR_NAME + 4];

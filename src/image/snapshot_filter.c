@@ -154,7 +154,7 @@ int snapshot_filter_new(const struct str *texts, size_t n, struct snapshot_filte
     scoped(snapshot_filter_free_scoped) struct snapshot_filter *f = xnew(struct snapshot_filter);
     f->all = arena_new_n(&f->memory, struct filter_one, n + 1);
     for (size_t i = 0; i < n && r >= 0; i++) {
-        if (texts[i].n == 0) { /* containerd takes it for one that all match */
+        if (texts[i].n == 0) { /* containerd treats it as a filter that matches all */
             f->all[f->n++] = (struct filter_one){ 0 };
             continue;
         }

@@ -46,8 +46,8 @@ static bool is_zeros(struct str s)
     return true;
 }
 
-/* Whether a record is whole although it says that it is longer than the rest, or another one comes
- * after it. Each was synced before the next one was written, so a crash has cut nothing here: the
+/* Whether a record whose length exceeds the rest of the file is complete, or is followed by another
+ * one. Each record was synced before the next one was written, so a crash did not cut it: its
  * length is damaged. */
 static bool is_damaged(struct str rest, uint64_t number)
 {
@@ -66,7 +66,7 @@ static bool is_damaged(struct str rest, uint64_t number)
     return false;
 }
 
-/* The rest of a crash is shorter than its length says, ends the file, or was never written: zeros.
+/* A record that a crash cut off is shorter than its length, at the end of the file, or zeros.
  * Anything else is damage. */
 static int repeat_all(struct snapshot_state *s, struct str text, struct snapshot_journal *j,
                       struct err *err)
@@ -107,7 +107,7 @@ static void add_record(struct buf *to, const struct snapshot_event *e, uint64_t 
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(SNAPSHOT_EVENT_MAX);
     snapshot_event_encode(e, &body);
     if (!buf_ok(&body))
-        abort(); /* what was checked fits */
+        abort(); /* the size was checked */
     (void)buf_add_le32(to, (uint32_t)body.n);
     (void)buf_add_le64(to, sum64(buf_str(&body), number));
     (void)buf_add_str(to, buf_str(&body));

@@ -234,7 +234,7 @@ static void end_work(struct snapshot_work *w)
     start_works(s);
 }
 
-/* Of its kind: pulls that hang must not hold up layers that are here. */
+/* Count each kind separately: pulls that hang must not delay layers that are stored. */
 static size_t *n_running(struct snapshot_work *w)
 {
     return w->image ? &w->server->n_pulling : &w->server->n_unpacking;
@@ -251,7 +251,7 @@ static void on_work_end(struct post *post)
     finish_close(s);
 }
 
-/* The loop waits for what it posts. */
+/* The loop waits for the messages of this thread. */
 static int start_thread(struct loop *loop, void *(*run)(void *arg), void *arg, struct err *err)
 {
     pthread_t thread;
@@ -355,7 +355,7 @@ static void serving_free(struct snapshot_serving *q)
     finish_close(s);
 }
 
-/* Whether the client takes more. */
+/* Whether the client accepts more. */
 static bool send_messages(struct snapshot_serving *q)
 {
     bool can_take = true;

@@ -138,7 +138,7 @@ static bool read_ref(const struct snapshot_label *labels, size_t n, struct str *
     return false;
 }
 
-/* With the mutex. false: the request says none, or that of its parent is not known. */
+/* With the mutex. false: the request names no layer, or the layer of its parent is not known. */
 static bool read_wanted(struct snapshotter *s, const struct snapshotter_request *req,
                         struct snapshotter_wanted *w)
 {

@@ -50,7 +50,7 @@ struct connection {
     pthread_t thread;
     atomic_bool stop;
     bool is_gone;    /* the client; of the accepting thread */
-    bool has_begun;  /* the job is here, and will be done */
+    bool has_begun;  /* the job was received, and will be done */
     bool ends_early; /* the job, with the process: it may take hours */
     bool is_over;    /* the thread has ended, except for its return */
 };

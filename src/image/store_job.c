@@ -252,7 +252,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
         if (r >= 0)
             images[n].is_by_digest = is_by_digest(job->images[i], &images[n].image);
         if (r >= 0 && is_again && images[n].is_by_digest)
-            unclear = &job->images[i]; /* perhaps another name than the one that was removed */
+            unclear = &job->images[i]; /* may be another name than the removed one */
         else if (r >= 0)
             n++;
         else if (r == -ENOENT && is_again)
@@ -271,7 +271,7 @@ static int change_names(struct oci_store *s, const struct store_job *job, struct
 
 /* ---- gc ---- */
 
-/* What the layer cache knows of the layers that are left. */
+/* The layer cache's records of the remaining layers. */
 static void cache_json(struct arena *a, struct json *to, const struct layer_cache_summary *c)
 {
     static const struct {
@@ -437,7 +437,7 @@ struct store_job_pulling {
     struct oci_store *s;
     const struct store_job_watch *watch;
     pthread_mutex_t mutex; /* of events */
-    uint64_t told_ms;
+    uint64_t reported_ms;
 };
 
 static void send_json(struct store_job_pulling *p, const struct json *v)
@@ -535,9 +535,9 @@ static void on_progress(void *arg, const struct oci_pull_layer *layers, size_t n
     }
     if (changed && changed->state == OCI_PULL_DONE)
         layer_rights_give(p->s, &changed->diff_id, STR(""));
-    if (!p->watch->on_event || (!has_ended && now - p->told_ms < STORE_JOB_EVENT_GAP_MS))
+    if (!p->watch->on_event || (!has_ended && now - p->reported_ms < STORE_JOB_EVENT_GAP_MS))
         return;
-    p->told_ms = now;
+    p->reported_ms = now;
     send_progress(p, layers, n, has_ended ? changed : NULL);
 }
 

@@ -26,7 +26,7 @@ static int unsupported(size_t layer, const char *why, struct err *err)
     return err_set(err, E_UNSUPPORTED, "layer %zu cannot be a lower directory: it %s", layer, why);
 }
 
-/* ---- a layer as overlayfs takes it ---- */
+/* ---- a layer in the form of overlayfs ---- */
 
 /* Its entries, then entries for its whiteouts; strings are the layer's. */
 struct lower {
@@ -297,7 +297,7 @@ static bool has_sparse(const struct oci_layer *l)
     return false;
 }
 
-/* Whether a layer says the same in a stack of directories over the layers so far. */
+/* Whether a layer gives the same result as a directory in a stack over the layers so far. */
 static int check_layer(const struct preparing *p, size_t i, const struct lower *l, struct err *err)
 {
     const struct oci_layer *layer = p->layers[i];
@@ -378,7 +378,7 @@ static char *uses_dir(struct oci_store *store, const struct oci_digest *id)
     return oci_store_layer_path(store, id, name);
 }
 
-/* What earlier boots left takes no room to speak of: that it cannot be removed is no error. */
+/* Leftovers of earlier boots are small; a failure to remove them is not an error. */
 static void remove_old_uses(struct oci_store *store, const struct oci_digest *id)
 {
     scoped(tree_names_fini_scoped) struct tree_names names = { 0 };
@@ -433,7 +433,7 @@ static int add_dir(struct stored_layers *l, const char *path, struct err *err)
     return 0;
 }
 
-/* A layer that is there twice says below nothing that it does not say above. */
+/* Of a layer that the image has twice, the lower position has no effect. */
 static bool is_again_above(const struct stored *s, size_t i)
 {
     const struct oci_digest *ids = s->image->config.diff_ids;

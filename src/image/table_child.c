@@ -87,8 +87,8 @@ static int read_one(struct err *err)
     if (r == 0)
         return 0;
     r = r < 0 ? r : flatten(buf_str(&in), &flat, err);
-    struct str said = r < 0 ? str_of(err_text(err)) : buf_str(&flat);
-    int written = answer(r, r < 0 ? str_slice(said, 0, ERROR_TEXT_MAX) : said);
+    struct str reply = r < 0 ? str_of(err_text(err)) : buf_str(&flat);
+    int written = answer(r, r < 0 ? str_slice(reply, 0, ERROR_TEXT_MAX) : reply);
     return r < 0 ? r : written < 0 ? written : 1;
 }
 
@@ -96,9 +96,9 @@ int table_child_main(void)
 {
     struct err err = { 0 };
     uint8_t digest[SHA256_BYTES];
-    sha256_of(STR(""), digest); /* its library reads files, which are out of reach later */
+    sha256_of(STR(""), digest); /* its library reads files, which the child cannot open later */
     int r = layer_child_confine(NULL, WORK_BYTES, false, &err);
-    if (r < 0) /* which says nothing of a table */
+    if (r < 0) /* this is no error of a table */
         (void)answer(-EIO, str_of(err_text(&err)));
     for (r = r < 0 ? r : 1; r > 0;)
         r = read_one(&err);
@@ -242,7 +242,7 @@ static int send_all(const struct table_child *c, struct str bytes, struct err *e
             return r;
         ssize_t n = write(c->to, bytes.p, bytes.n);
         if (n < 0 && errno == EPIPE)
-            return 0; /* its answer says why, if there is one */
+            return 0; /* the reason is in its answer, if there is one */
         if (n < 0 && !is_again())
             return err_sys(err, -errno, "write");
         bytes = str_slice(bytes, n > 0 ? (size_t)n : 0, bytes.n);
@@ -323,7 +323,8 @@ static bool leaves(const struct table_child *c)
     return pidfd < 0 || r > 0;
 }
 
-/* Why there is no answer. That the kernel killed it says nothing of the table. */
+/* The reason for a missing answer. If the kernel killed the child, this is no error of the table.
+ */
 static int ended(struct table_child **child, struct err *err)
 {
     bool is_own = leaves(*child);
@@ -335,8 +336,8 @@ static int ended(struct table_child **child, struct err *err)
                : err_set(err, E_PARSE, "the reader of a table ended early");
 }
 
-/* One of an earlier table that does not begin to answer had ended by then: that says nothing of
- * this table, so another one reads it. */
+/* A child of an earlier table that does not begin to answer had ended before. This is no error of
+ * this table, so a new child reads it. */
 int table_child_read(const char *program, struct table_child **child, const struct oci_table *t,
                      const atomic_bool *stop, struct buf *to, struct err *err)
 {

@@ -100,7 +100,7 @@ int image_times_save(const struct image_times *t, const char *path, struct err *
     return r < 0 ? r : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, err);
 }
 
-/* ---- what was planned ---- */
+/* ---- planned files ---- */
 
 static void note_use(struct image_times *t, const struct image_atom *atom,
                      const struct image_atom_use *use)

@@ -60,7 +60,7 @@ int tree_names_read(int dir_fd, struct tree_names *ret, struct err *err)
 int tree_remove_detach(int dir_fd, const char *name, int gone_fd, uint64_t *n_gone, struct err *err)
 {
     char to[NAME_SIZE];
-    /* Without privileges, moving a directory takes the right to change it. */
+    /* Without privileges, moving a directory needs write permission on it. */
     (void)fchmodat(dir_fd, name, 0700, 0);
     for (;;) {
         (void)snprintf(to, sizeof to, ".%llu.gone", (unsigned long long)(*n_gone)++);
@@ -134,7 +134,7 @@ int tree_remove(int parent_fd, const char *name, struct err *err)
 
 /* ---- leftovers ---- */
 
-/* Not one that another user planted to have it changed while it is removed. */
+/* Refuse a directory that another user has put there to have its mode changed. */
 static bool is_own_dir(int fd)
 {
     struct stat st;

@@ -155,7 +155,8 @@ static int feed_blob(void *arg, oci_blob_sink sink, void *sink_arg, struct err *
     return oci_source_blob(f->from->source, &image->manifest.layers[f->i], sink, sink_arg, err);
 }
 
-/* A small layer may compress well; a large one that expands more is meant to fill the disk. */
+/* A small layer may compress well; a large one with a higher ratio is an attempt to fill the disk.
+ */
 static uint64_t max_bytes(const struct oci_descriptor *blob, const struct unpack_opts *opts)
 {
     uint64_t n;
@@ -182,7 +183,7 @@ int unpack_layer(const struct unpack_from *from, size_t i, const struct unpack_o
     return 0;
 }
 
-/* An error of what takes privileges says so. */
+/* Add a hint to an error that is due to missing privileges. */
 static int not_root(const struct unpack_opts *opts, int r, struct err *err)
 {
     if (r == -EPERM && geteuid() != 0 && !opts->dir.is_rootless)

@@ -64,7 +64,7 @@ int image_update_base(const char *reference, const struct image_refactor_opts *o
 
 /* ---- the plan ---- */
 
-/* What both versions have stays in the layers of the old one, with its times. */
+/* Files that both versions have stay in the layers of the old one, with their times. */
 static void keep_old_times(struct image_atoms *a)
 {
     for (size_t i = 0; i < a->all.n; i++) {
@@ -209,7 +209,7 @@ static void note_changed(const struct image_update *u, struct map *needed)
     image_changes_fini(&changes);
 }
 
-/* What the top layer would hold, without directories that stay as they are. */
+/* The content of the top layer, without unchanged directories. */
 static void delta_items(struct image_update *u, struct image_items *ret)
 {
     struct map needed = { 0 };
@@ -292,7 +292,7 @@ static int write_documents(struct updater *w, struct oci_layout_manifest *ret, s
     return r;
 }
 
-/* Read back what was written and compare it with the new version. */
+/* Read the result back and compare it with the new version. */
 static int prove(struct updater *w, struct oci_layout_manifest *manifest, struct err *err)
 {
     struct image_refactoring *pair = &w->u->pair;

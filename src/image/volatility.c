@@ -17,7 +17,7 @@ struct path_record {
     uint32_t n_changes;
 };
 
-/* What the images of one group have at a path. */
+/* The content of the images of one group at a path. */
 struct path_now {
     struct path_record *of;
     uint64_t seen;
@@ -164,7 +164,7 @@ void image_volatility_note(struct image_volatility *v, const struct image_atoms 
     arena_fini(&l.memory);
 }
 
-/* ---- what is known ---- */
+/* ---- the recorded paths ---- */
 
 uint32_t image_volatility_of(const struct image_volatility *v, struct str path)
 {

@@ -36,7 +36,7 @@ struct image_watch_wanted {
     const char *name, *tag;
 };
 
-/* A look: names to ask for, and what they are. */
+/* A check: the names to read, and their results. */
 struct image_watch_look {
     struct image_watch *w;
     struct arena memory;
@@ -224,7 +224,7 @@ int image_watch_set_note(struct image_watch *w, const char *key, const char *tex
     return save(w, err);
 }
 
-/* ---- which images there are ---- */
+/* ---- listing images ---- */
 
 /* *ret is valid until the next call. */
 static int open_repository(struct image_watch *w, const struct oci_reference *ref,
@@ -439,7 +439,7 @@ static int want_all(struct image_watch_look *l, struct err *err)
     return r;
 }
 
-/* ---- what they are now ---- */
+/* ---- manifests of moved images ---- */
 
 static const struct image_watched *find(const struct image_watch *w, const char *name)
 {
@@ -447,7 +447,7 @@ static const struct image_watched *find(const struct image_watch *w, const char 
     return w->images.n ? bsearch(&key, w->images.p, w->images.n, sizeof key, by_name) : NULL;
 }
 
-/* What another attempt would not change: this is no image, or none that can be run here. */
+/* A permanent error: this is not an image, or not one for this platform. */
 static bool is_no_image(int r)
 {
     return r == E_PARSE || r == E_UNSUPPORTED || r == E_LIMIT || r == E_INVALID || r == -ENOENT;

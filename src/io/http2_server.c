@@ -703,10 +703,10 @@ static void begin_request(struct h2_stream *st, bool ends)
     struct conn *c = st->h2->c;
     assert(st->in == IN_HEAD && st->base.out == HTTP_OUT_NONE);
     uint64_t length;
-    struct str said = headers_get(&st->headers, "content-length");
+    struct str declared = headers_get(&st->headers, "content-length");
     if (ends)
         length = 0;
-    else if (!said.p || parse_u64(said, 0, UINT64_MAX - 1, &length) < 0)
+    else if (!declared.p || parse_u64(declared, 0, UINT64_MAX - 1, &length) < 0)
         length = UINT64_MAX;
     check_request(st);
     st->base.req = (struct http_request){

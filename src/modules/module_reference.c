@@ -172,11 +172,11 @@ static bool use_copy(struct module_reference *q)
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(SLAB_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf name = BUF_INIT(SLAB_MAX_BYTES);
     scoped(free_scoped) char *path = record_path(q);
-    struct str said;
+    struct str recorded;
     struct module_pin pin, before = q->pin;
     char digest[OCI_DIGEST_TEXT_SIZE];
     format(&q->ref, &name);
-    if (!read_record(path, &text, &said, &pin) || !str_eq(said, buf_str(&name)))
+    if (!read_record(path, &text, &recorded, &pin) || !str_eq(recorded, buf_str(&name)))
         return false;
     if (q->ref.has_digest)
         oci_digest_format(&q->ref.digest, digest);

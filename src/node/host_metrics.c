@@ -119,11 +119,11 @@ static void add_requests(struct operator* o, void *arg)
     static const char *const codes[] = { "limited", "1xx", "2xx", "3xx", "4xx", "5xx" };
     struct buf *to = arg;
     struct operator_view v;
-    struct gate_stats s;
+    struct operator_client_stats s;
     operator_view(o, &v);
-    if (!v.gate)
+    if (!v.client)
         return;
-    gate_get_stats(v.gate, &s);
+    operator_client_get_stats(v.client, &s);
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
         if (s.by_class[i])
             (void)buf_printf(

@@ -251,7 +251,7 @@ static void describe_arrivals(const struct image_state **all, const uint64_t *pr
                 .to = i,
                 .from = PLACE_BREAK_REGISTRY,
                 .left_ms = MAX(left_ms - ago_ms, (int64_t)0),
-                .is_told = true,
+                .is_reported = true,
             };
         }
     }

@@ -62,8 +62,8 @@ void image_states_each_fresh(const struct image_states *s, int64_t wall_ms,
 /*
  * Describe the image and all nodes, by name, in the arena. `o.node` is 0: choose one with
  * image_cluster_file_deploy_on(). A layer counts as under way if a node reports that it fetches it
- * from a registry (`is_told`), for the time that the whole layer takes, from the node's last report
- * on. Errors: E_LIMIT, too many layers; E_INVALID, no layers.
+ * from a registry (`is_reported`), for the time that the whole layer takes, from the node's last
+ * report on. Errors: E_LIMIT, too many layers; E_INVALID, no layers.
  */
 int image_states_describe(const struct image_states *s, struct str reference,
                           const struct oci_lookup_image *image, int64_t wall_ms, struct arena *a,

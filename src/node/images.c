@@ -45,7 +45,7 @@ struct images_request {
 struct waiter {
     struct list node;
     struct fn_image_call *call;
-    bool is_told; /* the start of the pull was reported */
+    bool is_reported; /* the start of the pull was reported */
 };
 
 /* After its input is closed, the struct frees itself. */
@@ -234,9 +234,9 @@ static void tell_pulling(struct images_request *q)
 {
     list_each (node, &q->calls) {
         struct waiter *w = list_entry(node, struct waiter, node);
-        if (w->is_told)
+        if (w->is_reported)
             continue;
-        w->is_told = true;
+        w->is_reported = true;
         w->call->on_pulling(w->call);
     }
 }

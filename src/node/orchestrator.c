@@ -434,11 +434,11 @@ static int send_tasks(struct orchestrator_image_plan *p, const struct image_clus
 }
 
 /* Whether the node has reported recently, and with a url to which a plan can be sent. */
-static bool can_be_told(const struct orchestrator *o, struct str node, int64_t wall_ms)
+static bool can_be_sent(const struct orchestrator *o, struct str node, int64_t wall_ms)
 {
     struct str url;
-    int64_t told_ms = image_states_reported_ms(o->states, node, &url);
-    return told_ms && url.n && image_states_is_fresh(told_ms, wall_ms);
+    int64_t reported_ms = image_states_reported_ms(o->states, node, &url);
+    return reported_ms && url.n && image_states_is_fresh(reported_ms, wall_ms);
 }
 
 /* May free p. */
@@ -450,7 +450,7 @@ static void plan_send(struct orchestrator_image_plan *p)
     struct image_cluster_file f;
     struct image_tasks tasks = { 0 };
     int64_t wall_ms = clock_wall_ms();
-    if (!can_be_told(o, str_of(p->to), wall_ms)) {
+    if (!can_be_sent(o, str_of(p->to), wall_ms)) {
         plan_skipped(p);
         return;
     }
@@ -621,7 +621,7 @@ static void prefetch_round(struct orchestrator *o, int64_t wall_ms)
         first++;
     for (size_t i = 0; i < idle.names.n && told < ORCHESTRATOR_PREFETCH_NODES; i++) {
         char *name = idle.names.p[(first + i) % idle.names.n];
-        if (!has_room_for_prefetch(o) || !can_be_told(o, str_of(name), wall_ms) ||
+        if (!has_room_for_prefetch(o) || !can_be_sent(o, str_of(name), wall_ms) ||
             !prefetch_to(o, str_of(name), wall_ms))
             continue;
         told++;
@@ -798,7 +798,7 @@ void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b)
         return;
     }
     start_watching(o);
-    if (o->is_synced && !can_be_told(o, b->node, clock_wall_ms())) {
+    if (o->is_synced && !can_be_sent(o, b->node, clock_wall_ms())) {
         o->stats.skipped++;
         return;
     }

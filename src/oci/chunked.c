@@ -340,7 +340,7 @@ int oci_estargz_parts(struct str table, const struct oci_chunked_place *place, u
 int oci_zstd_chunked_parts(struct str table, const struct oci_chunked_place *place,
                            struct oci_chunks *ret, struct err *err)
 {
-    /* Before the table stands the head of its skippable frame. */
+    /* The head of its skippable frame precedes the table. */
     uint64_t limit = place->at < SKIPPABLE_HEAD_BYTES ? 0 : place->at - SKIPPABLE_HEAD_BYTES;
     struct chunked_reading r = { .to = ret, .limit = limit };
     *ret = (struct oci_chunks){ 0 };

@@ -555,7 +555,8 @@ static int write_new(struct oci_import *im, const char *name, struct str content
     return 0;
 }
 
-/* Before it is visible; a blob comes to a layer that is here for good. */
+/* Whether to sync before the layer becomes visible. A blob is added to a layer that is durable
+ * already. */
 static bool is_synced(const struct oci_import *im)
 {
     return im->opts.is_for_blob || store_must_sync(im->s, &im->opts.diff_id);

@@ -217,7 +217,7 @@ int oci_layer_add(struct oci_layer *layer, const struct tar_entry *e, struct oci
 
 /* ---- the tar ---- */
 
-/* PEP 552: bit 0 of the flags says that the source is compared by its hash. */
+/* PEP 552: with bit 0 of the flags Python compares the source by its hash. */
 bool oci_layer_pyc_records_time(struct str bytes)
 {
     struct rd head = rd_init(bytes.p, bytes.n);

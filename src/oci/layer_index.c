@@ -281,7 +281,7 @@ static int read_header(struct rd *r, const char *magic, struct layer_index_heade
 
 static int unpack(struct str packed, uint64_t n_body, char **ret, struct err *err)
 {
-    /* The frame says how large it is; memory is taken only when it says the same. */
+    /* The frame contains its size; memory is allocated only if that is the expected one. */
     if (ZSTD_getFrameContentSize(packed.p, packed.n) != n_body)
         return damaged(err, "its body has another size");
     scoped(free_scoped) char *body = mem_try((size_t)n_body + 1);

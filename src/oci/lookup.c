@@ -25,8 +25,8 @@ struct lookup_kept {
 struct lookup_name {
     struct list node;          /* of by_use, likewise */
     uint8_t key[SHA256_BYTES]; /* of reference and login */
-    bool is_told, is_pinned;   /* pinned: the reference has a digest */
-    uint64_t told_ms;
+    bool is_known, is_pinned;  /* pinned: the reference has a digest */
+    uint64_t known_ms;
     int r;
     char *why; /* of r < 0 */
     struct oci_digest digest;
@@ -215,9 +215,10 @@ static struct lookup_name *name_get(struct oci_lookup *l, const struct oci_refer
 
 static bool is_fresh(struct oci_lookup *l, const struct lookup_name *n)
 {
-    if (!n->is_told || (n->r >= 0 && !kept_find(l, &n->digest)))
+    if (!n->is_known || (n->r >= 0 && !kept_find(l, &n->digest)))
         return false;
-    return (n->r >= 0 && n->is_pinned) || loop_now_ms(l->opts.loop) - n->told_ms < l->opts.fresh_ms;
+    return (n->r >= 0 && n->is_pinned) ||
+           loop_now_ms(l->opts.loop) - n->known_ms < l->opts.fresh_ms;
 }
 
 /* ---- answers ---- */
@@ -285,8 +286,8 @@ static void on_landed(struct defer *d)
     n->why = f->r < 0 ? xstrdup(err_text(&f->err)) : NULL;
     n->r = f->r;
     n->digest = f->top;
-    n->is_told = true;
-    n->told_ms = loop_now_ms(l->opts.loop);
+    n->is_known = true;
+    n->known_ms = loop_now_ms(l->opts.loop);
     n->flight = NULL;
     assert(l->n_flying > 0);
     l->n_flying--;

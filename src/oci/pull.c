@@ -20,7 +20,7 @@
 enum {
     REPORT_BYTES = 256 << 10,
     MANIFEST_MAX = OCI_DOCUMENT_MAX,
-    FILES_MIN_BYTES = 16 << 10, /* a smaller blob comes sooner than what it is made of */
+    FILES_MIN_BYTES = 16 << 10, /* fetching a smaller blob is faster than fetching its parts */
     CHUNKS_MIN_BYTES = 256 << 10,
     DELTAS_MIN_BYTES = 1 << 20, /* for smaller blobs alone the registry is not asked for them */
     WAIT_MS = 5000,             /* for another pull of a layer, and as long as its blob takes: */
@@ -294,14 +294,14 @@ static void set_present(struct pull *p, struct oci_pull_layer *l)
     report(p, l, OCI_PULL_PRESENT, l->blob.size);
 }
 
-/* That no registry answers, or that the pull is to end, says nothing about the image. */
+/* If no registry answers, or the pull is cancelled, the error is not about the image. */
 static bool is_about_image(int r)
 {
     return r != -ECANCELED && r != -ECONNREFUSED && r != -EHOSTUNREACH && r != -ENETUNREACH &&
            r != -EACCES && r != E_TLS;
 }
 
-/* What a failed attempt says. */
+/* The result of a failed attempt. */
 struct pull_attempt {
     bool again; /* it began with the bytes of an earlier attempt, or the received bytes are wrong */
     bool lacks; /* the origin does not have the layer, or something else */
@@ -368,7 +368,7 @@ static void report_again(struct pull *p, const struct oci_pull_layer *l, const c
 }
 
 /*
- * Wrong content is removed, and requested once more from the start: it may have begun with the
+ * Wrong content is removed, and requested again from the start: it may have begun with the
  * bytes of an earlier attempt, or a registry may have sent damaged bytes, of which an intermediate
  * cache or another server of that name may have the right ones. A layer that is too large is not
  * retried.
@@ -515,7 +515,7 @@ static uint64_t missing_bytes(const struct pull *p, const struct oci_image *imag
     return n;
 }
 
-/* What cannot be had, or is not what it says, is as if it were not there. */
+/* A refactored form that cannot be read, or whose checks fail, counts as absent. */
 static void choose_image(struct pull *p)
 {
     const struct oci_origin *o = &p->opts->origin;
@@ -533,7 +533,7 @@ static void choose_image(struct pull *p)
     p->image = other;
 }
 
-/* Back to the image that the name says, as if nothing were attached to it. */
+/* Use the image of the name, without the attached form. */
 static void choose_original(struct pull *p, const char *why)
 {
     if (p->opts->on_original)

@@ -305,7 +305,7 @@ static int on_ranges(void *arg, uint64_t at, struct str bytes, struct err *err)
     return r;
 }
 
-/* The connection, and nothing that says whether the origin knows several ranges. */
+/* An error of the connection, which does not show whether the origin supports several ranges. */
 static bool is_break(int r)
 {
     return r == -ECONNRESET || r == -EPIPE || r == -ETIMEDOUT || r == E_EOF || r == -EAGAIN;

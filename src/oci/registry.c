@@ -80,7 +80,7 @@ static bool read_address(const char *host, struct sockaddr_storage *ret)
     return false;
 }
 
-/* may_connect() for a host that a proxy reaches. The registry's own comes first. */
+/* may_connect() for a host that a proxy reaches. The registry's own check runs first. */
 static int check_by_proxy(struct oci_registry *reg, const struct fetch_url *url, struct err *err)
 {
     const struct oci_registry_opts *opts = &reg->opts;

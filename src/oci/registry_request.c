@@ -84,7 +84,7 @@ void oci_request_cancel(struct oci_request *q)
         exchange_cancel(q->call);
     else if (q->token_request)
         oci_request_cancel(q->token_request);
-    else if (q->sm.at == REGISTRY_REQUEST_WAITING) /* else on_again() or on_ended() comes */
+    else if (q->sm.at == REGISTRY_REQUEST_WAITING) /* else on_again() or on_ended() follows */
         registry_request_end(q, -ECANCELED);
 }
 
@@ -352,7 +352,7 @@ static void settle_transport(struct oci_request *q, int r)
         try_later(q, r);
 }
 
-/* The call is over: r as the HTTP client says. */
+/* The call has ended: r is the result of the HTTP client. */
 static void settle(struct oci_request *q, int r)
 {
     bool is_ours = registry_same_origin(&q->url, &q->reg->base);

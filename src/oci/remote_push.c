@@ -68,7 +68,7 @@ static int has_blob(struct oci_remote *m, const struct oci_digest *d, struct err
     return r < 0 ? r : has;
 }
 
-/* Room for what the registry wants at least at once. */
+/* Allocate a chunk of at least the minimum size of the registry. */
 static int make_chunk(struct upload *u, const struct remote_answer *a, struct err *err)
 {
     struct oci_remote *m = u->m;
@@ -115,7 +115,7 @@ static int begin(struct upload *u, const char *mount_from, struct err *err)
     return r;
 }
 
-/* "0-99": 100 bytes; "0-0" says none, or one. -1: it is no range. */
+/* "0-99": 100 bytes; "0-0" means none or one. -1: it is not a range. */
 static int64_t range_end(struct str text)
 {
     struct str first, last;

@@ -34,14 +34,14 @@ int oci_remote_tag_moved(struct oci_remote *m, const char *tag, const struct oci
     struct oci_request_opts opts = { .method = "HEAD", .target = target, .headers = &h };
     int r = remote_request(m, &opts, &a, err);
     bool is_same = a.status == STATUS_NOT_MODIFIED && known;
-    bool is_told =
+    bool has_digest =
         r >= 0 && !is_same &&
         oci_digest_parse(headers_get(&a.headers, "docker-content-digest"), &found, NULL) >= 0;
     headers_fini(&h);
     remote_answer_fini(&a);
     if (r < 0 || is_same)
         return r < 0 ? r : 0;
-    if (!is_told) { /* the header is optional */
+    if (!has_digest) { /* the header is optional */
         r = oci_remote_tag(m, tag, &found, err);
         if (r <= 0)
             return r < 0 ? r : err_set(err, -ENOENT, "there is no tag '%s'", tag);

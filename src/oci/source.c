@@ -571,7 +571,7 @@ static const struct json *find_tagged_as(const struct json *images, struct str w
     return NULL;
 }
 
-/* The tag as it stands decides before its completed form. */
+/* The tag as given has precedence over its completed form. */
 static const struct json *find_tagged(const struct json *images, struct str wanted)
 {
     if (wanted.n == 0)

@@ -380,8 +380,8 @@ static int take_lock(struct oci_store *s, struct err *err)
     return 0;
 }
 
-/* Where there is no /proc it is not known. An error that passes says nothing: all that is of this
- * boot would be taken for that of another one. */
+/* Without /proc it is not known. A temporary error must not count as unknown: data of this boot
+ * would be treated as that of another one. */
 static int read_boot_id(struct oci_store *s, struct err *err)
 {
     struct err why = { 0 };
@@ -412,7 +412,7 @@ static int discard_boot(void *arg, const char *name, struct err *err)
     return store_trash(s, path, err);
 }
 
-/* 1: it is of this format; 0: no version stands there. */
+/* 1: it has this format; 0: there is no version. */
 static int read_version(const struct oci_store *s, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(32);

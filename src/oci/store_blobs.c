@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which layer a blob is of. The note of each layer says it the other way round
- * (layers/<DiffID>/blob); the table is made from the notes when the first one asks, and an entry
- * counts only while its note says the same. Only a writer brings layers, so it adds its own; a
- * reader makes the table again when it misses a blob and the directory of the layers has changed.
+ * The layer of a blob. The note of each layer has the reverse relation
+ * (layers/<DiffID>/blob). The table is made from the notes at the first lookup. An entry is valid
+ * only while its note has the same blob. Only a writer imports layers, so it adds its own; a reader
+ * makes the table again if it does not find a blob and the directory of the layers has changed.
  */
 #include "oci/store_int.h"
 

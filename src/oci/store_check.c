@@ -44,7 +44,7 @@ static void damaged(struct oci_store_check *c, enum oci_store_damage_kind kind, 
         c->opts->on_damage(c->opts->arg, kind, what, why);
 }
 
-/* Of this machine at this moment, or of the reader: it says nothing of what is read. */
+/* A temporary error of the machine, or of the reader: it is no evidence of damage. */
 static bool is_passing(int r)
 {
     return store_is_system(r) || r == E_TRAP;

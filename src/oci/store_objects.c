@@ -781,7 +781,7 @@ static int use_layer(void *arg, const char *name, struct err *err)
         return 0;
     if (store_is_system(r))
         return err_set(err, r, "%s", err_text(&why));
-    if (r < 0) /* damaged, perhaps where its version stands */
+    if (r < 0) /* damaged, possibly in its version */
         return use_index(w, &d, err);
     for (size_t i = 0; i < k.n_parts; i++)
         use_object(w, oci_skeleton_part(&k, i).digest);

@@ -99,7 +99,8 @@ static int add_line(void *arg, const char *name, struct err *err)
     return store_digest_of_name(name, &d) ? buf_printf(arg, "%s\n", name) : 0;
 }
 
-/* What is listed is synced before the mark says so. has_unsynced: there may be more than names. */
+/* The listed layers are synced before the mark is written. has_unsynced: not only names may be
+ * unsynced. */
 static int put_mark(struct oci_store *s, bool has_unsynced, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(MARK_MAX_BYTES);
@@ -172,8 +173,9 @@ struct store_unsynced_recovery {
 };
 
 /*
- * What follows says of a name whether it stays: 1; 0, it is damaged, or nothing needs it; a code of
- * the machine at this moment, which says neither: the mark stays, and the next opening looks again.
+ * The functions below decide whether a name stays: 1: it stays; 0: it is damaged, or nothing needs
+ * it; a negative code: a temporary error of the machine. Then the mark stays, and the next opening
+ * retries.
  */
 static int is_readable(int r)
 {

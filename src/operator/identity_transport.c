@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Requests in the name of accounts; see identity_transport.h. Each such request gets
- * a gate of its own, since they are few.
+ * a client of its own, since they are few.
  */
 #include "operator/identity_transport.h"
 
-#include "operator/gate.h"
+#include "operator/client.h"
 
 struct identity_transport {
     struct transport base;
@@ -16,11 +16,11 @@ struct identity_transport {
     bool closed;
 };
 
-/* A request in the name of an account; its caller holds the exchange of the gate. */
+/* A request in the name of an account; its caller holds the exchange of the client. */
 struct identity_transport_call {
     struct exchange_forward forward;
     struct identity_transport *t;
-    struct gate *gate;
+    struct operator_client *client;
 };
 
 static void on_end(void *arg, int r, const struct err *err)
@@ -28,7 +28,7 @@ static void on_end(void *arg, int r, const struct err *err)
     struct identity_transport_call *c = container_of(arg, struct identity_transport_call, forward);
     struct identity_transport *t = c->t;
     exchange_forward_end(arg, r, err);
-    gate_free(c->gate);
+    operator_client_free(c->client);
     free(c);
     if (--t->calls == 0 && t->closed)
         free(t);
@@ -48,17 +48,17 @@ static int start(struct transport *base, const struct kube_request *req,
                               : NULL;
     if (!id)
         return transport_start(t->under, req, events, arg, ret, err);
-    struct gate_opts opts = { .loop = t->loop, .transport = t->under, .identity = id };
+    struct operator_client_opts opts = { .loop = t->loop, .transport = t->under, .identity = id };
     struct kube_request as = *req;
     as.identity = NULL;
     struct identity_transport_call *c = xnew(struct identity_transport_call);
     exchange_forward_init(&c->forward, NULL, events, arg);
     c->t = t;
-    c->gate = gate_new(&opts);
-    int r = transport_start(gate_transport(c->gate), &as, &call_events, &c->forward,
+    c->client = operator_client_new(&opts);
+    int r = transport_start(operator_client_transport(c->client), &as, &call_events, &c->forward,
                             &c->forward.under, err);
     if (r < 0) {
-        gate_free(c->gate);
+        operator_client_free(c->client);
         free(c);
         return r;
     }

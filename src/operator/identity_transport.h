@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A transport for callers that only know user names. A request whose identity is a ServiceAccount
- * that an operator acts as (gate.h) is sent with that account's current token. The object cache
+ * that an operator acts as (client.h) is sent with that account's current token. The object cache
  * uses it for requests in the name of other identities. Other requests pass unchanged.
  */
 #pragma once

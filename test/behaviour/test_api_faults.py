@@ -141,9 +141,9 @@ def test_sigkill_loses_no_acknowledged_write_and_reuses_no_version(data_dir):
         # The history that was told before is told again, in the same words.
         again = server.watch(f"{MAPS}?watch=1&resourceVersion={after}")
         for event in follower.events:
-            told = again.next()
-            meta = told["object"]["metadata"]
-            assert (int(meta["resourceVersion"]), told["type"], meta["name"], told["object"].get("data", {}).get("v")) == event
+            reported = again.next()
+            meta = reported["object"]["metadata"]
+            assert (int(meta["resourceVersion"]), reported["type"], meta["name"], reported["object"].get("data", {}).get("v")) == event
         again.close()
     assert server.stop() == 0
 

@@ -298,9 +298,9 @@ def refused(server, name, reason, namespace="operators"):
     def ready():
         found = status_of_operator(server, name, namespace).get("conditions", [])
         return next((c for c in found if c["type"] == "Ready" and c["reason"] == reason), None)
-    said = wait_for(ready, f"it is refused: {reason}")
-    assert said["status"] == "False"
-    return said["message"]
+    output = wait_for(ready, f"it is refused: {reason}")
+    assert output["status"] == "False"
+    return output["message"]
 
 
 def test_a_function_has_the_credentials_of_its_secret_and_no_other_namespace_its_module(up, registry, env):
@@ -310,12 +310,12 @@ def test_a_function_has_the_credentials_of_its_secret_and_no_other_namespace_its
     assert call(up.gateway, "mine.default").status == 200
     asked = len(registry.seen)
     up.deploy("stranger", {**module(pushed), "scale": {"initial": 1}}, namespace="bob")
-    said = wait_for(lambda: (c := condition_of_function(up, "stranger", "bob"))["status"] == "False" and c, "it has no credentials")
-    assert "without credentials" in said["message"], said
+    output = wait_for(lambda: (c := condition_of_function(up, "stranger", "bob"))["status"] == "False" and c, "it has no credentials")
+    assert "without credentials" in output["message"], output
     assert not [path for method, path, _ in registry.seen[asked:] if "/blobs/" in path]
     up.deploy("borrows", {**module(pushed), "imagePullSecrets": [{"name": "pull"}], "scale": {"initial": 1}}, namespace="bob")
-    said = wait_for(lambda: "pull" in (c := condition_of_function(up, "borrows", "bob"))["message"] and c, "the Secret is of another namespace")
-    assert "does not exist" in said["message"], said
+    output = wait_for(lambda: "pull" in (c := condition_of_function(up, "borrows", "bob"))["message"] and c, "the Secret is of another namespace")
+    assert "does not exist" in output["message"], output
     add_secret(up, "bob", "own", docker_config(registry.host, "bob", "t0o"))
     asked = len(registry.seen)
     up.deploy("own", {**module(pushed), "imagePullSecrets": [{"name": "own"}]}, namespace="bob")

@@ -621,8 +621,8 @@ def test_parts_of_a_certificate_request(roles, tmp_path):
 
 
 def test_extensions_are_told_whom_to_believe(roles):
-    told = roles.get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication").json()
-    assert told["data"]["client-ca-file"] == (roles.data_dir / "pki/ca.crt").read_text()
+    reported = roles.get("/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication").json()
+    assert reported["data"]["client-ca-file"] == (roles.data_dir / "pki/ca.crt").read_text()
 
 
 def test_an_administrator_of_a_namespace(roles):

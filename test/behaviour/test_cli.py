@@ -105,12 +105,12 @@ def test_a_wrong_value_is_answered_by_what_it_takes(words, says):
 def test_version_is_told_to_people_and_programs():
     for words in (["version"], ["--version"], ["-v"]):
         assert re.match(r"dormouse \d+\.\d+\.\d+(-dev\.\d+)?(\+[\w.]+)? \(commit ", dormouse(*words).stdout)
-    told = json.loads(dormouse("version", "-o", "json").stdout)
-    assert set(told) == {"version", "commit", "date"}
+    reported = json.loads(dormouse("version", "-o", "json").stdout)
+    assert set(reported) == {"version", "commit", "date"}
     for program in ("dormouse-compile", "dormouse-lab", "dormouse-runner"):
         done = subprocess.run([BUILD / program, "--version"], capture_output=True, text=True, timeout=DEADLINE_S)
-        assert done.returncode == 0 and done.stdout == f"{program} {told['version']}\n", done
-    assert re.fullmatch(r"[0-9a-f]{12}|unknown", told["commit"].removesuffix("+"))
+        assert done.returncode == 0 and done.stdout == f"{program} {reported['version']}\n", done
+    assert re.fullmatch(r"[0-9a-f]{12}|unknown", reported["commit"].removesuffix("+"))
 
 
 LAB_COMMANDS = ["operator test", "scheduler simulate", "nodes simulate", "replay", "image replay"]
@@ -220,18 +220,18 @@ def test_a_port_that_is_taken_names_the_option_that_says_another(up, tmp_path):
 
 def test_version_names_the_commit(up):
     commit = json.loads(dormouse("version", "-o", "json").stdout)["commit"]
-    told = up.get("/version").json()
+    reported = up.get("/version").json()
     if commit != "unknown":
-        assert told["gitCommit"] == commit.removesuffix("+") and told["buildDate"].startswith("20")
-        assert told["gitTreeState"] == ("dirty" if commit.endswith("+") else "clean")
+        assert reported["gitCommit"] == commit.removesuffix("+") and reported["buildDate"].startswith("20")
+        assert reported["gitTreeState"] == ("dirty" if commit.endswith("+") else "clean")
 
 
 def test_a_kubeconfig_for_programs(up, tmp_path):
     words = ["kubeconfig", "--user", "jane", "--data-dir", up.data_dir, "-o"]
-    told = json.loads(dormouse(*words, "json").stdout)
-    assert told["clusters"][0]["cluster"]["server"] == up.url and told["users"][0]["name"] == "jane"
+    reported = json.loads(dormouse(*words, "json").stdout)
+    assert reported["clusters"][0]["cluster"]["server"] == up.url and reported["users"][0]["name"] == "jane"
     assert dormouse(*words, "yaml").stdout.startswith("apiVersion: v1\n")
-    (tmp_path / "jane.json").write_text(json.dumps(told))
+    (tmp_path / "jane.json").write_text(json.dumps(reported))
     assert "jane" in dormouse("fn", "list", "--kubeconfig", tmp_path / "jane.json").stderr  # has no rights
     done = dormouse(*words, tmp_path / "nowhere" / "file")
     assert done.returncode == 1 and "nowhere/file" in done.stderr

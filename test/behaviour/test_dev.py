@@ -61,9 +61,9 @@ class Machine:
 def test_the_first_run_says_what_it_takes_and_what_is_left(tmp_path):
     machine = Machine(tmp_path, missing=["wabt"])
     done = machine.dev("test", "--skips", "gate")
-    said = done.stderr.splitlines()
-    assert "GiB of disk" in said[0] and "~/.cargo" in said[1]
-    assert [line for line in said if " of 5" in line] == [
+    output = done.stderr.splitlines()
+    assert "GiB of disk" in output[0] and "~/.cargo" in output[1]
+    assert [line for line in output if " of 5" in line] == [
         "dev: step 1 of 5: packages (then: Rust, Wasm engine, dormouse and its tests, running the tests)",
         "dev: step 2 of 5: Rust (then: Wasm engine, dormouse and its tests, running the tests)",
         "dev: step 3 of 5: Wasm engine (then: dormouse and its tests, running the tests)",

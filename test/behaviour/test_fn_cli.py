@@ -135,12 +135,12 @@ def test_ready_is_never_true_for_a_revision_that_is_still_to_come(up):
     wait_for(lambda: function_status(up, "slow").get("readyRevision") == 2, "the second revision is ready")
     since = first["metadata"]["resourceVersion"]
     watch = up.watch(f"{path}?watch=1&resourceVersion={since}&fieldSelector=metadata.name%3Dslow")
-    told = []
-    while told[-1:] != [(2, 2, "True")]:  # before it, whatever was written in time
+    reported = []
+    while reported[-1:] != [(2, 2, "True")]:  # before it, whatever was written in time
         status = watch.next()["object"].get("status", {})
-        told += [(status["latestRevision"], status.get("readyRevision", 0), c["status"]) for c in status.get("conditions", [])]
+        reported += [(status["latestRevision"], status.get("readyRevision", 0), c["status"]) for c in status.get("conditions", [])]
     watch.close()
-    assert all(ready >= latest for latest, ready, status in told if status == "True")
+    assert all(ready >= latest for latest, ready, status in reported if status == "True")
 
 
 def test_a_status_that_does_not_hold_is_replaced(up):

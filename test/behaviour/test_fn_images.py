@@ -81,8 +81,8 @@ def ready(server, name, namespace="default"):
 
 def refused(server, name):
     """The condition, once its image cannot be had."""
-    said = ready(server, name)
-    return said if said["reason"] in ("ErrImagePull", "ImagePullBackOff") else None
+    output = ready(server, name)
+    return output if output["reason"] in ("ErrImagePull", "ImagePullBackOff") else None
 
 
 def requests(registry):
@@ -172,8 +172,8 @@ def test_a_missing_image_is_told_by_the_kubelets_words_and_comes_later(tmp_path,
     made = layout(tmp_path / "layout")
     server = start()
     server.deploy("late", spec(f"{registry.host}/team/late:v1", scale={"initial": 1}))
-    said = wait_for(lambda: ready(server, "late") if ready(server, "late")["reason"] in ("ErrImagePull", "ImagePullBackOff") else None, "its reason")
-    assert f"{registry.host}/team/late:v1" in said["message"] and "MANIFEST_UNKNOWN" in said["message"], said
+    output = wait_for(lambda: ready(server, "late") if ready(server, "late")["reason"] in ("ErrImagePull", "ImagePullBackOff") else None, "its reason")
+    assert f"{registry.host}/team/late:v1" in output["message"] and "MANIFEST_UNKNOWN" in output["message"], output
     wait_for(lambda: ready(server, "late")["reason"] == "ImagePullBackOff", "it waits longer each time")
     registry.add_layout(made, "team/late", "v1")
     wait_for(lambda: ready(server, "late").get("status") == "True", "it is pulled after all")
@@ -336,15 +336,15 @@ def test_credentials_come_from_a_secret_and_hold_for_its_namespace_alone(tmp_pat
     server.deploy("mine", spec(reference, imagePullSecrets=[{"name": "pull"}]))
     assert call(server.gateway, "mine.default").status == 200
     server.deploy("nobody", spec(reference, scale={"initial": 1}))
-    said = wait_for(lambda: refused(server, "nobody"), "it is refused")
-    assert said["message"].endswith("no credentials for it are known (it names no imagePullSecrets)"), said
+    output = wait_for(lambda: refused(server, "nobody"), "it is refused")
+    assert output["message"].endswith("no credentials for it are known (it names no imagePullSecrets)"), output
     server.create("/api/v1/namespaces/default/secrets", {**dockerconfig("other.example", "ann", "s3cret"), "metadata": {"name": "other"}})
     server.deploy("elsewhere", spec(reference, imagePullSecrets=[{"name": "other"}], scale={"initial": 1}))
-    said = wait_for(lambda: refused(server, "elsewhere"), "it is refused")
-    assert "(none in its imagePullSecrets)" in said["message"], said
+    output = wait_for(lambda: refused(server, "elsewhere"), "it is refused")
+    assert "(none in its imagePullSecrets)" in output["message"], output
     server.deploy("forgot", spec(reference, imagePullSecrets=[{"name": "none"}], scale={"initial": 1}))
-    said = wait_for(lambda: ready(server, "forgot") if "none" in ready(server, "forgot")["message"] else None, "the Secret is missing")
-    assert ".dockerconfigjson" in said["message"]
+    output = wait_for(lambda: ready(server, "forgot") if "none" in ready(server, "forgot")["message"] else None, "the Secret is missing")
+    assert ".dockerconfigjson" in output["message"]
     assert "s3cret" not in server.text_of_log()
 
 
@@ -549,8 +549,8 @@ def test_files_of_the_worker_are_images_below_its_directories_alone(tmp_path, st
 def test_a_registry_that_is_not_named_is_refused(start, registry):
     server = start()
     server.deploy("elsewhere", spec("registry.invalid/team/web:v1", scale={"initial": 1}))
-    said = wait_for(lambda: ready(server, "elsewhere") if "image-registry" in ready(server, "elsewhere")["message"] else None, "why")
-    assert "registry.invalid" in said["message"]
+    output = wait_for(lambda: ready(server, "elsewhere") if "image-registry" in ready(server, "elsewhere")["message"] else None, "why")
+    assert "registry.invalid" in output["message"]
 
 
 def test_gc_leaves_an_image_in_use_and_takes_it_afterwards(tmp_path, start, registry):

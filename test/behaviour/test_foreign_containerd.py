@@ -23,7 +23,7 @@ from snapshotter_kit import has, snapshotter
 from test_image_snapshotter import chain, image
 from tree_kit import TIME, Stack, difference, snapshot
 
-pytestmark = [pytest.mark.foreign, pytest.mark.skipif(os.geteuid() != 0, reason="containerd takes root"),
+pytestmark = [pytest.mark.foreign, pytest.mark.skipif(os.geteuid() != 0, reason="containerd needs root"),
               pytest.mark.skipif(not has("containerd", "ctr", "runc"), reason="no containerd here")]
 needs_newer = pytest.mark.skipif(not default_root(), reason="no newer containerd here (tools/containerd-root)")
 pytest.importorskip("grpc", reason="no grpcio here (python3-grpcio)")

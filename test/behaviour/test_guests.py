@@ -187,13 +187,13 @@ HOSTILE = {
 @pytest.mark.parametrize("mode, at", HOSTILE)
 def test_a_hostile_guest_harms_only_itself(host, abi, mode, at):
     name = f"{mode}-{at}-{abi}"
-    said = HOSTILE[mode, at]
+    output = HOSTILE[mode, at]
     host.add(name, f"hostile-{abi}", MODE=mode, AT=at)
-    if said is None:
+    if output is None:
         wait_for(lambda: "probe woken 0" in host.lines(name), "the guest goes on")
         assert host.guest(name)["restarts"] == 0
     else:
-        wait_for(lambda: said in (host.guest(name) or {}).get("lastError", ""), f"'{said}' is its last error")
+        wait_for(lambda: output in (host.guest(name) or {}).get("lastError", ""), f"'{output}' is its last error")
     if mode == "ids":
         assert [line for line in host.lines(name) if " id " in line] == [f"probe id {i}" for i in (1, 2, 3)]
     host.remove(name)
@@ -228,8 +228,8 @@ def test_it_is_said_what_confines_a_runner(host):
     parts = dict(re.findall(r'^dormouse_runner_confinement\{part="(\w+)"\} (\d)$', text, re.M))
     assert set(parts) == {"user", "processes", "network", "ipc", "memory", "files"}
     missing = sorted(p for p in parts if parts[p] == "0")
-    said = re.findall(r"runners lack a part of their confinement here missing=(\S+)", host.text_of_log())
-    assert [sorted(s.split(",")) for s in said] == ([missing] if missing else [])
+    output = re.findall(r"runners lack a part of their confinement here missing=(\S+)", host.text_of_log())
+    assert [sorted(s.split(",")) for s in output] == ([missing] if missing else [])
     for pid in runners:
         numbers = next(line.split()[1:] for line in open(f"/proc/{pid}/status") if line.startswith("NSpid:"))
         assert (numbers[-1] == "1") == (parts["processes"] == "1")

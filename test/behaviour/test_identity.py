@@ -107,13 +107,13 @@ def test_requests_beyond_the_limit_are_refused_and_told(up):
     ring = Ring(up, 2)
     up.operator("ring-0", "ring-g2.wasm", ring.env(0), limits={"requestsPerSecond": 2, "burst": 2})
 
-    def told():
+    def reported():
         conditions = up.get(f"{OPERATORS}/ring-0").json().get("status", {}).get("conditions", [])
         return next((c for c in conditions if c["type"] == "LimitReached"), None)
     wait_for(lambda: "ring-0" in up.guests(), "it runs")
     for i in range(5):
         ring.begin().close()
-    condition = wait_for(told, "the limit is told")
+    condition = wait_for(reported, "the limit is told")
     assert condition["status"] == "True" and "2 a second" in condition["message"], condition
     wait_for(lambda: [e for e in up.events("ring-0") if e["reason"] == "LimitReached"], "an Event says so")
     wait_for(lambda: ring.nonce_at(1) == ring.nonce, "it gets there all the same", 60)

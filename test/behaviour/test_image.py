@@ -33,15 +33,15 @@ def test_an_image_has_what_its_programs_need(tmp_path, image):
     config, layer = files[manifest["Config"]], files[manifest["Layers"][0]]
     assert manifest["Config"] == hashlib.sha256(config).hexdigest() + ".json"
     assert json.loads(config)["rootfs"]["diff_ids"] == ["sha256:" + hashlib.sha256(layer).hexdigest()]
-    told = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)
+    reported = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)
     labels = json.loads(config)["config"]["Labels"]
-    assert labels["org.opencontainers.image.version"] == told["version"]
-    assert labels.get("org.opencontainers.image.revision", "unknown") == told["commit"]
+    assert labels["org.opencontainers.image.version"] == reported["version"]
+    assert labels.get("org.opencontainers.image.revision", "unknown") == reported["commit"]
     with tarfile.open(fileobj=io.BytesIO(layer)) as tar:
         documents = {m.name.removeprefix("usr/share/doc/dormouse/"): tar.extractfile(m).read() for m in tar
                      if m.name.startswith("usr/share/doc/dormouse/") and m.isfile()}
     assert documents["NOTICE"] == (ROOT / "NOTICE").read_bytes() and b"Apache License" in documents["LICENSE"]
-    assert json.loads(documents["dormouse.cdx.json"])["metadata"]["component"]["version"] == told["version"]
+    assert json.loads(documents["dormouse.cdx.json"])["metadata"]["component"]["version"] == reported["version"]
     assert any(name.startswith("licenses/wasmtime-") for name in documents)
     if os.geteuid() != 0:
         pytest.skip("needs root for chroot")

@@ -37,9 +37,9 @@ class Store:
 
     def fails(self, *args, out=False, **how):
         process = self.start(*args, **how)
-        said = process.communicate(timeout=DEADLINE_S)
-        assert process.returncode == 1, said
-        return said[0 if out else 1]
+        output = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 1, output
+        return output[0 if out else 1]
 
     def names(self):
         return self.ok("ls", "-o", "name").split()
@@ -138,7 +138,7 @@ def test_a_file_below_a_directory_with_a_colon_is_pulled_by_the_command_alone(st
     made = Layout(where / "app")
     made.image("v1", TARS[:1])
     with serve(store.directory, "--upstream", registry.host):
-        assert "can be told no path with a colon" in store.fails("pull", "oci:app:v1", cwd=where)
+        assert "cannot be given a path with a colon" in store.fails("pull", "oci:app:v1", cwd=where)
     store.ok("pull", "oci:app:v1", cwd=where)
     assert store.names() == ["app:v1"] and store.is_sound()
 

@@ -360,7 +360,7 @@ def test_a_killed_guardian_gives_errors_and_no_zeros(valve, tmp_path):
         assert lines(child, 1) == ["failed\n"]
         valve.set(open=None)
         out, err = child.communicate("/rest\n", timeout=DEADLINE_S)
-        assert out == "failed\n" and "not connected" in err and "process that gives the container its files has ended" in err, out + err      # of cat itself there is no page any more, or it fails
+        assert out == "failed\n" and "not connected" in err and "process that serves the files of the container has ended" in err, out + err      # of cat itself there is no page any more, or it fails
     assert is_clean(tmp_path)
 
 
@@ -432,7 +432,7 @@ def test_a_registry_that_forges_attributes_ends_the_container(cloud, valve, tmp_
     with lazy(valve, tmp_path) as child:
         valve.set(open=None)
         assert child.wait(DEADLINE_S) == 1
-        assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
+        assert child.stdout.read() == "" and "sent files that differ from the image" in child.stderr.read()
 
 
 def test_a_registry_that_withholds_a_file_of_one_layer_hides_no_other(cloud, valve, tmp_path):
@@ -441,7 +441,7 @@ def test_a_registry_that_withholds_a_file_of_one_layer_hides_no_other(cloud, val
     with lazy(valve, tmp_path) as child:
         valve.set(open=None, withheld=sha256(b"seen"))
         assert child.wait(DEADLINE_S) == 1
-        assert "gave other files than the image has" in child.stderr.read()
+        assert "sent files that differ from the image" in child.stderr.read()
     assert is_clean(tmp_path)
 
 
@@ -449,7 +449,7 @@ def test_a_registry_that_withholds_a_file_for_good_is_told(cloud, valve, tmp_pat
     with lazy(valve, tmp_path) as child:
         valve.set(open=None, withheld=sha256(b"seen"))
         line = ""
-        while "files of the image do not come" not in line:
+        while "files of the image cannot be fetched" not in line:
             line = child.stderr.readline()
             assert line
         assert line.startswith("error: ")
@@ -515,7 +515,7 @@ def test_a_layer_that_cannot_be_made_ends_the_container(cloud, valve, tmp_path):
     with lazy(valve, tmp_path) as child:
         valve.set(open=None)
         assert child.wait(DEADLINE_S) == 1
-        assert "gave other files than the image has" in child.stderr.read()
+        assert "sent files that differ from the image" in child.stderr.read()
 
 
 def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp_path):
@@ -531,16 +531,16 @@ def test_a_registry_whose_files_are_not_the_images_ends_the_container(cloud, tmp
         with lazy(valve, tmp_path) as child:
             valve.set(open=None)
             assert child.wait(DEADLINE_S) == 1
-            assert child.stdout.read() == "" and "gave other files than the image has" in child.stderr.read()
+            assert child.stdout.read() == "" and "sent files that differ from the image" in child.stderr.read()
         assert not (tmp_path / "images/layers" / cloud[2][2]).exists()
 
 
 @pytest.mark.parametrize("name, options, status, text", [
     ("docker://{host}/other:v1", ["--lazy"], 1, "no start of the image was recorded"),
     ("oci:{root}/app:v1", ["--lazy"], 1, "single files"),
-    ("docker://{host}/app:v1", ["--record"], 1, "takes an image of the store"),
-    ("docker://{host}/app:v1", ["--record", "--lazy"], 2, "does not go with"),
-    ("docker://{host}/app:v1", ["--prove-within", "1s"], 2, "takes --lazy"),
+    ("docker://{host}/app:v1", ["--record"], 1, "only an image of the store"),
+    ("docker://{host}/app:v1", ["--record", "--lazy"], 2, "exclude each other"),
+    ("docker://{host}/app:v1", ["--prove-within", "1s"], 2, "needs --lazy"),
     ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "25h"], 2, "1ms to 24h"),
     ("docker://{host}/app:v1", ["--lazy", "--open-timeout", "0s"], 2, "1ms to 24h"),
 ])

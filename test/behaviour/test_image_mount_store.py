@@ -67,7 +67,7 @@ class Place:
 @pytest.fixture
 def place(tmp_path):
     if os.geteuid() != 0:
-        pytest.skip("mounting takes root")
+        pytest.skip("mounting needs root")
     made = Place(tmp_path)
     done = made.image("mount", made.reference, made.target, "--sink", "tarfs", "--data-dir", tmp_path / "probe")
     if done.returncode:
@@ -272,7 +272,7 @@ def test_a_mount_that_fails_beside_a_server_leaves_nothing(place):
         assert done.returncode == 1 and "riscv64" in done.stderr
         assert place.states() == [] and place.count("leases") == 0 and not os.path.ismount(place.target)
         done = place.image("mount", "app:v1", place.target, "--data-dir", place.data, "--sink", "layers", "--wait", "0s")
-        assert done.returncode == 1 and "--sink tarfs or cas" in done.stderr
+        assert done.returncode == 1 and "--sink tarfs and cas" in done.stderr
     # Layers that were mounted one by one are left by the process that writes the store.
     assert place.mount("app:v1", "--sink", "layers")["sink"] == "layers"
     with serve(place.store, "--upstream", "127.0.0.1:1"):

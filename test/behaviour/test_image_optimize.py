@@ -153,11 +153,11 @@ def test_what_does_not_pay_is_said_once(tmp_path, registry):
 
 
 def test_replaced_tags_and_dead_layers_are_told_to_a_file_and_an_endpoint(tmp_path, registry):
-    told = []
+    reported = []
 
     class Endpoint(http.server.BaseHTTPRequestHandler):
         def do_POST(self):
-            told.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+            reported.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
             self.send_response(200)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -177,7 +177,7 @@ def test_replaced_tags_and_dead_layers_are_told_to_a_file_and_an_endpoint(tmp_pa
         server.shutdown()
         server.server_close()
     lines = [json.loads(line) for line in (tmp_path / "news").read_text().splitlines()]
-    assert kinds(found).count("moved") == 2 and [t for _, t in told] == lines and {p for p, _ in told} == {"/v1/images/replaced"}
+    assert kinds(found).count("moved") == 2 and [t for _, t in reported] == lines and {p for p, _ in reported} == {"/v1/images/replaced"}
     assert [line["name"] for line in lines] == [f"docker://{registry.host}/{r}:{t}" for r, t in zip(REPOSITORIES, ("v1", "v2"))]
     dead = {d for line in lines for d in line["dead"]}
     assert dead == {layer["digest"] for m in old.values() for layer in m["layers"]}

@@ -107,13 +107,13 @@ def test_nodes_that_want_an_image_at_once_fetch_it_from_the_registry_once(cluste
         add_node(cluster, name)
     wait_for(lambda: all(cluster.state(n) for n in names), "all nodes to report")
     big = cluster.doc["layers"][0]["digest"]
-    told = threading.Event()
-    cluster.registry.faults += [("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None)] * 20
+    reported = threading.Event()
+    cluster.registry.faults += [("GET", f"/blobs/{big}", lambda h: reported.wait(DEADLINE_S) and None)] * 20
     scheduler = request.getfixturevalue("scheduler")
     for name in names:
         add_pod(cluster, f"p-{name}", name)
     wait_for(lambda: figure(scheduler, "dormouse_image_plans_running") == 3, "all nodes to be told")
-    told.set()
+    reported.set()
     wait_for(lambda: all(cluster.has(n) == 2 for n in names), "all nodes to have the image")
     wait_for(lambda: scheduler.plans("done") == 3, "the plans to end")
     planned = re.findall(r"a plan is sent node=n\d image=\S+ registry=(\d) peer=0 after=(\d) join=0", scheduler.text())
@@ -260,9 +260,9 @@ def test_a_prefetch_ends_when_something_is_asked_for_and_keeps_within_its_part_o
     assert status == 409 and "more bytes than may be prefetched" in answer["errors"][0]["message"]
 
     node = cluster.start("n1", args=("--prefetch", "--quota", "100Mi"))
-    told = threading.Event()
+    reported = threading.Event()
     big = cluster.doc["layers"][0]["digest"]
-    cluster.registry.faults.append(("GET", f"/blobs/{big}", lambda h: told.wait(DEADLINE_S) and None))
+    cluster.registry.faults.append(("GET", f"/blobs/{big}", lambda h: reported.wait(DEADLINE_S) and None))
     bdm = prefetch(cluster, "n1")
     assert node.send(bdm)[0] == 202
     wait_for(lambda: not cluster.registry.faults, "the prefetch to wait for the registry")
@@ -272,7 +272,7 @@ def test_a_prefetch_ends_when_something_is_asked_for_and_keeps_within_its_part_o
     assert node.send(wanted)[0] == 202
     end = node.wait(bdm["deploy"])
     assert end["state"] == "failed", end
-    told.set()
+    reported.set()
     assert node.wait(wanted["deploy"])["state"] == "done"
 
 

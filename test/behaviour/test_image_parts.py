@@ -165,14 +165,14 @@ def test_a_server_that_lies_about_files_costs_its_bytes(cloud, layout, tmp_path)
     with fake() as registry:
         doc = registry.add_layout(layout, "library/app", "v1")
         registry.add_layout(layout, "library/app", "v2")
-        said = []
+        output = []
 
         def says_files(h):
             media_type, data = h.server.manifests["library/app", "v2"]
             return h.reply(200, data, Content_Type=media_type, Dormouse_Files="1")
 
         def gives_nonsense(h):
-            said.append(h.path)
+            output.append(h.path)
             return h.reply(200, b"DMTREEMF" + bytes(1000))
 
         pull(tmp_path / "node", f"docker://{registry.host}/library/app:v1")
@@ -180,7 +180,7 @@ def test_a_server_that_lies_about_files_costs_its_bytes(cloud, layout, tmp_path)
         done = image(tmp_path / "node", "pull", f"docker://{registry.host}/library/app:v2", "-o", "json")
         assert "cannot be made from parts, the blob is fetched: " in done.stderr
         done = json.loads(done.stdout)
-        assert doc and len(said) == 1 and done["layersByFiles"] == 0 and done["bytes"] > len(BIG)
+        assert doc and len(output) == 1 and done["layersByFiles"] == 0 and done["bytes"] > len(BIG)
     assert tar_in(tmp_path / "node", version(2))
 
 
@@ -484,14 +484,14 @@ def test_a_registry_that_answers_several_ranges_in_its_own_way(kind, fault, tmp_
         tar, n_blob = chunked(kind, registry, tmp_path)
         layer_digest = json.loads(registry.manifests["app", "v2"][1])["layers"][0]["digest"]
         data = registry.blobs[layer_digest]
-        said = []
+        output = []
 
         def in_its_own_way(h):
             if "," not in h.headers.get("Range", ""):
                 registry.faults.append(("GET", layer_digest, in_its_own_way))
                 return None
-            said.append(asked(h))
-            ranges = said[-1]
+            output.append(asked(h))
+            ranges = output[-1]
             if fault == "the blob":
                 return h.reply(200, data)
             if fault == "one range":
@@ -505,12 +505,12 @@ def test_a_registry_that_answers_several_ranges_in_its_own_way(kind, fault, tmp_
         registry.faults.append(("GET", layer_digest, in_its_own_way))
         second, ranges = fetched(registry, tmp_path, "node")
         registry.faults.clear()
-    assert said and second["layersByFiles"] == 1 and second["bytes"] < n_blob
+    assert output and second["layersByFiles"] == 1 and second["bytes"] < n_blob
     n_many = sum("," in r for r in ranges)
     if fault == "cut short":
         assert n_many == 2, ranges      # a connection that breaks is no answer
     else:
-        assert (n_many == 1) == (fault != "put together" or len(said) == 1)
+        assert (n_many == 1) == (fault != "put together" or len(output) == 1)
     assert tar_in(tmp_path / "node", tar)
 
 

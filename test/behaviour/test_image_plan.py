@@ -66,4 +66,4 @@ def test_errors_say_what_is_wrong(tmp_path):
     assert "cluster.json: " in plan(tmp_path, "{", status=1).stderr
     assert "there is no node 'n9'" in plan(tmp_path, CLUSTER, "--node", "n9", status=1).stderr
     alone = {"layers": [{"name": "a", "bytes": 1}], "nodes": [{"name": "n"}]}
-    assert "a layer can come from nowhere" in plan(tmp_path, alone, status=1).stderr
+    assert "a layer has no source" in plan(tmp_path, alone, status=1).stderr

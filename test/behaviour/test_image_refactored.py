@@ -84,11 +84,11 @@ def test_the_original_is_had_by_digest_and_by_option(tmp_path, registry):
 def test_a_refactored_form_is_pinned_by_its_own_digest(tmp_path, registry):
     """Not by the digest of the image: that it has the same files is said by those who push, and not by that digest."""
     original, refactored = attached(registry, "shop/app", "v1")
-    told = pull(tmp_path, registry, "shop/app:v1", store="told")
-    assert (told["digest"], told["original"]) == (refactored, original)
-    found = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="pinned")
+    reported = pull(tmp_path, registry, "shop/app:v1", store="told")
+    assert (reported["digest"], reported["original"]) == (refactored, original)
+    found = pull(tmp_path, registry, f"shop/app@{reported['digest']}", store="pinned")
     assert found["digest"] == refactored and "original" not in found and found["layersPresent"] == 0
-    again = pull(tmp_path, registry, f"shop/app@{told['digest']}", store="told")
+    again = pull(tmp_path, registry, f"shop/app@{reported['digest']}", store="told")
     assert again["layersPresent"] == again["layers"] and again["bytes"] == 0
 
 
@@ -177,7 +177,7 @@ def test_a_refactored_form_that_lacks_a_layer_leaves_the_original(tmp_path, regi
     done = run("pull", f"{registry.host}/shop/app:v1", "--store", tmp_path / "store", "-o", "json")
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["digest"] == original and "original" not in found, done.stderr
-    assert "warning: the refactored form" in done.stderr and (what == "other bytes" or lost[7:19] in done.stderr), done.stderr
+    assert "warning: the attached refactored form" in done.stderr and (what == "other bytes" or lost[7:19] in done.stderr), done.stderr
     image("check", "--store", tmp_path / "store", "-o", "json")
 
 
@@ -199,7 +199,7 @@ def test_the_environment_turns_it_off(tmp_path, registry, monkeypatch):
 @pytest.fixture
 def target(tmp_path):
     if os.geteuid() != 0:
-        pytest.skip("mounting takes root")
+        pytest.skip("mounting needs root")
     made = tmp_path / "mnt"
     made.mkdir()
     yield made

@@ -502,8 +502,8 @@ def test_a_server_that_writes_removes_what_has_rotted_and_pulls_it_again(upstrea
         rot(store, "both")                                  # before a manifest is served, after which its blobs are held open
         wait_for(lambda: metric(s, "removed"), "it is found")
         assert (store / "scrub").read_text().startswith("sha256:")
-        told = wait_for(lambda: told_of_damage(s), "what was done")
-        assert f"layer={digest(BASE)} damaged=" in told and "removed=1 " in told
+        reported = wait_for(lambda: told_of_damage(s), "what was done")
+        assert f"layer={digest(BASE)} damaged=" in reported and "removed=1 " in reported
         assert s.get("/v2/library/app/manifests/v1")[0] == 200
         assert digest(s.get(f"/v2/library/app/blobs/{blob}")[2]) == blob
     assert (store / "layers" / digest(BASE)[7:] / "data.tar").read_bytes() == BASE
@@ -515,6 +515,6 @@ def test_no_removal_is_told_where_it_fails(upstream, store):
         shutil.rmtree(store / "trash", ignore_errors=True)
         (store / "trash").write_text("no directory")
         place = rot(store, "both")
-        told = wait_for(lambda: told_of_damage(s), "it is found")
-        assert f"layer={digest(BASE)} damaged=" in told and "removed=0 " in told and place.exists()
+        reported = wait_for(lambda: told_of_damage(s), "it is found")
+        assert f"layer={digest(BASE)} damaged=" in reported and "removed=0 " in reported and place.exists()
         assert any("reason=" in line and "removed" not in line for line in s.log if "the image store is damaged" in line)

@@ -141,14 +141,14 @@ def test_a_plan_made_by_hand_sees_what_another_one_has_under_way(cluster):
         cluster.start(name)
     wait_for(lambda: cluster.state("n1") and cluster.state("n2"), "both nodes to report")
     big = cluster.doc["layers"][0]["digest"]
-    told = threading.Event()
+    reported = threading.Event()
 
     def slowly(h):
         data, at = h.server.blobs[big], 0
         h.send_response(200)
         h.send_header("Content-Length", str(len(data)))
         h.end_headers()
-        while not told.wait(0.05):
+        while not reported.wait(0.05):
             h.wfile.write(data[at:at + 2000])
             at += 2000
         h.wfile.write(data[at:])
@@ -164,7 +164,7 @@ def test_a_plan_made_by_hand_sees_what_another_one_has_under_way(cluster):
             assert [(t["how"], t["source"], t["alternatives"]) for t in plan["transfers"]][0] == ("after", "n1", ["registry"])
             second = threads.submit(cluster.plan, "--node", "n2", *send)
         finally:
-            told.set()
+            reported.set()
         assert (first.result()["state"], second.result()["state"]) == ("done", "done")
     assert second.result()["registryBytes"] == 0 and second.result()["peerBytes"] == sum(d["size"] for d in cluster.doc["layers"])
     wait_for(lambda: cluster.has("n1") == 2 and "arrivingPrefixes" not in cluster.state("n1")["layers"], "n1 to tell that it has it")

@@ -220,9 +220,9 @@ def test_the_summary_is_of_what_is_in_the_directory(tmp_path):
     lower = [("d", "d", ""), ("d/f", "f", bytes(1000)), ("d/h", "h", "d/f"), ("gone", "d", ""), ("gone/f", "f", bytes(5000)), ("same", "f", b"old")]
     upper = [(".wh.gone", "f", b""), ("same", "f", bytes(10)), ("l", "l", "d"), ("new/deep/f", "f", b"123")]
     reference = made(tmp_path, lower, upper)
-    said = json.loads(unpack(reference, tmp_path / "rootfs", "--no-sync", "-o", "json").stdout)
+    output = json.loads(unpack(reference, tmp_path / "rootfs", "--no-sync", "-o", "json").stdout)
     # d d/f d/h same l new new/deep new/deep/f
-    assert said == {"entries": 8, "bytes": 1013, "devicesLeftOut": 0, "xattrsLeftOut": 0}
+    assert output == {"entries": 8, "bytes": 1013, "devicesLeftOut": 0, "xattrsLeftOut": 0}
     assert unpack(reference, tmp_path / "again", "--no-sync").stdout.startswith("8 entries, 1013 B in ")
 
 
@@ -434,5 +434,5 @@ def test_layers_that_are_read_ahead_are_written_in_their_order(tmp_path):
 def test_of_several_bad_layers_the_lowest_is_named(tmp_path):
     big = [("big", "f", random.Random(1).randbytes(3_000_000))]
     for _ in range(5):
-        said = refused(tmp_path, big, [("one", "h", "nothing")], [("two", "h", "nothing")], big)
-        assert "layer 1" in said and "one" in said and "layer 2" not in said
+        output = refused(tmp_path, big, [("one", "h", "nothing")], [("two", "h", "nothing")], big)
+        assert "layer 1" in output and "one" in output and "layer 2" not in output

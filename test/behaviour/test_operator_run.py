@@ -125,15 +125,15 @@ def test_a_cluster_that_goes_and_comes_back(directory, data_dir, how):
     run.all_asleep(4)
     port = api.port
     api.kill() if how == "killed" else api.stop()
-    said = "cluster does not answer"
-    wait_for(lambda: said in run.text_of_log(), "it says that the cluster is gone", 60)
+    output = "cluster does not answer"
+    wait_for(lambda: output in run.text_of_log(), "it says that the cluster is gone", 60)
     wait_for(lambda: run.status()["asleep"] == 4, "guests sleep on")
     api = ring.server = Server(data_dir, listen=f"127.0.0.1:{port}")
     ring.round(120)
     wait_for(lambda: "cluster answers again" in run.text_of_log(), "it says that the cluster is back")
     ring.round()
     log = run.text_of_log()
-    assert log.count(said) == 1 and log.count("cluster answers again") == 1, log
+    assert log.count(output) == 1 and log.count("cluster answers again") == 1, log
     assert all(g["restarts"] == 0 for g in run.guests().values())
     assert run.stop() == 0
     assert api.stop() == 0

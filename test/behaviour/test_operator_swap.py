@@ -27,7 +27,7 @@ def start(host, names):
         host.put(SPACE, name, "count")
         host.scripted(name, declaration(watch("p", SPACE, name=name)))
     for name in names:
-        wait_for(lambda: host.said(name, "count") == ["1"], f"{name} has run once")
+        wait_for(lambda: host.output(name, "count") == ["1"], f"{name} has run once")
 
 
 def work(host, names, turn):
@@ -35,7 +35,7 @@ def work(host, names, turn):
     for name in names:
         host.put(SPACE, name, "count", turn=str(turn))
     for name in names:
-        wait_for(lambda: host.said(name, "count") == [str(i + 1) for i in range(turn)], f"{name} counts to {turn}", 60)
+        wait_for(lambda: host.output(name, "count") == [str(i + 1) for i in range(turn)], f"{name} counts to {turn}", 60)
         assert host.guest(name)["restarts"] == 0
 
 
@@ -94,8 +94,8 @@ def test_operators_that_exceed_the_quota_together_lose_nothing(tmp_path):
     wait_for(lambda: {"Asleep", "Awake"} <= set(states(host, names)), "some sleep, others cannot")
     assert bytes_on_disk(host) <= 128 << 10
     wait_for(lambda: all(kept_awake(host, name) for name in awake(host, names)), "their status says why")
-    told = [kept_awake(host, name) for name in awake(host, names)]
-    assert {reason for reason, _ in told} == {"SwapQuotaUsedUp"} and all("of 128 KiB of swap" in words for _, words in told), told
+    reported = [kept_awake(host, name) for name in awake(host, names)]
+    assert {reason for reason, _ in reported} == {"SwapQuotaUsedUp"} and all("of 128 KiB of swap" in words for _, words in reported), reported
     for turn in range(2, 5):
         work(host, names, turn)
         assert bytes_on_disk(host) <= 128 << 10

@@ -25,7 +25,7 @@ class V1(Host, Hosting):
             env["DECLARE"] = json.dumps(declaration)
         return self.add(name, "script-v1", **env)
 
-    def said(self, name, what=None):
+    def output(self, name, what=None):
         found = re.findall(rf'guest operator=operators/{name} line="probe (.*)"$', self.text_of_log(), re.M)
         texts = [re.sub(r"\\(.)", r"\1", line) for line in found]
         return texts if what is None else [t[len(what) + 1:] for t in texts if t.split(" ", 1)[0] == what]
@@ -33,7 +33,7 @@ class V1(Host, Hosting):
     def acts(self, name):
         """The activations, without their objects."""
         found = []
-        for text in self.said(name, "act"):
+        for text in self.output(name, "act"):
             text = re.sub(r',"object":\{$', "", text)
             found.append(json.loads(text if text.endswith("}") else text + "}"))
         return found
@@ -43,7 +43,7 @@ class V1(Host, Hosting):
 
     def values(self, name, what):
         """(value, result) of each call that parked."""
-        pairs = [text.split(" ", 1) for text in self.said(name, what)]
+        pairs = [text.split(" ", 1) for text in self.output(name, what)]
         return [(int(p[0]), p[1] if len(p) > 1 else "") for p in pairs]
 
     def put(self, namespace, name, do="", labels=None, annotations=None, kind="configmaps", **data):
@@ -203,7 +203,7 @@ def test_results_of_activations(host, space):
     host.log_has('key=' + space + '/fails attempt=0 retry_ms=50 error="the disk is on fire"')
     host.log_has("permanent=true error=\"this will not do\"")
     host.put(space, "never", "say changed")
-    wait_for(lambda: "changed" in host.said("results", "say"), "a change is another chance")
+    wait_for(lambda: "changed" in host.output("results", "say"), "a change is another chance")
     host.remove("results")
 
 
@@ -348,12 +348,12 @@ def test_broken_rules_end_activations(host, space):
     for name, (do, _) in BROKEN.items():
         host.put(space, name, do)
         host.scripted("rule-" + name, declaration(watch("p", space, name=name), metrics=[{"name": "level", "type": "gauge"}]))
-    for name, (_, said) in BROKEN.items():
-        wait_for(lambda: said in json.dumps(host.status("rule-" + name)), f"the status of {name} says '{said}'")
+    for name, (_, output) in BROKEN.items():
+        wait_for(lambda: output in json.dumps(host.status("rule-" + name)), f"the status of {name} says '{output}'")
         assert f"operators/rule-{name}" in host.text_of_log()
         host.put(space, name, f"say fine-{name}")
     for name in BROKEN:
-        wait_for(lambda: f"fine-{name}" in host.said("rule-" + name, "say"), f"{name} starts anew and goes on")
+        wait_for(lambda: f"fine-{name}" in host.output("rule-" + name, "say"), f"{name} starts anew and goes on")
         # the event of the last change may come once more after the retry that has seen it
         assert any(act["attempt"] > 0 for act in host.acts("rule-" + name))
         host.remove("rule-" + name)
@@ -371,8 +371,8 @@ STARTS = {
 def test_starts_that_fail_say_why(host):
     for name, (env, _) in STARTS.items():
         host.scripted("start-" + name, None, **env)
-    for name, (_, said) in STARTS.items():
-        wait_for(lambda: said in json.dumps(host.status("start-" + name)), f"the status of {name} says '{said}'")
+    for name, (_, output) in STARTS.items():
+        wait_for(lambda: output in json.dumps(host.status("start-" + name)), f"the status of {name} says '{output}'")
         host.remove("start-" + name)
 
 
@@ -392,17 +392,17 @@ def test_kinds_come_and_go(host, space):
     decl["controllers"].append({"name": "maps", "for": watch("p", space, name="here")})
     host.put(space, "here", "say here")
     host.scripted("late", decl)
-    wait_for(lambda: "here" in host.said("late", "say"), "the other controller works")
+    wait_for(lambda: "here" in host.output("late", "say"), "the other controller works")
     for round in (1, 2):
         host.create(CRDS, crd(group, "things", "Thing"))
         wait_for(lambda: host.get(things).status == 200, "the kind")
         thing = {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": {"name": f"t{round}"}, "do": f"say round{round}"}
         host.create(things, thing)
-        wait_for(lambda: f"round{round}" in host.said("late", "say"), "a thing is reconciled")
+        wait_for(lambda: f"round{round}" in host.output("late", "say"), "a thing is reconciled")
         assert host.ask("DELETE", f"{CRDS}/things.{group}").status == 200
         wait_for(lambda: host.get(things).status == 404, "the kind has gone")
     host.put(space, "here", "say still")
-    wait_for(lambda: "still" in host.said("late", "say"), "the other controller still works")
+    wait_for(lambda: "still" in host.output("late", "say"), "the other controller still works")
     host.remove("late")
 
 
@@ -412,7 +412,7 @@ def test_a_watch_that_is_forbidden_until_it_is_not(host, space):
     decl["controllers"].append({"name": "maps", "for": watch("p", space)})
     host.put(space, "a", "get {\"watch\":\"pods\",\"namespace\":\"%s\",\"name\":\"x\"}\nsay works" % space)
     host.scripted("denied", decl)
-    wait_for(lambda: "works" in host.said("denied", "say"), "the other controller works")
+    wait_for(lambda: "works" in host.output("denied", "say"), "the other controller works")
     assert host.values("denied", "get")[0][0] == -3
     wait_for(lambda: host.describe("denied")["v1"]["watches"][0]["state"] == "Forbidden", "the state of the watch")
     assert "may not list and watch 'endpoints'" in host.describe("denied")["v1"]["waitsFor"]
@@ -425,7 +425,7 @@ def test_a_watch_that_is_forbidden_until_it_is_not(host, space):
 def test_a_namespace_goes_while_the_operator_sleeps(host, space):
     host.put(space, "a", "say made")
     host.scripted("spaces", declaration(watch("p", space, labelSelector="!keep")), DO="say gone")
-    wait_for(lambda: "made" in host.said("spaces", "say"), "it knows the object")
+    wait_for(lambda: "made" in host.output("spaces", "say"), "it knows the object")
     wait_for(lambda: host.is_asleep("spaces"), "it sleeps")
     host.ask("DELETE", f"/api/v1/namespaces/{space}")
     wait_for(lambda: any(a["name"] == "a" and a.get("object", 1) is None for a in host.acts("spaces")), "it is told")
@@ -438,12 +438,12 @@ def test_a_runner_that_is_killed_while_calls_are_parked(host, space):
     script = f"say begin\nrepeat 5000 api GET /api/v1/namespaces/{space}/configmaps/a -\nsay end"
     host.put(space, "a", script)
     host.scripted("killed", declaration(watch("p", space, name="a"), backoff={"baseMs": 20, "maxMs": 20}))
-    wait_for(lambda: "end" in host.said("killed", "say"), "it works")
+    wait_for(lambda: "end" in host.output("killed", "say"), "it works")
     host.put(space, "a", script, n="1")
-    wait_for(lambda: host.said("killed", "say").count("begin") == 2, "it has begun")
+    wait_for(lambda: host.output("killed", "say").count("begin") == 2, "it has begun")
     for pid in host.runners():
         os.kill(pid, signal.SIGKILL)
-    wait_for(lambda: host.said("killed", "say").count("end") >= 2, "it comes again, and ends")
+    wait_for(lambda: host.output("killed", "say").count("end") >= 2, "it comes again, and ends")
     assert any(a["attempt"] > 0 for a in host.acts("killed"))
     host.remove("killed")
 
@@ -454,12 +454,12 @@ def test_several_instances_work_on_different_keys(host, space):
     for i in range(12):
         host.put(space, f"k{i}", 40 * ask + f"say done{i}", labels={"several": "1"})
     host.scripted("several", declaration(watch("p", space, labelSelector="several"), instances=3, concurrency=3))
-    wait_for(lambda: {f"done{i}" for i in range(12)} <= set(host.said("several", "say")), "all of them")
-    assert len(host.said("several", "declare")) > 1
+    wait_for(lambda: {f"done{i}" for i in range(12)} <= set(host.output("several", "say")), "all of them")
+    assert len(host.output("several", "declare")) > 1
     assert len(host.keys("several")) == 12
     host.put(space, "k3", "trap")
     host.put(space, "k4", "say after")
-    wait_for(lambda: "after" in host.said("several", "say"), "the others go on")
+    wait_for(lambda: "after" in host.output("several", "say"), "the others go on")
     host.remove("several")
 
 
@@ -480,14 +480,14 @@ def test_a_guest_that_loops_holds_up_nobody(host, space):
 def test_a_sleeping_operator_is_not_woken_by_others_events(host, space):
     host.scripted("still", declaration({**watch("p", space, labelSelector="mine"), "predicate": {"changed": "labels"}}))
     host.put(space, "a", "say hello", labels={"mine": "1"})
-    wait_for(lambda: "hello" in host.said("still", "say"), "it works")
+    wait_for(lambda: "hello" in host.output("still", "say"), "it works")
     wait_for(lambda: host.is_asleep("still"), "it sleeps")
     before = host.guest("still")["activations"]
     for i in range(20):
         host.put(space, "foreign", n=str(i))
         host.put(space, "a", n=str(i))
     host.put(space, "a", "say bye", labels={"mine": "2"})
-    wait_for(lambda: "bye" in host.said("still", "say"), "the one that concerns it")
+    wait_for(lambda: "bye" in host.output("still", "say"), "the one that concerns it")
     assert host.guest("still")["activations"] == before + 1
     host.remove("still")
 
@@ -513,7 +513,7 @@ def test_events_during_replacements_are_not_lost(host, space):
             host.put(space, name, f"say {name}-{turn}", labels={"n": name})
         host.put(space, f"brief{turn}", "say brief", labels={"n": "x"})
         host.drop(space, f"brief{turn}")
-        wait_for(lambda: {f"{name}-{turn}" for name in names} <= set(host.said("swapped", "say")), f"turn {turn}")
+        wait_for(lambda: {f"{name}-{turn}" for name in names} <= set(host.output("swapped", "say")), f"turn {turn}")
         wait_for(lambda: host.describe("swapped")["runningGeneration"] == generation, "the new one runs")
     host.drop(space, "o1")
     wait_for(lambda: any(a["name"] == "o1" and a.get("object", 1) is None for a in host.acts("swapped")), "an end")
@@ -529,15 +529,15 @@ def test_a_sleeping_guest_outlives_its_host(tmp_path, how):
     make_namespaces(first, "mine")
     first.put("mine", "a", "count")
     first.scripted("keeper", declaration(watch("p", "mine", name="a")))
-    wait_for(lambda: first.said("keeper", "count") == ["1"], "it works")
+    wait_for(lambda: first.output("keeper", "count") == ["1"], "it works")
     wait_for(lambda: first.is_asleep("keeper"), "it sleeps")
     first.process.send_signal(how)
     first.process.wait(30)
     second = V1(tmp_path, "--idle", "50ms")
-    wait_for(lambda: second.said("keeper", "count")[1:] == ["2"], "it goes on where it was")
-    assert len(second.said("keeper", "declare")) == 1
+    wait_for(lambda: second.output("keeper", "count")[1:] == ["2"], "it goes on where it was")
+    assert len(second.output("keeper", "declare")) == 1
     second.put("mine", "a", "count\nsay again")
-    wait_for(lambda: "again" in second.said("keeper", "say"), "and is called as before")
+    wait_for(lambda: "again" in second.output("keeper", "say"), "and is called as before")
     assert second.stop() == 0
 
 
@@ -594,7 +594,7 @@ def test_what_a_script_cannot_know_is_typed(host, space):
         assert value == -3 and "'/api/v1/secrets' are not in this operator's allow list" in text
     assert host.values("bounded", "config")[0][0] == -3 and "allow list" in host.values("bounded", "config")[0][1]
     assert statuses[1:] == 15 * [200], "those beyond the rate have waited"
-    assert "dormouse-error: denied" in " ".join(host.said("bounded", "header"))
+    assert "dormouse-error: denied" in " ".join(host.output("bounded", "header"))
     limit = wait_for(lambda: next((c for c in host.get(f"{OPERATORS}/bounded").json().get("status", {}).get("conditions", [])
                                    if c["type"] == "LimitReached"), None), "the limit is told")
     assert "beyond 5 a second" in limit["message"]
@@ -605,7 +605,7 @@ def test_what_a_script_cannot_know_is_typed(host, space):
 def test_a_pause_keeps_what_happens(host, space):
     host.put(space, "a", "say one")
     host.scripted("paused", declaration(watch("p", space), resyncSeconds=1), DO="say gone")
-    wait_for(lambda: host.said("paused", "say").count("one") >= 2, "it works, and a resync is a reason")
+    wait_for(lambda: host.output("paused", "say").count("one") >= 2, "it works, and a resync is a reason")
     assert any(a["reasons"] == ["resync"] for a in host.acts("paused"))
     pause = lambda yes: host.ask("PATCH", f"{OPERATORS}/paused", {"spec": {"paused": yes}}, Content_Type=MERGE)  # noqa: E731
     assert pause(True).status == 200
@@ -613,5 +613,5 @@ def test_a_pause_keeps_what_happens(host, space):
     host.put(space, "b", "say two")
     host.drop(space, "a")
     assert pause(False).status == 200
-    wait_for(lambda: "two" in host.said("paused", "say") and "gone" in host.said("paused", "say"), "what it missed")
+    wait_for(lambda: "two" in host.output("paused", "say") and "gone" in host.output("paused", "say"), "what it missed")
     host.remove("paused")

@@ -31,7 +31,7 @@ def begin_create(api, user):
     return s
 
 
-def said(s):
+def output(s):
     try:
         return s.recv(4096)
     except (BlockingIOError, OSError):
@@ -51,7 +51,7 @@ def test_a_greedy_user_is_refused_and_a_modest_one_waits_his_turn(api):
         assert len(held) < 600, "nobody is refused"
         held += [begin_create(api, "greedy") for _ in range(20)]
         api.get("/readyz")  # the server has seen them
-        texts = [said(s) for s in held[-20:]]
+        texts = [output(s) for s in held[-20:]]
         refused = next((t for t in texts if t.startswith(b"HTTP/1.1 429")), None)
     head, body = refused.split(b"\r\n\r\n", 1)
     status = json.loads(body)

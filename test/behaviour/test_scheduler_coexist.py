@@ -19,11 +19,11 @@ def cluster(dormouse_api, tmp_path):
 
 def who_bound(server):
     """Pod -> names of those that say so."""
-    said = {}
+    output = {}
     for e in server.get("/apis/events.k8s.io/v1/namespaces/default/events").json()["items"]:
         if e["reason"] == "Scheduled":
-            said.setdefault(e["regarding"]["name"], []).append(e["reportingController"])
-    return said
+            output.setdefault(e["regarding"]["name"], []).append(e["reportingController"])
+    return output
 
 
 def test_each_places_its_own(cluster, tmp_path):
@@ -36,8 +36,8 @@ def test_each_places_its_own(cluster, tmp_path):
     create_pods(cluster, ["nobodys"], scheduler="four")
     every = [p for pods in mine.values() for p in pods]
     all_bound(cluster, every)
-    said = wait_for(lambda: (s := who_bound(cluster)) and len(s) == len(every) and s, "Events of all")
-    assert said == {p: [name] for name, pods in mine.items() for p in pods}
+    output = wait_for(lambda: (s := who_bound(cluster)) and len(s) == len(every) and s, "Events of all")
+    assert output == {p: [name] for name, pods in mine.items() for p in pods}
     assert not node_of(read_pods(cluster)["nobodys"])
     witness.stop()
     assert one.stop() == 0 and two.stop() == 0
@@ -120,8 +120,8 @@ def test_a_leader_that_slept_knows_that_it_leads_no_more(cluster, tmp_path):
     wait_for(lambda: "scheduler does not lead any more" in leader.text(), "it knows")
     create_pods(cluster, ["last"])
     all_bound(cluster, ["last"])
-    said = wait_for(lambda: (s := who_bound(cluster)) and "last" in s and s, "Events")
-    assert all(len(x) == 1 for x in said.values()), said
+    output = wait_for(lambda: (s := who_bound(cluster)) and "last" in s and s, "Events")
+    assert all(len(x) == 1 for x in output.values()), output
     witness.stop()
     check_no_node_is_too_full(cluster)
     assert leader.stop() == 0 and other.stop() == 0
@@ -140,8 +140,8 @@ def test_beside_kube_scheduler(cluster, tmp_path):
         create_pods(cluster, pods, scheduler=name)
     every = [p for pods in mine.values() for p in pods]
     all_bound(cluster, every, timeout=60)
-    said = wait_for(lambda: (s := who_bound(cluster)) and len(s) == len(every) and s, "Events of all")
-    assert said == {p: [name] for name, pods in mine.items() for p in pods}
+    output = wait_for(lambda: (s := who_bound(cluster)) and len(s) == len(every) and s, "Events of all")
+    assert output == {p: [name] for name, pods in mine.items() for p in pods}
     witness.stop()
     check_no_node_is_too_full(cluster)
     assert ours.stop() == 0

@@ -70,8 +70,8 @@ def test_a_pod_of_higher_priority_takes_the_place(cluster):
     condition = next(c for e in seen for c in e["object"]["status"].get("conditions", []) if c["type"] == "DisruptionTarget")
     assert {k: condition[k] for k in ("status", "reason", "message")} == {
         "status": "True", "reason": "PreemptionByScheduler", "message": "default-scheduler: preempting to accommodate a higher priority pod"}
-    told = [e for e in seen if any(c["type"] == "DisruptionTarget" for c in e["object"]["status"].get("conditions", []))]
-    assert "deletionTimestamp" not in told[0]["object"]["metadata"]
+    reported = [e for e in seen if any(c["type"] == "DisruptionTarget" for c in e["object"]["status"].get("conditions", []))]
+    assert "deletionTimestamp" not in reported[0]["object"]["metadata"]
     event = wait_for(lambda: next((e for e in up.get(EVENTS).json()["items"] if e["reason"] == "Preempted"), None), "the Event")
     uid = up.get(f"{PODS}/p").json()["metadata"]["uid"]
     assert (event["regarding"]["name"], event["action"], event["type"]) == ("low-0", "Preempting", "Normal")

@@ -33,9 +33,9 @@ def make(language, where):
 def test_a_new_plugin_answers_as_its_readme_promises(language, tmp_path):
     project = make(language, tmp_path)
     with open(project / "try.jsonl") as calls:
-        said = dormouse("call", "--data-dir", str(tmp_path / "d"), cwd=project, stdin=calls)
-    answers = [json.loads(line) for line in said.stdout.splitlines()]
-    assert answers[0] == {"points": ["filter"]}, said
+        output = dormouse("call", "--data-dir", str(tmp_path / "d"), cwd=project, stdin=calls)
+    answers = [json.loads(line) for line in output.stdout.splitlines()]
+    assert answers[0] == {"points": ["filter"]}, output
     assert [a["code"] for a in answers[2:]] == [0, 2] and answers[3]["message"] == "the node has no label disk"
 
 

@@ -72,10 +72,10 @@ def test_pods_are_placed_and_run(cluster, tmp_path):
     wait_for(lambda: all(p["status"]["phase"] == "Running" for p in read_pods(cluster).values()), "all run")
     create_pods(cluster, ["large"], cpu="5")
 
-    def told():
+    def reported():
         return [c["message"] for c in read_pods(cluster)["large"]["status"].get("conditions", [])
                 if c["type"] == "PodScheduled"]
-    [message] = wait_for(told, "why it waits")
+    [message] = wait_for(reported, "why it waits")
     assert message.startswith("0/12 nodes are available: 12 Insufficient cpu."), message
     witness.stop()
     check_no_node_is_too_full(cluster)

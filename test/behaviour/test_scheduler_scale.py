@@ -30,10 +30,10 @@ def test_thousands_of_nodes(dormouse_api, tmp_path):
     # what is too large for any node waits, and is told why by all of them
     create_pods(dormouse_api, ["large"], cpu="5")
 
-    def told():
+    def reported():
         conditions = read_pods(dormouse_api)["large"]["status"].get("conditions", [])
         return [c["message"] for c in conditions if c["type"] == "PodScheduled" and c["status"] == "False"]
-    [message] = wait_for(told, "why it waits")
+    [message] = wait_for(reported, "why it waits")
     assert message.startswith("0/2000 nodes are available: 2000 Insufficient cpu"), message
     assert dormouse_api.ask("DELETE", f"{PODS}/large?gracePeriodSeconds=0").status in (200, 202)
     assert not node_of(read_pods(dormouse_api).get("large", {"spec": {}}))

@@ -141,8 +141,8 @@ def test_a_pod_goes_where_its_local_volume_is(up):
     wait_for(lambda: api.get(f"{PODS}/p").json()["status"].get("nominatedNodeName") == "n2", "where the pod is going to be")
 
     if api.is_ours:
-        told = subprocess.run([BUILD / "dormouse", "scheduler", "explain", "p", "--data-dir", api.data_dir], capture_output=True, text=True)
-        assert "Waits      on n2 for VolumeBinding: a controller binds PersistentVolumeClaim 'data' to PersistentVolume 'disk'" in told.stdout
+        reported = subprocess.run([BUILD / "dormouse", "scheduler", "explain", "p", "--data-dir", api.data_dir], capture_output=True, text=True)
+        assert "Waits      on n2 for VolumeBinding: a controller binds PersistentVolumeClaim 'data' to PersistentVolume 'disk'" in reported.stdout
 
     # What is promised is nobody else's.
     add_claim(api, "other")

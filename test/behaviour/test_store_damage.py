@@ -49,9 +49,9 @@ def test_a_lost_log_is_told_and_no_version_is_given_twice(data_dir, damage):
     damage(pathlib.Path(data_dir) / "store.db-wal")
     server = Server(data_dir)
     log = server.text_of_log()
-    told = re.search(r"has lost acknowledged changes.* lost_revisions=(\d+) newest=(\d+) had=(\d+) resumes_at=(\d+)", log)
-    assert told, log
-    lost, found, had, resumed = map(int, told.groups())
+    reported = re.search(r"has lost acknowledged changes.* lost_revisions=(\d+) newest=(\d+) had=(\d+) resumes_at=(\d+)", log)
+    assert reported, log
+    lost, found, had, resumed = map(int, reported.groups())
     assert lost == had - found and had >= last and resumed > had
     assert newest(server) >= resumed
     # A client that knows what was lost has to list again.

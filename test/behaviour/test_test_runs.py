@@ -220,7 +220,7 @@ def test_failures_of_pytest_are_found_again_by_their_lines():
 
 def test_ci_names_what_failed_in_its_last_lines(tmp_path):
     """In a copy of the tree whose stages are replaced."""
-    said = {"layers": "exit 0", "results": "echo unclear; exit 1", "fuzzers": "echo 'FAILED fuzz_json'; exit 1"}
+    output = {"layers": "exit 0", "results": "echo unclear; exit 1", "fuzzers": "echo 'FAILED fuzz_json'; exit 1"}
     many = "".join(f"echo '  test_{i}: wrong'; " for i in range(30))
     tests = f"""
         echo 'passed at the second try only:'; echo '  test_slow: late'; echo
@@ -228,9 +228,9 @@ def test_ci_names_what_failed_in_its_last_lines(tmp_path):
     (tmp_path / ".ci").mkdir()
     (tmp_path / "tools").mkdir()
     (tmp_path / ".ci/run").write_text((ROOT / ".ci/run").read_text())
-    (tmp_path / "dev").write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\ncase "$*" in *--only-build) exit ;; esac\n[ "$1" = test ] || {{ {said["fuzzers"]}; }}\n{tests}\n')
+    (tmp_path / "dev").write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/calls\ncase "$*" in *--only-build) exit ;; esac\n[ "$1" = test ] || {{ {output["fuzzers"]}; }}\n{tests}\n')
     for tool in ("layers", "results"):
-        (tmp_path / "tools" / f"check-{tool}").write_text(f"#!/bin/sh\n{said[tool]}\n")
+        (tmp_path / "tools" / f"check-{tool}").write_text(f"#!/bin/sh\n{output[tool]}\n")
     for script in tmp_path.glob("**/*"):
         script.chmod(0o755)
     done = subprocess.run([tmp_path / ".ci/run"], capture_output=True, text=True, timeout=60)
@@ -301,8 +301,8 @@ def server():
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "conftest", "--rootdir", tmp_path, tmp_path]
     env = dict(os.environ, PYTHONPATH=str(ROOT / "test/behaviour"), TEST_QUEUE=str(tmp_path / "queue"))
     running = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = [process.communicate(timeout=120)[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0, 0], said
+    output = [process.communicate(timeout=120)[0] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], output
     by_process = {}
     for line in (tmp_path / "log").read_text().splitlines():
         what, pid = line.rsplit(" ", 1)
@@ -312,4 +312,4 @@ def server():
     for words in by_process.values():
         whole = [["begin b", "b0", "end b"], ["begin a", "a0", "a1", "a2", "end a"], ["begin c", "c0", "c1", "end c"], ["begin d", "d0", "end d"]]
         assert words == [word for file in whole if file[0] in words for word in file]
-    assert sum(int(re.search(r"(\d+) passed", out)[1]) for out in said if "passed" in out) == 7
+    assert sum(int(re.search(r"(\d+) passed", out)[1]) for out in output if "passed" in out) == 7

@@ -150,8 +150,8 @@ def test_failures_have_a_colour_unless_there_is_to_be_none(data_dir, monkeypatch
 
 
 def test_programs_get_json(ring):
-    told = json.loads(dormouse("top", "--data-dir", str(ring.server.data_dir), "-o", "json").stdout)
-    assert told["status"]["operators"] == 3 and sorted(g["name"] for g in told["guests"]) == ["ring-0", "ring-1", "ring-2"]
+    reported = json.loads(dormouse("top", "--data-dir", str(ring.server.data_dir), "-o", "json").stdout)
+    assert reported["status"]["operators"] == 3 and sorted(g["name"] for g in reported["guests"]) == ["ring-0", "ring-1", "ring-2"]
     assert json.loads(dormouse("fn", "top", "--data-dir", str(ring.server.data_dir), "-o", "json").stdout) == []
 
 

@@ -130,16 +130,16 @@ class Kit:
         answer = self.host.get(f"{self.maps}/{name}")
         return answer.json()["data"]["text"] if answer.status == 200 else None
 
-    def said(self, what):
+    def output(self, what):
         """The key-values of its lines, one dictionary each."""
         lines = re.findall(rf'line="kit" what="{what}" ?(.*)', self.host.text_of_log())
         return [dict(re.findall(r'(\w+)="?((?:[^"\\ ]|\\.)*)"?', line)) for line in lines]
 
     def runs(self, name):
-        return [run for run in self.said("run") if run["name"] == name]
+        return [run for run in self.output("run") if run["name"] == name]
 
     def result(self, what):
-        found = wait_for(lambda: self.said(what), f"the result of {what}")[-1]
+        found = wait_for(lambda: self.output(what), f"the result of {what}")[-1]
         return int(found["code"]), int(found["status"]), found["reason"]
 
 
@@ -170,7 +170,7 @@ def test_keys_come_by_owner_index_and_configuration(kit):
     wait_for(lambda: kit.host.is_asleep("kit"), "it sleeps")
     kit.put("b", text="four")
     wait_for(lambda: kit.text("made-r") == "> four", "and wakes")
-    assert {run["starts"] for run in kit.said("run")} == {"1"}, "it was started once, and slept with its memory"
+    assert {run["starts"] for run in kit.output("run")} == {"1"}, "it was started once, and slept with its memory"
     metrics = kit.host.admin("/metrics")
     copies = re.findall(r'^kit_copies_total{operator="operators/kit",kind="ConfigMap"} (\d+)$', metrics, re.M)
     assert copies and re.findall(r'^kit_copy_bytes_count{operator="operators/kit"} (\d+)$', metrics, re.M) == copies
@@ -182,7 +182,7 @@ def test_verbs_and_their_errors(kit):
     assert [kit.result(ok) for ok in ("create", "update", "json", "merge", "strategic", "delete")] == [(0, 0, "")] * 6
     assert kit.result("create-again") == (-101, 409, "AlreadyExists")
     assert kit.result("update-stale") == (-100, 409, "Conflict")
-    assert kit.result("invalid") == (-1, 422, "Invalid") and kit.said("cause")[-1] == {"field": "told"}
+    assert kit.result("invalid") == (-1, 422, "Invalid") and kit.output("cause")[-1] == {"field": "told"}
     assert kit.result("forbidden") == (-3, 403, "Forbidden")
     assert kit.result("delete-another") == (-100, 409, "Conflict")
 
@@ -190,8 +190,8 @@ def test_verbs_and_their_errors(kit):
 def test_reads_from_the_cache(kit):
     kit.put("cache", "first", do="cache", source="a")
     assert kit.result("no-config") == (-4, 0, "not-declared")
-    assert kit.said("users")[-1] == {"names": "cache,p,q,"}
-    assert kit.said("sources")[-1] == {"names": "a,b,"}
+    assert kit.output("users")[-1] == {"names": "cache,p,q,"}
+    assert kit.output("sources")[-1] == {"names": "a,b,"}
     assert kit.result("each") == kit.result("list") == kit.result("consistent") == (0, 0, "")
     assert kit.result("absent") == (-2, 0, "not-found") and kit.result("undeclared") == (-4, 0, "not-declared")
 
@@ -212,7 +212,7 @@ def test_results_of_an_activation(kit):
 def test_a_secret_that_changes_is_an_activation(kit):
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "kit-word"}, "stringData": {"word": "sesame"}}
     kit.host.create("/api/v1/namespaces/operators/secrets", secret)
-    wait_for(lambda: kit.said("config") == [{"name": "word", "word": "sesame"}], "the word")
+    wait_for(lambda: kit.output("config") == [{"name": "word", "word": "sesame"}], "the word")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def start(path):
 
 def counts(host):
     """What the guest remembers: activations since it started, also before a sleep."""
-    return [int(text.split()[-1]) for text in host.said("counter", "count")]
+    return [int(text.split()[-1]) for text in host.output("counter", "count")]
 
 
 def add_counter(host):
@@ -68,5 +68,5 @@ def test_a_key_is_not_lost_with_the_runner_in_which_its_guest_waited(host):
     for i in range(3):
         wait_for(lambda i=i: len(h.acts("caller")) > i, "it begins")
         h.kill_runners()
-    wait_for(lambda: "ends" in h.said("caller", "say"), "in the end it is done")
+    wait_for(lambda: "ends" in h.output("caller", "say"), "in the end it is done")
     assert h.keys("caller")[0] == "space/a"

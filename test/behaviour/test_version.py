@@ -63,8 +63,8 @@ def test_the_build_and_its_tag_have_one_version():
     number = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
     tags = subprocess.run(["git", "tag", "--points-at", "HEAD", "v[0-9]*"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     assert set(tags) <= {f"v{number}"}
-    told = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)
-    assert re.fullmatch(rf"{re.escape(number)}(-dev\.\d+\+g[0-9a-f]{{12}}(\.dirty)?|\+dirty)?", told["version"])
+    reported = json.loads(subprocess.run([BUILD / "dormouse", "version", "-o", "json"], capture_output=True, check=True).stdout)
+    assert re.fullmatch(rf"{re.escape(number)}(-dev\.\d+\+g[0-9a-f]{{12}}(\.dirty)?|\+dirty)?", reported["version"])
     assert number in (ROOT / "CHANGELOG.md").read_text()
 
 

@@ -210,22 +210,22 @@ def test_what_is_stored_without_effect_is_said(shared_api):
     hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     answer = shared_api.ask("POST", hooks, json.dumps({"metadata": {"name": "quiet"}}), Content_Type="application/json")
     assert answer.status == 201
-    said, = answer.headers.get_all("Warning")
-    assert "ValidatingWebhookConfiguration is stored without effect" in said
+    output, = answer.headers.get_all("Warning")
+    assert "ValidatingWebhookConfiguration is stored without effect" in output
     answer = shared_api.ask("POST", "/api/v1/namespaces", json.dumps({"metadata": {
         "name": "guarded", "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}),
         Content_Type="application/json")
     assert answer.status == 201
-    said, = answer.headers.get_all("Warning")
-    assert "does not enforce Pod Security" in said
+    output, = answer.headers.get_all("Warning")
+    assert "does not enforce Pod Security" in output
     assert shared_api.ask("DELETE", hooks + "/quiet").status == 200
     services = "/apis/apiregistration.k8s.io/v1/apiservices"
     answer = shared_api.ask("POST", services, {"metadata": {"name": "v1.elsewhere.example.com"}, "spec": {
         "group": "elsewhere.example.com", "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 10,
         "service": {"name": "s", "namespace": "default"}, "insecureSkipTLSVerify": True}})
     assert answer.status == 201, answer.body
-    said, = answer.headers.get_all("Warning")
-    assert "stored without effect" in said
+    output, = answer.headers.get_all("Warning")
+    assert "stored without effect" in output
     available, = answer.json()["status"]["conditions"]
     assert (available["type"], available["status"], available["reason"]) == ("Available", "False", "NotForwarded")
     assert shared_api.ask("DELETE", services + "/v1.elsewhere.example.com").status == 200
@@ -253,8 +253,8 @@ def test_versions_that_a_webhook_would_convert_are_refused(shared_api):
     api = shared_api
     answer = api.ask("POST", CRDS, hooked("gears"))
     assert answer.status == 201, answer.body
-    said, = answer.headers.get_all("Warning")
-    assert "objects are served in version v1, in which they are stored; requests for v1beta1 fail" in said
+    output, = answer.headers.get_all("Warning")
+    assert "objects are served in version v1, in which they are stored; requests for v1beta1 fail" in output
     new, old = (f"/apis/hooks.example.com/{v}/namespaces/default/gears" for v in ("v1", "v1beta1"))
     api.create("/api/v1/namespaces", {"metadata": {"name": "hooked"}})
     for ns in ("default", "hooked"):
@@ -316,8 +316,8 @@ def test_groups_of_the_kubernetes_project_want_an_approval(shared_api, annotatio
     if status is None:
         assert answer.status == 422 and reason in answer.json()["message"]
         return
-    said, = [c for c in answer.json()["status"]["conditions"] if c["type"] == "KubernetesAPIApprovalPolicyConformant"]
-    assert (said["status"], said["reason"]) == (status, reason)
+    output, = [c for c in answer.json()["status"]["conditions"] if c["type"] == "KubernetesAPIApprovalPolicyConformant"]
+    assert (output["status"], output["reason"]) == (status, reason)
     assert shared_api.ask("DELETE", f"{CRDS}/reviewed.x.k8s.io").status == 200
     wait_for(lambda: shared_api.ask("GET", f"{CRDS}/reviewed.x.k8s.io").status == 404, "the definition to go")
 

@@ -362,9 +362,9 @@ def type_of(p):
     for key in ("items", "additionalProperties"):
         if isinstance(p.get(key), dict):
             text += f" of {type_of(p[key])}"
-    # A list of which nothing is said is atomic.
-    said = {k: v for k, v in p.items() if k.startswith("x-kubernetes-") and (k, v) != ("x-kubernetes-list-type", "atomic")}
-    return " ".join([text, *(f"{k}={json.dumps(said[k])}" for k in sorted(said))])
+    # A list without a type is atomic.
+    extensions = {k: v for k, v in p.items() if k.startswith("x-kubernetes-") and (k, v) != ("x-kubernetes-list-type", "atomic")}
+    return " ".join([text, *(f"{k}={json.dumps(extensions[k])}" for k in sorted(extensions))])
 
 
 def methods_of(answer):

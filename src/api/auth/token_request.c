@@ -25,7 +25,7 @@ struct issue {
     struct admission ad;
     unsigned at;
     struct token_request token;
-    int64_t told_s; /* expiry in the answer */
+    int64_t shown_s; /* expiry in the answer */
 };
 
 static struct kube_resource token_requests = { .group = { "authentication.k8s.io", 21 },
@@ -72,7 +72,7 @@ static struct json *check_request(struct issue *is)
         return status_bad_request(a, STR("a token is for at most 64 audiences"));
     check_name(meta_name(is->obj), rq->route.name, "name", &errs);
     check_name(meta_namespace(is->obj), rq->route.ns, "namespace", &errs);
-    is->token.valid_s = is->told_s = valid_s;
+    is->token.valid_s = is->shown_s = valid_s;
     if (errs.n)
         return status_invalid(a, token_requests.group, token_requests.kind, STR(""), &errs);
     return NULL;
@@ -131,7 +131,7 @@ static void answer(struct issue *is)
     json_set_str(a, meta, "uid", is->token.account_uid);
     rfc3339_format(is->token.now_s, text);
     json_set_str(a, meta, "creationTimestamp", str_of(text));
-    rfc3339_format(is->token.now_s + is->told_s, text);
+    rfc3339_format(is->token.now_s + is->shown_s, text);
     json_set_str(a, status, "token", buf_str(&token));
     json_set_str(a, status, "expirationTimestamp", str_of(text));
     json_setc(a, is->obj, "status", status);

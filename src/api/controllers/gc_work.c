@@ -262,7 +262,7 @@ static int tell_invalid(struct gc_work *w, const struct json *ref, inner_cb cb)
     return inner_call(w->gc->api, &req, cb, w);
 }
 
-static void on_told(void *arg, int r, struct str body)
+static void on_reported(void *arg, int r, struct str body)
 {
     (void)r;
     (void)body;
@@ -272,7 +272,7 @@ static void on_told(void *arg, int r, struct str body)
 static void work_decide(struct gc_work *w);
 static void search_on(struct gc_work *w);
 
-static void on_stray_told(void *arg, int r, struct str body)
+static void on_stray_reported(void *arg, int r, struct str body)
 {
     struct gc_work *w = arg;
     (void)r;
@@ -298,7 +298,7 @@ static void on_stray(void *arg, int r, const struct store_kv *kv, uint64_t rev,
         kv && json_parse(&w->arena, str_copy_arena(&w->arena, kv->value), NULL, &owner, NULL) >= 0;
     if (!found || !str_eq(meta_uid(owner), json_get_str(w->stray, "uid")))
         search_on(w);
-    else if (tell_invalid(w, w->stray, on_stray_told) < 0)
+    else if (tell_invalid(w, w->stray, on_stray_reported) < 0)
         work_end(w, w->gc->stopped);
 }
 
@@ -372,7 +372,7 @@ static void work_decide(struct gc_work *w)
     } else if (w->strays && w->strays->n > 0 && !w->pass) {
         search_strays(w);
     } else if (w->not_allowed) { /* the object is left as it is */
-        if (tell_invalid(w, w->not_allowed, on_told) < 0)
+        if (tell_invalid(w, w->not_allowed, on_reported) < 0)
             work_end(w, true);
     } else if (w->solid->n > 0 && !unwell) {
         work_end(w, true);

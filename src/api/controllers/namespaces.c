@@ -30,7 +30,7 @@ enum doom_at {
     DOOM_SWEEP,
     DOOM_LOOK,
     DOOM_TELL, /* read the namespace, then write the remaining contents into its status */
-    DOOM_TOLD,
+    DOOM_REPORTED,
     DOOM_WAIT,
     DOOM_READ,
     DOOM_FINALIZE
@@ -63,7 +63,7 @@ struct namespaces {
     struct buf after;
     uint64_t loaded_rev;
     size_t n_calls, n_to_make;
-    bool loading, stopped, ready_told;
+    bool loading, stopped, ready_reported;
     struct retry retry; /* of the read of the namespaces */
     controller_ready_cb ready;
     void *ready_arg;
@@ -254,7 +254,7 @@ static void doom_run(struct doom *d)
                     .method = "GET", .target = str_of(arena_printf(&a, NS_PATH "%s", d->name)) });
         break;
     case DOOM_WAIT:
-    case DOOM_TOLD:
+    case DOOM_REPORTED:
     case DOOM_FINALIZE:
         break;
     }
@@ -388,7 +388,7 @@ static void tell(struct doom *d, struct str body)
                        : "All content-preserving finalizers finished");
     json_setc(&a, json_obj(&a, patch, "status"), "conditions", list);
     (void)json_write(&out, patch);
-    d->at = DOOM_TOLD;
+    d->at = DOOM_REPORTED;
     call(d,
          &(struct inner_request){ .method = "PATCH",
                                   .target = str_of(arena_printf(&a, NS_PATH "%s/status", d->name)),
@@ -435,7 +435,7 @@ static void step_done(struct doom *d, int r, struct str body)
         else
             doom_end(d, r);
         return;
-    case DOOM_TOLD:
+    case DOOM_REPORTED:
         if (r != 200)
             doom_end(d, r);
         else if (d->again)
@@ -528,9 +528,9 @@ static const struct store_watch_ops watch_ops = { .on_events = on_events, .on_en
 
 static void tell_ready(struct namespaces *n, int r, const struct err *err)
 {
-    if (n->ready_told)
+    if (n->ready_reported)
         return;
-    n->ready_told = true;
+    n->ready_reported = true;
     n->ready(n->ready_arg, r, err);
 }
 
@@ -551,7 +551,7 @@ static void loaded(struct namespaces *n, int r, const struct err *err)
     }
     if (r >= 0)
         retry_stop(n->api->loop, &n->retry);
-    else if (n->ready_told && !n->stopped)
+    else if (n->ready_reported && !n->stopped)
         retry_arm(n->api->loop, &n->retry, on_load_retry);
     tell_ready(n, n->stopped ? -ECANCELED : r, err);
     api_part_idle(n->api);
@@ -608,7 +608,7 @@ static void on_made(void *arg, int r, struct str body)
         struct err err = { 0 };
         (void)err_set(&err, r < 0 ? r : E_INVALID, "make a namespace: " STR_FMT, STR_ARG(body));
         tell_ready(n, err.code, &err);
-    } else if (--n->n_to_make == 0 && !n->stopped && !n->ready_told) {
+    } else if (--n->n_to_make == 0 && !n->stopped && !n->ready_reported) {
         load_start(n);
     } else if (n->stopped) {
         tell_ready(n, -ECANCELED, NULL);

@@ -85,7 +85,7 @@ struct wasm_sandbox {
     struct list invocations;
     uint32_t running;
     bool is_ready, is_leaving;
-    struct defer told;
+    struct defer notify;
     struct timer grace;
 };
 

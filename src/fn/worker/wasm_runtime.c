@@ -76,7 +76,7 @@ static void sandbox_free(struct wasm_sandbox *s)
     assert(list_is_empty(&s->invocations) && s->running == 0);
     list_remove(&s->node);
     (void)map_del(&s->rt->sandboxes, id_key(&s->id));
-    defer_cancel(&s->told);
+    defer_cancel(&s->notify);
     timer_stop(s->rt->opts.loop, &s->grace);
     free(s);
 }
@@ -106,7 +106,7 @@ static void tell_created(struct wasm_sandbox *s, int r, const struct err *why)
 
 static void on_ready(struct defer *d)
 {
-    struct wasm_sandbox *s = container_of(d, struct wasm_sandbox, told);
+    struct wasm_sandbox *s = container_of(d, struct wasm_sandbox, notify);
     static const struct err none;
     if (s->rev->state == WASM_READY)
         tell_created(s, 0, &none);
@@ -116,7 +116,7 @@ static void on_ready(struct defer *d)
 
 static void on_destroyed(struct defer *d)
 {
-    struct wasm_sandbox *s = container_of(d, struct wasm_sandbox, told);
+    struct wasm_sandbox *s = container_of(d, struct wasm_sandbox, notify);
     struct runtime *t = &s->rt->runtime;
     uint64_t id = s->id;
     sandbox_free(s);
@@ -126,7 +126,7 @@ static void on_destroyed(struct defer *d)
 void wasm_sandbox_done(struct wasm_sandbox *s)
 {
     if (s->is_leaving && s->running == 0)
-        defer_start(s->rt->opts.loop, &s->told, on_destroyed);
+        defer_start(s->rt->opts.loop, &s->notify, on_destroyed);
 }
 
 static void on_grace(struct timer *timer)
@@ -184,7 +184,7 @@ static void tell_waiting(struct wasm_revision *rev)
     list_each (node, &rev->sandboxes) {
         struct wasm_sandbox *s = list_entry(node, struct wasm_sandbox, node);
         if (!s->is_ready && !s->is_leaving)
-            defer_start(rev->rt->opts.loop, &s->told, on_ready);
+            defer_start(rev->rt->opts.loop, &s->notify, on_ready);
     }
 }
 
@@ -573,7 +573,7 @@ static void wasm_create(struct runtime *t, uint64_t id, struct runtime_revision 
     (void)map_put(&rt->sandboxes, id_key(&id), s);
     retry_if_due(rev);
     if (rev->state == WASM_READY || rev->state == WASM_FAILED)
-        defer_start(rt->opts.loop, &s->told, on_ready);
+        defer_start(rt->opts.loop, &s->notify, on_ready);
 }
 
 static void wasm_destroy(struct runtime *t, uint64_t id, uint32_t grace_ms)
@@ -588,7 +588,7 @@ static void wasm_destroy(struct runtime *t, uint64_t id, uint32_t grace_ms)
         (void)map_put(&rt->sandboxes, id_key(&id), s);
     }
     s->is_leaving = true;
-    defer_cancel(&s->told);
+    defer_cancel(&s->notify);
     wasm_sandbox_done(s);
     if (s->running)
         timer_start(rt->opts.loop, &s->grace, grace_ms, on_grace);

@@ -241,15 +241,15 @@ static int conditions_met(struct evaluation *e, const struct json *list)
 static struct str message_of(struct evaluation *e, const struct json *validation)
 {
     struct cel_value v = { 0 };
-    struct str expression = json_get_str(validation, "messageExpression"), said = STR("");
+    struct str expression = json_get_str(validation, "messageExpression"), message = STR("");
     if (expression.n && evaluate(e, expression, &v) >= 0 && v.type == CEL_STRING)
-        said = str_trim(v.s);
-    if (said.n > 5 << 10 || str_find_char(said, '\n') >= 0)
-        said = STR("");
-    if (said.n == 0)
-        said = str_trim(json_get_str(validation, "message"));
-    if (said.n)
-        return said;
+        message = str_trim(v.s);
+    if (message.n > 5 << 10 || str_find_char(message, '\n') >= 0)
+        message = STR("");
+    if (message.n == 0)
+        message = str_trim(json_get_str(validation, "message"));
+    if (message.n)
+        return message;
     return str_of(arena_printf(e->a, "failed expression: " STR_FMT,
                                STR_ARG(str_trim(json_get_str(validation, "expression")))));
 }

@@ -183,8 +183,8 @@ static struct str message_of(struct cel_rules_walk *w, const struct cel_rules_ru
     int code = cel_eval(&run, e, vars, &v);
     if (!spend(w, &run) || code < 0 || v.type != CEL_STRING)
         return STR("");
-    struct str said = str_trim(v.s);
-    return said.n <= MESSAGE_MAX_BYTES && str_find_char(said, '\n') < 0 ? said : STR("");
+    struct str message = str_trim(v.s);
+    return message.n <= MESSAGE_MAX_BYTES && str_find_char(message, '\n') < 0 ? message : STR("");
 }
 
 static void evaluate(struct cel_rules_walk *w, struct cel_rules_rule *r, const struct cel_expr *e)
@@ -495,14 +495,17 @@ static void check_texts(struct survey *y, const struct json *rule, const struct 
     struct fpath message = fpath_child(at, STR("message")), text = fpath_child(at, STR("rule"));
     struct fpath expression = fpath_child(at, STR("messageExpression"));
     struct fpath reason_at = fpath_child(at, STR("reason"));
-    const struct json *said = json_getc(rule, "message"), *reason = json_getc(rule, "reason");
+    const struct json *message_value = json_getc(rule, "message"),
+                      *reason = json_getc(rule, "reason");
     bool known = !reason;
     if (trimmed(rule, "rule").n == 0)
         field_error(y->errs, FIELD_REQUIRED, &text, NULL, "rule is not specified");
-    else if (json_str(said).n && trimmed(rule, "message").n == 0)
-        field_error(y->errs, FIELD_INVALID, &message, said, "must be non-empty if specified");
+    else if (json_str(message_value).n && trimmed(rule, "message").n == 0)
+        field_error(y->errs, FIELD_INVALID, &message, message_value,
+                    "must be non-empty if specified");
     else if (str_find_char(trimmed(rule, "message"), '\n') >= 0)
-        field_error(y->errs, FIELD_INVALID, &message, said, "must not contain line breaks");
+        field_error(y->errs, FIELD_INVALID, &message, message_value,
+                    "must not contain line breaks");
     else if (str_find_char(trimmed(rule, "rule"), '\n') >= 0 && trimmed(rule, "message").n == 0)
         field_error(y->errs, FIELD_REQUIRED, &message, NULL,
                     "message must be specified if rule contains line breaks");

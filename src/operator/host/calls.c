@@ -40,8 +40,8 @@ struct calls_op {
     bool paused;
     bool ended; /* the last delivery is queued or waits */
     struct list waiting;
-    struct shared *shared;    /* OP_WATCH under an identity: what it watches */
-    struct gate_query *query; /* OP_WATCH: the pending access query */
+    struct shared *shared;               /* OP_WATCH under an identity: what it watches */
+    struct operator_client_query *query; /* OP_WATCH: the pending access query */
     union {
         struct timer timer;              /* OP_DELAY */
         struct watch_sub *sub;           /* OP_WATCH; NULL before it subscribes and after its end */
@@ -72,8 +72,8 @@ struct calls_exchange {
 
 struct calls {
     const struct calls_env *env;
-    struct gate *gate;
-    struct transport *transport; /* the gate's, or the host's */
+    struct operator_client *client;
+    struct transport *transport; /* the client's, or the host's */
     struct guest *guest;
     enum guest_abi abi;
     const struct allow *allow;
@@ -116,7 +116,7 @@ static void free_op(struct calls_op *op)
     list_each_safe (n, &op->waiting)
         free(list_entry(n, struct calls_waiting, node));
     list_remove(&op->node);
-    gate_ask_cancel(op->query);
+    operator_client_ask_cancel(op->query);
     slab_free(op->shared);
     if (op->kind == OP_UNARY || op->kind == OP_STREAM) {
         assert(!op->exchange || !op->exchange->call);
@@ -534,7 +534,8 @@ static void parse_shared(struct arena *a, const struct shared *s, struct target 
 }
 
 /* As in upstream's RequestInfo, a watch of one name is checked with that name. */
-static struct gate_query *ask(struct calls_op *op, const struct target *t, gate_cb cb)
+static struct operator_client_query *ask(struct calls_op *op, const struct target *t,
+                                         operator_client_cb cb)
 {
     struct str one = STR("metadata.name="), name = STR("");
     if (str_has_prefix(t->field_selector, one) && str_find_char(t->field_selector, ',') < 0)
@@ -544,7 +545,7 @@ static struct gate_query *ask(struct calls_op *op, const struct target *t, gate_
                               .resource = t->resource,
                               .namespace = t->namespace,
                               .name = name };
-    return gate_ask(op->calls->gate, &q, cb, op);
+    return operator_client_ask(op->calls->client, &q, cb, op);
 }
 
 /* The API server's wording. */
@@ -556,7 +557,7 @@ static char *forbidden_text(const struct calls_op *op, const struct target *t)
     return xasprintf(STR_FMT "%s" STR_FMT " is forbidden: User \"%s\" cannot watch resource "
                              "\"" STR_FMT "\" in API group \"" STR_FMT "\" %s" STR_FMT "%s",
                      STR_ARG(t->resource), group.n ? "." : "", STR_ARG(group),
-                     gate_user(op->calls->gate), STR_ARG(t->resource), STR_ARG(group),
+                     operator_client_user(op->calls->client), STR_ARG(t->resource), STR_ARG(group),
                      t->namespace.n ? "in the namespace \"" : "at the cluster scope",
                      STR_ARG(t->namespace), t->namespace.n ? "\"" : "");
 }
@@ -591,7 +592,8 @@ static void on_watch_event(void *arg, const struct watch_event *ev)
     struct target t;
     deliver(op, false, false, false, ev->line);
     if (!op->shared || op->query ||
-        loop_now_ms(op->calls->env->loop) - op->shared->asked_ms < GATE_ACCESS_RECHECK_MS)
+        loop_now_ms(op->calls->env->loop) - op->shared->asked_ms <
+            OPERATOR_CLIENT_ACCESS_RECHECK_MS)
         return;
     parse_shared(&a, op->shared, &t);
     op->query = ask(op, &t, on_may_go_on);
@@ -651,7 +653,7 @@ static void begin_watch(struct calls_op *op, const struct target *t)
     assert(!op->shared && !op->query);
     op->kind = OP_WATCH;
     op->sub = NULL;
-    if (!op->calls->gate || !gate_user(op->calls->gate)) {
+    if (!op->calls->client || !operator_client_user(op->calls->client)) {
         subscribe(op, t);
         return;
     }
@@ -839,13 +841,13 @@ void calls_on_op(struct calls *c, const struct guest_op *from)
 
 /* ---------------------------------------------------------------- public */
 
-struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
-                        const struct allow *allow)
+struct calls *calls_new(const struct calls_env *env, enum guest_abi abi,
+                        struct operator_client *client, const struct allow *allow)
 {
     struct calls *c = slab_new(struct calls);
     c->env = env;
-    c->gate = gate;
-    c->transport = gate ? gate_transport(gate) : env->transport;
+    c->client = client;
+    c->transport = client ? operator_client_transport(client) : env->transport;
     c->abi = abi;
     c->allow = allow;
     list_init(&c->ops);

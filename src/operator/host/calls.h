@@ -23,7 +23,7 @@
 #include "guest/guest.h"
 #include "io/loop.h"
 #include "operator/allow.h"
-#include "operator/gate.h"
+#include "operator/client.h"
 
 enum {
     CALLS_REQUESTS_MAX = 16, /* concurrent exchanges of one guest; further ones wait in order */
@@ -43,14 +43,14 @@ struct calls_env {
 struct calls;
 
 /*
- * gate, allow: borrowed for the life of the result. gate NULL: requests use the host's own
+ * client, allow: borrowed for the life of the result. client NULL: requests use the host's own
  * identity. allow NULL: everything is allowed.
  *
- * A shared watch is joined only after the API has said that the gate's identity may watch. Where
+ * A shared watch is joined only after the API has said that the client's identity may watch. Where
  * the host itself may not watch, the watch runs under that identity.
  */
-struct calls *calls_new(const struct calls_env *env, enum guest_abi abi, struct gate *gate,
-                        const struct allow *allow);
+struct calls *calls_new(const struct calls_env *env, enum guest_abi abi,
+                        struct operator_client *client, const struct allow *allow);
 /* Set the guest that starts the operations; once, before the first. */
 void calls_set_guest(struct calls *c, struct guest *g);
 /* For guest_ops.on_op and guest_ops.on_room. */

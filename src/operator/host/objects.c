@@ -354,17 +354,17 @@ static void add_condition(struct arena *a, struct json *list, struct host_object
 static void add_statistics(struct arena *a, struct json *status, const struct operator_view *v)
 {
     struct guest_stats guest = { 0 };
-    struct gate_stats gate = { 0 };
+    struct operator_client_stats client = { 0 };
     if (v->guest)
         guest_get_stats(v->guest, &guest);
-    if (v->gate)
-        gate_get_stats(v->gate, &gate);
+    if (v->client)
+        operator_client_get_stats(v->client, &client);
     json_set_int(a, status, "restarts", (int64_t)guest.restarts);
     struct json *s = json_obj(a, status, "statistics");
     json_set_int(a, s, "activations", (int64_t)guest.activations);
     json_set_int(a, s, "wakes", (int64_t)guest.wakes);
-    json_set_int(a, s, "requests", (int64_t)gate.requests);
-    json_set_int(a, s, "limited", (int64_t)gate.limited);
+    json_set_int(a, s, "requests", (int64_t)client.requests);
+    json_set_int(a, s, "limited", (int64_t)client.limited);
     json_set_int(a, s, "memoryBytes", (int64_t)guest.memory_bytes);
     json_set_int(a, s, "swapBytes", (int64_t)guest.swap_bytes);
 }

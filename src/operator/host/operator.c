@@ -21,7 +21,7 @@ enum { KEY_MAX_BYTES = 600 };
 /* A guest and the objects that belong to it. */
 struct operator_instance {
     struct guest *guest;
-    struct gate *gate;
+    struct operator_client *client;
     struct calls *calls; /* of G1 and G2 */
     struct operator_plan *plan;
     struct module *module;
@@ -178,13 +178,13 @@ static void end_instance(struct operator* o)
     struct operator_instance *run = &o->run;
     if (!run->guest)
         return;
-    assert(run->gate && run->plan && run->module);
+    assert(run->client && run->plan && run->module);
     assert(run->abi == GUEST_ABI_V1 ? o->v1 && !run->calls : run->calls != NULL);
     identity_unlisten(&o->trouble);
     if (run->abi == GUEST_ABI_V1)
         v1_detach(o->v1);
     calls_free(run->calls);
-    gate_free(run->gate);
+    operator_client_free(run->client);
     identity_unref(take_ptr(&o->identity));
     guest_free(run->guest);
     free(take_ptr(&o->kept_awake));
@@ -503,25 +503,25 @@ static void attach(struct operator* o, struct operator_instance *run)
 {
     const struct operator_plan *p = run->plan;
     struct identity *identity = plan_identity(o, p);
-    struct gate_opts gate = { .loop = o->os->opts.loop,
-                              .transport = o->os->opts.env->transport,
-                              .identity = identity,
-                              .per_second = p->requests_per_second,
-                              .burst = p->request_burst,
-                              .on_limited = on_limited,
-                              .on_denied = on_denied,
-                              .arg = o };
-    assert(!run->gate && !o->identity);
-    run->gate = gate_new(&gate);
+    struct operator_client_opts client = { .loop = o->os->opts.loop,
+                                           .transport = o->os->opts.env->transport,
+                                           .identity = identity,
+                                           .per_second = p->requests_per_second,
+                                           .burst = p->request_burst,
+                                           .on_limited = on_limited,
+                                           .on_denied = on_denied,
+                                           .arg = o };
+    assert(!run->client && !o->identity);
+    run->client = operator_client_new(&client);
     o->identity = identity;
     if (run->abi == GUEST_ABI_V1) {
-        struct v1_rights rights = { .transport = gate_transport(run->gate),
+        struct v1_rights rights = { .transport = operator_client_transport(run->client),
                                     .identity = identity,
                                     .allow = p->allow,
                                     .weight = p->cpu_share };
         v1_attach(o->v1, run->guest, &rights);
     } else {
-        run->calls = calls_new(o->os->opts.env, run->abi, run->gate, p->allow);
+        run->calls = calls_new(o->os->opts.env, run->abi, run->client, p->allow);
         calls_set_guest(run->calls, run->guest);
     }
     if (identity) {
@@ -1050,7 +1050,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .message = o->message ? o->message : "",
                                    .user = o->identity ? identity_user(o->identity) : NULL,
                                    .trouble = identity_trouble(o->identity),
-                                   .denied = run->gate ? gate_denied(run->gate) : "",
+                                   .denied = run->client ? operator_client_denied(run->client) : "",
                                    .limit = o->limit ? *o->limit : (struct operator_limit){ 0 },
                                    .kept_awake = o->kept_awake,
                                    .returned = o->returned,
@@ -1059,7 +1059,7 @@ void operator_view(const struct operator* o, struct operator_view *ret)
                                    .module = run->guest ? run->module : NULL,
                                    .guest = run->guest,
                                    .calls = run->calls,
-                                   .gate = run->gate,
+                                   .client = run->client,
                                    .v1 = o->v1 };
 }
 

@@ -136,11 +136,11 @@ struct operator_view {
     const char *trouble;         /* why it cannot act as that user; "" when it can */
     const char *denied;          /* the request that the user was last denied; "": none */
     struct operator_limit limit;
-    const struct err *kept_awake; /* why it cannot sleep (on_kept_awake); NULL: it can */
-    struct guest *guest;          /* NULL unless running */
-    const struct calls *calls;    /* set with guest */
-    const struct gate *gate;      /* as above */
-    const struct v1 *v1;          /* NULL: of another ABI, or it never ran */
+    const struct err *kept_awake;         /* why it cannot sleep (on_kept_awake); NULL: it can */
+    struct guest *guest;                  /* NULL unless running */
+    const struct calls *calls;            /* set with guest */
+    const struct operator_client *client; /* as above */
+    const struct v1 *v1;                  /* NULL: of another ABI, or it never ran */
 };
 void operator_view(const struct operator* o, struct operator_view *ret);
 /* To attach tracers; NULL: another ABI, or it never ran. */

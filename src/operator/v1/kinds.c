@@ -126,8 +126,8 @@ static void on_answer(void *arg, int r, const struct discovery_kind *kind, const
         return;
     }
     begin_waiting(l->kinds, q);
-    bool first = !q->is_told;
-    q->is_told = true;
+    bool first = !q->is_reported;
+    q->is_reported = true;
     if (first)
         q->on_missing(q, err);
 }
@@ -163,13 +163,13 @@ void kinds_free(struct kinds *k)
 
 void kinds_ask(struct kinds *k, struct kind_query *q)
 {
-    q->is_told = false;
+    q->is_reported = false;
     look_up(k, q);
 }
 
 void kinds_ask_later(struct kinds *k, struct kind_query *q)
 {
-    q->is_told = true;
+    q->is_reported = true;
     discovery_forget(k->discovery, q->group_version);
     begin_waiting(k, q);
 }

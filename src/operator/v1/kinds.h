@@ -38,7 +38,7 @@ struct kind_query {
     struct str group_version, kind; /* kept */
     void (*on_found)(struct kind_query *q, const struct discovery_kind *kind);
     void (*on_missing)(struct kind_query *q, const struct err *err);
-    bool is_told; /* on_missing() was called */
+    bool is_reported; /* on_missing() was called */
 };
 /* q: kept until on_found() is called or kinds_cancel(). */
 void kinds_ask(struct kinds *k, struct kind_query *q);

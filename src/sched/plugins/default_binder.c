@@ -45,8 +45,8 @@ static void on_pod(void *arg, int r, int status, struct str body, const struct e
 {
     struct bind_call *call = arg;
     const struct sched_framework *f = call->framework;
-    bool is_told = r == -ECANCELED || (r >= 0 && status < 500 && status != 429);
-    if (!is_told) {
+    bool is_answered = r == -ECANCELED || (r >= 0 && status < 500 && status != 429);
+    if (!is_answered) {
         call->ask_ms = backoff_next(call->ask_ms, ASK_FIRST_MS, ASK_MAX_MS);
         f->after(f->arg, call->ask_ms, ask, call);
         return;

@@ -712,12 +712,12 @@ void wplugin_call(struct wplugin *p, enum wplugin_hook hook, const struct wplugi
         return;
     }
     /* The pod's cycle continues in a new instance, which needs PreFilter first. */
-    bool is_told = true;
+    bool can_run = true;
     if (is_lost && hook != WPLUGIN_HOOK_PREFILTER && wplugin_has(p, WPLUGIN_HOOK_PREFILTER)) {
         run(instance, WPLUGIN_HOOK_PREFILTER, in, a, ret);
-        is_told = !ret->has_failed;
+        can_run = !ret->has_failed;
     }
-    if (is_told)
+    if (can_run)
         run(instance, hook, in, a, ret);
     wpool_give(instance, hook);
 }

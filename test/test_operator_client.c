@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * operator/identity and operator/gate: as whom operators ask, how often, and what they may; the
+ * operator/identity and operator/client: as whom operators ask, how often, and what they may; the
  * cluster is a transport played by hand.
  */
-#include "operator/gate.h"
+#include "operator/client.h"
 
 #include "codec/json.h"
 #include "fake_transport.h"
@@ -14,7 +14,7 @@ struct rig {
     struct loop loop;
     struct fake fake;
     struct identities *ids;
-    struct gate *gate;
+    struct operator_client *client;
 };
 
 static void turn(struct rig *r)
@@ -34,18 +34,18 @@ static void rig_init(struct rig *r, enum identity_mode mode, uint32_t per_second
         .namespace = "ns", .account = "a", .create = true, .owner = "op", .owner_uid = "u-1"
     };
     struct identity *id = identity_of(r->ids, &spec);
-    struct gate_opts gate = { .loop = &r->loop,
-                              .transport = &r->fake.base,
-                              .identity = id,
-                              .per_second = per_second,
-                              .burst = burst };
-    r->gate = gate_new(&gate);
+    struct operator_client_opts client = { .loop = &r->loop,
+                                           .transport = &r->fake.base,
+                                           .identity = id,
+                                           .per_second = per_second,
+                                           .burst = burst };
+    r->client = operator_client_new(&client);
     identity_unref(id);
 }
 
 static void rig_fini(struct rig *r)
 {
-    gate_free(r->gate);
+    operator_client_free(r->client);
     identities_close(r->ids);
     fake_settle(&r->fake);
     turn(r);
@@ -55,7 +55,7 @@ static void rig_fini(struct rig *r)
     fake_fini(&r->fake);
 }
 
-/* One request through the gate, and what became of it. */
+/* One request through the client, and what became of it. */
 struct asked {
     struct exchange *call;
     int status, ends, r;
@@ -82,7 +82,8 @@ static void ask(struct rig *r, struct asked *a)
 {
     struct kube_request req = { .method = STR("GET"), .target = STR("/api/v1/pods") };
     *a = (struct asked){ 0 };
-    CHECK_OK(transport_start(gate_transport(r->gate), &req, &events, a, &a->call, NULL));
+    CHECK_OK(
+        transport_start(operator_client_transport(r->client), &req, &events, a, &a->call, NULL));
 }
 
 static void answer(struct rig *r, size_t i, int status, const char *body)
@@ -148,7 +149,8 @@ TEST(an_account_that_cannot_be_had_fails_requests_with_the_reason)
     CHECK(strstr(a.err.text, "make service account 'ns/a': you may not"));
     CHECK_INT(r.fake.n, 2);
     struct exchange *call; /* not a request for each request */
-    CHECK_INT(transport_start(gate_transport(r.gate), &req, &events, &a, &call, NULL), E_DENIED);
+    CHECK_INT(transport_start(operator_client_transport(r.client), &req, &events, &a, &call, NULL),
+              E_DENIED);
     CHECK_INT(r.fake.n, 2);
     rig_fini(&r);
 }
@@ -228,16 +230,18 @@ TEST(operators_of_one_account_share_its_identity)
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
     struct identity_spec spec = { .namespace = "ns", .account = "a" };
     struct identity *same = identity_of(r.ids, &spec);
-    struct gate_opts opts = { .loop = &r.loop, .transport = &r.fake.base, .identity = same };
-    struct gate *other = gate_new(&opts);
+    struct operator_client_opts opts = { .loop = &r.loop,
+                                         .transport = &r.fake.base,
+                                         .identity = same };
+    struct operator_client *other = operator_client_new(&opts);
     ask(&r, &a);
     answer(&r, 0, 200, account);
     answer(&r, 1, 200, "{}");
     struct kube_request req = { .method = STR("GET"), .target = STR("/api") };
-    CHECK_OK(transport_start(gate_transport(other), &req, &events, &a, &a.call, NULL));
+    CHECK_OK(transport_start(operator_client_transport(other), &req, &events, &a, &a.call, NULL));
     CHECK_STR(str_of(r.fake.call[2].target), "/api");
     answer(&r, 2, 200, "{}");
-    gate_free(other);
+    operator_client_free(other);
     identity_unref(same);
     rig_fini(&r);
 }
@@ -265,8 +269,8 @@ TEST(requests_beyond_the_rate_wait_for_their_turn)
         answer(&r, i, 200, "{}");
     for (size_t i = 0; i < ARRAY_LEN(a); i++)
         CHECK_INT(a[i].status, i == 3 ? 0 : 200);
-    struct gate_stats stats;
-    gate_get_stats(r.gate, &stats);
+    struct operator_client_stats stats;
+    operator_client_get_stats(r.client, &stats);
     CHECK_INT(stats.delayed, 3);
     CHECK_INT(stats.limited, 0);
     CHECK_INT(stats.requests, 4);
@@ -275,7 +279,7 @@ TEST(requests_beyond_the_rate_wait_for_their_turn)
 
 TEST(requests_far_beyond_the_rate_are_answered_429)
 {
-    enum { PER_SECOND = 2, BURST = 2, WAIT = PER_SECOND * GATE_DELAY_MAX_MS / 1000 };
+    enum { PER_SECOND = 2, BURST = 2, WAIT = PER_SECOND * OPERATOR_CLIENT_DELAY_MAX_MS / 1000 };
     struct rig r;
     struct asked a[BURST + WAIT + 1];
     rig_init(&r, IDENTITY_IN_PROCESS, PER_SECOND, BURST);
@@ -286,8 +290,8 @@ TEST(requests_far_beyond_the_rate_are_answered_429)
     CHECK_INT(a[BURST + WAIT].ends, 1);
     CHECK_OK(a[BURST + WAIT].r);
     CHECK_INT(a[BURST + WAIT - 1].ends, 0);
-    struct gate_stats stats;
-    gate_get_stats(r.gate, &stats);
+    struct operator_client_stats stats;
+    operator_client_get_stats(r.client, &stats);
     CHECK_INT(stats.delayed, WAIT);
     CHECK_INT(stats.limited, 1);
     rig_fini(&r); /* those that wait end with it */
@@ -302,15 +306,15 @@ TEST(what_is_forbidden_is_known_until_it_is_done_after_all)
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
     ask(&r, &a);
     answer(&r, 0, 200, account);
-    CHECK_STR(str_of(gate_denied(r.gate)), "");
+    CHECK_STR(str_of(operator_client_denied(r.client)), "");
     answer(&r, 1, 403, "{}");
-    CHECK_STR(str_of(gate_denied(r.gate)), "GET /api/v1/pods");
+    CHECK_STR(str_of(operator_client_denied(r.client)), "GET /api/v1/pods");
     ask(&r, &a);
     answer(&r, 2, 404, "{}"); /* neither */
-    CHECK_STR(str_of(gate_denied(r.gate)), "GET /api/v1/pods");
+    CHECK_STR(str_of(operator_client_denied(r.client)), "GET /api/v1/pods");
     ask(&r, &a);
     answer(&r, 3, 200, "{}");
-    CHECK_STR(str_of(gate_denied(r.gate)), "");
+    CHECK_STR(str_of(operator_client_denied(r.client)), "");
     rig_fini(&r);
 }
 
@@ -366,20 +370,21 @@ TEST(events_of_a_watch_need_no_forwarding)
                                 .target = STR("/api/v1/pods?watch=true"),
                                 .on_event = on_watch_event,
                                 .event_arg = &a };
-    CHECK_OK(transport_start(gate_transport(r.gate), &req, &events, &a, &a.call, NULL));
+    CHECK_OK(
+        transport_start(operator_client_transport(r.client), &req, &events, &a, &a.call, NULL));
     CHECK(r.fake.call[2].on_event == on_watch_event && r.fake.call[2].event_arg == &a);
     answer(&r, 2, 200, "");
     rig_fini(&r);
 }
 
-TEST(only_requests_in_the_name_of_an_account_pass_a_gate)
+TEST(only_requests_in_the_name_of_an_account_pass_a_client)
 {
     struct rig r;
     struct asked a = { 0 }, b = { 0 };
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
     struct identity_transport *t = identity_transport_new(&r.loop, &r.fake.base, r.ids);
     struct kube_identity other = { .user = STR("alice") };
-    struct kube_identity ours = { .user = str_of(gate_user(r.gate)) };
+    struct kube_identity ours = { .user = str_of(operator_client_user(r.client)) };
     struct kube_request req = { .identity = &other, .method = STR("GET"), .target = STR("/api") };
     CHECK_OK(transport_start(identity_transport_base(t), &req, &events, &a, &a.call, NULL));
     CHECK(a.call == &r.fake.call[0].x);
@@ -397,7 +402,7 @@ TEST(only_requests_in_the_name_of_an_account_pass_a_gate)
     rig_fini(&r);
 }
 
-TEST(requests_end_after_their_gate)
+TEST(requests_end_after_their_client)
 {
     struct rig r;
     struct asked a, b;
@@ -405,7 +410,7 @@ TEST(requests_end_after_their_gate)
     ask(&r, &a);
     answer(&r, 0, 200, account);
     ask(&r, &b);
-    gate_free(take_ptr(&r.gate));
+    operator_client_free(take_ptr(&r.client));
     fake_settle(&r.fake);
     CHECK_INT(a.ends, 1);
     CHECK_INT(b.ends, 1);
@@ -436,8 +441,8 @@ TEST(a_right_is_asked_for_as_the_operator_and_remembered)
     struct rig r;
     struct verdict v = { 0 };
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
-    CHECK_INT(gate_known(r.gate, &pods), -EAGAIN);
-    (void)gate_ask(r.gate, &pods, on_verdict, &v);
+    CHECK_INT(operator_client_known(r.client, &pods), -EAGAIN);
+    (void)operator_client_ask(r.client, &pods, on_verdict, &v);
     answer(&r, 0, 200, account);
     CHECK_STR(str_of(r.fake.call[1].target),
               "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews");
@@ -448,9 +453,9 @@ TEST(a_right_is_asked_for_as_the_operator_and_remembered)
     answer(&r, 1, 201, "{\"status\":{\"allowed\":true}}");
     CHECK_INT(v.n, 1);
     CHECK(v.r == 0 && v.allowed);
-    CHECK_STR(str_of(gate_denied(r.gate)), "");
-    CHECK_INT(gate_known(r.gate, &pods), 1);
-    (void)gate_ask(r.gate, &pods, on_verdict, &v);
+    CHECK_STR(str_of(operator_client_denied(r.client)), "");
+    CHECK_INT(operator_client_known(r.client, &pods), 1);
+    (void)operator_client_ask(r.client, &pods, on_verdict, &v);
     turn(&r);
     CHECK_INT(v.n, 2);
     CHECK_INT(r.fake.n, 2);
@@ -462,12 +467,12 @@ TEST(what_cannot_be_asked_is_not_allowed)
     struct rig r;
     struct verdict v = { 0 };
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
-    (void)gate_ask(r.gate, &pods, on_verdict, &v);
+    (void)operator_client_ask(r.client, &pods, on_verdict, &v);
     answer(&r, 0, 200, account);
     answer(&r, 1, 500, "{}");
     CHECK(v.n == 1 && v.r < 0 && !v.allowed);
-    struct gate_query *q = gate_ask(r.gate, &pods, on_verdict, &v);
-    gate_ask_cancel(q);
+    struct operator_client_query *q = operator_client_ask(r.client, &pods, on_verdict, &v);
+    operator_client_ask_cancel(q);
     fake_settle(&r.fake);
     turn(&r);
     CHECK_INT(v.n, 1);
@@ -479,10 +484,10 @@ TEST(the_hosts_own_identity_is_not_asked)
     struct rig r;
     struct verdict v = { 0 };
     rig_init(&r, IDENTITY_IN_PROCESS, 0, 0);
-    gate_free(r.gate);
-    struct gate_opts opts = { .loop = &r.loop, .transport = &r.fake.base };
-    r.gate = gate_new(&opts);
-    (void)gate_ask(r.gate, &pods, on_verdict, &v);
+    operator_client_free(r.client);
+    struct operator_client_opts opts = { .loop = &r.loop, .transport = &r.fake.base };
+    r.client = operator_client_new(&opts);
+    (void)operator_client_ask(r.client, &pods, on_verdict, &v);
     turn(&r);
     CHECK(v.n == 1 && v.r == 0 && v.allowed);
     CHECK_INT(r.fake.n, 0);

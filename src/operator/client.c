@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An operator's access to the API; see gate.h.
+ * An operator's access to the API; see client.h.
  *
  *     DELAYED -> WAITING -> RUNNING -> on_end   rate allows it, identity is ready, it is sent
  *        \----------\----> ANSWERED -> on_end   refused, failed or cancelled before it was sent
  */
-#include "operator/gate.h"
+#include "operator/client.h"
 
 #include "base/buf.h"
 #include "base/slab.h"
@@ -16,12 +16,12 @@
 
 enum { QUERY_MAX_BYTES = 64 << 10, NS_PER_MS = 1000000 };
 
-struct gate_call {
-    struct exchange_forward forward; /* RUNNING: carried by gate->opts.transport */
-    struct list node;                /* on gate->calls */
-    struct gate *gate;
+struct operator_client_call {
+    struct exchange_forward forward; /* RUNNING: carried by client->opts.transport */
+    struct list node;                /* on client->calls */
+    struct operator_client *client;
     enum { CALL_WAITING, CALL_DELAYED, CALL_RUNNING, CALL_ANSWERED } at;
-    struct list delayed;       /* DELAYED: on gate->drip->calls */
+    struct list delayed;       /* DELAYED: on client->drip->calls */
     struct identity_wait wait; /* WAITING, with the request to send */
     char *method, *target, *body;
     size_t body_n;
@@ -30,21 +30,21 @@ struct gate_call {
     struct defer answer; /* ANSWERED: 429, or on_end() with err */
     bool limited;
     struct err err;
-    char what[GATE_WHAT_MAX];
+    char what[OPERATOR_CLIENT_WHAT_MAX];
 };
 
-struct gate_known {
-    struct list node; /* on gate->known, the newest last */
+struct operator_client_known {
+    struct list node; /* on client->known, the newest last */
     bool allowed;
     uint64_t at_ms;
     size_t n;
     char key[];
 };
 
-struct gate_query {
-    struct list node; /* on gate->queries */
-    struct gate *gate;
-    gate_cb cb;
+struct operator_client_query {
+    struct list node; /* on client->queries */
+    struct operator_client *client;
+    operator_client_cb cb;
     void *arg;
     struct exchange *call;
     int status;
@@ -53,38 +53,38 @@ struct gate_query {
     struct defer at_once; /* answered without a request: */
     bool allowed;
     bool cancelled; /* on_query_end() frees it */
-    char what[GATE_WHAT_MAX];
+    char what[OPERATOR_CLIENT_WHAT_MAX];
 };
 
 /* Requests that wait because of the rate, in order; allocated by the first. */
 struct drip {
-    struct gate *gate;
+    struct operator_client *client;
     struct list calls; /* call.delayed */
     size_t n;
     struct timer timer;
 };
 
-struct gate {
+struct operator_client {
     struct transport base;
-    struct gate_opts opts;
+    struct operator_client_opts opts;
     struct list calls, queries, known;
     uint32_t n_waiting, n_known;
-    struct token_bucket rate; /* of requests, in ns */
-    struct gate_stats *stats; /* NULL: nothing counted yet */
-    char *denied;             /* NULL: none */
-    struct drip *drip;        /* NULL: no request has waited yet */
-    unsigned ending;          /* number of on_end() callbacks that are running */
-    bool closed;              /* freed when its last call ends */
+    struct token_bucket rate;            /* of requests, in ns */
+    struct operator_client_stats *stats; /* NULL: nothing counted yet */
+    char *denied;                        /* NULL: none */
+    struct drip *drip;                   /* NULL: no request has waited yet */
+    unsigned ending;                     /* number of on_end() callbacks that are running */
+    bool closed;                         /* freed when its last call ends */
 };
 
-static struct gate_stats *stats_of(struct gate *g)
+static struct operator_client_stats *stats_of(struct operator_client *g)
 {
     if (!g->stats)
-        g->stats = slab_new(struct gate_stats);
+        g->stats = slab_new(struct operator_client_stats);
     return g->stats;
 }
 
-static void note_denied(struct gate *g, const char *what)
+static void note_denied(struct operator_client *g, const char *what)
 {
     if (g->denied && strcmp(g->denied, what) == 0)
         return;
@@ -94,7 +94,7 @@ static void note_denied(struct gate *g, const char *what)
         g->opts.on_denied(g->opts.arg);
 }
 
-static void note_allowed(struct gate *g, const char *what)
+static void note_allowed(struct operator_client *g, const char *what)
 {
     if (!g->denied || strcmp(g->denied, what) != 0)
         return;
@@ -105,7 +105,7 @@ static void note_allowed(struct gate *g, const char *what)
 
 /* ---------------------------------------------------------------- calls */
 
-static void drop_request(struct gate_call *c)
+static void drop_request(struct operator_client_call *c)
 {
     identity_wait_cancel(&c->wait);
     free(take_ptr(&c->method));
@@ -114,7 +114,7 @@ static void drop_request(struct gate_call *c)
     headers_fini(&c->headers);
 }
 
-static void free_if_done(struct gate *g)
+static void free_if_done(struct operator_client *g)
 {
     if (!g->closed || g->ending > 0 || !list_is_empty(&g->calls))
         return;
@@ -124,11 +124,11 @@ static void free_if_done(struct gate *g)
     slab_free(g);
 }
 
-/* End a call, and free a closed gate whose last call it was. */
-static void end_call(struct gate_call *c, int r, const struct err *err)
+/* End a call, and free a closed client whose last call it was. */
+static void end_call(struct operator_client_call *c, int r, const struct err *err)
 {
-    struct gate *g = c->gate;
-    list_remove(&c->node); /* on_end() may free the gate, which cancels running calls */
+    struct operator_client *g = c->client;
+    list_remove(&c->node); /* on_end() may free the client, which cancels running calls */
     g->ending++;
     exchange_forward_end(&c->forward, r, err);
     g->ending--;
@@ -137,35 +137,35 @@ static void end_call(struct gate_call *c, int r, const struct err *err)
     free_if_done(g);
 }
 
-static void count_answer(struct gate *g, int status)
+static void count_answer(struct operator_client *g, int status)
 {
     if (status >= 100 && status < 600)
         stats_of(g)->by_class[status / 100]++;
 }
 
-static struct gate_call *call_of(void *forward)
+static struct operator_client_call *call_of(void *forward)
 {
-    return container_of(forward, struct gate_call, forward);
+    return container_of(forward, struct operator_client_call, forward);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
 {
-    struct gate_call *c = call_of(arg);
-    count_answer(c->gate, status);
-    if (status == 401 && c->gate->opts.identity)
-        identity_reject(c->gate->opts.identity);
+    struct operator_client_call *c = call_of(arg);
+    count_answer(c->client, status);
+    if (status == 401 && c->client->opts.identity)
+        identity_reject(c->client->opts.identity);
     if (c->what[0] && status == 403)
-        note_denied(c->gate, c->what);
+        note_denied(c->client, c->what);
     else if (c->what[0] && status < 400)
-        note_allowed(c->gate, c->what);
+        note_allowed(c->client, c->what);
     exchange_forward_head(arg, status, headers);
 }
 
 static void on_end(void *arg, int r, const struct err *err)
 {
-    struct gate_call *c = call_of(arg);
+    struct operator_client_call *c = call_of(arg);
     if (r < 0 && r != -ECANCELED)
-        stats_of(c->gate)->failed++;
+        stats_of(c->client)->failed++;
     end_call(c, r, err);
 }
 
@@ -173,9 +173,9 @@ static const struct exchange_events under_events = { .on_head = on_head,
                                                      .on_data = exchange_forward_data,
                                                      .on_end = on_end };
 
-static void answer_limited(struct gate_call *c)
+static void answer_limited(struct operator_client_call *c)
 {
-    uint32_t rate = c->gate->opts.per_second;
+    uint32_t rate = c->client->opts.per_second;
     struct headers h = { 0 };
     scoped(buf_fini_scoped) struct buf body = BUF_INIT(4096);
     buf_printf(&body,
@@ -186,7 +186,7 @@ static void answer_limited(struct gate_call *c)
     (void)headers_addc(&h, "content-type", "application/json");
     (void)headers_addc(&h, "retry-after", "1");
     (void)headers_addc(&h, "dormouse-error", "limited");
-    stats_of(c->gate)->by_class[0]++;
+    stats_of(c->client)->by_class[0]++;
     exchange_report_head(&c->forward.x, 429, &h);
     exchange_report_data(&c->forward.x, buf_str(&body));
     headers_fini(&h);
@@ -194,37 +194,37 @@ static void answer_limited(struct gate_call *c)
 
 static void on_answer(struct defer *d)
 {
-    struct gate_call *c = container_of(d, struct gate_call, answer);
+    struct operator_client_call *c = container_of(d, struct operator_client_call, answer);
     if (c->limited && c->err.code == 0)
         answer_limited(c);
     end_call(c, c->err.code, &c->err);
 }
 
-static void answer_later(struct gate_call *c, int code, const struct err *err)
+static void answer_later(struct operator_client_call *c, int code, const struct err *err)
 {
     if (c->at == CALL_WAITING)
-        c->gate->n_waiting--;
+        c->client->n_waiting--;
     c->at = CALL_ANSWERED;
     if (err)
         c->err = *err;
     c->err.code = code;
-    defer_start(c->gate->opts.loop, &c->answer, on_answer);
+    defer_start(c->client->opts.loop, &c->answer, on_answer);
 }
 
-static int run_call(struct gate_call *c, const struct kube_request *req,
+static int run_call(struct operator_client_call *c, const struct kube_request *req,
                     const struct kube_identity *identity, struct err *err)
 {
     struct kube_request as = *req;
     as.identity = identity;
     c->at = CALL_RUNNING;
-    return transport_start(c->gate->opts.transport, &as, &under_events, &c->forward,
+    return transport_start(c->client->opts.transport, &as, &under_events, &c->forward,
                            &c->forward.under, err);
 }
 
 /* The wait for the identity has ended: send the request, or (r < 0) end it with `why`. */
-static void send_kept(struct gate_call *c, int r, const struct err *why)
+static void send_kept(struct operator_client_call *c, int r, const struct err *why)
 {
-    struct gate *g = c->gate;
+    struct operator_client *g = c->client;
     struct identity_who as;
     struct err err = { 0 };
     if (r < 0)
@@ -251,10 +251,10 @@ static void send_kept(struct gate_call *c, int r, const struct err *why)
 
 static void on_identity(struct identity_wait *w, int r, const struct err *why)
 {
-    send_kept(container_of(w, struct gate_call, wait), r, why);
+    send_kept(container_of(w, struct operator_client_call, wait), r, why);
 }
 
-static void keep_request(struct gate_call *c, const struct kube_request *req)
+static void keep_request(struct operator_client_call *c, const struct kube_request *req)
 {
     c->method = str_dup(req->method);
     c->target = str_dup(req->target);
@@ -267,25 +267,25 @@ static void keep_request(struct gate_call *c, const struct kube_request *req)
 
 /* ---------------------------------------------------------------- rate */
 
-static uint64_t token_ns(const struct gate *g)
+static uint64_t token_ns(const struct operator_client *g)
 {
     return UINT64_C(1000000000) / g->opts.per_second;
 }
 
-static uint64_t now_ns(const struct gate *g)
+static uint64_t now_ns(const struct operator_client *g)
 {
     return loop_now_ms(g->opts.loop) * NS_PER_MS;
 }
 
 /* A token bucket that holds `burst` requests and gains `per_second`. */
-static bool take_token(struct gate *g)
+static bool take_token(struct operator_client *g)
 {
     return g->opts.per_second == 0 ||
            token_bucket_take(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
 }
 
 /* Time until a token is available for a request with `ahead` others before it. */
-static uint64_t delay_ms(const struct gate *g, size_t ahead)
+static uint64_t delay_ms(const struct operator_client *g, size_t ahead)
 {
     uint64_t ns = token_bucket_wait(&g->rate, g->opts.burst * token_ns(g), token_ns(g), now_ns(g));
     return (ns + ahead * token_ns(g) + NS_PER_MS - 1) / NS_PER_MS;
@@ -294,15 +294,17 @@ static uint64_t delay_ms(const struct gate *g, size_t ahead)
 static void on_drip(struct timer *t)
 {
     struct drip *drip = container_of(t, struct drip, timer);
-    struct gate *g = drip->gate;
+    struct operator_client *g = drip->client;
     struct err err = { 0 };
     while (drip->n && take_token(g)) {
-        struct gate_call *c = list_entry(list_pop_front(&drip->calls), struct gate_call, delayed);
+        struct operator_client_call *c =
+            list_entry(list_pop_front(&drip->calls), struct operator_client_call, delayed);
         drip->n--;
         c->at = CALL_WAITING;
-        bool fits = g->n_waiting++ < GATE_WAITING_MAX;
+        bool fits = g->n_waiting++ < OPERATOR_CLIENT_WAITING_MAX;
         if (!fits)
-            (void)err_set(&err, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
+            (void)err_set(&err, -EBUSY, "%d requests wait for their identity",
+                          OPERATOR_CLIENT_WAITING_MAX);
         stats_of(g)->requests += fits;
         send_kept(c, fits ? 0 : -EBUSY, &err);
     }
@@ -311,15 +313,15 @@ static void on_drip(struct timer *t)
 }
 
 /* Delay the request. false: the wait would be too long, or too many requests wait. */
-static bool delay(struct gate_call *c, const struct kube_request *req)
+static bool delay(struct operator_client_call *c, const struct kube_request *req)
 {
-    struct gate *g = c->gate;
+    struct operator_client *g = c->client;
     size_t ahead = g->drip ? g->drip->n : 0;
-    if (ahead >= GATE_DELAYED_MAX || delay_ms(g, ahead) > GATE_DELAY_MAX_MS)
+    if (ahead >= OPERATOR_CLIENT_DELAYED_MAX || delay_ms(g, ahead) > OPERATOR_CLIENT_DELAY_MAX_MS)
         return false;
     if (!g->drip) {
         g->drip = xnew(struct drip);
-        g->drip->gate = g;
+        g->drip->client = g;
         list_init(&g->drip->calls);
     }
     c->at = CALL_DELAYED;
@@ -332,20 +334,20 @@ static bool delay(struct gate_call *c, const struct kube_request *req)
     return true;
 }
 
-static bool is_its_turn(struct gate *g)
+static bool is_its_turn(struct operator_client *g)
 {
     return (!g->drip || g->drip->n == 0) && take_token(g);
 }
 
-static void cancel(struct gate_call *c)
+static void cancel(struct operator_client_call *c)
 {
     struct err err = { 0 };
     (void)err_set(&err, -ECANCELED, "cancelled");
     switch (c->at) {
     case CALL_DELAYED:
         list_remove(&c->delayed);
-        if (--c->gate->drip->n == 0)
-            timer_stop(c->gate->opts.loop, &c->gate->drip->timer);
+        if (--c->client->drip->n == 0)
+            timer_stop(c->client->opts.loop, &c->client->drip->timer);
         drop_request(c);
         answer_later(c, -ECANCELED, &err);
         return;
@@ -364,14 +366,14 @@ static void cancel(struct gate_call *c)
 
 static void cancel_call(struct exchange *x)
 {
-    cancel(container_of(x, struct gate_call, forward.x));
+    cancel(container_of(x, struct operator_client_call, forward.x));
 }
 
 static const struct exchange_ops call_ops = { .pause = exchange_forward_pause,
                                               .resume = exchange_forward_resume,
                                               .cancel = cancel_call };
 
-static int start_call(struct gate *g, bool is_counted, const struct kube_request *req,
+static int start_call(struct operator_client *g, bool is_counted, const struct kube_request *req,
                       const struct exchange_events *events, void *arg, struct exchange **ret,
                       struct err *err)
 {
@@ -379,9 +381,9 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
     struct err why = { 0 };
     int r = 0;
     assert(!g->closed && !req->identity);
-    struct gate_call *c = xnew(struct gate_call);
+    struct operator_client_call *c = xnew(struct operator_client_call);
     exchange_forward_init(&c->forward, &call_ops, events, arg);
-    c->gate = g;
+    c->client = g;
     c->wait.run = on_identity;
     if (is_counted) {
         struct str path, query;
@@ -406,7 +408,7 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
         stats_of(g)->requests++;
     if (g->opts.identity)
         r = identity_get(g->opts.identity, &as, &c->wait, &why);
-    if (r == -EAGAIN && g->n_waiting < GATE_WAITING_MAX) {
+    if (r == -EAGAIN && g->n_waiting < OPERATOR_CLIENT_WAITING_MAX) {
         c->at = CALL_WAITING;
         g->n_waiting++;
         keep_request(c, req);
@@ -414,7 +416,8 @@ static int start_call(struct gate *g, bool is_counted, const struct kube_request
         return 0;
     }
     if (r == -EAGAIN)
-        r = err_set(&why, -EBUSY, "%d requests wait for their identity", GATE_WAITING_MAX);
+        r = err_set(&why, -EBUSY, "%d requests wait for their identity",
+                    OPERATOR_CLIENT_WAITING_MAX);
     if (r >= 0)
         r = run_call(c, req, g->opts.identity ? &as.who : NULL, &why);
     if (r >= 0) {
@@ -433,7 +436,8 @@ static int start(struct transport *t, const struct kube_request *req,
                  const struct exchange_events *events, void *arg, struct exchange **ret,
                  struct err *err)
 {
-    return start_call(container_of(t, struct gate, base), true, req, events, arg, ret, err);
+    return start_call(container_of(t, struct operator_client, base), true, req, events, arg, ret,
+                      err);
 }
 
 /* ---------------------------------------------------------------- access queries */
@@ -445,12 +449,12 @@ static char *write_key(const struct access_query *q)
                      STR_ARG(q->namespace), STR_ARG(q->name));
 }
 
-static struct gate_known *find_known(struct gate *g, const char *key)
+static struct operator_client_known *find_known(struct operator_client *g, const char *key)
 {
     uint64_t now = loop_now_ms(g->opts.loop);
     list_each_safe (n, &g->known) {
-        struct gate_known *k = list_entry(n, struct gate_known, node);
-        if (now - k->at_ms > GATE_ACCESS_TTL_MS) {
+        struct operator_client_known *k = list_entry(n, struct operator_client_known, node);
+        if (now - k->at_ms > OPERATOR_CLIENT_ACCESS_TTL_MS) {
             list_remove(&k->node);
             g->n_known--;
             slab_free(k);
@@ -461,12 +465,12 @@ static struct gate_known *find_known(struct gate *g, const char *key)
     return NULL;
 }
 
-static void remember(struct gate *g, const char *key, bool allowed)
+static void remember(struct operator_client *g, const char *key, bool allowed)
 {
-    struct gate_known *k = find_known(g, key);
+    struct operator_client_known *k = find_known(g, key);
     if (!k) {
-        if (g->n_known == GATE_ACCESS_KEPT) {
-            slab_free(list_entry(list_pop_front(&g->known), struct gate_known, node));
+        if (g->n_known == OPERATOR_CLIENT_ACCESS_KEPT) {
+            slab_free(list_entry(list_pop_front(&g->known), struct operator_client_known, node));
             g->n_known--;
         }
         size_t n = strlen(key);
@@ -480,7 +484,7 @@ static void remember(struct gate *g, const char *key, bool allowed)
     k->at_ms = loop_now_ms(g->opts.loop);
 }
 
-static void free_query(struct gate_query *q)
+static void free_query(struct operator_client_query *q)
 {
     list_remove(&q->node);
     buf_fini(&q->in);
@@ -490,19 +494,19 @@ static void free_query(struct gate_query *q)
 
 static void on_query_head(void *arg, int status, const struct headers *headers)
 {
-    struct gate_query *q = arg;
+    struct operator_client_query *q = arg;
     q->status = status;
 }
 
 static void on_query_data(void *arg, struct str chunk)
 {
-    struct gate_query *q = arg;
+    struct operator_client_query *q = arg;
     (void)buf_add_str(&q->in, chunk); /* an overlong response fails to parse */
 }
 
 static void on_query_end(void *arg, int r, const struct err *cause)
 {
-    struct gate_query *q = arg;
+    struct operator_client_query *q = arg;
     struct err err = cause ? *cause : (struct err){ 0 };
     struct arena a = { .max_bytes = (size_t)QUERY_MAX_BYTES * 16 };
     struct json *answer = NULL;
@@ -518,11 +522,11 @@ static void on_query_end(void *arg, int r, const struct err *cause)
         r = json_parse(&a, buf_str(&q->in), NULL, &answer, &err);
     if (r >= 0) {
         allowed = json_bool(json_path(answer, "status", "allowed", NULL));
-        remember(q->gate, q->key, allowed);
+        remember(q->client, q->key, allowed);
         if (allowed)
-            note_allowed(q->gate, q->what);
+            note_allowed(q->client, q->what);
         else
-            note_denied(q->gate, q->what);
+            note_denied(q->client, q->what);
     }
     arena_fini(&a);
     list_remove(&q->node);
@@ -536,7 +540,7 @@ static const struct exchange_events query_events = { .on_head = on_query_head,
 
 static void on_at_once(struct defer *d)
 {
-    struct gate_query *q = container_of(d, struct gate_query, at_once);
+    struct operator_client_query *q = container_of(d, struct operator_client_query, at_once);
     list_remove(&q->node);
     q->cb(q->arg, 0, q->allowed, NULL);
     free_query(q);
@@ -544,7 +548,7 @@ static void on_at_once(struct defer *d)
 
 static void on_not_asked(struct defer *d)
 {
-    struct gate_query *q = container_of(d, struct gate_query, at_once);
+    struct operator_client_query *q = container_of(d, struct operator_client_query, at_once);
     struct err err = { 0 };
     (void)err_set(&err, -EIO, "the API cannot be asked what this operator may do");
     list_remove(&q->node);
@@ -571,11 +575,12 @@ static void write_review(struct arena *a, struct buf *to, const struct access_qu
     (void)json_write(to, review);
 }
 
-struct gate_query *gate_ask(struct gate *g, const struct access_query *question, gate_cb cb,
-                            void *arg)
+struct operator_client_query *operator_client_ask(struct operator_client *g,
+                                                  const struct access_query *question,
+                                                  operator_client_cb cb, void *arg)
 {
-    struct gate_query *q = xnew(struct gate_query);
-    q->gate = g;
+    struct operator_client_query *q = xnew(struct operator_client_query);
+    q->client = g;
     q->cb = cb;
     q->arg = arg;
     q->key = write_key(question);
@@ -584,7 +589,7 @@ struct gate_query *gate_ask(struct gate *g, const struct access_query *question,
                    question->namespace.n ? " in " : "", STR_ARG(question->namespace));
     buf_init(&q->in, QUERY_MAX_BYTES);
     list_push_back(&g->queries, &q->node);
-    const struct gate_known *k = g->opts.identity ? find_known(g, q->key) : NULL;
+    const struct operator_client_known *k = g->opts.identity ? find_known(g, q->key) : NULL;
     if (k || !g->opts.identity) {
         q->allowed = k ? k->allowed : true;
         defer_start(g->opts.loop, &q->at_once, on_at_once);
@@ -610,7 +615,7 @@ struct gate_query *gate_ask(struct gate *g, const struct access_query *question,
     return q;
 }
 
-void gate_ask_cancel(struct gate_query *q)
+void operator_client_ask_cancel(struct operator_client_query *q)
 {
     if (!q)
         return;
@@ -624,20 +629,20 @@ void gate_ask_cancel(struct gate_query *q)
     exchange_cancel(q->call);
 }
 
-int gate_known(struct gate *g, const struct access_query *question)
+int operator_client_known(struct operator_client *g, const struct access_query *question)
 {
     if (!g->opts.identity)
         return 1;
     scoped(free_scoped) char *key = write_key(question);
-    const struct gate_known *k = find_known(g, key);
+    const struct operator_client_known *k = find_known(g, key);
     return k ? k->allowed : -EAGAIN;
 }
 
 /* ---------------------------------------------------------------- public */
 
-struct gate *gate_new(const struct gate_opts *opts)
+struct operator_client *operator_client_new(const struct operator_client_opts *opts)
 {
-    struct gate *g = slab_new(struct gate);
+    struct operator_client *g = slab_new(struct operator_client);
     g->base.start = start;
     g->opts = *opts;
     g->opts.identity = identity_ref(opts->identity);
@@ -648,38 +653,38 @@ struct gate *gate_new(const struct gate_opts *opts)
     return g;
 }
 
-struct transport *gate_transport(struct gate *g)
+struct transport *operator_client_transport(struct operator_client *g)
 {
     return &g->base;
 }
 
-const char *gate_user(const struct gate *g)
+const char *operator_client_user(const struct operator_client *g)
 {
     return g->opts.identity ? identity_user(g->opts.identity) : NULL;
 }
 
-void gate_free(struct gate *g)
+void operator_client_free(struct operator_client *g)
 {
     struct list *node;
     if (!g)
         return;
     while (!list_is_empty(&g->queries))
-        gate_ask_cancel(list_first(&g->queries, struct gate_query, node));
+        operator_client_ask_cancel(list_first(&g->queries, struct operator_client_query, node));
     while ((node = list_pop_front(&g->known)))
-        slab_free(list_entry(node, struct gate_known, node));
+        slab_free(list_entry(node, struct operator_client_known, node));
     list_each (n, &g->calls)
-        cancel(list_entry(n, struct gate_call, node));
+        cancel(list_entry(n, struct operator_client_call, node));
     identity_unref(take_ptr(&g->opts.identity));
     g->closed = true;
     free_if_done(g);
 }
 
-const char *gate_denied(const struct gate *g)
+const char *operator_client_denied(const struct operator_client *g)
 {
     return g->denied ? g->denied : "";
 }
 
-void gate_get_stats(const struct gate *g, struct gate_stats *ret)
+void operator_client_get_stats(const struct operator_client *g, struct operator_client_stats *ret)
 {
-    *ret = g->stats ? *g->stats : (struct gate_stats){ 0 };
+    *ret = g->stats ? *g->stats : (struct operator_client_stats){ 0 };
 }
