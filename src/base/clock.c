@@ -34,6 +34,13 @@ uint64_t clock_mono_ms(void)
     return clock_mono_ns() / 1000000;
 }
 
+uint64_t clock_cpu_ms(void)
+{
+    struct timespec ts;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+    return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 struct timespec clock_mono_in(uint64_t ms)
 {
     struct timespec ts;

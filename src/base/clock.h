@@ -15,6 +15,7 @@ uint64_t clock_mono_ns(void);
 struct timespec clock_mono_in(uint64_t ms);
 int64_t clock_wall_ms(void); /* since 1970-01-01 UTC */
 int64_t clock_wall_us(void);
+uint64_t clock_cpu_ms(void); /* CPU time that all threads of this process have used */
 
 /*
  * Virtual time: move all clocks of this process forward by `ms`. For tests of behaviour that takes

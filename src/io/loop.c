@@ -344,8 +344,7 @@ void loop_fini(struct loop *loop)
     (void)close(loop->wake_fd);
     uv_mutex_destroy(&loop->post_lock);
     vec_fini(&loop->timers);
-    free(loop->scratch);
-    loop->scratch = NULL;
+    loop_trim(loop);
 }
 
 void loop_run(struct loop *loop)
@@ -401,4 +400,10 @@ char *loop_scratch(struct loop *loop)
     if (!loop->scratch)
         loop->scratch = xalloc(LOOP_SCRATCH_BYTES);
     return loop->scratch;
+}
+
+void loop_trim(struct loop *loop)
+{
+    free(loop->scratch);
+    loop->scratch = NULL;
 }

@@ -70,6 +70,8 @@ bool loop_is_idle(struct loop *loop);
  * call.
  */
 char *loop_scratch(struct loop *loop);
+/* Free the scratch memory until loop_scratch() is called again. No callback may be using it. */
+void loop_trim(struct loop *loop);
 
 /* ---- run a function on the next turn, before polling; each struct is queued at most once ---- */
 struct defer {

@@ -16,6 +16,7 @@
 #include "guest/runner_pool.h"
 #include "io/address.h"
 #include "io/http.h"
+#include "io/idle_trim.h"
 #include "node/admin.h"
 #include "node/cluster.h"
 #include "node/health.h"
@@ -60,6 +61,7 @@ struct server {
     char *lease_namespace;
     struct sig_watch term, interrupt, hangup;
     struct timer deadline, status_line;
+    struct idle_trim idle_trim;
     struct defer stop;
     bool stopping, ready;
     size_t n_rows;  /* of services, that are still to be stopped */
@@ -115,6 +117,7 @@ static void on_all_stopped(void *arg)
     sig_watch_close(&s->interrupt, on_sig_closed);
     if (hears_hangup(&s->opts))
         sig_watch_close(&s->hangup, on_sig_closed);
+    idle_trim_close(&s->idle_trim);
     loop_stop(&s->loop);
 }
 
@@ -848,6 +851,7 @@ int server_run(const struct server_opts *opts, struct err *err)
         sig_watch_close(&s.interrupt, on_sig_closed);
     } else {
         struct err cause = { 0 };
+        idle_trim_start(&s.loop, &s.idle_trim);
         r = lock_data_dir(&s, &cause);
         if (r >= 0)
             r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
