@@ -253,7 +253,7 @@ TEST(a_transport_that_refuses_a_further_page_starts_the_list_over)
     turn(&r);
     page(call(&r, 1), "6", "b", "");
     CHECK(str_find(str_of(r.fake.call[1].target), STR("continue")) < 0);
-    check_told(&r, "+a +b -a synced ");
+    check_reported(&r, "+a +b -a synced ");
     rig_fini(&r);
 }
 
