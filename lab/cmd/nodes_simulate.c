@@ -238,8 +238,11 @@ static int run_command(int argc, char **argv)
     struct err err = { 0 };
     struct arena a = { 0 };
     int r = cmd_parse(&nodes_simulate_command, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if (lease_ms < 1000)
         return cmd_failf(CMD_USAGE, "--lease-interval must be 1s at least; --no-leases keeps none");
     struct simulated_spec spec = { .n = n_nodes ? n_nodes : 10,

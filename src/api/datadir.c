@@ -47,11 +47,16 @@ static void close_dir(DIR **d)
         (void)closedir(*d);
 }
 
-/* Files of an operator host; a directory with only these may become a data directory. */
+/*
+ * What other commands keep in a data directory (operators, workers of functions, images); a
+ * directory with only these may become that of an API server.
+ */
 static bool is_of_host(const char *name)
 {
-    static const char *const names[] = { "modules",   "swap", "operators",
-                                         "downloads", "logs", "admin.sock" };
+    static const char *const names[] = { "modules",    "swap",          "operators", "downloads",
+                                         "logs",       "admin.sock",    "images",    "fn-downloads",
+                                         "functions",  "function-logs", "async.db",  "oci",
+                                         "worker.json" };
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;

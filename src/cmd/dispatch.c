@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void print_help(const struct cmd_program *p, FILE *to)
@@ -114,7 +115,7 @@ void cmd_set_signals(void)
     (void)signal(SIGABRT, on_abort);
 }
 
-int cmd_dispatch(const struct cmd_program *p, int argc, char **argv)
+static int dispatch(const struct cmd_program *p, int argc, char **argv)
 {
     if (argc < 2) {
         print_help(p, stderr);
@@ -144,4 +145,20 @@ int cmd_dispatch(const struct cmd_program *p, int argc, char **argv)
     if (is_group(p, argv[0]) && (argc == 1 || wants_help))
         return print_group(p, argv[0], is_help || wants_help ? stdout : stderr);
     return complain(p, argc, argv);
+}
+
+/* A reader that has left a pipe has what it wanted; elsewhere, lost output is a failure. */
+static bool is_pipe(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+int cmd_dispatch(const struct cmd_program *p, int argc, char **argv)
+{
+    int r = dispatch(p, argc, argv);
+    bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_written || r != CMD_OK || is_pipe(STDOUT_FILENO))
+        return r;
+    return cmd_failf(CMD_FAILED, "standard output cannot be written");
 }

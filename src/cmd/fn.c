@@ -118,8 +118,11 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     struct server_opts server = { 0 };
     fn_role.is_alone = true;
     int r = cmd_parse(cmd, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if ((r = fn_role_options(&server.functions)) || (r = cmd_take_module_site(&server)))
         return r;
     if (!(roles & FUNCTIONS_CONTROL) && fn_role.control_planes.n == 0)

@@ -370,8 +370,11 @@ static int run(int argc, char **argv)
     struct err err = { 0 };
     struct oci_platform of = oci_platform_here();
     int r = cmd_parse(&cmd_image_serve, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if (cmd_parse_listen(listen_at, host, sizeof host, &port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     if (platform && oci_platform_parse(str_of(platform), &of, &err) < 0)

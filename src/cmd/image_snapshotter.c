@@ -203,8 +203,11 @@ static int run(int argc, char **argv)
     size_t n;
     struct err err = { 0 };
     int r = cmd_parse(&cmd_image_snapshotter, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if ((r = check_args()) != 0)
         return r;
     scoped(free_scoped) char *data = cmd_data_dir(NULL);

@@ -55,8 +55,11 @@ static int run(int argc, char **argv)
     struct err err = { 0 };
     struct server_opts server = { .with_operators = true };
     int r = cmd_parse(&cmd_operator_run, opts, argc, argv, 1, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if (n == 0 && watch)
         return cmd_failf(CMD_USAGE, "--watch needs a project: 'dormouse operator run --watch DIR'");
     if (n == 1 && (namespace || modules.n))

@@ -83,8 +83,11 @@ static int run(int argc, char **argv)
     struct err err = { 0 };
     struct server_opts server = { .with_scheduler = true };
     int r = cmd_parse(&cmd_scheduler, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     if (health_at &&
         cmd_parse_listen(health_at, health_host, sizeof health_host, &server.health_port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);

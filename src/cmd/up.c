@@ -91,8 +91,11 @@ static int run(int argc, char **argv)
     char host[256];
     struct err err = { 0 };
     int r = cmd_parse(&cmd_up, opts, argc, argv, 0, &n);
-    if (r || (r = cmd_setup_log()))
-        return r > 0 ? r - 1 : r;
+    if (r)
+        return r - 1;
+    r = cmd_setup_log();
+    if (r)
+        return r;
     scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
     struct server_opts server = {
         .data_dir = dir,

@@ -130,6 +130,15 @@ def test_a_foreign_directory_is_left_alone(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+def test_a_directory_in_which_another_command_worked_is_taken(tmp_path):
+    tried = subprocess.run([BUILD / "dormouse", "image", "pull", "oci:/nonexistent"], capture_output=True,
+                           env={**os.environ, "DORMOUSE_DATA_DIR": str(tmp_path)})
+    assert tried.returncode == 1 and [p.name for p in tmp_path.iterdir()] == ["images"]
+    server = Server(tmp_path)
+    assert server.stop() == 0
+    assert (tmp_path / "images").is_dir()
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_an_unwritable_directory_is_said(tmp_path):
     tmp_path.chmod(0o500)

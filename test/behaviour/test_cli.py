@@ -102,6 +102,26 @@ def test_a_wrong_value_is_answered_by_what_it_takes(words, says):
     assert done.returncode == 2 and f"{words[0]} does not take '{words[1]}'" in done.stderr and says in done.stderr
 
 
+@pytest.mark.parametrize("words", [["version"], ["--help"], ["manifest", "operator", "--image", "a/b:1"],
+                                   ["image", "replay", "--nodes", "2"]])
+def test_lost_output_is_a_failure(words):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BUILD / "dormouse", *words], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "error: standard output cannot be written\n")
+
+
+def test_a_reader_that_leaves_a_pipe_is_no_failure():
+    done = subprocess.run(f"{BUILD}/dormouse --help | true; echo ${{PIPESTATUS[0]}}", shell=True, capture_output=True, text=True,
+                          executable="/bin/bash")
+    assert done.stdout.strip() in ("0", "141") and done.stderr == "", done
+
+
+@pytest.mark.parametrize("command", ["up", "api", "operator run", "scheduler", "fn worker", "image serve", "nodes simulate"])
+def test_a_wrong_level_of_the_log_is_wrong_usage(command):
+    done = subprocess.run([BUILD / "dormouse", *command.split(), "--log-level", "loud"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "error: --log-level is error, warn, info or debug, not 'loud'\n"), done
+
+
 def test_version_is_told_to_people_and_programs():
     for words in (["version"], ["--version"], ["-v"]):
         assert re.match(r"dormouse \d+\.\d+\.\d+(-dev\.\d+)?(\+[\w.]+)? \(commit ", dormouse(*words).stdout)
