@@ -41,6 +41,11 @@ static void move(struct sched_driver *d, enum driver_state to)
     sm_move(&d->sm, to);
 }
 
+bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins)
+{
+    return config->n_extenders > 0 || (plugins && wplugins_count(plugins) > 0);
+}
+
 static void report_ready(struct sched_driver *d)
 {
     if (d->is_ready || driver_is_stopping(d))

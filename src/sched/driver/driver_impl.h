@@ -250,3 +250,4 @@ static inline bool driver_is_stopping(const struct sched_driver *d)
 void driver_has_all(struct sched_driver *d);
 void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */
+bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins);

@@ -279,8 +279,7 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
     struct sched_driver *d = reader->d;
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
     struct sched_extenders *extenders = NULL;
-    bool kept_json = sched_keeps_json(d->s), keeps_json = r->config->n_extenders > 0;
-    bool encoded = d->foreign && d->foreign->encode, encodes = foreign && foreign->encode;
+    bool kept_json = sched_keeps_json(d->s), keeps_json = driver_keeps_json(r->config, r->plugins);
     r->r = sched_extenders_new(r->config->extenders, r->config->n_extenders, &extenders, &r->err);
     if (r->r >= 0)
         r->r = sched_reload(d->s, r->config, foreign, keeps_json, &r->err);
@@ -288,7 +287,7 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
         d->config = r->config;
         d->foreign = foreign;
         sched_extenders_replace(d->extenders, take_ptr(&extenders));
-        r->rereads = (keeps_json && !kept_json) || (encodes && !encoded);
+        r->rereads = keeps_json && !kept_json;
     }
     if (r->rereads) {
         reader->rereads = UINT32_C(1) << SCHED_POD | UINT32_C(1) << SCHED_NODE;
@@ -645,7 +644,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .extenders = &sched_extenders_ops,
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
-        .keeps_json = c->n_extenders > 0,
+        .keeps_json = driver_keeps_json(c, d->plugins),
         .finds_layers = d->opts.registries != NULL,
         .on_bound = d->opts.on_bound ? on_bound : NULL,
         .on_bound_arg = d,

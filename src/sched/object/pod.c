@@ -560,8 +560,7 @@ struct sched_pod *sched_pod_clone(struct intern_table *w, const struct sched_pod
     struct sched_pod *c = slab_new(struct sched_pod);
     *c = *p;
     c->o.refs = 1;
-    c->encoded =
-        p->encoded ? p->encoded->clone(p->encoded, node ? intern_str(node) : STR("")) : NULL;
+    c->encoded = NULL;
     size_t key = sched_object_key(&p->o).n, end = (size_t)(p->o.uid.p + p->o.uid.n - p->o.text);
     c->o.text = slab_strndup(p->o.text, MAX(key, end));
     c->o.namespace = moved(p->o.namespace, p->o.text, c->o.text);

@@ -135,8 +135,9 @@ struct sched_pod {
     uint8_t names_requests; /* bits: requests name cpu (1), memory (2), ephemeral-storage (4), even
                                with 0 */
 
-    struct str json;               /* the object if keeps_json was set, for extenders; else empty */
-    struct sched_encoded *encoded; /* for Wasm plugins; NULL: there are none */
+    /* The object as JSON if keeps_json was set, for Wasm plugins and extenders; else empty. */
+    struct str json;
+    struct sched_encoded *encoded; /* made by Wasm plugins at the first use; NULL before */
 
     /* From the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
     struct intern *image_layers;

@@ -225,7 +225,6 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
                             .post = { .run = on_all_begun } };
     loop_hold(loop);
     w->n = config->tree ? wplugin_find(&a, config->tree, is_native, &found) : 0;
-    w->foreign.encode = w->n ? wlister_encode : NULL;
     w->entries = xnew_n(struct wentry, w->n ? w->n : 1);
     for (size_t i = 0; i < w->n; i++)
         load_one(w, &w->entries[i], &found[i], deterministic);
