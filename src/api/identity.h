@@ -11,7 +11,8 @@ struct kube_identity identity_copy(struct arena *a, const struct kube_identity *
 bool identity_has_group(const struct kube_identity *id, const char *group);
 /* {username, uid, groups, extra}, the form of reviews. */
 struct json *identity_to_json(struct arena *a, const struct kube_identity *id);
-/* The reverse. name: of the member with the user. The texts are those of `v`; lists in the arena. */
+/* The reverse. name: of the member with the user. The texts are those of `v`; lists in the arena.
+ */
 struct kube_identity identity_from_json(struct arena *a, const struct json *v, const char *name);
 /* "system:serviceaccount:NS:NAME"; false: another user. */
 bool identity_split_account(struct str user, struct str *ret_ns, struct str *ret_name);

@@ -328,7 +328,8 @@ static bool has_work(const struct object_sub *sub)
 static void run_snapshot(struct object_sub *sub)
 {
     struct object_cache_snapshot *s = sub->snapshot;
-    assert(sub->at == OBJECT_SUB_SNAPSHOT && s && s->informer == sub->informer && sub->snapshot_at <= s->n);
+    assert(sub->at == OBJECT_SUB_SNAPSHOT && s && s->informer == sub->informer &&
+           sub->snapshot_at <= s->n);
     for (unsigned n = 0; n < PUMP_PER_TURN && sub->snapshot_at < s->n; n++) {
         sub->cache->pumped++;
         deliver(sub, NULL, s->o[sub->snapshot_at++], true);
@@ -562,7 +563,8 @@ int object_sub_link(struct object_sub *sub, struct cache_informer *f, struct err
     }
     if (f->reflector)
         timer_stop(sub->cache->opts.loop, &f->timer);
-    assert(!sub->informer && !sub->topic && sub->at == OBJECT_SUB_OUTSIDE && f->cache == sub->cache);
+    assert(!sub->informer && !sub->topic && sub->at == OBJECT_SUB_OUTSIDE &&
+           f->cache == sub->cache);
     sub->informer = f;
     f->n_subs++;
     sub->topic = find_topic(f, object_sub_namespace(sub));

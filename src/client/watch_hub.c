@@ -164,8 +164,7 @@ static void set_state(struct watch_sub *sub, enum sub_state state)
 {
     assert(sm_is_edge(sub_table, sub->state, state));
     if (sub->ops->needs_no_history)
-        sub->up->n_following +=
-            (size_t)(state == SUB_LIVE) - (size_t)(sub->state == SUB_LIVE);
+        sub->up->n_following += (size_t)(state == SUB_LIVE) - (size_t)(sub->state == SUB_LIVE);
     sub->state = state;
     assert(sub->up->n_following <= sub->up->n_subs);
 }

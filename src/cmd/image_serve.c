@@ -234,8 +234,7 @@ static int check_args(const char *host)
         return cmd_failf(CMD_USAGE, "--tls-cert and --tls-key need each other");
     if (!is_loopback && !tls_cert && !allow_plain)
         return cmd_failf(
-            CMD_USAGE,
-            "other machines need TLS: --tls-cert and --tls-key, or --allow-plain-http");
+            CMD_USAGE, "other machines need TLS: --tls-cert and --tls-key, or --allow-plain-http");
     if (!is_loopback && !token_file && !allow_anonymous)
         return cmd_failf(CMD_USAGE,
                          "other machines need a token: --token-file, or --allow-anonymous");

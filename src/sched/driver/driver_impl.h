@@ -179,7 +179,7 @@ struct sched_driver {
     uv_mutex_t lock;
     uv_cond_t wake;
     struct list inbox;
-    size_t inbox_bytes; /* of the inbox, and of messages that the thread holds */
+    size_t inbox_bytes;          /* of the inbox, and of messages that the thread holds */
     bool thread_waits, is_poked; /* is_poked: a lane has changed something */
     struct outbox outbox;
     bool posted;
