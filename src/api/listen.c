@@ -132,14 +132,14 @@ static struct str header(struct request *rq, const struct http_request *req, con
 /* Without the items that are a browser's bearer token (websocket.h). */
 static struct str public_protocols(struct request *rq, struct str list)
 {
-    const char *kept = "";
+    scoped(buf_fini_scoped) struct buf kept = BUF_INIT(2L * HTTP_HEAD_MAX_BYTES);
     for (struct str item; list.n;) {
         (void)str_cut(list, ',', &item, &list);
         item = str_trim(item);
         if (!str_has_prefix(item, STR(WEBSOCKET_TOKEN_PREFIX)))
-            kept = arena_printf(&rq->arena, "%s%s" STR_FMT, kept, *kept ? ", " : "", STR_ARG(item));
+            (void)buf_printf(&kept, "%s" STR_FMT, kept.n ? ", " : "", STR_ARG(item));
     }
-    return str_of(kept);
+    return str_copy_arena(&rq->arena, buf_str(&kept));
 }
 
 /* What passes to an agent that is asked for the same protocol: no credentials, no cookies. */
