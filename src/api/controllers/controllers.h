@@ -127,6 +127,7 @@ struct controllers {
     struct account_secrets *account_secrets;
     size_t csrs_in_flight;  /* writes of signed requests, and the read of those left to sign */
     struct retry csr_retry; /* for that read */
+    bool csrs_wait;         /* a request may be approved once roles or bindings have changed */
     size_t policy_types_in_flight; /* status writes, and the read of policies */
     struct retry policy_types_retry;
     controller_ready_cb ready; /* of the part that is starting */

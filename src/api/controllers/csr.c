@@ -388,8 +388,10 @@ static void put(struct controllers *c, struct arena *a, const struct written *w,
 static void approve(struct controllers *c, struct arena *a, const struct written *w)
 {
     const char *message = csr_auto_approval(c, w->obj, a);
-    if (!message)
+    if (!message) {
+        c->csrs_wait = true;
         return;
+    }
     struct json *obj = json_clone(a, w->obj);
     add_condition(a, json_obj(a, obj, "status"), "Approved", "AutoApproved", message);
     put(c, a, w, obj, "approval");
@@ -419,8 +421,10 @@ static bool changes_rights(const struct kube_resource *res)
 void csr_written(struct controllers *c, const struct written *w)
 {
     struct arena arena = { 0 };
-    if (w->obj && changes_rights(w->res) && c->csrs_in_flight == 0)
+    if (c->csrs_wait && changes_rights(w->res)) {
+        c->csrs_wait = false;
         csr_start(c);
+    }
     if (!w->obj || c->api->ca_key.n == 0 || !is_csr(w->res) || !signer_of(w->obj) ||
         has_condition(w->obj, "Denied") || has_condition(w->obj, "Failed") ||
         json_str(json_path(w->obj, "status", "certificate", NULL)).n)
