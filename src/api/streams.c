@@ -13,6 +13,8 @@
 #include "codec/url.h"
 #include "io/http.h"
 
+#include <assert.h>
+
 struct streams_stream {
     struct request *rq;
     struct json *pod;
@@ -87,23 +89,26 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
     reply_status(rq, status_new(a, 500, "", text));
 }
 
-/* Parameters of the agent's API, for those of a PodExecOptions and so on; NULL: of the same name.
- */
+/* Parameters of the agent's API, by those of a PodExecOptions and the like. */
 struct streams_param {
     const char *name, *agent_name;
-    bool is_bool;
+    const char *yes; /* value of a boolean that is true; NULL: the value is copied */
 };
 
-static const struct streams_param log_params[] = {
-    { "follow", NULL, true },        { "limitBytes", NULL, false }, { "previous", NULL, true },
-    { "sinceSeconds", NULL, false }, { "sinceTime", NULL, false },  { "stream", NULL, false },
-    { "tailLines", NULL, false },    { "timestamps", NULL, true },  { 0 }
-};
+static const struct streams_param log_params[] = { { "follow", "follow", "true" },
+                                                   { "limitBytes", "limitBytes", NULL },
+                                                   { "previous", "previous", "true" },
+                                                   { "sinceSeconds", "sinceSeconds", NULL },
+                                                   { "sinceTime", "sinceTime", NULL },
+                                                   { "stream", "stream", NULL },
+                                                   { "tailLines", "tailLines", NULL },
+                                                   { "timestamps", "timestamps", "true" },
+                                                   { 0 } };
 static const struct streams_param exec_params[] = {
-    { "command", NULL, false },   { "stderr", "error", true }, { "stdin", "input", true },
-    { "stdout", "output", true }, { "tty", NULL, true },       { 0 }
+    { "command", "command", NULL }, { "stderr", "error", "1" }, { "stdin", "input", "1" },
+    { "stdout", "output", "1" },    { "tty", "tty", "1" },      { 0 }
 };
-static const struct streams_param port_params[] = { { "ports", "port", false }, { 0 } };
+static const struct streams_param port_params[] = { { "ports", "port", NULL }, { 0 } };
 
 /* The requests that an agent serves, by subresource. */
 static const struct streams_kind {
@@ -118,13 +123,9 @@ static const struct streams_kind {
 
 static void add_param(struct buf *to, const struct streams_param *p, struct str value, char *mark)
 {
-    const char *name = p->agent_name ? p->agent_name : p->name;
-    (void)buf_printf(to, "%c%s=", *mark, name);
+    (void)buf_printf(to, "%c%s=", *mark, p->agent_name);
     *mark = '&';
-    if (p->is_bool)
-        (void)buf_add_cstr(to, p->agent_name || str_is(str_of(name), "tty") ? "1" : "true");
-    else
-        (void)url_encode(to, value);
+    (void)url_encode(to, p->yes ? str_of(p->yes) : value);
 }
 
 static void add_segment(struct buf *to, struct str text)
@@ -147,8 +148,7 @@ static struct str agent_target(const struct streams_stream *s, const struct stre
         add_segment(&b, s->container);
     for (size_t i = 0; i < url->n_pairs; i++)
         for (const struct streams_param *p = kind->params; p->name; p++)
-            if (str_is(url->pairs[i].name, p->name) &&
-                (!p->is_bool || url_query_bool(url, p->name)))
+            if (str_is(url->pairs[i].name, p->name) && (!p->yes || url_query_bool(url, p->name)))
                 add_param(&b, p, url->pairs[i].value, &mark);
     return str_copy_arena(&rq->arena, buf_str(&b));
 }
@@ -156,22 +156,19 @@ static struct str agent_target(const struct streams_stream *s, const struct stre
 static void relay(struct streams_stream *s, struct str host, uint16_t port)
 {
     struct request *rq = s->rq;
+    const struct streams_kind *kind = kinds;
+    while (kind < kinds + ARRAY_LEN(kinds) && !str_is(rq->sub->name, kind->sub))
+        kind++;
+    assert(kind < kinds + ARRAY_LEN(kinds)); /* proxies have been answered */
     bool is_log = str_is(rq->sub->name, "log");
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (!str_is(rq->sub->name, kinds[i].sub))
-            continue;
-        const struct kubelet_call call = {
-            .host = host,
-            .port = port,
-            .target = agent_target(s, &kinds[i]),
-            .upgrades = !is_log,
-            .any_certificate =
-                is_log && url_query_bool(rq->route.url, "insecureSkipTLSVerifyBackend"),
-        };
-        kubelet_relay(rq, &call);
-        return;
-    }
-    reply_unreachable(rq, host, port); /* a proxy */
+    const struct kubelet_call call = {
+        .host = host,
+        .port = port,
+        .target = agent_target(s, kind),
+        .upgrades = !is_log,
+        .any_certificate = is_log && url_query_bool(rq->route.url, "insecureSkipTLSVerifyBackend"),
+    };
+    kubelet_relay(rq, &call);
 }
 
 static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
