@@ -37,7 +37,8 @@ struct relay {
     char *where; /* "HOST:PORT", for errors */
     int status;  /* of a refusal */
     struct buf refusal;
-    bool is_raw; /* another protocol: bytes pass both ways */
+    bool upgrades; /* the answer has to be another protocol */
+    bool is_raw;   /* it is: bytes pass both ways */
 };
 
 bool kubelet_is_reachable(const struct api *api)
@@ -126,11 +127,10 @@ static void on_head(void *arg, int status, const struct headers *headers)
     struct relay *y = arg;
     if (!y->rq)
         return;
-    bool wants_upgrade = y->rq->protocol != NULL;
     if (status == 101) {
         sm_move(&y->sm, RELAY_RELAYING);
         change_protocol(y, headers);
-    } else if (status == 200 && !wants_upgrade) {
+    } else if (status == 200 && !y->upgrades) {
         sm_move(&y->sm, RELAY_RELAYING);
         y->rq->accept_encoding = STR(""); /* compression would hold lines back */
         reply_head(y->rq, 200, "text/plain", HTTP_CHUNKED);
@@ -146,8 +146,10 @@ static void on_data(void *arg, struct str chunk)
     if (!y->rq)
         return;
     if (y->sm.at == RELAY_REFUSED) {
-        (void)buf_add_str(&y->refusal,
-                          str_slice(chunk, 0, MIN(chunk.n, y->refusal.max - y->refusal.n)));
+        size_t room = y->refusal.max - y->refusal.n;
+        (void)buf_add_str(&y->refusal, str_slice(chunk, 0, MIN(chunk.n, room)));
+        if (chunk.n > room) /* the rest is not shown, and may have no end */
+            exchange_cancel(y->x);
     } else if (!y->rq->sink->write(y->rq, chunk)) {
         exchange_pause(y->x);
     }
@@ -235,12 +237,12 @@ static int ask(struct relay *y, const struct kubelet_call *call, struct err *err
     const struct http_client_opts opts = { .host = host, .port = call->port, .tls = y->tls };
     const struct http_call_opts request = { .method = rq->method,
                                             .target = call->target,
-                                            .headers = rq->protocol,
+                                            .headers = y->upgrades ? rq->protocol : NULL,
                                             .head_timeout_ms =
                                                 call->upgrades ? KUBELET_HEAD_TIMEOUT_MS : 0,
                                             .events = &events,
                                             .arg = y,
-                                            .upgrade = rq->protocol != NULL };
+                                            .upgrade = y->upgrades };
     int r = http_client_new(rq->api->loop, &opts, &y->client, err);
     return r < 0 ? r : http_call_start(y->client, &request, &y->x, err);
 }
@@ -260,6 +262,7 @@ void kubelet_relay(struct request *rq, const struct kubelet_call *call)
     }
     struct relay *y = xnew(struct relay);
     y->rq = rq;
+    y->upgrades = call->upgrades;
     y->where = xasprintf(STR_FMT ":%u", STR_ARG(call->host), call->port);
     y->refusal = BUF_INIT(KUBELET_ERROR_MAX_BYTES);
     sm_init(&y->sm, relay_table, RELAY_ASKING);

@@ -153,6 +153,8 @@ def test_logs_are_those_of_the_kubelet(cluster, kubelet):
                               ("timestamps", "true")]
     no = cluster.kubectl("logs", "two", "-c", "z", check=False)
     assert "container z is not valid for pod two" in no.stderr
+    upgraded = cluster.ask("GET", f"{PODS}/p/log", Connection="Upgrade", Upgrade="websocket")
+    assert (upgraded.status, upgraded.body) == (200, b"one\ntwo\n"), "a log is never another protocol"
     odd = cluster.ask("GET", f"{PODS}/p/log?container=c&sinceTime=2020-01-01T00:00:00%2B01:00&follow=false&x=%26y")
     assert odd.status == 200 and odd.body == b"one\ntwo\n"
     assert kubelet.asked[-1][2] == [("sinceTime", "2020-01-01T00:00:00+01:00")]
@@ -191,6 +193,12 @@ def test_a_refusal_of_the_kubelet_is_passed_on(cluster, kubelet, status, text, r
     assert answer.status == (500 if status == 302 else status)
     body = answer.json()
     assert body["message"] == (text.strip() or "the node answered with status 302") and body.get("reason", "") == reason
+
+
+def test_a_refusal_without_end_is_cut(cluster, kubelet):
+    kubelet.logs = (500, "x" * 1_000_000)
+    answer = cluster.get(f"{PODS}/p/log")
+    assert answer.status == 500 and answer.json()["message"] == "x" * 4096
 
 
 def upgrade(cluster, path, method="POST", protocol="SPDY/3.1", **fields):
