@@ -243,6 +243,26 @@ TEST(a_weight_is_one_that_the_kernel_has)
     }
 }
 
+TEST(a_quota_of_cpu_holds_from_the_start_where_one_is_set)
+{
+    static const struct {
+        uint64_t milli;
+        int64_t us;
+    } cases[] = { { 0, -1 }, { 1, 1000 }, { 10, 1000 }, { 1500, 150000 } };
+    const struct container_machine m = { .cgroup = "/group" };
+    const char *const with[CONTAINER_HOLES] = { NULL, "g1", "/n", "/run/x" };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct arena a = { 0 };
+        const struct container_spec s = { .machine = &m,
+                                          .limits = { .cpu_quota_milli = cases[i].milli } };
+        const struct json *doc = whole(&a, s, with);
+        const struct json *cpu = json_path(doc, "linux", "resources", "cpu", NULL);
+        CHECK_INT(json_int_or(json_getc(cpu, "quota"), -1), cases[i].us);
+        CHECK_INT(json_int_or(json_getc(cpu, "period"), -1), cases[i].milli ? 100000 : -1);
+        arena_fini(&a);
+    }
+}
+
 TEST(the_compiled_filter_is_that_of_the_allow_list_alone)
 {
     const struct container_machine m = { .filter = "QUJD" };

@@ -81,6 +81,16 @@ void container_limit_cpu(struct container *c, uint64_t cpu_milli)
     container_cgroup_limit_cpu(&c->h->cgroups, c->group, cpu_milli);
 }
 
+int container_limit(struct container *c, const struct container_limits *limits, struct err *err)
+{
+    return container_cgroup_limit(&c->h->cgroups, c->group, limits, err);
+}
+
+int container_usage(const struct container *c, struct container_usage *ret)
+{
+    return container_cgroup_usage(&c->h->cgroups, c->group, ret);
+}
+
 /* ---- telling the caller ---- */
 
 static void report_started(struct container *c, int r, const struct err *err)
@@ -305,12 +315,14 @@ static void find_network(struct container *c)
 
 /* ---- beginning ---- */
 
-struct container *container_new(struct container_host *h, const char *name)
+struct container *container_new(struct container_host *h, const char *name, const char *pod)
 {
     struct container *c = xnew(struct container);
+    char group[CONTAINER_CGROUP_NAME_MAX];
     c->h = h;
     (void)snprintf(c->name, sizeof c->name, "%s", name);
-    (void)snprintf(c->group, sizeof c->group, "%s-%s", strrchr(h->run, '-') + 1, name);
+    (void)snprintf(group, sizeof group, "%s%s%s", pod ? pod : "", pod ? "/" : "", name);
+    container_host_group(h, group, c->group);
     c->dir = xasprintf("%s/%s", h->run, name);
     sm_init(&c->sm, container_table, CONTAINER_NETWORK);
     c->stop_signal = SIGTERM;
@@ -329,15 +341,6 @@ static void container_free(struct container *c)
     free(c);
 }
 
-static bool is_name(struct str s)
-{
-    bool ok = s.n > 0 && s.n < CONTAINER_NAME_MAX && s.p[0] != '.' && !str_is(s, "crun");
-    for (size_t i = 0; ok && i < s.n; i++)
-        ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
-             (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
-    return ok;
-}
-
 /* It can be read back as a member of state.json. */
 static bool is_note(struct str note)
 {
@@ -352,8 +355,10 @@ static bool is_note(struct str note)
 static int check(const struct container_host *h, const struct container_opts *o, struct err *err)
 {
     struct str name = str_of(o->name);
-    if (!is_name(name))
+    if (name.n >= CONTAINER_NAME_MAX || str_is(name, "crun") || !container_host_is_word(name))
         return err_set(err, E_INVALID, "'%s' is no name of a container", o->name);
+    if (o->pod && !container_host_is_group(str_of(o->pod)))
+        return err_set(err, E_INVALID, "'%s' is no name of a group of containers", o->pod);
     if (map_has(&h->containers, name))
         return err_set(err, -EEXIST, "there is a container '%s'", o->name);
     if (o->stop_signal < 0 || o->stop_signal >= NSIG)
@@ -375,12 +380,12 @@ int container_start(struct container_host *h, const struct container_opts *o,
     if (r < 0)
         return r;
     assert(!h->done);
-    struct container *c = container_new(h, o->name);
+    struct container *c = container_new(h, o->name, o->pod);
     c->uid = o->uid;
     c->gid = o->gid;
     if (o->stop_signal)
         c->stop_signal = o->stop_signal;
-    r = container_files_make(c, o->files, o->n_files, err);
+    r = container_files_make(c, o, err);
     if (r < 0) {
         container_free(c);
         return r;

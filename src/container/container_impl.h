@@ -53,7 +53,7 @@ enum container_at {
 struct container {
     struct container_host *h;
     char name[CONTAINER_NAME_MAX];
-    char group[CONTAINER_CGROUP_NAME_MAX]; /* other processes have the same names */
+    char group[CONTAINER_CGROUP_NAME_MAX];
     char *dir;
     struct sm sm;
     struct list queued; /* in host.queue */
@@ -88,13 +88,20 @@ struct container {
 
 /* ---- host.c ---- */
 
+/* Letters, digits, '-', '_', '.', and no '.' first. */
+bool container_host_is_word(struct str s);
+/* Words with '/' between them, below CONTAINER_POD_NAME_MAX. */
+bool container_host_is_group(struct str s);
+/* The control group `name`, below h->parent: other processes have the same names. "" stays "". */
+void container_host_group(const struct container_host *h, const char *name,
+                          char to[CONTAINER_CGROUP_NAME_MAX]);
 /* The last container was removed. */
 void container_host_check_closed(struct container_host *h);
 
 /* ---- container.c ---- */
 
-/* In state NETWORK, and in the table of the host. */
-struct container *container_new(struct container_host *h, const char *name);
+/* In state NETWORK, and in the table of the host. pod: NULL: none. */
+struct container *container_new(struct container_host *h, const char *name, const char *pod);
 /* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
  * another process has this id. */
 int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err);
@@ -104,7 +111,10 @@ void container_drop(struct container *c);
 /* ---- files.c ---- */
 
 /* Its directory with its files; -EEXIST. On error nothing is left. */
-int container_files_make(struct container *c, const struct str *files, size_t n, struct err *err);
+int container_files_make(struct container *c, const struct container_opts *o, struct err *err);
+/* The pod of one that an earlier process made, which may not have come to write state.json. NULL:
+ * none. Given. */
+char *container_files_pod(const struct container_host *h, const char *name);
 /* It has its network. */
 int container_files_write_config(struct container *c, struct err *err);
 void container_files_remove(const struct container *c);

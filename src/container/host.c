@@ -151,6 +151,107 @@ struct container_machine container_host_machine(const struct container_host *h)
                                        .filter = h->filter };
 }
 
+/* ---- control groups ---- */
+
+bool container_host_is_word(struct str s)
+{
+    bool ok = s.n > 0 && s.p[0] != '.';
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+             (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
+    return ok;
+}
+
+bool container_host_is_group(struct str s)
+{
+    struct str word, left = s;
+    bool has_more = s.n > 0 && s.n < CONTAINER_POD_NAME_MAX;
+    while (has_more) {
+        has_more = str_cut(left, '/', &word, &left);
+        if (!container_host_is_word(word))
+            return false;
+    }
+    return s.n > 0 && s.n < CONTAINER_POD_NAME_MAX;
+}
+
+void container_host_group(const struct container_host *h, const char *name,
+                          char to[CONTAINER_CGROUP_NAME_MAX])
+{
+    int n = snprintf(to, CONTAINER_CGROUP_NAME_MAX, "%s%s%s",
+                     name[0] ? strrchr(h->run, '-') + 1 : "", name[0] ? "-" : "", name);
+    assert(n < CONTAINER_CGROUP_NAME_MAX);
+}
+
+/* As it is called below h->parent. */
+static int find_group(struct container_host *h, const char *name,
+                      char to[CONTAINER_CGROUP_NAME_MAX], struct err *err)
+{
+    int r = container_host_set_up(h, err);
+    if (r < 0)
+        return r;
+    if (!container_host_is_group(str_of(name)))
+        return err_set(err, E_INVALID, "'%s' is no name of a group of containers", name);
+    container_host_group(h, name, to);
+    return 0;
+}
+
+int container_pod_group_make(struct container_host *h, const char *name,
+                             const struct container_limits *limits, struct err *err)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, err);
+    r = r < 0 ? r : container_cgroup_make(&h->cgroups, group, err);
+    return r < 0 ? r : container_cgroup_limit(&h->cgroups, group, limits, err);
+}
+
+int container_pod_group_limit(struct container_host *h, const char *name,
+                              const struct container_limits *limits, struct err *err)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, err);
+    return r < 0 ? r : container_cgroup_limit(&h->cgroups, group, limits, err);
+}
+
+int container_pod_group_remove(struct container_host *h, const char *name)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, NULL);
+    return r < 0 ? r : container_cgroup_remove(&h->cgroups, group);
+}
+
+int container_pod_group_usage(struct container_host *h, const char *name,
+                              struct container_usage *ret)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX] = "";
+    int r = name[0] ? find_group(h, name, group, NULL) : container_host_set_up(h, NULL);
+    return r < 0 ? r : container_cgroup_usage(&h->cgroups, group, ret);
+}
+
+struct group_each {
+    struct str prefix; /* of the names on the first level */
+    void (*each)(void *arg, const char *name);
+    void *arg;
+};
+
+static void on_group(void *arg, const char *name)
+{
+    const struct group_each *e = arg;
+    if (str_has_prefix(str_of(name), e->prefix))
+        e->each(e->arg, name + e->prefix.n);
+}
+
+void container_pod_group_each(struct container_host *h, const char *name,
+                              void (*each)(void *arg, const char *name), void *arg)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX] = "", prefix[32] = "";
+    if (name[0] ? find_group(h, name, group, NULL) < 0 : container_host_set_up(h, NULL) < 0)
+        return;
+    if (!name[0])
+        (void)snprintf(prefix, sizeof prefix, "%s-", strrchr(h->run, '-') + 1);
+    struct group_each e = { .prefix = str_of(prefix), .each = each, .arg = arg };
+    container_cgroup_each(&h->cgroups, group, on_group, &e);
+}
+
 /* ---- a host ---- */
 
 int container_host_new(const struct container_host_opts *o, struct container_host **ret,

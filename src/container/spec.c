@@ -4,12 +4,13 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "codec/json.h"
+#include "container/cgroup.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN_MAX = 80, SHARES_MIN = 2, SHARES_MAX = 262144 /* of the kernel */ };
+enum { SHOWN_MAX = 80 };
 
 #define TERMINALS "\"nosuid\",\"noexec\",\"newinstance\",\"ptmxmode=0666\",\"mode=0620\""
 #define SAFE      "\"nosuid\",\"noexec\",\"nodev\""
@@ -265,20 +266,24 @@ static void add_namespaces(const struct container_spec *s, struct buf *to)
 }
 
 /*
- * CPU in shares only. No devices but those that runtimes add themselves (null, zero, full, random,
+ * No devices but those that runtimes add themselves (null, zero, full, random,
  * terminals): without a word about devices crun 1.8 allows all, and a node in the root file system
  * is enough to open one.
  */
 static void add_resources(const struct container_spec *s, struct buf *to)
 {
     const struct container_limits *l = &s->limits;
-    uint64_t milli = MIN(l->cpu_milli, (uint64_t)SHARES_MAX);
     unsigned long long memory = l->memory_bytes, pids = l->pids,
-                       shares = MIN(MAX(milli * 1024 / 1000, SHARES_MIN), SHARES_MAX);
+                       shares = container_cgroup_shares(l->cpu_milli);
     (void)buf_printf(to,
                      ",\"cgroupsPath\":\"%s/%c\",\"resources\":{\"devices\":[{\"allow\":"
-                     "false,\"access\":\"rwm\"}],\"cpu\":{\"shares\":%llu}",
+                     "false,\"access\":\"rwm\"}],\"cpu\":{\"shares\":%llu",
                      s->machine->cgroup, CONTAINER_HOLE_GROUP, shares);
+    if (l->cpu_quota_milli)
+        (void)buf_printf(to, ",\"quota\":%llu,\"period\":%d",
+                         (unsigned long long)container_cgroup_quota_us(l->cpu_quota_milli),
+                         CONTAINER_CGROUP_PERIOD_US);
+    (void)buf_add_char(to, '}');
     if (memory)
         (void)buf_printf(to, ",\"memory\":{\"limit\":%llu", memory);
     if (memory && s->machine->counts_swap)

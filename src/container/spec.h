@@ -12,7 +12,7 @@
  *
  * Not implemented for pods: bind mounts that can be written, user namespaces, other masked paths,
  * sysctls, lists of system calls of a user, AppArmor and SELinux, ambient capabilities, devices,
- * huge pages, a parent group for each pod.
+ * huge pages.
  */
 #pragma once
 
@@ -68,12 +68,6 @@ enum container_spec_network {
     CONTAINER_SPEC_MACHINE   /* that of the machine */
 };
 
-struct container_limits {
-    uint64_t memory_bytes, pids; /* 0: none */
-    uint64_t cpu_milli; /* a weight, 0 the least: no start is throttled; container_limit_cpu() is
-                         * the limit */
-};
-
 struct container_spec {
     struct container_process process;
     const char *root; /* an absolute path of this machine; its mount points: container/root.h */
@@ -92,7 +86,7 @@ struct container_spec {
     enum container_syscalls syscalls;
     /* With a control group CONTAINER_HOLE_GROUP and limits. NULL: no control group. */
     const struct container_machine *machine;
-    struct container_limits limits;
+    struct container_limits limits; /* a quota of CPU throttles the start, too */
 };
 
 /*
