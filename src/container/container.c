@@ -249,7 +249,8 @@ static int run(struct container *c, struct err *err)
     const char *const words[] = { "run",      "--detach", "--no-new-keyring",
                                   "--bundle", c->dir,     "--pid-file",
                                   pid_file,   c->name,    NULL };
-    r = container_crun_spawn(c, words, out, err_out, on_crun_run, err);
+    r = container_crun_spawn(c, words, c->has_users ? c->h->empty_fd : c->h->null_fd, out, err_out,
+                             on_crun_run, err);
     if (r < 0)
         return r;
     c->was_made = true;
@@ -394,6 +395,7 @@ int container_start(struct container_host *h, const struct container_opts *o,
     c->arg = o->arg;
     c->config = xstrndup(o->config.n ? o->config.p : "", o->config.n);
     c->config_n = o->config.n;
+    c->has_users = str_find(o->config, STR("{\"type\":\"user\"")) >= 0;
     c->note = o->note.n ? xstrndup(o->note.p, o->note.n) : NULL;
     c->own_network = o->network ? xstrdup(o->network) : NULL;
     c->took.files_us = lap_us(c);
@@ -475,8 +477,8 @@ static void delete (struct container *c)
 {
     struct err err = { 0 };
     const char *const words[] = { "delete", "--force", c->name, NULL };
-    if (c->was_made &&
-        container_crun_spawn(c, words, c->h->null_fd, c->h->null_fd, on_crun_delete, &err) == 0)
+    if (c->was_made && container_crun_spawn(c, words, c->h->null_fd, c->h->null_fd, c->h->null_fd,
+                                            on_crun_delete, &err) == 0)
         return;
     if (err.code)
         log_warn("container not cleaned up", "name=%s error=\"%s\"", c->name, err_text(&err));

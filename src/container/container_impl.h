@@ -32,6 +32,7 @@ struct container_host {
     struct container_cgroups cgroups;
     int mount_ns; /* in which crun runs; -1: ours */
     int null_fd;
+    int empty_fd; /* of a pipe without a writer: as null_fd, where its owner is changed */
     struct container_networks *networks;
     struct map containers; /* name -> struct container */
     struct list queue;     /* containers that wait for one of CONTAINER_STARTS_MAX */
@@ -81,6 +82,7 @@ struct container {
     bool is_stopped;  /* container_stop() */
     bool is_reported; /* on_started() has been called */
     bool was_made;    /* crun has been run: it may have a record of the container */
+    bool has_users;   /* a user namespace, whose root becomes the owner of standard input */
     bool was_cut;     /* crun run was killed: it may have left processes */
     int stop_signal;
     uint32_t grace_ms;
@@ -129,8 +131,20 @@ int container_files_pid(const struct container *c);
 
 /* ---- crun.c ---- */
 
-int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
-                         process_exit_cb on_exit, struct err *err);
+enum { CONTAINER_CRUN_MAX_MS = 30000 }; /* one run of it; then it is killed */
+
+struct container_crun_opts {
+    const char *const *words; /* after the general options; NULL at the end */
+    const char *log;
+    int in, out, err_out; /* above 2; borrowed */
+    process_exit_cb on_exit;
+    void *arg;
+};
+int container_crun_start(struct container_host *h, const struct container_crun_opts *opts,
+                         struct process **ret, struct err *err);
+/* For a container: c->crun, with c->late to end it. */
+int container_crun_spawn(struct container *c, const char *const *words, int in, int out,
+                         int err_out, process_exit_cb on_exit, struct err *err);
 /* Why crun has not started the container: its log, else its last words, else its status. */
 void container_crun_error_text(const struct container *c, int status,
                                char text[CONTAINER_TEXT_MAX]);

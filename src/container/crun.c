@@ -15,7 +15,6 @@
 
 enum {
     CRUN_LOG_MAX = 64 << 10,
-    CRUN_MAX_MS = 30000,    /* one run of it; then it is killed */
     STRAY_RANGE = 64,       /* process ids after crun's own in which its child is looked for */
     CMDLINE_MAX = 64 << 10, /* of a process */
     KILL_SCANS = 20,        /* of all processes, for those of an earlier owner */
@@ -28,32 +27,44 @@ static void on_crun_late(struct timer *t)
     process_signal(c->crun, SIGKILL);
 }
 
-int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
-                         process_exit_cb on_exit, struct err *err)
+int container_crun_start(struct container_host *h, const struct container_crun_opts *o,
+                         struct process **ret, struct err *err)
 {
-    struct container_host *h = c->h;
     scoped(free_scoped) char *root = xasprintf("%s/crun", h->run);
-    scoped(free_scoped) char *log = xasprintf("%s/log", c->dir);
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-    const char *argv[20] = { h->copy, "--root", root, "--log", log };
+    const char *argv[20] = { h->copy, "--root", root, "--log", o->log };
     size_t n = 5;
     if (!h->is_runc)
         argv[n++] = h->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
-    for (; *words; words++)
-        argv[n++] = *words;
+    for (const char *const *word = o->words; *word; word++)
+        argv[n++] = *word;
     assert(n < ARRAY_LEN(argv));
     struct process_opts opts = { .argv = argv,
                                  .env = env,
                                  .mount_ns = h->mount_ns,
-                                 .in = h->null_fd,
-                                 .out = out,
-                                 .err_out = err_out,
+                                 .in = o->in,
+                                 .out = o->out,
+                                 .err_out = o->err_out,
                                  .has_session = h->is_runc,
-                                 .on_exit = on_exit,
-                                 .arg = c };
-    int r = process_spawn(h->loop, &opts, &c->crun, err);
+                                 .on_exit = o->on_exit,
+                                 .arg = o->arg };
+    return process_spawn(h->loop, &opts, ret, err);
+}
+
+int container_crun_spawn(struct container *c, const char *const *words, int in, int out,
+                         int err_out, process_exit_cb on_exit, struct err *err)
+{
+    scoped(free_scoped) char *log = xasprintf("%s/log", c->dir);
+    const struct container_crun_opts o = { .words = words,
+                                           .log = log,
+                                           .in = in,
+                                           .out = out,
+                                           .err_out = err_out,
+                                           .on_exit = on_exit,
+                                           .arg = c };
+    int r = container_crun_start(c->h, &o, &c->crun, err);
     if (r == 0)
-        timer_start(h->loop, &c->late, CRUN_MAX_MS, on_crun_late);
+        timer_start(c->h->loop, &c->late, CONTAINER_CRUN_MAX_MS, on_crun_late);
     return r;
 }
 

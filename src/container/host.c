@@ -22,8 +22,9 @@
 enum { PROGRAM_MAX = 64 << 20 };
 
 /*
- * A mount namespace like ours (it follows what is mounted later) without the second hierarchy of
- * control groups.
+ * A mount namespace like ours without the second hierarchy of control groups. What is mounted later
+ * reaches it, and, from shared volumes of containers, ours: only the mount of control groups is
+ * made private.
  */
 static int make_mount_ns(struct err *err)
 {
@@ -40,7 +41,7 @@ static int make_mount_ns(struct err *err)
     pid_t pid = fork();
     if (pid == 0) {
         bool ok = unshare(CLONE_NEWNS) == 0 &&
-                  mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+                  mount("none", "/sys/fs/cgroup", NULL, MS_PRIVATE, NULL) == 0 &&
                   umount2("/sys/fs/cgroup/unified", MNT_DETACH) == 0;
         (void)close(wait[1]);
         if (ok && write(made[1], &byte, 1) == 1)
@@ -108,6 +109,18 @@ static int copy_program(struct container_host *h, struct err *err)
     return 0;
 }
 
+/* Above 2: see process_spawn(). */
+static int make_empty(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    int fd = fcntl(ends[0], F_DUPFD_CLOEXEC, 3), r = fd < 0 ? -errno : fd;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return r;
+}
+
 static int set_up(struct container_host *h, struct err *err)
 {
     scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
@@ -127,6 +140,9 @@ static int set_up(struct container_host *h, struct err *err)
     while (h->null_fd >= 0 && h->null_fd <= 2);
     if (h->null_fd < 0)
         return err_sys(err, -errno, "/dev/null");
+    h->empty_fd = make_empty();
+    if (h->empty_fd < 0)
+        return err_sys(err, h->empty_fd, "pipe");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */
         return err_sys(err, -errno, "become a subreaper");
     return container_networks_new(h->loop, h->subnet, h->n_networks, &h->networks, err);
@@ -275,7 +291,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
     h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
-    h->mount_ns = h->null_fd = h->copy_fd = -1;
+    h->mount_ns = h->null_fd = h->empty_fd = h->copy_fd = -1;
     list_init(&h->queue);
     *ret = h;
     return 0;
@@ -283,7 +299,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
 
 static void close_descriptors(const struct container_host *h)
 {
-    const int fds[] = { h->mount_ns, h->null_fd, h->copy_fd };
+    const int fds[] = { h->mount_ns, h->null_fd, h->empty_fd, h->copy_fd };
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);

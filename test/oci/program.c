@@ -8,7 +8,7 @@
  *     read PATH    prints a file, or why not
  *     write PATH   says "written", or why not
  *     open PATH    opens it for reading: "open", or why not
- *     mount        mounts a tmpfs on /mnt: "mounted", or why not
+ *     mount PATH   mounts a tmpfs there: "mounted", or why not
  *     eat MIB      touches so much memory
  *     spin MS      computes so long
  *     size         the size of the terminal, "no terminal" without one
@@ -131,8 +131,6 @@ static int run_plain(const char *word)
 {
     if (strcmp(word, "cat") == 0)
         copy(0);
-    else if (strcmp(word, "mount") == 0)
-        say(mount("none", "/mnt", "tmpfs", 0, NULL) < 0 ? strerror(errno) : "mounted");
     else if (strcmp(word, "size") == 0)
         say_size();
     else if (strcmp(word, "stop-size") == 0)
@@ -159,6 +157,8 @@ static void run(const char *word, const char *arg)
         write_file(arg);
     else if (strcmp(word, "open") == 0)
         say(open(arg, O_RDONLY) < 0 ? strerror(errno) : "open");
+    else if (strcmp(word, "mount") == 0)
+        say(mount("none", arg, "tmpfs", 0, NULL) < 0 ? strerror(errno) : "mounted");
     else if (strcmp(word, "eat") == 0)
         eat(number(arg));
     else if (strcmp(word, "spin") == 0)
