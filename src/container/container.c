@@ -207,7 +207,8 @@ static void on_crun_run(struct process *p, int status, void *arg)
     c->h->n_starting--;
     c->took.start_us = lap_us(c);
     container_crun_reap(c);
-    c->pid = status == 0 ? container_files_pid(c) : -ESRCH;
+    scoped(free_scoped) char *pid_file = xasprintf("%s/pid", c->dir);
+    c->pid = status == 0 ? container_files_read_pid(pid_file) : -ESRCH;
     int r = c->pid < 0
                 ? c->pid
                 : process_watch(c->h->loop, c->pid, 0, true, on_init_exit, c, &c->init, &err);
@@ -326,6 +327,7 @@ struct container *container_new(struct container_host *h, const char *name, cons
     container_host_group(h, group, c->group);
     c->dir = xasprintf("%s/%s", h->run, name);
     sm_init(&c->sm, container_table, CONTAINER_NETWORK);
+    list_init(&c->execs);
     c->stop_signal = SIGTERM;
     c->at_ns = clock_mono_ns();
     map_put(&h->containers, str_of(c->name), c);
@@ -451,6 +453,12 @@ static void finish_later(struct container *c)
     defer_start(c->h->loop, &c->turn, on_finish_turn);
 }
 
+void container_execs_changed(struct container *c)
+{
+    if (c->waits_for_execs && c->n_execs == 0)
+        finish_later(c);
+}
+
 static void end_left(struct container *c);
 
 static void on_crun_delete(struct process *p, int status, void *arg)
@@ -527,6 +535,7 @@ static void clean(struct container *c)
     container_network_cancel(&c->wait);
     defer_cancel(&c->turn);
     sm_move(&c->sm, CONTAINER_CLEANING);
+    container_execs_kill(c);
     container_output_close(take_ptr(&c->out));
     container_output_close(take_ptr(&c->err_out));
     if (c->was_cut)
@@ -544,6 +553,11 @@ static void finish(struct container *c)
 {
     struct container_host *h = c->h;
     bool is_empty = true;
+    c->waits_for_execs = c->n_execs > 0;
+    if (c->waits_for_execs) {
+        container_execs_stop(c);
+        return;
+    }
     container_crun_reap(c);
     if (container_cgroup_remove(&h->cgroups, c->group) < 0) {
         if (c->group_tries++ < GROUP_TRIES) {

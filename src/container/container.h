@@ -17,8 +17,9 @@
  * (container_pid() has those of a container that runs). Only one container at a time has a name: a
  * restart is a new container_start(), after on_removed(), or under another name.
  *
- * Not implemented: another program in a container that runs (exec), standard input and terminals
- * (input is /dev/null), pausing.
+ * container/exec.h starts further programs in a container that runs.
+ *
+ * Not implemented: standard input and terminals (input is /dev/null), pausing.
  *
  *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
  *     RUN/crun/      crun's own state

@@ -37,6 +37,11 @@ struct container_host {
     struct map containers; /* name -> struct container */
     struct list queue;     /* containers that wait for one of CONTAINER_STARTS_MAX */
     uint32_t n_starting;
+    struct list exec_queue; /* programs that wait for one of CONTAINER_EXEC_STARTS_MAX */
+    uint32_t n_exec_starting;
+    struct timer reap; /* for children of crun that have not ended yet; pauses get longer */
+    uint32_t reap_ms;
+    uint32_t n_exec_left; /* which look for what crun has left; nothing is started then */
     void (*done)(void *arg);
     void *done_arg;
     struct defer closing;
@@ -76,6 +81,10 @@ struct container {
     unsigned group_tries, delete_tries, left_looks;
     struct defer turn; /* the next step without a callback inside a call */
 
+    struct list execs; /* further programs in it */
+    unsigned n_execs, n_execs_made;
+    bool waits_for_execs;
+
     uint64_t at_ns; /* when the current step began */
     struct container_timings took;
 
@@ -107,6 +116,8 @@ struct container *container_new(struct container_host *h, const char *name, cons
 /* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
  * another process has this id. */
 int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err);
+/* One of the programs in it is gone. */
+void container_execs_changed(struct container *c);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
 void container_drop(struct container *c);
 
@@ -126,8 +137,8 @@ void container_files_remove(const struct container *c);
  */
 int container_files_pipe(const struct container *c, const char *name, int *ret_read, int *ret_write,
                          struct err *err);
-/* What crun has written as the id of the container's first process. -ESRCH. */
-int container_files_pid(const struct container *c);
+/* What crun has written as the id of a process. -ESRCH. */
+int container_files_read_pid(const char *path);
 
 /* ---- crun.c ---- */
 
@@ -148,11 +159,17 @@ int container_crun_spawn(struct container *c, const char *const *words, int in, 
 /* Why crun has not started the container: its log, else its last words, else its status. */
 void container_crun_error_text(const struct container *c, int status,
                                char text[CONTAINER_TEXT_MAX]);
+/* The last line of its log, without its kind and time. */
+struct str container_crun_last_line(struct str log);
+/* Of a program that it could not start, by that line: -ENOENT, -EACCES, -ENOEXEC, -EIO. */
+int container_crun_error_code(struct str line);
 /*
  * crun run --detach forks twice: the container is made by a grandchild of its, which ends after it
  * and is left to us, as the subreaper. Wait for it, if it has ended.
  */
 void container_crun_reap(struct container *c);
+/* The same of a crun with this process id. false: none has ended yet. */
+bool container_crun_reap_child(const struct container_host *h, int crun_pid);
 /*
  * After crun was killed: end the processes that it had detached and those of a container that was
  * half made. Looks once at all processes. on_exit() runs for each of the c->n_left that are ending.
@@ -163,10 +180,32 @@ enum container_crun_left {
     CONTAINER_CRUN_LEFT_UNCERTAIN /* one that ended meanwhile may have forked: look again */
 };
 enum container_crun_left container_crun_end_left(struct container *c, process_exit_cb on_exit);
+/*
+ * Look for such children again for two seconds: after a crun exec that has failed. The first
+ * process of a container that ends waits in the kernel until they were waited for.
+ */
+void container_crun_reap_later(struct container_host *h);
+/*
+ * After a crun exec was killed: end all processes whose standard files are this pipe, and our
+ * children in the PID namespace of the container that are unknown. No crun is starting anything.
+ * Looks once. on_exit() runs for each of those that are ending, by which *n_left grows. Whether
+ * none was found.
+ */
+bool container_crun_end_holders(struct container *c, int pipe, process_exit_cb on_exit, void *arg,
+                                size_t *n_left);
 /* crun knows the container. */
 bool container_crun_has_record(const struct container *c);
 /* Every crun of an earlier process. */
 void container_crun_kill_all(const struct container_host *h);
+
+/* ---- exec.c ---- */
+
+/* One of them, or the runtime for one of them, is this process. */
+bool container_execs_have(const struct container *c, int pid);
+/* The container has ended: end all programs in it, ... */
+void container_execs_kill(struct container *c);
+/* ... and no longer wait until what they have printed is delivered. */
+void container_execs_stop(struct container *c);
 
 /* ---- adopt.c ---- */
 

@@ -122,10 +122,9 @@ int container_files_pipe(const struct container *c, const char *name, int *ret_r
     return 0;
 }
 
-int container_files_pid(const struct container *c)
+int container_files_read_pid(const char *path)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);
-    scoped(free_scoped) char *path = xasprintf("%s/pid", c->dir);
     uint64_t pid;
     if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0 ||
         parse_u64(str_trim(buf_str(&text)), 2, INT_MAX, &pid) < 0)

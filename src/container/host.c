@@ -293,6 +293,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
     h->mount_ns = h->null_fd = h->empty_fd = h->copy_fd = -1;
     list_init(&h->queue);
+    list_init(&h->exec_queue);
     *ret = h;
     return 0;
 }
@@ -328,6 +329,7 @@ static void on_networks_closed(void *arg)
 static void on_closing(struct defer *d)
 {
     struct container_host *h = container_of(d, struct container_host, closing);
+    timer_stop(h->loop, &h->reap);
     if (h->networks)
         container_networks_close(h->networks, on_networks_closed, h);
     else

@@ -12,7 +12,7 @@
  *     eat MIB      touches so much memory
  *     spin MS      computes so long
  *     size         the size of the terminal, "no terminal" without one
- *     stop-size    waits for SIGWINCH, then as size
+ *     size-is WxH  waits until that is the size of the terminal, and prints it
  *     exit N, kill N (a signal to itself), wait
  */
 #include <errno.h>
@@ -87,16 +87,22 @@ static void say_size(void)
     say(bytes);
 }
 
-static void wait_for_size(void)
+static void wait_for_size(const char *wanted)
 {
     sigset_t set;
     int signal_number;
+    struct winsize w;
+    char now[32] = "";
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGWINCH);
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
-    say("waiting");
-    (void)sigwait(&set, &signal_number);
-    say_size();
+    while (ioctl(1, TIOCGWINSZ, &w) == 0) {
+        (void)snprintf(now, sizeof now, "%ux%u", w.ws_col, w.ws_row);
+        if (strcmp(now, wanted) == 0)
+            break;
+        (void)sigwait(&set, &signal_number);
+    }
+    say(now);
 }
 
 static void eat(long mib)
@@ -133,8 +139,6 @@ static int run_plain(const char *word)
         copy(0);
     else if (strcmp(word, "size") == 0)
         say_size();
-    else if (strcmp(word, "stop-size") == 0)
-        wait_for_size();
     else if (strcmp(word, "wait") == 0)
         for (;;)
             (void)pause();
@@ -159,6 +163,8 @@ static void run(const char *word, const char *arg)
         say(open(arg, O_RDONLY) < 0 ? strerror(errno) : "open");
     else if (strcmp(word, "mount") == 0)
         say(mount("none", arg, "tmpfs", 0, NULL) < 0 ? strerror(errno) : "mounted");
+    else if (strcmp(word, "size-is") == 0)
+        wait_for_size(arg);
     else if (strcmp(word, "eat") == 0)
         eat(number(arg));
     else if (strcmp(word, "spin") == 0)
