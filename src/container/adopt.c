@@ -74,7 +74,8 @@ static void recover_one(struct container_host *h, const char *name,
     if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0 ||
         json_parse(&a, buf_str(&text), NULL, &state, NULL) < 0)
         state = NULL;
-    struct container *c = container_new(h, name);
+    scoped(free_scoped) char *pod = container_files_pod(h, name);
+    struct container *c = container_new(h, name, pod);
     const struct json *note = json_getc(state, "note");
     struct container_left left = { .note = note && json_is(note, JSON_OBJECT) ? note : NULL,
                                    .is_adopted = state && adopt(c, state) };

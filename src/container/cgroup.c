@@ -21,10 +21,9 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-enum {
-    PERIOD_US = 100000,
-    PATH_BYTES = CONTAINER_CGROUP_PARENT_MAX + CONTAINER_CGROUP_NAME_MAX + 64
-};
+enum { DEPTH_MAX = 32 /* of groups that programs have made in their own */ };
+
+#define PATH_BYTES CONTAINER_CGROUP_PATH_MAX
 
 static bool is_cgroup2(const char *path)
 {
@@ -125,9 +124,9 @@ bool container_cgroups_count_swap(const struct container_cgroups *g)
     return false;
 }
 
-/* A file of a group: v1 has it in the hierarchy of a controller, v2 under another name. */
-static void file_path(const struct container_cgroups *g, const char *name, const char *controller,
-                      const char *v1, const char *v2, char to[PATH_BYTES])
+void container_cgroup_path(const struct container_cgroups *g, const char *name,
+                           const char *controller, const char *v1, const char *v2,
+                           char to[CONTAINER_CGROUP_PATH_MAX])
 {
     if (g->kind == CONTAINER_CGROUPS_V2)
         (void)snprintf(to, PATH_BYTES, ROOT "%s/%s/%s", g->parent, name, v2);
@@ -135,38 +134,65 @@ static void file_path(const struct container_cgroups *g, const char *name, const
         (void)snprintf(to, PATH_BYTES, ROOT "/%s%s/%s/%s", controller, g->parent, name, v1);
 }
 
-void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *name,
-                                uint64_t cpu_milli)
+/* ---- groups of several containers ---- */
+
+static int make_v1(const char *path, struct err *err)
 {
-    char path[PATH_BYTES], text[64];
-    unsigned long long quota = MAX(cpu_milli * PERIOD_US / 1000, 1000); /* the kernel's least */
-    if (g->kind == CONTAINER_CGROUPS_NONE)
-        return;
-    file_path(g, name, "cpu", "cpu.cfs_quota_us", "cpu.max", path);
-    if (g->kind == CONTAINER_CGROUPS_V2)
-        (void)snprintf(text, sizeof text, "%llu %d", quota, PERIOD_US);
-    else
-        (void)snprintf(text, sizeof text, "%llu", quota);
-    (void)write_text(path, text); /* the container may have ended */
+    static const char *const needed[] = { "cpu", "memory", "pids" };
+    char whole[PATH_BYTES];
+    (void)snprintf(whole, sizeof whole, ROOT "/cpuacct%s", path);
+    (void)make_group(whole, NULL); /* for accounting alone */
+    int r = 0;
+    for (size_t i = 0; i < ARRAY_LEN(needed) && r == 0; i++) {
+        (void)snprintf(whole, sizeof whole, ROOT "/%s%s", needed[i], path);
+        r = make_group(whole, err);
+    }
+    return r;
 }
 
-bool container_cgroup_ran_out(const struct container_cgroups *g, const char *name)
+/* Its parent has the controllers, and gives them to it. */
+static int make_v2(const char *path, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096);
-    char path[PATH_BYTES];
-    struct err ignored;
-    struct str left, line, key, value;
-    file_path(g, name, "memory", "memory.oom_control", "memory.events", path);
-    if (g->kind == CONTAINER_CGROUPS_NONE || sys_read_file(AT_FDCWD, path, &text, &ignored) < 0)
-        return false;
-    left = buf_str(&text);
-    while (str_cut(left, '\n', &line, &left)) {
-        (void)str_cut(line, ' ', &key, &value);
-        if (str_is(key, "oom_kill"))
-            return !str_is(value, "0");
-    }
-    return false;
+    char whole[PATH_BYTES];
+    (void)snprintf(whole, sizeof whole, ROOT "%.*s/cgroup.subtree_control",
+                   (int)(strrchr(path, '/') - path), path);
+    if (!write_text(whole, "+cpu +memory +pids"))
+        return err_set(err, E_UNSUPPORTED, "control groups: '%s' cannot be written", whole);
+    (void)snprintf(whole, sizeof whole, ROOT "%s", path);
+    return make_group(whole, err);
 }
+
+int container_cgroup_make(const struct container_cgroups *g, const char *name, struct err *err)
+{
+    char path[PATH_BYTES];
+    if (g->kind == CONTAINER_CGROUPS_NONE)
+        return 0;
+    (void)snprintf(path, sizeof path, "%s/%s/", g->parent, name);
+    int r = 0;
+    for (char *slash = strchr(path + strlen(g->parent) + 1, '/'); slash && r == 0;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0'; /* each group on the way */
+        r = g->kind == CONTAINER_CGROUPS_V2 ? make_v2(path, err) : make_v1(path, err);
+        *slash = '/';
+    }
+    return r;
+}
+
+void container_cgroup_each(const struct container_cgroups *g, const char *name,
+                           void (*each)(void *arg, const char *name), void *arg)
+{
+    char path[PATH_BYTES];
+    container_cgroup_path(g, name, "memory", ".", ".", path);
+    DIR *dir = g->kind == CONTAINER_CGROUPS_NONE ? NULL : opendir(path);
+    struct dirent *e;
+    while (dir && (e = readdir(dir)))
+        if (e->d_type == DT_DIR && e->d_name[0] != '.')
+            each(arg, e->d_name);
+    if (dir)
+        (void)closedir(dir);
+}
+
+/* ---- removing ---- */
 
 /* group: "/parent/name". */
 static bool is_in_group(void *group, int pid)
@@ -181,7 +207,7 @@ static bool is_in_group(void *group, int pid)
 }
 
 /* All of them are ours: no other program makes processes in a group below the parent. */
-static void kill_group(const char *path, char *group)
+static void kill_group(const char *path, const char *group)
 {
     scoped(free_scoped) char *all = xasprintf("%s/cgroup.kill", path);
     if (write_text(all, "1")) /* version 2, since Linux 5.14 */
@@ -196,16 +222,37 @@ static void kill_group(const char *path, char *group)
     left = buf_str(&text);
     while (str_cut(left, '\n', &line, &left))
         if (parse_u64(line, 2, INT32_MAX, &pid) == 0)
-            (void)process_kill_if((int)pid, is_in_group, group);
+            (void)process_kill_if((int)pid, is_in_group, (void *)(uintptr_t)group);
 }
 
-static int remove_group(const char *path, char *group)
+static int remove_group(const char *path, const char *group, unsigned depth);
+
+/* What programs have made below it. */
+static void remove_inner(const char *path, const char *group, unsigned depth)
+{
+    DIR *dir = opendir(path);
+    struct dirent *e;
+    while (dir && (e = readdir(dir))) {
+        if (e->d_type != DT_DIR || e->d_name[0] == '.')
+            continue;
+        scoped(free_scoped) char *inner = xasprintf("%s/%s", path, e->d_name);
+        scoped(free_scoped) char *name = xasprintf("%s/%s", group, e->d_name);
+        (void)remove_group(inner, name, depth + 1);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+static int remove_group(const char *path, const char *group, unsigned depth)
 {
     if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return 0;
-    int r = -errno;
+    if (errno != EBUSY)
+        return 0; /* nothing will change that */
     kill_group(path, group);
-    return r == -EBUSY ? r : 0;
+    if (depth < DEPTH_MAX)
+        remove_inner(path, group, depth);
+    return rmdir(path) == 0 || errno != EBUSY ? 0 : -EBUSY;
 }
 
 int container_cgroup_remove(const struct container_cgroups *g, const char *name)
@@ -217,13 +264,13 @@ int container_cgroup_remove(const struct container_cgroups *g, const char *name)
         return 0;
     if (g->kind == CONTAINER_CGROUPS_V2) {
         (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
-        return remove_group(path, group);
+        return remove_group(path, group, 0);
     }
     DIR *dir = opendir(ROOT); /* one hierarchy each */
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
-        if (e->d_name[0] != '.' && remove_group(path, group) < 0)
+        if (e->d_name[0] != '.' && remove_group(path, group, 0) < 0)
             r = -EBUSY;
     }
     if (dir)

@@ -7,6 +7,8 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/str.h"
+#include "container/resources.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +19,11 @@ enum container_cgroup_kind {
     CONTAINER_CGROUPS_V2
 };
 
-enum { CONTAINER_CGROUP_PARENT_MAX = 48, CONTAINER_CGROUP_NAME_MAX = 96 };
+enum {
+    CONTAINER_CGROUP_PERIOD_US = 100000,
+    CONTAINER_CGROUP_PARENT_MAX = 48,
+    CONTAINER_CGROUP_NAME_MAX = 224
+};
 
 struct container_cgroups { /* zeroed: NONE */
     enum container_cgroup_kind kind;
@@ -36,7 +42,29 @@ bool container_cgroups_are_hybrid(void);
 /* Whether memory and swap together can be limited. */
 bool container_cgroups_count_swap(const struct container_cgroups *g);
 
-/* ---- one group, by its name below the parent ---- */
+/* ---- one group, by its name below the parent, which may have a '/'; "": the parent itself ---- */
+
+/*
+ * Make it and the groups above it; fine if it exists. Groups below it can be limited. Errors:
+ * E_UNSUPPORTED.
+ */
+int container_cgroup_make(const struct container_cgroups *g, const char *name, struct err *err);
+/*
+ * Change all its limits; one that is zero is removed. Errors: -EBUSY: it uses more memory; those of
+ * the system calls: -EINVAL: more CPU than a group above it may use.
+ */
+int container_cgroup_limit(const struct container_cgroups *g, const char *name,
+                           const struct container_limits *limits, struct err *err);
+/* The kernel's weight of CPU in version 1, as `cpu.shares` of a config.json. */
+uint64_t container_cgroup_shares(uint64_t cpu_milli);
+/* Microseconds in CONTAINER_CGROUP_PERIOD_US, at least what the kernel accepts. */
+uint64_t container_cgroup_quota_us(uint64_t cpu_milli);
+/* Zero without control groups. -ENOENT: there is no such group. */
+int container_cgroup_usage(const struct container_cgroups *g, const char *name,
+                           struct container_usage *ret);
+/* The groups directly below it, in any order. */
+void container_cgroup_each(const struct container_cgroups *g, const char *name,
+                           void (*each)(void *arg, const char *name), void *arg);
 
 /* At most so many thousandths of a core from now on. */
 void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *name,
@@ -44,7 +72,16 @@ void container_cgroup_limit_cpu(const struct container_cgroups *g, const char *n
 /* Whether the kernel has killed a process in it because memory ran out. */
 bool container_cgroup_ran_out(const struct container_cgroups *g, const char *name);
 /*
- * What crun has left of it: it was killed while it made a container. Ends what runs there. -EBUSY:
- * something has not ended yet.
+ * With the groups below it. Ends what runs there: crun was killed while it made a container, or a
+ * program has made groups itself. -EBUSY: something has not ended yet.
  */
 int container_cgroup_remove(const struct container_cgroups *g, const char *name);
+
+/* ---- for cgroup.c and usage.c ---- */
+
+enum { CONTAINER_CGROUP_PATH_MAX = CONTAINER_CGROUP_PARENT_MAX + CONTAINER_CGROUP_NAME_MAX + 64 };
+
+/* A file of a group: v1 has it in the hierarchy of a controller, v2 under another name. */
+void container_cgroup_path(const struct container_cgroups *g, const char *name,
+                           const char *controller, const char *v1, const char *v2,
+                           char to[CONTAINER_CGROUP_PATH_MAX]);

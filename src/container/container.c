@@ -81,6 +81,16 @@ void container_limit_cpu(struct container *c, uint64_t cpu_milli)
     container_cgroup_limit_cpu(&c->h->cgroups, c->group, cpu_milli);
 }
 
+int container_limit(struct container *c, const struct container_limits *limits, struct err *err)
+{
+    return container_cgroup_limit(&c->h->cgroups, c->group, limits, err);
+}
+
+int container_usage(const struct container *c, struct container_usage *ret)
+{
+    return container_cgroup_usage(&c->h->cgroups, c->group, ret);
+}
+
 /* ---- telling the caller ---- */
 
 static void report_started(struct container *c, int r, const struct err *err)
@@ -197,7 +207,8 @@ static void on_crun_run(struct process *p, int status, void *arg)
     c->h->n_starting--;
     c->took.start_us = lap_us(c);
     container_crun_reap(c);
-    c->pid = status == 0 ? container_files_pid(c) : -ESRCH;
+    scoped(free_scoped) char *pid_file = xasprintf("%s/pid", c->dir);
+    c->pid = status == 0 ? container_files_read_pid(pid_file) : -ESRCH;
     int r = c->pid < 0
                 ? c->pid
                 : process_watch(c->h->loop, c->pid, 0, true, on_init_exit, c, &c->init, &err);
@@ -239,7 +250,8 @@ static int run(struct container *c, struct err *err)
     const char *const words[] = { "run",      "--detach", "--no-new-keyring",
                                   "--bundle", c->dir,     "--pid-file",
                                   pid_file,   c->name,    NULL };
-    r = container_crun_spawn(c, words, out, err_out, on_crun_run, err);
+    r = container_crun_spawn(c, words, c->has_users ? c->h->empty_fd : c->h->null_fd, out, err_out,
+                             on_crun_run, err);
     if (r < 0)
         return r;
     c->was_made = true;
@@ -305,14 +317,17 @@ static void find_network(struct container *c)
 
 /* ---- beginning ---- */
 
-struct container *container_new(struct container_host *h, const char *name)
+struct container *container_new(struct container_host *h, const char *name, const char *pod)
 {
     struct container *c = xnew(struct container);
+    char group[CONTAINER_CGROUP_NAME_MAX];
     c->h = h;
     (void)snprintf(c->name, sizeof c->name, "%s", name);
-    (void)snprintf(c->group, sizeof c->group, "%s-%s", strrchr(h->run, '-') + 1, name);
+    (void)snprintf(group, sizeof group, "%s%s%s", pod ? pod : "", pod ? "/" : "", name);
+    container_host_group(h, group, c->group);
     c->dir = xasprintf("%s/%s", h->run, name);
     sm_init(&c->sm, container_table, CONTAINER_NETWORK);
+    list_init(&c->execs);
     c->stop_signal = SIGTERM;
     c->at_ns = clock_mono_ns();
     map_put(&h->containers, str_of(c->name), c);
@@ -329,15 +344,6 @@ static void container_free(struct container *c)
     free(c);
 }
 
-static bool is_name(struct str s)
-{
-    bool ok = s.n > 0 && s.n < CONTAINER_NAME_MAX && s.p[0] != '.' && !str_is(s, "crun");
-    for (size_t i = 0; ok && i < s.n; i++)
-        ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
-             (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
-    return ok;
-}
-
 /* It can be read back as a member of state.json. */
 static bool is_note(struct str note)
 {
@@ -352,8 +358,10 @@ static bool is_note(struct str note)
 static int check(const struct container_host *h, const struct container_opts *o, struct err *err)
 {
     struct str name = str_of(o->name);
-    if (!is_name(name))
+    if (name.n >= CONTAINER_NAME_MAX || str_is(name, "crun") || !container_host_is_word(name))
         return err_set(err, E_INVALID, "'%s' is no name of a container", o->name);
+    if (o->pod && !container_host_is_group(str_of(o->pod)))
+        return err_set(err, E_INVALID, "'%s' is no name of a group of containers", o->pod);
     if (map_has(&h->containers, name))
         return err_set(err, -EEXIST, "there is a container '%s'", o->name);
     if (o->stop_signal < 0 || o->stop_signal >= NSIG)
@@ -375,12 +383,12 @@ int container_start(struct container_host *h, const struct container_opts *o,
     if (r < 0)
         return r;
     assert(!h->done);
-    struct container *c = container_new(h, o->name);
+    struct container *c = container_new(h, o->name, o->pod);
     c->uid = o->uid;
     c->gid = o->gid;
     if (o->stop_signal)
         c->stop_signal = o->stop_signal;
-    r = container_files_make(c, o->files, o->n_files, err);
+    r = container_files_make(c, o, err);
     if (r < 0) {
         container_free(c);
         return r;
@@ -389,6 +397,7 @@ int container_start(struct container_host *h, const struct container_opts *o,
     c->arg = o->arg;
     c->config = xstrndup(o->config.n ? o->config.p : "", o->config.n);
     c->config_n = o->config.n;
+    c->has_users = str_find(o->config, STR("{\"type\":\"user\"")) >= 0;
     c->note = o->note.n ? xstrndup(o->note.p, o->note.n) : NULL;
     c->own_network = o->network ? xstrdup(o->network) : NULL;
     c->took.files_us = lap_us(c);
@@ -444,6 +453,12 @@ static void finish_later(struct container *c)
     defer_start(c->h->loop, &c->turn, on_finish_turn);
 }
 
+void container_execs_changed(struct container *c)
+{
+    if (c->waits_for_execs && c->n_execs == 0)
+        finish_later(c);
+}
+
 static void end_left(struct container *c);
 
 static void on_crun_delete(struct process *p, int status, void *arg)
@@ -470,8 +485,8 @@ static void delete (struct container *c)
 {
     struct err err = { 0 };
     const char *const words[] = { "delete", "--force", c->name, NULL };
-    if (c->was_made &&
-        container_crun_spawn(c, words, c->h->null_fd, c->h->null_fd, on_crun_delete, &err) == 0)
+    if (c->was_made && container_crun_spawn(c, words, c->h->null_fd, c->h->null_fd, c->h->null_fd,
+                                            on_crun_delete, &err) == 0)
         return;
     if (err.code)
         log_warn("container not cleaned up", "name=%s error=\"%s\"", c->name, err_text(&err));
@@ -520,6 +535,7 @@ static void clean(struct container *c)
     container_network_cancel(&c->wait);
     defer_cancel(&c->turn);
     sm_move(&c->sm, CONTAINER_CLEANING);
+    container_execs_kill(c);
     container_output_close(take_ptr(&c->out));
     container_output_close(take_ptr(&c->err_out));
     if (c->was_cut)
@@ -537,6 +553,11 @@ static void finish(struct container *c)
 {
     struct container_host *h = c->h;
     bool is_empty = true;
+    c->waits_for_execs = c->n_execs > 0;
+    if (c->waits_for_execs) {
+        container_execs_stop(c);
+        return;
+    }
     container_crun_reap(c);
     if (container_cgroup_remove(&h->cgroups, c->group) < 0) {
         if (c->group_tries++ < GROUP_TRIES) {

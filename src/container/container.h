@@ -17,9 +17,9 @@
  * (container_pid() has those of a container that runs). Only one container at a time has a name: a
  * restart is a new container_start(), after on_removed(), or under another name.
  *
- * Not implemented: another program in a container that runs (exec), standard input and terminals
- * (input is /dev/null), pausing, other limits than of CPU for one that runs, a group for several
- * containers together, accounting.
+ * container/exec.h starts further programs in a container that runs.
+ *
+ * Not implemented: standard input and terminals (input is /dev/null), pausing.
  *
  *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
  *     RUN/crun/      crun's own state
@@ -36,6 +36,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "container/resources.h"
 #include "io/loop.h"
 
 #include <stdint.h>
@@ -46,6 +47,7 @@ struct json;
 
 enum {
     CONTAINER_NAME_MAX = 64,         /* with its NUL; letters, digits, '-', '_', '.' */
+    CONTAINER_POD_NAME_MAX = 128,    /* with its NUL; the same letters, and '/' between names */
     CONTAINER_STARTS_MAX = 16,       /* crun processes at a time; further containers wait */
     CONTAINER_CONFIG_MAX = 4 << 20,  /* bytes of a config.json */
     CONTAINER_FILES_MAX = 4096,      /* of one container */
@@ -99,6 +101,39 @@ struct container_machine {
 };
 struct container_machine container_host_machine(const struct container_host *h);
 
+/*
+ * ---- groups of several containers (pods), below the control group of the host ----
+ *
+ * A group has a path, such as "burstable/pod7f3c": it limits the containers in it together, and so
+ * does "burstable" all pods in it. Without control groups all functions succeed and do nothing, and
+ * container_pod_group_usage() returns zeros. Groups outlive the process. The groups of two
+ * processes with other data directories are separate.
+ */
+
+/*
+ * Make it, with those above it, and set its limits; fine if it exists. Errors: those of
+ * container_host_set_up(); E_INVALID (the name); those of container_pod_group_limit().
+ */
+int container_pod_group_make(struct container_host *h, const char *name,
+                             const struct container_limits *limits, struct err *err);
+/*
+ * Change all limits. A quota of CPU must not be less than that of a group in it: raise that of a
+ * pod before those of its containers, and lower it after them. Errors: -EBUSY: more memory is in
+ * use; -ENOENT; those of the system calls (-EINVAL: the quota).
+ */
+int container_pod_group_limit(struct container_host *h, const char *name,
+                              const struct container_limits *limits, struct err *err);
+/* Remove it; fine if there is none. Its containers have been removed: whatever runs in it is
+ * killed. -EBUSY: that has not ended yet, try again later. */
+int container_pod_group_remove(struct container_host *h, const char *name);
+/* name "": of all containers of the host. -ENOENT. */
+int container_pod_group_usage(struct container_host *h, const char *name,
+                              struct container_usage *ret);
+/* The names of the groups and containers directly in it, each without the path; "": the first
+ * level. Of pods that nobody removed, after a crash. */
+void container_pod_group_each(struct container_host *h, const char *name,
+                              void (*each)(void *arg, const char *name), void *arg);
+
 /* ---- one container ---- */
 
 /*
@@ -142,6 +177,7 @@ struct container_opts {      /* borrowed for the call */
     uint32_t uid, gid;       /* its user, the owner of its files and pipes */
     const struct str *files; /* contents; "<hole FILES>/<index>", mode 0400 */
     size_t n_files;
+    const char *pod;     /* a group of container_pod_group_make(); NULL: none */
     const char *network; /* path of a network namespace that the caller keeps; NULL: one of the
                           * host, with an address */
     struct str note;     /* a JSON object for the process that finds the container after a crash;
@@ -152,7 +188,7 @@ struct container_opts {      /* borrowed for the call */
 };
 
 /*
- * Errors: those of container_host_set_up(); E_INVALID (the name, the signal, the note), E_LIMIT
+ * Errors: those of container_host_set_up(); E_INVALID (a name, the signal, the note), E_LIMIT
  * (files, the note), -EEXIST (a container of this name), of the system calls. Nothing is left then,
  * and nothing is called.
  */
@@ -173,6 +209,14 @@ uint32_t container_address(const struct container *c);
 int container_pid(const struct container *c);
 /* At most so many thousandths of a core from now on. */
 void container_limit_cpu(struct container *c, uint64_t cpu_milli);
+/*
+ * Change all limits of one that runs (Kubernetes: in-place resize). A limit that is zero is
+ * removed. Errors: -EBUSY: more memory is in use; -ENOENT: it has ended or does not run yet; those
+ * of the system calls (-EINVAL: more CPU than its pod has).
+ */
+int container_limit(struct container *c, const struct container_limits *limits, struct err *err);
+/* Also between the end of its program and on_removed(). -ENOENT: it does not run yet. */
+int container_usage(const struct container *c, struct container_usage *ret);
 
 struct container_timings { /* how long each step took; all are known in on_started() */
     uint32_t files_us, network_us, start_us;

@@ -32,10 +32,16 @@ struct container_host {
     struct container_cgroups cgroups;
     int mount_ns; /* in which crun runs; -1: ours */
     int null_fd;
+    int empty_fd; /* of a pipe without a writer: as null_fd, where its owner is changed */
     struct container_networks *networks;
     struct map containers; /* name -> struct container */
     struct list queue;     /* containers that wait for one of CONTAINER_STARTS_MAX */
     uint32_t n_starting;
+    struct list exec_queue; /* programs that wait for one of CONTAINER_EXEC_STARTS_MAX */
+    uint32_t n_exec_starting;
+    struct timer reap; /* for children of crun that have not ended yet; pauses get longer */
+    uint32_t reap_ms;
+    uint32_t n_exec_left; /* which look for what crun has left; nothing is started then */
     void (*done)(void *arg);
     void *done_arg;
     struct defer closing;
@@ -53,7 +59,7 @@ enum container_at {
 struct container {
     struct container_host *h;
     char name[CONTAINER_NAME_MAX];
-    char group[CONTAINER_CGROUP_NAME_MAX]; /* other processes have the same names */
+    char group[CONTAINER_CGROUP_NAME_MAX];
     char *dir;
     struct sm sm;
     struct list queued; /* in host.queue */
@@ -75,12 +81,17 @@ struct container {
     unsigned group_tries, delete_tries, left_looks;
     struct defer turn; /* the next step without a callback inside a call */
 
+    struct list execs; /* further programs in it */
+    unsigned n_execs, n_execs_made;
+    bool waits_for_execs;
+
     uint64_t at_ns; /* when the current step began */
     struct container_timings took;
 
     bool is_stopped;  /* container_stop() */
     bool is_reported; /* on_started() has been called */
     bool was_made;    /* crun has been run: it may have a record of the container */
+    bool has_users;   /* a user namespace, whose root becomes the owner of standard input */
     bool was_cut;     /* crun run was killed: it may have left processes */
     int stop_signal;
     uint32_t grace_ms;
@@ -88,23 +99,35 @@ struct container {
 
 /* ---- host.c ---- */
 
+/* Letters, digits, '-', '_', '.', and no '.' first. */
+bool container_host_is_word(struct str s);
+/* Words with '/' between them, below CONTAINER_POD_NAME_MAX. */
+bool container_host_is_group(struct str s);
+/* The control group `name`, below h->parent: other processes have the same names. "" stays "". */
+void container_host_group(const struct container_host *h, const char *name,
+                          char to[CONTAINER_CGROUP_NAME_MAX]);
 /* The last container was removed. */
 void container_host_check_closed(struct container_host *h);
 
 /* ---- container.c ---- */
 
-/* In state NETWORK, and in the table of the host. */
-struct container *container_new(struct container_host *h, const char *name);
+/* In state NETWORK, and in the table of the host. pod: NULL: none. */
+struct container *container_new(struct container_host *h, const char *name, const char *pod);
 /* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
  * another process has this id. */
 int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err);
+/* One of the programs in it is gone. */
+void container_execs_changed(struct container *c);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
 void container_drop(struct container *c);
 
 /* ---- files.c ---- */
 
 /* Its directory with its files; -EEXIST. On error nothing is left. */
-int container_files_make(struct container *c, const struct str *files, size_t n, struct err *err);
+int container_files_make(struct container *c, const struct container_opts *o, struct err *err);
+/* The pod of one that an earlier process made, which may not have come to write state.json. NULL:
+ * none. Given. */
+char *container_files_pod(const struct container_host *h, const char *name);
 /* It has its network. */
 int container_files_write_config(struct container *c, struct err *err);
 void container_files_remove(const struct container *c);
@@ -114,21 +137,39 @@ void container_files_remove(const struct container *c);
  */
 int container_files_pipe(const struct container *c, const char *name, int *ret_read, int *ret_write,
                          struct err *err);
-/* What crun has written as the id of the container's first process. -ESRCH. */
-int container_files_pid(const struct container *c);
+/* What crun has written as the id of a process. -ESRCH. */
+int container_files_read_pid(const char *path);
 
 /* ---- crun.c ---- */
 
-int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
-                         process_exit_cb on_exit, struct err *err);
+enum { CONTAINER_CRUN_MAX_MS = 30000 }; /* one run of it; then it is killed */
+
+struct container_crun_opts {
+    const char *const *words; /* after the general options; NULL at the end */
+    const char *log;
+    int in, out, err_out; /* above 2; borrowed */
+    process_exit_cb on_exit;
+    void *arg;
+};
+int container_crun_start(struct container_host *h, const struct container_crun_opts *opts,
+                         struct process **ret, struct err *err);
+/* For a container: c->crun, with c->late to end it. */
+int container_crun_spawn(struct container *c, const char *const *words, int in, int out,
+                         int err_out, process_exit_cb on_exit, struct err *err);
 /* Why crun has not started the container: its log, else its last words, else its status. */
 void container_crun_error_text(const struct container *c, int status,
                                char text[CONTAINER_TEXT_MAX]);
+/* The last line of its log, without its kind and time. */
+struct str container_crun_last_line(struct str log);
+/* Of a program that it could not start, by that line: -ENOENT, -EACCES, -ENOEXEC, -EIO. */
+int container_crun_error_code(struct str line);
 /*
  * crun run --detach forks twice: the container is made by a grandchild of its, which ends after it
  * and is left to us, as the subreaper. Wait for it, if it has ended.
  */
 void container_crun_reap(struct container *c);
+/* The same of a crun with this process id. false: none has ended yet. */
+bool container_crun_reap_child(const struct container_host *h, int crun_pid);
 /*
  * After crun was killed: end the processes that it had detached and those of a container that was
  * half made. Looks once at all processes. on_exit() runs for each of the c->n_left that are ending.
@@ -139,10 +180,32 @@ enum container_crun_left {
     CONTAINER_CRUN_LEFT_UNCERTAIN /* one that ended meanwhile may have forked: look again */
 };
 enum container_crun_left container_crun_end_left(struct container *c, process_exit_cb on_exit);
+/*
+ * Look for such children again for two seconds: after a crun exec that has failed. The first
+ * process of a container that ends waits in the kernel until they were waited for.
+ */
+void container_crun_reap_later(struct container_host *h);
+/*
+ * After a crun exec was killed: end all processes whose standard files are this pipe, and our
+ * children in the PID namespace of the container that are unknown. No crun is starting anything.
+ * Looks once. on_exit() runs for each of those that are ending, by which *n_left grows. Whether
+ * none was found.
+ */
+bool container_crun_end_holders(struct container *c, int pipe, process_exit_cb on_exit, void *arg,
+                                size_t *n_left);
 /* crun knows the container. */
 bool container_crun_has_record(const struct container *c);
 /* Every crun of an earlier process. */
 void container_crun_kill_all(const struct container_host *h);
+
+/* ---- exec.c ---- */
+
+/* One of them, or the runtime for one of them, is this process. */
+bool container_execs_have(const struct container *c, int pid);
+/* The container has ended: end all programs in it, ... */
+void container_execs_kill(struct container *c);
+/* ... and no longer wait until what they have printed is delivered. */
+void container_execs_stop(struct container *c);
 
 /* ---- adopt.c ---- */
 

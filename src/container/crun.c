@@ -7,6 +7,7 @@
 #include "container/container_impl.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,9 +16,10 @@
 
 enum {
     CRUN_LOG_MAX = 64 << 10,
-    CRUN_MAX_MS = 30000,    /* one run of it; then it is killed */
     STRAY_RANGE = 64,       /* process ids after crun's own in which its child is looked for */
     CMDLINE_MAX = 64 << 10, /* of a process */
+    REAP_PAUSE_MAX_MS = 1000,
+    CHILDREN_MAX = 1 << 20, /* bytes of a list of children */
     KILL_SCANS = 20,        /* of all processes, for those of an earlier owner */
 };
 
@@ -28,39 +30,50 @@ static void on_crun_late(struct timer *t)
     process_signal(c->crun, SIGKILL);
 }
 
-int container_crun_spawn(struct container *c, const char *const *words, int out, int err_out,
-                         process_exit_cb on_exit, struct err *err)
+int container_crun_start(struct container_host *h, const struct container_crun_opts *o,
+                         struct process **ret, struct err *err)
 {
-    struct container_host *h = c->h;
     scoped(free_scoped) char *root = xasprintf("%s/crun", h->run);
-    scoped(free_scoped) char *log = xasprintf("%s/log", c->dir);
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-    const char *argv[20] = { h->copy, "--root", root, "--log", log };
+    const char *argv[20] = { h->copy, "--root", root, "--log", o->log };
     size_t n = 5;
     if (!h->is_runc)
         argv[n++] = h->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
-    for (; *words; words++)
-        argv[n++] = *words;
+    for (const char *const *word = o->words; *word; word++)
+        argv[n++] = *word;
     assert(n < ARRAY_LEN(argv));
     struct process_opts opts = { .argv = argv,
                                  .env = env,
                                  .mount_ns = h->mount_ns,
-                                 .in = h->null_fd,
-                                 .out = out,
-                                 .err_out = err_out,
+                                 .in = o->in,
+                                 .out = o->out,
+                                 .err_out = o->err_out,
                                  .has_session = h->is_runc,
-                                 .on_exit = on_exit,
-                                 .arg = c };
-    int r = process_spawn(h->loop, &opts, &c->crun, err);
+                                 .on_exit = o->on_exit,
+                                 .arg = o->arg };
+    return process_spawn(h->loop, &opts, ret, err);
+}
+
+int container_crun_spawn(struct container *c, const char *const *words, int in, int out,
+                         int err_out, process_exit_cb on_exit, struct err *err)
+{
+    scoped(free_scoped) char *log = xasprintf("%s/log", c->dir);
+    const struct container_crun_opts o = { .words = words,
+                                           .log = log,
+                                           .in = in,
+                                           .out = out,
+                                           .err_out = err_out,
+                                           .on_exit = on_exit,
+                                           .arg = c };
+    int r = container_crun_start(c->h, &o, &c->crun, err);
     if (r == 0)
-        timer_start(h->loop, &c->late, CRUN_MAX_MS, on_crun_late);
+        timer_start(c->h->loop, &c->late, CONTAINER_CRUN_MAX_MS, on_crun_late);
     return r;
 }
 
 /* ---- what it says ---- */
 
-/* The last line of its log, without its kind and time. */
-static struct str last_line(struct str log)
+struct str container_crun_last_line(struct str log)
 {
     struct str left = str_trim(log), line = left;
     while (str_cut(left, '\n', &line, &left))
@@ -69,13 +82,30 @@ static struct str last_line(struct str log)
     return at >= 0 ? str_slice(line, (size_t)at + 3, line.n) : line;
 }
 
+/* crun and runc describe errors of the system in their own words. */
+int container_crun_error_code(struct str line)
+{
+    static const struct {
+        struct str words;
+        int code;
+    } known[] = {
+        { STR("not found in $PATH"), -ENOENT }, { STR("o such file or directory"), -ENOENT },
+        { STR("ermission denied"), -EACCES },   { STR("ormat error"), -ENOEXEC },
+        { STR("ot a directory"), -ENOENT },     { STR("peration not permitted"), -EACCES },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_find(line, known[i].words) >= 0)
+            return known[i].code;
+    return -EIO;
+}
+
 void container_crun_error_text(const struct container *c, int status, char text[CONTAINER_TEXT_MAX])
 {
     static const char what[] = "the container cannot be started";
     scoped(buf_fini_scoped) struct buf log = BUF_INIT(CRUN_LOG_MAX);
     scoped(free_scoped) char *path = xasprintf("%s/log", c->dir);
     (void)sys_read_file(AT_FDCWD, path, &log, NULL);
-    struct str line = last_line(buf_str(&log));
+    struct str line = container_crun_last_line(buf_str(&log));
     container_output_drain(c->err_out);
     if (!line.n) /* no room for a log */
         line = str_of(container_output_last(c->err_out));
@@ -86,25 +116,6 @@ void container_crun_error_text(const struct container *c, int status, char text[
         (void)snprintf(text, CONTAINER_TEXT_MAX, "%s: " STR_FMT, what, STR_ARG(line));
     else
         (void)snprintf(text, CONTAINER_TEXT_MAX, "%s: crun has ended with status %d", what, status);
-}
-
-void container_crun_reap(struct container *c)
-{
-    for (int i = 1; c->crun_pid && i <= STRAY_RANGE; i++)
-        if (process_reap_stray(c->crun_pid + i, NULL)) {
-            c->crun_pid = 0;
-            return;
-        }
-    if (c->crun_pid && process_reap_any_stray()) /* many processes began at that time */
-        c->crun_pid = 0;
-}
-
-/* ---- what it leaves ---- */
-
-bool container_crun_has_record(const struct container *c)
-{
-    scoped(free_scoped) char *path = xasprintf("%s/crun/%s", c->h->run, c->name);
-    return access(path, F_OK) == 0;
 }
 
 /* Runs `each` for every process of the machine. */
@@ -118,6 +129,95 @@ static void each_process(void (*each)(void *arg, int pid), void *arg)
             each(arg, (int)pid);
     if (dir)
         (void)closedir(dir);
+}
+
+/* The first process of a container, one that was started in it, or the runtime for one of them. */
+static bool is_known(const struct container_host *h, int pid)
+{
+    map_each (e, &h->containers) {
+        const struct container *c = e->value;
+        if (c->pid == pid || (c->crun && process_pid(c->crun) == pid) ||
+            container_execs_have(c, pid))
+            return true;
+    }
+    return false;
+}
+
+struct reaping {
+    const struct container_host *h;
+    bool found;
+};
+
+/* A child of crun, by its name, that has ended. One whose execve() failed has the name, too, and is
+ * waited for elsewhere. */
+static bool reap_one(const struct container_host *h, int pid)
+{
+    const char *program = strrchr(h->copy, '/') + 1;
+    struct process_facts f;
+    return process_facts(pid, &f) == 0 && process_is_program(&f, program) && !is_known(h, pid) &&
+           process_reap_stray(pid, program); /* crun exec: in a session of its own */
+}
+
+static void reap_next(void *arg, int pid)
+{
+    struct reaping *r = arg;
+    r->found |= reap_one(r->h, pid);
+}
+
+/* The kernel may lack the list of children: then all processes are looked at. */
+static bool reap_any(const struct container_host *h)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(CHILDREN_MAX);
+    struct reaping r = { .h = h };
+    char path[64];
+    uint64_t pid;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0)
+        each_process(reap_next, &r);
+    struct str left = str_trim(buf_str(&text)), word;
+    while (left.n) {
+        (void)str_cut(left, ' ', &word, &left);
+        if (parse_u64(word, 2, INT32_MAX, &pid) >= 0)
+            reap_next(&r, (int)pid);
+    }
+    return r.found;
+}
+
+static void on_reap_again(struct timer *t)
+{
+    struct container_host *h = container_of(t, struct container_host, reap);
+    (void)reap_any(h);
+    h->reap_ms *= 2;
+    if (h->reap_ms <= REAP_PAUSE_MAX_MS)
+        timer_start(h->loop, &h->reap, h->reap_ms, on_reap_again);
+}
+
+void container_crun_reap_later(struct container_host *h)
+{
+    h->reap_ms = 1;
+    timer_start(h->loop, &h->reap, h->reap_ms, on_reap_again);
+}
+
+bool container_crun_reap_child(const struct container_host *h, int crun_pid)
+{
+    for (int i = 1; i <= STRAY_RANGE; i++)
+        if (reap_one(h, crun_pid + i))
+            return true;
+    return reap_any(h); /* many processes began at that time */
+}
+
+void container_crun_reap(struct container *c)
+{
+    if (c->crun_pid && container_crun_reap_child(c->h, c->crun_pid))
+        c->crun_pid = 0;
+}
+
+/* ---- what it leaves ---- */
+
+bool container_crun_has_record(const struct container *c)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/crun/%s", c->h->run, c->name);
+    return access(path, F_OK) == 0;
 }
 
 /* A crun of this host, by its words: "--root" and the directory of its state, each with its NUL. */
@@ -269,4 +369,59 @@ enum container_crun_left container_crun_end_left(struct container *c, process_ex
     if (c->n_left > 0)
         return CONTAINER_CRUN_LEFT_ENDING;
     return l.is_uncertain ? CONTAINER_CRUN_LEFT_UNCERTAIN : CONTAINER_CRUN_LEFT_NONE;
+}
+
+/* ---- what a crun exec leaves ---- */
+
+struct holders {
+    struct container *c;
+    struct stat pipe, pid_ns; /* st_ino 0: not only of containers */
+    process_exit_cb on_exit;
+    void *arg;
+    size_t *n_left;
+    size_t n;
+};
+
+static bool is_holder(const struct holders *h, int pid)
+{
+    return pid != getpid() &&
+           (has(pid, "fd/0", &h->pipe) || has(pid, "fd/1", &h->pipe) || has(pid, "fd/2", &h->pipe));
+}
+
+/* Also one that has ended and whose pipes are closed. */
+static bool is_stray(const struct holders *h, int pid, const struct process_facts *f)
+{
+    return f->parent == getpid() && h->pid_ns.st_ino && has(pid, "ns/pid", &h->pid_ns) &&
+           !is_known(h->c->h, pid);
+}
+
+static void end_if_holder(void *arg, int pid)
+{
+    struct holders *h = arg;
+    struct process_facts facts;
+    struct process *p;
+    if (process_facts(pid, &facts) < 0 || !(is_holder(h, pid) || is_stray(h, pid, &facts)))
+        return;
+    h->n++;
+    if (process_watch(h->c->h->loop, pid, facts.start_ticks, !is_holder(h, facts.parent),
+                      h->on_exit, h->arg, &p, NULL) < 0)
+        return; /* it has ended meanwhile */
+    ++*h->n_left;
+    process_signal(p, SIGKILL);
+}
+
+bool container_crun_end_holders(struct container *c, int pipe, process_exit_cb on_exit, void *arg,
+                                size_t *n_left)
+{
+    struct holders h = { .c = c, .on_exit = on_exit, .arg = arg, .n_left = n_left };
+    struct stat ours;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/pid", c->pid);
+    if (fstat(pipe, &h.pipe) < 0)
+        return true;
+    if (!c->init || stat(path, &h.pid_ns) < 0 || stat("/proc/self/ns/pid", &ours) < 0 ||
+        ours.st_ino == h.pid_ns.st_ino)
+        h.pid_ns.st_ino = 0;
+    each_process(end_if_holder, &h);
+    return h.n == 0;
 }

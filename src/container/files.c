@@ -40,15 +40,26 @@ static int write_files(const struct container *c, const struct str *files, size_
     return r;
 }
 
-int container_files_make(struct container *c, const struct str *files, size_t n, struct err *err)
+int container_files_make(struct container *c, const struct container_opts *o, struct err *err)
 {
     int r = sys_mkdirat(AT_FDCWD, c->dir, 0700);
     if (r < 0)
         return err_sys(err, r, "make '%s'", c->dir);
-    r = write_files(c, files, n, err);
+    r = write_files(c, o->files, o->n_files, err);
+    if (r >= 0 && o->pod)
+        r = write_file(c, "pod", str_of(o->pod), 0600, err);
     if (r < 0)
         container_files_remove(c);
     return r;
+}
+
+char *container_files_pod(const struct container_host *h, const char *name)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(CONTAINER_POD_NAME_MAX);
+    scoped(free_scoped) char *path = xasprintf("%s/%s/pod", h->run, name);
+    if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0 || !container_host_is_group(buf_str(&text)))
+        return NULL;
+    return xstrdup(buf_cstr(&text));
 }
 
 /* The namespace's descriptor is ours; crun opens it by our process. */
@@ -111,10 +122,9 @@ int container_files_pipe(const struct container *c, const char *name, int *ret_r
     return 0;
 }
 
-int container_files_pid(const struct container *c)
+int container_files_read_pid(const char *path)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);
-    scoped(free_scoped) char *path = xasprintf("%s/pid", c->dir);
     uint64_t pid;
     if (sys_read_file(AT_FDCWD, path, &text, NULL) < 0 ||
         parse_u64(str_trim(buf_str(&text)), 2, INT_MAX, &pid) < 0)

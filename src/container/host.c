@@ -22,8 +22,9 @@
 enum { PROGRAM_MAX = 64 << 20 };
 
 /*
- * A mount namespace like ours (it follows what is mounted later) without the second hierarchy of
- * control groups.
+ * A mount namespace like ours without the second hierarchy of control groups. What is mounted later
+ * reaches it, and, from shared volumes of containers, ours: only the mount of control groups is
+ * made private.
  */
 static int make_mount_ns(struct err *err)
 {
@@ -40,7 +41,7 @@ static int make_mount_ns(struct err *err)
     pid_t pid = fork();
     if (pid == 0) {
         bool ok = unshare(CLONE_NEWNS) == 0 &&
-                  mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+                  mount("none", "/sys/fs/cgroup", NULL, MS_PRIVATE, NULL) == 0 &&
                   umount2("/sys/fs/cgroup/unified", MNT_DETACH) == 0;
         (void)close(wait[1]);
         if (ok && write(made[1], &byte, 1) == 1)
@@ -108,6 +109,18 @@ static int copy_program(struct container_host *h, struct err *err)
     return 0;
 }
 
+/* Above 2: see process_spawn(). */
+static int make_empty(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    int fd = fcntl(ends[0], F_DUPFD_CLOEXEC, 3), r = fd < 0 ? -errno : fd;
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    return r;
+}
+
 static int set_up(struct container_host *h, struct err *err)
 {
     scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
@@ -127,6 +140,9 @@ static int set_up(struct container_host *h, struct err *err)
     while (h->null_fd >= 0 && h->null_fd <= 2);
     if (h->null_fd < 0)
         return err_sys(err, -errno, "/dev/null");
+    h->empty_fd = make_empty();
+    if (h->empty_fd < 0)
+        return err_sys(err, h->empty_fd, "pipe");
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) /* containers become our children: see how they end */
         return err_sys(err, -errno, "become a subreaper");
     return container_networks_new(h->loop, h->subnet, h->n_networks, &h->networks, err);
@@ -149,6 +165,107 @@ struct container_machine container_host_machine(const struct container_host *h)
                                        .is_cgroup2 = h->cgroups.kind == CONTAINER_CGROUPS_V2,
                                        .counts_swap = container_cgroups_count_swap(&h->cgroups),
                                        .filter = h->filter };
+}
+
+/* ---- control groups ---- */
+
+bool container_host_is_word(struct str s)
+{
+    bool ok = s.n > 0 && s.p[0] != '.';
+    for (size_t i = 0; ok && i < s.n; i++)
+        ok = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= 'A' && s.p[i] <= 'Z') ||
+             (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '-' || s.p[i] == '_' || s.p[i] == '.';
+    return ok;
+}
+
+bool container_host_is_group(struct str s)
+{
+    struct str word, left = s;
+    bool has_more = s.n > 0 && s.n < CONTAINER_POD_NAME_MAX;
+    while (has_more) {
+        has_more = str_cut(left, '/', &word, &left);
+        if (!container_host_is_word(word))
+            return false;
+    }
+    return s.n > 0 && s.n < CONTAINER_POD_NAME_MAX;
+}
+
+void container_host_group(const struct container_host *h, const char *name,
+                          char to[CONTAINER_CGROUP_NAME_MAX])
+{
+    int n = snprintf(to, CONTAINER_CGROUP_NAME_MAX, "%s%s%s",
+                     name[0] ? strrchr(h->run, '-') + 1 : "", name[0] ? "-" : "", name);
+    assert(n < CONTAINER_CGROUP_NAME_MAX);
+}
+
+/* As it is called below h->parent. */
+static int find_group(struct container_host *h, const char *name,
+                      char to[CONTAINER_CGROUP_NAME_MAX], struct err *err)
+{
+    int r = container_host_set_up(h, err);
+    if (r < 0)
+        return r;
+    if (!container_host_is_group(str_of(name)))
+        return err_set(err, E_INVALID, "'%s' is no name of a group of containers", name);
+    container_host_group(h, name, to);
+    return 0;
+}
+
+int container_pod_group_make(struct container_host *h, const char *name,
+                             const struct container_limits *limits, struct err *err)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, err);
+    r = r < 0 ? r : container_cgroup_make(&h->cgroups, group, err);
+    return r < 0 ? r : container_cgroup_limit(&h->cgroups, group, limits, err);
+}
+
+int container_pod_group_limit(struct container_host *h, const char *name,
+                              const struct container_limits *limits, struct err *err)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, err);
+    return r < 0 ? r : container_cgroup_limit(&h->cgroups, group, limits, err);
+}
+
+int container_pod_group_remove(struct container_host *h, const char *name)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    int r = find_group(h, name, group, NULL);
+    return r < 0 ? r : container_cgroup_remove(&h->cgroups, group);
+}
+
+int container_pod_group_usage(struct container_host *h, const char *name,
+                              struct container_usage *ret)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX] = "";
+    int r = name[0] ? find_group(h, name, group, NULL) : container_host_set_up(h, NULL);
+    return r < 0 ? r : container_cgroup_usage(&h->cgroups, group, ret);
+}
+
+struct group_each {
+    struct str prefix; /* of the names on the first level */
+    void (*each)(void *arg, const char *name);
+    void *arg;
+};
+
+static void on_group(void *arg, const char *name)
+{
+    const struct group_each *e = arg;
+    if (str_has_prefix(str_of(name), e->prefix))
+        e->each(e->arg, name + e->prefix.n);
+}
+
+void container_pod_group_each(struct container_host *h, const char *name,
+                              void (*each)(void *arg, const char *name), void *arg)
+{
+    char group[CONTAINER_CGROUP_NAME_MAX] = "", prefix[32] = "";
+    if (name[0] ? find_group(h, name, group, NULL) < 0 : container_host_set_up(h, NULL) < 0)
+        return;
+    if (!name[0])
+        (void)snprintf(prefix, sizeof prefix, "%s-", strrchr(h->run, '-') + 1);
+    struct group_each e = { .prefix = str_of(prefix), .each = each, .arg = arg };
+    container_cgroup_each(&h->cgroups, group, on_group, &e);
 }
 
 /* ---- a host ---- */
@@ -174,15 +291,16 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
     h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
-    h->mount_ns = h->null_fd = h->copy_fd = -1;
+    h->mount_ns = h->null_fd = h->empty_fd = h->copy_fd = -1;
     list_init(&h->queue);
+    list_init(&h->exec_queue);
     *ret = h;
     return 0;
 }
 
 static void close_descriptors(const struct container_host *h)
 {
-    const int fds[] = { h->mount_ns, h->null_fd, h->copy_fd };
+    const int fds[] = { h->mount_ns, h->null_fd, h->empty_fd, h->copy_fd };
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
@@ -211,6 +329,7 @@ static void on_networks_closed(void *arg)
 static void on_closing(struct defer *d)
 {
     struct container_host *h = container_of(d, struct container_host, closing);
+    timer_stop(h->loop, &h->reap);
     if (h->networks)
         container_networks_close(h->networks, on_networks_closed, h);
     else

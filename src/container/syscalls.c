@@ -9,6 +9,9 @@
  * would bypass every network namespace. A filter sees 64 bits of a family, and the kernel uses 32:
  * so the allow list has the families below that one, and the refuse list checks the lower half.
  *
+ * The default list is that of other container runtimes: the allow list, what debuggers need, and
+ * what each capability of the container is good for.
+ *
  * The refuse list has calls that reach the kernel's state, other namespaces, or code in which many
  * flaws were found. Calls that need a capability are on it for programs that gain one through a
  * flaw.
@@ -19,6 +22,7 @@
 #include "base/sys.h"
 #include "codec/base64.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <seccomp.h>
 #include <sys/stat.h>
@@ -28,6 +32,7 @@ enum {
     CLONE_NAMESPACES = 0x7e020000, /* flags that clone() must not have */
     CLONE_NEW_USER = 0x10000000,
     SOCKET_VSOCK = 40, /* the family that socket() must not be asked for */
+    SOCKET_FAMILIES = 46,
     INT_BITS = 0xffffffff,
     ERRNO_PERM = 1,
     ERRNO_NOSYS = 38
@@ -472,9 +477,127 @@ static void add_no_clone3(struct buf *to)
                      ERRNO_NOSYS);
 }
 
-void container_syscalls_write(enum container_syscalls kind, struct buf *to)
+/* ---- by default ---- */
+
+/* Besides allowed_calls. */
+static const char *const default_calls[] = { "adjtimex",
+                                             "file_getattr",
+                                             "file_setattr",
+                                             "getxattrat",
+                                             "ipc",
+                                             "listmount",
+                                             "listxattrat",
+                                             "lsm_get_self_attr",
+                                             "lsm_list_modules",
+                                             "lsm_set_self_attr",
+                                             "mknod",
+                                             "mknodat",
+                                             "modify_ldt",
+                                             "mseal",
+                                             "name_to_handle_at",
+                                             "pidfd_getfd",
+                                             "process_madvise",
+                                             "process_vm_readv",
+                                             "process_vm_writev",
+                                             "ptrace",
+                                             "remap_file_pages",
+                                             "removexattrat",
+                                             "riscv_hwprobe",
+                                             "setxattrat",
+                                             "statmount",
+                                             "uretprobe",
+                                             NULL };
+
+/* What each capability allows in addition; kernels check the capability as well. */
+static const struct {
+    const char *capability;
+    const char *calls[24];
+} default_by_capability[] = {
+    { "CAP_BPF", { "bpf" } },
+    { "CAP_DAC_READ_SEARCH", { "open_by_handle_at" } },
+    { "CAP_PERFMON", { "perf_event_open" } },
+    { "CAP_SYSLOG", { "syslog" } },
+    { "CAP_SYS_ADMIN",
+      { "bpf",         "fanotify_init",   "fsconfig", "fsmount",       "fsopen",
+        "fspick",      "lookup_dcookie",  "mount",    "mount_setattr", "move_mount",
+        "open_tree",   "perf_event_open", "quotactl", "quotactl_fd",   "setdomainname",
+        "sethostname", "setns",           "syslog",   "umount",        "umount2",
+        "unshare" } },
+    { "CAP_SYS_BOOT", { "reboot" } },
+    { "CAP_SYS_CHROOT", { "chroot" } },
+    { "CAP_SYS_MODULE", { "delete_module", "finit_module", "init_module", "query_module" } },
+    { "CAP_SYS_NICE", { "get_mempolicy", "mbind", "set_mempolicy", "set_mempolicy_home_node" } },
+    { "CAP_SYS_PACCT", { "acct" } },
+    { "CAP_SYS_PTRACE", { "kcmp" } },
+    { "CAP_SYS_RAWIO", { "ioperm", "iopl" } },
+    { "CAP_SYS_TIME",
+      { "clock_adjtime", "clock_adjtime64", "clock_settime", "clock_settime64", "settimeofday",
+        "stime" } },
+    { "CAP_SYS_TTY_CONFIG", { "vhangup" } },
+};
+
+static bool has_word(const char *const *words, const char *word)
+{
+    while (words && *words && strcmp(*words, word) != 0)
+        words++;
+    return words && *words;
+}
+
+static void add_allowed(const char *const *names, struct buf *to)
+{
+    add_names(names, to);
+    (void)buf_add_cstr(to, "\"action\":\"SCMP_ACT_ALLOW\"},");
+}
+
+static void add_equal(const char *name, unsigned value, struct buf *to)
+{
+    add_by_argument(name, true, value, 0, "SCMP_CMP_EQ", to);
+}
+
+/* The families after AF_VSOCK too, and the personalities of Linux with and without 32 bits. */
+static void add_default_arguments(struct buf *to)
+{
+    static const unsigned personalities[] = { 0, 8, 0x20000, 0x20008, INT_BITS };
+    add_by_argument("socket", true, SOCKET_VSOCK, 0, "SCMP_CMP_LT", to);
+    for (unsigned family = SOCKET_VSOCK + 1; family < SOCKET_FAMILIES; family++)
+        add_equal("socket", family, to);
+    for (size_t i = 0; i < ARRAY_LEN(personalities); i++)
+        add_equal("personality", personalities[i], to);
+}
+
+static void write_default(const char *const *capabilities, struct buf *to)
+{
+    (void)buf_printf(to, "{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,",
+                     ERRNO_PERM);
+#ifdef __aarch64__
+    (void)buf_add_cstr(to, "\"architectures\":[\"SCMP_ARCH_AARCH64\",\"SCMP_ARCH_ARM\"],");
+#endif
+    (void)buf_add_cstr(to, "\"syscalls\":[");
+    add_allowed(allowed_calls, to);
+    add_allowed(default_calls, to);
+    for (size_t i = 0; i < ARRAY_LEN(default_by_capability); i++)
+        if (has_word(capabilities, default_by_capability[i].capability))
+            add_allowed(default_by_capability[i].calls, to);
+    add_default_arguments(to);
+    if (has_word(capabilities, "CAP_SYS_ADMIN")) {
+        (void)buf_add_cstr(to,
+                           "{\"names\":[\"clone\",\"clone3\"],\"action\":\"SCMP_ACT_ALLOW\"}]}");
+        return;
+    }
+    add_by_argument("clone", true, CLONE_NAMESPACES, 0, "SCMP_CMP_MASKED_EQ", to);
+    add_no_clone3(to);
+    (void)buf_add_cstr(to, "]}");
+}
+
+void container_syscalls_write(enum container_syscalls kind, const char *const *capabilities,
+                              struct buf *to)
 {
     bool allows = kind == CONTAINER_SYSCALLS_ALLOW_LIST;
+    assert(kind <= CONTAINER_SYSCALLS_DEFAULT);
+    if (kind == CONTAINER_SYSCALLS_DEFAULT) {
+        write_default(capabilities, to);
+        return;
+    }
     if (allows)
         (void)buf_printf(to, "{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":%d,",
                          ERRNO_PERM);
