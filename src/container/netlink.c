@@ -85,6 +85,130 @@ static int ask(int fd, const struct netlink_request *q)
     return ((const struct nlmsgerr *)NLMSG_DATA(h))->error;
 }
 
+/* ---------------------------------------------------------------- either family */
+
+static size_t ip_bytes(const struct netlink_ip *ip)
+{
+    return ip->family == AF_INET6 ? 16 : 4;
+}
+
+static void add_ip(struct netlink_request *q, unsigned short type, const struct netlink_ip *ip)
+{
+    add_attr(q, type, ip->bytes, ip_bytes(ip));
+}
+
+int netlink_add_ip(int fd, uint32_t index, const struct netlink_ip *ip, struct err *err)
+{
+    struct netlink_request q;
+    struct ifaddrmsg m = { .ifa_family = ip->family,
+                           .ifa_prefixlen = ip->prefix,
+                           .ifa_flags = ip->family == AF_INET6 ? IFA_F_NODAD : 0,
+                           .ifa_scope = RT_SCOPE_UNIVERSE,
+                           .ifa_index = index };
+    init(&q, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &m, sizeof m);
+    add_ip(&q, IFA_LOCAL, ip);
+    add_ip(&q, IFA_ADDRESS, ip);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "give a network device its address") : 0;
+}
+
+static int change_route(int fd, unsigned short type, unsigned short flags,
+                        const struct netlink_route *route)
+{
+    struct netlink_request q;
+    struct rtmsg m = { .rtm_family = route->to.family,
+                       .rtm_dst_len = route->to.prefix,
+                       .rtm_table = RT_TABLE_MAIN,
+                       .rtm_protocol = route->protocol ? route->protocol : RTPROT_STATIC,
+                       .rtm_scope = route->gateway || route->to.family == AF_INET6
+                                        ? RT_SCOPE_UNIVERSE
+                                        : RT_SCOPE_LINK,
+                       .rtm_type = RTN_UNICAST };
+    init(&q, type, flags, &m, sizeof m);
+    if (route->to.prefix)
+        add_ip(&q, RTA_DST, &route->to);
+    if (route->gateway)
+        add_ip(&q, RTA_GATEWAY, route->gateway);
+    if (route->source)
+        add_ip(&q, RTA_PREFSRC, route->source);
+    if (route->index)
+        add_u32(&q, RTA_OIF, route->index);
+    return ask(fd, &q);
+}
+
+int netlink_set_route(int fd, const struct netlink_route *route, struct err *err)
+{
+    int r = change_route(fd, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, route);
+    return r < 0 ? err_sys(err, r, "set a route") : 0;
+}
+
+int netlink_del_route(int fd, const struct netlink_route *route, struct err *err)
+{
+    int r = change_route(fd, RTM_DELROUTE, 0, route);
+    return r < 0 ? err_sys(err, r, "remove a route") : 0;
+}
+
+static void read_route(const struct nlmsghdr *h, uint8_t protocol, netlink_route_fn each, void *arg)
+{
+    const struct rtmsg *m = NLMSG_DATA(h);
+    struct netlink_route route = { .to = { .family = m->rtm_family, .prefix = m->rtm_dst_len },
+                                   .protocol = protocol };
+    struct netlink_ip gateway = { .family = m->rtm_family };
+    if (m->rtm_protocol != protocol || m->rtm_table != RT_TABLE_MAIN)
+        return;
+    size_t n = RTM_PAYLOAD(h), want = ip_bytes(&route.to);
+    for (const struct rtattr *a = RTM_RTA(m); RTA_OK(a, n); a = RTA_NEXT(a, n)) {
+        if (a->rta_type == RTA_DST && RTA_PAYLOAD(a) == want)
+            memcpy(route.to.bytes, RTA_DATA(a), want);
+        if (a->rta_type == RTA_GATEWAY && RTA_PAYLOAD(a) == want) {
+            memcpy(gateway.bytes, RTA_DATA(a), want);
+            route.gateway = &gateway;
+        }
+        if (a->rta_type == RTA_OIF && RTA_PAYLOAD(a) == sizeof route.index)
+            memcpy(&route.index, RTA_DATA(a), sizeof route.index);
+    }
+    each(arg, &route);
+}
+
+int netlink_each_route(int fd, uint8_t family, uint8_t protocol, netlink_route_fn each, void *arg,
+                       struct err *err)
+{
+    struct netlink_request q;
+    struct rtmsg m = { .rtm_family = family };
+    char answer[32768];
+    init(&q, RTM_GETROUTE, 0, &m, sizeof m);
+    q.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    if (send(fd, &q, q.head.nlmsg_len, 0) < 0)
+        return err_sys(err, -errno, "read the routes");
+    for (;;) {
+        ssize_t got = recv(fd, answer, sizeof answer, 0);
+        if (got < 0)
+            return err_sys(err, -errno, "read the routes");
+        size_t n = (size_t)got;
+        for (const struct nlmsghdr *h = (const void *)answer; NLMSG_OK(h, n);
+             h = NLMSG_NEXT(h, n)) {
+            if (h->nlmsg_type == NLMSG_DONE)
+                return 0;
+            if (h->nlmsg_type == NLMSG_ERROR)
+                return err_set(err, -EPROTO, "the kernel does not list its routes");
+            if (h->nlmsg_type == RTM_NEWROUTE)
+                read_route(h, protocol, each, arg);
+        }
+    }
+}
+
+int netlink_set_mtu(int fd, uint32_t index, uint32_t mtu, struct err *err)
+{
+    struct netlink_request q;
+    struct ifinfomsg link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)index };
+    init(&q, RTM_NEWLINK, 0, &link, sizeof link);
+    add_u32(&q, IFLA_MTU, mtu);
+    int r = ask(fd, &q);
+    return r < 0 ? err_sys(err, r, "set the MTU of a network device") : 0;
+}
+
+/* ---------------------------------------------------------------- devices, and IPv4 alone */
+
 int netlink_open(struct err *err)
 {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As much of rtnetlink as a pair of virtual Ethernet devices with one address each needs. A socket
- * speaks to the network namespace in which its thread was when it was opened. Any thread; blocks,
- * but only on the kernel.
+ * As much of rtnetlink as containers need: pairs of virtual Ethernet devices, their addresses, and
+ * routes. A socket speaks to the network namespace in which its thread was when it was opened. Any
+ * thread; blocks, but only on the kernel.
  */
 #pragma once
 
@@ -24,6 +24,34 @@ int netlink_add_address(int fd, uint32_t index, uint32_t address, struct err *er
  */
 int netlink_add_route(int fd, uint32_t index, uint32_t to, uint8_t prefix, uint32_t gateway,
                       uint32_t source, struct err *err);
+
+/* ---- either family ---- */
+
+struct netlink_ip {
+    uint8_t family;    /* AF_INET, AF_INET6 */
+    uint8_t prefix;    /* length in bits */
+    uint8_t bytes[16]; /* in network byte order; IPv4: the first 4 */
+};
+/* Used at once: no duplicates are looked for (IPv6). -EEXIST: the device has it. */
+int netlink_add_ip(int fd, uint32_t index, const struct netlink_ip *ip, struct err *err);
+struct netlink_route { /* in the main table */
+    struct netlink_ip to;
+    const struct netlink_ip *gateway, *source; /* NULL: none */
+    uint32_t index;                            /* of the device; 0: the gateway decides */
+    uint8_t protocol;                          /* who made it (rtnetlink(7)); 0: RTPROT_STATIC */
+};
+/* Add it, or replace the one to the same network. */
+int netlink_set_route(int fd, const struct netlink_route *route, struct err *err);
+/* -ESRCH: there is none. */
+int netlink_del_route(int fd, const struct netlink_route *route, struct err *err);
+/* Those of a protocol; borrowed until the function returns, which must not use fd. */
+typedef void (*netlink_route_fn)(void *arg, const struct netlink_route *route);
+int netlink_each_route(int fd, uint8_t family, uint8_t protocol, netlink_route_fn each, void *arg,
+                       struct err *err);
+int netlink_set_mtu(int fd, uint32_t index, uint32_t mtu, struct err *err);
+
+/* ---- rules ---- */
+
 /*
  * Add a routing rule for packets from one address of subnet/prefix to another one. OWN: packets
  * that this machine sends use the main table. PROHIBIT: packets to be forwarded are refused.
