@@ -171,10 +171,10 @@ static inline socklen_t kit_address(const char *ip, uint16_t port, struct sockad
 }
 
 /* 0, or -ECONNREFUSED: reached, but nobody listens. */
-static inline int kit_reach(const char *from, const char *ip, uint16_t port)
+static inline int kit_reach_within(const char *from, const char *ip, uint16_t port,
+                                   struct timeval limit)
 {
     struct sockaddr_storage to;
-    struct timeval limit = { .tv_sec = KIT_WAIT_S };
     socklen_t n = kit_address(ip, port, &to);
     int own = kit_enter(from);
     int fd = socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -184,6 +184,11 @@ static inline int kit_reach(const char *from, const char *ip, uint16_t port)
     (void)close(fd);
     kit_leave(own);
     return r;
+}
+
+static inline int kit_reach(const char *from, const char *ip, uint16_t port)
+{
+    return kit_reach_within(from, ip, port, (struct timeval){ .tv_sec = KIT_WAIT_S });
 }
 
 /* A listening socket in the namespace. */

@@ -294,16 +294,20 @@ TEST(a_pod_does_not_reach_the_loopback_address_of_the_node)
     kit_start(p, POD_A, &a, &port, 1); /* with it, route_localnet is on */
     kit_must_be_ready(&a);
     int listener = kit_listen(NULL, "127.0.0.1", 9090);
-    /* A packet to 127.0.0.1 leaves the pod only by a route that its root makes. */
     char command[256];
+    /* A packet to 127.0.0.1 leaves the pod only by a route that its root makes. */
     (void)snprintf(command, sizeof command,
-                   "nsenter --net=%s sh -c 'echo 1 >/proc/sys/net/ipv4/conf/all/route_localnet; "
-                   "ip addr del 127.0.0.1/8 dev lo; ip route flush table local; ip route add "
-                   "127.0.0.1 via 10.208.0.1 dev eth0'",
+                   "nsenter --net=%s sh -c 'echo 1 >/proc/sys/net/ipv4/conf/eth0/route_localnet; "
+                   "ip addr del 127.0.0.1/8 dev lo; "
+                   "ip route add 127.0.0.1 via 10.208.0.1 dev eth0'",
                    pod_network_netns(a.n));
-    bool is_routed = system(command) == 0; // NOLINT(concurrency-mt-unsafe)
-    int r = is_routed ? kit_reach(pod_network_netns(a.n), "127.0.0.1", 9090) : -ETIMEDOUT;
-    CHECK(r != 0);
+    int status = system(command); // NOLINT(concurrency-mt-unsafe)
+    /* Without the rule the connection succeeds at once; with it no answer comes. */
+    struct timeval limit = { .tv_usec = 200000 };
+    if (status == 0)
+        CHECK(kit_reach_within(pod_network_netns(a.n), "127.0.0.1", 9090, limit) != 0);
+    else
+        test_skipped = "the pod's routes cannot be changed here";
     (void)close(listener);
     kit_stop(&a);
     kit_close(p);
