@@ -16,8 +16,9 @@ enum {
     POD_FILES_SEARCH_MAX = 253,        /* bytes of one search domain; longer ones are left out */
     POD_FILES_OPTIONS_MAX = 64,
     POD_FILES_HOST_CONF_MAX = 1 << 20, /* of the node's resolv.conf: E_LIMIT beyond */
-    POD_FILES_HOSTNAME_MAX = 63,
-    POD_FILES_TEXT_MAX = 256 << 10 /* of a text: -EMSGSIZE beyond */
+    POD_FILES_HOSTNAME_MAX = 63,       /* what a DNS label holds */
+    POD_FILES_NODENAME_MAX = 64,       /* what uname(2) holds: of an FQDN or hostnameOverride */
+    POD_FILES_TEXT_MAX = 256 << 10     /* of a text: -EMSGSIZE beyond */
 };
 
 /* ---- resolv.conf ---- */
@@ -70,14 +71,14 @@ struct pod_files_name {
 };
 
 struct pod_files_hostname {
-    char name[POD_FILES_HOSTNAME_MAX + 1]; /* what uname(2) says in the pod, and /etc/hostname */
-    char short_name[POD_FILES_HOSTNAME_MAX + 1];
+    char name[POD_FILES_NODENAME_MAX + 1]; /* what uname(2) says in the pod, and /etc/hostname */
+    char short_name[POD_FILES_NODENAME_MAX + 1];
     char domain[512]; /* "SUBDOMAIN.NAMESPACE.svc.DOMAIN"; "": none */
 };
 
 /*
  * The name of a pod with a network of its own: `hostname`, else the pod's name cut to 63 bytes
- * without '-' or '.' at its end. E_INVALID: setHostnameAsFQDN makes it longer than 63 bytes, which
+ * without '-' or '.' at its end. E_INVALID: setHostnameAsFQDN makes it longer than 64 bytes, which
  * stops the pod from starting.
  */
 int pod_files_hostname(const struct pod_files_name *p, struct pod_files_hostname *ret,
