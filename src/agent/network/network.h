@@ -32,8 +32,10 @@ enum {
     POD_NETWORK_IP_BYTES = 46,
     POD_NETWORK_PORTS_MAX = 256, /* host ports of a pod */
     POD_NETWORKS_BUSY = 4,       /* networks that are made or removed at a time; others wait */
-    POD_NETWORK_CIDRS_MAX = 2,   /* of a node: one for each family */
-    POD_NETWORK_DNS_MAX = 32     /* entries of each list in a plug-in's answer */
+    POD_NETWORKS_RETRY_MS =
+        10000,                 /* between attempts to remove what is left over; longer each time */
+    POD_NETWORK_CIDRS_MAX = 2, /* of a node: one for each family */
+    POD_NETWORK_DNS_MAX = 32   /* entries of each list in a plug-in's answer */
 };
 
 enum pod_network_mode {
@@ -73,8 +75,9 @@ int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg);
 /*
  * Remove all networks that have a record or a namespace and no object: call it after the
- * pod_network_adopt() of every known pod. Failures are logged and tried again by the next call.
- * done: once it is over; may be NULL.
+ * pod_network_adopt() of every known pod. From then on, what could not be removed is tried again
+ * after POD_NETWORKS_RETRY_MS, and longer each time; failures are logged. done: once it is over;
+ * may be NULL.
  */
 void pod_networks_collect(struct pod_networks *p, void (*done)(void *arg), void *arg);
 
@@ -121,12 +124,13 @@ int pod_network_adopt(struct pod_networks *p, struct str id, struct pod_network 
 /*
  * Remove the network and free the object; no process may use the namespace any more. Any time, also
  * while it starts; then on_ready() does not run. done: exactly once, on a later turn, when
- * everything is removed (r 0), or r < 0: something is left, which pod_networks_collect() tries
- * again. May be NULL.
+ * everything is removed (r 0), or r < 0: something is left, which is tried again by and after
+ * pod_networks_collect(). May be NULL.
  */
 void pod_network_stop(struct pod_network *n, void (*done)(void *arg, int r, const struct err *err),
                       void *arg);
-/* Free the object of a network that is ready and keep the network, when the process ends. */
+/* Free the object of a network that is ready and keep the network: when the process ends. Nothing
+ * else can be done with this id until then. */
 void pod_network_leave(struct pod_network *n);
 
 /* ---- of a network that is ready; borrowed until it is freed ---- */

@@ -26,6 +26,8 @@ struct pod_cni {
     const char *config_dir;
     const char *const *bin_dirs;
     char *path; /* CNI_PATH */
+    struct str cidrs[POD_NETWORK_CIDRS_MAX];
+    size_t n_cidrs;
 };
 
 struct cni_run {
@@ -154,7 +156,8 @@ static int run_plugin(struct cni_run *run, struct err *err)
     if (!find_plugin(run->c, type, path))
         return err_set(err, -ENOENT, "CNI plug-in '" STR_FMT "' is not in %s", STR_ARG(type),
                        run->c->path);
-    int r = pod_cni_write_input(rec, plugin_at(run), run->previous, NULL, &input);
+    int r = pod_cni_write_input(rec, plugin_at(run), run->previous, run->c->cidrs, run->c->n_cidrs,
+                                &input);
     if (r < 0)
         return err_sys(err, r, "input of '" STR_FMT "'", STR_ARG(type));
     struct arena a = { 0 };
@@ -299,10 +302,25 @@ struct pod_cni *pod_cni_new(const struct pod_network_places *places, const char 
     return c;
 }
 
+static void drop_cidrs(struct pod_cni *c)
+{
+    for (; c->n_cidrs > 0; c->n_cidrs--)
+        free((void *)(uintptr_t)c->cidrs[c->n_cidrs - 1].p);
+}
+
+void pod_cni_set_cidrs(struct pod_cni *c, const struct str *cidrs, size_t n_cidrs)
+{
+    assert(n_cidrs <= POD_NETWORK_CIDRS_MAX);
+    drop_cidrs(c);
+    for (; c->n_cidrs < n_cidrs; c->n_cidrs++)
+        c->cidrs[c->n_cidrs] = str_of(str_dup(cidrs[c->n_cidrs]));
+}
+
 void pod_cni_free(struct pod_cni *c)
 {
     if (!c)
         return;
+    drop_cidrs(c);
     free(c->path);
     free(c);
 }

@@ -29,5 +29,8 @@ struct pod_cni *pod_cni_new(const struct pod_network_places *places, const char 
                             const char *const *bin_dirs);
 /* No change is under way. NULL is fine. */
 void pod_cni_free(struct pod_cni *c);
+/* The node's podCIDRs, for plug-ins with the capability "ipRanges"; copied, POD_NETWORK_CIDRS_MAX
+ * at most. */
+void pod_cni_set_cidrs(struct pod_cni *c, const struct str *cidrs, size_t n_cidrs);
 /* There is a configuration file, readable or not. */
 bool pod_cni_has_config(const struct pod_cni *c);

@@ -136,12 +136,12 @@ static struct json *bandwidth(struct arena *a, const struct pod_record *rec)
     return v;
 }
 
-static struct json *ip_ranges(struct arena *a, const struct pod_cni_ranges *ranges)
+static struct json *ip_ranges(struct arena *a, const struct str *cidrs, size_t n_cidrs)
 {
     struct json *list = json_new_array(a);
-    for (size_t i = 0; ranges && i < ranges->n; i++) {
+    for (size_t i = 0; i < n_cidrs; i++) {
         struct json *set = json_new_array(a), *range = json_new_object(a);
-        json_set_str(a, range, "subnet", ranges->cidrs[i]);
+        json_set_str(a, range, "subnet", cidrs[i]);
         json_add(set, range);
         json_add(list, set);
     }
@@ -149,7 +149,7 @@ static struct json *ip_ranges(struct arena *a, const struct pod_cni_ranges *rang
 }
 
 static void add_runtime_config(struct arena *a, const struct pod_record *rec,
-                               const struct pod_cni_ranges *ranges, struct json *plugin)
+                               const struct str *cidrs, size_t n_cidrs, struct json *plugin)
 {
     const struct json *can = json_getc(plugin, "capabilities");
     struct json *given = json_new_object(a);
@@ -157,14 +157,14 @@ static void add_runtime_config(struct arena *a, const struct pod_record *rec,
         json_setc(a, given, "portMappings", port_mappings(a, rec));
     if (json_bool(json_getc(can, "bandwidth")) && (rec->ingress_bits || rec->egress_bits))
         json_setc(a, given, "bandwidth", bandwidth(a, rec));
-    if (json_bool(json_getc(can, "ipRanges")) && ranges && ranges->n)
-        json_setc(a, given, "ipRanges", ip_ranges(a, ranges));
+    if (json_bool(json_getc(can, "ipRanges")) && n_cidrs)
+        json_setc(a, given, "ipRanges", ip_ranges(a, cidrs, n_cidrs));
     if (given->n)
         json_setc(a, plugin, "runtimeConfig", given);
 }
 
 int pod_cni_write_input(const struct pod_record *rec, size_t i, const struct json *previous,
-                        const struct pod_cni_ranges *ranges, struct buf *to)
+                        const struct str *cidrs, size_t n_cidrs, struct buf *to)
 {
     struct arena a = { 0 };
     struct json *plugin = json_clone(&a, pod_cni_plugin(rec->config, i));
@@ -172,7 +172,7 @@ int pod_cni_write_input(const struct pod_record *rec, size_t i, const struct jso
     json_set_str(&a, plugin, "cniVersion", json_get_str(rec->config, "cniVersion"));
     if (previous)
         json_setc(&a, plugin, "prevResult", json_clone(&a, previous));
-    add_runtime_config(&a, rec, ranges, plugin);
+    add_runtime_config(&a, rec, cidrs, n_cidrs, plugin);
     int r = json_write(to, plugin);
     arena_fini(&a);
     return r;

@@ -16,17 +16,12 @@ int pod_cni_read_config(struct arena *a, struct str text, const struct json **re
 size_t pod_cni_count(const struct json *config); /* plug-ins */
 const struct json *pod_cni_plugin(const struct json *config, size_t i);
 
-/* Ranges of the node's pods, for plug-ins with the capability "ipRanges". */
-struct pod_cni_ranges {
-    const struct str *cidrs;
-    size_t n;
-};
 /*
  * The input of plug-in i: its configuration with name, version, previous result (NULL: none), and
- * what its capabilities ask for.
+ * what its capabilities ask for. cidrs: the node's ranges.
  */
 int pod_cni_write_input(const struct pod_record *rec, size_t i, const struct json *previous,
-                        const struct pod_cni_ranges *ranges, struct buf *to);
+                        const struct str *cidrs, size_t n_cidrs, struct buf *to);
 
 /* A result, in the arena; "" is an empty one. E_PARSE, E_INVALID. */
 int pod_cni_read_result(struct arena *a, struct str text, const struct json **ret, struct err *err);

@@ -28,6 +28,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum { RETRY_MAX_MS = 640000 };
+
 #define DEFAULT_CIDR "10.88.0.0/16"
 
 enum network_at {
@@ -59,8 +61,12 @@ struct pod_networks {
     struct pod_native *native;
     struct pod_cni *cni;
     struct map networks;  /* struct pod_network, by id */
-    struct map leftovers; /* struct pod_record, by id: nobody has an object for them */
-    struct list waiting;  /* struct pod_network, to be changed */
+    struct map leftovers; /* struct pod_record, by id: there is no object for them */
+    struct map left;      /* the same, of pod_network_leave() */
+    struct timer retry;   /* of leftovers, once they have been collected */
+    bool is_collected;
+    uint64_t retry_ms;
+    struct list waiting; /* struct pod_network, to be changed */
     unsigned n_busy;
     struct defer closing;
     void (*closed)(void *arg);
@@ -139,9 +145,23 @@ static void on_over(struct defer *d)
         stopped(arg, r, &err);
 }
 
+static void on_retry(struct timer *t)
+{
+    pod_networks_collect(container_of(t, struct pod_networks, retry), NULL, NULL);
+}
+
+static void retry_later(struct pod_networks *p)
+{
+    if (!p->is_collected || p->closed || timer_is_armed(&p->retry))
+        return;
+    timer_start(p->loop, &p->retry, p->retry_ms, on_retry);
+    p->retry_ms = MIN(2 * p->retry_ms, (uint64_t)RETRY_MAX_MS);
+}
+
 /* What could not be removed stays known, with its addresses and ports, until it can. */
 static void leave_over(struct pod_networks *p, struct pod_record *rec, const struct err *err)
 {
+    retry_later(p);
     log_warn("the network of a pod is left over", "id=" STR_FMT " error=\"%s\"", STR_ARG(rec->id),
              err_text(err));
     (void)map_put(&p->leftovers, rec->id, rec);
@@ -292,9 +312,12 @@ static void on_closing(struct defer *d)
     void *arg = p->closed_arg;
     map_each (e, &p->leftovers)
         drop_record(p, e->value);
+    map_each (e, &p->left)
+        drop_record(p, e->value);
     pod_cni_free(p->cni);
     pod_native_free(p->native);
     map_fini(&p->leftovers);
+    map_fini(&p->left);
     map_fini(&p->networks);
     free(p->netns_dir);
     free(p->records_dir);
@@ -339,7 +362,7 @@ static int check_opts(const struct pod_networks *p, const struct pod_network_opt
 int pod_network_start(struct pod_networks *p, const struct pod_network_opts *o,
                       struct pod_network **ret, struct err *err)
 {
-    assert(o->on_ready && !p->closed);
+    assert(o->on_ready && !p->closed && !map_has(&p->left, o->id));
     int r = check_opts(p, o, err);
     if (r < 0)
         return r;
@@ -394,7 +417,7 @@ void pod_network_leave(struct pod_network *n)
     struct pod_networks *p = n->p;
     assert(n->sm.at == NETWORK_READY);
     struct pod_record *rec = take_ptr(&n->rec);
-    (void)map_put(&p->leftovers, rec->id, rec);
+    (void)map_put(&p->left, rec->id, rec);
     end_network(n, 0, NULL);
     pump(p);
 }
@@ -474,7 +497,8 @@ static void find_bare_namespaces(struct pod_networks *p)
     DIR *dir = opendir(p->netns_dir);
     for (struct dirent *e; dir && (e = readdir(dir));) { // NOLINT(concurrency-mt-unsafe)
         struct str id = str_of(e->d_name);
-        if (!pod_record_is_id(id) || map_has(&p->networks, id) || map_has(&p->leftovers, id))
+        if (!pod_record_is_id(id) || map_has(&p->networks, id) || map_has(&p->leftovers, id) ||
+            map_has(&p->left, id))
             continue;
         struct pod_record *rec = bare_record(id);
         (void)map_put(&p->leftovers, rec->id, rec);
@@ -489,6 +513,10 @@ void pod_networks_collect(struct pod_networks *p, void (*done)(void *arg), void 
     VEC(struct pod_record *) all = { 0 };
     c->done = done;
     c->arg = arg;
+    timer_stop(p->loop, &p->retry);
+    if (!p->is_collected || p->leftovers.n == 0)
+        p->retry_ms = POD_NETWORKS_RETRY_MS;
+    p->is_collected = true;
     find_bare_namespaces(p);
     map_each (e, &p->leftovers)
         vec_push(&all, e->value);
@@ -551,6 +579,7 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
     const struct str first = STR(DEFAULT_CIDR);
     p->loop = o->loop;
     p->mode = o->mode;
+    p->retry_ms = POD_NETWORKS_RETRY_MS;
     p->netns_dir = xasprintf("%s/netns", o->state_dir);
     p->records_dir = xasprintf("%s/records", o->state_dir);
     p->places = (struct pod_network_places){ .loop = o->loop,
@@ -561,7 +590,8 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
     if (r == 0)
         r = make_drivers(p, o, err);
     if (r == 0)
-        r = pod_networks_set_cidrs(p, n_cidrs ? cidrs : &first, n_cidrs ? n_cidrs : 1, err);
+        r = n_cidrs ? pod_networks_set_cidrs(p, cidrs, n_cidrs, err)
+                    : pod_native_set_cidrs(p->native, &first, 1, err);
     if (r == 0)
         r = load_records(p, err);
     if (r < 0) {
@@ -579,7 +609,10 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
                            struct err *err)
 {
-    return pod_native_set_cidrs(p->native, cidrs, n_cidrs, err);
+    int r = pod_native_set_cidrs(p->native, cidrs, n_cidrs, err);
+    if (r == 0)
+        pod_cni_set_cidrs(p->cni, cidrs, n_cidrs);
+    return r;
 }
 
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg)
@@ -587,5 +620,6 @@ void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *a
     assert(done && !p->closed);
     p->closed = done;
     p->closed_arg = arg;
+    timer_stop(p->loop, &p->retry);
     pump(p);
 }

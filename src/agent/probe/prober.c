@@ -80,3 +80,15 @@ void prober_release(struct probers *p, struct prober_slot *s)
     next->is_taken = true;
     next->run(next);
 }
+
+struct probe_attempt *probers_run(struct probers *p, const struct probe_spec *spec,
+                                  struct str address, void *container, probe_done_cb done,
+                                  void *arg)
+{
+    return probe_attempt_start(&p->env, spec, address, container, done, arg);
+}
+
+void probers_cancel(struct probe_attempt *a)
+{
+    probe_attempt_cancel(a);
+}
