@@ -112,6 +112,14 @@ int netlink_add_ip(int fd, uint32_t index, const struct netlink_ip *ip, struct e
     return r < 0 ? err_sys(err, r, "give a network device its address") : 0;
 }
 
+/* A removal does not depend on the scope. */
+static uint8_t scope_of(unsigned short type, const struct netlink_route *route)
+{
+    if (type == RTM_DELROUTE)
+        return RT_SCOPE_NOWHERE;
+    return route->gateway || route->to.family == AF_INET6 ? RT_SCOPE_UNIVERSE : RT_SCOPE_LINK;
+}
+
 static int change_route(int fd, unsigned short type, unsigned short flags,
                         const struct netlink_route *route)
 {
@@ -120,9 +128,7 @@ static int change_route(int fd, unsigned short type, unsigned short flags,
                        .rtm_dst_len = route->to.prefix,
                        .rtm_table = RT_TABLE_MAIN,
                        .rtm_protocol = route->protocol ? route->protocol : RTPROT_STATIC,
-                       .rtm_scope = route->gateway || route->to.family == AF_INET6
-                                        ? RT_SCOPE_UNIVERSE
-                                        : RT_SCOPE_LINK,
+                       .rtm_scope = scope_of(type, route),
                        .rtm_type = RTN_UNICAST };
     init(&q, type, flags, &m, sizeof m);
     if (route->to.prefix)

@@ -17,6 +17,7 @@
 #include "agent/network/pod_cni.h"
 #include "agent/network/pod_namespace.h"
 #include "agent/network/pod_native.h"
+#include "base/backoff.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sm.h"
@@ -155,7 +156,7 @@ static void retry_later(struct pod_networks *p)
     if (!p->is_collected || p->closed || timer_is_armed(&p->retry))
         return;
     timer_start(p->loop, &p->retry, p->retry_ms, on_retry);
-    p->retry_ms = MIN(2 * p->retry_ms, (uint64_t)RETRY_MAX_MS);
+    p->retry_ms = backoff_next(p->retry_ms, POD_NETWORKS_RETRY_MS, RETRY_MAX_MS);
 }
 
 /* What could not be removed stays known, with its addresses and ports, until it can. */

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* agent/network/node_route: routes between two nodes, each a network namespace of this test. */
+#include "agent/network/node_route.h"
+#include "agent/network/pod_range.h"
+#include "base/buf.h"
+#include "pod_network_kit.h"
+
+static bool can_isolate;
+
+struct other_node {
+    int ns;
+    char path[64];
+};
+
+static void add_ip(int fd, uint32_t index, const char *cidr)
+{
+    struct str address, prefix;
+    struct netlink_ip ip, range;
+    CHECK(str_cut(str_of(cidr), '/', &address, &prefix));
+    CHECK(pod_range_parse_ip(address, &ip) && pod_range_parse(str_of(cidr), &range));
+    ip.prefix = range.prefix;
+    CHECK_OK(netlink_add_ip(fd, index, &ip, NULL));
+}
+
+/* Another node on the same segment; its pods have 10.51.0.5 and fd00:51::5. */
+static void make_node(struct other_node *ret)
+{
+    int own = kit_enter(NULL);
+    int outer = netlink_open(NULL);
+    uint32_t index = 0;
+    CHECK_OK(unshare(CLONE_NEWNET));
+    ret->ns = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    (void)snprintf(ret->path, sizeof ret->path, "/proc/self/fd/%d", ret->ns);
+    int inner = netlink_open(NULL);
+    kit_leave(own);
+    CHECK_OK(netlink_add_veth(outer, "uplink", "eth0", ret->ns, NULL));
+    CHECK_OK(netlink_find_link(outer, "uplink", &index, NULL));
+    add_ip(outer, index, "192.0.2.1/24");
+    add_ip(outer, index, "fd00:2::1/64");
+    CHECK_OK(netlink_set_up(outer, index, NULL));
+    CHECK_OK(netlink_find_link(inner, "eth0", &index, NULL));
+    add_ip(inner, index, "192.0.2.2/24");
+    add_ip(inner, index, "192.0.2.3/24");
+    add_ip(inner, index, "fd00:2::2/64");
+    CHECK_OK(netlink_set_up(inner, index, NULL));
+    CHECK_OK(netlink_set_up(inner, 1, NULL));
+    add_ip(inner, 1, "10.51.0.5/32");
+    add_ip(inner, 1, "fd00:51::5/128");
+    (void)close(outer);
+    (void)close(inner);
+}
+
+static void on_route(void *arg, const struct netlink_route *route)
+{
+    char to[POD_RANGE_TEXT_BYTES], gateway[POD_RANGE_TEXT_BYTES] = "";
+    struct buf *b = arg;
+    pod_range_format(&route->to, to);
+    if (route->gateway)
+        pod_range_format(route->gateway, gateway);
+    (void)buf_printf(b, "%s/%u %s\n", to, route->to.prefix, gateway);
+}
+
+/* The routes that the kernel has from us. */
+static void check_routes(const char *want)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(65536);
+    int fd = netlink_open(NULL);
+    CHECK_OK(netlink_each_route(fd, AF_INET, NODE_ROUTE_PROTOCOL, on_route, &b, NULL));
+    CHECK_OK(netlink_each_route(fd, AF_INET6, NODE_ROUTE_PROTOCOL, on_route, &b, NULL));
+    (void)close(fd);
+    CHECK_STR(buf_str(&b), want);
+}
+
+static struct node_routes *open_routes(void)
+{
+    struct node_routes *r = NULL;
+    CHECK_OK(node_routes_new(&(struct node_routes_opts){ .loop = &kit_loop, .own = STR("me") }, &r,
+                             NULL));
+    return r;
+}
+
+/* Until no batch runs or is about to; the timer of a retry is armed after a failure. */
+static void settle(void)
+{
+    while (loop_next_timer_ms(&kit_loop) == UINT64_MAX && loop_turn(&kit_loop, true))
+        ;
+}
+
+static void close_routes(struct node_routes *r)
+{
+    bool is_closed = false;
+    node_routes_close(r, kit_set, &is_closed);
+    while (!is_closed)
+        (void)loop_turn(&kit_loop, true);
+}
+
+static const struct node_route other = { .name = STR("other"),
+                                         .cidrs = { STR("10.51.0.0/24"), STR("fd00:51::/64") },
+                                         .n_cidrs = 2,
+                                         .addresses = { STR("192.0.2.2"), STR("fd00:2::2") },
+                                         .n_addresses = 2 };
+
+TEST(pods_of_another_node_are_reached_by_its_address)
+{
+    struct other_node node;
+    struct node_route changed = other, own = other;
+    if (!can_isolate)
+        SKIP("network namespaces may not be made here");
+    CHECK_OK(loop_init(&kit_loop, NULL));
+    make_node(&node);
+    struct node_routes *r = open_routes();
+    own.name = STR("me");
+    CHECK_OK(node_routes_set(r, &own, NULL));
+    CHECK_OK(node_routes_set(r, &other, NULL));
+    settle();
+    check_routes("10.51.0.0/24 192.0.2.2\nfd00:51::/64 fd00:2::2\n");
+    CHECK_INT(kit_reach(NULL, "10.51.0.5", 80), -ECONNREFUSED);
+    CHECK_INT(kit_reach(NULL, "fd00:51::5", 80), -ECONNREFUSED);
+    changed.addresses[0] = STR("192.0.2.3");
+    CHECK_OK(node_routes_set(r, &changed, NULL));
+    settle();
+    check_routes("10.51.0.0/24 192.0.2.3\nfd00:51::/64 fd00:2::2\n");
+    close_routes(r); /* the routes stay for the next process */
+    check_routes("10.51.0.0/24 192.0.2.3\nfd00:51::/64 fd00:2::2\n");
+
+    r = open_routes();
+    changed.n_cidrs = 1;
+    CHECK_OK(node_routes_set(r, &changed, NULL));
+    settle();
+    check_routes("10.51.0.0/24 192.0.2.3\nfd00:51::/64 fd00:2::2\n"); /* not all nodes are known */
+    node_routes_synced(r);
+    settle();
+    check_routes("10.51.0.0/24 192.0.2.3\n");
+    node_routes_remove(r, STR("other"));
+    node_routes_remove(r, STR("other"));
+    settle();
+    check_routes("");
+    close_routes(r);
+    (void)close(node.ns);
+    loop_fini(&kit_loop);
+}
+
+TEST(a_route_that_fails_is_tried_again)
+{
+    struct other_node node;
+    struct node_route far = other;
+    if (!can_isolate)
+        SKIP("network namespaces may not be made here");
+    CHECK_OK(loop_init(&kit_loop, NULL));
+    struct node_routes *r = open_routes();
+    far.addresses[0] = STR("192.0.2.2");
+    far.n_addresses = 1;
+    CHECK_OK(node_routes_set(r, &far, NULL));
+    while (loop_next_timer_ms(&kit_loop) == UINT64_MAX)
+        (void)loop_turn(&kit_loop, true);
+    check_routes("");
+    make_node(&node);
+    loop_skip(&kit_loop, NODE_ROUTE_RETRY_MS);
+    (void)loop_turn(&kit_loop, true);
+    settle();
+    check_routes("10.51.0.0/24 192.0.2.2\n"); /* no address for the other range */
+    close_routes(r);
+    (void)close(node.ns);
+    loop_fini(&kit_loop);
+}
+
+TEST(nodes_with_broken_addresses_are_refused)
+{
+    struct node_route bad = other;
+    CHECK_OK(loop_init(&kit_loop, NULL));
+    struct node_routes *r = open_routes();
+    bad.cidrs[1] = STR("fd00:51::");
+    CHECK_ERR(node_routes_set(r, &bad, NULL), E_INVALID);
+    bad.cidrs[1] = STR("::/0"); /* it would take over everything */
+    CHECK_ERR(node_routes_set(r, &bad, NULL), E_INVALID);
+    bad = other;
+    bad.addresses[0] = STR("name");
+    CHECK_ERR(node_routes_set(r, &bad, NULL), E_INVALID);
+    close_routes(r);
+    loop_fini(&kit_loop);
+}
+
+int main(int argc, char **argv)
+{
+    can_isolate = kit_isolate();
+    return test_main(argc, argv);
+}
