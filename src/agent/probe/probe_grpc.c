@@ -4,6 +4,7 @@
  * one field each, which are written and read here. See probe_attempt.h.
  */
 #include "agent/probe/probe_attempt.h"
+#include "agent/probe/probe_health.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -11,7 +12,7 @@
 
 #include <assert.h>
 
-enum { ANSWER_MAX = 4096, SERVING = 1 };
+enum { ANSWER_MAX = 4096 };
 
 static const char *const statuses[] = { "UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN" };
 
@@ -34,58 +35,10 @@ static void grpc_probe_free(struct grpc_probe *g)
     probe_attempt_unref(a);
 }
 
-static uint64_t read_varint(struct rd *r)
-{
-    uint64_t v = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = rd_u8(r);
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80))
-            return v;
-    }
-    r->failed = true;
-    return 0;
-}
-
-/* message HealthCheckResponse { ServingStatus status = 1; } Other fields are skipped. */
-static bool read_answer(struct str message, uint64_t *ret)
-{
-    struct rd r = rd_init(message.p, message.n);
-    *ret = 0;
-    while (rd_left(&r) > 0) {
-        uint64_t key = read_varint(&r);
-        if ((key & 7) == 0) {
-            uint64_t v = read_varint(&r);
-            *ret = key >> 3 == 1 ? v : *ret;
-        } else if ((key & 7) == 2)
-            (void)rd_str(&r, read_varint(&r));
-        else if ((key & 7) == 1)
-            (void)rd_str(&r, 8);
-        else if ((key & 7) == 5)
-            (void)rd_str(&r, 4);
-        else
-            return false;
-    }
-    return rd_ok(&r);
-}
-
-/* message HealthCheckRequest { string service = 1; } */
-static void write_request(struct str service, struct buf *to)
-{
-    size_t n = service.n;
-    if (n == 0)
-        return;
-    (void)buf_add_u8(to, 1 << 3 | 2);
-    for (; n >= 0x80; n >>= 7)
-        (void)buf_add_u8(to, (uint8_t)(n | 0x80));
-    (void)buf_add_u8(to, (uint8_t)n);
-    (void)buf_add_str(to, service);
-}
-
 static void on_message(void *arg, struct str message)
 {
     struct grpc_probe *g = arg;
-    g->has_answer = read_answer(message, &g->status);
+    g->has_answer = probe_health_read(message, &g->status);
 }
 
 static void judge(struct grpc_probe *g, const struct grpc_result *result)
@@ -106,7 +59,7 @@ static void judge(struct grpc_probe *g, const struct grpc_result *result)
                           grpc_code_name(result->code), STR_ARG(result->text));
     else if (!g->has_answer)
         probe_attempt_end(a, PROBE_FAILURE, "error: health rpc probe failed: malformed answer");
-    else if (g->status != SERVING)
+    else if (g->status != PROBE_HEALTH_SERVING)
         probe_attempt_end(a, PROBE_FAILURE, "service unhealthy (responded with \"%s\")",
                           g->status < ARRAY_LEN(statuses) ? statuses[g->status] : "?");
     else
@@ -135,7 +88,7 @@ static int start_call(struct grpc_probe *g, struct err *err)
                                   .port = a->spec->port,
                                   .http2 = true,
                                   .connect_timeout_ms = (uint64_t)a->spec->timeout_s * 1000 };
-    write_request(a->spec->service, &message);
+    probe_health_write(a->spec->service, &message);
     if (!buf_ok(&message))
         return err_set(err, E_LIMIT, "the name of the service is too long");
     struct str only = buf_str(&message);
