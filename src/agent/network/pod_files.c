@@ -153,10 +153,21 @@ static struct str option_name(struct str option)
     return name;
 }
 
-/* One of the pod replaces one of the same name. */
+static bool is_word(struct str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] <= ' ' || s.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* One of the pod replaces one of the same name. The API checks no values: what would be more than
+ * one word is left out. */
 static void merge_option(struct resolver *r, const struct pod_files_option *o)
 {
     struct str text = o->name;
+    if (o->name.n == 0 || !is_word(o->name) || !is_word(o->value))
+        return;
     if (o->value.n)
         text = str_of(
             arena_printf(&r->arena, STR_FMT ":" STR_FMT, STR_ARG(o->name), STR_ARG(o->value)));
