@@ -8,6 +8,7 @@
 #include "agent/network/pod_firewall.h"
 
 #include <net/if.h>
+#include <sys/wait.h>
 
 #define POD_A "5f0c2f4e-0b9c-4f6a-8a52-0d6f5c1f0001"
 #define POD_B "5f0c2f4e-0b9c-4f6a-8a52-0d6f5c1f0002"
@@ -220,6 +221,49 @@ TEST(a_start_can_be_stopped_at_any_time)
     }
     CHECK_INT(count_devices(), 0);
     end();
+}
+
+/* In a child, which is killed before the nth call of this kind, if it makes so many. */
+static bool is_killed_at(enum sys_call call, unsigned nth)
+{
+    int status, pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        const struct pod_network_port port = { .host_port = 8080, .container_port = 80 };
+        struct kit_pod a;
+        sys_fail_nth(call, 0, 0);
+        CHECK_OK(loop_init(&kit_loop, NULL));
+        struct pod_networks *p = open_networks("10.210.0.0/24", NULL);
+        sys_fail_nth(call, nth, SYS_FAIL_KILL);
+        kit_start(p, POD_A, &a, &port, has_firewall());
+        kit_must_be_ready(&a);
+        kit_stop(&a);
+        _exit(0);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+TEST(a_process_may_be_killed_at_any_moment)
+{
+    NEEDS_NAMESPACES;
+    const enum sys_call calls[] = { SYS_OPENAT, SYS_WRITE, SYS_RENAMEAT };
+    unsigned n_killed = 0;
+    CHECK(temp_dir_make("podnet", kit_dir));
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        for (unsigned nth = 1; is_killed_at(calls[i], nth); nth++, n_killed++) {
+            CHECK_OK(loop_init(&kit_loop, NULL));
+            struct pod_networks *p = open_networks("10.210.0.0/24", NULL);
+            kit_collect(p);
+            CHECK(!kit_exists("netns", POD_A) && !kit_exists("records", POD_A));
+            CHECK_INT(count_devices(), 0);
+            CHECK_INT(kit_reach(NULL, "127.0.0.1", 8080), -ECONNREFUSED);
+            kit_close(p);
+            loop_fini(&kit_loop);
+        }
+    CHECK(n_killed > 10);
+    temp_dir_remove(kit_dir);
 }
 
 TEST(names_that_are_paths_are_refused)

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -55,7 +56,7 @@ static int run_loaded(const struct nft *nft, const char *script, struct err *err
         return err_set(err, E_UNSUPPORTED, "nftables cannot be used");
     (void)nft->buffer_error(context);
     (void)nft->buffer_output(context);
-    int r = nft->run(context, script) == 0 ? 0 : E_UNSUPPORTED;
+    int r = nft->run(context, script) == 0 ? 0 : -EIO;
     if (r < 0) {
         struct str text = str_of(nft->get_error(context)), line, rest;
         (void)str_cut(text, '\n', &line, &rest);
@@ -99,7 +100,7 @@ static void add_set(struct buf *b, const char *name, const struct netlink_ip *ra
     }
 }
 
-static void add_maps(struct buf *b, char family, const char *type)
+static void add_family_maps(struct buf *b, char family, const char *type)
 {
     (void)buf_printf(b,
                      "add map " TABLE
@@ -108,6 +109,13 @@ static void add_maps(struct buf *b, char family, const char *type)
                      " ports_at%c { type %s . inet_proto . inet_service : %s . inet_service; }\n"
                      "add set " TABLE " hairpin%c { type %s . %s; }\n",
                      family, type, family, type, type, family, type, type);
+}
+
+static void add_table(struct buf *b)
+{
+    (void)buf_add_cstr(b, "add table " TABLE "\n");
+    add_family_maps(b, '4', "ipv4_addr");
+    add_family_maps(b, '6', "ipv6_addr");
 }
 
 /* Destinations of host ports: first those of one address of the node, then those of any. */
@@ -159,13 +167,11 @@ int pod_firewall_prepare(const struct pod_firewall_ranges *ranges, struct err *e
         cluster[n++] = ranges->cluster[i];
     for (size_t i = 0; i < ranges->n_pods; i++)
         cluster[n++] = ranges->pods[i];
-    (void)buf_add_cstr(&b, "add table " TABLE "\n");
+    add_table(&b);
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
         add_set(&b, "pods", ranges->pods, ranges->n_pods, families[i]);
         add_set(&b, "cluster", cluster, n, families[i]);
     }
-    add_maps(&b, '4', "ipv4_addr");
-    add_maps(&b, '6', "ipv6_addr");
     (void)buf_add_cstr(&b, chains);
     add_port_rules(&b, '4', "ip");
     add_port_rules(&b, '6', "ip6");
@@ -230,12 +236,14 @@ int pod_firewall_open(const struct pod_record *rec, struct err *err)
     return run(&b, err);
 }
 
-/* One transaction adds what is missing and removes all: removing what is not there would fail. */
+/* One transaction adds what is missing, the table included, and removes all: removing what is not
+ * there would fail. */
 int pod_firewall_shut(const struct pod_record *rec, struct err *err)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(SCRIPT_MAX);
     if (rec->n_ips == 0)
         return 0;
+    add_table(&b);
     write_elements(&b, "add", rec);
     write_elements(&b, "delete", rec);
     return run(&b, err);

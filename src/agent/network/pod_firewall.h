@@ -5,8 +5,8 @@
  * addresses.
  *
  * By libnftables, loaded when it is needed and unloaded again, so that a node at rest does not hold
- * its memory. Where it or the kernel's part is missing the calls fail with E_UNSUPPORTED. Any
- * thread; one call at a time, others wait.
+ * its memory. Where it is missing the calls fail with E_UNSUPPORTED, where the kernel refuses
+ * the rules with -EIO. Any thread; one call at a time, others wait.
  */
 #pragma once
 

@@ -228,7 +228,7 @@ static int remove_now(struct native_job *j, struct err *err)
 {
     struct pod_record *rec = j->change->rec;
     int r = rec->n_ports ? pod_firewall_shut(rec, err) : 0;
-    if (r == E_UNSUPPORTED) /* so nothing was opened */
+    if (r == E_UNSUPPORTED) /* without the library nothing was opened */
         r = 0;
     if (r == 0)
         r = remove_device(rec->id, err);

@@ -31,7 +31,7 @@ struct container_probe {
     struct sm sm;
     struct timer timer;
     struct prober_slot slot;
-    struct probe_attempt *attempt;
+    struct prober_attempt *attempt;
     uint64_t due_ms;
     unsigned tries; /* attempts that could not be made, in a row */
 };
@@ -61,7 +61,7 @@ static void end_probe(struct container_probe *pr)
     sm_move(&pr->sm, PROBE_OVER);
     timer_stop(p->env.loop, &pr->timer);
     if (pr->attempt)
-        probe_attempt_cancel(take_ptr(&pr->attempt));
+        prober_attempt_cancel(take_ptr(&pr->attempt));
     prober_release(p, &pr->slot);
 }
 
@@ -155,7 +155,7 @@ static void run(struct prober_slot *s)
     struct container_probes *c = pr->of;
     sm_move(&pr->sm, PROBE_RUNNING);
     pr->attempt =
-        probe_attempt_start(&c->p->env, &pr->spec, c->address, c->container, on_attempt, pr);
+        prober_attempt_start(&c->p->env, &pr->spec, c->address, c->container, on_attempt, pr);
 }
 
 static void on_due(struct timer *t)

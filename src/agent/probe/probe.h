@@ -110,17 +110,17 @@ struct probers *probers_new(const struct probers_opts *opts);
  * ended. */
 void probers_close(struct probers *p, void (*done)(void *arg), void *arg);
 
-struct probe_attempt;
+struct prober_attempt;
 /*
  * A single attempt beside all probes, such as a postStart or preStop handler: only method,
  * timeout_s and what the method needs count. spec with its strings and address are kept until
  * done(), which runs exactly once, on a later turn, unless probers_cancel() comes first. message:
  * borrowed.
  */
-struct probe_attempt *probers_run(
+struct prober_attempt *probers_run(
     struct probers *p, const struct probe_spec *spec, struct str address, void *container,
     void (*done)(void *arg, enum probe_outcome outcome, struct str message), void *arg);
-void probers_cancel(struct probe_attempt *a);
+void probers_cancel(struct prober_attempt *a);
 
 struct container_probes_opts {
     const struct probe_spec *specs[PROBE_KINDS]; /* by enum probe_kind; NULL: none */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gRPC's health service (grpc.health.v1.Health/Check) as a probe, without TLS. Its messages have
- * one field each, which are written and read here. See probe_attempt.h.
+ * one field each, which are written and read here. See prober_attempt.h.
  */
-#include "agent/probe/probe_attempt.h"
 #include "agent/probe/probe_health.h"
+#include "agent/probe/prober_attempt.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -17,7 +17,7 @@ enum { ANSWER_MAX = 4096 };
 static const char *const statuses[] = { "UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN" };
 
 struct grpc_probe {
-    struct probe_attempt *a;
+    struct prober_attempt *a;
     struct http_client *client;
     struct grpc_call *call; /* NULL: none is under way */
     bool has_answer;
@@ -26,13 +26,13 @@ struct grpc_probe {
 
 static void grpc_probe_free(struct grpc_probe *g)
 {
-    struct probe_attempt *a = g->a;
+    struct prober_attempt *a = g->a;
     assert(!g->call);
     if (g->client)
         http_client_close(g->client);
     free(g);
     a->method = NULL;
-    probe_attempt_unref(a);
+    prober_attempt_unref(a);
 }
 
 static void on_message(void *arg, struct str message)
@@ -43,27 +43,27 @@ static void on_message(void *arg, struct str message)
 
 static void judge(struct grpc_probe *g, const struct grpc_result *result)
 {
-    struct probe_attempt *a = g->a;
+    struct prober_attempt *a = g->a;
     if (result->code == GRPC_UNIMPLEMENTED)
-        probe_attempt_end(a, PROBE_FAILURE,
-                          "error: this server does not implement the grpc health protocol "
-                          "(grpc.health.v1.Health): " STR_FMT,
-                          STR_ARG(result->text));
+        prober_attempt_end(a, PROBE_FAILURE,
+                           "error: this server does not implement the grpc health protocol "
+                           "(grpc.health.v1.Health): " STR_FMT,
+                           STR_ARG(result->text));
     else if (result->code != GRPC_OK && result->r < 0 && !result->was_sent)
-        probe_attempt_end(a, PROBE_FAILURE,
-                          "error: failed to connect service at \"" STR_FMT ":%u\": " STR_FMT,
-                          STR_ARG(a->address), a->spec->port, STR_ARG(result->text));
+        prober_attempt_end(a, PROBE_FAILURE,
+                           "error: failed to connect service at \"" STR_FMT ":%u\": " STR_FMT,
+                           STR_ARG(a->address), a->spec->port, STR_ARG(result->text));
     else if (result->code != GRPC_OK)
-        probe_attempt_end(a, PROBE_FAILURE,
-                          "error: health rpc probe failed: code = %s desc = " STR_FMT,
-                          grpc_code_name(result->code), STR_ARG(result->text));
+        prober_attempt_end(a, PROBE_FAILURE,
+                           "error: health rpc probe failed: code = %s desc = " STR_FMT,
+                           grpc_code_name(result->code), STR_ARG(result->text));
     else if (!g->has_answer)
-        probe_attempt_end(a, PROBE_FAILURE, "error: health rpc probe failed: malformed answer");
+        prober_attempt_end(a, PROBE_FAILURE, "error: health rpc probe failed: malformed answer");
     else if (g->status != PROBE_HEALTH_SERVING)
-        probe_attempt_end(a, PROBE_FAILURE, "service unhealthy (responded with \"%s\")",
-                          g->status < ARRAY_LEN(statuses) ? statuses[g->status] : "?");
+        prober_attempt_end(a, PROBE_FAILURE, "service unhealthy (responded with \"%s\")",
+                           g->status < ARRAY_LEN(statuses) ? statuses[g->status] : "?");
     else
-        probe_attempt_end_str(a, PROBE_SUCCESS, STR("service healthy"));
+        prober_attempt_end_str(a, PROBE_SUCCESS, STR("service healthy"));
 }
 
 static void on_end(void *arg, const struct grpc_result *result)
@@ -80,7 +80,7 @@ static const struct grpc_call_ops call_ops = { .on_message = on_message, .on_end
 
 static int start_call(struct grpc_probe *g, struct err *err)
 {
-    struct probe_attempt *a = g->a;
+    struct prober_attempt *a = g->a;
     scoped(buf_fini_scoped) struct buf message = BUF_INIT(ANSWER_MAX);
     scoped(free_scoped) char *host = str_dup(a->address);
     struct headers metadata = { 0 };
@@ -108,18 +108,18 @@ static int start_call(struct grpc_probe *g, struct err *err)
     return r;
 }
 
-static void grpc_start(struct probe_attempt *a)
+static void grpc_start(struct prober_attempt *a)
 {
     struct grpc_probe *g = xnew(struct grpc_probe);
     struct err err = { 0 };
     g->a = a;
     a->method = g;
-    probe_attempt_ref(a);
+    prober_attempt_ref(a);
     if (start_call(g, &err) < 0)
-        probe_attempt_end(a, PROBE_FAILURE, "error: health rpc probe failed: %s", err_text(&err));
+        prober_attempt_end(a, PROBE_FAILURE, "error: health rpc probe failed: %s", err_text(&err));
 }
 
-static void grpc_stop(struct probe_attempt *a)
+static void grpc_stop(struct prober_attempt *a)
 {
     struct grpc_probe *g = a->method;
     if (g->call)

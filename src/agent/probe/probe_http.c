@@ -2,9 +2,9 @@
 /*
  * HTTP requests as probes: statuses from 200 to 399 are a success. Each attempt makes a connection
  * of its own. Redirects to the same host are followed; another one is a success with a warning. See
- * probe_attempt.h.
+ * prober_attempt.h.
  */
-#include "agent/probe/probe_attempt.h"
+#include "agent/probe/prober_attempt.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 struct http_probe {
-    struct probe_attempt *a;
+    struct prober_attempt *a;
     struct fetch_url url;
     struct http_client *client;
     struct exchange *x; /* NULL: none is under way */
@@ -32,7 +32,7 @@ static void request(struct http_probe *h);
 
 static void http_probe_free(struct http_probe *h)
 {
-    struct probe_attempt *a = h->a;
+    struct prober_attempt *a = h->a;
     assert(!h->x);
     if (h->client)
         http_client_close(h->client);
@@ -41,14 +41,14 @@ static void http_probe_free(struct http_probe *h)
     free(h->location);
     free(h);
     a->method = NULL;
-    probe_attempt_unref(a);
+    prober_attempt_unref(a);
 }
 
 static void get_failed(struct http_probe *h, const char *why)
 {
     char host[FETCH_URL_HOST_MAX];
-    probe_attempt_end(h->a, PROBE_FAILURE, "Get \"%s://%s%s\": %s", h->url.tls ? "https" : "http",
-                      fetch_url_host(&h->url, host), h->url.path, why);
+    prober_attempt_end(h->a, PROBE_FAILURE, "Get \"%s://%s%s\": %s", h->url.tls ? "https" : "http",
+                       fetch_url_host(&h->url, host), h->url.path, why);
 }
 
 static bool is_redirect(int status)
@@ -80,16 +80,16 @@ static bool follow(struct http_probe *h)
 
 static void judge(struct http_probe *h)
 {
-    struct probe_attempt *a = h->a;
+    struct prober_attempt *a = h->a;
     if (is_redirect(h->status) && h->location && follow(h))
         return;
     if (h->status >= 200 && h->status < 300)
-        probe_attempt_end_str(a, PROBE_SUCCESS, buf_str(&h->body));
+        prober_attempt_end_str(a, PROBE_SUCCESS, buf_str(&h->body));
     else if (h->status >= 300 && h->status < 400)
-        probe_attempt_end(a, PROBE_WARNING, "Probe terminated redirects, Response body: " STR_FMT,
-                          STR_ARG(buf_str(&h->body)));
+        prober_attempt_end(a, PROBE_WARNING, "Probe terminated redirects, Response body: " STR_FMT,
+                           STR_ARG(buf_str(&h->body)));
     else
-        probe_attempt_end(a, PROBE_FAILURE, "HTTP probe failed with statuscode: %d", h->status);
+        prober_attempt_end(a, PROBE_FAILURE, "HTTP probe failed with statuscode: %d", h->status);
 }
 
 static void on_head(void *arg, int status, const struct headers *headers)
@@ -115,7 +115,7 @@ static void on_data(void *arg, struct str chunk)
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct http_probe *h = arg;
-    struct probe_attempt *a = h->a;
+    struct prober_attempt *a = h->a;
     h->x = NULL;
     if (a->is_over) {
         http_probe_free(h);
@@ -132,7 +132,7 @@ static const struct exchange_events events = { .on_head = on_head,
                                                .on_end = on_end };
 
 /* The first request takes the headers of the probe. An empty Accept or User-Agent removes it. */
-static int fill_headers(const struct probe_attempt *a, struct headers *to)
+static int fill_headers(const struct prober_attempt *a, struct headers *to)
 {
     const struct probe_spec *spec = a->spec;
     bool has_accept = false, has_agent = false;
@@ -205,18 +205,18 @@ static void set_url(struct http_probe *h)
     h->url.path = xasprintf("%s" STR_FMT, path.n && path.p[0] == '/' ? "" : "/", STR_ARG(path));
 }
 
-static void http_start(struct probe_attempt *a)
+static void http_start(struct prober_attempt *a)
 {
     struct http_probe *h = xnew(struct http_probe);
     h->a = a;
     a->method = h;
     buf_init(&h->body, PROBE_BODY_MAX);
     set_url(h);
-    probe_attempt_ref(a);
+    prober_attempt_ref(a);
     request(h);
 }
 
-static void http_stop(struct probe_attempt *a)
+static void http_stop(struct prober_attempt *a)
 {
     struct http_probe *h = a->method;
     if (h->x)

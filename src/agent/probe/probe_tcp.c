@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A TCP connection as a probe: it can be made. See probe_attempt.h. */
-#include "agent/probe/probe_attempt.h"
+/* A TCP connection as a probe: it can be made. See prober_attempt.h. */
+#include "agent/probe/prober_attempt.h"
 
 #include "base/mem.h"
 #include "io/work_pool.h"
@@ -12,7 +12,7 @@
 enum { HOST_MAX = 256 };
 
 struct tcp_probe {
-    struct probe_attempt *a;
+    struct prober_attempt *a;
     uv_tcp_t tcp;
     uv_connect_t connect;
     uv_getaddrinfo_t lookup;
@@ -23,16 +23,16 @@ struct tcp_probe {
 static void on_closed(uv_handle_t *h)
 {
     struct tcp_probe *t = h->data;
-    struct probe_attempt *a = t->a;
+    struct prober_attempt *a = t->a;
     free(t);
-    probe_attempt_unref(a);
+    prober_attempt_unref(a);
 }
 
 static void fail(struct tcp_probe *t, int r)
 {
-    probe_attempt_end(t->a, PROBE_FAILURE, "dial tcp %s%s%s:%s: %s",
-                      strchr(t->host, ':') ? "[" : "", t->host, strchr(t->host, ':') ? "]" : "",
-                      t->port, err_strerror(r));
+    prober_attempt_end(t->a, PROBE_FAILURE, "dial tcp %s%s%s:%s: %s",
+                       strchr(t->host, ':') ? "[" : "", t->host, strchr(t->host, ':') ? "]" : "",
+                       t->port, err_strerror(r));
 }
 
 static void on_connected(uv_connect_t *req, int status)
@@ -41,7 +41,7 @@ static void on_connected(uv_connect_t *req, int status)
     if (status < 0)
         fail(t, status);
     else
-        probe_attempt_end_str(t->a, PROBE_SUCCESS, STR(""));
+        prober_attempt_end_str(t->a, PROBE_SUCCESS, STR(""));
 }
 
 static void connect_to(struct tcp_probe *t, const struct sockaddr *addr)
@@ -55,13 +55,13 @@ static void connect_to(struct tcp_probe *t, const struct sockaddr *addr)
 static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
 {
     struct tcp_probe *t = container_of(req, struct tcp_probe, lookup);
-    struct probe_attempt *a = t->a;
+    struct prober_attempt *a = t->a;
     if (a->is_over) {
         uv_close((uv_handle_t *)&t->tcp, on_closed);
     } else if (status < 0) {
         t->lookup.data = NULL;
-        probe_attempt_end(a, PROBE_FAILURE, "dial tcp: lookup %s: %s", t->host,
-                          uv_strerror(status));
+        prober_attempt_end(a, PROBE_FAILURE, "dial tcp: lookup %s: %s", t->host,
+                           uv_strerror(status));
     } else {
         t->lookup.data = NULL;
         connect_to(t, found->ai_addr);
@@ -69,7 +69,7 @@ static void on_lookup(uv_getaddrinfo_t *req, int status, struct addrinfo *found)
     uv_freeaddrinfo(found);
 }
 
-static void tcp_start(struct probe_attempt *a)
+static void tcp_start(struct prober_attempt *a)
 {
     struct str host = a->spec->host.n ? a->spec->host : a->address;
     struct tcp_probe *t = xnew(struct tcp_probe);
@@ -80,7 +80,7 @@ static void tcp_start(struct probe_attempt *a)
     a->method = t;
     (void)snprintf(t->host, sizeof t->host, STR_FMT, STR_ARG(host));
     (void)snprintf(t->port, sizeof t->port, "%u", a->spec->port);
-    probe_attempt_ref(a);
+    prober_attempt_ref(a);
     int r = uv_tcp_init(&a->env->loop->uv, &t->tcp);
     if (r < 0)
         abort(); /* it only fails for flags that are not known */
@@ -97,7 +97,7 @@ static void tcp_start(struct probe_attempt *a)
     }
 }
 
-static void tcp_stop(struct probe_attempt *a)
+static void tcp_stop(struct prober_attempt *a)
 {
     struct tcp_probe *t = a->method;
     if (t->lookup.data) /* on_lookup() closes */

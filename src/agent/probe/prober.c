@@ -81,14 +81,14 @@ void prober_release(struct probers *p, struct prober_slot *s)
     next->run(next);
 }
 
-struct probe_attempt *probers_run(struct probers *p, const struct probe_spec *spec,
-                                  struct str address, void *container, probe_done_cb done,
-                                  void *arg)
+struct prober_attempt *probers_run(struct probers *p, const struct probe_spec *spec,
+                                   struct str address, void *container, probe_done_cb done,
+                                   void *arg)
 {
-    return probe_attempt_start(&p->env, spec, address, container, done, arg);
+    return prober_attempt_start(&p->env, spec, address, container, done, arg);
 }
 
-void probers_cancel(struct probe_attempt *a)
+void probers_cancel(struct prober_attempt *a)
 {
-    probe_attempt_cancel(a);
+    prober_attempt_cancel(a);
 }

@@ -2,7 +2,7 @@
 /* struct probers, for the files of agent/probe: see probe.h. */
 #pragma once
 
-#include "agent/probe/probe_attempt.h"
+#include "agent/probe/prober_attempt.h"
 #include "base/random.h"
 
 struct probers {

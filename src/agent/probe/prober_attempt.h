@@ -22,31 +22,32 @@ struct probe_env {
     void (*on_none)(struct probe_env *env); /* n_attempts has become 0 */
 };
 
-struct probe_attempt;
+struct prober_attempt;
 
 /* done() exactly once, on a later turn, unless it was cancelled; message is borrowed. */
 typedef void (*probe_done_cb)(void *arg, enum probe_outcome outcome, struct str message);
 
 /* spec and address are kept until done() or the cancellation. */
-struct probe_attempt *probe_attempt_start(struct probe_env *env, const struct probe_spec *spec,
-                                          struct str address, void *container, probe_done_cb done,
-                                          void *arg);
+struct prober_attempt *prober_attempt_start(struct probe_env *env, const struct probe_spec *spec,
+                                            struct str address, void *container, probe_done_cb done,
+                                            void *arg);
 /* done() does not run. The memory is freed later. */
-void probe_attempt_cancel(struct probe_attempt *a);
+void prober_attempt_cancel(struct prober_attempt *a);
 
 /* ---- for the methods ---- */
 
 struct probe_method_ops {
-    /* Starts; a failure is reported by probe_attempt_end(). */
-    void (*start)(struct probe_attempt *a);
-    /* The attempt is over: end what is under way. Once that has happened: probe_attempt_unref(). */
-    void (*stop)(struct probe_attempt *a);
+    /* Starts; a failure is reported by prober_attempt_end(). */
+    void (*start)(struct prober_attempt *a);
+    /* The attempt is over: end what is under way. Once that has happened: prober_attempt_unref().
+     */
+    void (*stop)(struct prober_attempt *a);
     const char *timeout_text; /* of the message after the deadline, with the seconds as %u */
 };
 
 extern const struct probe_method_ops probe_http_ops, probe_tcp_ops, probe_grpc_ops, probe_exec_ops;
 
-struct probe_attempt {
+struct prober_attempt {
     struct probe_env *env;
     const struct probe_spec *spec;
     struct str address;
@@ -67,8 +68,9 @@ struct probe_attempt {
 
 /* The first call counts, later ones have no effect. The text is copied, at most PROBE_MESSAGE_MAX
  * bytes. Calls ops->stop(). */
-void probe_attempt_end(struct probe_attempt *a, enum probe_outcome outcome, const char *fmt, ...)
+void prober_attempt_end(struct prober_attempt *a, enum probe_outcome outcome, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-void probe_attempt_end_str(struct probe_attempt *a, enum probe_outcome outcome, struct str message);
-void probe_attempt_ref(struct probe_attempt *a);
-void probe_attempt_unref(struct probe_attempt *a);
+void prober_attempt_end_str(struct prober_attempt *a, enum probe_outcome outcome,
+                            struct str message);
+void prober_attempt_ref(struct prober_attempt *a);
+void prober_attempt_unref(struct prober_attempt *a);
