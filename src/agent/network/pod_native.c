@@ -224,12 +224,19 @@ static int remove_device(struct str id, struct err *err)
     return r == -ENODEV ? 0 : r; /* it went with its namespace meanwhile */
 }
 
+/* Where there are no nftables, none were opened. */
+static int shut_ports(struct native_job *j, struct err *err)
+{
+    if (j->change->rec->n_ports == 0)
+        return 0;
+    int r = set_up_machine(j->setup, err);
+    return r < 0 || j->setup->firewall < 0 ? r : pod_firewall_shut(j->change->rec, err);
+}
+
 static int remove_now(struct native_job *j, struct err *err)
 {
     struct pod_record *rec = j->change->rec;
-    int r = rec->n_ports ? pod_firewall_shut(rec, err) : 0;
-    if (r == E_UNSUPPORTED) /* without the library nothing was opened */
-        r = 0;
+    int r = shut_ports(j, err);
     if (r == 0)
         r = remove_device(rec->id, err);
     if (r == 0)
