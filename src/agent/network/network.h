@@ -129,8 +129,8 @@ int pod_network_adopt(struct pod_networks *p, struct str id, struct pod_network 
  */
 void pod_network_stop(struct pod_network *n, void (*done)(void *arg, int r, const struct err *err),
                       void *arg);
-/* Free the object of a network that is ready and keep the network: when the process ends. Nothing
- * else can be done with this id until then. */
+/* When the process ends: free the object and keep the network, if it is ready; else as
+ * pod_network_stop(). Nothing else can be done with this id until then. */
 void pod_network_leave(struct pod_network *n);
 
 /* ---- of a network that is ready; borrowed until it is freed ---- */

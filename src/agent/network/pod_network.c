@@ -416,7 +416,10 @@ void pod_network_stop(struct pod_network *n, void (*done)(void *arg, int r, cons
 void pod_network_leave(struct pod_network *n)
 {
     struct pod_networks *p = n->p;
-    assert(n->sm.at == NETWORK_READY);
+    if (n->sm.at != NETWORK_READY) {
+        pod_network_stop(n, NULL, NULL);
+        return;
+    }
     struct pod_record *rec = take_ptr(&n->rec);
     (void)map_put(&p->left, rec->id, rec);
     end_network(n, 0, NULL);
