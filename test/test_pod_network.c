@@ -290,7 +290,7 @@ TEST(host_ports_lead_to_the_pod)
     struct kit_pod a, b, c;
     char from[INET6_ADDRSTRLEN];
     if (!has_firewall())
-        SKIP("libnftables is not there");
+        SKIP("the kernel has no nftables");
     const struct pod_network_port ports[] = {
         { .host_port = 8080, .container_port = 80 },
         { .host_port = 8081, .container_port = 80, .host_ip = STR("10.207.0.1") },
@@ -326,12 +326,52 @@ TEST(host_ports_lead_to_the_pod)
     end();
 }
 
+TEST(host_ports_have_a_protocol_and_both_families)
+{
+    NEEDS_NAMESPACES;
+    struct kit_pod a, b;
+    char from[INET6_ADDRSTRLEN];
+    if (!has_firewall())
+        SKIP("the kernel has no nftables");
+    const struct pod_network_port ports[] = {
+        { .host_port = 8080, .container_port = 80 },
+        { .host_port = 8082, .container_port = 80, .protocol = POD_NETWORK_UDP },
+        { .host_port = 8083, .container_port = 80, .host_ip = STR("fd00:211::1") },
+        { .host_port = 8084, .container_port = 80, .host_ip = STR("0.0.0.0") },
+    };
+    begin();
+    struct pod_networks *p = open_networks("fd00:211::/64", "10.211.0.0/24");
+    kit_start(p, POD_A, &a, ports, ARRAY_LEN(ports));
+    kit_start(p, POD_B, &b, NULL, 0);
+    kit_must_be_ready(&a);
+    kit_must_be_ready(&b);
+    const char *in_b = pod_network_netns(b.n);
+    int v6 = kit_listen(pod_network_netns(a.n), kit_ip(&a, 0), 80);
+    int v4 = kit_listen(pod_network_netns(a.n), kit_ip(&a, 1), 80);
+    CHECK_OK(kit_reach(in_b, "fd00:211::1", 8080));
+    kit_accept(v6, from);
+    CHECK_STR(str_of(from), kit_ip(&b, 0));
+    CHECK_OK(kit_reach(in_b, "fd00:211::1", 8083));
+    kit_accept(v6, from);
+    CHECK_OK(kit_reach(in_b, "10.211.0.1", 8084));
+    kit_accept(v4, from);
+    CHECK_INT(kit_reach(in_b, "10.211.0.1", 8083), -ECONNREFUSED);
+    CHECK_INT(kit_reach(in_b, "fd00:211::1", 8084), -ECONNREFUSED);
+    CHECK_INT(kit_reach(in_b, "10.211.0.1", 8082), -ECONNREFUSED); /* it is UDP's */
+    (void)close(v4);
+    (void)close(v6);
+    kit_stop(&a);
+    kit_stop(&b);
+    kit_close(p);
+    end();
+}
+
 TEST(a_pod_does_not_reach_the_loopback_address_of_the_node)
 {
     NEEDS_NAMESPACES;
     struct kit_pod a;
     if (!has_firewall())
-        SKIP("libnftables is not there");
+        SKIP("the kernel has no nftables");
     const struct pod_network_port port = { .host_port = 8080, .container_port = 80 };
     begin();
     struct pod_networks *p = open_networks("10.208.0.0/24", NULL);
@@ -390,7 +430,7 @@ TEST(a_pod_reaches_machines_that_have_no_route_to_pods)
     int outside;
     char path[64], from[INET6_ADDRSTRLEN];
     if (!has_firewall())
-        SKIP("libnftables is not there");
+        SKIP("the kernel has no nftables");
     begin();
     make_outside(&outside);
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", outside);

@@ -1,250 +1,289 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nftables of native pod networks; see pod_firewall.h. */
-#include "agent/network/pod_firewall.h"
-
-#include "agent/network/pod_range.h"
-#include "base/buf.h"
-
-#include <assert.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <sys/socket.h>
-
-#define TABLE "inet dormouse_pods"
-
-enum { SCRIPT_MAX = 256 << 10 };
-
-/* Of libnftables(3), which need not be installed: neither for building nor for running. */
-struct nft {
-    void *library;
-    void *(*context_new)(uint32_t flags);
-    void (*context_free)(void *context);
-    int (*run)(void *context, const char *script);
-    int (*buffer_error)(void *context);
-    int (*buffer_output)(void *context);
-    const char *(*get_error)(void *context);
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the library has static state */
-
-static int load(struct nft *nft, struct err *err)
-{
-    nft->library = dlopen("libnftables.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!nft->library)
-        return err_set(err, E_UNSUPPORTED, "libnftables.so.1 is not installed");
-#define FIND(member, name) *(void **)&nft->member = dlsym(nft->library, name)
-    FIND(context_new, "nft_ctx_new");
-    FIND(context_free, "nft_ctx_free");
-    FIND(run, "nft_run_cmd_from_buffer");
-    FIND(buffer_error, "nft_ctx_buffer_error");
-    FIND(buffer_output, "nft_ctx_buffer_output");
-    FIND(get_error, "nft_ctx_get_error_buffer");
-#undef FIND
-    if (nft->context_new && nft->context_free && nft->run && nft->buffer_error &&
-        nft->buffer_output && nft->get_error)
-        return 0;
-    (void)dlclose(nft->library);
-    return err_set(err, E_UNSUPPORTED, "libnftables.so.1 lacks a function");
-}
-
-static int run_loaded(const struct nft *nft, const char *script, struct err *err)
-{
-    void *context = nft->context_new(0);
-    if (!context)
-        return err_set(err, E_UNSUPPORTED, "nftables cannot be used");
-    (void)nft->buffer_error(context);
-    (void)nft->buffer_output(context);
-    int r = nft->run(context, script) == 0 ? 0 : -EIO;
-    if (r < 0) {
-        struct str text = str_of(nft->get_error(context)), line, rest;
-        (void)str_cut(text, '\n', &line, &rest);
-        (void)err_set(err, r, "nftables: " STR_FMT, STR_ARG(line));
-    }
-    nft->context_free(context);
-    return r;
-}
-
-static int run(struct buf *script, struct err *err)
-{
-    struct nft nft = { 0 };
-    if (!buf_ok(script))
-        return err_sys(err, script->failed, "rules of nftables");
-    (void)pthread_mutex_lock(&lock);
-    int r = load(&nft, err);
-    if (r == 0) {
-        r = run_loaded(&nft, buf_cstr(script), err);
-        (void)dlclose(nft.library);
-    }
-    (void)pthread_mutex_unlock(&lock);
-    return r;
-}
-
-/* ---------------------------------------------------------------- the table */
-
-static void add_set(struct buf *b, const char *name, const struct netlink_ip *ranges, size_t n,
-                    uint8_t family)
-{
-    const char *suffix = family == AF_INET6 ? "6" : "4";
-    (void)buf_printf(b, "add set " TABLE " %s%s { type %s; flags interval; auto-merge; }\n", name,
-                     suffix, family == AF_INET6 ? "ipv6_addr" : "ipv4_addr");
-    (void)buf_printf(b, "flush set " TABLE " %s%s\n", name, suffix);
-    for (size_t i = 0; i < n; i++) {
-        char text[POD_RANGE_TEXT_BYTES];
-        if (ranges[i].family != family)
-            continue;
-        pod_range_format(&ranges[i], text);
-        (void)buf_printf(b, "add element " TABLE " %s%s { %s/%u }\n", name, suffix, text,
-                         ranges[i].prefix);
-    }
-}
-
-static void add_family_maps(struct buf *b, char family, const char *type)
-{
-    (void)buf_printf(b,
-                     "add map " TABLE
-                     " ports%c { type inet_proto . inet_service : %s . inet_service; }\n"
-                     "add map " TABLE
-                     " ports_at%c { type %s . inet_proto . inet_service : %s . inet_service; }\n"
-                     "add set " TABLE " hairpin%c { type %s . %s; }\n",
-                     family, type, family, type, type, family, type, type);
-}
-
-static void add_table(struct buf *b)
-{
-    (void)buf_add_cstr(b, "add table " TABLE "\n");
-    add_family_maps(b, '4', "ipv4_addr");
-    add_family_maps(b, '6', "ipv6_addr");
-}
-
-/* Destinations of host ports: first those of one address of the node, then those of any. */
-static void add_port_rules(struct buf *b, char family, const char *ip)
-{
-    const char *dnat = family == '6' ? "dnat ip6 to" : "dnat ip to";
-    (void)buf_printf(b,
-                     "add rule " TABLE " host_ports %s %s daddr . meta l4proto . th dport map "
-                     "@ports_at%c\n"
-                     "add rule " TABLE " host_ports meta nfproto %s %s meta l4proto . th dport "
-                     "map @ports%c\n",
-                     dnat, ip, family, family == '6' ? "ipv6" : "ipv4", dnat, family);
-}
-
 /*
- * guard: route_localnet is on for devices of pods with host ports; without this a pod could reach
+ * nftables of native pod networks; see pod_firewall.h. In nft(8)'s words, for IPv4:
+ *
+ *     chain guard      { hook prerouting raw;     iifname dmp* ip daddr 127.0.0.0/8 drop }
+ *     chain arriving   { hook prerouting dstnat;  fib daddr type local jump host_ports }
+ *     chain own        { hook output dstnat;      fib daddr type local jump host_ports }
+ *     chain host_ports { dnat ip to ip daddr . meta l4proto . th dport map @ports_at4
+ *                        dnat ip to meta l4proto . th dport map @ports4 }
+ *     chain leaving    { hook postrouting srcnat; ip saddr 127.0.0.0/8 oifname dmp* masquerade
+ *                        ip saddr . ip daddr @hairpin4 masquerade
+ *                        ip daddr CLUSTER return                       for each range, and
+ * multicast ip saddr PODS masquerade }
+ *
+ * guard: route_localnet is on for the devices of pods with host ports; without it a pod could reach
  * what listens on the node's loopback address.
  */
-static const char chains[] =
-    "add chain " TABLE " host_ports\n"
-    "flush chain " TABLE " host_ports\n"
-    "add chain " TABLE " guard { type filter hook prerouting priority -300; }\n"
-    "flush chain " TABLE " guard\n"
-    "add rule " TABLE " guard iifname \"dmp*\" ip daddr 127.0.0.0/8 drop\n"
-    "add chain " TABLE " arriving { type nat hook prerouting priority -100; }\n"
-    "flush chain " TABLE " arriving\n"
-    "add rule " TABLE " arriving fib daddr type local jump host_ports\n"
-    "add chain " TABLE " own { type nat hook output priority -100; }\n"
-    "flush chain " TABLE " own\n"
-    "add rule " TABLE " own fib daddr type local jump host_ports\n"
-    "add chain " TABLE " leaving { type nat hook postrouting priority 100; }\n"
-    "flush chain " TABLE " leaving\n"
-    "add rule " TABLE " leaving ip saddr 127.0.0.0/8 oifname \"dmp*\" masquerade\n"
-    "add rule " TABLE " leaving ip saddr . ip daddr @hairpin4 masquerade\n"
-    "add rule " TABLE " leaving ip6 saddr . ip6 daddr @hairpin6 masquerade\n"
-    "add rule " TABLE " leaving ip saddr @pods4 ip daddr != @cluster4 ip daddr != 224.0.0.0/4 "
-    "masquerade\n"
-    "add rule " TABLE " leaving ip6 saddr @pods6 ip6 daddr != @cluster6 ip6 daddr != ff00::/8 "
-    "masquerade\n";
+#include "agent/network/pod_firewall.h"
+
+#include "agent/network/pod_native.h"
+#include "agent/network/pod_range.h"
+#include "base/mem.h"
+#include "container/nftables.h"
+
+#include <arpa/inet.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#define TABLE "dormouse_pods"
+
+enum { RAW = -300, DSTNAT = -100, SRCNAT = 100, PORT_OFFSET = 2, KEY_MAX = 40 };
+
+struct family {
+    uint8_t number; /* AF_INET, which is NFPROTO_IPV4 */
+    enum nftables_type type;
+    uint32_t bytes, saddr, daddr; /* of an address; where they are in the header */
+    const char *ports, *ports_at, *hairpin;
+};
+
+static const struct family families[] = {
+    { NFPROTO_IPV4, NFTABLES_IPV4, 4, 12, 16, "ports4", "ports_at4", "hairpin4" },
+    { NFPROTO_IPV6, NFTABLES_IPV6, 16, 8, 24, "ports6", "ports_at6", "hairpin6" },
+};
+
+static const struct family *family_of(const struct netlink_ip *ip)
+{
+    return &families[ip->family == AF_INET6];
+}
+
+/* ---------------------------------------------------------------- rules */
+
+static void match_family(struct nftables_batch *b, const struct family *f)
+{
+    nftables_load_meta(b, NFT_META_NFPROTO, NFT_REG_1);
+    nftables_match(b, NFT_REG_1, &f->number, 1);
+}
+
+/* The address at this offset is in the range. */
+static void match_range(struct nftables_batch *b, uint32_t offset, const struct netlink_ip *range)
+{
+    const struct family *f = family_of(range);
+    uint8_t mask[16] = { 0 };
+    for (unsigned bit = 0; bit < range->prefix; bit++)
+        mask[bit / 8] |= (uint8_t)(0x80u >> (bit % 8));
+    match_family(b, f);
+    nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, offset, f->bytes, NFT_REG_1);
+    nftables_mask(b, NFT_REG_1, mask, f->bytes);
+    nftables_match(b, NFT_REG_1, range->bytes, f->bytes);
+}
+
+static void match_device(struct nftables_batch *b, uint32_t key)
+{
+    nftables_load_meta(b, key, NFT_REG_1);
+    nftables_match(b, NFT_REG_1, POD_NATIVE_DEVICES, strlen(POD_NATIVE_DEVICES));
+}
+
+static const struct netlink_ip loopback = { .family = AF_INET, .prefix = 8, .bytes = { 127 } };
+static const struct netlink_ip multicasts[] = {
+    { .family = AF_INET, .prefix = 4, .bytes = { 224 } },
+    { .family = AF_INET6, .prefix = 8, .bytes = { 0xff } },
+};
+
+static void add_guard(struct nftables_batch *b)
+{
+    nftables_add_base_chain(b, "guard", "filter", NF_INET_PRE_ROUTING, RAW);
+    nftables_begin_rule(b, "guard");
+    match_device(b, NFT_META_IIFNAME);
+    match_range(b, families[0].daddr, &loopback);
+    nftables_verdict(b, NF_DROP, NULL);
+    nftables_end_rule(b);
+}
+
+static void add_jump(struct nftables_batch *b, const char *chain, uint32_t hook)
+{
+    const uint32_t local = RTN_LOCAL;
+    nftables_add_base_chain(b, chain, "nat", hook, DSTNAT);
+    nftables_begin_rule(b, chain);
+    nftables_load_destination_type(b, NFT_REG_1);
+    nftables_match(b, NFT_REG_1, &local, sizeof local);
+    nftables_verdict(b, NFT_JUMP, "host_ports");
+    nftables_end_rule(b);
+}
+
+/* The key is loaded from NFT_REG32_00 on; the value replaces it. */
+static void add_port_rule(struct nftables_batch *b, const struct family *f, bool has_address)
+{
+    uint32_t reg = NFT_REG32_00;
+    nftables_begin_rule(b, "host_ports");
+    match_family(b, f);
+    if (has_address) {
+        nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, f->daddr, f->bytes, reg);
+        reg += f->bytes / 4;
+    }
+    nftables_load_meta(b, NFT_META_L4PROTO, reg);
+    nftables_load_payload(b, NFT_PAYLOAD_TRANSPORT_HEADER, PORT_OFFSET, 2, reg + 1);
+    nftables_look_up(b, has_address ? f->ports_at : f->ports, NFT_REG32_00, NFT_REG32_00);
+    nftables_dnat(b, f->number, NFT_REG32_00, NFT_REG32_00 + f->bytes / 4);
+    nftables_end_rule(b);
+}
+
+static void add_hairpin_rule(struct nftables_batch *b, const struct family *f)
+{
+    nftables_begin_rule(b, "leaving");
+    match_family(b, f);
+    nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, f->saddr, 2 * f->bytes, NFT_REG32_00);
+    nftables_look_up(b, f->hairpin, NFT_REG32_00, 0);
+    nftables_masquerade(b);
+    nftables_end_rule(b);
+}
+
+static void add_return(struct nftables_batch *b, const struct netlink_ip *range)
+{
+    nftables_begin_rule(b, "leaving");
+    match_range(b, family_of(range)->daddr, range);
+    nftables_verdict(b, NFT_RETURN, NULL);
+    nftables_end_rule(b);
+}
+
+static void add_leaving(struct nftables_batch *b, const struct pod_firewall_ranges *ranges)
+{
+    nftables_add_base_chain(b, "leaving", "nat", NF_INET_POST_ROUTING, SRCNAT);
+    nftables_begin_rule(b, "leaving");
+    match_range(b, families[0].saddr, &loopback);
+    match_device(b, NFT_META_OIFNAME);
+    nftables_masquerade(b);
+    nftables_end_rule(b);
+    for (size_t i = 0; i < ARRAY_LEN(families); i++)
+        add_hairpin_rule(b, &families[i]);
+    for (size_t i = 0; i < ARRAY_LEN(multicasts); i++)
+        add_return(b, &multicasts[i]);
+    for (size_t i = 0; i < ranges->n_cluster; i++)
+        add_return(b, &ranges->cluster[i]);
+    for (size_t i = 0; i < ranges->n_pods; i++)
+        add_return(b, &ranges->pods[i]);
+    for (size_t i = 0; i < ranges->n_pods; i++) {
+        nftables_begin_rule(b, "leaving");
+        match_range(b, family_of(&ranges->pods[i])->saddr, &ranges->pods[i]);
+        nftables_masquerade(b);
+        nftables_end_rule(b);
+    }
+}
+
+/* ---------------------------------------------------------------- maps */
+
+static void add_maps(struct nftables_batch *b)
+{
+    const enum nftables_type none[NFTABLES_PARTS_MAX] = { NFTABLES_NONE };
+    const enum nftables_type port[NFTABLES_PARTS_MAX] = { NFTABLES_PROTOCOL, NFTABLES_PORT };
+    nftables_add_table(b);
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        const struct family *f = &families[i];
+        const enum nftables_type at[] = { f->type, NFTABLES_PROTOCOL, NFTABLES_PORT };
+        const enum nftables_type to[NFTABLES_PARTS_MAX] = { f->type, NFTABLES_PORT };
+        const enum nftables_type pair[NFTABLES_PARTS_MAX] = { f->type, f->type };
+        nftables_add_map(b, f->ports, port, to);
+        nftables_add_map(b, f->ports_at, at, to);
+        nftables_add_map(b, f->hairpin, pair, none);
+    }
+}
 
 int pod_firewall_prepare(const struct pod_firewall_ranges *ranges, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(SCRIPT_MAX);
-    static const uint8_t families[] = { AF_INET, AF_INET6 };
-    struct netlink_ip cluster[32];
-    size_t n = 0;
-    assert(ranges->n_pods + ranges->n_cluster <= ARRAY_LEN(cluster));
-    for (size_t i = 0; i < ranges->n_cluster; i++)
-        cluster[n++] = ranges->cluster[i];
-    for (size_t i = 0; i < ranges->n_pods; i++)
-        cluster[n++] = ranges->pods[i];
-    add_table(&b);
+    struct nftables_batch b;
+    nftables_begin(&b, TABLE);
+    add_maps(&b);
+    nftables_add_chain(&b, "host_ports");
+    add_guard(&b);
+    add_jump(&b, "arriving", NF_INET_PRE_ROUTING);
+    add_jump(&b, "own", NF_INET_LOCAL_OUT);
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
-        add_set(&b, "pods", ranges->pods, ranges->n_pods, families[i]);
-        add_set(&b, "cluster", cluster, n, families[i]);
+        add_port_rule(&b, &families[i], true);
+        add_port_rule(&b, &families[i], false);
     }
-    (void)buf_add_cstr(&b, chains);
-    add_port_rules(&b, '4', "ip");
-    add_port_rules(&b, '6', "ip6");
-    return run(&b, err);
+    add_leaving(&b, ranges);
+    return nftables_commit(&b, err);
 }
 
 /* ---------------------------------------------------------------- host ports */
 
-static const char *protocol_name(enum pod_network_protocol protocol)
+static uint8_t number_of(enum pod_network_protocol protocol)
 {
     switch (protocol) {
     case POD_NETWORK_TCP:
-        return "tcp";
+        return IPPROTO_TCP;
     case POD_NETWORK_UDP:
-        return "udp";
+        return IPPROTO_UDP;
     case POD_NETWORK_SCTP:
-        return "sctp";
+        return IPPROTO_SCTP;
     }
-    return "tcp";
+    return IPPROTO_TCP;
 }
 
-static void write_port(struct buf *b, const char *verb, const struct pod_record_port *port,
-                       struct str ip, char family)
+struct words { /* a key or value: parts of a multiple of 4 bytes */
+    uint8_t bytes[KEY_MAX];
+    size_t n;
+};
+
+static void put(struct words *w, const void *p, size_t n)
 {
-    bool is_any =
-        port->host_ip.n == 0 || str_is(port->host_ip, "0.0.0.0") || str_is(port->host_ip, "::");
-    (void)buf_printf(b, "%s element " TABLE " %s%c { ", verb, is_any ? "ports" : "ports_at",
-                     family);
-    if (!is_any)
-        (void)buf_printf(b, STR_FMT " . ", STR_ARG(port->host_ip));
-    (void)buf_printf(b, "%s . %u : " STR_FMT " . %u }\n", protocol_name(port->protocol),
-                     port->host_port, STR_ARG(ip), port->container_port);
+    memcpy(w->bytes + w->n, p, n);
+    w->n += (n + 3) / 4 * 4;
 }
 
-/* A host address of one family counts only for the pod's address of that family. */
-static bool is_for(const struct pod_record_port *port, const struct netlink_ip *ip)
+static bool is_zero(const struct netlink_ip *ip)
 {
-    struct netlink_ip host;
-    return port->host_ip.n == 0 ||
-           (pod_range_parse_ip(port->host_ip, &host) && host.family == ip->family);
+    static const uint8_t zeros[sizeof ip->bytes];
+    return memcmp(ip->bytes, zeros, sizeof zeros) == 0;
 }
 
-static void write_elements(struct buf *b, const char *verb, const struct pod_record *rec)
+static void change_port(struct nftables_batch *b, bool adds, const struct pod_record_port *port,
+                        const struct netlink_ip *ip)
+{
+    const struct family *f = family_of(ip);
+    struct netlink_ip host = { 0 };
+    struct words key = { 0 }, value = { 0 };
+    uint16_t host_port = htons(port->host_port), pod_port = htons(port->container_port);
+    uint8_t protocol = number_of(port->protocol);
+    bool has_host = port->host_ip.n > 0;
+    /* A host address of one family counts only for the pod's address of that family. */
+    if (has_host && (!pod_range_parse_ip(port->host_ip, &host) || host.family != ip->family))
+        return;
+    has_host = has_host && !is_zero(&host); /* 0.0.0.0 is every address */
+    if (has_host)
+        put(&key, host.bytes, f->bytes);
+    put(&key, &protocol, 1);
+    put(&key, &host_port, 2);
+    put(&value, ip->bytes, f->bytes);
+    put(&value, &pod_port, 2);
+    nftables_change_element(b, adds, has_host ? f->ports_at : f->ports, key.bytes, key.n,
+                            value.bytes, value.n);
+}
+
+static void change_ports(struct nftables_batch *b, bool adds, const struct pod_record *rec)
 {
     for (size_t i = 0; i < rec->n_ips; i++) {
         struct netlink_ip ip;
+        struct words pair = { 0 };
         if (!pod_range_parse_ip(rec->ips[i], &ip))
             continue;
-        char family = ip.family == AF_INET6 ? '6' : '4';
         for (size_t j = 0; j < rec->n_ports; j++)
-            if (is_for(&rec->ports[j], &ip))
-                write_port(b, verb, &rec->ports[j], rec->ips[i], family);
-        (void)buf_printf(b, "%s element " TABLE " hairpin%c { " STR_FMT " . " STR_FMT " }\n", verb,
-                         family, STR_ARG(rec->ips[i]), STR_ARG(rec->ips[i]));
+            change_port(b, adds, &rec->ports[j], &ip);
+        put(&pair, ip.bytes, family_of(&ip)->bytes);
+        put(&pair, ip.bytes, family_of(&ip)->bytes);
+        nftables_change_element(b, adds, family_of(&ip)->hairpin, pair.bytes, pair.n, NULL, 0);
     }
 }
 
 int pod_firewall_open(const struct pod_record *rec, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(SCRIPT_MAX);
-    write_elements(&b, "add", rec);
-    return run(&b, err);
+    struct nftables_batch b;
+    nftables_begin(&b, TABLE);
+    change_ports(&b, true, rec);
+    return nftables_commit(&b, err);
 }
 
-/* One transaction adds what is missing, the table included, and removes all: removing what is not
- * there would fail. */
+/* One batch adds what is missing, the table included, and removes all: removing what is not there
+ * would fail. */
 int pod_firewall_shut(const struct pod_record *rec, struct err *err)
 {
-    scoped(buf_fini_scoped) struct buf b = BUF_INIT(SCRIPT_MAX);
-    if (rec->n_ips == 0)
-        return 0;
-    add_table(&b);
-    write_elements(&b, "add", rec);
-    write_elements(&b, "delete", rec);
-    return run(&b, err);
+    struct nftables_batch b;
+    nftables_begin(&b, TABLE);
+    add_maps(&b);
+    change_ports(&b, true, rec);
+    change_ports(&b, false, rec);
+    return nftables_commit(&b, err);
 }

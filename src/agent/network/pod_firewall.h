@@ -2,11 +2,7 @@
 /*
  * The nftables of native pod networks: the table "dormouse_pods" with the node's address for
  * packets that leave the cluster, host ports, and no way from pods to the node's loopback
- * addresses.
- *
- * By libnftables, loaded when it is needed and unloaded again, so that a node at rest does not hold
- * its memory. Where it is missing the calls fail with E_UNSUPPORTED, where the kernel refuses
- * the rules with -EIO. Any thread; one call at a time, others wait.
+ * addresses. Any thread; blocks, but only on the kernel. Errors: as nftables_commit().
  */
 #pragma once
 

@@ -174,8 +174,7 @@ static int open_ports(const struct native_job *j, const char *name, struct err *
     if (j->change->rec->n_ports == 0)
         return 0;
     if (j->setup->firewall < 0)
-        return err_set(err, E_UNSUPPORTED,
-                       "host ports need libnftables and the kernel's nf_tables");
+        return err_set(err, E_UNSUPPORTED, "host ports need nftables, which cannot be used here");
     int r = allow_loopback(name, err);
     return r < 0 ? r : pod_firewall_open(j->change->rec, err);
 }

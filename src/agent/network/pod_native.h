@@ -10,8 +10,8 @@
  * default route is by fe80::1. There is no bridge: packets between pods pass this machine's routing
  * and its filters like all others. Reasons: docs/internals/pod-network.md.
  *
- * The node's forwarding is turned on. Where nftables are at hand (pod_firewall.h), packets that
- * leave the cluster get the node's address, and host ports are forwarded.
+ * The node's forwarding is turned on. Packets that leave the cluster get the node's address, and
+ * host ports are forwarded, where the kernel has nftables (pod_firewall.h).
  */
 #pragma once
 
