@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "pod_network_kit.h"
 
+#include <sys/wait.h>
+
 static bool can_isolate;
 
 struct other_node {
@@ -85,8 +87,10 @@ static void check_routes(const char *want)
 static struct node_routes *open_routes(void)
 {
     struct node_routes *r = NULL;
-    CHECK_OK(node_routes_new(&(struct node_routes_opts){ .loop = &kit_loop, .own = STR("me") }, &r,
-                             NULL));
+    CHECK_OK(node_routes_new(&(struct node_routes_opts){ .loop = &kit_loop,
+                                                         .own = STR("me"),
+                                                         .mode = NODE_ROUTE_DIRECT },
+                             &r, NULL));
     return r;
 }
 
@@ -148,6 +152,177 @@ TEST(pods_of_another_node_are_reached_by_its_address)
     check_routes("");
     close_routes(r);
     remove_node(&node);
+    loop_fini(&kit_loop);
+}
+
+/* ---------------------------------------------------------------- VXLAN */
+
+static const struct node_route here = { .name = STR("me"),
+                                        .cidrs = { STR("10.61.0.0/24"), STR("fd00:61::/64") },
+                                        .n_cidrs = 2,
+                                        .addresses = { STR("192.0.2.1") },
+                                        .n_addresses = 1 };
+static const struct node_route there = { .name = STR("there"),
+                                         .cidrs = { STR("10.62.0.0/24"), STR("fd00:62::/64") },
+                                         .n_cidrs = 2,
+                                         .addresses = { STR("198.51.100.2") },
+                                         .n_addresses = 1 };
+
+static struct node_routes *open_named(const char *name, enum node_route_mode mode)
+{
+    struct node_routes *r = NULL;
+    struct node_routes_opts o = { .loop = &kit_loop, .own = str_of(name), .mode = mode };
+    CHECK_OK(node_routes_new(&o, &r, NULL));
+    CHECK_OK(node_routes_set(r, &here, NULL));
+    CHECK_OK(node_routes_set(r, &there, NULL));
+    return r;
+}
+
+/* A device between two namespaces; addresses of both ends. */
+static void join(int ns_a, const char *name_a, const char *cidr_a, int ns_b, const char *name_b,
+                 const char *cidr_b)
+{
+    char path[64];
+    uint32_t index = 0;
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", ns_a);
+    int own = kit_enter(path), fd = netlink_open(NULL);
+    CHECK_OK(netlink_add_veth(fd, name_a, name_b, ns_b, NULL));
+    CHECK_OK(netlink_find_link(fd, name_a, &index, NULL));
+    add_ip(fd, index, cidr_a);
+    CHECK_OK(netlink_set_up(fd, index, NULL));
+    (void)close(fd);
+    kit_leave(own);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", ns_b);
+    own = kit_enter(path), fd = netlink_open(NULL);
+    CHECK_OK(netlink_find_link(fd, name_b, &index, NULL));
+    add_ip(fd, index, cidr_b);
+    CHECK_OK(netlink_set_up(fd, index, NULL));
+    CHECK_OK(netlink_set_up(fd, 1, NULL));
+    (void)close(fd);
+    kit_leave(own);
+}
+
+static void route_by(const char *gateway)
+{
+    struct netlink_ip ip;
+    int fd = netlink_open(NULL);
+    CHECK(pod_range_parse_ip(str_of(gateway), &ip));
+    struct netlink_route route = { .to = { .family = AF_INET }, .gateway = &ip };
+    CHECK_OK(netlink_set_route(fd, &route, NULL));
+    (void)close(fd);
+}
+
+static void write_sysctl(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    CHECK_OK(fd);
+    CHECK_OK(sys_write_all(fd, "1", 1));
+    (void)close(fd);
+}
+
+/* The other node is a process, since its batches run on threads in its namespace. */
+static void be_other_node(int in, int out)
+{
+    char byte = 0;
+    CHECK_OK(unshare(CLONE_NEWNET));
+    CHECK_OK(sys_write_all(out, "n", 1)); /* the namespace is there */
+    CHECK_INT(read(in, &byte, 1), 1);     /* so is its uplink */
+    int fd = netlink_open(NULL);
+    add_ip(fd, 1, "10.62.0.5/32"); /* a pod */
+    add_ip(fd, 1, "fd00:62::5/128");
+    (void)close(fd);
+    route_by("198.51.100.1");
+    CHECK_OK(loop_init(&kit_loop, NULL));
+    struct node_routes *r = open_named("there", NODE_ROUTE_AUTO);
+    settle();
+    CHECK_OK(sys_write_all(out, "r", 1));
+    (void)!read(in, &byte, 1); /* until the test ends */
+    close_routes(r);
+    _exit(0);
+}
+
+struct far_node {
+    int pid, in, out;
+    int router; /* its namespace, which nothing else holds */
+};
+
+/* here -- router -- there */
+static void make_far_node(struct far_node *ret)
+{
+    int to[2], from[2];
+    char byte, path[64];
+    CHECK_OK(pipe2(to, O_CLOEXEC));
+    CHECK_OK(pipe2(from, O_CLOEXEC));
+    ret->pid = fork();
+    CHECK(ret->pid >= 0);
+    if (ret->pid == 0) {
+        (void)close(to[1]); /* so that it sees the end of the test */
+        be_other_node(to[0], from[1]);
+    }
+    (void)close(to[0]);
+    (void)close(from[1]);
+    ret->in = from[0];
+    ret->out = to[1];
+    CHECK_INT(read(ret->in, &byte, 1), 1);
+    int own = kit_enter(NULL);
+    CHECK_OK(unshare(CLONE_NEWNET));
+    int router = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    write_sysctl("/proc/sys/net/ipv4/ip_forward");
+    (void)snprintf(path, sizeof path, "/proc/%d/ns/net", ret->pid);
+    int far = open(path, O_RDONLY | O_CLOEXEC);
+    join(own, "uplink", "192.0.2.1/24", router, "r0", "192.0.2.9/24");
+    join(far, "uplink", "198.51.100.2/24", router, "r1", "198.51.100.1/24");
+    kit_leave(own);
+    (void)close(far);
+    ret->router = router;
+    route_by("192.0.2.9");
+    CHECK_OK(sys_write_all(ret->out, "u", 1));
+    CHECK_INT(read(ret->in, &byte, 1), 1);
+}
+
+static void remove_far_node(struct far_node *far)
+{
+    int status;
+    (void)close(far->out);
+    CHECK_INT(waitpid(far->pid, &status, 0), far->pid);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    (void)close(far->in);
+}
+
+static bool has_device(void)
+{
+    uint32_t index;
+    int fd = netlink_open(NULL);
+    bool found = netlink_find_link(fd, "dormouse.vx", &index, NULL) == 0;
+    (void)close(fd);
+    return found;
+}
+
+TEST(pods_behind_a_router_are_reached_by_vxlan)
+{
+    struct far_node far;
+    if (!can_isolate)
+        SKIP("network namespaces may not be made here");
+    make_far_node(&far);
+    CHECK_OK(loop_init(&kit_loop, NULL));
+    struct node_routes *r = open_named("me", NODE_ROUTE_AUTO);
+    settle();
+    check_routes("10.62.0.0/24 10.62.0.0\nfd00:62::/64 fd00:62::\n");
+    CHECK_INT(kit_reach(NULL, "10.62.0.5", 80), -ECONNREFUSED);
+    CHECK_INT(kit_reach(NULL, "fd00:62::5", 80), -ECONNREFUSED);
+    close_routes(r); /* everything stays, and another process takes it over */
+    CHECK_INT(kit_reach(NULL, "10.62.0.5", 80), -ECONNREFUSED);
+    r = open_named("me", NODE_ROUTE_AUTO);
+    node_routes_synced(r);
+    settle();
+    CHECK_INT(kit_reach(NULL, "10.62.0.5", 80), -ECONNREFUSED);
+    node_routes_remove(r, STR("there"));
+    settle();
+    check_routes("");
+    CHECK(!has_device());
+    close_routes(r);
+    remove_node(&(struct other_node){ .ns = far.router });
+    remove_far_node(&far);
     loop_fini(&kit_loop);
 }
 

@@ -39,6 +39,7 @@ struct netlink_route { /* in the main table */
     const struct netlink_ip *gateway, *source; /* NULL: none */
     uint32_t index;                            /* of the device; 0: the gateway decides */
     uint8_t protocol;                          /* who made it (rtnetlink(7)); 0: RTPROT_STATIC */
+    bool is_onlink; /* the gateway is reached by the device, whatever other routes say */
 };
 /* Add it, or replace the one to the same network. */
 int netlink_set_route(int fd, const struct netlink_route *route, struct err *err);
@@ -49,6 +50,41 @@ typedef void (*netlink_route_fn)(void *arg, const struct netlink_route *route);
 int netlink_each_route(int fd, uint8_t family, uint8_t protocol, netlink_route_fn each, void *arg,
                        struct err *err);
 int netlink_set_mtu(int fd, uint32_t index, uint32_t mtu, struct err *err);
+/* Whether packets to the address leave without a gateway; *ret_mtu: of the device that they leave
+ * by. -ENETUNREACH: there is no route. */
+int netlink_is_direct(int fd, const struct netlink_ip *to, bool *ret, uint32_t *ret_mtu,
+                      struct err *err);
+
+/* ---- VXLAN (RFC 7348) ---- */
+
+struct netlink_mac {
+    uint8_t bytes[6];
+};
+struct netlink_vxlan {
+    const char *name;
+    uint32_t id; /* 24 bits */
+    uint16_t port;
+    struct netlink_ip local; /* of this machine, in the network below */
+    struct netlink_mac mac;
+    uint32_t mtu;
+};
+/* A device that learns nothing by itself. -EEXIST: the name, or id and port are taken. */
+int netlink_add_vxlan(int fd, const struct netlink_vxlan *v, struct err *err);
+int netlink_find_mac(int fd, uint32_t index, struct netlink_mac *ret, struct err *err);
+/* A permanent neighbour: who has ip is at mac. is_forwarding: of a VXLAN device: mac is behind
+ * the machine ip. */
+struct netlink_neighbour {
+    uint32_t index;
+    bool is_forwarding;
+    struct netlink_ip ip;
+    struct netlink_mac mac;
+};
+int netlink_set_neighbour(int fd, const struct netlink_neighbour *n, struct err *err);
+int netlink_del_neighbour(int fd, const struct netlink_neighbour *n, struct err *err);
+/* The permanent ones of a device. */
+typedef void (*netlink_neighbour_fn)(void *arg, const struct netlink_neighbour *n);
+int netlink_each_neighbour(int fd, uint32_t index, bool is_forwarding, uint8_t family,
+                           netlink_neighbour_fn each, void *arg, struct err *err);
 
 /* ---- rules ---- */
 
