@@ -217,10 +217,11 @@ static void complete(struct cni_run *run)
     }
     run->job = (struct job){ .work = run->is_removal ? complete_removal : complete_add,
                              .done = on_completed };
-    if (run->r == 0)
-        run->r = job_start(run->c->places->loop, &run->job);
-    if (run->r < 0)
-        finish(run);
+    int r = run->r < 0 ? run->r : job_start(run->c->places->loop, &run->job);
+    if (r >= 0)
+        return; /* the run belongs to the job's thread */
+    run->r = r;
+    finish(run);
 }
 
 /* Called on a turn of its own, after a job or a plug-in. */

@@ -390,12 +390,15 @@ static struct native_job *job_of(struct pod_native *n, struct pod_network_change
     return j;
 }
 
+/* Once the job has started, the job belongs to its thread. */
 static void run_job(struct native_job *j)
 {
-    if (j->r == 0)
-        j->r = job_start(j->n->places->loop, &j->job);
-    if (j->r < 0)
-        defer_start(j->n->places->loop, &j->early, on_early);
+    struct loop *loop = j->n->places->loop;
+    int r = j->r < 0 ? j->r : job_start(loop, &j->job);
+    if (r >= 0)
+        return;
+    j->r = r;
+    defer_start(loop, &j->early, on_early);
 }
 
 static void native_add(void *driver, struct pod_network_change *c)

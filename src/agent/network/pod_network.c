@@ -275,7 +275,7 @@ static void on_changed(struct pod_network_change *c, int r, const struct err *er
     case NETWORK_READY:
     case NETWORK_FAILED:
     case NETWORK_OVER:
-        assert(!"no change was under way");
+        assert(false); /* no change was under way */
     }
     pump(p);
 }
