@@ -143,4 +143,4 @@ struct pod_network_dns {
         *options[POD_NETWORK_DNS_MAX];
     size_t n_nameservers, n_searches, n_options;
 };
-const struct pod_network_dns *pod_network_dns(const struct pod_network *n);
+const struct pod_network_dns *pod_network_dns(struct pod_network *n);

@@ -90,17 +90,16 @@ struct pod_network {
     struct pod_record *old; /* NETWORK_CLEAR: of the same id, from before */
     struct pod_network_change change;
     const char *ips[POD_NETWORK_IPS_MAX];
-    struct pod_network_dns dns;
+    struct pod_network_dns *dns; /* in the record's arena; NULL: not asked for yet */
     void (*on_ready)(void *arg, int r, const struct err *err);
     void *arg;
-    int r; /* of the start */
-    struct err err;
+    int r;           /* of the start, */
+    struct err *err; /* NULL: it has not failed */
     bool must_stop;
     void (*stopped)(void *arg, int r, const struct err *err);
     void *stopped_arg;
     struct defer turn; /* reports the end */
     int stop_r;
-    struct err stop_err;
 };
 
 static void pump(struct pod_networks *p);
@@ -139,8 +138,11 @@ static void on_over(struct defer *d)
     void (*stopped)(void *, int, const struct err *) = n->stopped;
     void *arg = n->stopped_arg;
     int r = n->stop_r;
-    struct err err = n->stop_err;
+    struct err err = { 0 };
+    if (r < 0 && n->err)
+        err = *n->err;
     free(n->change.netns);
+    free(n->err);
     free(n);
     if (stopped)
         stopped(arg, r, &err);
@@ -168,6 +170,13 @@ static void leave_over(struct pod_networks *p, struct pod_record *rec, const str
     (void)map_put(&p->leftovers, rec->id, rec);
 }
 
+static void keep_error(struct pod_network *n, const struct err *err)
+{
+    if (!n->err)
+        n->err = xnew(struct err);
+    *n->err = *err;
+}
+
 static void end_network(struct pod_network *n, int r, const struct err *err)
 {
     struct pod_networks *p = n->p;
@@ -177,8 +186,8 @@ static void end_network(struct pod_network *n, int r, const struct err *err)
     drop_record(p, n->rec);
     n->rec = NULL;
     n->stop_r = r;
-    if (r < 0 && err)
-        n->stop_err = *err;
+    if (r < 0)
+        keep_error(n, err);
     defer_start(p->loop, &n->turn, on_over);
 }
 
@@ -197,7 +206,7 @@ static void fail(struct pod_network *n)
     if (n->must_stop)
         end_network(n, 0, NULL);
     else
-        n->on_ready(n->arg, n->r, &n->err); /* may free n */
+        n->on_ready(n->arg, n->r, n->err); /* may free n */
 }
 
 static void become_ready(struct pod_network *n)
@@ -213,7 +222,7 @@ static void on_cleared(struct pod_network *n, int r, const struct err *err)
     if (r < 0) {
         leave_over(n->p, take_ptr(&n->old), err);
         n->r = r;
-        n->err = *err;
+        keep_error(n, err);
         fail(n);
         return;
     }
@@ -228,7 +237,7 @@ static void on_added(struct pod_network *n, int r, const struct err *err)
 {
     if (r < 0) {
         n->r = r;
-        n->err = *err;
+        keep_error(n, err);
         enqueue(n, NETWORK_UNDO);
     } else if (n->must_stop)
         enqueue(n, NETWORK_REMOVE);
@@ -446,18 +455,21 @@ static size_t copy_texts(struct arena *a, const struct str *from, size_t n, cons
     return n;
 }
 
-const struct pod_network_dns *pod_network_dns(const struct pod_network *n)
+static struct pod_network_dns *make_dns(struct arena *a, const struct pod_record_dns *d)
 {
-    const struct pod_record_dns *d = &n->rec->dns;
-    struct pod_network_dns *to = (struct pod_network_dns *)(uintptr_t)&n->dns;
-    struct arena *a = &n->rec->arena;
-    assert(n->sm.at == NETWORK_READY);
-    if (to->n_nameservers + to->n_searches + to->n_options == 0) { /* not asked before, or empty */
-        to->n_nameservers = copy_texts(a, d->nameservers, d->n_nameservers, to->nameservers);
-        to->n_searches = copy_texts(a, d->searches, d->n_searches, to->searches);
-        to->n_options = copy_texts(a, d->options, d->n_options, to->options);
-    }
+    struct pod_network_dns *to = arena_new(a, struct pod_network_dns);
+    to->n_nameservers = copy_texts(a, d->nameservers, d->n_nameservers, to->nameservers);
+    to->n_searches = copy_texts(a, d->searches, d->n_searches, to->searches);
+    to->n_options = copy_texts(a, d->options, d->n_options, to->options);
     return to;
+}
+
+const struct pod_network_dns *pod_network_dns(struct pod_network *n)
+{
+    assert(n->sm.at == NETWORK_READY);
+    if (!n->dns)
+        n->dns = make_dns(&n->rec->arena, &n->rec->dns);
+    return n->dns;
 }
 
 /* ---------------------------------------------------------------- leftovers */

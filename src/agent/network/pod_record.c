@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+enum { BLOCK_BYTES = 512 }; /* a record lives as long as its pod, and most are small */
+
 static const char *const drivers[] = { [POD_RECORD_NATIVE] = "native", [POD_RECORD_CNI] = "cni" };
 static const char *const protocols[] = {
     [POD_NETWORK_TCP] = "tcp", [POD_NETWORK_UDP] = "udp", [POD_NETWORK_SCTP] = "sctp"
@@ -69,6 +71,7 @@ struct pod_record *pod_record_new(const struct pod_network_opts *o)
 {
     struct pod_record *rec = xnew(struct pod_record);
     struct arena *a = &rec->arena;
+    a->block_bytes = BLOCK_BYTES;
     rec->id = str_copy_arena(a, o->id);
     rec->namespace = str_copy_arena(a, o->namespace);
     rec->name = str_copy_arena(a, o->name);
@@ -106,6 +109,7 @@ int pod_record_decode(struct str text, struct pod_record **ret, struct err *err)
 {
     scoped(pod_record_free_scoped) struct pod_record *rec = xnew(struct pod_record);
     struct json *v = NULL;
+    rec->arena.block_bytes = BLOCK_BYTES;
     rec->arena.max_bytes = 16 * POD_RECORD_BYTES_MAX;
     int r = json_parse(&rec->arena, str_copy_arena(&rec->arena, text), NULL, &v, err);
     if (r < 0)

@@ -218,6 +218,7 @@ struct container_probes *container_probes_start(struct probers *p,
 {
     struct container_probes *c = xnew(struct container_probes);
     p->n_containers++;
+    c->arena.block_bytes = 1024;
     c->p = p;
     c->address = str_copy_arena(&c->arena, o->address);
     c->container = o->container;
