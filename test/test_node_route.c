@@ -35,7 +35,7 @@ static void make_node(struct other_node *ret)
     (void)snprintf(ret->path, sizeof ret->path, "/proc/self/fd/%d", ret->ns);
     int inner = netlink_open(NULL);
     kit_leave(own);
-    CHECK_OK(netlink_add_veth(outer, "uplink", "eth0", ret->ns, NULL));
+    CHECK_OK(netlink_add_veth(outer, "uplink", NULL, "eth0", ret->ns, NULL));
     CHECK_OK(netlink_find_link(outer, "uplink", &index, NULL));
     add_ip(outer, index, "192.0.2.1/24");
     add_ip(outer, index, "fd00:2::1/64");
@@ -186,7 +186,7 @@ static void join(int ns_a, const char *name_a, const char *cidr_a, int ns_b, con
     uint32_t index = 0;
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", ns_a);
     int own = kit_enter(path), fd = netlink_open(NULL);
-    CHECK_OK(netlink_add_veth(fd, name_a, name_b, ns_b, NULL));
+    CHECK_OK(netlink_add_veth(fd, name_a, NULL, name_b, ns_b, NULL));
     CHECK_OK(netlink_find_link(fd, name_a, &index, NULL));
     add_ip(fd, index, cidr_a);
     CHECK_OK(netlink_set_up(fd, index, NULL));

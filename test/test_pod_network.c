@@ -409,7 +409,7 @@ static void make_outside(int *ret_ns)
     CHECK_OK(ns);
     int inner = netlink_open(NULL);
     kit_leave(own);
-    CHECK_OK(netlink_add_veth(outer, "uplink", "eth0", ns, NULL));
+    CHECK_OK(netlink_add_veth(outer, "uplink", NULL, "eth0", ns, NULL));
     CHECK_OK(netlink_find_link(outer, "uplink", &index, NULL));
     struct netlink_ip node = { .family = AF_INET, .prefix = 24, .bytes = { 192, 0, 2, 1 } };
     struct netlink_ip other = { .family = AF_INET, .prefix = 24, .bytes = { 192, 0, 2, 2 } };

@@ -414,12 +414,15 @@ int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err)
     return 0;
 }
 
-int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, struct err *err)
+int netlink_add_veth(int fd, const char *name, const struct netlink_mac *mac, const char *peer,
+                     int ns_fd, struct err *err)
 {
     struct netlink_request q;
     struct ifinfomsg link = { .ifi_family = AF_UNSPEC };
     init(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, &link, sizeof link);
     add_attr(&q, IFLA_IFNAME, name, strlen(name) + 1);
+    if (mac)
+        add_attr(&q, IFLA_ADDRESS, mac->bytes, sizeof mac->bytes);
     struct rtattr *info = begin(&q, IFLA_LINKINFO);
     add_attr(&q, IFLA_INFO_KIND, "veth", 4);
     struct rtattr *data = begin(&q, IFLA_INFO_DATA);

@@ -13,8 +13,15 @@
 int netlink_open(struct err *err); /* a descriptor */
 /* The index of a device. -ENODEV. */
 int netlink_find_link(int fd, const char *name, uint32_t *ret, struct err *err);
-/* A pair: `name` in this namespace, `peer` in the one of ns_fd. -EEXIST: the name is taken. */
-int netlink_add_veth(int fd, const char *name, const char *peer, int ns_fd, struct err *err);
+struct netlink_mac {
+    uint8_t bytes[6];
+};
+/*
+ * A pair: `name` in this namespace, `peer` in the one of ns_fd. mac: of `name`; NULL: a random one,
+ * which a service of the machine (udev) may replace later. -EEXIST: the name is taken.
+ */
+int netlink_add_veth(int fd, const char *name, const struct netlink_mac *mac, const char *peer,
+                     int ns_fd, struct err *err);
 int netlink_del_link(int fd, uint32_t index, struct err *err);
 int netlink_set_up(int fd, uint32_t index, struct err *err);
 /* IPv4, in host byte order; /32. */
@@ -57,9 +64,6 @@ int netlink_is_direct(int fd, const struct netlink_ip *to, bool *ret, uint32_t *
 
 /* ---- VXLAN (RFC 7348) ---- */
 
-struct netlink_mac {
-    uint8_t bytes[6];
-};
 struct netlink_vxlan {
     const char *name;
     uint32_t id; /* 24 bits */

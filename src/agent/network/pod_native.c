@@ -92,16 +92,20 @@ static int set_up_machine(struct setup *s, struct err *err)
     return r;
 }
 
+/* Of the node's end of every pair. A pod keeps it as its gateway's, so it must not change: udev
+ * replaces addresses that the kernel has drawn. */
+static const struct netlink_mac node_mac = { { 0x02, 'd', 'm', 'p', 0, 1 } };
+
 static int add_device(int outer, const char *name, int ns, struct err *err)
 {
     uint32_t index = 0;
-    int r = netlink_add_veth(outer, name, "eth0", ns, err);
+    int r = netlink_add_veth(outer, name, &node_mac, "eth0", ns, err);
     if (r != -EEXIST)
         return r;
     r = netlink_find_link(outer, name, &index, err); /* of a network whose record was lost */
     if (r == 0)
         r = netlink_del_link(outer, index, err);
-    return r < 0 ? r : netlink_add_veth(outer, name, "eth0", ns, err);
+    return r < 0 ? r : netlink_add_veth(outer, name, &node_mac, "eth0", ns, err);
 }
 
 static const struct netlink_ip link_gateway = { .family = AF_INET6,
