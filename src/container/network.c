@@ -119,7 +119,7 @@ static int make_devices(int outer, int ns, uint32_t *next, uint32_t *ret_index, 
         uint32_t low = *next;
         *next = low >= 0xfffe ? 2 : low + 1;
         (void)snprintf(name, sizeof name, "dmf%x", low);
-        int r = netlink_add_veth(outer, name, "eth0", ns, err);
+        int r = netlink_add_veth(outer, name, NULL, "eth0", ns, err);
         if (r == -EEXIST)
             continue;
         if (r < 0)

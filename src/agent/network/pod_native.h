@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Networks of pods made by this process: a routed pair of virtual Ethernet devices for each pod.
+ *
+ *     node:  dmp<hash of id>   GATEWAY/32    route to ADDRESS/32 over it
+ *              |
+ *     pod:   eth0              ADDRESS/32    default route by GATEWAY
+ *
+ * GATEWAY is the first address of the node's range, the same for all pods; with IPv6 the pod's
+ * default route is by fe80::1. There is no bridge: packets between pods pass this machine's routing
+ * and its filters like all others. Reasons: docs/internals/pod-network.md.
+ *
+ * The node's forwarding is turned on. Packets that leave the cluster get the node's address, and
+ * host ports are forwarded, where the kernel has nftables (pod_firewall.h).
+ */
+#pragma once
+
+#include "agent/network/driver.h"
+
+struct pod_native;
+
+extern const struct pod_network_driver pod_native_driver;
+
+#define POD_NATIVE_DEVICES "dmp" /* names of all devices begin with it */
+
+/* cluster_cidrs: copied. E_INVALID. */
+int pod_native_new(const struct pod_network_places *places, const char *const *cluster_cidrs,
+                   uint32_t mtu, struct pod_native **ret, struct err *err);
+/* No change is under way. */
+void pod_native_free(struct pod_native *n);
+/* See pod_networks_set_cidrs(). */
+int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
+                         struct err *err);
