@@ -370,6 +370,7 @@ void stream_forward_serve(const struct stream_forward_opts *opts)
                                                      .choice = opts->choice,
                                                      .n_channels = (uint32_t)opts->n_ports * 2,
                                                      .idle_ms = opts->idle_ms,
+                                                     .count = opts->count,
                                                      .events = &events,
                                                      .arg = f });
     if (f->is_channels)

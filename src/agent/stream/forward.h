@@ -39,6 +39,7 @@ struct stream_forward_opts {
     struct str pod, uid;  /* for the words of an error; copied */
     uint64_t creation_ms; /* 0: STREAM_FORWARD_CREATION_MS */
     uint64_t idle_ms;     /* 0: STREAM_LINK_IDLE_MS */
+    size_t *count;        /* of open streams: risen by one until the client has gone; NULL: none */
     const struct stream_port_ops *ops;
     void *arg;
 };

@@ -300,6 +300,8 @@ static void gone(struct stream_link *l, int r)
     sm_move(&l->sm, LINK_GONE);
     timer_stop(l->loop, &l->watch);
     defer_cancel(&l->deliver);
+    if (l->count)
+        --*l->count;
     l->events->on_gone(l->arg, r);
 }
 
@@ -456,6 +458,7 @@ struct stream_link *stream_link_open(const struct stream_link_opts *opts)
                                                                                   : &link_spdy,
                                .events = opts->events,
                                .arg = opts->arg,
+                               .count = opts->count,
                                .carrier = opts->choice->carrier,
                                .is_reading = true,
                                .idle_ms = opts->idle_ms ? opts->idle_ms : STREAM_LINK_IDLE_MS,
@@ -467,6 +470,8 @@ struct stream_link *stream_link_open(const struct stream_link_opts *opts)
                                .n_channels = opts->n_channels,
                                .sextets = BUF_INIT(16) };
     sm_init(&l->sm, link_table, LINK_OPEN);
+    if (l->count)
+        ++*l->count;
     spdy_reader_init(&l->spdy);
     for (uint32_t i = 0; l->carrier == STREAM_CHANNELS && i < l->n_channels; i++)
         (void)link_add(l, i);

@@ -51,6 +51,7 @@ struct stream_link_opts {
     const struct stream_choice *choice;
     uint32_t n_channels; /* CHANNELS: the streams 0 to n_channels - 1 exist */
     uint64_t idle_ms;    /* 0: STREAM_LINK_IDLE_MS */
+    size_t *count;       /* of open links: risen by one until on_gone(); kept; NULL: none */
     const struct stream_link_events *events;
     void *arg;
 };

@@ -47,6 +47,7 @@ struct stream_link {
     const struct link_frames *frames;
     const struct stream_link_events *events;
     void *arg;
+    size_t *count;
     enum stream_carrier carrier;
     struct sm sm;
     VEC(struct link_stream *) streams; /* by id */

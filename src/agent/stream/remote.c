@@ -340,6 +340,7 @@ void stream_remote_serve(const struct stream_remote_opts *opts)
                                                            .choice = opts->choice,
                                                            .n_channels = ROLES,
                                                            .idle_ms = opts->idle_ms,
+                                                           .count = opts->count,
                                                            .events = &events,
                                                            .arg = s });
     timer_start(s->loop, &s->creation,

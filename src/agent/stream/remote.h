@@ -62,6 +62,7 @@ struct stream_remote_opts {
     bool is_attach;       /* only for the words of an error */
     uint64_t creation_ms; /* 0: STREAM_REMOTE_CREATION_MS */
     uint64_t idle_ms;     /* 0: STREAM_LINK_IDLE_MS */
+    size_t *count;        /* of open streams: risen by one until the end; kept; NULL: none */
     const struct stream_program_ops *ops;
     void *arg;
 };

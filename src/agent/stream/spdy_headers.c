@@ -85,10 +85,14 @@ int spdy_headers_read(struct spdy_inflater *z, struct str block, struct headers 
 
 struct str spdy_headers_empty(bool first)
 {
-    /* RFC 1950: method and window, flags with FDICT, Adler-32 of the dictionary. RFC 1951: a stored
-     * block of 4 bytes, the number of pairs. */
+    /*
+     * RFC 1950: method and window, flags with FDICT, Adler-32 of the dictionary. RFC 1951: a stored
+     * block of 4 bytes, the number of pairs, and an empty one as Z_SYNC_FLUSH writes it: Go's
+     * inflater gives out the bytes before it only then.
+     */
     static const char text[] = "\x78\xbb\xe3\xc6\xa7\xc2"
                                "\0\x04\0\xfb\xff"
-                               "\0\0\0\0";
+                               "\0\0\0\0"
+                               "\0\0\0\xff\xff";
     return first ? str_n(text, sizeof text - 1) : str_n(text + 6, sizeof text - 1 - 6);
 }
