@@ -467,11 +467,18 @@ static void read_text(const char *path, struct buf *to)
 }
 
 /* Lines for the log; the end ends the container. */
+static struct buf unfinished = BUF_INIT(1 << 20);
+
 static void on_line_bytes(void *arg, struct str bytes)
 {
-    struct str line;
-    while (str_cut(bytes, '\n', &line, &bytes))
+    struct str line, rest;
+    (void)buf_add_str(&unfinished, bytes);
+    rest = buf_str(&unfinished);
+    while (str_find_char(rest, '\n') >= 0) {
+        (void)str_cut(rest, '\n', &line, &rest);
         podlog_writer_add(writer, PODLOG_STDOUT, line, false);
+    }
+    buf_consume(&unfinished, unfinished.n - rest.n);
 }
 
 static void on_line_end(void *arg)
@@ -536,5 +543,9 @@ int main(int argc, char **argv)
     (void)fflush(stdout);
     loop_run(&loop);
     podlog_writer_close(writer);
+    buf_fini(&unfinished);
+    free(log_path);
+    loop_run(&loop);
+    loop_fini(&loop);
     return 0;
 }

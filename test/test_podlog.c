@@ -187,7 +187,7 @@ static void on_end(void *arg, int r, const struct err *err)
 
 static void client_start(struct client *c, struct rig *r, struct podlog_query q)
 {
-    static const struct podlog_reader_events events = { on_data, on_end };
+    static const struct podlog_reader_events events = { .on_data = on_data, .on_end = on_end };
     *c = (struct client){ .got = BUF_INIT(BUF_MAX_DEFAULT) };
     c->r = podlog_reader_start(&r->loop, r->path, r->w, &q, &events, c);
 }
@@ -283,6 +283,23 @@ static unsigned count_files(const struct rig *r, const char *suffix)
     return n;
 }
 
+/* Given, free(). */
+static char *find_first(const struct rig *r, const char *suffix)
+{
+    char *dir = xstrndup(r->path, (size_t)(strrchr(r->path, '/') - r->path)), *found = NULL;
+    DIR *d = opendir(dir);
+    for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+        char *path = xasprintf("%s/%s", dir, e->d_name);
+        bool is_better =
+            str_has_suffix(str_of(path), str_of(suffix)) && (!found || strcmp(path, found) < 0);
+        free(is_better ? found : path);
+        found = is_better ? path : found;
+    }
+    (void)closedir(d);
+    free(dir);
+    return found;
+}
+
 TEST(files_are_rotated_compressed_and_removed)
 {
     struct rig r;
@@ -295,10 +312,6 @@ TEST(files_are_rotated_compressed_and_removed)
     CHECK_INT(count_files(&r, ""), 4);
     CHECK_INT(count_files(&r, ".gz"), 2);
     CHECK_INT(count_files(&r, ".tmp"), 0);
-    uint64_t generation = 0;
-    const char *rotated = podlog_writer_file(r.w, &generation);
-    CHECK_INT(generation, podlog_writer_generation(r.w) - 1);
-    CHECK(access(rotated, R_OK) == 0);
     rig_fini(&r);
 }
 
@@ -309,14 +322,13 @@ TEST(a_compressed_file_has_all_lines)
     struct err err = { 0 };
     rig_init(&r, 20000);
     write_lines(&r, 0, 300);
-    uint64_t generation = 0;
-    char *first = xasprintf("%s.gz", podlog_writer_file(r.w, &generation));
     write_lines(&r, 300, 600);
     loop_run(&r.loop);
+    char *first = find_first(&r, ".gz");
     CHECK_OK(sys_read_file(AT_FDCWD, first, &gz, &err));
     CHECK_OK(gunzip(buf_str(&gz), &text));
-    CHECK(str_find(buf_str(&text), STR("F line 299 ")) > 0 ||
-          str_find(buf_str(&text), STR("F line 200 ")) > 0);
+    CHECK(str_find(buf_str(&text), STR("F line 0 ")) > 0);
+    CHECK(str_has_suffix(buf_str(&text), STR("x\n")));
     free(first);
     buf_fini(&gz);
     buf_fini(&text);

@@ -289,7 +289,7 @@ func main() {
 		os.Exit(2)
 	}
 	r := &rig{host: os.Args[1], echo: os.Args[5], config: &rest.Config{
-		Host: "https://" + os.Args[1],
+		Host:            "https://" + os.Args[1],
 		TLSClientConfig: rest.TLSClientConfig{CertFile: os.Args[2], KeyFile: os.Args[3], CAFile: os.Args[4]}}}
 	parts := map[string]func(){
 		"spdy":      func() { r.commands(r.spdy) },

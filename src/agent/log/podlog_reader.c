@@ -27,7 +27,7 @@ static const struct sm_state reader_table[] = {
 /* What a pool thread does for a reader; owned by it until done. */
 struct reader_job {
     struct job job;
-    char *path; /* to open; NULL: read */
+    const char *path; /* of the reader; NULL: read */
     bool has_tail;
     uint64_t tail_lines;
     int fd;
@@ -44,7 +44,8 @@ struct podlog_reader {
     struct podlog_writer *writer; /* NULL: the log does not grow any more */
     struct podlog_follower follower;
     uint64_t generation;
-    char *rotated, *last; /* files that are left to read of a writer that was closed */
+    int fds[PODLOG_READER_FILES_MAX]; /* to be read after this file */
+    size_t n_fds;
     int fd;
     uint64_t at, end; /* to be read next; the size, unless it is followed */
     struct buf held;  /* an incomplete line, and the piece that is read */
@@ -88,7 +89,8 @@ static int find_tail(int fd, uint64_t size, uint64_t n, char *room, uint64_t *re
 static void open_on_thread(struct reader_job *j)
 {
     struct stat st;
-    int fd = sys_openat(AT_FDCWD, j->path, O_RDONLY, 0), r = 0;
+    /* A followed file is open already, so that it is that of the writer. */
+    int fd = j->fd >= 0 ? j->fd : sys_openat(AT_FDCWD, j->path, O_RDONLY, 0), r = 0;
     if (fd < 0) {
         j->n = fd;
         return;
@@ -131,9 +133,9 @@ static void reader_free(struct podlog_reader *r)
     defer_cancel(&r->step);
     if (r->fd >= 0)
         (void)close(r->fd);
+    for (size_t i = 0; i < r->n_fds; i++)
+        (void)close(r->fds[i]);
     buf_fini(&r->held);
-    free(r->rotated);
-    free(r->last);
     free(r->path);
     free(r);
 }
@@ -150,23 +152,30 @@ static void finish(struct podlog_reader *r, int code)
     events->on_end(arg, code, &err);
 }
 
-/* The writer is about to be freed. */
-static void keep_files(struct podlog_reader *r)
+/* Before it is removed. */
+static void keep_file(struct podlog_reader *r)
 {
-    uint64_t last = podlog_writer_generation(r->writer), next = r->generation + 1;
-    if (last >= next)
-        r->last = xstrdup(r->path);
-    if (last > next)
-        r->rotated = xstrdup(podlog_writer_file(r->writer, &next));
-    r->writer = NULL;
+    int fd = podlog_writer_dup(r->writer);
+    r->generation = podlog_writer_generation(r->writer);
+    if (fd < 0) {
+        log_warn("part of a log is not shown", "path=%s reason=\"%s\"", r->path, err_strerror(fd));
+        return;
+    }
+    if (r->n_fds == PODLOG_READER_FILES_MAX) {
+        (void)close(r->fds[0]);
+        memmove(r->fds, r->fds + 1, --r->n_fds * sizeof r->fds[0]);
+    }
+    r->fds[r->n_fds++] = fd;
 }
 
 /* Only notes what has happened. */
 static void on_grown(struct podlog_follower *f)
 {
     struct podlog_reader *r = container_of(f, struct podlog_reader, follower);
+    if (podlog_writer_generation(r->writer) != r->generation)
+        keep_file(r);
     if (f->is_over)
-        keep_files(r);
+        r->writer = NULL;
     if (r->sm.at == READER_WAITING) {
         sm_move(&r->sm, READER_READING);
         go(r);
@@ -177,18 +186,19 @@ static void on_grown(struct podlog_follower *f)
 
 static void on_done(struct job *job, int code);
 
-static void start_job(struct podlog_reader *r, const char *path)
+static void start_job(struct podlog_reader *r)
 {
+    bool opens = r->sm.at == READER_OPENING;
     struct reader_job *j = &r->job;
     char *room = NULL;
     int got = buf_reserve(&r->held, PODLOG_PIECE_BYTES, &room);
     assert(got >= 0); /* bounded by `consume` */
     *j = (struct reader_job){ .job = { .work = on_work, .done = on_done },
-                              .path = path ? xstrdup(path) : NULL,
-                              .has_tail = r->sm.at == READER_OPENING && r->filter.query.has_tail,
+                              .path = opens ? r->path : NULL,
+                              .has_tail = opens && r->filter.query.has_tail,
                               .tail_lines = r->filter.query.tail_lines,
-                              .fd = path ? -1 : r->fd,
-                              .at = path ? 0 : r->at,
+                              .fd = r->fd,
+                              .at = r->at,
                               .room = room };
     r->job_runs = true;
     got = job_start(r->loop, &j->job);
@@ -219,25 +229,22 @@ static void consume(struct podlog_reader *r, bool is_end)
 /* The next file, if there is one by now. false: there is none. */
 static bool open_next(struct podlog_reader *r)
 {
-    scoped(free_scoped) char *left = r->rotated ? take_ptr(&r->rotated) : take_ptr(&r->last);
-    const char *path = left;
-    if (is_followed(r) && podlog_writer_generation(r->writer) > r->generation) {
-        r->generation++;
-        path = podlog_writer_file(r->writer, &r->generation);
-    }
-    if (!path)
+    if (r->n_fds == 0)
         return false;
     (void)close(r->fd);
-    r->fd = -1;
+    r->fd = r->fds[0];
+    memmove(r->fds, r->fds + 1, --r->n_fds * sizeof r->fds[0]);
+    r->at = 0;
     buf_reset(&r->held);
-    start_job(r, path);
     return true;
 }
 
 static void at_end(struct podlog_reader *r)
 {
-    if (open_next(r))
+    if (open_next(r)) {
+        go(r);
         return;
+    }
     if (is_followed(r)) {
         sm_move(&r->sm, READER_WAITING);
         if (r->held.n == 0)
@@ -287,13 +294,6 @@ static bool read_now(struct podlog_reader *r, ssize_t *ret)
     return true;
 }
 
-/* A log that was followed to the end of its writer is read to its end. */
-static void update_end(struct podlog_reader *r)
-{
-    if (r->filter.query.follow)
-        r->end = UINT64_MAX;
-}
-
 static void on_step(struct defer *d)
 {
     struct podlog_reader *r = container_of(d, struct podlog_reader, step);
@@ -311,7 +311,7 @@ static void on_step(struct defer *d)
     else if (read_now(r, &n))
         took(r, n);
     else
-        start_job(r, NULL);
+        start_job(r);
 }
 
 static void opened(struct podlog_reader *r)
@@ -321,12 +321,11 @@ static void opened(struct podlog_reader *r)
         finish(r, (int)j->n);
         return;
     }
-    r->fd = j->fd;
     r->at = j->at;
-    r->end = j->size;
-    update_end(r);
-    if (r->sm.at == READER_OPENING)
-        sm_move(&r->sm, READER_READING);
+    r->end = r->filter.query.follow ? UINT64_MAX : j->size;
+    sm_move(&r->sm, READER_READING);
+    if (r->events->on_open)
+        r->events->on_open(r->arg);
     if (podlog_filter_is_done(&r->filter))
         finish(r, 0);
     else
@@ -338,11 +337,10 @@ static void on_done(struct job *job, int code)
     struct reader_job *j = container_of(job, struct reader_job, job);
     struct podlog_reader *r = container_of(j, struct podlog_reader, job);
     bool was_open = j->path != NULL;
-    free(take_ptr(&j->path));
     r->job_runs = false;
+    if (was_open)
+        r->fd = j->n < 0 ? -1 : j->fd;
     if (!r->events) {
-        if (was_open && j->n >= 0)
-            (void)close(j->fd);
         reader_free(r);
     } else if (was_open) {
         opened(r);
@@ -367,10 +365,11 @@ struct podlog_reader *podlog_reader_start(struct loop *loop, const char *path,
     podlog_filter_init(&r->filter, query);
     if (writer && query->follow) {
         r->writer = writer;
+        r->fd = MAX(podlog_writer_dup(writer), -1); /* else by its path */
         r->generation = podlog_writer_generation(writer);
         podlog_writer_follow(writer, &r->follower, on_grown);
     }
-    start_job(r, path);
+    start_job(r);
     return r;
 }
 

@@ -18,11 +18,17 @@
 #include "agent/log/podlog_filter.h"
 #include "agent/log/podlog_writer.h"
 
-enum { PODLOG_PIECE_BYTES = 64 << 10 };
+enum {
+    PODLOG_PIECE_BYTES = 64 << 10,
+    PODLOG_READER_FILES_MAX = 8 /* rotated files that a slow client still has to read are held open;
+                                 * of more the oldest are lost to it */
+};
 
 struct podlog_reader;
 
 struct podlog_reader_events {
+    /* The file is open, and its last lines are found: later ones follow. May be NULL. */
+    void (*on_open)(void *arg);
     /* Output. false: the client is full, until podlog_reader_resume(). */
     bool (*on_data)(void *arg, struct str bytes);
     /* The last callback. r: 0, or why reading failed. The reader is freed. */
@@ -38,5 +44,5 @@ struct podlog_reader *podlog_reader_start(struct loop *loop, const char *path,
                                           const struct podlog_query *query,
                                           const struct podlog_reader_events *events, void *arg);
 void podlog_reader_resume(struct podlog_reader *r);
-/* No callback comes any more. */
+/* No callback comes any more. Not in on_open(). */
 void podlog_reader_cancel(struct podlog_reader *r);

@@ -17,7 +17,7 @@ enum { DIR_MODE = 0755, FILE_MODE = 0640, STAMP_SIZE = 16, WARN_EVERY_MS = 10000
 
 struct podlog_writer {
     struct loop *loop;
-    char *path, *rotated; /* rotated: the latest, not compressed; NULL: none */
+    char *path;
     uint64_t max_bytes;
     unsigned max_files;
     int fd;
@@ -145,8 +145,7 @@ static void rotate(struct podlog_writer *w)
         return;
     }
     (void)close(old);
-    free(w->rotated);
-    w->rotated = to;
+    free(to);
     w->generation++;
     start_tidy(w);
 }
@@ -171,16 +170,15 @@ static void reset_batch(struct podlog_writer *w)
     buf_fini(&w->batch); /* a quiet container holds no memory */
 }
 
-static bool write_batch(struct podlog_writer *w)
+static void write_batch(struct podlog_writer *w)
 {
     int r = sys_write_all(w->fd, w->batch.p, w->batch.n);
     if (r < 0) {
         drop_batch(w, r);
-        return false;
+        return;
     }
     w->size += w->batch.n;
     w->retry_ms = 0;
-    return true;
 }
 
 /* After lines were dropped and writing works again, the log tells how many. */
@@ -214,12 +212,11 @@ void podlog_writer_flush(struct podlog_writer *w)
         return;
     }
     tell_dropped(w);
-    bool written = write_batch(w);
+    write_batch(w);
     reset_batch(w);
     if (w->size >= w->max_bytes)
         rotate(w);
-    if (written)
-        tell_followers(w);
+    tell_followers(w);
 }
 
 static void on_flush(struct defer *d)
@@ -300,7 +297,6 @@ void podlog_writer_close(struct podlog_writer *w)
         w->tidy->w = NULL;
     (void)close(w->fd);
     buf_fini(&w->batch);
-    free(w->rotated);
     free(w->path);
     free(w);
 }
@@ -324,12 +320,8 @@ uint64_t podlog_writer_generation(const struct podlog_writer *w)
     return w->generation;
 }
 
-const char *podlog_writer_file(const struct podlog_writer *w, uint64_t *generation)
+int podlog_writer_dup(const struct podlog_writer *w)
 {
-    if (*generation < w->generation && w->rotated) {
-        *generation = w->generation - 1;
-        return w->rotated;
-    }
-    *generation = w->generation;
-    return w->path;
+    int fd = fcntl(w->fd, F_DUPFD_CLOEXEC, 0);
+    return fd < 0 ? -errno : fd;
 }

@@ -53,8 +53,8 @@ void podlog_writer_close(struct podlog_writer *w);
 /* Embedded in a reader; zeroed: it follows nothing. */
 struct podlog_follower {
     struct list node;
-    /* There may be more to read, another file (generation), or nothing more (the writer was
-     * closed; the follower is off its list). */
+    /* There may be more to read, another file (run once for each generation), or nothing more (the
+     * writer was closed; the follower is off its list). Only notes it: runs inside the writer. */
     void (*run)(struct podlog_follower *f);
     bool is_over; /* the writer was closed */
 };
@@ -63,8 +63,5 @@ void podlog_writer_follow(struct podlog_writer *w, struct podlog_follower *f,
 void podlog_writer_unfollow(struct podlog_follower *f);
 /* Counts the files: rises with each rotation. */
 uint64_t podlog_writer_generation(const struct podlog_writer *w);
-/*
- * The path of that generation's file, or of the oldest one after it that is not compressed;
- * *generation is set to it. Borrowed until the next turn.
- */
-const char *podlog_writer_file(const struct podlog_writer *w, uint64_t *generation);
+/* A descriptor of the current file; given, close(). -errno. */
+int podlog_writer_dup(const struct podlog_writer *w);

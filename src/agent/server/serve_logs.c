@@ -69,11 +69,12 @@ static int read_query(const struct agent_call *c, struct podlog_query *q)
 
 /* ------------------------------------------------------------------ the answer */
 
-static void begin(struct agent_call *c)
+/* A client that follows sees at once that it does. */
+static void begin(void *arg)
 {
+    struct agent_call *c = arg;
     struct headers h = { 0 };
-    if (c->has_head)
-        return;
+    assert(!c->has_head);
     c->has_head = true;
     (void)headers_addc(&h, "content-type", "text/plain");
     http_respond(c->x, 200, &h, HTTP_CHUNKED);
@@ -83,7 +84,6 @@ static void begin(struct agent_call *c)
 static bool on_data(void *arg, struct str bytes)
 {
     struct agent_call *c = arg;
-    begin(c);
     return http_write(c->x, bytes);
 }
 
@@ -104,7 +104,6 @@ static void on_end(void *arg, int r, const struct err *err)
     } else if (r < 0) {
         http_abort(c->x);
     } else {
-        begin(c);
         http_end(c->x);
     }
 }
@@ -126,12 +125,12 @@ void agent_logs_writable(struct agent_call *c)
 static void start_reader(struct agent_call *c, const struct agent_log *log,
                          const struct podlog_query *q)
 {
-    static const struct podlog_reader_events events = { .on_data = on_data, .on_end = on_end };
+    static const struct podlog_reader_events events = { .on_open = begin,
+                                                        .on_data = on_data,
+                                                        .on_end = on_end };
     c->has_log = true;
     c->server->n_logs++;
     c->reader = podlog_reader_start(c->server->loop, log->path, log->writer, q, &events, c);
-    if (q->follow)
-        begin(c); /* a client that follows sees at once that it does */
 }
 
 void agent_serve_logs(struct agent_call *c)
