@@ -174,17 +174,26 @@ int tls_ctx_new_server(struct str cert_pem, struct str key_pem, struct str ca_pe
     return 0;
 }
 
-int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
-                            struct err *err)
+int tls_ctx_set_server(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
+                       struct str ca_pem, struct err *err)
 {
     assert(ctx->is_server);
     SSL_CTX *fresh;
-    int r = make_server(ctx, cert_pem, key_pem, str_of(ctx->ca), &fresh, err);
+    int r = make_server(ctx, cert_pem, key_pem, ca_pem, &fresh, err);
     if (r < 0)
         return r;
     SSL_CTX_free(ctx->ssl); /* connections hold their own reference */
     ctx->ssl = fresh;
+    char *ca = str_dup(ca_pem); /* may be ours */
+    free(ctx->ca);
+    ctx->ca = ca;
     return 0;
+}
+
+int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
+                            struct err *err)
+{
+    return tls_ctx_set_server(ctx, cert_pem, key_pem, str_of(ctx->ca), err);
 }
 
 int tls_ctx_new_client(struct str ca_pem, struct str cert_pem, struct str key_pem, bool insecure,

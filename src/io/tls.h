@@ -28,6 +28,9 @@ void tls_ctx_free(struct tls_ctx *ctx);
 /* Replace certificate and key for new connections (renewal). */
 int tls_ctx_set_server_cert(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
                             struct err *err);
+/* The same, and the CA of clients (renewal of all three). */
+int tls_ctx_set_server(struct tls_ctx *ctx, struct str cert_pem, struct str key_pem,
+                       struct str ca_pem, struct err *err);
 
 /* A server context: prefer "h2" from now on where a client offers it. */
 void tls_ctx_offer_h2(struct tls_ctx *ctx);
