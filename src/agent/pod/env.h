@@ -69,6 +69,7 @@ struct pod_env_input {
 struct pod_environment {
     const struct pod_pair *vars; /* each name once: declared ones first, then those of Services */
     size_t n;
+    const struct pod_pair *const *by_name; /* the same, sorted */
     /* Messages of events, reason InvalidEnvironmentVariableNames, type Warning. */
     const struct str *warnings;
     size_t n_warnings;
@@ -94,6 +95,6 @@ int pod_env_expand(struct arena *a, const struct pod_environment *env, struct st
 /* As pod_env_expand(), of a list: command or args. ret: n strings in the arena. */
 int pod_env_expand_list(struct arena *a, const struct pod_environment *env, const struct str *texts,
                         size_t n, const struct str **ret, struct err *err);
-/* As pod_env_expand(), for subPathExpr: a variable that is missing is E_INVALID. */
+/* As pod_env_expand(), for subPathExpr: a variable that is missing or empty is E_INVALID. */
 int pod_env_expand_strict(struct arena *a, const struct pod_environment *env, struct str text,
                           struct str *ret, struct err *err);
