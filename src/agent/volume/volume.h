@@ -18,7 +18,6 @@ enum {
     VOLUME_FILES_MAX = 16384,      /* of one such volume */
     VOLUME_RETRY_MIN_MS = 500,     /* between attempts to prepare or remove volumes */
     VOLUME_RETRY_MAX_MS = 122000,
-    VOLUME_TREE_DEPTH_MAX = 4096,      /* of directories that are removed, counted or chowned */
     VOLUME_USAGE_ENTRIES_MAX = 4 << 20 /* files that one measurement visits */
 };
 #define VOLUME_ROOT_DEFAULT "/var/lib/dormouse/agent/pods"
@@ -67,6 +66,11 @@ struct volume_host_options {
     struct pod_objects objects; /* kept, as is what follows */
     const struct volume_supply *supply;
     void *supply_arg;
+    /*
+     * For an agent without the right to mount, and for tests: Secrets, tokens and emptyDirs in
+     * memory lie on disk, and sub paths are refused.
+     */
+    bool without_mounts;
 };
 struct volume_host;
 int volume_host_new(const struct volume_host_options *o, struct volume_host **ret, struct err *err);
