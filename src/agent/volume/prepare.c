@@ -43,6 +43,9 @@ struct task {
 
 struct prepare {
     struct volume_work work;
+    const char *root, *pod_dir; /* UID/volumes; NULL: it is there */
+    int r;                      /* of making it */
+    struct err err;
     VEC(struct task) tasks;
 };
 
@@ -305,6 +308,10 @@ struct volume_work *volume_prepare_plan(struct volume_pod *p)
     struct prepare *f = xnew(struct prepare);
     f->work.run = run_prepare;
     f->work.done = on_prepared;
+    if (!p->has_dir) {
+        f->root = str_dup_arena(&f->work.arena, str_of(p->host->root));
+        f->pod_dir = arena_printf(&f->work.arena, "%s/volumes", p->uid);
+    }
     for (size_t i = 0; i < p->n_slots; i++) {
         struct task t = { .slot = i };
         int r = plan_slot(p, &p->slots[i], &f->work.arena, &t);
@@ -312,7 +319,7 @@ struct volume_work *volume_prepare_plan(struct volume_pod *p)
         if (r > 0)
             vec_push(&f->tasks, t);
     }
-    if (f->tasks.n)
+    if (f->tasks.n || f->pod_dir)
         return &f->work;
     free_prepare(f);
     return NULL;
@@ -320,12 +327,13 @@ struct volume_work *volume_prepare_plan(struct volume_pod *p)
 
 /* ---------------------------------------------------------------- on the thread */
 
-static int open_dir(const struct task *t, struct err *err)
+/* Make a directory below the host's; returns a descriptor. */
+static int open_dir(const char *root_path, const char *dir, struct err *err)
 {
-    scoped(fd_scoped) int root = sys_openat(AT_FDCWD, t->root, O_PATH | O_DIRECTORY, 0);
-    int r = root < 0 ? root : volume_tree_make(root, t->dir, DIR_MODE);
-    int fd = r < 0 ? r : volume_tree_open(root, t->dir, O_RDONLY | O_DIRECTORY);
-    return fd < 0 ? err_sys(err, fd, "make '%s/%s'", t->root, t->dir) : fd;
+    scoped(fd_scoped) int root = sys_openat(AT_FDCWD, root_path, O_PATH | O_DIRECTORY, 0);
+    int r = root < 0 ? root : volume_tree_make(root, dir, DIR_MODE);
+    int fd = r < 0 ? r : volume_tree_open(root, dir, O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? err_sys(err, fd, "make '%s/%s'", root_path, dir) : fd;
 }
 
 /* The path of the volume for mount(2). */
@@ -380,7 +388,7 @@ static int make_volume(const struct task *t, int dir_fd, struct err *err)
 
 static int run_empty_dir(struct task *t)
 {
-    scoped(fd_scoped) int dir = open_dir(t, &t->err);
+    scoped(fd_scoped) int dir = open_dir(t->root, t->dir, &t->err);
     return dir < 0 ? dir : make_volume(t, dir, &t->err);
 }
 
@@ -389,7 +397,7 @@ static int run_files(struct task *t)
     const struct volume_payload payload = { .files = t->files.p,
                                             .n = t->files.n,
                                             .ownership = t->has_ownership ? &t->ownership : NULL };
-    scoped(fd_scoped) int dir = open_dir(t, &t->err);
+    scoped(fd_scoped) int dir = open_dir(t->root, t->dir, &t->err);
     int r = dir < 0 ? dir : make_volume(t, dir, &t->err);
     if (r < 0)
         return r;
@@ -431,6 +439,8 @@ static int run_task(struct task *t)
 static void run_prepare(struct volume_work *w)
 {
     struct prepare *f = container_of(w, struct prepare, work);
+    scoped(fd_scoped) int dir = f->pod_dir ? open_dir(f->root, f->pod_dir, &f->err) : -1;
+    f->r = f->pod_dir ? dir : 0;
     vec_each (t, &f->tasks)
         t->r = run_task(t);
 }
@@ -450,6 +460,8 @@ static void on_prepared(struct volume_work *w, bool was_run)
         s->is_ready = true;
         memcpy(s->digest, t->digest, sizeof s->digest);
     }
+    w->pod->has_dir = w->pod->has_dir || f->r >= 0;
+    w->pod->dir_problem = f->err;
     w->pod->is_unsettled = true;
     free_prepare(f);
 }

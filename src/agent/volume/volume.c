@@ -202,7 +202,7 @@ static void settle(struct volume_pod *p)
 {
     struct volume_host *h = p->host;
     struct err problem = { 0 };
-    bool is_ready = true;
+    bool is_ready = p->has_dir;
     uint64_t due = UINT64_MAX, now = loop_now_ms(h->loop);
     for (size_t i = p->n_slots; i > 0; i--) { /* the first problem wins */
         const struct volume_slot *s = &p->slots[i - 1];
@@ -213,6 +213,8 @@ static void settle(struct volume_pod *p)
                           "MountVolume.SetUp failed for volume \"%s\" : %s", s->name,
                           err_text(&s->problem));
     }
+    if (p->dir_problem.code)
+        problem = p->dir_problem;
     p->is_unsettled = false;
     bool changed =
         strcmp(problem.text, p->problem.text) != 0 || (is_ready && p->at == VOLUME_POD_PREPARING);

@@ -79,6 +79,8 @@ struct volume_pod {
     size_t n_slots;
     enum volume_pod_state at;
     struct err problem;
+    bool has_dir;                /* ROOT/UID is there */
+    struct err dir_problem;      /* why not */
     bool is_dirty;               /* plan again */
     bool is_unsettled;           /* slots changed: find state, problem and the next attempt */
     struct volume_work *running; /* NULL: none */
