@@ -106,13 +106,13 @@ static struct str join_sorted(struct arena *a, struct str *list, size_t n)
 /* ---------------------------------------------------------------- expansion */
 
 /* Where $(NAME) is looked up: in `own`, then in `services`, or in a finished environment. */
-struct lookup {
+struct env_lookup {
     const struct vars *own, *services;
     const struct pod_environment *env;
     struct vars *missing; /* receives names without a value, also without an empty one; or NULL */
 };
 
-static const struct str *look_up(const struct lookup *l, struct str name)
+static const struct str *look_up(const struct env_lookup *l, struct str name)
 {
     const struct str *value = l->env ? pod_env_get(l->env, name) : vars_get(l->own, name);
     if (!value && l->services)
@@ -123,7 +123,7 @@ static const struct str *look_up(const struct lookup *l, struct str name)
 }
 
 /* s begins after a '$' that is not the last byte. Returns the number of bytes that it took. */
-static size_t expand_one(struct buf *out, const struct lookup *l, struct str s)
+static size_t expand_one(struct buf *out, const struct env_lookup *l, struct str s)
 {
     if (s.p[0] == '$') {
         (void)buf_add_char(out, '$');
@@ -145,7 +145,7 @@ static size_t expand_one(struct buf *out, const struct lookup *l, struct str s)
     return (size_t)end + 1;
 }
 
-static int expand(struct arena *a, const struct lookup *l, struct str text, struct str *ret,
+static int expand(struct arena *a, const struct env_lookup *l, struct str text, struct str *ret,
                   struct err *err)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(POD_ENV_EXPANDED_MAX);
@@ -203,7 +203,7 @@ static void set_vars(struct arena *a, struct pod_environment *env, const struct 
 int pod_env_expand(struct arena *a, const struct pod_environment *env, struct str text,
                    struct str *ret, struct err *err)
 {
-    return expand(a, &(struct lookup){ .env = env }, text, ret, err);
+    return expand(a, &(struct env_lookup){ .env = env }, text, ret, err);
 }
 
 int pod_env_expand_list(struct arena *a, const struct pod_environment *env, const struct str *texts,
@@ -233,7 +233,8 @@ int pod_env_expand_strict(struct arena *a, const struct pod_environment *env, st
 {
     struct vars missing = { 0 };
     struct str expanded;
-    int r = expand(a, &(struct lookup){ .env = env, .missing = &missing }, text, &expanded, err);
+    int r =
+        expand(a, &(struct env_lookup){ .env = env, .missing = &missing }, text, &expanded, err);
     if (r >= 0 && missing.list.n)
         r = refuse_missing(a, &missing, err);
     if (r >= 0)
@@ -471,8 +472,8 @@ static int add_env(struct maker *m, const struct pod_env *e, struct err *err)
     struct str value = STR("");
     int r = 1;
     if (e->value.n)
-        r = expand(m->arena, &(struct lookup){ .own = &m->own, .services = &m->services }, e->value,
-                   &value, err);
+        r = expand(m->arena, &(struct env_lookup){ .own = &m->own, .services = &m->services },
+                   e->value, &value, err);
     else if (e->has_value_from)
         r = value_from(m, e, &value, err);
     if (r < 0 || (r == 0 && !e->value.n))

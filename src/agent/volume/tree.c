@@ -104,14 +104,14 @@ static const struct dirent *next_entry(DIR *dir)
 
 /* ---------------------------------------------------------------- removal */
 
-struct removal {
+struct tree_removal {
     int top_fd;        /* the directory that is removed; -1: not open yet */
     unsigned n_lifted; /* directories moved to the top because they lay too deep */
     int r;             /* the first problem */
     char name[256];    /* where it was */
 };
 
-static void note(struct removal *m, int r, const char *name)
+static void note(struct tree_removal *m, int r, const char *name)
 {
     if (r >= 0 || r == -ENOENT || m->r < 0)
         return;
@@ -119,10 +119,10 @@ static void note(struct removal *m, int r, const char *name)
     (void)snprintf(m->name, sizeof m->name, "%s", name);
 }
 
-static void remove_entries(struct removal *m, int dir_fd, unsigned depth);
+static void remove_entries(struct tree_removal *m, int dir_fd, unsigned depth);
 
 /* A name that users cannot have taken in advance is not needed: the next one is tried. */
-static int lift(struct removal *m, int dir_fd, const char *name)
+static int lift(struct tree_removal *m, int dir_fd, const char *name)
 {
     for (unsigned i = 0; i < 1000; i++) {
         char to[40];
@@ -135,7 +135,7 @@ static int lift(struct removal *m, int dir_fd, const char *name)
     return -errno;
 }
 
-static void remove_dir(struct removal *m, int dir_fd, const char *name, unsigned depth)
+static void remove_dir(struct tree_removal *m, int dir_fd, const char *name, unsigned depth)
 {
     if (depth >= DEPTH_MAX) {
         note(m, lift(m, dir_fd, name), name);
@@ -151,7 +151,7 @@ static void remove_dir(struct removal *m, int dir_fd, const char *name, unsigned
     note(m, r, name); /* after an earlier problem below it changes nothing */
 }
 
-static void remove_entry(struct removal *m, int dir_fd, const char *name, unsigned depth)
+static void remove_entry(struct tree_removal *m, int dir_fd, const char *name, unsigned depth)
 {
     int r = sys_unlinkat(dir_fd, name, 0);
     if (r == -EISDIR || r == -EPERM) /* unlink(2) of a directory */
@@ -160,7 +160,7 @@ static void remove_entry(struct removal *m, int dir_fd, const char *name, unsign
         note(m, r, name);
 }
 
-static void remove_entries(struct removal *m, int dir_fd, unsigned depth)
+static void remove_entries(struct tree_removal *m, int dir_fd, unsigned depth)
 {
     const struct dirent *e;
     DIR *dir = open_dir(dir_fd);
@@ -174,7 +174,7 @@ static void remove_entries(struct removal *m, int dir_fd, unsigned depth)
 }
 
 /* Lifting adds entries to the top that the walk may have passed already. */
-static void remove_all_entries(struct removal *m)
+static void remove_all_entries(struct tree_removal *m)
 {
     unsigned before;
     do {
@@ -185,7 +185,7 @@ static void remove_all_entries(struct removal *m)
 
 int volume_tree_remove(int dir_fd, const char *name, struct err *err)
 {
-    struct removal m = { .top_fd = -1 };
+    struct tree_removal m = { .top_fd = -1 };
     int r = sys_unlinkat(dir_fd, name, 0);
     if (r == 0 || r == -ENOENT)
         return 0;

@@ -279,7 +279,7 @@ void volume_pod_enqueue(struct volume_pod *p, struct volume_work *w)
 
 /* ---------------------------------------------------------------- the end */
 
-struct removal {
+struct pod_removal {
     struct volume_work work;
     char *root, *uid;
     int r;
@@ -288,13 +288,13 @@ struct removal {
 
 static void run_removal(struct volume_work *w)
 {
-    struct removal *m = container_of(w, struct removal, work);
+    struct pod_removal *m = container_of(w, struct pod_removal, work);
     m->r = volume_dir_remove(m->root, m->uid, &m->err);
 }
 
 static void on_removed(struct volume_work *w, bool was_run)
 {
-    struct removal *m = container_of(w, struct removal, work);
+    struct pod_removal *m = container_of(w, struct pod_removal, work);
     struct volume_pod *p = w->pod;
     p->is_removed = m->r >= 0;
     if (m->r < 0 && p->end == VOLUME_POD_REMOVE) {
@@ -332,7 +332,7 @@ static void end_step(struct volume_pod *p)
         w->done(w, false);
     }
     if (p->end == VOLUME_POD_REMOVE && !p->is_removed) {
-        struct removal *m = xnew(struct removal);
+        struct pod_removal *m = xnew(struct pod_removal);
         m->root = xstrdup(p->host->root);
         m->uid = xstrdup(p->uid);
         m->work.run = run_removal;

@@ -78,7 +78,7 @@ int volume_path_clean(struct arena *a, struct str path, struct str *ret, struct 
 
 /* ---------------------------------------------------------------- what is there */
 
-struct writer {
+struct volume_writer {
     int dir_fd;
     const struct volume_payload *payload;
     char old[LINK_MAX];  /* name of the present directory of files; empty: none */
@@ -88,7 +88,7 @@ struct writer {
 };
 
 /* "..data" must name a directory beside it. */
-static int read_link(struct writer *w)
+static int read_link(struct volume_writer *w)
 {
     ssize_t n = readlinkat(w->dir_fd, data_link, w->old, sizeof w->old - 1);
     if (n < 0)
@@ -100,7 +100,7 @@ static int read_link(struct writer *w)
 }
 
 /* Ownership and permissions that a file gets. */
-static void attributes(const struct writer *w, const struct volume_file *f, mode_t *ret_mode,
+static void attributes(const struct volume_writer *w, const struct volume_file *f, mode_t *ret_mode,
                        uid_t *ret_uid, gid_t *ret_gid)
 {
     const struct volume_ownership *o = w->payload->ownership;
@@ -110,7 +110,7 @@ static void attributes(const struct writer *w, const struct volume_file *f, mode
     *ret_gid = o ? o->gid : getegid();
 }
 
-static bool is_same_file(const struct writer *w, int data_fd, const struct volume_file *f)
+static bool is_same_file(const struct volume_writer *w, int data_fd, const struct volume_file *f)
 {
     scoped(buf_fini_scoped) struct buf bytes = BUF_INIT(f->bytes.n + 1);
     scoped(free_scoped) char *path = str_dup(f->path);
@@ -156,7 +156,7 @@ static struct str first_name(struct str path)
 }
 
 /* A program with the capability may have removed a visible link. */
-static bool has_link(const struct writer *w, struct str name)
+static bool has_link(const struct volume_writer *w, struct str name)
 {
     char path[NAME_BYTES_MAX + 1], target[NAME_BYTES_MAX + 16], want[NAME_BYTES_MAX + 16];
     (void)snprintf(path, sizeof path, STR_FMT, STR_ARG(name));
@@ -165,7 +165,7 @@ static bool has_link(const struct writer *w, struct str name)
     return n > 0 && str_eq(str_n(target, (size_t)n), str_of(want));
 }
 
-static bool is_current(const struct writer *w)
+static bool is_current(const struct volume_writer *w)
 {
     const struct volume_payload *p = w->payload;
     if (!w->old[0])
@@ -182,12 +182,12 @@ static bool is_current(const struct writer *w)
 
 /* ---------------------------------------------------------------- the new directory */
 
-static int own(const struct writer *w, int fd)
+static int own(const struct volume_writer *w, int fd)
 {
     return w->payload->ownership ? volume_tree_own(fd, w->payload->ownership) : 0;
 }
 
-static int make_dir(struct writer *w)
+static int make_dir(struct volume_writer *w)
 {
     int r = -EEXIST;
     for (int i = 0; i < DIR_TRIES_MAX && r == -EEXIST; i++) {
@@ -213,7 +213,7 @@ static int make_dir(struct writer *w)
 }
 
 /* Directories on the way to a file, each with the ownership of the volume. */
-static int make_parents(struct writer *w, char *path)
+static int make_parents(struct volume_writer *w, char *path)
 {
     for (char *at = strchr(path, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
@@ -229,7 +229,7 @@ static int make_parents(struct writer *w, char *path)
     return 0;
 }
 
-static int write_file(struct writer *w, const struct volume_file *f)
+static int write_file(struct volume_writer *w, const struct volume_file *f)
 {
     scoped(free_scoped) char *path = str_dup(f->path);
     mode_t mode;
@@ -249,7 +249,7 @@ static int write_file(struct writer *w, const struct volume_file *f)
     return r < 0 ? err_sys(w->err, r, "write '%s'", path) : 0;
 }
 
-static int write_files(struct writer *w)
+static int write_files(struct volume_writer *w)
 {
     int r = make_dir(w);
     for (size_t i = 0; i < w->payload->n && r >= 0; i++)
@@ -259,7 +259,7 @@ static int write_files(struct writer *w)
 
 /* ---------------------------------------------------------------- visible links */
 
-static int make_links(struct writer *w)
+static int make_links(struct volume_writer *w)
 {
     for (size_t i = 0; i < w->payload->n; i++) {
         struct str name = first_name(w->payload->files[i].path);
@@ -277,7 +277,7 @@ static int make_links(struct writer *w)
     return 0;
 }
 
-static int exchange(struct writer *w)
+static int exchange(struct volume_writer *w)
 {
     (void)unlinkat(w->dir_fd, new_data_link, 0);
     if (symlinkat(w->name, w->dir_fd, new_data_link) < 0)
@@ -287,7 +287,7 @@ static int exchange(struct writer *w)
 }
 
 /* Whatever does not belong to the present files: former links and directories. */
-static void remove_rest(struct writer *w, const char *keep)
+static void remove_rest(struct volume_writer *w, const char *keep)
 {
     struct map names = { 0 };
     for (size_t i = 0; i < w->payload->n; i++)
@@ -308,7 +308,7 @@ static void remove_rest(struct writer *w, const char *keep)
 
 /* ---------------------------------------------------------------- all of it */
 
-static int replace(struct writer *w)
+static int replace(struct volume_writer *w)
 {
     int r = write_files(w);
     if (r >= 0)
@@ -324,7 +324,7 @@ static int replace(struct writer *w)
 
 int volume_writer_write(int dir_fd, const struct volume_payload *payload, struct err *err)
 {
-    struct writer w = { .dir_fd = dir_fd, .payload = payload, .data_fd = -1, .err = err };
+    struct volume_writer w = { .dir_fd = dir_fd, .payload = payload, .data_fd = -1, .err = err };
     int r = read_link(&w);
     if (r >= 0 && is_current(&w)) {
         remove_rest(&w, w.old);
