@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse up: a cluster and its operators in one process. */
 #include "base/mem.h"
+#include "cmd/agent_opts.h"
 #include "cmd/cluster_opts.h"
 #include "cmd/fn_roles.h"
 #include "cmd/host_opts.h"
@@ -11,7 +12,8 @@
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static const char *scheduler_config;
 static struct cmd_list modules;
-static bool no_scheduler;
+static bool no_scheduler, no_agent;
+static int agent = -1;
 
 static const struct cmd_opt opts[] = {
     CMD_SECTION("Cluster"),
@@ -53,6 +55,12 @@ static const struct cmd_opt opts[] = {
     CMD_PLAN_OPTS,
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
+    CMD_SECTION("Node"),
+    { "agent", 0, NULL,
+      "this machine is a node of the cluster; =false: it is not (where it can run containers)",
+      CMD_BOOL, &agent, 0, 0 },
+    { "no-agent", 0, NULL, "as --agent=false", CMD_FLAG, &no_agent, 0, 0 },
+    CMD_AGENT_OPTS,
     CMD_SECTION("Operators"),
     CMD_HOST_OPTS,
     CMD_SECTION("Log"),
@@ -116,6 +124,10 @@ static int run(int argc, char **argv)
         return r;
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
+    cmd_take_agent_opts(&server.agent);
+    server.agent.wanted = no_agent || agent == 0 ? AGENT_NODE_NO
+                          : agent > 0            ? AGENT_NODE_YES
+                                                 : AGENT_NODE_AUTO;
     if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
         return r;
     if (no_scheduler && server.scheduler.plans.key_file)

@@ -55,6 +55,7 @@ struct server {
     struct host *host;
     struct functions *functions;
     struct scheduling *scheduling;
+    struct agent_node *agent;
     struct admin *admin;
     struct node_health *health;
     struct leader *leader;
@@ -89,7 +90,7 @@ struct service {
     bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
 };
 
-enum { N_SERVICES = 10 };
+enum { N_SERVICES = 11 };
 static const struct service services[N_SERVICES];
 
 static void *const *service_slot(const struct server *s, const struct service *row)
@@ -173,6 +174,11 @@ static void stop_functions(struct server *s)
 static void stop_scheduling(struct server *s)
 {
     scheduling_stop(take_ptr(&s->scheduling), stop_next, s);
+}
+
+static void stop_agent(struct server *s)
+{
+    agent_node_stop(take_ptr(&s->agent), stop_next, s);
 }
 
 static void stop_admin(struct server *s)
@@ -549,6 +555,26 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
 }
 
+static void on_agent_ready(void *arg)
+{
+    struct server *s = arg;
+    if (!s->stopping && !s->cluster)
+        say_ready(s);
+}
+
+static int start_agent(struct server *s, struct transport *transport, struct err *err)
+{
+    struct agent_node_opts opts = s->opts.agent;
+    opts.loop = &s->loop;
+    opts.data_dir = s->opts.data_dir;
+    opts.transport = transport;
+    opts.embedded = s->cluster != NULL;
+    opts.server = NULL;
+    opts.on_ready = on_agent_ready;
+    opts.arg = s;
+    return agent_node_is_wanted(&opts) ? agent_node_start(&opts, &s->agent, err) : 0;
+}
+
 /* Start the watch hub. There is one per process, so that services share watches. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
@@ -581,6 +607,11 @@ static const char *roles_not_ready(const struct server *s)
 static const char *scheduler_not_ready(const struct server *s)
 {
     return scheduling_not_ready(s->scheduling);
+}
+
+static const char *agent_not_ready(const struct server *s)
+{
+    return agent_node_not_ready(s->agent);
 }
 
 static void cluster_metrics(struct server *s, struct buf *to)
@@ -618,6 +649,16 @@ static void scheduler_status(struct server *s, struct buf *to)
     scheduling_status(s->scheduling, to);
 }
 
+static void agent_status(struct server *s, struct buf *to)
+{
+    agent_node_status(s->agent, to);
+}
+
+static void agent_words(struct server *s)
+{
+    (void)printf(" node=%s", agent_node_name_of(s->agent));
+}
+
 static void cluster_words(struct server *s)
 {
     (void)printf(" url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s", cluster_url(s->cluster),
@@ -652,6 +693,12 @@ static bool scheduler_says_ready(const struct server *s)
     return !s->cluster;
 }
 
+/* When the node is registered; beside the embedded API that follows. */
+static bool agent_says_ready(const struct server *s)
+{
+    return !s->cluster;
+}
+
 #define SLOT(member) .slot = offsetof(struct server, member)
 /* The leader stops after the guests, so that no other process starts them before they have ended.
  */
@@ -667,6 +714,8 @@ static const struct service services[N_SERVICES] = {
       roles_status, roles_words, roles_say_ready },
     { SLOT(scheduling), start_scheduling, stop_scheduling, scheduler_not_ready, scheduler_metrics,
       scheduler_status, .says_ready = scheduler_says_ready },
+    { SLOT(agent), start_agent, stop_agent, agent_not_ready, .status = agent_status,
+      .ready_words = agent_words, .says_ready = agent_says_ready },
     { SLOT(admin), start_admin, stop_admin },
     { SLOT(health), start_health, stop_health, .ready_words = health_words },
 };

@@ -3,16 +3,18 @@
  * One server process. Its parts start in order and stop in the reverse order.
  *
  *     dormouse api            cluster
- *     dormouse up             cluster + operator host + roles of functions + admin socket
+ *     dormouse up             cluster + operator host + roles of functions + node + admin socket
  *     dormouse operator run   transport to some cluster + operator host + admin socket
  *     dormouse fn ROLE        roles of functions + admin socket, with a transport or without
  *     dormouse scheduler      transport to some cluster + scheduler + admin socket
+ *     dormouse join           transport to some cluster + node + admin socket
  *
  * server_run() blocks until SIGTERM or SIGINT, or until a part fails to start.
  */
 #pragma once
 
 #include "base/err.h"
+#include "node/agent_node.h"
 #include "node/functions.h"
 #include "node/host.h"
 #include "node/scheduling.h"
@@ -61,6 +63,8 @@ struct server_opts {
      */
     bool with_scheduler;
     struct scheduling_opts scheduler;
+    /* server_run() fills in loop, data_dir, transport, embedded, server and on_ready. */
+    struct agent_node_opts agent;
     bool without_cluster; /* no transport: gateways and workers can run without */
 };
 

@@ -139,8 +139,7 @@ static void add_hugepages(const char *root, const char *name, struct machine *m)
         parse_u64(str_slice(size, strlen("hugepages-"), size.n - 2), 1, UINT32_MAX, &kib) < 0)
         return;
     (void)snprintf(path, sizeof path, "/sys/kernel/mm/hugepages/%s/nr_hugepages", name);
-    if (!read_text(root, path, &b) ||
-        parse_u64(str_trim(buf_str(&b)), 0, UINT32_MAX, &n) < 0)
+    if (!read_text(root, path, &b) || parse_u64(str_trim(buf_str(&b)), 0, UINT32_MAX, &n) < 0)
         return;
     size_t at = m->n_hugepages++;
     for (; at > 0 && m->hugepages[at - 1].size_bytes > kib * 1024; at--)
@@ -164,9 +163,9 @@ void machine_read(struct arena *a, const char *root, struct machine *ret)
 {
     *ret = (struct machine){ 0 };
     ret->machine_id = FIRST_LINE(a, root, "/etc/machine-id", "/var/lib/dbus/machine-id");
-    ret->system_uuid = FIRST_LINE(a, root, "/sys/class/dmi/id/product_uuid",
-                                  "/proc/device-tree/system-id", "/proc/device-tree/vm,uuid",
-                                  "/etc/machine-id");
+    ret->system_uuid =
+        FIRST_LINE(a, root, "/sys/class/dmi/id/product_uuid", "/proc/device-tree/system-id",
+                   "/proc/device-tree/vm,uuid", "/etc/machine-id");
     ret->boot_id = FIRST_LINE(a, root, "/proc/sys/kernel/random/boot_id");
     ret->kernel = FIRST_LINE(a, root, "/proc/sys/kernel/osrelease");
     ret->os_image = os_image(a, root);

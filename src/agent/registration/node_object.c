@@ -117,9 +117,9 @@ static void set_resources(struct arena *a, const struct node_object *n, struct j
     set_quantity(a, all, "cpu", cpu_milli, QUANTITY_DECIMAL_SI);
     set_quantity(a, left, "cpu", less(cpu_milli, kept->cpu_milli), QUANTITY_DECIMAL_SI);
     set_bytes(a, all, "ephemeral-storage", n->storage_bytes);
-    set_bytes(a, left, "ephemeral-storage",
-              less(n->storage_bytes,
-                   kept->storage_bytes + shortage_minimum(SHORTAGE_NODEFS, &storage)));
+    set_bytes(
+        a, left, "ephemeral-storage",
+        less(n->storage_bytes, kept->storage_bytes + shortage_minimum(SHORTAGE_NODEFS, &storage)));
     for (size_t i = 0; i < m->n_hugepages; i++) {
         const char *name = hugepages_name(a, m->hugepages[i].size_bytes);
         set_bytes(a, all, name, m->hugepages[i].total_bytes);
@@ -278,8 +278,7 @@ struct json *node_object_adopt(struct arena *a, const struct node_object *n,
     set_machine_labels(a, n, wanted);
     for (size_t i = 0; i < n->opts->n_labels; i++) /* the user's word about the machine counts */
         if (json_get(wanted, n->opts->labels[i].key))
-            json_set(a, wanted, n->opts->labels[i].key,
-                     json_new_str(a, n->opts->labels[i].value));
+            json_set(a, wanted, n->opts->labels[i].key, json_new_str(a, n->opts->labels[i].value));
     json_each (label, wanted)
         if (!str_eq(json_str(json_get(have, label->key)), json_str(label)))
             json_set(a, labels, label->key, json_new_str(a, json_str(label)));
@@ -291,7 +290,8 @@ static bool is_extended(struct str name)
 {
     struct str domain, rest;
     return str_cut(name, '/', &domain, &rest) && !str_is(domain, "kubernetes.io") &&
-           !str_has_suffix(domain, STR(".kubernetes.io")) && !str_has_prefix(name, STR("requests."));
+           !str_has_suffix(domain, STR(".kubernetes.io")) &&
+           !str_has_prefix(name, STR("requests."));
 }
 
 static bool zero_extended(struct arena *a, const struct json *node, const char *list,

@@ -129,20 +129,24 @@ int registration_read_taint(struct str text, struct registration_taint *ret, str
                    STR_ARG(text));
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
 /* A DNS subdomain (RFC 1123), as names of Nodes are. */
 static bool is_name(struct str s)
 {
-    bool was_letter = false;
-    for (size_t i = 0; i < s.n; i++) {
-        char c = s.p[i];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-        if (!is_letter && (!was_letter || i + 1 == s.n) && (c == '.' || i == 0 || i + 1 == s.n))
+    struct str rest = s, part;
+    for (bool more = true; more;) {
+        more = str_cut(rest, '.', &part, &rest);
+        if (part.n == 0 || !is_letter(part.p[0]) || !is_letter(part.p[part.n - 1]))
             return false;
-        if (!is_letter && c != '-' && c != '.')
-            return false;
-        was_letter = is_letter;
+        for (size_t i = 0; i < part.n; i++)
+            if (!is_letter(part.p[i]) && part.p[i] != '-')
+                return false;
     }
-    return s.n > 0 && s.n <= 253;
+    return s.n <= 253;
 }
 
 static int check(const struct registration_opts *o, struct err *err)
@@ -158,8 +162,7 @@ static int check(const struct registration_opts *o, struct err *err)
     if (o->n_addresses > REGISTRATION_ADDRESSES_MAX)
         return err_set(err, E_INVALID, "more than %d addresses", REGISTRATION_ADDRESSES_MAX);
     for (size_t i = 0; i < o->n_addresses; i++)
-        if (!address_parse(o->addresses[i], &address) ||
-            o->addresses[i].n >= MACHINE_ADDRESS_CHARS)
+        if (!address_parse(o->addresses[i], &address) || o->addresses[i].n >= MACHINE_ADDRESS_CHARS)
             return err_set(err, E_INVALID, "'" STR_FMT "' is not an IP address",
                            STR_ARG(o->addresses[i]));
     return 0;
@@ -317,9 +320,9 @@ static void begin(struct registration *r, enum registration_at at, const char *m
     arm(r, r->call_ms + CALL_MAX_MS);
 }
 
-#define JSON_TYPE  "application/json"
-#define MERGE      "application/merge-patch+json"
-#define STRATEGIC  "application/strategic-merge-patch+json"
+#define JSON_TYPE "application/json"
+#define MERGE     "application/merge-patch+json"
+#define STRATEGIC "application/strategic-merge-patch+json"
 
 /* ---------------------------------------------------------------- the Node */
 
@@ -462,9 +465,9 @@ static void renew(struct registration *r)
 static void make_lease(struct registration *r)
 {
     struct arena a = { 0 };
-    begin(r, AT_MAKING, "POST", NODE_OBJECT_LEASES, JSON_TYPE,
-          node_object_lease(&a, r->opts.node_name, str_of(r->uid), r->opts.lease_s,
-                            clock_wall_us()));
+    begin(
+        r, AT_MAKING, "POST", NODE_OBJECT_LEASES, JSON_TYPE,
+        node_object_lease(&a, r->opts.node_name, str_of(r->uid), r->opts.lease_s, clock_wall_us()));
     arena_fini(&a);
 }
 
@@ -477,7 +480,8 @@ static void on_renewed(struct registration *r)
     if (r->renewed_ms && now - r->renewed_ms > (uint64_t)r->opts.lease_s * 1000)
         r->must_report = r->wants_report = true;
     r->renewed_ms = now;
-    r->lease_due_ms = now + backoff_jitter(&r->rng, every, every + every * LEASE_JITTER_PERCENT / 100);
+    r->lease_due_ms =
+        now + backoff_jitter(&r->rng, every, every + every * LEASE_JITTER_PERCENT / 100);
 }
 
 static void become_gone(struct registration *r)

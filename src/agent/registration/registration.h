@@ -72,10 +72,10 @@ struct registration_opts {
     const struct kube_identity *identity; /* copied; NULL: the transport's own */
     const char *node_name;                /* all strings are copied */
     const char *root;                     /* where /proc, /sys and /etc are; NULL: "" */
-    const char *data_dir;  /* on nodefs: volumes, logs and what containers write */
-    const char *image_dir; /* on imagefs: the node store; NULL: data_dir */
-    const char *server;    /* "https://10.0.0.1:6443": the machine's address is the one from which
-                              it reaches this host; NULL: the one of the default route */
+    const char *data_dir;                 /* on nodefs: volumes, logs and what containers write */
+    const char *image_dir;                /* on imagefs: the node store; NULL: data_dir */
+    const char *server; /* "https://10.0.0.1:6443": the machine's address is the one from which
+                           it reaches this host; NULL: the one of the default route */
     const struct str *addresses; /* --node-ip: these instead */
     size_t n_addresses;
     const struct registration_label *labels;

@@ -38,8 +38,7 @@ static bool read_text(const char *root, const char *path, struct buf *to)
 static bool read_number(const char *root, const char *path, uint64_t *ret)
 {
     scoped(buf_fini_scoped) struct buf b = BUF_INIT(256);
-    return read_text(root, path, &b) &&
-           parse_u64(str_trim(buf_str(&b)), 0, UINT64_MAX, ret) >= 0;
+    return read_text(root, path, &b) && parse_u64(str_trim(buf_str(&b)), 0, UINT64_MAX, ret) >= 0;
 }
 
 static void read_memory(const char *root, struct shortage_value *ret)
@@ -120,8 +119,8 @@ bool shortage_step(struct shortage *s, const struct shortage_values *now, uint64
         s->is_short[i] = v->available < shortage_minimum(i, v);
         if (s->is_short[i])
             s->seen_ms[i] = now_ms;
-        bool is_set = s->is_short[i] ||
-                      (s->is_set[i] && now_ms - s->seen_ms[i] < SHORTAGE_LASTS_MS);
+        bool is_set =
+            s->is_short[i] || (s->is_set[i] && now_ms - s->seen_ms[i] < SHORTAGE_LASTS_MS);
         changed |= is_set != s->is_set[i];
         is_any |= s->is_short[i];
         s->is_set[i] = is_set;

@@ -26,9 +26,9 @@ enum {
     SHORTAGE_NODEFS_MIN_PERCENT = 10,
     SHORTAGE_IMAGEFS_MIN_PERCENT = 15,
     SHORTAGE_INODES_MIN_PERCENT = 5,
-    SHORTAGE_PID_MIN_PERCENT = 1, /* kubelet has no threshold for processes by default */
-    SHORTAGE_LASTS_MS = 300000,   /* evictionPressureTransitionPeriod */
-    SHORTAGE_LOOK_MS = 10000,     /* the least time between two looks at a disk */
+    SHORTAGE_PID_MIN_PERCENT = 1,          /* kubelet has no threshold for processes by default */
+    SHORTAGE_LASTS_MS = 300000,            /* evictionPressureTransitionPeriod */
+    SHORTAGE_LOOK_MS = 10000,              /* the least time between two looks at a disk */
     SHORTAGE_FILL_BYTES_PER_MS = 500 << 10 /* pods write at most so fast: 500 MiB a second */
 };
 
