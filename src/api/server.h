@@ -121,6 +121,12 @@ uint16_t api_port(const struct api *api); /* 0: not listening */
  */
 void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg);
 
+/*
+ * Publish a kubeconfig with the server's address and CA for machines that join, in the ConfigMap
+ * kube-public/cluster-info, once a bootstrap token may sign it. Call after on_ready.
+ */
+void api_publish_cluster(struct api *api, struct str kubeconfig);
+
 /* Prometheus text with upstream's metric names. */
 void api_metrics(const struct api *api, struct buf *to);
 

@@ -169,6 +169,40 @@ static int make_bindings(struct kube_client *c, struct arena *a, struct err *err
     return 0;
 }
 
+/*
+ * Whoever can reach the server may read how to trust it: a machine that joins has no credentials
+ * yet, and checks what it reads with its token.
+ */
+static int make_public(struct kube_client *c, struct arena *a, struct err *err)
+{
+#define NAME "dormouse:cluster-info"
+#define IN   "/apis/" RBAC "/v1/namespaces/kube-public/"
+    static const struct {
+        const char *target, *object;
+    } objects[] = {
+        { IN "roles", "{\"metadata\":{\"name\":\"" NAME "\"},\"rules\":[{\"apiGroups\":[\"\"],"
+                      "\"resources\":[\"configmaps\"],\"resourceNames\":[\"cluster-info\"],"
+                      "\"verbs\":[\"get\"]}]}" },
+        { IN "rolebindings",
+          "{\"metadata\":{\"name\":\"" NAME "\"},\"roleRef\":{\"apiGroup\":\"" RBAC
+          "\",\"kind\":\"Role\",\"name\":\"" NAME "\"},\"subjects\":[{"
+          "\"apiGroup\":\"" RBAC "\",\"kind\":\"User\","
+          "\"name\":\"system:anonymous\"}]}" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+        struct kube_answer answer;
+        struct json *object;
+        int r = json_parse(a, str_of(objects[i].object), NULL, &object, err);
+        assert(r == 0);
+        r = post(c, a, objects[i].target, object, &answer, err);
+        if (r < 0 && r != E_CONFLICT)
+            return err_ctx(err, r, "make cluster-info public");
+    }
+    return 0;
+#undef IN
+#undef NAME
+}
+
 /* ---------------------------------------------------------------- the token */
 
 static void put_value(struct arena *a, struct json *data, const char *key, struct str value)
@@ -212,6 +246,8 @@ static int create(struct kube_client *c, struct arena *a, const struct json *sec
 {
     struct kube_answer answer;
     int r = has_default_group() ? make_bindings(c, a, err) : 0;
+    if (r >= 0)
+        r = make_public(c, a, err);
     if (r < 0)
         return r;
     r = post(c, a, TOKEN_SECRETS, secret, &answer, err);

@@ -149,8 +149,12 @@ static struct json *address_list(struct arena *a, const struct node_object *n)
 
 const char *node_object_version(struct arena *a)
 {
-    /* "v0.36.3": of the k8s.io/api module that the kinds were made from */
-    return arena_printf(a, "v1.%s+dormouse-%s", builtin_api_version + 3, version_text());
+    /* "v0.36.3": of the k8s.io/api module that the kinds were made from. A version has one '+'. */
+    char *text = arena_printf(a, "v1.%s+dormouse-%s", builtin_api_version + 3, version_text());
+    for (char *c = strchr(text, '+') + 1; *c; c++)
+        if (*c == '+')
+            *c = '.';
+    return text;
 }
 
 static void set_info(struct arena *a, const struct node_object *n, struct json *status)

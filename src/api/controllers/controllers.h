@@ -101,6 +101,15 @@ void account_secrets_free(struct account_secrets *s);
 bool account_secrets_is_busy(const struct account_secrets *s);
 void account_secrets_written(struct account_secrets *s, const struct written *w);
 
+/* kube-public/cluster-info, signed by the bootstrap tokens that may sign. */
+struct cluster_info *cluster_info_start(struct api *api);
+/* What it publishes, from now on: a kubeconfig; copied. */
+void cluster_info_set(struct cluster_info *c, struct str kubeconfig);
+void cluster_info_stop(struct cluster_info *c);
+void cluster_info_free(struct cluster_info *c);
+bool cluster_info_is_busy(const struct cluster_info *c);
+void cluster_info_written(struct cluster_info *c, const struct written *w);
+
 /* ResourceQuotas: maintains their status. */
 struct quotas *quotas_start(struct api *api);
 void quotas_stop(struct quotas *q);
@@ -125,6 +134,7 @@ struct controllers {
     struct expiry *event_expiry, *token_expiry;
     struct quotas *quotas;
     struct account_secrets *account_secrets;
+    struct cluster_info *cluster_info;
     size_t csrs_in_flight;  /* writes of signed requests, and the read of those left to sign */
     struct retry csr_retry; /* for that read */
     bool csrs_wait;         /* a request may be approved once roles or bindings have changed */
