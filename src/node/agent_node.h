@@ -10,6 +10,7 @@
 
 #include "agent/registration/registration.h"
 #include "base/buf.h"
+#include "client/http_transport.h"
 
 struct agent_node;
 
@@ -31,7 +32,18 @@ struct agent_node_opts { /* strings are kept */
     size_t n_labels, n_taints, n_addresses;
     uint32_t max_pods; /* 0: the default */
     struct registration_reserved reserved;
+    /*
+     * Credentials that are renewed: the transport above as it was made, and the file that holds
+     * them (agent/registration/joining.h). NULL: none, with `embedded`.
+     */
+    struct http_transport *remote;
+    const struct kubeconfig *config; /* borrowed for the start */
+    const char *credentials;
+    uint32_t cert_s; /* lifetime of certificates that are asked for; 0: the cluster's choice */
     void (*on_ready)(void *arg); /* the node is registered; once */
+    /* There is a certificate for the agent's server, PEM; at start, or soon after, and after each
+     * renewal. Borrowed. NULL: none is requested. */
+    void (*on_serving)(void *arg, struct str cert_pem, struct str key_pem);
     void *arg;
 };
 
@@ -39,6 +51,8 @@ struct agent_node_opts { /* strings are kept */
 bool agent_node_is_wanted(const struct agent_node_opts *opts);
 /* Name of this node: as given, or the host's name in lower case. Given, free(). */
 char *agent_node_name(const char *given);
+/* The file of the credentials in a data directory. Given, free(). */
+char *agent_node_credentials(const char *data_dir);
 /* Errors: E_INVALID: a name, a label, a taint or an address. */
 int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err);
 void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg);

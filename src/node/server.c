@@ -2,6 +2,7 @@
 /* One server process; see server.h. Read from server_run() at the end upwards. */
 #include "node/server.h"
 
+#include "agent/registration/joining.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -47,6 +48,9 @@ struct server {
     int lock_fd; /* the data directory, locked */
     bool made_dir;
     struct cluster *cluster;
+    struct joining *joining;
+    char *credentials; /* the file of a node that joins */
+    struct kubeconfig *config;
     struct http_transport *remote;
     struct watch_hub *hub;        /* of all services; NULL: no service needs an API */
     uint16_t api_port;            /* of the remote API; 0: unknown */
@@ -90,7 +94,7 @@ struct service {
     bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
 };
 
-enum { N_SERVICES = 11 };
+enum { N_SERVICES = 12 };
 static const struct service services[N_SERVICES];
 
 static void *const *service_slot(const struct server *s, const struct service *row)
@@ -143,6 +147,11 @@ static void stop_cluster(struct server *s)
 static void stop_remote(struct server *s)
 {
     http_transport_close(take_ptr(&s->remote), stop_next, s);
+}
+
+static void stop_joining(struct server *s)
+{
+    joining_stop(take_ptr(&s->joining), stop_next, s);
 }
 
 static void stop_hub(struct server *s)
@@ -562,6 +571,12 @@ static void on_agent_ready(void *arg)
         say_ready(s);
 }
 
+/* TODO: the agent's server takes it, once it is here. */
+static void on_serving(void *arg, struct str cert_pem, struct str key_pem)
+{
+    log_debug("there is a serving certificate", "");
+}
+
 static int start_agent(struct server *s, struct transport *transport, struct err *err)
 {
     struct agent_node_opts opts = s->opts.agent;
@@ -569,8 +584,12 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     opts.data_dir = s->opts.data_dir;
     opts.transport = transport;
     opts.embedded = s->cluster != NULL;
-    opts.server = NULL;
+    opts.server = s->opts.join.server;
+    opts.remote = s->remote;
+    opts.config = s->config;
+    opts.credentials = s->credentials;
     opts.on_ready = on_agent_ready;
+    opts.on_serving = on_serving;
     opts.arg = s;
     return agent_node_is_wanted(&opts) ? agent_node_start(&opts, &s->agent, err) : 0;
 }
@@ -705,6 +724,7 @@ static bool agent_says_ready(const struct server *s)
 static const struct service services[N_SERVICES] = {
     { SLOT(cluster), .stop = stop_cluster, .metrics = cluster_metrics,
       .ready_words = cluster_words },
+    { SLOT(joining), .stop = stop_joining },
     { SLOT(remote), .stop = stop_remote },
     { SLOT(hub), start_hub, stop_hub },
     { SLOT(leader), start_leader, stop_leader },
@@ -879,6 +899,49 @@ static int start_remote(struct server *s, struct err *err)
     return 0;
 }
 
+static void on_joining_closed(void *arg)
+{
+}
+
+static void on_joined(void *arg, int r, struct kubeconfig *config, const struct err *cause)
+{
+    struct server *s = arg;
+    struct err err = *cause;
+    s->config = config;
+    joining_stop(take_ptr(&s->joining), on_joining_closed, s);
+    if (r >= 0)
+        r = http_transport_new(&s->loop, config, &s->remote, &err);
+    if (r < 0)
+        begin_stop(s, r, &err);
+    else if (!s->stopping)
+        start_services(s, http_transport_base(s->remote));
+}
+
+static int start_joining(struct server *s, struct err *err)
+{
+    const struct server_join *join = &s->opts.join;
+    scoped(free_scoped) char *name = agent_node_name(s->opts.agent.node_name);
+    s->credentials = agent_node_credentials(s->opts.data_dir);
+    const struct joining_opts opts = { .loop = &s->loop,
+                                       .server = join->server,
+                                       .token = join->token,
+                                       .ca_file = join->ca_file,
+                                       .ca_hash = join->ca_hash,
+                                       .node_name = name,
+                                       .path = s->credentials,
+                                       .valid_s = s->opts.agent.cert_s,
+                                       .on_done = on_joined,
+                                       .arg = s };
+    return joining_start(&opts, &s->joining, err);
+}
+
+static int start_transport(struct server *s, struct err *err)
+{
+    if (s->opts.with_cluster)
+        return start_cluster(s, err);
+    return s->opts.join.server ? start_joining(s, err) : start_remote(s, err);
+}
+
 int server_run(const struct server_opts *opts, struct err *err)
 {
     struct server s = { .opts = *opts, .lock_fd = -1, .started_ms = clock_mono_ms() };
@@ -903,7 +966,7 @@ int server_run(const struct server_opts *opts, struct err *err)
         idle_trim_start(&s.loop, &s.idle_trim);
         r = lock_data_dir(&s, &cause);
         if (r >= 0)
-            r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
+            r = start_transport(&s, &cause);
         if (r < 0)
             begin_stop(&s, r, &cause);
     }
@@ -915,6 +978,8 @@ int server_run(const struct server_opts *opts, struct err *err)
     if (s.r < 0 && s.made_dir)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
     free(s.lease_namespace);
+    free(s.credentials);
+    kubeconfig_free(s.config);
     if (s.r < 0 && err)
         *err = s.err;
     return s.r;

@@ -24,6 +24,12 @@ enum {
     SERVER_STOP_MAX_MS = 9000    /* then the process ends even if a part hangs */
 };
 
+/* A cluster that this machine joins as a node (agent/registration/joining.h). */
+struct server_join {
+    const char *server; /* NULL: it does not */
+    const char *token, *ca_file, *ca_hash;
+};
+
 struct server_opts {
     const char *data_dir;
     /*
@@ -65,6 +71,7 @@ struct server_opts {
     struct scheduling_opts scheduler;
     /* server_run() fills in loop, data_dir, transport, embedded, server and on_ready. */
     struct agent_node_opts agent;
+    struct server_join join;
     bool without_cluster; /* no transport: gateways and workers can run without */
 };
 
