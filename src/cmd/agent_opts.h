@@ -12,7 +12,8 @@ extern uint64_t cmd_agent_max_pods; /* 0: not given */
 /* Copy the options to `to`. What is wrong with them, the start says. */
 void cmd_take_agent_opts(struct agent_node_opts *to);
 
-#define CMD_AGENT_OPTS                                                                             \
+/* prefix: of options that would mean something else in a command with other parts. */
+#define CMD_AGENT_OPTS(prefix)                                                                     \
     {                                                                                              \
         "node-name",     0, "NAME", "name of the node (this machine's)", CMD_STRING,               \
         &cmd_agent_name, 0, 0                                                                      \
@@ -25,11 +26,15 @@ void cmd_take_agent_opts(struct agent_node_opts *to);
           &cmd_agent_addresses,                                                                    \
           0,                                                                                       \
           0 },                                                                                     \
-        { "label",     0,                                                                          \
-          "KEY=VALUE", "a label of a node that is new; repeatable",                                \
-          CMD_LIST,    &cmd_agent_labels,                                                          \
-          0,           0 },                                                                        \
-        { "taint",                                                                                 \
+        { prefix "label",                                                                          \
+          0,                                                                                       \
+          "KEY=VALUE",                                                                             \
+          "a label of a node that is new; repeatable",                                             \
+          CMD_LIST,                                                                                \
+          &cmd_agent_labels,                                                                       \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { prefix "taint",                                                                          \
           0,                                                                                       \
           "KEY=VALUE:EFFECT",                                                                      \
           "a taint of a node that is new: NoSchedule, PreferNoSchedule or NoExecute; repeatable",  \

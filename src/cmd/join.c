@@ -22,7 +22,7 @@ static const struct cmd_opt opts[] = {
     { "data-dir", 0, "DIR", "credentials and what pods leave; a process each " CMD_DATA_DIR_DEFAULT,
       CMD_STRING, &data_dir, 0, 0 },
     CMD_SECTION("Node"),
-    CMD_AGENT_OPTS,
+    CMD_AGENT_OPTS(""),
     { "certificate-lifetime", 0, "TIME",
       "asked for; renewed after 70 to 90 percent of it (as long as the cluster gives: a year)",
       CMD_DURATION, &cert_ms, 0, 0 },

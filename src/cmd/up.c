@@ -60,7 +60,7 @@ static const struct cmd_opt opts[] = {
       "this machine is a node of the cluster; =false: it is not (where it can run containers)",
       CMD_BOOL, &agent, 0, 0 },
     { "no-agent", 0, NULL, "as --agent=false", CMD_FLAG, &no_agent, 0, 0 },
-    CMD_AGENT_OPTS,
+    CMD_AGENT_OPTS("node-"),
     CMD_SECTION("Operators"),
     CMD_HOST_OPTS,
     CMD_SECTION("Log"),

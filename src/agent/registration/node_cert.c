@@ -23,6 +23,7 @@ enum {
     RETRY_MAX_MS = 15000,
     LOOK_FIRST_MS = 50, /* whether the request is signed */
     LOOK_MAX_MS = 60000,
+    NEW_LEAST_MS = 60000, /* a new certificate is not renewed sooner: our clock may be wrong */
     REFUSED_FIRST_MS = 30000,
     REFUSED_MAX_MS = 900000,
     RENEW_FROM_PERCENT = 70,
@@ -70,13 +71,14 @@ static void on_timer(struct timer *t)
 
 static void on_rest_over(struct timer *t);
 
-/* Until the certificate is to be renewed. */
-static void rest(struct node_cert *c)
+/* Until the certificate is to be renewed; at least so long, whatever the clocks say. */
+static void rest(struct node_cert *c, uint64_t least_ms)
 {
     int64_t due_s = c->from_s + (int64_t)((double)(c->until_s - c->from_s) * c->part);
     int64_t left_s = due_s - clock_wall_ms() / 1000;
     uint64_t left_ms = left_s > 0 ? (uint64_t)left_s * 1000 : 0;
-    timer_start(c->opts.loop, &c->timer, MIN(left_ms, (uint64_t)NODE_CERT_LOOK_MS), on_rest_over);
+    left_ms = MAX(MIN(left_ms, (uint64_t)NODE_CERT_LOOK_MS), least_ms);
+    timer_start(c->opts.loop, &c->timer, left_ms, on_rest_over);
 }
 
 static void on_rest_over(struct timer *t)
@@ -86,7 +88,7 @@ static void on_rest_over(struct timer *t)
     if (clock_wall_ms() / 1000 >= due_s)
         post(c);
     else
-        rest(c);
+        rest(c, 0);
 }
 
 static void again(struct node_cert *c, uint64_t wait_ms)
@@ -156,7 +158,7 @@ static void on_signed(struct node_cert *c, struct str text)
     log_info("certificate issued", "user=%s use=%s valid_s=%lld", c->user,
              c->opts.use == NODE_CERT_SERVER ? "server" : "client",
              (long long)(c->until_s - clock_wall_ms() / 1000));
-    rest(c);
+    rest(c, NEW_LEAST_MS);
     c->opts.on_cert(c->opts.arg, buf_str(&pem), buf_str(&key));
 }
 
@@ -309,7 +311,7 @@ void node_cert_start(const struct node_cert_opts *opts, struct node_cert **ret)
     c->rng.state = sys_random_u64();
     sm_init(&c->at, at_table, AT_RESTING);
     if (take(c, opts->cert_pem, opts->key_pem))
-        rest(c);
+        rest(c, 0);
     else
         timer_start(opts->loop, &c->timer, 0, on_timer);
     *ret = c;
