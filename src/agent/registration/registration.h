@@ -9,7 +9,7 @@
  *
  * One timer is armed: for whichever is due first of the Lease, the report of an unchanged status,
  * a look at the disk while pods run, and a retry. A change (registration_changed(), a condition) is
- * reported at once. docs/internals/agent.md says how rarely the timer runs.
+ * reported at once. docs/internals/registration.md says how rarely the timer runs.
  *
  * Loop thread only; callbacks never run inside a function of this header, except those that
  * registration_opts marks as called for a report.
