@@ -99,6 +99,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .loop = o->loop,
         .transport = o->transport,
         .identity = o->embedded ? &identity : NULL,
+        .hub = o->hub,
         .node_name = n->name,
         .data_dir = o->data_dir,
         .server = o->server,

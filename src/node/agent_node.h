@@ -24,6 +24,7 @@ struct agent_node_opts { /* strings are kept */
     struct loop *loop;
     const char *data_dir;
     struct transport *transport; /* kept */
+    struct watch_hub *hub;       /* kept; over that transport */
     bool embedded;               /* the API server is in this process, and knows no certificate */
     enum agent_node_wanted wanted;
     const char *node_name; /* NULL: the host's name */

@@ -583,6 +583,7 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     opts.loop = &s->loop;
     opts.data_dir = s->opts.data_dir;
     opts.transport = transport;
+    opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
     opts.server = s->opts.join.server;
     opts.remote = s->remote;
@@ -598,7 +599,8 @@ static int start_agent(struct server *s, struct transport *transport, struct err
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
-    if (!o->with_operators && !o->with_scheduler && !o->functions.roles)
+    if (!o->with_operators && !o->with_scheduler && !o->functions.roles &&
+        !agent_node_is_wanted(&o->agent))
         return 0;
     struct watch_hub_opts opts = { .transport = transport };
     if (!s->cluster) {

@@ -304,6 +304,31 @@ def test_where_a_request_came_from_cannot_be_claimed(api, tmp_path):
     assert seen["metadata"]["annotations"] == {"dormouse.dev/requested-from": "127.0.0.1", "other": "x"} and not seen.get("status")
 
 
+def patch_conditions(server, name, **more):
+    return server.ask("PATCH", f"{NODES}/{name}/status", {"status": {"conditions": [{"type": "Ready", **more}]}},
+                      Content_Type="application/strategic-merge-patch+json")
+
+
+@pytest.mark.parametrize("kind", ["up", "join"])
+def test_what_others_write_into_its_node_it_sees_at_once(data_dir, tmp_path, kind):
+    server = Up(data_dir, "--agent", "--node-name", "n1") if kind == "up" else Server(data_dir)
+    node = None if kind == "up" else Node(server, tmp_path / "n1", "--token", create_token(server), "--node-name", "n1")
+    wait_for(lambda: is_ready(server, "n1"), "it is ready")
+    # A controller that missed the Lease: the node is there, and says so long before its next report is due.
+    assert patch_conditions(server, "n1", status="Unknown", reason="NodeStatusUnknown").status == 200
+    wait_for(lambda: is_ready(server, "n1"), "it says that it is ready")
+    assert ready(server, "n1")["reason"] == "KubeletReady"
+    # A node that a person deletes does not come back by itself; one that a person makes again does.
+    assert server.ask("DELETE", f"{NODES}/n1").status == 200
+    log = server.text_of_log if kind == "up" else node.text
+    wait_for(lambda: "the Node was deleted" in log(), "it notices")
+    assert server.get(f"{NODES}/n1").status == 404
+    server.create(NODES, {"metadata": {"name": "n1"}})
+    wait_for(lambda: is_ready(server, "n1"), "it is ready again")
+    assert not node or node.stop() == 0
+    assert server.stop() == 0
+
+
 def test_a_node_outlives_its_server(data_dir, tmp_path):
     server = Server(data_dir)
     token, address = create_token(server), server.listen

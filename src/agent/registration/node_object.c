@@ -55,6 +55,16 @@ void node_object_take_states(const struct json *node, struct node_object_state *
     }
 }
 
+bool node_object_differs(const struct json *node, const struct node_object_state *states)
+{
+    json_each (c, json_path(node, "status", "conditions", NULL))
+        for (unsigned i = 0; i < NODE_OBJECT_CONDITIONS; i++)
+            if (str_is(json_get_str(c, "type"), conditions[i].type) &&
+                !str_is(json_get_str(c, "status"), states[i].is_true ? "True" : "False"))
+                return true;
+    return false;
+}
+
 static struct json *condition_list(struct arena *a, const struct node_object *n)
 {
     struct json *list = json_new_array(a);

@@ -44,6 +44,9 @@ bool node_object_set(struct node_object_state *state, bool is_true, int64_t now_
 /* Take the conditions of a Node that exists, so that their times stay. */
 void node_object_take_states(const struct json *node, struct node_object_state *states);
 
+/* Whether the Node shows one of the conditions with another status. */
+bool node_object_differs(const struct json *node, const struct node_object_state *states);
+
 /* The version of kubelet that this node is like: "v1.36.3+dormouse-0.1.0". */
 const char *node_object_version(struct arena *a);
 /* The status without the times of heartbeats: equal ones need no report. */

@@ -23,6 +23,7 @@
 #include "base/sys.h"
 #include "client/ask.h"
 #include "client/kube_identity.h"
+#include "client/reflector.h"
 #include "guest/pressure.h"
 #include "io/address.h"
 
@@ -84,7 +85,8 @@ struct registration {
     uint64_t suspended_ms; /* how long the machine has slept, as last seen */
     unsigned failures;
     struct rng rng;
-    uint64_t seed; /* of the hashes */
+    uint64_t seed;               /* of the hashes */
+    struct reflector *reflector; /* of the Node; NULL: before it is registered, or without hub */
     struct node_object_state states[NODE_OBJECT_CONDITIONS];
     struct shortage shortage;
     struct pressure kernel; /* wakes us when memory is short */
@@ -381,6 +383,46 @@ static void take_node(struct registration *r, const struct json *node)
         r->opts.on_node(r->opts.arg, node);
 }
 
+static void on_turn(struct defer *d);
+static void become_gone(struct registration *r);
+
+/* Another writer's word about our conditions, such as a controller's that missed the Lease. */
+static void on_object(void *arg, const struct json *node)
+{
+    struct registration *r = arg;
+    if (r->is_gone || node_object_differs(node, r->states)) {
+        r->must_report = r->wants_report = true;
+        r->report_due_ms = 0;
+        defer_start(r->opts.loop, &r->turn, on_turn);
+    }
+    take_node(r, node);
+}
+
+static void on_deleted(void *arg, struct str namespace, struct str name)
+{
+    become_gone(arg);
+}
+
+static void follow(struct registration *r)
+{
+    static const struct reflector_ops ops = { .on_object = on_object, .on_deleted = on_deleted };
+    struct err err = { 0 };
+    char selector[300];
+    (void)snprintf(selector, sizeof selector, "metadata.name=%s", r->opts.node_name);
+    const struct reflector_opts opts = { .loop = r->opts.loop,
+                                         .transport = r->opts.transport,
+                                         .hub = r->opts.hub,
+                                         .identity = r->opts.identity,
+                                         .key = { .group_version = STR("v1"),
+                                                  .plural = STR("nodes"),
+                                                  .field_selector = str_of(selector),
+                                                  .identity = r->opts.identity },
+                                         .ops = &ops,
+                                         .arg = r };
+    if (r->opts.hub && !r->reflector && reflector_start(&opts, &r->reflector, &err) < 0)
+        log_warn("the Node is not followed", "reason=\"%s\"", err_text(&err));
+}
+
 static void become_registered(struct registration *r, bool is_reported)
 {
     uint64_t now = loop_now_ms(r->opts.loop);
@@ -396,6 +438,8 @@ static void become_registered(struct registration *r, bool is_reported)
         r->reported = r->sent;
     if (r->opts.on_registered)
         r->opts.on_registered(r->opts.arg);
+    if (!r->is_stopping)
+        follow(r);
 }
 
 static bool adopt_status(struct registration *r, struct arena *a, const struct json *node)
@@ -737,6 +781,8 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
     r->done = done;
     r->done_arg = arg;
     ask_cancel(take_ptr(&r->call));
+    if (r->reflector)
+        reflector_close(take_ptr(&r->reflector));
     timer_stop(r->opts.loop, &r->timer);
     defer_cancel(&r->turn);
     pressure_close(&r->kernel, on_closed);

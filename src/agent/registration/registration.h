@@ -17,6 +17,7 @@
 #pragma once
 
 #include "client/transport.h"
+#include "client/watch_hub.h"
 #include "codec/json.h"
 #include "io/loop.h"
 
@@ -70,12 +71,15 @@ struct registration_opts {
     struct loop *loop;
     struct transport *transport;          /* kept */
     const struct kube_identity *identity; /* copied; NULL: the transport's own */
-    const char *node_name;                /* all strings are copied */
-    const char *root;                     /* where /proc, /sys and /etc are; NULL: "" */
-    const char *data_dir;                 /* on nodefs: volumes, logs and what containers write */
-    const char *image_dir;                /* on imagefs: the node store; NULL: data_dir */
-    const char *server; /* "https://10.0.0.1:6443": the machine's address is the one from which
-                           it reaches this host; NULL: the one of the default route */
+    /* Over the transport; kept. The Node is followed: on_node() runs for each change of it, and
+     * what others write into its conditions is set right at once. NULL: it is not. */
+    struct watch_hub *hub;
+    const char *node_name; /* all strings are copied */
+    const char *root;      /* where /proc, /sys and /etc are; NULL: "" */
+    const char *data_dir;  /* on nodefs: volumes, logs and what containers write */
+    const char *image_dir; /* on imagefs: the node store; NULL: data_dir */
+    const char *server;    /* "https://10.0.0.1:6443": the machine's address is the one from which
+                              it reaches this host; NULL: the one of the default route */
     const struct str *addresses; /* --node-ip: these instead */
     size_t n_addresses;
     const struct registration_label *labels;
@@ -100,8 +104,9 @@ struct registration_opts {
 
     /* The Node exists and is ours; the Lease and the first status follow. Once. NULL: none. */
     void (*on_registered)(void *arg);
-    /* The Node as the server has it now, after each answer that brings it: labels, podCIDR,
-     * taints. Borrowed. NULL: not wanted. */
+    /* The Node as the server has it now, after each answer that brings it, and with `hub` after
+     * each change: labels, podCIDRs, taints. May repeat a known state. Borrowed. NULL: not wanted.
+     */
     void (*on_node)(void *arg, const struct json *node);
     /* What is short has changed, or is still below its threshold at the next look. NULL: none. */
     void (*on_pressure)(void *arg, const struct registration_pressure *p);
