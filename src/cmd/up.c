@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define POD_CIDR_DEFAULT "10.244.0.0/16"
+
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static const char *scheduler_config;
 static struct cmd_list modules;
@@ -117,6 +119,8 @@ static int run(int argc, char **argv)
         .warn_unattended = true,
         .scheduler = { .config_file = scheduler_config, .leader.elect = 0 },
     };
+    if (!cmd_pod_cidr)
+        cmd_pod_cidr = POD_CIDR_DEFAULT;
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     if ((r = cmd_take_cluster_opts(&server)) || (r = cmd_take_host_opts(&server)) ||

@@ -203,6 +203,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
                             .ca_cert = buf_str(&c->dir->ca_cert),
                             .ca_key = buf_str(&c->dir->ca_key),
                             .event_ttl_ms = opts->event_ttl_ms,
+                            .node_cidrs = opts->node_cidrs,
                             .commit = opts->commit,
                             .commit_date = opts->commit_date,
                             .warn_unattended = opts->warn_unattended,

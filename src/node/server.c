@@ -821,6 +821,7 @@ static int start_cluster(struct server *s, struct err *err)
                                  .n_tls_names = s->opts.n_tls_names,
                                  .sa_issuer = s->opts.sa_issuer,
                                  .event_ttl_ms = s->opts.event_ttl_ms,
+                                 .node_cidrs = s->opts.node_cidrs,
                                  .commit = s->opts.commit,
                                  .commit_date = s->opts.commit_date,
                                  .warn_unattended = s->opts.warn_unattended,

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "api/node_cidrs.h"
 #include "base/err.h"
 #include "node/agent_node.h"
 #include "node/functions.h"
@@ -41,6 +42,7 @@ struct server_opts {
     uint16_t port;
     const char *kubeconfig;         /* NULL: the default path for either use */
     uint64_t event_ttl_ms;          /* with_cluster: Events are deleted after this; 0: an hour */
+    struct node_cidrs node_cidrs;   /* with_cluster: see cluster.h */
     struct str commit, commit_date; /* of this program, for /version */
     bool warn_unattended;           /* with_cluster: see api/server.h */
     bool no_anonymous;              /* with_cluster: see cluster.h */

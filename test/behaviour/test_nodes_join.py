@@ -341,3 +341,37 @@ def test_a_node_outlives_its_server(data_dir, tmp_path):
     wait_for(lambda: "reports again" in node.text(), "it says so")
     assert node.stop() == 0
     assert server.stop() == 0
+
+
+def ranges(server):
+    return {n["metadata"]["name"]: n["spec"].get("podCIDRs") for n in server.get(NODES).json()["items"]}
+
+
+def test_each_node_has_addresses_for_its_pods(data_dir):
+    server = Up(data_dir, "--pod-cidr", "10.7.0.0/23,fd00:7::/63")
+    for name in ("a", "b"):
+        server.create(NODES, {"metadata": {"name": name}})
+    have = wait_for(lambda: all(ranges(server).values()) and ranges(server), "both have theirs")
+    assert sorted(have.values()) == [["10.7.0.0/24", "fd00:7::/64"], ["10.7.1.0/24", "fd00:7:0:1::/64"]]
+    assert server.get(f"{NODES}/a").json()["spec"]["podCIDR"] == have["a"][0]
+    server.create(NODES, {"metadata": {"name": "c"}})
+    wait_for(lambda: "is used up" in server.text_of_log(), "there is none for a third")
+    assert ranges(server)["c"] is None
+    server.create(NODES, {"metadata": {"name": "d"}, "spec": {"podCIDRs": ["10.9.0.0/24"]}})  # another controller's, or a person's
+    assert server.ask("DELETE", f"{NODES}/a").status == 200
+    wait_for(lambda: ranges(server)["c"], "what a deleted node had is given to the next")
+    assert ranges(server) == {"b": have["b"], "c": have["a"], "d": ["10.9.0.0/24"]}
+    server.kill()
+    server = Up(data_dir, "--pod-cidr", "10.7.0.0/22,fd00:7::/62")
+    server.create(NODES, {"metadata": {"name": "e"}})
+    wait_for(lambda: ranges(server)["e"], "a start knows what is taken")
+    assert ranges(server)["e"][0] not in {r[0] for n, r in ranges(server).items() if n != "e"}
+    assert server.stop() == 0
+
+
+def test_a_bare_api_leaves_addresses_to_others(api):
+    api.create(NODES, {"metadata": {"name": "a"}})
+    api.create(NODES, {"metadata": {"name": "b"}})
+    assert ranges(api) == {"a": None, "b": None}
+    done = subprocess.run([str(BUILD / "dormouse"), "api", "--pod-cidr", "10.0.0.0/30"], capture_output=True, text=True)
+    assert done.returncode == 2 and "not between /8 and /24" in done.stderr

@@ -77,6 +77,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         c->quotas = quotas_start(api);
         c->account_secrets = account_secrets_start(api);
         c->cluster_info = cluster_info_start(api);
+        c->pod_cidrs = pod_cidrs_start(api, &c->node_cidrs);
         csr_start(c);
         policy_types_start(c);
     }
@@ -124,6 +125,7 @@ static void rest_stop(void *self)
     struct controllers *c = self;
     csr_stop(c);
     policy_types_stop(c);
+    pod_cidrs_stop(c->pod_cidrs);
     cluster_info_stop(c->cluster_info);
     account_secrets_stop(c->account_secrets);
     quotas_stop(c->quotas);
@@ -138,6 +140,7 @@ static void rest_stop(void *self)
 static void rest_free(void *self)
 {
     struct controllers *c = self;
+    pod_cidrs_free(c->pod_cidrs);
     cluster_info_free(c->cluster_info);
     account_secrets_free(c->account_secrets);
     quotas_free(c->quotas);
@@ -156,7 +159,8 @@ static bool rest_is_busy(const void *self)
            defaults_is_busy(c->defaults) || expiry_is_busy(c->event_expiry) ||
            expiry_is_busy(c->token_expiry) || quotas_is_busy(c->quotas) ||
            account_secrets_is_busy(c->account_secrets) || cluster_info_is_busy(c->cluster_info) ||
-           c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
+           pod_cidrs_is_busy(c->pod_cidrs) || c->csrs_in_flight > 0 ||
+           c->policy_types_in_flight > 0;
 }
 
 /* Notify only the controllers that need nothing but the name. */
@@ -168,6 +172,7 @@ static void rest_lost(void *self, const struct written *w)
     quotas_written(c->quotas, w);
     defaults_written(c->defaults, w);
     cluster_info_written(c->cluster_info, w);
+    pod_cidrs_written(c->pod_cidrs, w);
 }
 
 static void rest_written(void *self, const struct written *w)
@@ -183,6 +188,7 @@ static void rest_written(void *self, const struct written *w)
     quotas_written(c->quotas, w);
     account_secrets_written(c->account_secrets, w);
     cluster_info_written(c->cluster_info, w);
+    pod_cidrs_written(c->pod_cidrs, w);
     defaults_written(c->defaults, w);
     csr_written(c, w);
     policy_types_written(c, w);
@@ -202,6 +208,7 @@ void controllers_init(struct api *api, const struct api_opts *opts)
 {
     struct controllers *c = xnew(struct controllers);
     *c = (struct controllers){ .api = api,
+                               .node_cidrs = opts->node_cidrs,
                                .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000 };
     api->controllers = c;
 }
