@@ -5,6 +5,7 @@
 #include "api/reply.h"
 #include "base/log.h"
 #include "base/sm.h"
+#include "io/address.h"
 #include "io/http.h"
 #include "io/tls.h"
 
@@ -39,6 +40,8 @@ struct relay {
     struct buf refusal;
     bool upgrades; /* the answer has to be another protocol */
     bool is_raw;   /* it is: bytes pass both ways */
+    bool is_proxy;
+    char *prefix; /* of a proxy */
 };
 
 bool kubelet_is_reachable(const struct api *api)
@@ -56,6 +59,7 @@ static void relay_free(struct relay *y)
     tls_ctx_free(y->tls);
     buf_fini(&y->refusal);
     free(y->where);
+    free(y->prefix);
     free(y);
 }
 
@@ -122,12 +126,66 @@ static void change_protocol(struct relay *y, const struct headers *headers)
     headers_fini(&h);
 }
 
+/* Fields that concern one connection only (RFC 9110 section 7.6.1), and those that we set. */
+static bool is_of_connection(struct str name)
+{
+    static const char *const names[] = { "connection",        "keep-alive", "proxy-authenticate",
+                                         "proxy-connection",  "te",         "trailer",
+                                         "transfer-encoding", "upgrade",    "content-length",
+                                         "audit-id" };
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (str_ieq(name, str_of(names[i])))
+            return true;
+    return false;
+}
+
+/* A path of the other server as the client has to ask for it. */
+static struct str through_proxy(const struct relay *y, struct arena *a, struct str location)
+{
+    struct str rest = location, path;
+    ptrdiff_t scheme = str_find(location, STR("://"));
+    if (scheme >= 0) {
+        rest = str_slice(location, (size_t)scheme + 3, location.n);
+        if (!str_has_prefix(rest, str_of(y->where)))
+            return location; /* to somewhere else */
+        rest = str_slice(rest, strlen(y->where), rest.n);
+    }
+    path = rest.n ? rest : STR("/");
+    if (path.p[0] != '/' || str_has_prefix(path, STR("//")) ||
+        str_has_prefix(path, str_of(y->prefix)))
+        return location;
+    return str_of(arena_printf(a, "%s" STR_FMT, y->prefix, STR_ARG(path)));
+}
+
+static void pass_head(struct relay *y, int status, const struct headers *headers)
+{
+    struct request *rq = y->rq;
+    uint64_t n = HTTP_CHUNKED;
+    struct str length = headers_get(headers, "content-length");
+    for (size_t i = 0; i < headers->n; i++) {
+        struct str name = headers_name(headers, i), value = headers_value(headers, i);
+        if (str_ieq(name, STR("location")))
+            value = through_proxy(y, &rq->arena, value);
+        if (!is_of_connection(name))
+            (void)headers_add(&rq->extra, name, value);
+    }
+    if (length.p && parse_u64(length, 0, INT64_MAX, &n) < 0)
+        n = HTTP_CHUNKED;
+    if (status == 204 || status == 304)
+        n = 0;
+    rq->accept_encoding = STR("");
+    reply_head(rq, status, NULL, n);
+}
+
 static void on_head(void *arg, int status, const struct headers *headers)
 {
     struct relay *y = arg;
     if (!y->rq)
         return;
-    if (status == 101) {
+    if (y->is_proxy && status != 101) {
+        sm_move(&y->sm, RELAY_RELAYING);
+        pass_head(y, status, headers);
+    } else if (status == 101) {
         sm_move(&y->sm, RELAY_RELAYING);
         change_protocol(y, headers);
     } else if (status == 200 && !y->upgrades) {
@@ -184,6 +242,12 @@ static void reply_failure(struct relay *y, int r, const struct err *err)
     const char *why = err_text(err);
     if (r == -ECONNREFUSED)
         why = arena_printf(a, "dial tcp %s: connect: connection refused", y->where);
+    if (y->is_proxy) {
+        reply_status(y->rq,
+                     status_unavailable(
+                         a, str_of(arena_printf(a, "error trying to reach service: %s", why))));
+        return;
+    }
     reply_status(y->rq,
                  status_new(a, 500, "", str_of(arena_printf(a, "error dialing backend: %s", why))));
 }
@@ -210,8 +274,8 @@ static void on_end(void *arg, int r, const struct err *err)
 
 /* ------------------------------------------------------------------ asking it */
 
-/* Show ourselves as upstream's API server does. */
-static int make_tls(struct relay *y, const struct api *api, bool any_certificate, struct err *err)
+/* Show ourselves to agents as upstream's API server does, and to nobody else. */
+static int make_tls(struct relay *y, const struct api *api, enum kubelet_way way, struct err *err)
 {
     static const struct str group = { "system:masters", sizeof "system:masters" - 1 };
     const struct x509_user us = { .name = STR("kube-apiserver-kubelet-client"),
@@ -220,11 +284,37 @@ static int make_tls(struct relay *y, const struct api *api, bool any_certificate
     scoped(buf_fini_scoped) struct buf cert = BUF_INIT(64 << 10);
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(64 << 10);
     struct str ca = buf_str(&api->ca_cert);
+    if (way == KUBELET_PLAIN)
+        return 0;
+    if (way == KUBELET_FOREIGN)
+        return tls_ctx_new_client(STR(""), STR(""), STR(""), true, &y->tls, err);
     int r =
         x509_make_client(ca, buf_str(&api->ca_key), &us, KUBELET_CERTIFICATE_S, &cert, &key, err);
     return r < 0 ? r
-                 : tls_ctx_new_client(ca, buf_str(&cert), buf_str(&key), any_certificate, &y->tls,
-                                      err);
+                 : tls_ctx_new_client(ca, buf_str(&cert), buf_str(&key), way == KUBELET_ANY,
+                                      &y->tls, err);
+}
+
+/* The fields that a proxy sends: the client's, without those of its connection to us. */
+static void proxy_fields(struct request *rq, const struct kubelet_call *call, struct headers *to)
+{
+    struct arena *a = &rq->arena;
+    struct str host, rest;
+    for (size_t i = 0; i < rq->proxy_fields.n; i++)
+        (void)headers_add(to, headers_name(&rq->proxy_fields, i),
+                          headers_value(&rq->proxy_fields, i));
+    if (rq->proxy_fields.n == 0 && rq->accept.n) /* in process */
+        (void)headers_add(to, STR("accept"), rq->accept);
+    if (rq->proxy_fields.n == 0 && rq->content_type.n)
+        (void)headers_add(to, STR("content-type"), rq->content_type);
+    if (address_host(rq->peer, &host))
+        (void)headers_set(to, STR("x-forwarded-for"), host);
+    (void)str_cut(call->target, '?', &host, &rest);
+    (void)headers_set(
+        to, STR("x-forwarded-uri"),
+        str_of(arena_printf(a, STR_FMT STR_FMT, STR_ARG(call->prefix), STR_ARG(host))));
+    for (size_t i = 0; rq->protocol && i < rq->protocol->n; i++)
+        (void)headers_add(to, headers_name(rq->protocol, i), headers_value(rq->protocol, i));
 }
 
 static int ask(struct relay *y, const struct kubelet_call *call, struct err *err)
@@ -235,23 +325,32 @@ static int ask(struct relay *y, const struct kubelet_call *call, struct err *err
     struct request *rq = y->rq;
     const char *host = str_dup_arena(&rq->arena, call->host);
     const struct http_client_opts opts = { .host = host, .port = call->port, .tls = y->tls };
+    struct headers fields = { 0 };
+    if (call->is_proxy)
+        proxy_fields(rq, call, &fields);
     const struct http_call_opts request = { .method = rq->method,
                                             .target = call->target,
-                                            .headers = y->upgrades ? rq->protocol : NULL,
+                                            .headers = call->is_proxy ? &fields
+                                                       : y->upgrades  ? rq->protocol
+                                                                      : NULL,
+                                            .body = call->is_proxy ? buf_str(&rq->body) : STR(""),
                                             .head_timeout_ms =
                                                 call->upgrades ? KUBELET_HEAD_TIMEOUT_MS : 0,
                                             .events = &events,
                                             .arg = y,
                                             .upgrade = y->upgrades };
     int r = http_client_new(rq->api->loop, &opts, &y->client, err);
-    return r < 0 ? r : http_call_start(y->client, &request, &y->x, err);
+    if (r >= 0)
+        r = http_call_start(y->client, &request, &y->x, err);
+    headers_fini(&fields);
+    return r;
 }
 
 void kubelet_relay(struct request *rq, const struct kubelet_call *call)
 {
     struct err err = { 0 };
     struct api *api = rq->api;
-    assert(kubelet_is_reachable(api) && !rq->work);
+    assert((call->way >= KUBELET_FOREIGN || kubelet_is_reachable(api)) && !rq->work);
     if (call->upgrades && !rq->protocol) {
         reply_status(rq, status_bad_request(&rq->arena, STR("Upgrade request required")));
         return;
@@ -262,12 +361,15 @@ void kubelet_relay(struct request *rq, const struct kubelet_call *call)
     }
     struct relay *y = xnew(struct relay);
     y->rq = rq;
-    y->upgrades = call->upgrades;
-    y->where = xasprintf(STR_FMT ":%u", STR_ARG(call->host), call->port);
+    y->upgrades = call->upgrades || (call->is_proxy && rq->protocol);
+    y->is_proxy = call->is_proxy;
+    y->prefix = str_dup(call->prefix);
+    y->where = xasprintf(str_find_char(call->host, ':') >= 0 ? "[" STR_FMT "]:%u" : STR_FMT ":%u",
+                         STR_ARG(call->host), call->port);
     y->refusal = BUF_INIT(KUBELET_ERROR_MAX_BYTES);
     sm_init(&y->sm, relay_table, RELAY_ASKING);
     api->n_kubelet_calls++;
-    int r = make_tls(y, api, call->any_certificate, &err);
+    int r = make_tls(y, api, call->way, &err);
     if (r >= 0)
         r = ask(y, call, &err);
     if (r < 0) {

@@ -158,6 +158,34 @@ static const struct headers *protocol_fields(struct request *rq, const struct he
     return &rq->protocol_fields;
 }
 
+/* What a proxy passes on: all but the connection's fields and the client's credentials for us. */
+static void keep_proxy_fields(struct request *rq, const struct headers *from)
+{
+    static const char *const ours[] = { "authorization",
+                                        "connection",
+                                        "content-length",
+                                        "expect",
+                                        "host",
+                                        "keep-alive",
+                                        "proxy-authorization",
+                                        "proxy-connection",
+                                        "te",
+                                        "trailer",
+                                        "transfer-encoding",
+                                        "upgrade",
+                                        "x-stream-protocol-version" };
+    for (size_t i = 0; i < from->n; i++) {
+        struct str name = headers_name(from, i);
+        bool is_ours = str_has_prefix(name, STR("impersonate-")) ||
+                       str_has_prefix(name, STR("sec-websocket-")) ||
+                       str_has_prefix(name, STR("x-remote-"));
+        for (size_t k = 0; !is_ours && k < ARRAY_LEN(ours); k++)
+            is_ours = str_is(name, ours[k]);
+        if (!is_ours)
+            (void)headers_add(&rq->proxy_fields, name, headers_value(from, i));
+    }
+}
+
 static void on_request(struct http_exchange *x, const struct http_request *req, void *arg)
 {
     struct request *rq = request_new(arg, &http_sink, x);
@@ -172,6 +200,8 @@ static void on_request(struct http_exchange *x, const struct http_request *req, 
     rq->audit_id = header(rq, req, "audit-id");
     rq->if_none_match = header(rq, req, "if-none-match");
     rq->api->needs->take_credentials(rq, req->headers);
+    if (str_find(rq->target, STR("/proxy")) >= 0)
+        keep_proxy_fields(rq, req->headers);
     if (req->upgrade) {
         rq->protocol = protocol_fields(rq, req->headers);
         rq->socket = websocket_take(rq, req->headers);

@@ -581,6 +581,7 @@ static void request_free(struct request *rq)
     kube_resource_unref(rq->res);
     headers_fini(&rq->extra);
     headers_fini(&rq->protocol_fields);
+    headers_fini(&rq->proxy_fields);
     bool large = rq->arena.total_bytes > TRIM_MIN_BYTES;
     buf_fini(&rq->body);
     arena_fini(&rq->arena);

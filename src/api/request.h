@@ -145,6 +145,7 @@ struct request {
     /* Fields of a client that asks for another protocol; NULL: it does not. */
     const struct headers *protocol;
     struct headers protocol_fields; /* storage of `protocol` */
+    struct headers proxy_fields;    /* of a request to a proxy: what it passes on */
     struct compress *compress;      /* while the answer is compressed; sits in front of the sink */
 
     /* the input; strings live in the arena */

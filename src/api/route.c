@@ -5,7 +5,9 @@
 static enum kube_verb verb_of(struct str method, const struct route *rt, bool old_watch)
 {
     bool one = rt->name.n > 0;
-    if (str_is(method, "GET")) { /* as upstream, HEAD is for other paths only */
+    if (str_is(method, "HEAD")) /* as upstream, for proxies and for other paths only */
+        return (enum kube_verb)(one && str_is(rt->subresource, "proxy") ? KUBE_GET : 0);
+    if (str_is(method, "GET")) {
         if (old_watch || (!one && url_query_bool(rt->url, "watch")))
             return KUBE_WATCH;
         return one ? KUBE_GET : KUBE_LIST;

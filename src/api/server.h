@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "api/node_cidrs.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "client/transport.h"
@@ -51,6 +52,7 @@ struct api_opts {
     struct str ca_key;     /* PEM, copied; signs approved CertificateSigningRequests; "": the server
                               signs none */
     uint64_t event_ttl_ms; /* Events are deleted after this; 0: one hour */
+    struct node_cidrs node_cidrs; /* pod addresses, given to Nodes piece by piece; n 0: none are */
     struct str commit;     /* copied; commit of the program, with "+" if modified; "": unknown */
     struct str commit_date; /* copied; RFC 3339; "": unknown */
     uint64_t watch_min_ms;  /* 0: API_WATCH_MIN_MS */
@@ -120,6 +122,12 @@ uint16_t api_port(const struct api *api); /* 0: not listening */
  * replaces the certificate and returns the next such time.
  */
 void api_on_renewal(struct api *api, int64_t at_s, int64_t (*renew)(void *arg), void *arg);
+
+/*
+ * Publish a kubeconfig with the server's address and CA for machines that join, in the ConfigMap
+ * kube-public/cluster-info, once a bootstrap token may sign it. Call after on_ready.
+ */
+void api_publish_cluster(struct api *api, struct str kubeconfig);
 
 /* Prometheus text with upstream's metric names. */
 void api_metrics(const struct api *api, struct buf *to);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests that are forwarded to a node or a pod: logs, exec, attach, port forwarding, proxies.
- * The first four go to the agent of the pod's node (kubelet.h). Proxies do not work yet: where
- * upstream would dial, the client gets an error.
+ * Requests that go to the agent of a pod's node (kubelet.h): logs, exec, attach, port forwarding.
  *
- *     pod or service -> [node] -> agent, or refusal
+ *     pod -> node -> agent, or refusal
  */
 #include "api/subresources.h"
 
@@ -58,8 +56,7 @@ static struct json *take(struct request *rq, const struct store_kv *kv)
 
 /* ------------------------------------------------------------------ nodes */
 
-/* In the order that kubeadm sets: names of nodes often cannot be resolved. */
-static struct str node_address(const struct json *node)
+struct str streams_node_address(const struct json *node)
 {
     static const char *const types[] = { "InternalIP", "ExternalIP", "Hostname", "InternalDNS",
                                          "ExternalDNS" };
@@ -70,6 +67,13 @@ static struct str node_address(const struct json *node)
     return STR("");
 }
 
+uint16_t streams_node_port(const struct json *node)
+{
+    int64_t port = json_int_or(
+        json_path(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port", NULL), 0);
+    return port <= 0 || port > UINT16_MAX ? KUBELET_PORT : (uint16_t)port;
+}
+
 static void reply_unreachable(struct request *rq, struct str host, int64_t port)
 {
     struct arena *a = &rq->arena;
@@ -77,11 +81,6 @@ static void reply_unreachable(struct request *rq, struct str host, int64_t port)
     const char *dial = arena_printf(a, "dial tcp " STR_FMT ":%lld: connect: connection refused",
                                     STR_ARG(host), (long long)port);
     struct str text = str_of(arena_printf(a, "error dialing backend: %s", dial));
-    if (str_is(sub, "proxy")) {
-        text = str_of(arena_printf(a, "error trying to reach service: %s", dial));
-        reply_status(rq, status_unavailable(a, text));
-        return;
-    }
     if (str_is(sub, "log"))
         text = str_of(arena_printf(
             a, "Get \"https://" STR_FMT ":%lld/containerLogs/" STR_FMT "/" STR_FMT "\": %s",
@@ -159,14 +158,16 @@ static void relay(struct streams_stream *s, struct str host, uint16_t port)
     const struct streams_kind *kind = kinds;
     while (kind < kinds + ARRAY_LEN(kinds) && !str_is(rq->sub->name, kind->sub))
         kind++;
-    assert(kind < kinds + ARRAY_LEN(kinds)); /* proxies have been answered */
+    assert(kind < kinds + ARRAY_LEN(kinds));
     bool is_log = str_is(rq->sub->name, "log");
     const struct kubelet_call call = {
         .host = host,
         .port = port,
         .target = agent_target(s, kind),
         .upgrades = !is_log,
-        .any_certificate = is_log && url_query_bool(rq->route.url, "insecureSkipTLSVerifyBackend"),
+        .way = is_log && url_query_bool(rq->route.url, "insecureSkipTLSVerifyBackend")
+                   ? KUBELET_ANY
+                   : KUBELET_VERIFIED,
     };
     kubelet_relay(rq, &call);
 }
@@ -176,22 +177,18 @@ static void on_node(void *arg, int r, const struct store_kv *kv, uint64_t rev,
 {
     struct streams_stream *s = arg;
     struct request *rq = s->rq;
-    struct str name =
-        s->pod ? json_str(json_path(s->pod, "spec", "nodeName", NULL)) : rq->route.name;
+    struct str name = json_str(json_path(s->pod, "spec", "nodeName", NULL));
     (void)rev;
     if (read_failed(rq, r, kv, err, "nodes", name))
         return;
     const struct json *node = take(rq, kv);
-    struct str host = node_address(node);
-    int64_t port = json_int_or(
-        json_path(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port", NULL), 0);
-    if (port <= 0 || port > UINT16_MAX)
-        port = KUBELET_PORT;
+    struct str host = streams_node_address(node);
+    uint16_t port = streams_node_port(node);
     if (host.n == 0)
         reply_status(rq, status_new(&rq->arena, 500, "",
                                     STR("no preferred addresses found; known addresses: []")));
-    else if (s->pod && kubelet_is_reachable(rq->api))
-        relay(s, host, (uint16_t)port);
+    else if (kubelet_is_reachable(rq->api))
+        relay(s, host, port);
     else
         reply_unreachable(rq, host, port);
 }
@@ -208,7 +205,7 @@ static struct json *check_container(struct streams_stream *s)
     struct str wanted = route_query(&rq->route, "container");
     const struct json *spec = json_getc(pod, "spec");
     const struct json *main = json_getc(spec, "containers");
-    if (str_is(rq->sub->name, "portforward") || str_is(rq->sub->name, "proxy"))
+    if (str_is(rq->sub->name, "portforward"))
         return NULL;
     s->container = wanted;
     if (wanted.n == 0 && main && main->n == 1) {
@@ -247,14 +244,8 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     s->pod = take(rq, kv);
     const struct json *no = check_container(s);
     struct str node = json_str(json_path(s->pod, "spec", "nodeName", NULL));
-    struct str ip = json_str(json_path(s->pod, "status", "podIP", NULL));
     if (no) {
         reply_status(rq, no);
-    } else if (str_is(rq->sub->name, "proxy")) {
-        if (ip.n)
-            reply_unreachable(rq, ip, 80);
-        else
-            reply_status(rq, status_bad_request(a, STR("address not allowed")));
     } else if (node.n) {
         read_object(s, "nodes", STR(""), node, on_node);
     } else if (str_is(rq->sub->name, "log")) {
@@ -268,45 +259,9 @@ static void on_pod(void *arg, int r, const struct store_kv *kv, uint64_t rev, co
     }
 }
 
-/* ------------------------------------------------------------------ services */
-
-static void on_service(void *arg, int r, const struct store_kv *kv, uint64_t rev,
-                       const struct err *err)
-{
-    struct streams_stream *s = arg;
-    struct request *rq = s->rq;
-    struct arena *a = &rq->arena;
-    (void)rev;
-    if (read_failed(rq, r, kv, err, "services", rq->route.name))
-        return;
-    reply_status(rq,
-                 status_unavailable(
-                     a, str_of(arena_printf(a, "no endpoints available for service \"" STR_FMT "\"",
-                                            STR_ARG(rq->route.name)))));
-}
-
-/* From "scheme:name:port" only the name is used here. */
-static struct str plain_name(struct str s)
-{
-    struct str head, rest;
-    if (!str_cut(s, ':', &head, &rest))
-        return s;
-    bool scheme = str_is(head, "http") || str_is(head, "https") || head.n == 0;
-    if (!scheme)
-        return head;
-    (void)str_cut(rest, ':', &head, &rest);
-    return head;
-}
-
 void streams_serve(struct request *rq)
 {
     struct streams_stream *s = arena_new(&rq->arena, struct streams_stream);
     s->rq = rq;
-    rq->route.name = plain_name(rq->route.name);
-    if (str_is(rq->res->plural, "nodes"))
-        read_object(s, "nodes", STR(""), rq->route.name, on_node);
-    else if (str_is(rq->res->plural, "services"))
-        read_object(s, "services", rq->route.ns, rq->route.name, on_service);
-    else
-        read_object(s, "pods", rq->route.ns, rq->route.name, on_pod);
+    read_object(s, "pods", rq->route.ns, rq->route.name, on_pod);
 }

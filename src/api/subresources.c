@@ -95,7 +95,7 @@ bool subresource_serve(struct request *rq)
     }
     if (!rq->sub)
         return false;
-    static const char *const streams[] = { "attach", "exec", "log", "portforward", "proxy" };
+    static const char *const streams[] = { "attach", "exec", "log", "portforward" };
     for (size_t i = 0; i < ARRAY_LEN(streams); i++) {
         if (str_is(rq->sub->name, streams[i])) {
             streams_serve(rq);
@@ -104,6 +104,8 @@ bool subresource_serve(struct request *rq)
     }
     if (str_is(rq->sub->name, "binding"))
         write_action(rq, &binding_action);
+    else if (str_is(rq->sub->name, "proxy"))
+        proxy_serve(rq);
     else if (str_is(rq->sub->name, "eviction"))
         eviction_create(rq);
     else

@@ -11,31 +11,39 @@
 #include "io/http.h"
 #include "io/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 
+/* A client with its credentials. One that was replaced stays until its last call has ended. */
+struct http_transport_side {
+    struct list node; /* of t->replaced */
+    struct http_client *client;
+    struct tls_ctx *tls;
+    size_t calls;
+};
+
 struct http_transport {
     struct transport base;
     struct loop *loop;
-    struct http_client *client;
-    struct tls_ctx *tls;
+    struct http_transport_side *own;
+    struct list replaced; /* struct http_transport_side */
     /*
      * For requests with their own token: a client certificate would take precedence over it. The
      * same client as above when we have no certificate, else created by the first such request.
      */
-    struct http_client *bare_client;
-    struct tls_ctx *bare_tls;
+    struct http_transport_side *bare;
     char *host, *ca_pem, *tls_server_name;
     uint16_t port;
-    bool has_cert, insecure;
+    bool has_tls, has_cert, insecure;
     char *prefix; /* path of the server URL, "" or "/k8s/clusters/x" */
     char *token, *token_file, *basic, *impersonate;
     uint64_t token_read_ms;
     size_t calls;
     bool lost; /* logged already */
     bool closing;
-    struct defer close_defer;
+    struct defer close_defer, drop_defer;
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -44,16 +52,29 @@ struct http_transport {
 struct http_transport_call {
     struct exchange_forward forward;
     struct http_transport *t;
+    struct http_transport_side *side;
     bool is_own; /* uses the transport's own credentials */
 };
+
+static void side_free(struct http_transport_side *s)
+{
+    if (!s)
+        return;
+    list_remove(&s->node);
+    if (s->client)
+        http_client_close(s->client);
+    tls_ctx_free(s->tls);
+    free(s);
+}
 
 static void finish_close(struct defer *d)
 {
     struct http_transport *t = container_of(d, struct http_transport, close_defer);
     void (*done)(void *) = t->done;
     void *arg = t->done_arg;
-    tls_ctx_free(t->tls);
-    tls_ctx_free(t->bare_tls);
+    assert(list_is_empty(&t->replaced));
+    side_free(t->own);
+    side_free(t->bare);
     free(t->host);
     free(t->ca_pem);
     free(t->tls_server_name);
@@ -79,6 +100,17 @@ static void on_head(void *arg, int status, const struct headers *headers)
     exchange_forward_head(arg, status, headers);
 }
 
+/* A client is not closed from a callback of its own call. */
+static void drop_replaced(struct defer *d)
+{
+    struct http_transport *t = container_of(d, struct http_transport, drop_defer);
+    list_each_safe (node, &t->replaced) {
+        struct http_transport_side *s = list_entry(node, struct http_transport_side, node);
+        if (s->calls == 0)
+            side_free(s);
+    }
+}
+
 static void on_end(void *arg, int r, const struct err *err)
 {
     struct http_transport_call *c = container_of(arg, struct http_transport_call, forward);
@@ -89,6 +121,8 @@ static void on_end(void *arg, int r, const struct err *err)
                  err ? err_text(err) : err_strerror(r));
     }
     t->calls--;
+    if (--c->side->calls == 0 && list_is_linked(&c->side->node))
+        defer_start(t->loop, &t->drop_defer, drop_replaced);
     exchange_forward_end(arg, r, err);
     free(c);
     if (t->closing && t->calls == 0)
@@ -145,30 +179,37 @@ static int add_credentials(struct http_transport *t, const struct kube_identity 
     return r;
 }
 
-static int new_client(struct http_transport *t, struct tls_ctx *tls, struct http_client **ret,
-                      struct err *err)
+static int new_side(struct http_transport *t, struct str ca_pem, struct str cert_pem,
+                    struct str key_pem, struct http_transport_side **ret, struct err *err)
 {
+    struct http_transport_side *s = xnew(struct http_transport_side);
+    int r =
+        t->has_tls ? tls_ctx_new_client(ca_pem, cert_pem, key_pem, t->insecure, &s->tls, err) : 0;
     struct http_client_opts opts = { .host = t->host,
                                      .port = t->port,
-                                     .tls = tls,
+                                     .tls = s->tls,
                                      .server_name = t->tls_server_name,
                                      .max_connections = HTTP_TRANSPORT_CONNECTIONS,
-                                     .http2 = tls != NULL };
-    return http_client_new(t->loop, &opts, ret, err);
+                                     .http2 = s->tls != NULL,
+                                     .user_timeout_ms = HTTP_TRANSPORT_USER_TIMEOUT_MS };
+    if (r >= 0)
+        r = http_client_new(t->loop, &opts, &s->client, err);
+    if (r < 0) {
+        side_free(s);
+        return r;
+    }
+    *ret = s;
+    return 0;
 }
 
-/* The bare client is created on demand: most processes use no identity but their own. */
-static int choose_client(struct http_transport *t, const struct kube_identity *identity,
-                         struct http_client **ret, struct err *err)
+/* The bare side is created on demand: most processes use no identity but their own. */
+static int choose_side(struct http_transport *t, const struct kube_identity *identity,
+                       struct http_transport_side **ret, struct err *err)
 {
     bool bare = t->has_cert && identity && identity->token.n;
-    *ret = bare ? t->bare_client : t->client;
-    if (*ret)
-        return 0;
-    int r = tls_ctx_new_client(str_of(t->ca_pem), STR(""), STR(""), t->insecure, &t->bare_tls, err);
+    int r = bare && !t->bare ? new_side(t, str_of(t->ca_pem), STR(""), STR(""), &t->bare, err) : 0;
     if (r >= 0)
-        r = new_client(t, t->bare_tls, ret, err);
-    t->bare_client = *ret;
+        *ret = bare ? t->bare : t->own;
     return r;
 }
 
@@ -180,8 +221,8 @@ static int start(struct transport *base, const struct kube_request *req,
     if (t->closing)
         return err_set(err, -ECANCELED, "the connection to the cluster is being closed");
     struct headers h = { 0 };
-    struct http_client *client;
-    int r = choose_client(t, req->identity, &client, err);
+    struct http_transport_side *side;
+    int r = choose_side(t, req->identity, &side, err);
     if (r < 0)
         return r;
     if (req->headers)
@@ -195,6 +236,7 @@ static int start(struct transport *base, const struct kube_request *req,
     scoped(free_scoped) char *target = xasprintf("%s" STR_FMT, t->prefix, STR_ARG(req->target));
     struct http_transport_call *c = xnew(struct http_transport_call);
     c->t = t;
+    c->side = side;
     c->is_own = !req->identity || !req->identity->token.n;
     exchange_forward_init(&c->forward, NULL, events, arg);
     struct http_call_opts opts = { .method = req->method,
@@ -204,13 +246,14 @@ static int start(struct transport *base, const struct kube_request *req,
                                    .head_timeout_ms = req->timeout_ms ? req->timeout_ms : 30000,
                                    .events = &http_events,
                                    .arg = &c->forward };
-    r = http_call_start(client, &opts, &c->forward.under, err);
+    r = http_call_start(side->client, &opts, &c->forward.under, err);
     headers_fini(&h);
     if (r < 0) {
         free(c);
         return r;
     }
     t->calls++;
+    side->calls++;
     *ret = c->forward.under;
     return 0;
 }
@@ -265,6 +308,7 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
     t->prefix = str_dup(url.path);
     t->host = xstrdup(url.host);
     t->port = url.port;
+    t->has_tls = url.tls;
     t->has_cert = url.tls && config->client_cert_pem;
     t->insecure = config->insecure;
     if (t->has_cert && config->ca_pem)
@@ -284,11 +328,9 @@ int http_transport_new(struct loop *loop, const struct kubeconfig *config,
     }
     if (config->impersonate_user)
         t->impersonate = xstrdup(config->impersonate_user);
-    if (url.tls)
-        r = tls_ctx_new_client(str_of(config->ca_pem), str_of(config->client_cert_pem),
-                               str_of(config->client_key_pem), config->insecure, &t->tls, err);
-    if (r >= 0)
-        r = new_client(t, t->tls, &t->client, err);
+    list_init(&t->replaced);
+    r = new_side(t, str_of(config->ca_pem), str_of(config->client_cert_pem),
+                 str_of(config->client_key_pem), &t->own, err);
     if (r < 0) {
         finish_close(&t->close_defer);
         return err_ctx(err, r, "cluster '%s'", config->server);
@@ -302,14 +344,36 @@ struct transport *http_transport_base(struct http_transport *t)
     return &t->base;
 }
 
+int http_transport_set_cert(struct http_transport *t, struct str cert_pem, struct str key_pem,
+                            struct err *err)
+{
+    struct http_transport_side *side, *old = t->own;
+    assert(t->has_cert && !t->closing);
+    int r = new_side(t, str_of(t->ca_pem), cert_pem, key_pem, &side, err);
+    if (r < 0)
+        return r;
+    t->own = side;
+    list_push_back(&t->replaced, &old->node);
+    defer_start(t->loop, &t->drop_defer, drop_replaced);
+    return 0;
+}
+
+/* Ends the calls of the side; those that end in turn may have been the last. */
+static void side_close(struct http_transport_side *s)
+{
+    if (s && s->client)
+        http_client_close(take_ptr(&s->client));
+}
+
 void http_transport_close(struct http_transport *t, void (*done)(void *arg), void *arg)
 {
     t->closing = true;
     t->done = done;
     t->done_arg = arg;
-    http_client_close(t->client);
-    if (t->bare_client)
-        http_client_close(t->bare_client);
+    side_close(t->own);
+    side_close(t->bare);
+    list_each_safe (node, &t->replaced)
+        side_close(list_entry(node, struct http_transport_side, node));
     if (t->calls == 0)
         defer_start(t->loop, &t->close_defer, finish_close);
 }

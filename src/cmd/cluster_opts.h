@@ -5,7 +5,7 @@
 #include "cmd/cmd.h"
 #include "node/server.h"
 
-extern const char *cmd_token_file, *cmd_sa_issuer;
+extern const char *cmd_token_file, *cmd_sa_issuer, *cmd_pod_cidr;
 extern uint64_t cmd_event_ttl_ms; /* 0: not given */
 extern int cmd_anonymous_auth;    /* -1: not given */
 extern struct cmd_list cmd_tls_names;
@@ -37,6 +37,15 @@ int cmd_take_cluster_opts(struct server_opts *to);
           "who issues the tokens of service accounts (https://kubernetes.default.svc)",            \
           CMD_STRING,                                                                              \
           &cmd_sa_issuer,                                                                          \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { "pod-cidr",                                                                              \
+          0,                                                                                       \
+          "CIDR[,CIDR]",                                                                           \
+          "addresses of pods, a /24 (IPv6: a /64) for each node; none: nodes get theirs from "     \
+          "another controller (up: 10.244.0.0/16, api: none)",                                     \
+          CMD_STRING,                                                                              \
+          &cmd_pod_cidr,                                                                           \
           0,                                                                                       \
           0 },                                                                                     \
         { "anonymous-auth",                                                                        \

@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 
 #define COMMANDS                                                                                   \
-    &cmd_up, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_test,                \
+    &cmd_up, &cmd_join, &cmd_api, &cmd_operator_init, &cmd_operator_build, &cmd_operator_test,     \
         &cmd_operator_run, &cmd_operator_describe, &cmd_operator_logs, &cmd_fn_init,               \
         &cmd_fn_build, &cmd_fn_deploy, &cmd_fn_call, &cmd_fn_list, &cmd_fn_logs, &cmd_fn_rollback, \
         &cmd_fn_delete, &cmd_fn_top, &cmd_fn_controlplane, &cmd_fn_gateway, &cmd_fn_worker,        \

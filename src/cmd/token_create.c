@@ -169,6 +169,56 @@ static int make_bindings(struct kube_client *c, struct arena *a, struct err *err
     return 0;
 }
 
+/*
+ * Whoever can reach the server may read how to trust it: a machine that joins has no credentials
+ * yet, and checks what it reads with its token. A node may get a serving certificate for its own
+ * address without a person. Objects that exist stay as they are.
+ */
+static int make_rights(struct kube_client *c, struct arena *a, struct err *err)
+{
+#define INFO    "dormouse:cluster-info"
+#define SERVING "dormouse:node-autoapprove-serving"
+#define API     "/apis/" RBAC "/v1/"
+#define PUBLIC  API "namespaces/kube-public/"
+#define RULE(group, resource, more, verb)                                                          \
+    "\"rules\":[{\"apiGroups\":[\"" group "\"],\"resources\":[\"" resource "\"]," more             \
+    "\"verbs\":[\"" verb "\"]}]"
+#define BINDING(role, name, kind, subject)                                                         \
+    "\"roleRef\":{\"apiGroup\":\"" RBAC "\",\"kind\":\"" role "\",\"name\":\"" name                \
+    "\"},\"subjects\":[{\"apiGroup\":\"" RBAC "\",\"kind\":\"" kind "\",\"name\":\"" subject       \
+    "\"}]"
+#define OBJECT(name, rest) "{\"metadata\":{\"name\":\"" name "\"}," rest "}"
+    static const struct {
+        const char *target, *object;
+    } objects[] = {
+        { PUBLIC "roles",
+          OBJECT(INFO, RULE("", "configmaps", "\"resourceNames\":[\"cluster-info\"],", "get")) },
+        { PUBLIC "rolebindings", OBJECT(INFO, BINDING("Role", INFO, "User", "system:anonymous")) },
+        { API "clusterroles",
+          OBJECT(SERVING, RULE("certificates.k8s.io", "certificatesigningrequests/selfnodeserver",
+                               "", "create")) },
+        { API "clusterrolebindings",
+          OBJECT(SERVING, BINDING("ClusterRole", SERVING, "Group", "system:nodes")) },
+    };
+#undef OBJECT
+#undef BINDING
+#undef RULE
+#undef PUBLIC
+#undef API
+#undef SERVING
+#undef INFO
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+        struct kube_answer answer;
+        struct json *object;
+        int r = json_parse(a, str_of(objects[i].object), NULL, &object, err);
+        assert(r == 0);
+        r = post(c, a, objects[i].target, object, &answer, err);
+        if (r < 0 && r != E_CONFLICT)
+            return err_ctx(err, r, "make sure that nodes may join");
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------- the token */
 
 static void put_value(struct arena *a, struct json *data, const char *key, struct str value)
@@ -212,6 +262,8 @@ static int create(struct kube_client *c, struct arena *a, const struct json *sec
 {
     struct kube_answer answer;
     int r = has_default_group() ? make_bindings(c, a, err) : 0;
+    if (r >= 0)
+        r = make_rights(c, a, err);
     if (r < 0)
         return r;
     r = post(c, a, TOKEN_SECRETS, secret, &answer, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dormouse up: a cluster and its operators in one process. */
 #include "base/mem.h"
+#include "cmd/agent_opts.h"
 #include "cmd/cluster_opts.h"
 #include "cmd/fn_roles.h"
 #include "cmd/host_opts.h"
@@ -8,10 +9,13 @@
 
 #include <string.h>
 
+#define POD_CIDR_DEFAULT "10.244.0.0/16"
+
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static const char *scheduler_config;
 static struct cmd_list modules;
-static bool no_scheduler;
+static bool no_scheduler, no_agent;
+static int agent = -1;
 
 static const struct cmd_opt opts[] = {
     CMD_SECTION("Cluster"),
@@ -53,6 +57,12 @@ static const struct cmd_opt opts[] = {
     CMD_PLAN_OPTS,
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
+    CMD_SECTION("Node"),
+    { "agent", 0, NULL,
+      "this machine is a node of the cluster; =false: it is not (where it can run containers)",
+      CMD_BOOL, &agent, 0, 0 },
+    { "no-agent", 0, NULL, "as --agent=false", CMD_FLAG, &no_agent, 0, 0 },
+    CMD_AGENT_OPTS("node-"),
     CMD_SECTION("Operators"),
     CMD_HOST_OPTS,
     CMD_SECTION("Log"),
@@ -109,6 +119,8 @@ static int run(int argc, char **argv)
         .warn_unattended = true,
         .scheduler = { .config_file = scheduler_config, .leader.elect = 0 },
     };
+    if (!cmd_pod_cidr)
+        cmd_pod_cidr = POD_CIDR_DEFAULT;
     if (cmd_parse_listen(listen_at, host, sizeof host, &server.port, &err) < 0)
         return cmd_fail(CMD_USAGE, &err);
     if ((r = cmd_take_cluster_opts(&server)) || (r = cmd_take_host_opts(&server)) ||
@@ -116,6 +128,10 @@ static int run(int argc, char **argv)
         return r;
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
+    cmd_take_agent_opts(&server.agent);
+    server.agent.wanted = no_agent || agent == 0 ? AGENT_NODE_NO
+                          : agent > 0            ? AGENT_NODE_YES
+                                                 : AGENT_NODE_AUTO;
     if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
         return r;
     if (no_scheduler && server.scheduler.plans.key_file)

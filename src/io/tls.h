@@ -87,5 +87,23 @@ enum x509_use { X509_USE_CLIENT, X509_USE_SERVER };
 int x509_sign_request(struct str ca_cert_pem, struct str ca_key_pem, struct str request_pem,
                       enum x509_use use, uint64_t valid_s, struct buf *ret_cert_pem,
                       struct err *err);
+/*
+ * A new P-256 key, and a certificate request (PKCS #10) for the user by that key. names: DNS names
+ * and IP addresses, for a server; none for a client.
+ */
+int x509_make_request(const struct x509_user *user, const char *const *names, size_t n_names,
+                      struct buf *ret_request_pem, struct buf *ret_key_pem, struct err *err);
+/* Whether the alternative names of a request are all among `names`, as text. */
+bool x509_request_names_are(struct str request_pem, const struct str *names, size_t n_names);
+/* From when and until when the first certificate is valid, in seconds since 1970. */
+int x509_validity(struct str cert_pem, int64_t *ret_from_s, int64_t *ret_until_s, struct err *err);
+/* Whether the first certificate has this subject, and exactly these alternative names, as text. */
+bool x509_is_for(struct str cert_pem, struct str common_name, const char *const *names,
+                 size_t n_names);
+/*
+ * Whether the key of every certificate in the text has this SHA-256, of its SubjectPublicKeyInfo:
+ * kubeadm's --discovery-token-ca-cert-hash. false: there is no certificate.
+ */
+bool x509_keys_have_hash(struct str certs_pem, const uint8_t sha256[32]);
 /* Seconds until notAfter of the first certificate; negative when past. */
 int x509_seconds_left(struct str cert_pem, int64_t *ret, struct err *err);

@@ -2,11 +2,13 @@
 /* An embedded cluster; see cluster.h. */
 #include "node/cluster.h"
 
+#include "agent/registration/machine.h"
 #include "api/datadir.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/sys.h"
+#include "codec/base64.h"
 #include "codec/json.h"
 #include "fn/control/control.h"
 #include "io/tls.h"
@@ -55,6 +57,32 @@ static int64_t renew(void *arg)
     return c->dir->cert_renew_at_s;
 }
 
+/* As the kubeconfig of kubeadm's ConfigMap: without a user. */
+static void publish_for_nodes(struct cluster *c)
+{
+    char address[MACHINE_ADDRESS_CHARS];
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(TOKEN_FILE_MAX_BYTES);
+    bool is_any = strcmp(c->host, "0.0.0.0") == 0 || strcmp(c->host, "::") == 0;
+    if (is_any)
+        machine_address_towards(NULL, address);
+    scoped(free_scoped) char *url = datadir_url(is_any ? address : c->host, api_port(c->api));
+    (void)buf_add_cstr(&text, "apiVersion: v1\n"
+                              "clusters:\n"
+                              "- cluster:\n"
+                              "    certificate-authority-data: ");
+    (void)base64_encode(&text, buf_str(&c->dir->ca_cert), BASE64_STD);
+    (void)buf_printf(&text,
+                     "\n    server: %s\n"
+                     "  name: \"\"\n"
+                     "contexts: null\n"
+                     "current-context: \"\"\n"
+                     "kind: Config\n"
+                     "preferences: {}\n"
+                     "users: null\n",
+                     url);
+    api_publish_cluster(c->api, buf_str(&text));
+}
+
 static int listen_and_tell(struct cluster *c, struct err *err)
 {
     int r = tls_ctx_new_server(buf_str(&c->dir->server_cert), buf_str(&c->dir->server_key),
@@ -65,6 +93,7 @@ static int listen_and_tell(struct cluster *c, struct err *err)
     if (r < 0)
         return listener_failed(err, r, "the API's", "--listen");
     api_on_renewal(c->api, c->dir->cert_renew_at_s, renew, c);
+    publish_for_nodes(c);
     c->url = datadir_url(c->host, api_port(c->api));
     c->listen = xasprintf(strchr(c->host, ':') ? "[%s]:%u" : "%s:%u", c->host, api_port(c->api));
     return datadir_write_kubeconfig(c->dir, c->kubeconfig_wanted, c->url, &c->kubeconfig, err);
@@ -174,6 +203,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret, struct 
                             .ca_cert = buf_str(&c->dir->ca_cert),
                             .ca_key = buf_str(&c->dir->ca_key),
                             .event_ttl_ms = opts->event_ttl_ms,
+                            .node_cidrs = opts->node_cidrs,
                             .commit = opts->commit,
                             .commit_date = opts->commit_date,
                             .warn_unattended = opts->warn_unattended,

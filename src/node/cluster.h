@@ -24,6 +24,7 @@ struct cluster_opts {
     const char *token_file;         /* further bearer tokens; NULL: none */
     const char *sa_issuer;          /* of ServiceAccounts' tokens; NULL: the default */
     uint64_t event_ttl_ms;          /* Events are deleted after this; 0: an hour */
+    struct node_cidrs node_cidrs;   /* pod addresses that Nodes get; n 0: none */
     struct str commit, commit_date; /* for /version; kept; see api/server.h */
     bool warn_unattended;           /* see api/server.h */
     bool no_anonymous;              /* a client without certificate and token gets 401 */

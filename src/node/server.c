@@ -2,6 +2,7 @@
 /* One server process; see server.h. Read from server_run() at the end upwards. */
 #include "node/server.h"
 
+#include "agent/registration/joining.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sys.h"
@@ -47,6 +48,9 @@ struct server {
     int lock_fd; /* the data directory, locked */
     bool made_dir;
     struct cluster *cluster;
+    struct joining *joining;
+    char *credentials; /* the file of a node that joins */
+    struct kubeconfig *config;
     struct http_transport *remote;
     struct watch_hub *hub;        /* of all services; NULL: no service needs an API */
     uint16_t api_port;            /* of the remote API; 0: unknown */
@@ -55,6 +59,7 @@ struct server {
     struct host *host;
     struct functions *functions;
     struct scheduling *scheduling;
+    struct agent_node *agent;
     struct admin *admin;
     struct node_health *health;
     struct leader *leader;
@@ -89,7 +94,7 @@ struct service {
     bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
 };
 
-enum { N_SERVICES = 10 };
+enum { N_SERVICES = 12 };
 static const struct service services[N_SERVICES];
 
 static void *const *service_slot(const struct server *s, const struct service *row)
@@ -144,6 +149,11 @@ static void stop_remote(struct server *s)
     http_transport_close(take_ptr(&s->remote), stop_next, s);
 }
 
+static void stop_joining(struct server *s)
+{
+    joining_stop(take_ptr(&s->joining), stop_next, s);
+}
+
 static void stop_hub(struct server *s)
 {
     watch_hub_close(take_ptr(&s->hub), stop_next, s);
@@ -173,6 +183,11 @@ static void stop_functions(struct server *s)
 static void stop_scheduling(struct server *s)
 {
     scheduling_stop(take_ptr(&s->scheduling), stop_next, s);
+}
+
+static void stop_agent(struct server *s)
+{
+    agent_node_stop(take_ptr(&s->agent), stop_next, s);
 }
 
 static void stop_admin(struct server *s)
@@ -549,11 +564,43 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
 }
 
+static void on_agent_ready(void *arg)
+{
+    struct server *s = arg;
+    if (!s->stopping && !s->cluster)
+        say_ready(s);
+}
+
+/* TODO: the agent's server takes it, once it is here. */
+static void on_serving(void *arg, struct str cert_pem, struct str key_pem)
+{
+    log_debug("there is a serving certificate", "");
+}
+
+static int start_agent(struct server *s, struct transport *transport, struct err *err)
+{
+    struct agent_node_opts opts = s->opts.agent;
+    opts.loop = &s->loop;
+    opts.data_dir = s->opts.data_dir;
+    opts.transport = transport;
+    opts.hub = s->hub;
+    opts.embedded = s->cluster != NULL;
+    opts.server = s->opts.join.server;
+    opts.remote = s->remote;
+    opts.config = s->config;
+    opts.credentials = s->credentials;
+    opts.on_ready = on_agent_ready;
+    opts.on_serving = on_serving;
+    opts.arg = s;
+    return agent_node_is_wanted(&opts) ? agent_node_start(&opts, &s->agent, err) : 0;
+}
+
 /* Start the watch hub. There is one per process, so that services share watches. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
-    if (!o->with_operators && !o->with_scheduler && !o->functions.roles)
+    if (!o->with_operators && !o->with_scheduler && !o->functions.roles &&
+        !agent_node_is_wanted(&o->agent))
         return 0;
     struct watch_hub_opts opts = { .transport = transport };
     if (!s->cluster) {
@@ -581,6 +628,11 @@ static const char *roles_not_ready(const struct server *s)
 static const char *scheduler_not_ready(const struct server *s)
 {
     return scheduling_not_ready(s->scheduling);
+}
+
+static const char *agent_not_ready(const struct server *s)
+{
+    return agent_node_not_ready(s->agent);
 }
 
 static void cluster_metrics(struct server *s, struct buf *to)
@@ -618,6 +670,16 @@ static void scheduler_status(struct server *s, struct buf *to)
     scheduling_status(s->scheduling, to);
 }
 
+static void agent_status(struct server *s, struct buf *to)
+{
+    agent_node_status(s->agent, to);
+}
+
+static void agent_words(struct server *s)
+{
+    (void)printf(" node=%s", agent_node_name_of(s->agent));
+}
+
 static void cluster_words(struct server *s)
 {
     (void)printf(" url=%s kubeconfig=%s data-dir=%s pid=%d listen=%s", cluster_url(s->cluster),
@@ -652,12 +714,19 @@ static bool scheduler_says_ready(const struct server *s)
     return !s->cluster;
 }
 
+/* When the node is registered; beside the embedded API that follows. */
+static bool agent_says_ready(const struct server *s)
+{
+    return !s->cluster;
+}
+
 #define SLOT(member) .slot = offsetof(struct server, member)
 /* The leader stops after the guests, so that no other process starts them before they have ended.
  */
 static const struct service services[N_SERVICES] = {
     { SLOT(cluster), .stop = stop_cluster, .metrics = cluster_metrics,
       .ready_words = cluster_words },
+    { SLOT(joining), .stop = stop_joining },
     { SLOT(remote), .stop = stop_remote },
     { SLOT(hub), start_hub, stop_hub },
     { SLOT(leader), start_leader, stop_leader },
@@ -667,6 +736,8 @@ static const struct service services[N_SERVICES] = {
       roles_status, roles_words, roles_say_ready },
     { SLOT(scheduling), start_scheduling, stop_scheduling, scheduler_not_ready, scheduler_metrics,
       scheduler_status, .says_ready = scheduler_says_ready },
+    { SLOT(agent), start_agent, stop_agent, agent_not_ready, .status = agent_status,
+      .ready_words = agent_words, .says_ready = agent_says_ready },
     { SLOT(admin), start_admin, stop_admin },
     { SLOT(health), start_health, stop_health, .ready_words = health_words },
 };
@@ -750,6 +821,7 @@ static int start_cluster(struct server *s, struct err *err)
                                  .n_tls_names = s->opts.n_tls_names,
                                  .sa_issuer = s->opts.sa_issuer,
                                  .event_ttl_ms = s->opts.event_ttl_ms,
+                                 .node_cidrs = s->opts.node_cidrs,
                                  .commit = s->opts.commit,
                                  .commit_date = s->opts.commit_date,
                                  .warn_unattended = s->opts.warn_unattended,
@@ -830,6 +902,49 @@ static int start_remote(struct server *s, struct err *err)
     return 0;
 }
 
+static void on_joining_closed(void *arg)
+{
+}
+
+static void on_joined(void *arg, int r, struct kubeconfig *config, const struct err *cause)
+{
+    struct server *s = arg;
+    struct err err = *cause;
+    s->config = config;
+    joining_stop(take_ptr(&s->joining), on_joining_closed, s);
+    if (r >= 0)
+        r = http_transport_new(&s->loop, config, &s->remote, &err);
+    if (r < 0)
+        begin_stop(s, r, &err);
+    else if (!s->stopping)
+        start_services(s, http_transport_base(s->remote));
+}
+
+static int start_joining(struct server *s, struct err *err)
+{
+    const struct server_join *join = &s->opts.join;
+    scoped(free_scoped) char *name = agent_node_name(s->opts.agent.node_name);
+    s->credentials = agent_node_credentials(s->opts.data_dir);
+    const struct joining_opts opts = { .loop = &s->loop,
+                                       .server = join->server,
+                                       .token = join->token,
+                                       .ca_file = join->ca_file,
+                                       .ca_hash = join->ca_hash,
+                                       .node_name = name,
+                                       .path = s->credentials,
+                                       .valid_s = s->opts.agent.cert_s,
+                                       .on_done = on_joined,
+                                       .arg = s };
+    return joining_start(&opts, &s->joining, err);
+}
+
+static int start_transport(struct server *s, struct err *err)
+{
+    if (s->opts.with_cluster)
+        return start_cluster(s, err);
+    return s->opts.join.server ? start_joining(s, err) : start_remote(s, err);
+}
+
 int server_run(const struct server_opts *opts, struct err *err)
 {
     struct server s = { .opts = *opts, .lock_fd = -1, .started_ms = clock_mono_ms() };
@@ -854,7 +969,7 @@ int server_run(const struct server_opts *opts, struct err *err)
         idle_trim_start(&s.loop, &s.idle_trim);
         r = lock_data_dir(&s, &cause);
         if (r >= 0)
-            r = opts->with_cluster ? start_cluster(&s, &cause) : start_remote(&s, &cause);
+            r = start_transport(&s, &cause);
         if (r < 0)
             begin_stop(&s, r, &cause);
     }
@@ -866,6 +981,8 @@ int server_run(const struct server_opts *opts, struct err *err)
     if (s.r < 0 && s.made_dir)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
     free(s.lease_namespace);
+    free(s.credentials);
+    kubeconfig_free(s.config);
     if (s.r < 0 && err)
         *err = s.err;
     return s.r;

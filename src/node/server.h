@@ -3,16 +3,19 @@
  * One server process. Its parts start in order and stop in the reverse order.
  *
  *     dormouse api            cluster
- *     dormouse up             cluster + operator host + roles of functions + admin socket
+ *     dormouse up             cluster + operator host + roles of functions + node + admin socket
  *     dormouse operator run   transport to some cluster + operator host + admin socket
  *     dormouse fn ROLE        roles of functions + admin socket, with a transport or without
  *     dormouse scheduler      transport to some cluster + scheduler + admin socket
+ *     dormouse join           transport to some cluster + node + admin socket
  *
  * server_run() blocks until SIGTERM or SIGINT, or until a part fails to start.
  */
 #pragma once
 
+#include "api/node_cidrs.h"
 #include "base/err.h"
+#include "node/agent_node.h"
 #include "node/functions.h"
 #include "node/host.h"
 #include "node/scheduling.h"
@@ -20,6 +23,12 @@
 enum {
     SERVER_STOP_GRACE_MS = 2000, /* for running requests and activations */
     SERVER_STOP_MAX_MS = 9000    /* then the process ends even if a part hangs */
+};
+
+/* A cluster that this machine joins as a node (agent/registration/joining.h). */
+struct server_join {
+    const char *server; /* NULL: it does not */
+    const char *token, *ca_file, *ca_hash;
 };
 
 struct server_opts {
@@ -33,6 +42,7 @@ struct server_opts {
     uint16_t port;
     const char *kubeconfig;         /* NULL: the default path for either use */
     uint64_t event_ttl_ms;          /* with_cluster: Events are deleted after this; 0: an hour */
+    struct node_cidrs node_cidrs;   /* with_cluster: see cluster.h */
     struct str commit, commit_date; /* of this program, for /version */
     bool warn_unattended;           /* with_cluster: see api/server.h */
     bool no_anonymous;              /* with_cluster: see cluster.h */
@@ -61,6 +71,9 @@ struct server_opts {
      */
     bool with_scheduler;
     struct scheduling_opts scheduler;
+    /* server_run() fills in loop, data_dir, transport, embedded, server and on_ready. */
+    struct agent_node_opts agent;
+    struct server_join join;
     bool without_cluster; /* no transport: gateways and workers can run without */
 };
 

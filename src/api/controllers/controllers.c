@@ -76,6 +76,8 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         c->token_expiry = expiry_start_tokens(api);
         c->quotas = quotas_start(api);
         c->account_secrets = account_secrets_start(api);
+        c->cluster_info = cluster_info_start(api);
+        c->pod_cidrs = pod_cidrs_start(api, &c->node_cidrs);
         csr_start(c);
         policy_types_start(c);
     }
@@ -123,6 +125,8 @@ static void rest_stop(void *self)
     struct controllers *c = self;
     csr_stop(c);
     policy_types_stop(c);
+    pod_cidrs_stop(c->pod_cidrs);
+    cluster_info_stop(c->cluster_info);
     account_secrets_stop(c->account_secrets);
     quotas_stop(c->quotas);
     expiry_stop(c->event_expiry);
@@ -136,6 +140,8 @@ static void rest_stop(void *self)
 static void rest_free(void *self)
 {
     struct controllers *c = self;
+    pod_cidrs_free(c->pod_cidrs);
+    cluster_info_free(c->cluster_info);
     account_secrets_free(c->account_secrets);
     quotas_free(c->quotas);
     expiry_free(c->event_expiry);
@@ -152,7 +158,8 @@ static bool rest_is_busy(const void *self)
     return gc_is_busy(c->gc) || accounts_is_busy(c->accounts) || aggregate_is_busy(c->aggregate) ||
            defaults_is_busy(c->defaults) || expiry_is_busy(c->event_expiry) ||
            expiry_is_busy(c->token_expiry) || quotas_is_busy(c->quotas) ||
-           account_secrets_is_busy(c->account_secrets) || c->csrs_in_flight > 0 ||
+           account_secrets_is_busy(c->account_secrets) || cluster_info_is_busy(c->cluster_info) ||
+           pod_cidrs_is_busy(c->pod_cidrs) || c->csrs_in_flight > 0 ||
            c->policy_types_in_flight > 0;
 }
 
@@ -164,6 +171,8 @@ static void rest_lost(void *self, const struct written *w)
     aggregate_written(c->aggregate, w);
     quotas_written(c->quotas, w);
     defaults_written(c->defaults, w);
+    cluster_info_written(c->cluster_info, w);
+    pod_cidrs_written(c->pod_cidrs, w);
 }
 
 static void rest_written(void *self, const struct written *w)
@@ -178,6 +187,8 @@ static void rest_written(void *self, const struct written *w)
     expiry_written(c->token_expiry, w);
     quotas_written(c->quotas, w);
     account_secrets_written(c->account_secrets, w);
+    cluster_info_written(c->cluster_info, w);
+    pod_cidrs_written(c->pod_cidrs, w);
     defaults_written(c->defaults, w);
     csr_written(c, w);
     policy_types_written(c, w);
@@ -197,6 +208,7 @@ void controllers_init(struct api *api, const struct api_opts *opts)
 {
     struct controllers *c = xnew(struct controllers);
     *c = (struct controllers){ .api = api,
+                               .node_cidrs = opts->node_cidrs,
                                .event_ttl_ms = opts->event_ttl_ms ? opts->event_ttl_ms : 3600000 };
     api->controllers = c;
 }
@@ -241,4 +253,9 @@ bool controllers_have_quota(void *arg, struct str ns)
 {
     const struct api *api = arg;
     return quotas_in(api->controllers->quotas, ns);
+}
+
+void api_publish_cluster(struct api *api, struct str kubeconfig)
+{
+    cluster_info_set(api->controllers->cluster_info, kubeconfig);
 }

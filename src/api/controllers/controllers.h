@@ -8,6 +8,7 @@
 
 #include "api/admission.h"
 #include "api/controllers/retry.h"
+#include "api/node_cidrs.h"
 #include "api/part.h"
 #include "kube/model/builtin.h"
 #include "kube/model/crd.h"
@@ -101,6 +102,22 @@ void account_secrets_free(struct account_secrets *s);
 bool account_secrets_is_busy(const struct account_secrets *s);
 void account_secrets_written(struct account_secrets *s, const struct written *w);
 
+/* spec.podCIDRs of Nodes. NULL if there are no ranges; NULL is fine for the others. */
+struct pod_cidrs *pod_cidrs_start(struct api *api, const struct node_cidrs *ranges);
+void pod_cidrs_stop(struct pod_cidrs *c);
+void pod_cidrs_free(struct pod_cidrs *c);
+bool pod_cidrs_is_busy(const struct pod_cidrs *c);
+void pod_cidrs_written(struct pod_cidrs *c, const struct written *w);
+
+/* kube-public/cluster-info, signed by the bootstrap tokens that may sign. */
+struct cluster_info *cluster_info_start(struct api *api);
+/* What it publishes, from now on: a kubeconfig; copied. */
+void cluster_info_set(struct cluster_info *c, struct str kubeconfig);
+void cluster_info_stop(struct cluster_info *c);
+void cluster_info_free(struct cluster_info *c);
+bool cluster_info_is_busy(const struct cluster_info *c);
+void cluster_info_written(struct cluster_info *c, const struct written *w);
+
 /* ResourceQuotas: maintains their status. */
 struct quotas *quotas_start(struct api *api);
 void quotas_stop(struct quotas *q);
@@ -125,6 +142,9 @@ struct controllers {
     struct expiry *event_expiry, *token_expiry;
     struct quotas *quotas;
     struct account_secrets *account_secrets;
+    struct cluster_info *cluster_info;
+    struct node_cidrs node_cidrs; /* to give; none: they are another controller's */
+    struct pod_cidrs *pod_cidrs;
     size_t csrs_in_flight;  /* writes of signed requests, and the read of those left to sign */
     struct retry csr_retry; /* for that read */
     bool csrs_wait;         /* a request may be approved once roles or bindings have changed */

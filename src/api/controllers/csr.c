@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "codec/base64.h"
+#include "io/address.h"
 #include "io/tls.h"
 
 #include <assert.h>
@@ -17,9 +18,7 @@
 #define GROUP          "certificates.k8s.io"
 #define PLURAL         "certificatesigningrequests"
 #define SIGNER_CLIENT  "kubernetes.io/kube-apiserver-client"
-#define SIGNER_SERVING "kubernetes.io/kubelet-serving"
-
-enum { CSR_MAX_BYTES = 64 << 10 };
+#define SIGNER_SERVING CSR_SIGNER_SERVING
 
 static bool is_csr(const struct kube_resource *res)
 {
@@ -61,8 +60,7 @@ static struct json *check_signer(struct request *rq, const struct json *obj, con
                             verb, STR_ARG(signer))));
 }
 
-/* Decode the PEM text of the request. */
-static bool request_text(const struct json *obj, struct buf *to)
+bool csr_text(const struct json *obj, struct buf *to)
 {
     return base64_decode(to, json_str(json_path(obj, "spec", "request", NULL)), BASE64_LENIENT) ==
            0;
@@ -75,14 +73,43 @@ static struct json *invalid(struct request *rq, const struct json *obj,
                           errs);
 }
 
+/* The address without its port, IPv4 in its own form; "" if it is none. */
+static struct str origin_of(const struct request *rq)
+{
+    const struct str mapped = STR("::ffff:");
+    struct str host;
+    if (str_is(rq->peer, CSR_IN_PROCESS))
+        return rq->peer;
+    if (!address_host(rq->peer, &host))
+        return STR("");
+    if (host.n > 2 && host.p[0] == '[')
+        host = str_slice(host, 1, host.n - 1);
+    if (str_has_prefix(host, mapped) && str_find_char(host, '.') >= 0)
+        host = str_slice(host, mapped.n, host.n);
+    return host;
+}
+
+/* No client can set where the request came from. */
+static void set_origin(struct arena *a, struct json *obj, struct str origin)
+{
+    struct json *meta = json_obj(a, obj, "metadata"), *notes = json_getc(meta, "annotations");
+    (void)json_del(notes, STR(CSR_ORIGIN));
+    if (origin.n)
+        json_set_str(a, json_obj(a, meta, "annotations"), CSR_ORIGIN, origin);
+    else if (notes && notes->n == 0)
+        (void)json_del(meta, STR("annotations"));
+}
+
 static struct json *check_new(struct request *rq, struct json *obj)
 {
     struct arena *a = &rq->arena;
     struct json *spec = json_obj(a, obj, "spec");
     struct x509_subject who;
     struct err err = { 0 };
-    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_TEXT_MAX_BYTES);
     struct json *me = identity_to_json(a, &rq->identity);
+    bool is_serving = str_is(json_get_str(spec, "signerName"), SIGNER_SERVING);
+    set_origin(a, obj, is_serving ? origin_of(rq) : STR(""));
     static const char *const members[] = { "username", "uid", "groups", "extra" };
     for (size_t i = 0; i < ARRAY_LEN(members); i++) {
         struct json *v = json_getc(me, members[i]);
@@ -90,7 +117,7 @@ static struct json *check_new(struct request *rq, struct json *obj)
         if (v)
             json_setc(a, spec, members[i], json_clone(a, v));
     }
-    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
+    if (!csr_text(obj, &pem) || x509_read_request(buf_str(&pem), a, &who, &err) < 0)
         return status_bad_request(a, STR("the certificate request cannot be read"));
     if (str_is(json_get_str(spec, "signerName"), SIGNER_CLIENT))
         for (size_t i = 0; i < who.n_orgs; i++)
@@ -198,15 +225,18 @@ static struct json *check_update(struct request *rq, struct json *obj, const str
 static bool csr_wanted(void *self, const struct admission *ad)
 {
     (void)self;
-    return is_csr(ad->rq->res) && (ad->op == ADMISSION_CREATE || ad->rq->sub);
+    return is_csr(ad->rq->res);
 }
 
 static struct json *csr_apply(void *self, struct admission *ad, void *state)
 {
     (void)self;
     (void)state;
-    return ad->op == ADMISSION_CREATE ? check_new(ad->rq, ad->obj)
-                                      : check_update(ad->rq, ad->obj, ad->old);
+    if (ad->op == ADMISSION_CREATE)
+        return check_new(ad->rq, ad->obj);
+    set_origin(&ad->rq->arena, ad->obj,
+               json_get_str(json_path(ad->old, "metadata", "annotations", NULL), CSR_ORIGIN));
+    return ad->rq->sub ? check_update(ad->rq, ad->obj, ad->old) : NULL;
 }
 
 static const struct admission_stage approval = { .name = "CertificateApproval",
@@ -295,10 +325,10 @@ const char *csr_check(const struct json *obj, struct arena *a, struct x509_subje
 {
     struct err err = { 0 };
     const struct signer *signer = signer_of(obj);
-    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_TEXT_MAX_BYTES);
     if (!signer)
         return "the signer is not of this server";
-    if (!request_text(obj, &pem) || x509_read_request(buf_str(&pem), a, ret_subject, &err) < 0)
+    if (!csr_text(obj, &pem) || x509_read_request(buf_str(&pem), a, ret_subject, &err) < 0)
         return "the request cannot be read";
     const char *why = check_usages(obj, signer);
     return why ? why : check_subject(ret_subject, signer);
@@ -310,12 +340,12 @@ static const char *sign(const struct controllers *c, struct arena *a, const stru
 {
     struct err err = { 0 };
     struct x509_subject who;
-    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_TEXT_MAX_BYTES);
     int64_t valid_s = json_int_or(json_path(obj, "spec", "expirationSeconds", NULL), CSR_MAX_S);
     const char *why = csr_check(obj, a, &who);
     if (why)
         return why;
-    (void)request_text(obj, &pem);
+    (void)csr_text(obj, &pem);
     valid_s = MIN(MAX(valid_s, (int64_t)CSR_MIN_S), (int64_t)CSR_MAX_S);
     if (x509_sign_request(buf_str(&c->api->ca_cert), buf_str(&c->api->ca_key), buf_str(&pem),
                           signer_of(obj)->use, (uint64_t)valid_s, ret_pem, &err) < 0) {
@@ -399,7 +429,7 @@ static void approve(struct controllers *c, struct arena *a, const struct written
 
 static void issue(struct controllers *c, struct arena *a, const struct written *w)
 {
-    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf pem = BUF_INIT(CSR_TEXT_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
     struct json *obj = json_clone(a, w->obj), *status = json_obj(a, obj, "status");
     const char *why = sign(c, a, obj, &pem);

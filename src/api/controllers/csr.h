@@ -11,8 +11,9 @@
  *     create -> a user approves -> certificate, or condition Failed with the reason
  *
  * The server itself approves requests for client certificates of nodes by users that have the right
- * to it (csr_approve.c): nodes that join with a bootstrap token, and nodes that renew theirs. It
- * decides when the request is written, and again when roles or bindings are.
+ * to it (csr_approve.c): nodes that join with a bootstrap token, and nodes that renew theirs; and
+ * those of nodes for serving certificates of their own name and address. It decides when the
+ * request is written, and again when roles or bindings are.
  */
 #pragma once
 
@@ -20,10 +21,19 @@
 #include "api/controllers/controllers.h"
 
 #define CSR_SIGNER_KUBELET "kubernetes.io/kube-apiserver-client-kubelet"
+#define CSR_SIGNER_SERVING "kubernetes.io/kubelet-serving"
+
+/*
+ * Annotation of a request for a serving certificate: the address that it came from, as the server
+ * saw it; CSR_IN_PROCESS: from this process.
+ */
+#define CSR_ORIGIN     "dormouse.dev/requested-from"
+#define CSR_IN_PROCESS "in-process"
 
 struct x509_subject;
 
 enum {
+    CSR_TEXT_MAX_BYTES = 64 << 10,
     CSR_MIN_S = 600,            /* validation refuses less */
     CSR_MAX_S = 365 * 24 * 3600 /* longest validity of a certificate */
 };
@@ -45,6 +55,8 @@ void csr_written(struct controllers *c, const struct written *w);
 void csr_start(struct controllers *c);
 void csr_stop(struct controllers *c);
 
+/* Append the request's PEM text. false: it cannot be decoded. */
+bool csr_text(const struct json *obj, struct buf *to);
 /*
  * Whether the request is one that its signer, of this server, signs once it is approved. NULL: yes,
  * and *ret_subject is set; else the reason. Allocated in the arena.

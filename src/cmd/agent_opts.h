@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the commands that make this machine a node. */
+#pragma once
+
+#include "cmd/cmd.h"
+#include "node/agent_node.h"
+
+extern const char *cmd_agent_name;
+extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
+extern uint64_t cmd_agent_max_pods; /* 0: not given */
+
+/* Copy the options to `to`. What is wrong with them, the start says. */
+void cmd_take_agent_opts(struct agent_node_opts *to);
+
+/* prefix: of options that would mean something else in a command with other parts. */
+#define CMD_AGENT_OPTS(prefix)                                                                     \
+    {                                                                                              \
+        "node-name",     0, "NAME", "name of the node (this machine's)", CMD_STRING,               \
+        &cmd_agent_name, 0, 0                                                                      \
+    },                                                                                             \
+        { "node-ip",                                                                               \
+          0,                                                                                       \
+          "ADDR",                                                                                  \
+          "its address; repeatable, one IPv4 and one IPv6 (the one that leads to the API server)", \
+          CMD_LIST,                                                                                \
+          &cmd_agent_addresses,                                                                    \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { prefix "label",                                                                          \
+          0,                                                                                       \
+          "KEY=VALUE",                                                                             \
+          "a label of a node that is new; repeatable",                                             \
+          CMD_LIST,                                                                                \
+          &cmd_agent_labels,                                                                       \
+          0,                                                                                       \
+          0 },                                                                                     \
+        { prefix "taint",                                                                          \
+          0,                                                                                       \
+          "KEY=VALUE:EFFECT",                                                                      \
+          "a taint of a node that is new: NoSchedule, PreferNoSchedule or NoExecute; repeatable",  \
+          CMD_LIST,                                                                                \
+          &cmd_agent_taints,                                                                       \
+          0,                                                                                       \
+          0 },                                                                                     \
+    {                                                                                              \
+        "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000    \
+    }

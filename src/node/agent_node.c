@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* This machine as a node; see agent_node.h. */
+#include "node/agent_node.h"
+
+#include "agent/registration/joining.h"
+#include "agent/registration/node_cert.h"
+#include "base/log.h"
+#include "base/sys.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct agent_node {
+    struct agent_node_opts opts;
+    char *name, *user;
+    struct kubeconfig config; /* server and CA, for the file of the credentials */
+    struct registration *registration;
+    struct node_cert *client, *serving; /* the former NULL beside the API server */
+    char *serving_path;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+bool agent_node_is_wanted(const struct agent_node_opts *opts)
+{
+    /* TODO: AGENT_NODE_AUTO becomes container_host_new() succeeds, once pods run here. */
+    return opts->wanted == AGENT_NODE_YES;
+}
+
+char *agent_node_name(const char *given)
+{
+    char host[256] = "";
+    if (given)
+        return xstrdup(given);
+    if (gethostname(host, sizeof host - 1) < 0 || !host[0])
+        return xstrdup("localhost");
+    for (char *c = host; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return xstrdup(host);
+}
+
+/* ---------------------------------------------------------------- options */
+
+struct agent_node_lists {
+    struct registration_label labels[64];
+    struct registration_taint taints[64];
+    struct str addresses[64];
+};
+
+static int read_lists(const struct agent_node_opts *o, struct agent_node_lists *ret,
+                      struct err *err)
+{
+    int r = 0;
+    if (o->n_labels > ARRAY_LEN(ret->labels) || o->n_taints > ARRAY_LEN(ret->taints) ||
+        o->n_addresses > ARRAY_LEN(ret->addresses))
+        return err_set(err, E_INVALID, "too many labels, taints or addresses");
+    for (size_t i = 0; r >= 0 && i < o->n_labels; i++)
+        r = registration_read_label(str_of(o->labels[i]), &ret->labels[i], err);
+    for (size_t i = 0; r >= 0 && i < o->n_taints; i++)
+        r = registration_read_taint(str_of(o->taints[i]), &ret->taints[i], err);
+    for (size_t i = 0; i < o->n_addresses; i++)
+        ret->addresses[i] = str_of(o->addresses[i]);
+    return r;
+}
+
+/* ---------------------------------------------------------------- registration */
+
+/* The user of requests; beside the API server there is no certificate that says it. */
+static struct kube_identity identity_of(const struct agent_node *n)
+{
+    static const struct str groups[] = { { "system:nodes", 12 }, { "system:authenticated", 20 } };
+    return (struct kube_identity){ .user = str_of(n->user),
+                                   .groups = groups,
+                                   .n_groups = ARRAY_LEN(groups) };
+}
+
+static void start_serving(struct agent_node *n);
+
+static void on_registered(void *arg)
+{
+    struct agent_node *n = arg;
+    if (n->opts.on_serving)
+        start_serving(n);
+    if (n->opts.on_ready)
+        n->opts.on_ready(n->opts.arg);
+}
+
+static int start_registration(struct agent_node *n, struct err *err)
+{
+    const struct agent_node_opts *o = &n->opts;
+    const struct kube_identity identity = identity_of(n);
+    struct agent_node_lists lists;
+    int r = read_lists(o, &lists, err);
+    if (r < 0)
+        return r;
+    const struct registration_opts opts = {
+        .loop = o->loop,
+        .transport = o->transport,
+        .identity = o->embedded ? &identity : NULL,
+        .hub = o->hub,
+        .node_name = n->name,
+        .data_dir = o->data_dir,
+        .server = o->server,
+        .addresses = lists.addresses,
+        .n_addresses = o->n_addresses,
+        .labels = lists.labels,
+        .n_labels = o->n_labels,
+        .taints = lists.taints,
+        .n_taints = o->n_taints,
+        .max_pods = o->max_pods,
+        .reserved = o->reserved,
+        .embedded = o->embedded,
+        .on_registered = on_registered,
+        .arg = n,
+    };
+    return registration_start(&opts, &n->registration, err);
+}
+
+/* ---------------------------------------------------------------- certificates */
+
+char *agent_node_credentials(const char *data_dir)
+{
+    return xasprintf("%s/node.kubeconfig", data_dir);
+}
+
+/* The file first: a process that starts again must not have less than this one. */
+static void on_client_cert(void *arg, struct str cert_pem, struct str key_pem)
+{
+    struct agent_node *n = arg;
+    struct err err = { 0 };
+    scoped(free_scoped) char *cert = str_dup(cert_pem), *key = str_dup(key_pem);
+    struct kubeconfig config = n->config;
+    config.client_cert_pem = cert;
+    config.client_key_pem = key;
+    int r = joining_write(n->opts.credentials, &config, n->name, &err);
+    if (r >= 0)
+        r = http_transport_set_cert(n->opts.remote, cert_pem, key_pem, &err);
+    if (r < 0)
+        log_error("a renewed certificate is not used", "reason=\"%s\"", err_text(&err));
+    explicit_bzero(key, strlen(key));
+}
+
+static void start_client(struct agent_node *n)
+{
+    const struct kubeconfig *c = n->opts.config;
+    const struct node_cert_opts opts = { .loop = n->opts.loop,
+                                         .transport = n->opts.transport,
+                                         .use = NODE_CERT_CLIENT,
+                                         .node_name = n->name,
+                                         .valid_s = n->opts.cert_s,
+                                         .cert_pem = str_of(c->client_cert_pem),
+                                         .key_pem = str_of(c->client_key_pem),
+                                         .on_cert = on_client_cert,
+                                         .arg = n };
+    n->config.server = xstrdup(c->server);
+    n->config.ca_pem = xstrdup(c->ca_pem);
+    node_cert_start(&opts, &n->client);
+}
+
+/* Certificate and key are in one file, so that they always belong together. */
+static void on_serving_cert(void *arg, struct str cert_pem, struct str key_pem)
+{
+    struct agent_node *n = arg;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(2 * NODE_CERT_MAX_BYTES);
+    (void)buf_add_str(&text, cert_pem);
+    (void)buf_add_str(&text, key_pem);
+    if (sys_write_file_atomic(AT_FDCWD, n->serving_path, buf_str(&text), 0600, &err) < 0)
+        log_warn("the serving certificate is not kept", "reason=\"%s\"", err_text(&err));
+    n->opts.on_serving(n->opts.arg, cert_pem, key_pem);
+}
+
+static void start_serving(struct agent_node *n)
+{
+    size_t n_addresses;
+    const char *const *addresses = registration_addresses(n->registration, &n_addresses);
+    const char *const names[] = { n->name, addresses[0] };
+    const struct kube_identity identity = identity_of(n);
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(2 * NODE_CERT_MAX_BYTES);
+    n->serving_path = xasprintf("%s/node-serving.pem", n->opts.data_dir);
+    (void)sys_read_file(AT_FDCWD, n->serving_path, &text, NULL);
+    const struct node_cert_opts opts = { .loop = n->opts.loop,
+                                         .transport = n->opts.transport,
+                                         .identity = n->opts.embedded ? &identity : NULL,
+                                         .use = NODE_CERT_SERVER,
+                                         .node_name = n->name,
+                                         .names = names,
+                                         .n_names = ARRAY_LEN(names),
+                                         .valid_s = n->opts.cert_s,
+                                         .cert_pem = buf_str(&text),
+                                         .key_pem = buf_str(&text),
+                                         .on_cert = on_serving_cert,
+                                         .arg = n };
+    node_cert_start(&opts, &n->serving);
+    if (node_cert_is_valid(n->serving))
+        n->opts.on_serving(n->opts.arg, buf_str(&text), buf_str(&text));
+}
+
+/* ---------------------------------------------------------------- life */
+
+static void free_node(struct agent_node *n)
+{
+    node_cert_stop(n->client);
+    node_cert_stop(n->serving);
+    free(n->config.server);
+    free(n->config.ca_pem);
+    free(n->serving_path);
+    free(n->name);
+    free(n->user);
+    free(n);
+}
+
+int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err)
+{
+    struct agent_node *n = xnew(struct agent_node);
+    n->opts = *opts;
+    n->name = agent_node_name(opts->node_name);
+    n->user = xasprintf("system:node:%s", n->name);
+    int r = start_registration(n, err);
+    if (r < 0) {
+        free_node(n);
+        return err_ctx(err, r, "node");
+    }
+    if (opts->remote)
+        start_client(n);
+    *ret = n;
+    return 0;
+}
+
+static void on_stopped(void *arg)
+{
+    struct agent_node *n = arg;
+    void (*done)(void *) = n->done;
+    void *done_arg = n->done_arg;
+    free_node(n);
+    done(done_arg);
+}
+
+void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
+{
+    n->done = done;
+    n->done_arg = arg;
+    node_cert_stop(take_ptr(&n->client));
+    node_cert_stop(take_ptr(&n->serving));
+    registration_stop(n->registration, on_stopped, n);
+}
+
+const char *agent_node_not_ready(const struct agent_node *n)
+{
+    return registration_is_registered(n->registration) ? NULL : "its node is not registered";
+}
+
+const char *agent_node_name_of(const struct agent_node *n)
+{
+    return n->name;
+}
+
+void agent_node_status(const struct agent_node *n, struct buf *to)
+{
+    (void)buf_printf(to, "\"node\":{\"name\":\"%s\",\"registered\":%s}", n->name,
+                     registration_is_registered(n->registration) ? "true" : "false");
+}

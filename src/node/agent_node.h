@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * This machine as a node of a cluster: its registration, and the parts of the agent that the
+ * registration reports about.
+ *
+ *     dormouse up             over the in-process transport, as the user system:node:NAME
+ *     dormouse join URL       over HTTP with the certificate of that user
+ */
+#pragma once
+
+#include "agent/registration/registration.h"
+#include "base/buf.h"
+#include "client/http_transport.h"
+
+struct agent_node;
+
+enum agent_node_wanted {
+    AGENT_NODE_AUTO, /* where the machine can run containers */
+    AGENT_NODE_YES,
+    AGENT_NODE_NO
+};
+
+struct agent_node_opts { /* strings are kept */
+    struct loop *loop;
+    const char *data_dir;
+    struct transport *transport; /* kept */
+    struct watch_hub *hub;       /* kept; over that transport */
+    bool embedded;               /* the API server is in this process, and knows no certificate */
+    enum agent_node_wanted wanted;
+    const char *node_name; /* NULL: the host's name */
+    const char *server;    /* URL of the API server; NULL: this machine */
+    const char *const *labels, *const *taints, *const *addresses; /* of the command line */
+    size_t n_labels, n_taints, n_addresses;
+    uint32_t max_pods; /* 0: the default */
+    struct registration_reserved reserved;
+    /*
+     * Credentials that are renewed: the transport above as it was made, and the file that holds
+     * them (agent/registration/joining.h). NULL: none, with `embedded`.
+     */
+    struct http_transport *remote;
+    const struct kubeconfig *config; /* borrowed for the start */
+    const char *credentials;
+    uint32_t cert_s; /* lifetime of certificates that are asked for; 0: the cluster's choice */
+    void (*on_ready)(void *arg); /* the node is registered; once */
+    /* There is a certificate for the agent's server, PEM; at start, or soon after, and after each
+     * renewal. Borrowed. NULL: none is requested. */
+    void (*on_serving)(void *arg, struct str cert_pem, struct str key_pem);
+    void *arg;
+};
+
+/* Whether the options ask for a node here; AGENT_NODE_AUTO: and the machine can be one. */
+bool agent_node_is_wanted(const struct agent_node_opts *opts);
+/* Name of this node: as given, or the host's name in lower case. Given, free(). */
+char *agent_node_name(const char *given);
+/* The file of the credentials in a data directory. Given, free(). */
+char *agent_node_credentials(const char *data_dir);
+/* Errors: E_INVALID: a name, a label, a taint or an address. */
+int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err);
+void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg);
+/* NULL: ready; else what is missing. */
+const char *agent_node_not_ready(const struct agent_node *n);
+const char *agent_node_name_of(const struct agent_node *n);
+/* Members of a JSON object: "node". */
+void agent_node_status(const struct agent_node *n, struct buf *to);
