@@ -85,8 +85,8 @@ static void on_end(void *arg, int r, const struct err *err)
     struct http_transport *t = c->t;
     if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
         t->lost = true;
-        log_warn("cluster does not answer, retrying", "reason=\"%s\"",
-                 err ? err_text(err) : err_strerror(r));
+        log_warn("cluster does not answer, retrying", "server=%s:%u reason=\"%s\"", t->host,
+                 t->port, err ? err_text(err) : err_strerror(r));
     }
     t->calls--;
     exchange_forward_end(arg, r, err);

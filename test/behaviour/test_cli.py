@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -337,3 +338,22 @@ def test_without_a_home_there_is_no_default_data_directory(words, status, why):
     done = subprocess.run([*other, DORMOUSE, *words], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
     assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), done.stderr
     assert done.stderr.startswith("error: ") and why in done.stderr
+
+
+@pytest.mark.parametrize("words", [["scheduler", "--leader-elect=false"], ["nodes", "simulate", "--nodes", "2"]])
+def test_a_cluster_that_does_not_answer_is_named_once(words, tmp_path):
+    """However many watches wait for it, and however often they try."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        config = {"clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+                  "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}], "current-context": "a",
+                  "users": [{"name": "a", "user": {"token": "x"}}]}
+        (tmp_path / "config").write_text(json.dumps(config))
+        process = subprocess.Popen([DORMOUSE, *words, "--kubeconfig", tmp_path / "config", "--data-dir", tmp_path / "data"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        listener.settimeout(DEADLINE_S)
+        for _ in range(5 * (16 if words[0] == "scheduler" else 2)):  # each watch several times
+            listener.accept()[0].close()
+        process.terminate()
+        said = [line for line in process.communicate(timeout=DEADLINE_S)[1].splitlines() if " warn " in line or " error " in line]
+    assert len(said) == 1 and f"cluster does not answer, retrying server=127.0.0.1:{port} reason=" in said[0], said
