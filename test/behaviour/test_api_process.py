@@ -211,6 +211,25 @@ def test_a_server_starts_on_a_full_disk(small_disk):
     assert server.stop() == 0
 
 
+def test_a_disk_that_is_too_small_is_refused_before_anything_is_written(tiny_disk):
+    assert re.search(r"its disk has \d+ KiB free, and a new one needs 2 MiB", fails(tiny_disk / "data"))
+    assert not (tiny_disk / "data").exists()
+
+
+def test_a_full_disk_is_not_logged_for_each_write(tiny_disk, tmp_path):
+    """A data directory that was made elsewhere has no room for what a first start writes."""
+    data = tiny_disk / "data"
+    server = Server(tmp_path / "roomy")
+    assert server.stop() == 0
+    shutil.copytree(tmp_path / "roomy", data, ignore=shutil.ignore_patterns("store.db*"))
+    done = subprocess.run([BUILD / "dormouse", "up", "--data-dir", data, "--listen", "127.0.0.1:0"], capture_output=True, text=True,
+                          timeout=DEADLINE_S)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and "no space left on device" in lines[-1]
+    assert sum(" error " in line for line in lines) == 2, done.stderr  # of a request, of a default role
+    assert sum(" warn " in line for line in lines) < 20, done.stderr
+
+
 def test_wrong_words_are_usage_errors(data_dir):
     done = subprocess.run([BUILD / "dormouse", "api", "--datadir", "x"], capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 2
