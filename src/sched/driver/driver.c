@@ -41,11 +41,6 @@ static void move(struct sched_driver *d, enum driver_state to)
     sm_move(&d->sm, to);
 }
 
-bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins)
-{
-    return config->n_extenders > 0 || (plugins && wplugins_count(plugins) > 0);
-}
-
 static void report_ready(struct sched_driver *d)
 {
     if (d->is_ready || driver_is_stopping(d))
@@ -242,10 +237,10 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         d->opts.config = r->config;
         if (d->sm.at == DRIVER_LISTING || d->sm.at == DRIVER_SYNCED)
             driver_start_feeds(d);
-        if (is_wider || r->rereads)
+        if (r->rereads && !driver_is_stopping(d))
+            driver_reread(d);
+        else if (is_wider)
             find_new_pods(d);
-        if (r->rereads && d->feeds[SCHED_NODE].reflector && !driver_is_stopping(d))
-            reflector_relist(d->feeds[SCHED_NODE].reflector);
     } else {
         wplugins_release(r->plugins);
     }

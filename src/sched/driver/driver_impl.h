@@ -47,7 +47,7 @@ struct driver_message {
     struct list node;
     enum message_type type;
     enum sched_kind kind;
-    bool flag; /* LEAD: leads */
+    bool flag; /* LEAD: leads; LIST_END: the list began after the thread asked for it again */
     struct driver_call *call;
     struct driver_question *question;
     struct reload *reload;
@@ -140,11 +140,15 @@ enum driver_state {
     DRIVER_ENDED,    /* freed on a later turn */
 };
 
+/* A list that the thread needs since a reload: its plugins see more than was kept before. */
+enum driver_reread { REREAD_NONE, REREAD_WANTED, REREAD_BEGUN };
+
 struct driver_feed {
     struct sched_driver *d;
     enum sched_kind kind;
     struct reflector *reflector;
     bool synced, absent, lost;
+    enum driver_reread reread;
 };
 
 struct sched_driver {
@@ -238,6 +242,8 @@ void driver_start_feeds(struct sched_driver *d);
 void driver_stop_feeds(struct sched_driver *d);
 /* Lists the kinds again whose events found no room in the inbox. */
 void driver_relist_lost(struct sched_driver *d);
+/* After a reload with `rereads`: lists pods and nodes again. */
+void driver_reread(struct sched_driver *d);
 
 /* ---- driver.c ---- */
 /* Asserts that the caller runs on the loop thread. */
@@ -250,4 +256,3 @@ static inline bool driver_is_stopping(const struct sched_driver *d)
 void driver_has_all(struct sched_driver *d);
 void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */
-bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins);

@@ -279,7 +279,8 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
     struct sched_driver *d = reader->d;
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
     struct sched_extenders *extenders = NULL;
-    bool kept_json = sched_keeps_json(d->s), keeps_json = driver_keeps_json(r->config, r->plugins);
+    bool kept_json = sched_keeps_json(d->s), keeps_json = r->config->n_extenders > 0;
+    bool encoded = d->foreign && d->foreign->encode, encodes = foreign && foreign->encode;
     r->r = sched_extenders_new(r->config->extenders, r->config->n_extenders, &extenders, &r->err);
     if (r->r >= 0)
         r->r = sched_reload(d->s, r->config, foreign, keeps_json, &r->err);
@@ -287,7 +288,7 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
         d->config = r->config;
         d->foreign = foreign;
         sched_extenders_replace(d->extenders, take_ptr(&extenders));
-        r->rereads = keeps_json && !kept_json;
+        r->rereads = (keeps_json && !kept_json) || (encodes && !encoded);
     }
     if (r->rereads) {
         reader->rereads = UINT32_C(1) << SCHED_POD | UINT32_C(1) << SCHED_NODE;
@@ -314,7 +315,7 @@ static bool handle(struct driver_thread_reader *r, struct driver_message *m)
         break;
     case MESSAGE_LIST_END:
         list_ends(r, m->kind);
-        if (r->rereads && !(r->rereads &= ~(UINT32_C(1) << m->kind)) && r->has_all)
+        if (m->flag && r->rereads && !(r->rereads &= ~(UINT32_C(1) << m->kind)) && r->has_all)
             sched_synced(d->s);
         break;
     case MESSAGE_LINE:
@@ -644,7 +645,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .extenders = &sched_extenders_ops,
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
-        .keeps_json = driver_keeps_json(c, d->plugins),
+        .keeps_json = c->n_extenders > 0,
         .finds_layers = d->opts.registries != NULL,
         .on_bound = d->opts.on_bound ? on_bound : NULL,
         .on_bound_arg = d,
