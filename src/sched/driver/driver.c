@@ -317,6 +317,7 @@ static void free_driver(struct sched_driver *d)
     void (*stopped)(void *) = d->stopped;
     void *arg = d->stopped_arg;
     wplugin_host_free(d->plugin_host);
+    driver_inbox_fini(&d->inbox);
     uv_mutex_destroy(&d->lock);
     turn_fini(&d->turn);
     uv_cond_destroy(&d->wake);
@@ -333,7 +334,7 @@ static void on_final(struct post *p)
     struct sched_driver *d = container_of(p, struct sched_driver, final);
     assert(d->sm.at == DRIVER_ENDED && !d->s && !d->posted && !d->plugins);
     assert(list_is_empty(&d->waiting) && list_is_empty(&d->running) && list_is_empty(&d->asking));
-    assert(list_is_empty(&d->inbox) && list_is_empty(&d->ended));
+    assert(list_is_empty(&d->inbox.waiting) && list_is_empty(&d->ended));
     free_driver(d);
 }
 
@@ -343,7 +344,8 @@ static void drop_inbox(struct sched_driver *d)
     struct err err = { 0 };
     assert(!d->has_thread);
     (void)err_set(&err, -ECANCELED, "the scheduler ends");
-    for (struct list *node = list_pop_front(&d->inbox); node; node = list_pop_front(&d->inbox)) {
+    for (struct list *node = list_pop_front(&d->inbox.waiting); node;
+         node = list_pop_front(&d->inbox.waiting)) {
         struct driver_message *m = list_entry(node, struct driver_message, node);
         if (m->type == MESSAGE_ANSWER) {
             driver_answer(m->call);
@@ -557,7 +559,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->waiting);
     list_init(&d->running);
     list_init(&d->asking);
-    list_init(&d->inbox);
+    driver_inbox_init(&d->inbox, &d->lock);
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);
     list_init(&d->outbox.bound);

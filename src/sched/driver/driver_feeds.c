@@ -22,7 +22,7 @@ static bool send_text(struct driver_feed *f, enum message_type type, struct str 
     struct sched_driver *d = f->d;
     if (type == MESSAGE_LINE) {
         uv_mutex_lock(&d->lock);
-        bool full = d->inbox_bytes > d->opts.inbox_max_bytes;
+        bool full = d->inbox.bytes > d->opts.inbox_max_bytes;
         if (full)
             d->outbox.drained = false;
         uv_mutex_unlock(&d->lock);
