@@ -153,7 +153,6 @@ static inline void begin(struct rig *r)
                                      .api = &r->api,
                                      .foreign = wplugins_foreign(r->plugins),
                                      .seed = 1,
-                                     .keeps_json = true,
                                      .wall_ms = wall_ms,
                                      .observer = &observer,
                                      .observer_arg = r,

@@ -826,6 +826,27 @@ static int held(const char *dir, const char *bundle, const char *id)
         (void)loop_turn(&r.loop, true);
 }
 
+/* What another program, or somebody by hand, may have left. */
+static const char *const foreign_names[] = { "s05", "s00", "s006", "x5", "s5x" };
+
+static void leave_foreign(const struct rig *r)
+{
+    scoped(free_scoped) char *run = container_host_run_dir("fn", r->dir);
+    for (size_t i = 0; i < ARRAY_LEN(foreign_names); i++) {
+        scoped(free_scoped) char *dir = xasprintf("%s/%s", run, foreign_names[i]);
+        CHECK_OK(mkdir(dir, 0700));
+    }
+}
+
+static void check_no_foreign(const struct rig *r)
+{
+    scoped(free_scoped) char *run = container_host_run_dir("fn", r->dir);
+    for (size_t i = 0; i < ARRAY_LEN(foreign_names); i++) {
+        scoped(free_scoped) char *dir = xasprintf("%s/%s", run, foreign_names[i]);
+        CHECK_INT(access(dir, F_OK), -1);
+    }
+}
+
 TEST(a_worker_that_was_killed_finds_its_containers_again_or_removes_them)
 {
     struct rig r;
@@ -839,6 +860,7 @@ TEST(a_worker_that_was_killed_finds_its_containers_again_or_removes_them)
     char dir[64], bundle[64];
     memcpy(dir, r.dir, sizeof dir);
     memcpy(bundle, r.bundle, sizeof bundle);
+    leave_foreign(&r);
     CHECK(rig_open(&r, dir, bundle, NULL));
     CHECK_INT(r.reported[5].recovered, 1);
     CHECK_INT(get(&r, 5, "/say/again", NULL), 200);
@@ -846,6 +868,8 @@ TEST(a_worker_that_was_killed_finds_its_containers_again_or_removes_them)
     CHECK(!has_cgroup(&r, 5));
     rig_close(&r);
     CHECK(!has_cgroup(&r, 6));
+    CHECK_INT(r.reported[0].destroyed + r.reported[5].gone, 0);
+    check_no_foreign(&r);
     remove_tree(r.dir);
 }
 

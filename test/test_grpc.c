@@ -234,6 +234,24 @@ static void begin_hold(struct grpc_stream *st, void *arg)
     grpc_stream_set(st, &ops, NULL);
 }
 
+/* Pauses at the first message; resumes inside the callback of a further one. */
+static void pause_message(struct grpc_stream *st, struct str message)
+{
+    note_message(st, message);
+    grpc_stream_pause(st);
+    if (seen.messages > 1)
+        grpc_stream_resume(st);
+}
+
+static void begin_again(struct grpc_stream *st, void *arg)
+{
+    static const struct grpc_stream_ops ops = { .on_message = pause_message,
+                                                .on_half_close = note_half_close,
+                                                .on_gone = on_stream_gone };
+    seen.st = st;
+    grpc_stream_set(st, &ops, NULL);
+}
+
 static void pour_out(struct grpc_stream *st)
 {
     static char block[10000];
@@ -293,6 +311,7 @@ static void setup(void)
     grpc_server_add(methods, "/t.T/Echo", 0, begin_echo, NULL);
     grpc_server_add(methods, "/t.T/Refuse", 0, begin_refuse, NULL);
     grpc_server_add(methods, "/t.T/Hold", 100, begin_hold, NULL);
+    grpc_server_add(methods, "/t.T/Again", 100, begin_again, NULL);
     grpc_server_add(methods, "/t.T/Pour", 0, begin_pour, NULL);
     grpc_server_add(methods, "/t.T/AtOnce", 0, begin_at_once, NULL);
     grpc_server_add(methods, "/t.T/Abort", 0, begin_abort, NULL);
@@ -605,6 +624,29 @@ TEST(a_receiver_that_pauses_gets_messages_one_by_one)
     CHECK_INT(reply.code, GRPC_OK);
     CHECK_INT(reply.bytes, 500 * 10000);
     CHECK(seen.writables > 0);
+    teardown();
+}
+
+TEST(a_handler_that_resumes_inside_the_last_message_hears_of_the_end_once)
+{
+    setup();
+    begin((struct grpc_call_opts){ .path = "/t.T/Again" });
+    for (int i = 0; i < 3; i++)
+        CHECK(grpc_call_send(reply.call, STR("three in one frame")));
+    grpc_call_half_close(reply.call);
+    WAIT_FOR(seen.messages == 1);
+    for (int j = 0; j < 5; j++)
+        (void)loop_turn(&loop, false); /* the end of the input arrives meanwhile */
+    CHECK_INT(seen.messages, 1);
+    grpc_stream_resume(seen.st);
+    WAIT_FOR(seen.half_closes);
+    CHECK_INT(seen.messages, 3);
+    for (int j = 0; j < 5; j++)
+        (void)loop_turn(&loop, false);
+    grpc_stream_end(seen.st, GRPC_OK, NULL, NULL);
+    WAIT_FOR(reply.ends && seen.gones);
+    CHECK_INT(reply.code, GRPC_OK);
+    CHECK_INT(seen.half_closes, 1);
     teardown();
 }
 

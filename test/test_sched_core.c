@@ -824,7 +824,7 @@ static const struct sched_plugin_ops *probe_find(void *arg, size_t profile, stru
 {
     return str_is(name, "Probe") ? &probe_ops : str_is(name, "Second") ? &second_ops : NULL;
 }
-static const struct sched_foreign probe_foreign = { probe_find, NULL };
+static const struct sched_foreign probe_foreign = { .find = probe_find };
 
 static const char probe_config[] =
     "apiVersion: kubescheduler.config.k8s.io/v1\n"
@@ -1142,7 +1142,7 @@ static const struct sched_plugin_ops *odd_find(void *arg, size_t profile, struct
             return all[i];
     return NULL;
 }
-static const struct sched_foreign odd_foreign = { odd_find, NULL };
+static const struct sched_foreign odd_foreign = { .find = odd_find };
 
 #define ODD_CONFIG(plugins, more)                                                                  \
     "apiVersion: kubescheduler.config.k8s.io/v1\n"                                                 \

@@ -313,7 +313,7 @@ static const struct sched_plugin_ops *find_slow(void *arg, size_t profile, struc
 {
     return str_is(name, "Slow") ? &slow_ops : NULL;
 }
-static const struct sched_foreign foreign = { find_slow, NULL };
+static const struct sched_foreign foreign = { .find = find_slow };
 
 static const char config_text[] =
     "apiVersion: kubescheduler.config.k8s.io/v1\n"

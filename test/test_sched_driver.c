@@ -414,6 +414,40 @@ TEST(a_start_can_be_stopped_after_any_turn)
     setup_fini(&s);
 }
 
+/* A configuration with an extender has pods and nodes listed again, and no pod is tried before
+ * that: the reload may come while they are being listed for the first time. */
+TEST(a_reload_that_lists_again_may_come_after_any_turn)
+{
+    static const char text[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"
+                               "kind: KubeSchedulerConfiguration\n"
+                               "extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: f, "
+                               "weight: 1, ignorable: true}]\n";
+    struct setup s;
+    setup_init(&s, false);
+    driver_down(&s);
+    make_node(&s, "n", "64");
+    struct sched_config with;
+    read_config(&s, text, &with);
+    bool was_ready = false;
+    for (unsigned turns = 0; !was_ready; turns += 1 + turns / 4) {
+        char name[16];
+        s.reloaded = false;
+        driver_start(&s, true);
+        for (unsigned i = 0; i < turns && !s.ready; i++)
+            (void)loop_turn(&s.f.loop, true);
+        was_ready = s.ready;
+        sched_driver_reload(s.driver, &with, on_reloaded, &s);
+        turn_until(&s, &s.reloaded);
+        CHECK_INT(s.r, 0);
+        (void)snprintf(name, sizeof name, "p%u", turns);
+        make_pod(&s, name, "1m");
+        wait_bound(&s, name);
+        driver_down(&s);
+    }
+    s.driver = NULL;
+    setup_fini(&s);
+}
+
 TEST(one_that_cannot_work_can_only_be_stopped)
 {
     static const char text[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"

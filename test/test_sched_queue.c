@@ -164,6 +164,20 @@ static void put(const struct pod_spec *s)
     sched_object_unref(words, pod);
 }
 
+/* What Wasm plugins would attach. */
+static void end_message(struct sched_encoded *e)
+{
+    free(e);
+}
+
+static struct sched_pod *make_pod_with_message(const struct pod_spec *s)
+{
+    struct sched_pod *pod = make_pod(s);
+    pod->encoded = xnew(struct sched_encoded);
+    pod->encoded->end = end_message;
+    return pod;
+}
+
 /* ---- scripts ---- */
 
 struct place_search {
@@ -799,6 +813,22 @@ TEST(changes_of_nodes_are_told_apart)
 }
 
 /* Guests say them as numbers. */
+/* As after a reload that brought Wasm plugins: the pod is listed again, and has not changed. */
+TEST(a_state_with_a_message_for_plugins_replaces_an_equal_one_without)
+{
+    begin();
+    const struct pod_spec spec = { .name = "p", .rv = 7 };
+    put(&spec);
+    struct sched_pod *fuller = make_pod_with_message(&spec);
+    CHECK_OK(sched_queue_put(queue, fuller, now, NULL));
+    put(&spec); /* a duplicate */
+    const struct sched_queued *q = sched_queue_pop(queue, now);
+    CHECK(q && q->pod == fuller);
+    sched_queue_done(queue, STR("p"));
+    sched_object_unref(words, fuller);
+    end();
+}
+
 TEST(actions_are_upstreams_bits)
 {
     static const struct {

@@ -77,6 +77,35 @@ TEST(messages_have_upstreams_bytes)
         "a001a0022002a0032004a005a007200880100");
 }
 
+static void check_on_node(const char *json, const char *same)
+{
+    struct arena a = { 0 };
+    struct err err = { 0 };
+    struct wobject *pod, *expected;
+    CHECK_OK(wobject_get(NULL, WOBJECT_POD, &a, parsed(&a, json), &pod, &err));
+    CHECK_OK(wobject_get(NULL, WOBJECT_POD, &a, parsed(&a, same), &expected, &err));
+    struct wobject *bound = wobject_on_node(pod, STR("n1"));
+    scoped(free_scoped) char *got = hex_of(bound->bytes), *hex = hex_of(expected->bytes);
+    CHECK_STR(str_of(got), hex);
+    wobject_unref(bound);
+    wobject_unref(expected);
+    wobject_unref(pod);
+    arena_fini(&a);
+}
+
+TEST(a_bound_copy_has_the_bytes_of_a_pod_with_that_node)
+{
+    check_on_node("{}", "{\"spec\":{\"nodeName\":\"n1\"}}");
+    check_on_node("{\"spec\":{\"nodeName\":\"n2\"}}", "{\"spec\":{\"nodeName\":\"n2\"}}");
+#define POD(more)                                                                                  \
+    "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"containers\":[{\"name\":\"c\","      \
+    "\"image\":"                                                                                   \
+    "\"i\"}],\"terminationGracePeriodSeconds\":30,\"schedulerName\":\"s\",\"priority\":7" more     \
+    "},\"status\":{\"phase\":\"Pending\"}}"
+    check_on_node(POD(""), POD(",\"nodeName\":\"n1\""));
+#undef POD
+}
+
 TEST(an_object_is_encoded_once_per_version)
 {
     struct arena a = { 0 };

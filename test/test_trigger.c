@@ -717,6 +717,57 @@ TEST(a_change_that_fails_to_be_stored_during_a_list_is_not_lost)
     faulty_forget();
 }
 
+/* A later change is stored, with a note of its version; the first one fails after that, while the
+ * watch waits for another reason. */
+TEST(a_change_that_fails_while_the_watch_waits_is_told_again)
+{
+    struct rig g;
+    rig_start(&g);
+    gw.owns = gw.alone = true;
+    start_api(&g);
+    asked.n = 0;
+    start_triggers(&g);
+    struct fn_trigger t = on_pods();
+    set(&g, "pay", 1, &t);
+    expect(&g, "/api/v1");
+    answer(&g, 200, RESOURCES);
+    expect(&g, "limit=1");
+    answer(&g, 200, "{\"metadata\":{\"resourceVersion\":\"100\"},\"items\":[]}");
+    expect(&g, "watch=");
+    store_made_faulty(&g.loop, g.async->store);
+    store_fails(FAULT_WRITES, "c/");
+    faulty.holds = true;
+    struct fake_call *w = &api.call[asked.n++];
+    fake_head(w, 200);
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("a", "101", OLD) "}\n");
+    rig_until(&g, faulty.n_struck == 1);
+    store_works();
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("b", "102", OLD) "}\n");
+    rig_until(&g, stats().changes == 1);
+    fake_data(w, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":410}}\n");
+    fake_end(w, 0);
+    expect(&g, "pods?limit=500");
+    w = &api.call[asked.n++];
+    fake_head(w, 500);
+    fake_end(w, 0);
+    rig_until(&g, stats().failures == 1);
+    faulty.holds = false;
+    settle(&g);
+    loop_skip(&g.loop, 2000);
+    w = answer_until_watch(&g);
+    CHECK(strstr(api.call[asked.n - 1].target, "resourceVersion=100"));
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("a", "101", OLD) "}\n");
+    fake_data(w, "{\"type\":\"ADDED\",\"object\":" POD("b", "102", OLD) "}\n");
+    rig_until(&g, g.n_calls == 2);
+    settle(&g);
+    CHECK_INT(g.n_calls, 2); /* b is known by its key */
+    rig_close_http(&g);
+    stop_triggers(&g);
+    stop_api(&g);
+    rig_fini(&g);
+    faulty_forget();
+}
+
 TEST(a_list_after_a_gap_tells_all_of_it_however_often_it_fails)
 {
     static const char first_form[] =

@@ -587,11 +587,13 @@ static int check_file(struct operator_test_file_run *run, const struct json *tes
 
 /*
  * The directory for compiled modules: the one of servers with the default data directory. Given,
- * free(); NULL: it does not belong to this user.
+ * free(); NULL: there is none that belongs to this user.
  */
 static char *find_code_dir(void)
 {
-    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    scoped(free_scoped) char *data = cmd_find_data_dir(NULL);
+    if (!data)
+        return NULL;
     scoped(free_scoped) char *dir = xasprintf("%s/modules", data);
     struct err err = { 0 };
     struct stat st;

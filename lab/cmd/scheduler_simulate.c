@@ -268,7 +268,7 @@ static int simulate(const struct sched_config *config, struct others *others, st
         .extenders_arg = others->extenders,
         .seed = seed,
         .explains = strcmp(output, "json") == 0 || strcmp(output, "yaml") == 0,
-        .keeps_json = config->n_extenders > 0 || others->plugins,
+        .keeps_json = config->n_extenders > 0,
     };
     scoped(simulation_free_scoped) struct simulation *s = NULL;
     int r = simulation_new(&o, &s, err);

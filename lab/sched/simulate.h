@@ -29,7 +29,7 @@ struct simulation_opts {
     void *extenders_arg;
     uint64_t seed;
     bool explains;   /* fill in simulation_pod.explain; takes memory for each node that refuses */
-    bool keeps_json; /* keep the JSON of pods and nodes, for Wasm plugins and extenders */
+    bool keeps_json; /* keep the JSON of pods and nodes, for extenders */
 };
 /* Errors: as sched_new(). ret: given, simulation_free(). */
 int simulation_new(const struct simulation_opts *opts, struct simulation **ret, struct err *err);

@@ -98,7 +98,7 @@ struct api {
     struct lines lines; /* queues of writes, by key */
     struct namespace_table namespace_table;
     struct admission_chain *chain; /* the admission chain; see admission.h */
-    struct log_rate damage_log;
+    struct log_rate damage_log, full_log;
     struct documents documents;
     size_t n_inflight, body_bytes, n_compressing;
     size_t lists_kept_bytes;     /* API_LISTS_KEPT_MAX_BYTES */

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { DATADIR_FILE_MAX_BYTES = 64 << 10, DAY_S = 86400 };
@@ -86,6 +87,19 @@ static int write_format(const struct datadir *d, struct err *err)
     return sys_write_file_atomic(d->fd, "format", str_n(text, (size_t)n), 0600, err);
 }
 
+/* On a smaller disk the server would start, fail to write what it begins with, and end. */
+static int check_room(const struct datadir *d, struct err *err)
+{
+    struct statvfs fs;
+    if (fstatvfs(d->fd, &fs) < 0 || fs.f_blocks == 0) /* a file system that does not count */
+        return 0;
+    uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+    if (free_bytes >= DATADIR_NEW_MIN_BYTES)
+        return 0;
+    return err_set(err, -ENOSPC, "its disk has %llu KiB free, and a new one needs %d MiB",
+                   (unsigned long long)(free_bytes >> 10), DATADIR_NEW_MIN_BYTES >> 20);
+}
+
 /* The first file written into an empty directory, and the first one read from an existing one. */
 static int check_format(struct datadir *d, struct err *err)
 {
@@ -101,6 +115,9 @@ static int check_format(struct datadir *d, struct err *err)
                 err, -ENOTEMPTY,
                 "has files but no 'format' file, so it is not dormouse's; give an empty or "
                 "new directory");
+        r = check_room(d, err);
+        if (r < 0)
+            return r;
         d->format = DATADIR_FORMAT;
         d->is_new = true;
         return write_format(d, err);

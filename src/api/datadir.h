@@ -22,6 +22,7 @@
 
 enum {
     DATADIR_FORMAT = 3, /* 2: the store has checksums; 3: and an index of pods by node */
+    DATADIR_NEW_MIN_BYTES = 2 << 20, /* free space of the disk for a new directory */
     DATADIR_TOKEN_BYTES = 32,
     DATADIR_CERT_DAYS = 365,
     DATADIR_CERT_RENEW_DAYS = 30, /* a certificate that expires sooner is replaced */
@@ -55,7 +56,7 @@ int datadir_check_name(const char *name, struct err *err);
  * Open or create the directory, and create missing files. The certificate is for the loopback
  * addresses, the machine's name, the names that pods use, those in `names`, and the machine's own
  * addresses if the server listens on all of them. A certificate for other names is replaced.
- * Errors: -EACCES, -EROFS, ...: not writable; -ENOTEMPTY: holds files that are not ours; -EPERM:
+ * Errors: -EACCES, -EROFS, ...: not writable; -ENOSPC: no room for a new one; -ENOTEMPTY: holds files that are not ours; -EPERM:
  * belongs to another user; E_VERSION: written by a newer program; E_CORRUPT.
  */
 int datadir_open(const char *path, const struct datadir_names *names, struct datadir **ret,

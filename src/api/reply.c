@@ -204,14 +204,20 @@ void reply_status(struct request *rq, const struct json *status)
     reply_tree(rq, &rep, code, status);
 }
 
-enum { DAMAGE_LOG_MS = 60000 }; /* a damaged object may be read by many clients */
+enum { REPEAT_LOG_MS = 60000 };
+
+/* A damaged object may be read by many clients, and a full disk fails every write. */
+static bool is_repeated(struct api *api, int r, uint64_t *ret_skipped)
+{
+    struct log_rate *rate = r == E_DIGEST ? &api->damage_log : r == -ENOSPC ? &api->full_log : NULL;
+    return rate && !log_rate_ok(rate, REPEAT_LOG_MS, ret_skipped);
+}
 
 struct json *api_error(struct request *rq, int r, const struct err *err)
 {
     struct json *status = status_from_err(&rq->arena, r, err);
     uint64_t skipped = 0;
-    bool repeats = r == E_DIGEST && !log_rate_ok(&rq->api->damage_log, DAMAGE_LOG_MS, &skipped);
-    if (status_code(status) >= 500 && !repeats)
+    if (status_code(status) >= 500 && !is_repeated(rq->api, r, &skipped))
         log_error("request failed", "method=" STR_FMT " path=" STR_FMT " error=\"%s\" skipped=%llu",
                   STR_ARG(rq->method), STR_ARG(rq->route.path),
                   err ? err_text(err) : err_strerror(r), (unsigned long long)skipped);

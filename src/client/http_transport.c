@@ -117,8 +117,8 @@ static void on_end(void *arg, int r, const struct err *err)
     struct http_transport *t = c->t;
     if (r < 0 && r != -ECANCELED && !t->lost && !t->closing) {
         t->lost = true;
-        log_warn("cluster does not answer, retrying", "reason=\"%s\"",
-                 err ? err_text(err) : err_strerror(r));
+        log_warn("cluster does not answer, retrying", "server=%s:%u reason=\"%s\"", t->host,
+                 t->port, err ? err_text(err) : err_strerror(r));
     }
     t->calls--;
     if (--c->side->calls == 0 && list_is_linked(&c->side->node))

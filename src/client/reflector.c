@@ -79,6 +79,7 @@ struct reflector {
     struct defer begin;
     unsigned failures;
     bool synced, logged; /* on_synced() has run; the failure was logged */
+    bool unanswered;     /* the last list failed without an answer, which the transport logs */
     bool busy;           /* inside a callback: closing leaves the free to leave() */
     bool wants_relist;   /* the user asked at the end of a list: the next one begins after it */
 };
@@ -140,7 +141,7 @@ static void retry(struct reflector *r, const char *why)
     }
     struct rng rng = { sys_random_u64() };
     uint64_t wait = backoff_wait(REFLECTOR_RETRY_FIRST_MS, REFLECTOR_RETRY_MAX_MS, r->failures++);
-    if (r->failures == 3 && !r->logged) {
+    if (r->failures >= 3 && !r->logged && !r->unanswered) {
         r->logged = true;
         log_warn("list or watch fails, retrying", "resource=" STR_FMT " reason=\"%s\"",
                  STR_ARG(r->opts.key.plural), why);
@@ -506,6 +507,7 @@ static void on_end(void *arg, int code, const struct err *err)
 {
     struct reflector *r = arg;
     r->call = NULL;
+    r->unanswered = code < 0 && r->status == 0;
     enter(r);
     if (is_closed(r))
         ; /* leave() frees */
@@ -581,6 +583,7 @@ static void start_list(struct reflector *r)
                                 .on_event = on_stream_event,
                                 .event_arg = r };
     struct err err = { 0 };
+    r->unanswered = false;
     int code = transport_start(r->opts.transport, &req, &list_events, r, &r->call, &err);
     headers_fini(&h);
     if (code < 0) {

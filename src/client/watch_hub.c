@@ -627,7 +627,8 @@ static void on_retry(struct timer *t)
     connect_upstream(container_of(t, struct watch_hub_upstream, retry));
 }
 
-static void retry_later(struct watch_hub_upstream *up, const char *why)
+/* answered: else the transport logs that the server does not answer. */
+static void retry_later(struct watch_hub_upstream *up, bool answered, const char *why)
 {
     uint64_t wait = 0;
     if (up->failures) {
@@ -635,7 +636,7 @@ static void retry_later(struct watch_hub_upstream *up, const char *why)
         wait = backoff_upper_half(
             &rng, backoff_wait(WATCH_RETRY_FIRST_MS, WATCH_RETRY_MAX_MS, up->failures - 1));
     }
-    if (up->failures == 3 && !up->logged_lost) {
+    if (up->failures >= 3 && answered && !up->logged_lost) {
         up->logged_lost = true;
         log_warn("watch: cannot connect, retrying", "watch=%s reason=\"%s\"", up->target, why);
     }
@@ -682,7 +683,8 @@ static void on_end(void *arg, int r, const struct err *err)
     up->broken = false;
     watch_lines_reset(&up->lines);
     buf_reset(&up->refusal);
-    retry_later(up, r < 0 && err ? err_text(err) : "stream ended");
+    retry_later(up, was_open || (answered && status != 200) || r == 0,
+                r < 0 && err ? err_text(err) : "stream ended");
 }
 
 static const struct exchange_events call_events = { .on_head = on_head,
@@ -712,7 +714,7 @@ static void connect_upstream(struct watch_hub_upstream *up)
     int r = transport_start(hub->transport, &req, &call_events, up, &up->call, &err);
     headers_fini(&accept);
     if (r < 0) {
-        retry_later(up, err_text(&err));
+        retry_later(up, true, err_text(&err));
         return;
     }
     hub->calls++;

@@ -77,8 +77,11 @@ int cmd_failf(int status, const char *fmt, ...) __attribute__((format(printf, 2,
 
 /* Where a server keeps its state: the one given, else $DORMOUSE_DATA_DIR, else /var/lib/dormouse as
  * root (of a user namespace: where that may write there), else $XDG_STATE_HOME/dormouse or
- * ~/.local/state/dormouse. Absolute, if the working directory exists. Given, free(). */
+ * ~/.local/state/dormouse. Absolute, if the working directory exists. Without any of these (no HOME
+ * either) prints an error and ends the program: call it before anything is open. Given, free(). */
 char *cmd_data_dir(const char *given);
+/* The same for commands that can do without: NULL if there is none. */
+char *cmd_find_data_dir(const char *given);
 #define CMD_DATA_DIR_DEFAULT                                                                       \
     "($DORMOUSE_DATA_DIR; /var/lib/dormouse as root, else ~/.local/state/dormouse)"
 /*

@@ -869,7 +869,7 @@ static int open_state(struct optimizer *o, const struct image_watch_opts *w, str
 static int optimize(const char *const *words, size_t n, struct err *err)
 {
     struct optimizer o = { .stop_fd = -1, .look_fd = -1, .lock_fd = -1 };
-    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    scoped(free_scoped) char *data = state_dir ? NULL : cmd_data_dir(NULL);
     scoped(free_scoped) char *dir =
         state_dir ? xstrdup(state_dir) : xasprintf("%s/optimizer", data);
     scoped(free_scoped) char *indexes = xasprintf("%s/indexes", dir);

@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
         return r;
     if ((r = check_args()) != 0)
         return r;
-    scoped(free_scoped) char *data = cmd_data_dir(NULL);
+    scoped(free_scoped) char *data = socket_path && root ? NULL : cmd_data_dir(NULL);
     scoped(free_scoped) char *at =
         socket_path ? xstrdup(socket_path) : xasprintf("%s/snapshotter.sock", data);
     scoped(free_scoped) char *dir = root ? xstrdup(root) : xasprintf("%s/snapshots", data);

@@ -36,9 +36,9 @@ static void turn_until_over(struct kube_client *c)
 int kube_client_config(const char *kubeconfig, const char *context, const char *data_dir,
                        struct kubeconfig **ret, struct err *err)
 {
-    scoped(free_scoped) char *dir = cmd_data_dir(data_dir);
-    scoped(free_scoped) char *own = xasprintf("%s/kubeconfig", dir);
-    if (!kubeconfig && (data_dir || (!getenv("KUBECONFIG") && access(own, R_OK) == 0)))
+    scoped(free_scoped) char *dir = cmd_find_data_dir(data_dir);
+    scoped(free_scoped) char *own = dir ? xasprintf("%s/kubeconfig", dir) : NULL;
+    if (!kubeconfig && own && (data_dir || (!getenv("KUBECONFIG") && access(own, R_OK) == 0)))
         kubeconfig = own;
     return kubeconfig_load(kubeconfig, context, ret, err);
 }

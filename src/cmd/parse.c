@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -378,7 +379,7 @@ static char *absolute(const char *path)
     return xasprintf("%s/%s", strcmp(here, "/") == 0 ? "" : here, path);
 }
 
-char *cmd_data_dir(const char *given)
+char *cmd_find_data_dir(const char *given)
 {
     const char *chosen = getenv("DORMOUSE_DATA_DIR");
     if (given || (chosen && *chosen))
@@ -388,7 +389,16 @@ char *cmd_data_dir(const char *given)
     const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (state && state[0] == '/')
         return xasprintf("%s/dormouse", state);
-    return xasprintf("%s/.local/state/dormouse", home ? home : "/tmp");
+    return home && home[0] == '/' ? xasprintf("%s/.local/state/dormouse", home) : NULL;
+}
+
+char *cmd_data_dir(const char *given)
+{
+    char *dir = cmd_find_data_dir(given);
+    if (!dir)
+        exit(cmd_failf(CMD_USAGE, "HOME is not set, so there is no default data directory; "
+                                  "choose one with --data-dir DIR or $DORMOUSE_DATA_DIR"));
+    return dir;
 }
 
 char *cmd_server_data_dir(const char *given)

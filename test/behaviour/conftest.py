@@ -417,6 +417,17 @@ def shared_api():
 
 
 @pytest.fixture
+def tiny_disk(tmp_path):
+    """A file system of 1 MiB."""
+    path = tmp_path / "tiny"
+    path.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path], capture_output=True).returncode != 0:
+        pytest.skip("may not mount a small file system here")
+    yield path
+    subprocess.run(["umount", "-l", path], check=True)
+
+
+@pytest.fixture
 def small_disk(tmp_path):
     """A file system of 4 MiB, and a function that makes it larger."""
     tmp_path = tmp_path / "disk"

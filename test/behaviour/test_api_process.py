@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -210,12 +211,61 @@ def test_a_server_starts_on_a_full_disk(small_disk):
     assert server.stop() == 0
 
 
+def test_a_disk_that_is_too_small_is_refused_before_anything_is_written(tiny_disk):
+    assert re.search(r"its disk has \d+ KiB free, and a new one needs 2 MiB", fails(tiny_disk / "data"))
+    assert not (tiny_disk / "data").exists()
+
+
+def test_a_full_disk_is_not_logged_for_each_write(tiny_disk, tmp_path):
+    """A data directory that was made elsewhere has no room for what a first start writes."""
+    data = tiny_disk / "data"
+    server = Server(tmp_path / "roomy")
+    assert server.stop() == 0
+    shutil.copytree(tmp_path / "roomy", data, ignore=shutil.ignore_patterns("store.db*"))
+    done = subprocess.run([BUILD / "dormouse", "up", "--data-dir", data, "--listen", "127.0.0.1:0"], capture_output=True, text=True,
+                          timeout=DEADLINE_S)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 1 and "no space left on device" in lines[-1]
+    assert sum(" error " in line for line in lines) <= 3, done.stderr  # of a request, of a default role
+    assert sum(" warn " in line for line in lines) < 20, done.stderr
+
+
 def test_wrong_words_are_usage_errors(data_dir):
     done = subprocess.run([BUILD / "dormouse", "api", "--datadir", "x"], capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 2
     done = subprocess.run([BUILD / "dormouse", "api", "--data-dir", data_dir, "--listen", "nowhere"],
                           capture_output=True, text=True, timeout=DEADLINE_S)
     assert done.returncode == 2 and "nowhere" in done.stderr
+
+
+def count_calls(pid, name, run):
+    """How often the threads of the process make this system call while run() runs."""
+    trace = subprocess.Popen(["strace", "-f", "-c", "-e", "trace=" + name, "-p", str(pid)], stderr=subprocess.PIPE, text=True)
+    first = trace.stderr.readline()
+    if "attached" not in first:
+        pytest.skip("strace cannot attach: " + first + trace.communicate()[1])
+    run()
+    trace.send_signal(signal.SIGINT)
+    table = trace.communicate(timeout=DEADLINE_S)[1]
+    return sum(int(line.split()[3]) for line in table.splitlines() if line.split()[-1:] == [name])
+
+
+@pytest.mark.skipif(not shutil.which("strace") or "san" in BUILD.name, reason="needs strace, and a build without sanitizers")
+def test_a_durable_write_wakes_the_writer_once(data_dir):
+    """The writer's thread waits, is woken, and releases its lock (which glibc takes for contended after a wait): it does
+    not run into the lock of the thread that wakes it. On one processor it ran as soon as it was woken."""
+    server = Server(data_dir)
+    pid, connection, n = server.process.pid, server.connect(), 200
+    for task in os.listdir(f"/proc/{pid}/task"):
+        os.sched_setaffinity(int(task), {min(os.sched_getaffinity(0))})
+
+    def write():
+        for i in range(n):
+            assert server.ask("POST", MAPS, config_map(f"m-{i}"), connection=connection).status == 201
+
+    server.ask("GET", "/version", connection=connection)
+    assert count_calls(pid, "futex", write) < 3.2 * n
+    assert server.stop() == 0
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -301,8 +302,8 @@ def test_a_data_directory_may_have_a_long_path(tmp_path):
     data = tmp_path / ("d" * 100) / ("e" * 100)
     data.mkdir(parents=True)
     server = Server(data / "data")
-    out = subprocess.run([BUILD / "dormouse", "operator", "list", "--data-dir", data / "data"], capture_output=True, text=True)
-    assert "too long" not in out.stderr, out.stderr
+    out = subprocess.run([BUILD / "dormouse", "guests", "--data-dir", data / "data"], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
     assert (data / "data/admin.sock").exists()
     assert server.stop() == 0
     assert not (data / "data/admin.sock").exists()
@@ -319,3 +320,40 @@ def test_root_of_a_user_namespace_has_a_data_directory_of_its_own():
         done = subprocess.run([*words, DORMOUSE, "image", "ls"], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
     assert "/var/lib/dormouse" not in done.stderr, done.stderr
     assert done.returncode == 0 or home in done.stderr, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, and setpriv")
+@pytest.mark.parametrize("words, status, why", [
+    (["up", "--listen", "127.0.0.1:0"], 2, "--data-dir"),
+    (["image", "ls"], 2, "$DORMOUSE_DATA_DIR"),
+    (["guests"], 2, "--data-dir"),
+    (["fn", "list", "--kubeconfig", "/nonexistent"], 3, "/nonexistent"),  # needs no data directory
+])
+def test_without_a_home_there_is_no_default_data_directory(words, status, why):
+    """Never one below /tmp, where another user could have made it."""
+    other = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+    env = {"PATH": os.environ["PATH"]}
+    if subprocess.run([*other, DORMOUSE, "version"], capture_output=True, env=env).returncode:
+        pytest.skip("other users cannot reach the program")
+    done = subprocess.run([*other, DORMOUSE, *words], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
+    assert (done.returncode, len(done.stderr.splitlines())) == (status, 1), done.stderr
+    assert done.stderr.startswith("error: ") and why in done.stderr
+
+
+@pytest.mark.parametrize("words", [["scheduler", "--leader-elect=false"], ["nodes", "simulate", "--nodes", "2"]])
+def test_a_cluster_that_does_not_answer_is_named_once(words, tmp_path):
+    """However many watches wait for it, and however often they try."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        config = {"clusters": [{"name": "a", "cluster": {"server": f"http://127.0.0.1:{port}"}}],
+                  "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}], "current-context": "a",
+                  "users": [{"name": "a", "user": {"token": "x"}}]}
+        (tmp_path / "config").write_text(json.dumps(config))
+        process = subprocess.Popen([DORMOUSE, *words, "--kubeconfig", tmp_path / "config", "--data-dir", tmp_path / "data"],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        listener.settimeout(DEADLINE_S)
+        for _ in range(5 * (16 if words[0] == "scheduler" else 2)):  # each watch several times
+            listener.accept()[0].close()
+        process.terminate()
+        said = [line for line in process.communicate(timeout=DEADLINE_S)[1].splitlines() if " warn " in line or " error " in line]
+    assert len(said) == 1 and f"cluster does not answer, retrying server=127.0.0.1:{port} reason=" in said[0], said

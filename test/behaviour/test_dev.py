@@ -42,16 +42,17 @@ class Machine:
                     (path / directory / name).write_text(f"#!/bin/sh\n{text}\n")
                     (path / directory / name).chmod(0o755)
         shutil.copy(ROOT / "dev", path)
+        shutil.copy(ROOT / "tools/demo", path / "tools")
         for name, lines in (("missing", missing), ("unknown", unknown), ("versions", versions), ("calls", ())):
             (path / name).write_text("".join(f"{line}\n" for line in lines))
         if rust:
             (path / "rust-is-here").touch()
 
-    def dev(self, *args):
+    def dev(self, *args, status=0):
         env = {k: v for k, v in os.environ.items() if k not in ("ENGINE_DIR", "XDG_CACHE_HOME")}
         env |= {"HERE": str(self.path), "HOME": str(self.path / "home"), "PATH": f"{self.path}/bin:/usr/bin:/bin"}
         done = subprocess.run(["./dev", *args], cwd=self.path, capture_output=True, text=True, env=env, timeout=60)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         return done
 
     def calls(self):
@@ -119,3 +120,16 @@ def test_foreign_tests_are_run_alone(tmp_path):
     assert "no containerd 2.x: its tests are skipped" in done.stderr
     machine.dev("test")
     assert len(machine.calls()) == 1
+
+
+@pytest.mark.parametrize("args, why", [
+    (["nosuch"], "dev: unknown command 'nosuch'; './dev help' lists the commands"),
+    (["run", "--nosuch"], "dev: run: unknown argument '--nosuch'"),
+    (["run", "--operators"], "dev: run: --operators needs a number"),
+    (["run", "--operators", "many"], "dev: run: --operators: 'many' is no number above 0"),
+])
+def test_wrong_usage_is_refused_before_anything_is_built(tmp_path, args, why):
+    machine = Machine(tmp_path, missing=["wabt"])
+    done = machine.dev(*args, status=2)
+    assert done.stderr.splitlines()[0] == why
+    assert machine.calls() == [] and not (tmp_path / "build.log").exists()

@@ -23,13 +23,15 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 
 #define GROUP  "rbac.authorization.k8s.io"
 #define PREFIX "/registry/" GROUP "/"
 
 enum {
     DEFAULTS_IN_FLIGHT = 32, /* writes of defaults at a time; the store commits them together */
-    AUTHZ_RETRY_MS = 1000    /* after the store could not be read */
+    AUTHZ_RETRY_MS = 1000,   /* after the store could not be read */
+    UNWRITTEN_LOG_MS = 60000 /* a full disk fails all of them */
 };
 
 /* A default that has to be written, or to be updated. */
@@ -53,6 +55,7 @@ struct authz {
     bool reading, stopped;
     bool broken; /* the watch ended while the policy was being loaded */
     struct timer retry;
+    struct log_rate unwritten_log;
 
     struct arena arena;    /* holds the defaults and repairs until they are written */
     struct buf node_rules; /* compiled, of the default role system:node */
@@ -177,9 +180,12 @@ static void on_written(void *arg, int r, struct str body)
     struct authz *z = arg;
     assert(z->sm.at == AUTHZ_DEFAULTS && z->n_in_flight > 0);
     z->n_in_flight--;
-    if (r != 200 && r != 201 && r != 409 && !z->stopped)
-        log_error("a default role or binding was not written", "answer=%d text=\"" STR_FMT "\"", r,
-                  STR_ARG(str_slice(body, 0, 256)));
+    uint64_t skipped;
+    if (r != 200 && r != 201 && r != 409 && !z->stopped &&
+        log_rate_ok(&z->unwritten_log, UNWRITTEN_LOG_MS, &skipped))
+        log_error("a default role or binding was not written",
+                  "answer=%d text=\"" STR_FMT "\" skipped=%" PRIu64, r,
+                  STR_ARG(str_slice(body, 0, 256)), skipped);
     write_defaults(z);
 }
 

@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <inttypes.h>
 
 enum {
     DEFAULTS_PAGE_ROWS = 500,
@@ -147,6 +148,8 @@ enum { CRD_GROUP_MINIMUM = 1000, CRD_VERSION_PRIORITY = 100, VERSION_PRIORITY = 
 
 /* ------------------------------------------------------------------ rounds */
 
+enum { FAILED_LOG_MS = 60000 }; /* a full disk fails all of them */
+
 struct defaults {
     struct api *api;
     int at;          /* kind being processed; N_KINDS: none */
@@ -159,6 +162,7 @@ struct defaults {
     struct defer turn;
     controller_ready_cb ready; /* NULL once it was called */
     void *ready_arg;
+    struct log_rate failed_log;
 };
 
 /* An object to create, or an APIService that may have to be removed (body empty). */
@@ -194,9 +198,11 @@ static void errand_free(struct errand *j)
 static void errand_done(struct errand *j, bool ok)
 {
     struct defaults *d = j->d;
+    uint64_t skipped;
     if (!ok && !d->stopped) {
-        log_warn("cannot make what every cluster has", "resource=%s name=%s", kinds[j->kind].plural,
-                 j->name);
+        if (log_rate_ok(&d->failed_log, FAILED_LOG_MS, &skipped))
+            log_warn("cannot make what every cluster has", "resource=%s name=%s skipped=%" PRIu64,
+                     kinds[j->kind].plural, j->name, skipped);
         d->failed = true;
     }
     errand_free(j);

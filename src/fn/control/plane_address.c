@@ -32,10 +32,10 @@ static bool is_on_this_machine(const struct plane_peer *peer)
 }
 
 /* The machine that it dials from. */
-static bool is_own_host(const struct plane_peer *peer, struct str host)
+static bool is_own_host(const char *dials_from, struct str host)
 {
     struct address at, from;
-    if (!address_parse(str_of(peer->from), &from))
+    if (!address_parse(str_of(dials_from), &from))
         return false;
     if (!address_parse(host, &at))
         return str_is(host, "localhost") && address_is_loopback(&from);
@@ -57,12 +57,13 @@ static bool is_ours(const struct plane *p, struct str host, uint16_t port)
     return p->opts.ops->is_ours && p->opts.ops->is_ours(p->opts.arg, host, port);
 }
 
-int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err)
+int plane_check_caller(const struct plane_caller *caller, const char *address, struct err *err)
 {
-    const struct plane *p = peer->p;
+    const struct plane *p = caller->p;
+    const char *from = fn_stream_from(caller->stream);
     struct str host;
     uint16_t port;
-    if (peer->is_local || address[0] == '\0')
+    if (caller->is_local || address[0] == '\0')
         return 0;
     if (!address_split(str_of(address), &host, &port))
         return err_set(err, E_DENIED, "its address is not HOST:PORT");
@@ -70,12 +71,12 @@ int plane_check_peer(const struct plane_peer *peer, const char *address, struct 
         return err_set(err, E_DENIED, "its address " STR_FMT ":%u is one of the control plane's",
                        STR_ARG(str_slice(host, 0, 64)), port);
     /* With TLS a gateway requires a certificate that names the host before it sends anything. */
-    if (p->opts.has_tls || is_own_host(peer, host) || is_allowed_by_option(p, host))
+    if (p->opts.has_tls || is_own_host(from, host) || is_allowed_by_option(p, host))
         return 0;
     return err_set(err, E_DENIED,
                    "its address " STR_FMT " is not the one that it dials from (%s), nor in a "
                    "--worker-network of the control plane",
-                   STR_ARG(str_slice(host, 0, 64)), peer->from);
+                   STR_ARG(str_slice(host, 0, 64)), from);
 }
 
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
@@ -88,7 +89,7 @@ int plane_check_endpoint(const struct plane_worker *w, const char *address, bool
         return 0; /* peer->address has been checked */
     if (!by_worker && address_split(str_of(address), &host, &port) &&
         !is_ours(peer->p, host, port) &&
-        (is_own_host(peer, host) || is_container_here(peer, host) ||
+        (is_own_host(peer->from, host) || is_container_here(peer, host) ||
          is_allowed_by_option(peer->p, host)))
         return 0;
     char quoted[LOG_QUOTE_MAX];

@@ -473,23 +473,6 @@ static struct plane_gateway *need_gateway(struct plane *p, const char *name)
     return g;
 }
 
-static void refuse(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayHello *hello,
-                   const struct err *err)
-{
-    Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
-    Dormouse__Fn__V1__GatewayOrder m = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
-    char name[LOG_QUOTE_MAX], text[LOG_QUOTE_MAX];
-    caller->p->refused++;
-    log_warn("gateway refused", "gateway=\"%s\" incarnation=%" PRIu64 " reason=\"%s\"",
-             log_quote(name, str_of(hello->name)), hello->incarnation,
-             log_quote(text, str_of(err_text(err))));
-    why.message = (char *)(uintptr_t)err_text(err);
-    m.refusal = &why;
-    fn_stream_send(caller->stream, &m.base);
-    fn_stream_close(caller->stream);
-    plane_caller_free(caller);
-}
-
 void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__GatewayReport *m)
 {
     struct plane *p = caller->p;
@@ -497,33 +480,25 @@ void plane_gateway_hello(struct plane_caller *caller, const Dormouse__Fn__V1__Ga
     assert(p->leads && hello && !caller->is_worker);
     if (plane_caller_is_late(caller, hello->highest_term))
         return;
-    struct plane_peer from = { .p = p, .is_local = caller->is_local };
     struct err err = { 0 };
     struct plane_gateway *g = NULL;
-    (void)snprintf(from.from, sizeof from.from, "%s", fn_stream_from(caller->stream));
-    int r = plane_check_peer(&from, hello->address, &err);
+    int r = plane_check_caller(caller, hello->address, &err);
     if (r >= 0 && !(g = need_gateway(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d gateways", PLANE_GATEWAYS_MAX);
-    if (r >= 0 && hello->incarnation < g->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
+    uint64_t before = g ? g->peer.incarnation : 0;
+    if (r >= 0)
+        r = plane_peer_connect(&g->peer, caller, hello->incarnation, &err);
     if (r < 0) {
-        refuse(caller, hello, &err);
+        plane_caller_refuse(caller, hello->name, hello->incarnation, &err);
         return;
     }
-    if (g->peer.incarnation && g->peer.incarnation != hello->incarnation)
+    fn_stream_set(g->peer.stream, &gateway_ops, g);
+    if (before && before != hello->incarnation)
         plane_forget_drains(p, g); /* the requests of the process before are no more */
-    fn_stream_close(g->peer.stream);
-    g->peer.stream = caller->stream;
-    g->peer.is_local = caller->is_local;
-    memcpy(g->peer.from, from.from, sizeof g->peer.from);
-    g->peer.incarnation = hello->incarnation;
     g->is_welcome = false;
     g->is_leaving = m->is_leaving;
     free(g->peer.address);
     g->peer.address = xstrdup(hello->address);
-    plane_caller_free(caller);
-    fn_stream_set(g->peer.stream, &gateway_ops, g);
-    plane_peer_heard(&g->peer);
     log_info("gateway", "gateway=%s address=%s", g->peer.name, g->peer.address);
     plane_flush_gateways(p); /* so that the snapshot matches the version */
     g->is_welcome = true;

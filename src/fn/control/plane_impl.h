@@ -321,8 +321,8 @@ bool plane_env_equal(const struct env *a, const struct env *b);
 void plane_env_free(struct env *env);
 
 /* ---- plane_address.c ---- */
-/* May this address be used for the worker or gateway with this peer? E_DENIED: the reason. */
-int plane_check_peer(const struct plane_peer *peer, const char *address, struct err *err);
+/* May this address be used for the worker or gateway that calls? E_DENIED: the reason. */
+int plane_check_caller(const struct plane_caller *caller, const char *address, struct err *err);
 /* May this be the address of a sandbox of the worker? E_DENIED. */
 int plane_check_endpoint(const struct plane_worker *w, const char *address, bool by_worker,
                          struct err *err);
@@ -341,6 +341,13 @@ void plane_redirect_callers(struct plane *p);
 void plane_caller_free(struct plane_caller *g); /* without its stream */
 /* The peer has seen a later leader: redirect it and find the present leader. false: continue. */
 bool plane_caller_is_late(struct plane_caller *g, uint64_t highest_term);
+/* Tell the caller why its hello is refused, and end its stream. Takes the caller. */
+void plane_caller_refuse(struct plane_caller *g, const char *name, uint64_t incarnation,
+                         const struct err *err);
+/* The caller is this peer: its stream replaces the one before. Takes the caller; then set the
+ * stream's callbacks. E_EXPIRED: a newer process has connected, and the caller is not taken. */
+int plane_peer_connect(struct plane_peer *peer, struct plane_caller *g, uint64_t incarnation,
+                       struct err *err);
 void plane_peer_heard(struct plane_peer *peer);
 /* The stream has ended or is of no use; the lease decides what becomes of the peer. */
 void plane_peer_broke(struct plane_peer *peer);

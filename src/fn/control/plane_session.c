@@ -30,6 +30,24 @@ static void redirect(struct plane *p, struct fn_stream *s, bool is_worker)
     fn_stream_close(s);
 }
 
+void plane_caller_refuse(struct plane_caller *g, const char *name, uint64_t incarnation,
+                         const struct err *err)
+{
+    Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
+    Dormouse__Fn__V1__WorkerOrder to_worker = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
+    Dormouse__Fn__V1__GatewayOrder to_gateway = DORMOUSE__FN__V1__GATEWAY_ORDER__INIT;
+    char quoted[LOG_QUOTE_MAX], text[LOG_QUOTE_MAX];
+    g->p->refused++;
+    log_warn(g->is_worker ? "worker refused" : "gateway refused",
+             "%s=\"%s\" incarnation=%" PRIu64 " reason=\"%s\"", g->is_worker ? "worker" : "gateway",
+             log_quote(quoted, str_of(name)), incarnation, log_quote(text, str_of(err_text(err))));
+    why.message = (char *)(uintptr_t)err_text(err);
+    to_worker.refusal = to_gateway.refusal = &why;
+    fn_stream_send(g->stream, g->is_worker ? &to_worker.base : &to_gateway.base);
+    fn_stream_close(g->stream);
+    plane_caller_free(g);
+}
+
 static void send_away(struct plane_caller *g)
 {
     assert(g->stream && list_is_linked(&g->node));
@@ -216,6 +234,21 @@ void plane_watch_leases(struct plane *p)
         return;
     p->lease_due_ms = loop_now_ms(p->loop) + p->lease_ms / 4;
     timer_start(p->loop, &p->lease_timer, p->lease_ms / 4, on_lease_timer);
+}
+
+int plane_peer_connect(struct plane_peer *peer, struct plane_caller *g, uint64_t incarnation,
+                       struct err *err)
+{
+    if (incarnation < peer->incarnation)
+        return err_set(err, E_EXPIRED, "a newer process with its name is connected");
+    fn_stream_close(peer->stream);
+    peer->stream = g->stream;
+    peer->is_local = g->is_local;
+    (void)snprintf(peer->from, sizeof peer->from, "%s", fn_stream_from(g->stream));
+    peer->incarnation = incarnation;
+    plane_caller_free(g);
+    plane_peer_heard(peer);
+    return 0;
 }
 
 void plane_peer_heard(struct plane_peer *peer)

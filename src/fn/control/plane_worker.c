@@ -713,51 +713,25 @@ static void miss(struct plane_worker *w, const Dormouse__Fn__V1__WorkerHello *he
     free(there.at);
 }
 
-static void refuse(struct plane_caller *g, const Dormouse__Fn__V1__WorkerHello *hello,
-                   const struct err *err)
-{
-    Dormouse__Fn__V1__Refusal why = DORMOUSE__FN__V1__REFUSAL__INIT;
-    Dormouse__Fn__V1__WorkerOrder m = DORMOUSE__FN__V1__WORKER_ORDER__INIT;
-    char name[LOG_QUOTE_MAX], text[LOG_QUOTE_MAX];
-    g->p->refused++;
-    log_warn("worker refused", "worker=\"%s\" incarnation=%" PRIu64 " reason=\"%s\"",
-             log_quote(name, str_of(hello->name)), hello->incarnation,
-             log_quote(text, str_of(err_text(err))));
-    why.message = (char *)(uintptr_t)err_text(err);
-    m.refusal = &why;
-    fn_stream_send(g->stream, &m.base);
-    fn_stream_close(g->stream);
-    plane_caller_free(g);
-}
-
 void plane_worker_hello(struct plane_caller *g, const Dormouse__Fn__V1__WorkerReport *m)
 {
     struct plane *p = g->p;
     const Dormouse__Fn__V1__WorkerHello *hello = m->hello;
     if (plane_caller_is_late(g, hello->highest_term))
         return;
-    struct plane_peer caller = { .p = p, .is_local = g->is_local };
     struct err err = { 0 };
-    (void)snprintf(caller.from, sizeof caller.from, "%s", fn_stream_from(g->stream));
     struct plane_worker *w = map_get(&p->workers_by_name, str_of(hello->name));
-    int r = plane_check_peer(&caller, hello->address, &err);
+    int r = plane_check_caller(g, hello->address, &err);
     if (r >= 0 && !w && !(w = new_worker(p, hello->name)))
         r = err_set(&err, E_LIMIT, "there are %d workers", PLANE_WORKERS_MAX);
-    if (r >= 0 && hello->incarnation < w->peer.incarnation)
-        r = err_set(&err, E_EXPIRED, "a newer process with its name is connected");
+    if (r >= 0)
+        r = plane_peer_connect(&w->peer, g, hello->incarnation, &err);
     if (r < 0) {
-        refuse(g, hello, &err);
+        plane_caller_refuse(g, hello->name, hello->incarnation, &err);
         return;
     }
-    fn_stream_close(w->peer.stream);
-    w->peer.stream = g->stream;
-    w->peer.is_local = g->is_local;
-    memcpy(w->peer.from, caller.from, sizeof w->peer.from);
-    w->peer.incarnation = hello->incarnation;
-    w->is_leaving = false;
-    plane_caller_free(g);
     fn_stream_set(w->peer.stream, &worker_ops, w);
-    plane_peer_heard(&w->peer);
+    w->is_leaving = false;
     set_node(w, hello);
     free(w->known.at);
     w->known = (struct number_set){ 0 };

@@ -279,14 +279,19 @@ static void report_recovered(struct box *b)
                                     address);
 }
 
+/* Two names must not mean one box: one with zeros before its number is not of this program. */
+static bool read_name(const char *name, uint64_t *ret_id)
+{
+    return name[0] == 's' && (name[1] != '0' || name[2] == 0) &&
+           parse_u64(str_of(name + 1), 0, UINT64_MAX, ret_id) >= 0;
+}
+
 static void *on_found(void *arg, struct container *c, const struct container_left *left)
 {
     struct oci *o = arg;
     const struct json *note = left->note;
     uint64_t id;
-    /* Two names must not mean one box: one with zeros before its number is not of this program. */
-    if (parse_u64(str_of(container_name(c) + 1), 0, UINT64_MAX, &id) < 0 ||
-        (container_name(c)[1] == '0' && id != 0))
+    if (!read_name(container_name(c), &id))
         return NULL;
     scoped(free_scoped) char *namespace = str_dup(json_get_str(note, "namespace"));
     scoped(free_scoped) char *function = str_dup(json_get_str(note, "function"));

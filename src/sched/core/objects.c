@@ -215,8 +215,7 @@ static int put_first(struct sched *s, const struct sched_pod *pod, const struct 
 static int put_pending(struct sched *s, struct sched_pending *p, const struct sched_pod *pod,
                        const struct json *json, struct err *err)
 {
-    bool is_fuller = pod->json.n && !p->pod->json.n; /* JSON has been kept only since then */
-    if (p->pod->o.rv == pod->o.rv && pod->o.rv > 0 && !is_fuller)
+    if (p->pod->o.rv == pod->o.rv && pod->o.rv > 0 && !sched_pod_is_fuller(pod, p->pod))
         return 0;
     const struct sched_pod *old = p->pod;
     p->pod = sched_object_ref((void *)pod);
@@ -299,6 +298,11 @@ int sched_put(struct sched *s, enum sched_kind kind, const struct json *json, ui
     int r = sched_object_read(s->words, kind, json, keeps_json, &o, err);
     if (r < 0)
         return r;
+    const struct sched_foreign *foreign = s->opts.foreign;
+    if (foreign && foreign->encode && kind == SCHED_POD)
+        ((struct sched_pod *)o)->encoded = foreign->encode(kind, json);
+    else if (foreign && foreign->encode && kind == SCHED_NODE)
+        ((struct sched_node *)o)->encoded = foreign->encode(kind, json);
     r = kind == SCHED_POD ? put_pod(s, sched_pod_of(o), json, err) : put_other(s, o, err);
     sched_object_unref(s->words, o);
     return r;

@@ -45,7 +45,7 @@ struct sched_opts {
     const struct sched_extender_ops *extenders; /* used while the configuration names extenders */
     void *extenders_arg;
     uint64_t seed;
-    bool keeps_json;   /* keep the JSON of pods and nodes, for Wasm plugins and extenders */
+    bool keeps_json;   /* keep the JSON of pods and nodes, for extenders */
     bool finds_layers; /* `api` answers lookups of images (sched_api_request.is_image) */
     int64_t (*wall_ms)(void *arg);
     void *arg;

@@ -41,11 +41,6 @@ static void move(struct sched_driver *d, enum driver_state to)
     sm_move(&d->sm, to);
 }
 
-bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins)
-{
-    return config->n_extenders > 0 || (plugins && wplugins_count(plugins) > 0);
-}
-
 static void report_ready(struct sched_driver *d)
 {
     if (d->is_ready || driver_is_stopping(d))
@@ -242,10 +237,10 @@ static void on_reloaded(struct sched_driver *d, struct reload *r)
         d->opts.config = r->config;
         if (d->sm.at == DRIVER_LISTING || d->sm.at == DRIVER_SYNCED)
             driver_start_feeds(d);
-        if (is_wider || r->rereads)
+        if (r->rereads && !driver_is_stopping(d))
+            driver_reread(d);
+        else if (is_wider)
             find_new_pods(d);
-        if (r->rereads && d->feeds[SCHED_NODE].reflector && !driver_is_stopping(d))
-            reflector_relist(d->feeds[SCHED_NODE].reflector);
     } else {
         wplugins_release(r->plugins);
     }
@@ -322,6 +317,7 @@ static void free_driver(struct sched_driver *d)
     void (*stopped)(void *) = d->stopped;
     void *arg = d->stopped_arg;
     wplugin_host_free(d->plugin_host);
+    driver_inbox_fini(&d->inbox);
     uv_mutex_destroy(&d->lock);
     turn_fini(&d->turn);
     uv_cond_destroy(&d->wake);
@@ -338,7 +334,7 @@ static void on_final(struct post *p)
     struct sched_driver *d = container_of(p, struct sched_driver, final);
     assert(d->sm.at == DRIVER_ENDED && !d->s && !d->posted && !d->plugins);
     assert(list_is_empty(&d->waiting) && list_is_empty(&d->running) && list_is_empty(&d->asking));
-    assert(list_is_empty(&d->inbox) && list_is_empty(&d->ended));
+    assert(list_is_empty(&d->inbox.waiting) && list_is_empty(&d->ended));
     free_driver(d);
 }
 
@@ -348,7 +344,8 @@ static void drop_inbox(struct sched_driver *d)
     struct err err = { 0 };
     assert(!d->has_thread);
     (void)err_set(&err, -ECANCELED, "the scheduler ends");
-    for (struct list *node = list_pop_front(&d->inbox); node; node = list_pop_front(&d->inbox)) {
+    for (struct list *node = list_pop_front(&d->inbox.waiting); node;
+         node = list_pop_front(&d->inbox.waiting)) {
         struct driver_message *m = list_entry(node, struct driver_message, node);
         if (m->type == MESSAGE_ANSWER) {
             driver_answer(m->call);
@@ -562,7 +559,7 @@ int sched_driver_start(const struct sched_driver_opts *opts, struct sched_driver
     list_init(&d->waiting);
     list_init(&d->running);
     list_init(&d->asking);
-    list_init(&d->inbox);
+    driver_inbox_init(&d->inbox, &d->lock);
     list_init(&d->outbox.calls);
     list_init(&d->outbox.questions);
     list_init(&d->outbox.bound);

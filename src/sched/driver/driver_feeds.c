@@ -9,12 +9,20 @@
 
 static void check_ready(struct sched_driver *d);
 
+static void send_list_end(struct driver_feed *f, bool is_reread)
+{
+    struct driver_message *m = driver_message(MESSAGE_LIST_END, STR(""));
+    m->kind = f->kind;
+    m->flag = is_reread;
+    driver_send(f->d, m);
+}
+
 static bool send_text(struct driver_feed *f, enum message_type type, struct str text)
 {
     struct sched_driver *d = f->d;
     if (type == MESSAGE_LINE) {
         uv_mutex_lock(&d->lock);
-        bool full = d->inbox_bytes > d->opts.inbox_max_bytes;
+        bool full = d->inbox.bytes > d->opts.inbox_max_bytes;
         if (full)
             d->outbox.drained = false;
         uv_mutex_unlock(&d->lock);
@@ -31,7 +39,10 @@ static bool send_text(struct driver_feed *f, enum message_type type, struct str 
 
 static void on_list_begin(void *arg)
 {
-    (void)send_text(arg, MESSAGE_LIST_BEGIN, STR(""));
+    struct driver_feed *f = arg;
+    if (f->reread == REREAD_WANTED)
+        f->reread = REREAD_BEGUN;
+    (void)send_text(f, MESSAGE_LIST_BEGIN, STR(""));
 }
 
 static void on_text(void *arg, bool is_page, struct str text)
@@ -45,8 +56,12 @@ static void on_list_end(void *arg, uint64_t rv)
 {
     struct driver_feed *f = arg;
     f->lost = false;
-    (void)send_text(f, MESSAGE_LIST_END, STR(""));
+    send_list_end(f, f->reread == REREAD_BEGUN);
     f->synced = true;
+    if (f->reread == REREAD_WANTED) /* the list began before the reload */
+        reflector_relist(f->reflector);
+    else
+        f->reread = REREAD_NONE;
     check_ready(f->d);
 }
 
@@ -69,7 +84,7 @@ static void on_trouble(void *arg, int status, const struct err *err)
     reflector_close(take_ptr(&f->reflector));
     f->absent = f->synced = true;
     on_list_begin(f); /* the known objects of the kind are gone */
-    (void)send_text(f, MESSAGE_LIST_END, STR(""));
+    send_list_end(f, false);
     if (!timer_is_armed(&d->absent))
         timer_start(d->loop, &d->absent, DRIVER_ABSENT_MS, on_absent_timer);
     check_ready(d);
@@ -163,4 +178,15 @@ void driver_relist_lost(struct sched_driver *d)
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
         if (d->feeds[k].lost && d->feeds[k].reflector)
             reflector_relist(d->feeds[k].reflector);
+}
+
+void driver_reread(struct sched_driver *d)
+{
+    static const enum sched_kind kinds[] = { SCHED_POD, SCHED_NODE };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct driver_feed *f = &d->feeds[kinds[i]];
+        f->reread = REREAD_WANTED;
+        if (f->reflector) /* else the first list follows */
+            reflector_relist(f->reflector);
+    }
 }

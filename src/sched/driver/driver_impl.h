@@ -10,6 +10,7 @@
 #include "base/token_bucket.h"
 #include "oci/lookup.h"
 #include "sched/driver/driver.h"
+#include "sched/driver/inbox.h"
 #include "sched/driver/turn.h"
 #include "sched/extender/extender.h"
 #include "sched/wasm/plugins.h"
@@ -26,33 +27,6 @@ enum {
     DRIVER_BOUND_MAX = 4096,   /* bound pods not yet reported to the loop: more are dropped */
     DRIVER_LANES_MAX = 32,     /* threads of lanes; more lanes wait */
     DRIVER_ABSENT_MS = 600000, /* retry for a kind that the API did not have */
-};
-
-/* ---- messages to the thread ---- */
-
-enum message_type {
-    MESSAGE_LIST_BEGIN,
-    MESSAGE_PAGE, /* text: a List */
-    MESSAGE_LIST_END,
-    MESSAGE_LINE, /* text: an event of a watch */
-    MESSAGE_SYNCED,
-    MESSAGE_ANSWER,
-    MESSAGE_LEAD,
-    MESSAGE_EXPLAIN,
-    MESSAGE_RELOAD,
-    MESSAGE_STOP,
-};
-
-struct driver_message {
-    struct list node;
-    enum message_type type;
-    enum sched_kind kind;
-    bool flag; /* LEAD: leads */
-    struct driver_call *call;
-    struct driver_question *question;
-    struct reload *reload;
-    size_t n_text;
-    char text[]; /* NUL-terminated */
 };
 
 /* A request of the thread; owned by the side that holds it. */
@@ -140,11 +114,15 @@ enum driver_state {
     DRIVER_ENDED,    /* freed on a later turn */
 };
 
+/* A list that the thread needs since a reload: its plugins see more than was kept before. */
+enum driver_reread { REREAD_NONE, REREAD_WANTED, REREAD_BEGUN };
+
 struct driver_feed {
     struct sched_driver *d;
     enum sched_kind kind;
     struct reflector *reflector;
     bool synced, absent, lost;
+    enum driver_reread reread;
 };
 
 struct sched_driver {
@@ -178,8 +156,7 @@ struct sched_driver {
     /* ---- shared, under `lock` ---- */
     uv_mutex_t lock;
     uv_cond_t wake;
-    struct list inbox;
-    size_t inbox_bytes;          /* of the inbox, and of messages that the thread holds */
+    struct driver_inbox inbox;
     bool thread_waits, is_poked; /* is_poked: a lane has changed something */
     struct outbox outbox;
     bool posted;
@@ -213,7 +190,6 @@ void driver_send(struct sched_driver *d, struct driver_message *m);
  * up.
  */
 void driver_unlock_and_post(struct sched_driver *d);
-struct driver_message *driver_message(enum message_type type, struct str text);
 void driver_call_free(struct driver_call *c);
 void driver_question_free(struct driver_question *q);
 
@@ -238,6 +214,8 @@ void driver_start_feeds(struct sched_driver *d);
 void driver_stop_feeds(struct sched_driver *d);
 /* Lists the kinds again whose events found no room in the inbox. */
 void driver_relist_lost(struct sched_driver *d);
+/* After a reload with `rereads`: lists pods and nodes again. */
+void driver_reread(struct sched_driver *d);
 
 /* ---- driver.c ---- */
 /* Asserts that the caller runs on the loop thread. */
@@ -250,4 +228,3 @@ static inline bool driver_is_stopping(const struct sched_driver *d)
 void driver_has_all(struct sched_driver *d);
 void driver_continue_stop(struct sched_driver *d);
 void driver_on_post(struct post *p); /* loop thread */
-bool driver_keeps_json(const struct sched_config *config, const struct wplugins *plugins);

@@ -30,22 +30,11 @@ void driver_question_free(struct driver_question *q)
     free(q);
 }
 
-struct driver_message *driver_message(enum message_type type, struct str text)
-{
-    struct driver_message *m = xalloc(sizeof(*m) + text.n + 1);
-    m->type = type;
-    m->n_text = text.n;
-    if (text.n > 0)
-        memcpy(m->text, text.p, text.n);
-    return m;
-}
-
 void driver_send(struct sched_driver *d, struct driver_message *m)
 {
     driver_assert_loop(d);
     uv_mutex_lock(&d->lock);
-    list_push_back(&d->inbox, &m->node);
-    d->inbox_bytes += m->n_text;
+    driver_inbox_put(&d->inbox, m);
     bool waits = d->thread_waits;
     d->thread_waits = false;
     uv_mutex_unlock(&d->lock);
@@ -149,10 +138,7 @@ struct driver_thread_reader {
     /* Kinds being listed again, since guests see more of them than was kept; until then no pod is
      * tried. One bit each. */
     uint32_t rereads;
-    bool has_all; /* the first lists of all kinds */
-    /* Watch events, held until the lanes have caught up. */
-    struct list held;
-    size_t held_bytes;
+    bool has_all;       /* the first lists of all kinds */
     uint64_t rested_ns; /* the end of the last round */
 };
 
@@ -279,7 +265,8 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
     struct sched_driver *d = reader->d;
     const struct sched_foreign *foreign = r->plugins ? wplugins_foreign(r->plugins) : NULL;
     struct sched_extenders *extenders = NULL;
-    bool kept_json = sched_keeps_json(d->s), keeps_json = driver_keeps_json(r->config, r->plugins);
+    bool kept_json = sched_keeps_json(d->s), keeps_json = r->config->n_extenders > 0;
+    bool encoded = d->foreign && d->foreign->encode, encodes = foreign && foreign->encode;
     r->r = sched_extenders_new(r->config->extenders, r->config->n_extenders, &extenders, &r->err);
     if (r->r >= 0)
         r->r = sched_reload(d->s, r->config, foreign, keeps_json, &r->err);
@@ -287,7 +274,7 @@ static void reload_plugins(struct driver_thread_reader *reader, struct reload *r
         d->config = r->config;
         d->foreign = foreign;
         sched_extenders_replace(d->extenders, take_ptr(&extenders));
-        r->rereads = keeps_json && !kept_json;
+        r->rereads = (keeps_json && !kept_json) || (encodes && !encoded);
     }
     if (r->rereads) {
         reader->rereads = UINT32_C(1) << SCHED_POD | UINT32_C(1) << SCHED_NODE;
@@ -314,7 +301,7 @@ static bool handle(struct driver_thread_reader *r, struct driver_message *m)
         break;
     case MESSAGE_LIST_END:
         list_ends(r, m->kind);
-        if (r->rereads && !(r->rereads &= ~(UINT32_C(1) << m->kind)) && r->has_all)
+        if (m->flag && r->rereads && !(r->rereads &= ~(UINT32_C(1) << m->kind)) && r->has_all)
             sched_synced(d->s);
         break;
     case MESSAGE_LINE:
@@ -349,47 +336,9 @@ static bool handle(struct driver_thread_reader *r, struct driver_message *m)
     return true;
 }
 
-static bool is_of_watch(const struct driver_message *m)
-{
-    return m->type == MESSAGE_LIST_BEGIN || m->type == MESSAGE_PAGE ||
-           m->type == MESSAGE_LIST_END || m->type == MESSAGE_LINE || m->type == MESSAGE_SYNCED;
-}
-
-/* Held messages count as waiting ones: the loop sends no more while there are too many. */
-static void count_held(struct driver_thread_reader *r, ptrdiff_t bytes)
-{
-    struct sched_driver *d = r->d;
-    assert(bytes >= 0 || r->held_bytes >= (size_t)-bytes);
-    uv_mutex_lock(&d->lock);
-    r->held_bytes += (size_t)bytes;
-    d->inbox_bytes += (size_t)bytes;
-    uv_mutex_unlock(&d->lock);
-}
-
-/*
- * The next message to handle, in order of arrival, except that watch events may be held. NULL:
- * none.
- */
 static struct driver_message *next_message(struct driver_thread_reader *r, struct list *messages)
 {
-    for (;;) {
-        bool is_full = sched_lane_is_full(r->d->s);
-        if (!is_full && !list_is_empty(&r->held)) {
-            struct driver_message *m =
-                list_entry(list_pop_front(&r->held), struct driver_message, node);
-            assert(is_of_watch(m));
-            count_held(r, -(ptrdiff_t)m->n_text);
-            return m;
-        }
-        if (list_is_empty(messages))
-            return NULL;
-        struct driver_message *m =
-            list_entry(list_pop_front(messages), struct driver_message, node);
-        if (!is_full || !is_of_watch(m))
-            return m;
-        list_push_back(&r->held, &m->node);
-        count_held(r, (ptrdiff_t)m->n_text);
-    }
+    return driver_inbox_next(&r->d->inbox, messages, sched_lane_is_full(r->d->s));
 }
 
 /* ---- lanes ---- */
@@ -533,7 +482,7 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
     uv_mutex_lock(&d->lock);
     assert(!d->thread_waits);
     let_gather(r, due_ms);
-    while (list_is_empty(&d->inbox) && !d->is_poked) {
+    while (list_is_empty(&d->inbox.waiting) && !d->is_poked) {
         uint64_t now = clock_mono_ms();
         if (now >= due_ms)
             break;
@@ -544,12 +493,10 @@ static void take_inbox(struct driver_thread_reader *r, struct list *to, uint64_t
             (void)uv_cond_timedwait(&d->wake, &d->lock, (due_ms - now) * 1000000);
         d->thread_waits = false;
     }
-    assert(d->inbox_bytes >= r->held_bytes);
-    list_move_all(&d->inbox, to);
+    driver_inbox_take(&d->inbox, to);
     d->is_poked = false;
-    d->inbox_bytes = r->held_bytes;
     if (!d->outbox.drained &&
-        list_is_empty(&r->held)) { /* something was dropped: now there is room to list it */
+        list_is_empty(&d->inbox.held)) { /* something was dropped: now there is room to list it */
         d->outbox.drained = true;
         driver_unlock_and_post(d);
     } else {
@@ -644,7 +591,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .extenders = &sched_extenders_ops,
         .extenders_arg = d->extenders,
         .seed = d->opts.seed,
-        .keeps_json = driver_keeps_json(c, d->plugins),
+        .keeps_json = c->n_extenders > 0,
         .finds_layers = d->opts.registries != NULL,
         .on_bound = d->opts.on_bound ? on_bound : NULL,
         .on_bound_arg = d,
@@ -660,7 +607,6 @@ static void run_thread(void *arg)
     struct sched_driver *d = arg;
     struct driver_thread_reader r = { .d = d, .now_ms = clock_mono_ms() };
     struct err err = { 0 };
-    list_init(&r.held);
     turn_take(&d->turn);
     int code = make_scheduler(d, &err);
     turn_give(&d->turn);
@@ -690,8 +636,6 @@ static void run_thread(void *arg)
     for (unsigned k = 0; k < SCHED_KIND_COUNT; k++)
         list_forget(&r, (enum sched_kind)k);
     arena_fini(&r.arena);
-    while (!list_is_empty(&r.held))
-        free(list_entry(list_pop_front(&r.held), struct driver_message, node));
     uv_mutex_lock(&d->lock);
     d->outbox.has_ended = true;
     driver_unlock_and_post(d);

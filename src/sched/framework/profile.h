@@ -51,6 +51,9 @@ struct sched_foreign {
     /* NULL: the plugin is unknown; not an error. */
     const struct sched_plugin_ops *(*find)(void *arg, size_t profile, struct str name);
     void *arg;
+    /* The message of a pod or node that these plugins get. json: the tree of the object's event,
+     * borrowed. Given. NULL: the plugins need no messages. */
+    struct sched_encoded *(*encode)(enum sched_kind kind, const struct json *json);
 };
 
 /* The name under which extenders refuse pods: any event may help. */

@@ -51,10 +51,13 @@ static inline struct str sched_object_key(const struct sched_object *o)
 }
 
 /*
- * An encoding that Wasm plugins attach to an object when they first use it; freed with the object.
+ * The message of a pod or node for Wasm plugins, made from the tree of its event
+ * (sched_foreign.encode); freed with the object.
  */
 struct sched_encoded {
     void (*end)(struct sched_encoded *e);
+    /* For a copy of the pod that is on `node`; "": the copy has no other node. Given. */
+    struct sched_encoded *(*clone)(struct sched_encoded *e, struct str node);
 };
 
 /*
@@ -62,7 +65,7 @@ struct sched_encoded {
  * field), and so is an object that takes more than SCHED_OBJECT_MAX_BYTES; unknown fields are
  * skipped. An object without a uid (from a file) gets its key as its uid.
  *
- * keeps_json: pods and nodes keep their JSON, for Wasm plugins and extenders.
+ * keeps_json: pods and nodes keep their JSON, for extenders.
  *
  * Errors: E_INVALID.
  *

@@ -554,13 +554,19 @@ static struct str moved(struct str s, const char *from, const char *to)
     return str_n(to + (s.p - from), s.n);
 }
 
+bool sched_pod_is_fuller(const struct sched_pod *pod, const struct sched_pod *than)
+{
+    return (pod->json.n && !than->json.n) || (pod->encoded && !than->encoded);
+}
+
 struct sched_pod *sched_pod_clone(struct intern_table *w, const struct sched_pod *p,
                                   struct intern *node)
 {
     struct sched_pod *c = slab_new(struct sched_pod);
     *c = *p;
     c->o.refs = 1;
-    c->encoded = NULL;
+    c->encoded =
+        p->encoded ? p->encoded->clone(p->encoded, node ? intern_str(node) : STR("")) : NULL;
     size_t key = sched_object_key(&p->o).n, end = (size_t)(p->o.uid.p + p->o.uid.n - p->o.text);
     c->o.text = slab_strndup(p->o.text, MAX(key, end));
     c->o.namespace = moved(p->o.namespace, p->o.text, c->o.text);

@@ -135,9 +135,8 @@ struct sched_pod {
     uint8_t names_requests; /* bits: requests name cpu (1), memory (2), ephemeral-storage (4), even
                                with 0 */
 
-    /* The object as JSON if keeps_json was set, for Wasm plugins and extenders; else empty. */
-    struct str json;
-    struct sched_encoded *encoded; /* made by Wasm plugins at the first use; NULL before */
+    struct str json;               /* the object if keeps_json was set, for extenders; else empty */
+    struct sched_encoded *encoded; /* for Wasm plugins; NULL: there are none */
 
     /* From the annotation image.dormouse.dev/layers, for BREAK's scores; NULL: none. */
     struct intern *image_layers;
@@ -153,6 +152,9 @@ static inline const struct sched_pod *sched_pod_of(const struct sched_object *o)
 }
 /* namespace/name */
 void sched_pod_key(const struct sched_pod *p, struct buf *out);
+/* `pod` has JSON, or a message for plugins, which have been kept only since a reload, and `than`
+ * has not. Of two states of equal version the fuller one replaces the other. */
+bool sched_pod_is_fuller(const struct sched_pod *pod, const struct sched_pod *than);
 /*
  * A copy of the pod that is bound to `node`, or unbound (NULL), for the cache: a separate struct
  * that shares nothing except words. Given.

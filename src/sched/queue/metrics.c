@@ -38,7 +38,7 @@ static void print_incoming(const struct sched_queue *q, struct buf *out)
     metric_head(out, "scheduler_queue_incoming_pods_total", "counter",
                 "Pods put into a queue, by what brought them.");
     for (unsigned i = 0; i < INTO_COUNT; i++) {
-        for (unsigned k = 0; k < CAUSE_COUNT; k++)
+        for (unsigned k = BY_EVENT + 1; k < CAUSE_COUNT; k++)
             if (q->counters.by_kind[i][k])
                 (void)buf_printf(
                     out,

@@ -178,8 +178,8 @@ int sched_queue_put(struct sched_queue *q, const struct sched_pod *pod, uint64_t
     if (!p)
         return add(q, pod, now_ms, err);
     const struct sched_pod *last = p->newer ? p->newer : p->pub.pod;
-    bool is_fuller = pod->json.n && !last->json.n; /* JSON has been kept only since a reload */
-    if (pod == last || (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted && !is_fuller))
+    if (pod == last ||
+        (pod->o.rv && pod->o.rv == last->o.rv && !p->is_deleted && !sched_pod_is_fuller(pod, last)))
         return 0; /* a duplicate */
     if (p->place == IN_FLIGHT)
         update_in_flight(q, p, pod);

@@ -5,13 +5,16 @@
 #include "base/log.h"
 #include "sched/wasm/payload.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
-/* Attached to a pod or node once a guest has asked for it; freed with the object. */
+/* The message of a pod or node, or why there is none. */
 struct shown {
     struct sched_encoded head;
-    struct wobject *object;
+    struct wobject *object; /* NULL: it cannot be encoded */
+    int r;
+    char *why; /* the error's text, or NULL */
 };
 
 void wlister_init(struct wlister *s)
@@ -37,45 +40,52 @@ static void shown_end(struct sched_encoded *encoded)
 {
     struct shown *shown = container_of(encoded, struct shown, head);
     wobject_unref(shown->object);
+    free(shown->why);
     free(shown);
 }
 
-/* node: the value of spec.nodeName if the text has none (an assumed pod), or NULL. */
-static int encode(enum wobject_kind kind, struct str text, const struct intern *node,
-                  struct wobject **ret, struct err *err)
+static struct sched_encoded *shown_clone(struct sched_encoded *encoded, struct str node)
 {
+    const struct shown *shown = container_of(encoded, struct shown, head);
+    struct shown *c = xnew(struct shown);
+    *c = (struct shown){ .head = shown->head, .r = shown->r };
+    c->why = shown->why ? xstrdup(shown->why) : NULL;
+    if (shown->object)
+        c->object = node.n ? wobject_on_node(shown->object, node) : wobject_ref(shown->object);
+    return &c->head;
+}
+
+struct sched_encoded *wlister_encode(enum sched_kind kind, const struct json *json)
+{
+    assert(kind == SCHED_POD || kind == SCHED_NODE);
+    struct shown *shown = xnew(struct shown);
+    shown->head = (struct sched_encoded){ shown_end, shown_clone };
     struct arena a = { 0 };
-    struct json *tree;
-    int r = json_parse(&a, text, NULL, &tree, err);
-    struct json *spec = r < 0 ? NULL : json_getc(tree, "spec");
-    if (node && spec && !json_get_str(spec, "nodeName").n)
-        json_set_str(&a, spec, "nodeName", intern_str(node));
-    if (r == 0)
-        r = wobject_get(NULL, kind, &a, tree, ret, err);
+    struct err err = { 0 };
+    /* Encoding normalizes the tree, which is the caller's. */
+    shown->r = wobject_get(NULL, kind == SCHED_POD ? WOBJECT_POD : WOBJECT_NODE, &a,
+                           json_copy(&a, json), &shown->object, &err);
+    if (shown->r < 0)
+        shown->why = xstrdup(err_text(&err));
     arena_fini(&a);
-    return r;
+    return &shown->head;
 }
 
 /* ret: borrowed. */
-static int show(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
-                const struct intern *node, struct wobject **ret, struct err *err)
+static int show(const struct sched_encoded *encoded, struct wobject **ret, struct err *err)
 {
-    if (!*at) {
-        struct wobject *o;
-        int r = encode(kind, text, node, &o, err);
-        if (r < 0)
-            return r;
-        struct shown *shown = xnew(struct shown);
-        *shown = (struct shown){ .head.end = shown_end, .object = o };
-        *(struct sched_encoded **)at = &shown->head; /* the only field of an object that changes */
-    }
-    *ret = container_of(*at, struct shown, head)->object;
+    if (!encoded)
+        return err_set(err, E_INVALID, "the object is older than the plugin");
+    const struct shown *shown = container_of(encoded, struct shown, head);
+    if (shown->r < 0)
+        return err_set(err, shown->r, "%s", shown->why);
+    *ret = shown->object;
     return 0;
 }
 
 int wlister_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err)
 {
-    int r = show(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, ret, err);
+    int r = show(pod->encoded, ret, err);
     if (r == 0)
         wobject_ref(*ret);
     return r;
@@ -83,22 +93,20 @@ int wlister_pod(const struct sched_pod *pod, struct wobject **ret, struct err *e
 
 int wlister_object(const struct sched_object *o, struct wobject **ret, struct err *err)
 {
-    const struct sched_node *node = sched_node_of(o);
     if (o->kind == SCHED_POD)
         return wlister_pod(sched_pod_of(o), ret, err);
-    int r = show(WOBJECT_NODE, &node->encoded, node->json, NULL, ret, err);
+    int r = show(sched_node_of(o)->encoded, ret, err);
     if (r == 0)
         wobject_ref(*ret);
     return r;
 }
 
 /* "": it cannot be encoded; the error is logged. */
-static struct str bytes_of(enum wobject_kind kind, struct sched_encoded *const *at, struct str text,
-                           const struct intern *node, struct str name)
+static struct str bytes_of(const struct sched_encoded *encoded, struct str name)
 {
     struct wobject *o;
     struct err err = { 0 };
-    if (show(kind, at, text, node, &o, &err) == 0)
+    if (show(encoded, &o, &err) == 0)
         return o->bytes;
     log_warn("an object cannot be shown to plugins", "name=" STR_FMT " reason=\"%s\"",
              STR_ARG(name), err_text(&err));
@@ -107,7 +115,7 @@ static struct str bytes_of(enum wobject_kind kind, struct sched_encoded *const *
 
 static struct str node_bytes(const struct sched_node *node)
 {
-    return bytes_of(WOBJECT_NODE, &node->encoded, node->json, NULL, node->o.name);
+    return bytes_of(node->encoded, node->o.name);
 }
 
 static const struct sched_node_info *find(const struct wlister *s, struct str name)
@@ -160,8 +168,7 @@ bool wlister_node_pods(struct wlister *s, struct str node, struct str *ret)
     wlist_begin(&s->answer);
     for (uint32_t i = 0; i < info->n_pods; i++) {
         const struct sched_pod *pod = info->pods[i];
-        struct str bytes =
-            bytes_of(WOBJECT_POD, &pod->encoded, pod->json, pod->node_name, pod->o.name);
+        struct str bytes = bytes_of(pod->encoded, pod->o.name);
         if (bytes.n)
             wlist_add(&s->answer, bytes);
     }

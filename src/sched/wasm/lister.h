@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lister of Wasm plugins: pods and nodes of their scheduler as messages, encoded when a guest
- * first asks for them, and kept at the object for all plugins. Used by the thread that runs the
- * scheduler.
+ * The lister of Wasm plugins: pods and nodes of their scheduler as messages. A message is encoded
+ * from the tree of the object's event and kept at the object for all plugins; it takes the place of
+ * the object's text, which is larger. Used by the thread that runs the scheduler.
  */
 #pragma once
 
@@ -22,6 +22,8 @@ void wlister_init(struct wlister *s);
 void wlister_fini(struct wlister *s);
 void wlister_changed(struct wlister *s, const struct sched_event *event);
 
+/* For struct sched_foreign. An object that cannot be encoded has an error as its message. */
+struct sched_encoded *wlister_encode(enum sched_kind kind, const struct json *json);
 /* A pending or bound pod, for a cycle. Errors: as wobject_get(). Given. */
 int wlister_pod(const struct sched_pod *pod, struct wobject **ret, struct err *err);
 /* A pod or node. */

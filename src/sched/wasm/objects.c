@@ -4,8 +4,10 @@
 
 #include "kube/model/builtin.h"
 #include "kube/model/proto.h"
+#include "kube/model/proto_wire.h"
 #include "sched/wasm/payload.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 /* ---- one object ---- */
@@ -50,6 +52,16 @@ static int encode(enum wobject_kind kind, struct arena *a, struct json *obj, str
                : r;
 }
 
+static struct wobject *wobject_new(struct buf *bytes)
+{
+    struct wobject *o = xnew(struct wobject);
+    size_t n;
+    char *p = buf_take(bytes, &n);
+    o->refs = 1;
+    o->bytes = str_n(xrealloc(p, n + 1), n); /* the buffer had room for more */
+    return o;
+}
+
 int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a, struct json *obj,
                 struct wobject **ret, struct err *err)
 {
@@ -65,12 +77,10 @@ int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a,
     int r = encode(kind, a, obj, &b, err);
     if (r < 0)
         return r;
-    struct wobject *o = xnew(struct wobject);
-    o->refs = 1;
-    o->uid = str_dup(uid);
-    o->version = str_dup(version);
-    o->bytes.p = buf_take(&b, &o->bytes.n);
+    struct wobject *o = wobject_new(&b);
     if (is_cached) {
+        o->uid = str_dup(uid);
+        o->version = str_dup(version);
         if (known)
             (void)map_del(&cache->by_uid, uid);
         o->cache = cache;
@@ -78,6 +88,83 @@ int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a,
     }
     *ret = o;
     return 0;
+}
+
+/* ---- a pod's node ---- */
+
+enum { POD_SPEC = 2, SPEC_NODE_NAME = 10 }; /* field numbers */
+
+/* A field of a message that encode() has written. */
+struct wfield {
+    uint32_t number;
+    struct str whole, value; /* value: of WIRE_BYTES, else "" */
+};
+
+static uint64_t take_varint(struct str *rest)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; rest->n && shift < 64; shift += 7) {
+        uint8_t byte = (uint8_t)*rest->p++;
+        rest->n--;
+        v |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            break;
+    }
+    return v;
+}
+
+static bool take_field(struct str *rest, struct wfield *ret)
+{
+    if (!rest->n)
+        return false;
+    const char *from = rest->p;
+    uint64_t tag = take_varint(rest), n = 0;
+    *ret = (struct wfield){ .number = (uint32_t)(tag >> 3) };
+    if ((tag & 7) == WIRE_VARINT)
+        (void)take_varint(rest);
+    else
+        n = (tag & 7) == WIRE_BYTES ? take_varint(rest) : 8;
+    assert((tag & 7) <= WIRE_BYTES && n <= rest->n);
+    if ((tag & 7) == WIRE_BYTES)
+        ret->value = str_n(rest->p, n);
+    *rest = str_slice(*rest, n, SIZE_MAX);
+    ret->whole = str_n(from, (size_t)(rest->p - from));
+    return true;
+}
+
+/* Fields are in the order of their numbers. */
+static void put_spec_on_node(struct buf *to, struct str spec, struct str node)
+{
+    struct wfield f;
+    bool has_node = false;
+    while (take_field(&spec, &f)) {
+        if (f.number >= SPEC_NODE_NAME && !has_node) {
+            bool is_named = f.number == SPEC_NODE_NAME && f.value.n;
+            wire_put_bytes(to, SPEC_NODE_NAME, is_named ? f.value : node);
+            has_node = true;
+        }
+        if (f.number != SPEC_NODE_NAME)
+            (void)buf_add_str(to, f.whole);
+    }
+    if (!has_node)
+        wire_put_bytes(to, SPEC_NODE_NAME, node);
+}
+
+struct wobject *wobject_on_node(const struct wobject *pod, struct str node)
+{
+    scoped(buf_fini_scoped) struct buf b = BUF_INIT(UINT32_MAX);
+    struct str rest = pod->bytes;
+    struct wfield f;
+    while (take_field(&rest, &f)) {
+        if (f.number != POD_SPEC) {
+            (void)buf_add_str(&b, f.whole);
+            continue;
+        }
+        size_t from = wire_begin(&b, POD_SPEC);
+        put_spec_on_node(&b, f.value, node);
+        wire_end(&b, from);
+    }
+    return wobject_new(&b);
 }
 
 /* ---- nodes ---- */

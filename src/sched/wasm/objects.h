@@ -18,8 +18,7 @@ enum wobject_kind { WOBJECT_POD, WOBJECT_NODE };
 struct wobject {
     unsigned refs;
     struct wobjects *cache; /* the cache that has it, or NULL */
-    char *uid;
-    char *version;
+    char *uid, *version;    /* NULL: never in a cache */
     struct str bytes;
 };
 
@@ -37,6 +36,8 @@ void wobjects_fini(struct wobjects *cache);
  */
 int wobject_get(struct wobjects *cache, enum wobject_kind kind, struct arena *a, struct json *obj,
                 struct wobject **ret, struct err *err);
+/* The message of a pod with `node` as its spec.nodeName, unless it has one. Given. */
+struct wobject *wobject_on_node(const struct wobject *pod, struct str node);
 struct wobject *wobject_ref(struct wobject *o);
 void wobject_unref(struct wobject *o);
 DEFINE_SCOPED(wobject, wobject_unref)

@@ -217,7 +217,7 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
     *w = (struct wplugins){ .loop = loop,
                             .host = host,
                             .refs = 1,
-                            .foreign = { find, w },
+                            .foreign = { .find = find, .arg = w },
                             .attempt_ms = WPLUGINS_ATTEMPT_MS,
                             .cb = cb,
                             .arg = arg,
@@ -225,6 +225,7 @@ void wplugins_load(struct wplugin_host *host, struct loop *loop, const struct sc
                             .post = { .run = on_all_begun } };
     loop_hold(loop);
     w->n = config->tree ? wplugin_find(&a, config->tree, is_native, &found) : 0;
+    w->foreign.encode = w->n ? wlister_encode : NULL;
     w->entries = xnew_n(struct wentry, w->n ? w->n : 1);
     for (size_t i = 0; i < w->n; i++)
         load_one(w, &w->entries[i], &found[i], deterministic);
