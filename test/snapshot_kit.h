@@ -4,7 +4,7 @@
 
 #include "base/sys.h"
 #include "image/snapshot_state.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "oci/store.h"
 #include "tar_kit.h"
 

@@ -17,7 +17,7 @@
 #include "image/run.h"
 #include "image/start_list.h"
 #include "image/store_control.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "oci/file_parcel.h"
 #include "oci/table.h"
 #include "oci/tree_manifest.h"

@@ -4,7 +4,7 @@
 
 #include "base/sys.h"
 #include "image/erofs.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "test.h"
 
 #include <errno.h>

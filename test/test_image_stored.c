@@ -4,7 +4,7 @@
 #include "image/erofs_file.h"
 #include "image/linked_dir.h"
 #include "image/stored_layers.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "tar_kit.h"
 
 #include <errno.h>

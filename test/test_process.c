@@ -35,7 +35,6 @@ static struct process *spawn(struct loop *loop, const char *script, int out, str
     struct process *p;
     struct process_opts o = { .argv = argv,
                               .env = env,
-                              .mount_ns = -1,
                               .in = out,
                               .out = out,
                               .err_out = out,
@@ -95,7 +94,7 @@ TEST(a_program_that_is_not_there_is_an_error_at_once)
     const char *const argv[] = { "/no/such/program", NULL };
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     CHECK_OK(loop_init(&loop, NULL));
-    struct process_opts o = { .argv = argv, .env = argv + 1, .mount_ns = -1 };
+    struct process_opts o = { .argv = argv, .env = argv + 1 };
     o.in = o.out = o.err_out = null;
     CHECK_ERR(process_spawn(&loop, &o, &p, &err), -ENOENT);
     CHECK(strstr(err.text, "/no/such/program"));

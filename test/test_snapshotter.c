@@ -9,7 +9,7 @@
 #include "image/snapshot_journal.h"
 #include "image/snapshot_usage.h"
 #include "image/snapshotter.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "snapshot_kit.h"
 
 #include <errno.h>

@@ -73,7 +73,7 @@ class Dormouse:
     def __init__(self, build, directory, *words):
         self.build, self.directory = build, directory
         self.data = directory / "data"
-        self.up = Role(build, "up", directory, ["up", "--data-dir", self.data, "--listen", "127.0.0.1:0",
+        self.up = Role(build, "up", directory, ["up", "--no-agent", "--data-dir", self.data, "--listen", "127.0.0.1:0",
                                                 "--gateway", "127.0.0.1:0", *words])
         self.api = Api(self.data, self.up.ready["url"])
         self.gateway = self.up.ready["gateway"].removeprefix("http://")

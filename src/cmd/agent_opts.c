@@ -2,13 +2,17 @@
 /* Options of a node; see agent_opts.h. */
 #include "cmd/agent_opts.h"
 
-const char *cmd_agent_name;
+static char listen_host[256];
+
+const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 uint64_t cmd_agent_max_pods;
 
-void cmd_take_agent_opts(struct agent_node_opts *to)
+int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
 {
+    struct err err = { 0 };
     to->node_name = cmd_agent_name;
+    to->log_dir = cmd_agent_log_dir;
     to->addresses = cmd_agent_addresses.at;
     to->n_addresses = cmd_agent_addresses.n;
     to->labels = cmd_agent_labels.at;
@@ -16,4 +20,13 @@ void cmd_take_agent_opts(struct agent_node_opts *to)
     to->taints = cmd_agent_taints.at;
     to->n_taints = cmd_agent_taints.n;
     to->max_pods = (uint32_t)cmd_agent_max_pods;
+    to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
+    to->listens_elsewhere = !cmd_agent_listen;
+    if (!cmd_agent_listen)
+        return CMD_OK;
+    to->listen_host = listen_host;
+    return cmd_parse_listen(cmd_agent_listen, listen_host, sizeof listen_host, &to->listen_port,
+                            &err) < 0 ?
+               cmd_fail(CMD_USAGE, &err) :
+               CMD_OK;
 }

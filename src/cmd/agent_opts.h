@@ -5,12 +5,13 @@
 #include "cmd/cmd.h"
 #include "node/agent_node.h"
 
-extern const char *cmd_agent_name;
+extern const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
-/* Copy the options to `to`. What is wrong with them, the start says. */
-void cmd_take_agent_opts(struct agent_node_opts *to);
+/* Copy the options to `to`. any_port: of the agent, if none was given. Returns a status of the
+ * command; what is wrong with other options, the start says. */
+int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
 
 /* prefix: of options that would mean something else in a command with other parts. */
 #define CMD_AGENT_OPTS(prefix)                                                                     \
@@ -44,4 +45,14 @@ void cmd_take_agent_opts(struct agent_node_opts *to);
           0 },                                                                                     \
     {                                                                                              \
         "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000    \
+    },                                                                                             \
+    {                                                                                              \
+        "agent-listen", 0, "HOST:PORT",                                                            \
+            "where kubectl logs, exec and so on reach the node (0.0.0.0:10250, or any port if "    \
+            "that is taken)",                                                                      \
+            CMD_STRING, &cmd_agent_listen, 0, 0                                                    \
+    },                                                                                             \
+    {                                                                                              \
+        "pod-log-dir", 0, "DIR", "what containers print (/var/log/pods)", CMD_STRING,              \
+        &cmd_agent_log_dir, 0, 0                                                                   \
     }

@@ -18,7 +18,7 @@
 #include "image/lease.h"
 #include "image/refactor.h"
 #include "image/retries.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "image/watch.h"
 
 #include <dirent.h>

@@ -57,7 +57,9 @@ static int run(int argc, char **argv)
                   .ca_file = ca_file,
                   .ca_hash = ca_hash },
     };
-    cmd_take_agent_opts(&server.agent);
+    r = cmd_take_agent_opts(&server.agent, false);
+    if (r)
+        return r;
     server.agent.wanted = AGENT_NODE_YES;
     server.agent.cert_s = (uint32_t)(cert_ms / 1000);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;

@@ -128,7 +128,8 @@ static int run(int argc, char **argv)
         return r;
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
-    cmd_take_agent_opts(&server.agent);
+    if ((r = cmd_take_agent_opts(&server.agent, server.port == 0)) != 0)
+        return r;
     server.agent.wanted = no_agent || agent == 0 ? AGENT_NODE_NO
                           : agent > 0            ? AGENT_NODE_YES
                                                  : AGENT_NODE_AUTO;

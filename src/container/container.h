@@ -90,6 +90,10 @@ int container_host_set_up(struct container_host *h, struct err *err);
  */
 void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg);
 
+/* The process ends and its containers go on: no callback from now on. Memory and handles stay until
+ * the end of the process. */
+void container_host_leave(struct container_host *h);
+
 /* RUN of a process. Given, free(). */
 char *container_host_run_dir(const char *kind, const char *data_dir);
 

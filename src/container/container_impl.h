@@ -30,7 +30,7 @@ struct container_host {
     struct err broken;
     char *filter; /* seccomp program, base64 */
     struct container_cgroups cgroups;
-    int mount_ns; /* in which crun runs; -1: ours */
+    bool hides_cgroup2; /* crun refuses to work where it is mounted beside version 1 */
     int null_fd;
     int empty_fd; /* of a pipe without a writer: as null_fd, where its owner is changed */
     struct container_networks *networks;

@@ -44,7 +44,8 @@ int container_crun_start(struct container_host *h, const struct container_crun_o
     assert(n < ARRAY_LEN(argv));
     struct process_opts opts = { .argv = argv,
                                  .env = env,
-                                 .mount_ns = h->mount_ns,
+                                 .unmounted = h->hides_cgroup2 ? "/sys/fs/cgroup/unified" : NULL,
+                                 .unmounted_from = "/sys/fs/cgroup",
                                  .in = o->in,
                                  .out = o->out,
                                  .err_out = o->err_out,

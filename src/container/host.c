@@ -21,48 +21,6 @@
 
 enum { PROGRAM_MAX = 64 << 20 };
 
-/*
- * A mount namespace like ours without the second hierarchy of control groups. What is mounted later
- * reaches it, and, from shared volumes of containers, ours: only the mount of control groups is
- * made private.
- */
-static int make_mount_ns(struct err *err)
-{
-    int made[2], wait[2];
-    char path[64], byte = 1;
-    if (pipe2(made, O_CLOEXEC) < 0)
-        return err_sys(err, -errno, "pipe");
-    if (pipe2(wait, O_CLOEXEC) < 0) {
-        int r = -errno;
-        (void)close(made[0]);
-        (void)close(made[1]);
-        return err_sys(err, r, "pipe");
-    }
-    pid_t pid = fork();
-    if (pid == 0) {
-        bool ok = unshare(CLONE_NEWNS) == 0 &&
-                  mount("none", "/sys/fs/cgroup", NULL, MS_PRIVATE, NULL) == 0 &&
-                  umount2("/sys/fs/cgroup/unified", MNT_DETACH) == 0;
-        (void)close(wait[1]);
-        if (ok && write(made[1], &byte, 1) == 1)
-            (void)!read(wait[0], &byte, 1);
-        _exit(0);
-    }
-    (void)close(made[1]);
-    (void)close(wait[0]);
-    int fd = -1;
-    if (pid > 0 && read(made[0], &byte, 1) == 1) {
-        (void)snprintf(path, sizeof path, "/proc/%d/ns/mnt", pid);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    (void)close(made[0]);
-    (void)close(wait[1]);
-    if (pid > 0)
-        (void)waitpid(pid, NULL, 0);
-    return fd < 0 ? err_set(err, E_UNSUPPORTED, "containers need a mount namespace of their own")
-                  : fd;
-}
-
 char *container_host_run_dir(const char *kind, const char *data_dir)
 {
     scoped(free_scoped) char *real = realpath(data_dir, NULL);
@@ -133,8 +91,7 @@ static int set_up(struct container_host *h, struct err *err)
         r = container_syscalls_compile(&h->filter, err);
     if (r < 0)
         return r;
-    if (container_cgroups_are_hybrid() && (h->mount_ns = make_mount_ns(err)) < 0)
-        return h->mount_ns;
+    h->hides_cgroup2 = container_cgroups_are_hybrid();
     do /* 0 to 2 become it, if the caller of this program had closed them */
         h->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     while (h->null_fd >= 0 && h->null_fd <= 2);
@@ -291,7 +248,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
     h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
-    h->mount_ns = h->null_fd = h->empty_fd = h->copy_fd = -1;
+    h->null_fd = h->empty_fd = h->copy_fd = -1;
     list_init(&h->queue);
     list_init(&h->exec_queue);
     *ret = h;
@@ -300,7 +257,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
 
 static void close_descriptors(const struct container_host *h)
 {
-    const int fds[] = { h->mount_ns, h->null_fd, h->empty_fd, h->copy_fd };
+    const int fds[] = { h->null_fd, h->empty_fd, h->copy_fd };
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);
@@ -324,6 +281,13 @@ static void on_networks_closed(void *arg)
     free(h->subnet);
     free(h);
     done(done_arg);
+}
+
+void container_host_leave(struct container_host *h)
+{
+    static const struct container_events none;
+    map_each (e, &h->containers)
+        ((struct container *)e->value)->events = &none;
 }
 
 static void on_closing(struct defer *d)

@@ -130,9 +130,9 @@ static int check_image(struct bind *b, const struct json *v, void *at)
     return !t->image.n == !t->bundle.n ? BIND_FAIL(b, "needs one of reference and bundle") : 0;
 }
 
-static const char *const pull_policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
-                                             [FN_PULL_ALWAYS] = "Always",
-                                             [FN_PULL_NEVER] = "Never" };
+static const char *const pull_policies[] = { [CONTAINER_PULL_IF_NOT_PRESENT] = "IfNotPresent",
+                                             [CONTAINER_PULL_ALWAYS] = "Always",
+                                             [CONTAINER_PULL_NEVER] = "Never" };
 static const struct bind_field image_fields[] = {
     BIND_STR("reference", TEMPLATE, image),
     BIND_STR("bundle", TEMPLATE, bundle),

@@ -10,11 +10,11 @@
 
 #include "base/mem.h"
 #include "codec/json.h"
+#include "container/images.h"
 
 enum fn_runtime { FN_WASM, FN_OCI, FN_FAKE };
 enum fn_protocol { FN_HTTP1, FN_H2C, FN_GRPC };
 enum fn_abi { FN_ABI_AUTO, FN_ABI_COMMAND, FN_ABI_REACTOR };
-enum fn_pull { FN_PULL_IF_NOT_PRESENT, FN_PULL_ALWAYS, FN_PULL_NEVER };
 enum fn_balance { FN_FIRST_FREE, FN_P2C, FN_ROUND_ROBIN, FN_LEAST_IN_FLIGHT, FN_RANDOM };
 enum fn_scale_policy {
     FN_SCALE_KPA,
@@ -106,7 +106,7 @@ struct fn_template {
     bool reuse;               /* memory is kept between requests */
     struct str image;         /* OCI: a reference, or */
     struct str bundle;        /* a directory with config.json and rootfs */
-    enum fn_pull pull;        /* with image */
+    enum container_pull pull; /* with image */
     struct str *pull_secrets; /* Secrets with credentials for its registry */
     size_t n_pull_secrets;
     struct str *command; /* OCI: replaces the program and its arguments; none: those of the image */

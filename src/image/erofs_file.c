@@ -4,7 +4,7 @@
 #include "base/sum.h"
 #include "base/sys.h"
 #include "image/erofs.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

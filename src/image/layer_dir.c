@@ -7,7 +7,7 @@
 #include "image/layer_dir_impl.h"
 
 #include "base/sys.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <assert.h>
 #include <errno.h>

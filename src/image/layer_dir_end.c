@@ -4,7 +4,7 @@
  */
 #include "image/layer_dir_impl.h"
 
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 #include "codec/digest.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "oci/source.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "image/lazy_proof.h"
 #include "image/root.h"
 #include "image/store_ask.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "base/sys.h"
 #include "image/share.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <assert.h>
 #include <errno.h>

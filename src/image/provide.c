@@ -10,7 +10,7 @@
 #include "image/layer_rights.h"
 #include "image/layer_show.h"
 #include "image/run_config.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 #include "image/unpack.h"
 #include "io/address.h"
 #include "modules/module_artifact.h"

@@ -7,7 +7,7 @@
 #include "image/linked_dir.h"
 #include "image/store_do.h"
 #include "image/stored_layers.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

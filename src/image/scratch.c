@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "base/sys.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "image/unpack.h"
 
 #include "base/sys.h"
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -133,7 +134,10 @@ static int become(const struct process_opts *o)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (o->has_session)
         (void)setsid();
-    if (o->mount_ns >= 0 && setns(o->mount_ns, CLONE_NEWNS) < 0)
+    if (o->unmounted && (unshare(CLONE_NEWNS) < 0 ||
+                         /* so that the same is not unmounted elsewhere */
+                         mount("none", o->unmounted_from, NULL, MS_PRIVATE, NULL) < 0 ||
+                         umount2(o->unmounted, MNT_DETACH) < 0))
         return errno;
     if (dup2(o->in, 0) < 0 || dup2(o->out, 1) < 0 || dup2(o->err_out, 2) < 0)
         return errno;
@@ -153,7 +157,7 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
     assert(o->argv && o->argv[0]);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t pid = vfork(); // NOLINT: posix_spawn() cannot enter a namespace
+    pid_t pid = vfork(); // NOLINT: posix_spawn() cannot make a namespace
     if (pid == 0) {
         failed = become(o); // NOLINT: system calls only
         _exit(127);

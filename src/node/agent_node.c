@@ -6,6 +6,7 @@
 #include "agent/registration/node_cert.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "node/pods.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -17,6 +18,9 @@ struct agent_node {
     char *name, *user;
     struct kubeconfig config; /* server and CA, for the file of the credentials */
     struct registration *registration;
+    struct kube_identity identity;
+    struct buf client_ca;               /* PEM */
+    struct pods *pods;                  /* from the registration on; NULL: none */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
     char *serving_path;
     void (*done)(void *arg);
@@ -25,8 +29,12 @@ struct agent_node {
 
 bool agent_node_is_wanted(const struct agent_node_opts *opts)
 {
-    /* TODO: AGENT_NODE_AUTO becomes container_host_new() succeeds, once pods run here. */
-    return opts->wanted == AGENT_NODE_YES;
+    scoped(free_scoped) char *problem = NULL;
+    if (opts->wanted == AGENT_NODE_AUTO)
+        problem = pods_problem();
+    if (problem)
+        log_info("this machine is no node of the cluster", "reason=\"%s\"", problem);
+    return opts->wanted == AGENT_NODE_YES || (opts->wanted == AGENT_NODE_AUTO && !problem);
 }
 
 char *agent_node_name(const char *given)
@@ -78,11 +86,60 @@ static struct kube_identity identity_of(const struct agent_node *n)
 
 static void start_serving(struct agent_node *n);
 
+static void on_pods(void *arg, size_t n_pods)
+{
+    struct agent_node *n = arg;
+    registration_set_pods(n->registration, n_pods);
+}
+
+static void on_listening(void *arg, uint16_t port)
+{
+    struct agent_node *n = arg;
+    log_info("the agent serves logs and commands of pods", "port=%u", port);
+    registration_set_kubelet_port(n->registration, port);
+}
+
+static void start_pods(struct agent_node *n)
+{
+    const struct agent_node_opts *o = &n->opts;
+    struct err err = { 0 };
+    struct pods_opts opts = { .loop = o->loop,
+                              .data_dir = o->data_dir,
+                              .node_name = n->name,
+                              .transport = o->transport,
+                              .hub = o->hub,
+                              .identity = o->embedded ? &n->identity : NULL,
+                              .image_store = o->image_store,
+                              .image_hosts = o->image_hosts,
+                              .n_image_hosts = o->n_image_hosts,
+                              .plain_hosts = o->plain_hosts,
+                              .n_plain_hosts = o->n_plain_hosts,
+                              .ca_file = o->image_ca_file,
+                              .log_dir = o->log_dir,
+                              .listen_host = o->listen_host,
+                              .listen_port = o->listen_port,
+                              .listens_elsewhere = o->listens_elsewhere,
+                              .client_ca = buf_cstr(&n->client_ca),
+                              .on_listening = on_listening,
+                              .on_pods = on_pods,
+                              .arg = n };
+    opts.addresses = registration_addresses(n->registration, &opts.n_addresses);
+    if (pods_start(&opts, &n->pods, &err) < 0)
+        log_error("no pods run on this node", "reason=\"%s\"", err_text(&err));
+}
+
+static void on_node(void *arg, const struct json *node)
+{
+    struct agent_node *n = arg;
+    if (n->pods)
+        pods_set_node(n->pods, node);
+}
+
 static void on_registered(void *arg)
 {
     struct agent_node *n = arg;
-    if (n->opts.on_serving)
-        start_serving(n);
+    start_pods(n);
+    start_serving(n);
     if (n->opts.on_ready)
         n->opts.on_ready(n->opts.arg);
 }
@@ -113,6 +170,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .reserved = o->reserved,
         .embedded = o->embedded,
         .on_registered = on_registered,
+        .on_node = on_node,
         .arg = n,
     };
     return registration_start(&opts, &n->registration, err);
@@ -159,6 +217,12 @@ static void start_client(struct agent_node *n)
     node_cert_start(&opts, &n->client);
 }
 
+static void serve(struct agent_node *n, struct str cert_pem, struct str key_pem)
+{
+    if (n->pods)
+        pods_set_cert(n->pods, cert_pem, key_pem);
+}
+
 /* Certificate and key are in one file, so that they always belong together. */
 static void on_serving_cert(void *arg, struct str cert_pem, struct str key_pem)
 {
@@ -169,7 +233,7 @@ static void on_serving_cert(void *arg, struct str cert_pem, struct str key_pem)
     (void)buf_add_str(&text, key_pem);
     if (sys_write_file_atomic(AT_FDCWD, n->serving_path, buf_str(&text), 0600, &err) < 0)
         log_warn("the serving certificate is not kept", "reason=\"%s\"", err_text(&err));
-    n->opts.on_serving(n->opts.arg, cert_pem, key_pem);
+    serve(n, cert_pem, key_pem);
 }
 
 static void start_serving(struct agent_node *n)
@@ -195,7 +259,7 @@ static void start_serving(struct agent_node *n)
                                          .arg = n };
     node_cert_start(&opts, &n->serving);
     if (node_cert_is_valid(n->serving))
-        n->opts.on_serving(n->opts.arg, buf_str(&text), buf_str(&text));
+        serve(n, buf_str(&text), buf_str(&text));
 }
 
 /* ---------------------------------------------------------------- life */
@@ -206,10 +270,20 @@ static void free_node(struct agent_node *n)
     node_cert_stop(n->serving);
     free(n->config.server);
     free(n->config.ca_pem);
+    buf_fini(&n->client_ca);
     free(n->serving_path);
     free(n->name);
     free(n->user);
     free(n);
+}
+
+/* Beside the API server: that of its data directory. Without it only tokens are accepted. */
+static void read_client_ca(struct agent_node *n)
+{
+    struct err err = { 0 };
+    scoped(free_scoped) char *path = xasprintf("%s/pki/ca.crt", n->opts.data_dir);
+    if (sys_read_file(AT_FDCWD, path, &n->client_ca, &err) < 0)
+        log_warn("clients of the node's agent need tokens", "error=\"%s\"", err_text(&err));
 }
 
 int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err)
@@ -218,6 +292,12 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
     n->opts = *opts;
     n->name = agent_node_name(opts->node_name);
     n->user = xasprintf("system:node:%s", n->name);
+    n->identity = identity_of(n);
+    n->client_ca = BUF_INIT(1 << 20);
+    if (opts->client_ca)
+        (void)buf_add_cstr(&n->client_ca, opts->client_ca);
+    else
+        read_client_ca(n);
     int r = start_registration(n, err);
     if (r < 0) {
         free_node(n);
@@ -238,13 +318,27 @@ static void on_stopped(void *arg)
     done(done_arg);
 }
 
+static void stop_registration(void *arg)
+{
+    struct agent_node *n = arg;
+    registration_stop(take_ptr(&n->registration), on_stopped, n);
+}
+
 void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
 {
     n->done = done;
     n->done_arg = arg;
     node_cert_stop(take_ptr(&n->client));
     node_cert_stop(take_ptr(&n->serving));
-    registration_stop(n->registration, on_stopped, n);
+    if (n->pods)
+        pods_stop(take_ptr(&n->pods), stop_registration, n);
+    else
+        stop_registration(n);
+}
+
+bool agent_node_has_pods(const struct agent_node *n)
+{
+    return n->pods != NULL;
 }
 
 const char *agent_node_not_ready(const struct agent_node *n)

@@ -11,6 +11,7 @@
 #include "agent/registration/registration.h"
 #include "base/buf.h"
 #include "client/http_transport.h"
+#include "node/pods.h"
 
 struct agent_node;
 
@@ -25,7 +26,16 @@ struct agent_node_opts { /* strings are kept */
     const char *data_dir;
     struct transport *transport; /* kept */
     struct watch_hub *hub;       /* kept; over that transport */
-    bool embedded;               /* the API server is in this process, and knows no certificate */
+    const char *image_store;     /* this member and the next ones: node/pods.h */
+    const char *const *image_hosts, *const *plain_hosts;
+    size_t n_image_hosts, n_plain_hosts;
+    const char *image_ca_file;
+    const char *log_dir;     /* NULL: AGENT_LOG_DIR */
+    const char *listen_host; /* of the agent's HTTP interface, as in node/pods.h */
+    uint16_t listen_port;
+    bool listens_elsewhere;
+    const char *client_ca; /* PEM: the cluster's CA */
+    bool embedded;         /* the API server is in this process, and knows no certificate */
     enum agent_node_wanted wanted;
     const char *node_name; /* NULL: the host's name */
     const char *server;    /* URL of the API server; NULL: this machine */
@@ -42,9 +52,6 @@ struct agent_node_opts { /* strings are kept */
     const char *credentials;
     uint32_t cert_s; /* lifetime of certificates that are asked for; 0: the cluster's choice */
     void (*on_ready)(void *arg); /* the node is registered; once */
-    /* There is a certificate for the agent's server, PEM; at start, or soon after, and after each
-     * renewal. Borrowed. NULL: none is requested. */
-    void (*on_serving)(void *arg, struct str cert_pem, struct str key_pem);
     void *arg;
 };
 
@@ -57,6 +64,8 @@ char *agent_node_credentials(const char *data_dir);
 /* Errors: E_INVALID: a name, a label, a taint or an address. */
 int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err);
 void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg);
+/* Pods can run here: their containers go on after agent_node_stop(). */
+bool agent_node_has_pods(const struct agent_node *n);
 /* NULL: ready; else what is missing. */
 const char *agent_node_not_ready(const struct agent_node *n);
 const char *agent_node_name_of(const struct agent_node *n);

@@ -546,7 +546,7 @@ static int start_oci(struct functions *f, struct runtime **ret, struct err *err)
     int r = start_images(f, err);
     if (r < 0)
         return r;
-    const struct fn_images images = images_interface(f->images);
+    const struct container_images images = images_interface(f->images);
     struct oci_opts opts = { .loop = o->loop,
                              .dir = o->data_dir,
                              .logs = f->logs,

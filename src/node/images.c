@@ -25,7 +25,7 @@ extern char **environ; /* the child inherits proxy settings from it */
 
 /* An image that is in use here, or whose lease is about to be dropped. */
 struct images_held {
-    struct fn_image pub;
+    struct container_image pub;
     struct node_images *s;
     uint32_t refs;
 };
@@ -44,7 +44,7 @@ struct images_request {
 
 struct waiter {
     struct list node;
-    struct fn_image_call *call;
+    struct container_image_call *call;
     bool is_reported; /* the start of the pull was reported */
 };
 
@@ -114,7 +114,7 @@ static void fail_request(struct images_request *q, int r, const char *text)
     end_request(q);
     while (!list_is_empty(&calls)) {
         struct waiter *w = list_entry(list_pop_front(&calls), struct waiter, node);
-        struct fn_image_call *c = w->call;
+        struct container_image_call *c = w->call;
         free(w);
         c->data = NULL;
         c->on_done(c, r, NULL, &err);
@@ -156,13 +156,13 @@ static void free_held(struct images_held *h)
     free(h);
 }
 
-static void ref(void *arg, struct fn_image *image)
+static void ref(void *arg, struct container_image *image)
 {
     (void)arg;
     container_of(image, struct images_held, pub)->refs++;
 }
 
-static void put(void *arg, struct fn_image *image)
+static void put(void *arg, struct container_image *image)
 {
     struct node_images *s = arg;
     struct images_held *h = container_of(image, struct images_held, pub);
@@ -191,7 +191,7 @@ static struct str place_of(const struct node_images *s, struct str dir)
     return ok ? place : STR("");
 }
 
-static struct fn_image *adopt(void *arg, struct str dir)
+static struct container_image *adopt(void *arg, struct str dir)
 {
     struct node_images *s = arg;
     return place_of(s, dir).n ? &hold(s, dir)->pub : NULL;
@@ -220,7 +220,7 @@ static void take_image(struct images_request *q, const struct json *m)
     end_request(q);
     while (!list_is_empty(&calls)) {
         struct waiter *w = list_entry(list_pop_front(&calls), struct waiter, node);
-        struct fn_image_call *c = w->call;
+        struct container_image_call *c = w->call;
         free(w);
         c->data = NULL;
         h->refs++;
@@ -450,7 +450,6 @@ static int spawn(struct images_child *c, int in, int out, struct err *err)
         err_out = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const struct process_opts opts = { .argv = argv,
                                        .env = (const char *const *)(uintptr_t)environ,
-                                       .mount_ns = -1,
                                        .in = in,
                                        .out = out,
                                        .err_out = err_out,
@@ -619,11 +618,11 @@ static void pump_later(struct node_images *s)
 /* ---------------------------------------------------------------- the interface */
 
 /* NULL: the text is too long. */
-static char *get_text(const struct node_images *s, const struct fn_image_want *want)
+static char *get_text(const struct node_images *s, const struct container_image_want *want)
 {
-    static const char *const policies[] = { [FN_PULL_IF_NOT_PRESENT] = "IfNotPresent",
-                                            [FN_PULL_ALWAYS] = "Always",
-                                            [FN_PULL_NEVER] = "Never" };
+    static const char *const policies[] = { [CONTAINER_PULL_IF_NOT_PRESENT] = "IfNotPresent",
+                                            [CONTAINER_PULL_ALWAYS] = "Always",
+                                            [CONTAINER_PULL_NEVER] = "Never" };
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(PROVIDE_LINE_MAX - AROUND_BYTES);
     struct json *v = json_new_object(&a), *auths = json_new_array(&a);
@@ -640,8 +639,8 @@ static char *get_text(const struct node_images *s, const struct fn_image_want *w
     return buf_ok(&text) ? buf_take(&text, &n) : NULL;
 }
 
-static int get(void *arg, const struct fn_image_want *want, struct fn_image_call *call,
-               struct err *err)
+static int get(void *arg, const struct container_image_want *want,
+               struct container_image_call *call, struct err *err)
 {
     struct node_images *s = arg;
     scoped(free_scoped) char *text = get_text(s, want);
@@ -667,7 +666,7 @@ static int get(void *arg, const struct fn_image_want *want, struct fn_image_call
 }
 
 /* The pull continues: its result stays in the store. */
-static void cancel(void *arg, struct fn_image_call *call)
+static void cancel(void *arg, struct container_image_call *call)
 {
     struct waiter *w = take_ptr(&call->data);
     (void)arg;
@@ -677,13 +676,13 @@ static void cancel(void *arg, struct fn_image_call *call)
     free(w);
 }
 
-static const struct fn_images_ops ops = {
+static const struct container_images_ops ops = {
     .get = get, .cancel = cancel, .adopt = adopt, .ref = ref, .put = put
 };
 
-struct fn_images images_interface(struct node_images *s)
+struct container_images images_interface(struct node_images *s)
 {
-    return (struct fn_images){ .ops = &ops, .arg = s };
+    return (struct container_images){ .ops = &ops, .arg = s };
 }
 
 struct node_images *images_new(const struct images_opts *opts)

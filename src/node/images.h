@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "fn/worker/images.h"
+#include "container/images.h"
 #include "io/loop.h"
 
 struct node_images;
@@ -36,6 +36,6 @@ struct images_opts { /* texts are kept */
 
 struct node_images *images_new(const struct images_opts *opts);
 /* The interface for the worker. Borrowed until images_close(). */
-struct fn_images images_interface(struct node_images *s);
+struct container_images images_interface(struct node_images *s);
 /* No image may be in use; done() runs when the child has ended. */
 void images_close(struct node_images *s, void (*done)(void *arg), void *arg);

@@ -60,6 +60,7 @@ struct server {
     struct functions *functions;
     struct scheduling *scheduling;
     struct agent_node *agent;
+    bool leaves_containers; /* they run on, and handles for them stay open until the end */
     struct admin *admin;
     struct node_health *health;
     struct leader *leader;
@@ -187,6 +188,7 @@ static void stop_scheduling(struct server *s)
 
 static void stop_agent(struct server *s)
 {
+    s->leaves_containers = agent_node_has_pods(s->agent);
     agent_node_stop(take_ptr(&s->agent), stop_next, s);
 }
 
@@ -571,12 +573,6 @@ static void on_agent_ready(void *arg)
         say_ready(s);
 }
 
-/* TODO: the agent's server takes it, once it is here. */
-static void on_serving(void *arg, struct str cert_pem, struct str key_pem)
-{
-    log_debug("there is a serving certificate", "");
-}
-
 static int start_agent(struct server *s, struct transport *transport, struct err *err)
 {
     struct agent_node_opts opts = s->opts.agent;
@@ -585,12 +581,18 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     opts.transport = transport;
     opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
+    opts.image_store = s->opts.functions.image_store;
+    opts.image_hosts = s->opts.functions.image_hosts;
+    opts.n_image_hosts = s->opts.functions.n_image_hosts;
+    opts.plain_hosts = s->opts.functions.module_site.plain_hosts;
+    opts.n_plain_hosts = s->opts.functions.module_site.n_plain_hosts;
+    opts.image_ca_file = s->opts.functions.module_site.ca_file;
     opts.server = s->opts.join.server;
     opts.remote = s->remote;
     opts.config = s->config;
     opts.credentials = s->credentials;
     opts.on_ready = on_agent_ready;
-    opts.on_serving = on_serving;
+    opts.client_ca = s->config ? s->config->ca_pem : NULL;
     opts.arg = s;
     return agent_node_is_wanted(&opts) ? agent_node_start(&opts, &s->agent, err) : 0;
 }
@@ -974,9 +976,11 @@ int server_run(const struct server_opts *opts, struct err *err)
             begin_stop(&s, r, &cause);
     }
     loop_run(&s.loop);
-    while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
-        ;
-    loop_fini(&s.loop);
+    if (!s.leaves_containers) {
+        while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
+            ;
+        loop_fini(&s.loop);
+    }
     fd_scoped(&s.lock_fd);
     if (s.r < 0 && s.made_dir)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */

@@ -108,7 +108,9 @@ class Server:
 
     def __init__(self, data_dir, listen="127.0.0.1:0", extra=(), wait=True, prefix=()):
         self.data_dir = pathlib.Path(data_dir)
-        self.args = [*prefix, str(BUILD / "dormouse"), self.COMMAND, "--data-dir", str(data_dir), "--listen", listen, *extra]
+        # Where it can, `up` is a node: only where a test asks for that.
+        no_agent = ["--no-agent"] if self.COMMAND == "up" and "--agent" not in extra else []
+        self.args = [*prefix, str(BUILD / "dormouse"), self.COMMAND, "--data-dir", str(data_dir), "--listen", listen, *no_agent, *extra]
         self.log = open(str(data_dir) + ".log", "ab")
         self.process = subprocess.Popen(self.args, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.ready_ms = None

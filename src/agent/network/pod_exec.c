@@ -157,7 +157,6 @@ int pod_exec_start(struct loop *loop, const struct pod_exec_opts *o, struct pod_
     err_r = ends[0], err_w = ends[1];
     struct process_opts po = { .argv = o->argv,
                                .env = o->env,
-                               .mount_ns = -1,
                                .in = in,
                                .out = out_w,
                                .err_out = err_w,

@@ -713,6 +713,12 @@ void registration_look(struct registration *r)
         defer_start(r->opts.loop, &r->turn, on_turn);
 }
 
+void registration_set_kubelet_port(struct registration *r, uint16_t port)
+{
+    r->opts.kubelet_port = port;
+    registration_changed(r);
+}
+
 void registration_set_pods(struct registration *r, size_t n_pods)
 {
     r->n_pods = n_pods;

@@ -125,6 +125,8 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
 /* Something that a report holds has changed: images, readiness. Reported soon, once for several
  * calls. */
 void registration_changed(struct registration *r);
+/* status.daemonEndpoints: from now on. Reported soon. */
+void registration_set_kubelet_port(struct registration *r, uint16_t port);
 /*
  * So many pods run now. With pods the disk is watched as often as it could fill up; a call is also
  * the moment to look at it.

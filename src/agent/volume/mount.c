@@ -83,7 +83,9 @@ static char *unescape(struct str s)
     for (const char *at = out; *at; to++) {
         bool is_escape = at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' &&
                          at[2] <= '7' && at[3] >= '0' && at[3] <= '7';
-        *to = is_escape ? (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0')) : *at;
+        *to = *at;
+        if (is_escape)
+            *to = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
         at += is_escape ? 4 : 1;
     }
     *to = '\0';

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "fn/worker/images.h"
+#include "container/images.h"
 #include "fn/worker/runtime.h"
 #include "guest/guest_log.h"
 
@@ -29,10 +29,10 @@ struct oci_opts { /* strings are copied */
     struct guest_logs *logs;        /* kept; NULL: output is dropped */
     const char *const *bundle_dirs; /* bundles lie below one of these and nowhere else */
     size_t n_bundle_dirs;
-    const struct fn_images *images; /* copied; NULL: bundles alone */
-    const char *program;            /* NULL: crun, or runc where only that is installed */
-    uint32_t n_networks;            /* 0: CONTAINER_NETWORKS_DEFAULT */
-    const char *subnet;             /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
+    const struct container_images *images; /* copied; NULL: bundles alone */
+    const char *program;                   /* NULL: crun, or runc where only that is installed */
+    uint32_t n_networks;                   /* 0: CONTAINER_NETWORKS_DEFAULT */
+    const char *subnet; /* of the containers, /16; NULL: CONTAINER_SUBNET_DEFAULT */
     bool no_limits; /* also allow machines without usable cgroups: CPU, memory and processes are not
                        limited there */
 };

@@ -23,10 +23,10 @@ struct oci {
     struct loop *loop;
     struct guest_logs *logs;
     struct container_host *host;
-    VEC(char *) bundle_dirs; /* real paths */
-    struct fn_images images; /* ops NULL: none */
-    struct map boxes;        /* 8 bytes -> struct box */
-    size_t n_owed;           /* boxes and farewells */
+    VEC(char *) bundle_dirs;        /* real paths */
+    struct container_images images; /* ops NULL: none */
+    struct map boxes;               /* 8 bytes -> struct box */
+    size_t n_owed;                  /* boxes and farewells */
     void (*done)(void *arg);
     void *done_arg;
     struct defer closing;
@@ -38,10 +38,10 @@ struct box {
     struct oci *o;
     uint64_t id;
     struct sm sm;
-    struct list queued;         /* in the list of its revision that waits for an image */
-    struct fn_image *image;     /* NULL: a bundle */
-    struct runtime_revision of; /* copies of its names; its other members are not used later */
-    uint64_t cpu_milli;         /* limit; 0: none */
+    struct list queued;            /* in the list of its revision that waits for an image */
+    struct container_image *image; /* NULL: a bundle */
+    struct runtime_revision of;    /* copies of its names; its other members are not used later */
+    uint64_t cpu_milli;            /* limit; 0: none */
     uint64_t ready_ms;
     uint16_t port;
     char *path;                  /* of the probe */

@@ -15,8 +15,8 @@ struct oci_plan {
     struct oci_config_made made; /* READY */
     int code;                    /* FAILED */
     struct err err;
-    struct fn_image *image; /* READY: NULL with a bundle */
-    struct fn_image_call call;
+    struct container_image *image; /* READY: NULL with a bundle */
+    struct container_image_call call;
     struct list waiting; /* WAITS: boxes */
 };
 
@@ -137,7 +137,7 @@ static int take(const struct oci_plan *p, struct box *b, struct err *err)
     return oci_box_make(b, p->r, &p->made, buf_str(&p->config), err);
 }
 
-static void on_pulling(struct fn_image_call *c)
+static void on_pulling(struct container_image_call *c)
 {
     struct oci_plan *p = container_of(c, struct oci_plan, call);
     const struct runtime_events *events = p->o->base.events;
@@ -152,7 +152,8 @@ static int image_code(int r)
     return r == E_INVALID || r == E_UNSUPPORTED ? r : RUNTIME_IMAGE_FAILED;
 }
 
-static void on_image(struct fn_image_call *c, int r, struct fn_image *image, const struct err *err)
+static void on_image(struct container_image_call *c, int r, struct container_image *image,
+                     const struct err *err)
 {
     struct oci_plan *p = container_of(c, struct oci_plan, call);
     p->err = (struct err){ 0 };
@@ -184,10 +185,11 @@ static void on_image(struct fn_image_call *c, int r, struct fn_image *image, con
 static int ask(struct oci_plan *p)
 {
     struct oci *o = p->o;
-    struct fn_image_want want = { .tenant = str_of(p->r->tenant ? p->r->tenant : p->r->namespace),
-                                  .auths = p->r->auths,
-                                  .n_auths = p->r->n_auths,
-                                  .policy = p->r->t->pull };
+    struct container_image_want want = { .tenant =
+                                             str_of(p->r->tenant ? p->r->tenant : p->r->namespace),
+                                         .auths = p->r->auths,
+                                         .n_auths = p->r->n_auths,
+                                         .policy = p->r->t->pull };
     p->err = (struct err){ 0 };
     if (!o->images.ops)
         return err_set(&p->err, E_UNSUPPORTED, "this worker has no store of images");
@@ -231,7 +233,7 @@ struct oci_plan *oci_plan_new(struct oci *o, const struct runtime_revision *r)
 
 void oci_plan_free(struct oci_plan *p)
 {
-    const struct fn_images *images = &p->o->images;
+    const struct container_images *images = &p->o->images;
     if (p->at == PLAN_WAITS)
         images->ops->cancel(images->arg, &p->call);
     if (p->image)

@@ -3,7 +3,7 @@
  * A tree is flattened: each directory that a directory holds is moved to the top under a number,
  * until none holds another one.
  */
-#include "image/tree_remove.h"
+#include "base/tree_remove.h"
 
 #include "base/sys.h"
 

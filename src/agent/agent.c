@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The node agent as a whole: start, the Pods of the node, recovery, stop. */
+#include "agent/agent_impl.h"
+#include "agent/exec.h"
+#include "agent/run_record.h"
+#include "agent/token.h"
+#include "base/clock.h"
+#include "base/sys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------------- objects of pods */
+
+static void end_reading(struct defer *d)
+{
+    struct agent *a = container_of(d, struct agent, read_end);
+    arena_fini(&a->reading);
+}
+
+const struct json *agent_objects_read(struct agent *a, const struct agent_object *o)
+{
+    defer_start(a->loop, &a->read_end, end_reading);
+    return agent_object_read(o, &a->reading);
+}
+
+static const struct json *get_object(void *arg, enum pod_object_kind kind, struct str namespace,
+                                     struct str name)
+{
+    struct agent *a = arg;
+    const struct agent_object *o = agent_objects_find(
+        a->objects, kind == POD_OBJECT_SECRET ? AGENT_SECRET : AGENT_CONFIG_MAP, namespace, name);
+    return o ? agent_objects_read(a, o) : NULL;
+}
+
+struct pod_objects agent_objects_table(struct agent *a)
+{
+    return (struct pod_objects){ .get = get_object, .arg = a };
+}
+
+static void on_object_changed(void *arg, const struct agent_object *o)
+{
+    struct agent *a = arg;
+    map_each (e, &a->pods) {
+        struct agent_pod *p = e->value;
+        bool uses = false;
+        vec_each (one, &p->objects)
+            uses |= *one == o;
+        if (!uses)
+            continue;
+        agent_prepare_update(p);
+        agent_prepare_look(p);
+        pod_life_poke(&p->life);
+        agent_pod_look(p);
+    }
+}
+
+static void on_services(void *arg)
+{
+    struct agent *a = arg;
+    map_each (e, &a->pods)
+        agent_prepare_look(e->value);
+}
+
+/* ---------------------------------------------------------------- what an earlier process left */
+
+/* Runs without a pod wait in agent.left for the first list of Pods. */
+static void *on_found(void *arg, struct container *c, const struct container_left *left)
+{
+    struct agent *a = arg;
+    struct str pod = json_get_str(left->note, "pod"), name = json_get_str(left->note, "container");
+    if (!pod.n || !name.n)
+        return NULL;
+    struct agent_run *r = agent_run_find(a, c, left);
+    list_push_back(&a->left, &r->node);
+    return r;
+}
+
+static void claim_runs(struct agent_pod *p)
+{
+    list_each_safe (node, &p->agent->left) {
+        struct agent_run *r = list_entry(node, struct agent_run, node);
+        if (str_is(str_of(r->pod_uid), p->uid))
+            agent_run_claim(r, p);
+    }
+}
+
+static void drop_unclaimed(struct agent *a)
+{
+    list_each (node, &a->left) {
+        struct agent_run *r = list_entry(node, struct agent_run, node);
+        if (r->c)
+            container_stop(r->c, 0);
+    }
+}
+
+/* Its containers ran, and nothing of them is left: the machine has started again. */
+static void restore_lost(struct agent_pod *p, const struct json *status)
+{
+    struct pod_now now = agent_now(p->agent);
+    json_each (s, json_getc(status, "containerStatuses")) {
+        size_t i = pod_life_find(&p->life, json_get_str(s, "name"));
+        bool has_run = json_get_str(s, "containerID").n > 0;
+        struct pod_container_end e = { .exit_code = 255, .reason = "Unknown" };
+        if (i != SIZE_MAX && has_run)
+            pod_life_restore_ended(
+                &p->life, i, (uint32_t)json_int_or(json_getc(s, "restartCount"), 0), &e, &now);
+    }
+}
+
+static bool is_over(const struct json *status)
+{
+    struct str phase = json_get_str(status, "phase");
+    return str_is(phase, "Succeeded") || str_is(phase, "Failed");
+}
+
+static void restore(struct agent_pod *p, const struct json *object)
+{
+    const struct json *status = json_getc(object, "status");
+    if (is_over(status)) {
+        p->is_finished_before = true;
+        pod_life_restore_finished(&p->life);
+        return;
+    }
+    bool has_record = agent_run_record_exists(p);
+    if (has_record && agent_prepare_adopt(p))
+        pod_life_restore_prepared(&p->life);
+    claim_runs(p);
+    if (has_record)
+        (void)agent_run_record_restore(p);
+    else if (list_is_empty(&p->runs))
+        restore_lost(p, status);
+}
+
+/* ---------------------------------------------------------------- Pods */
+
+static int read_pod(const struct json *object, struct arena **ret_arena, struct pod_spec **ret,
+                    struct err *err)
+{
+    struct arena *arena = xnew(struct arena);
+    arena->max_bytes = POD_ARENA_MAX;
+    arena->block_bytes = 1024;
+    struct pod_spec *spec = arena_new(arena, struct pod_spec);
+    int r = pod_spec_read(arena, object, spec, err);
+    if (r >= 0 && !volume_uid_is_valid(spec->uid))
+        r = err_set(err, E_INVALID, "metadata.uid is no UID");
+    if (r < 0) {
+        arena_fini(arena);
+        free(arena);
+        return r;
+    }
+    *ret_arena = arena;
+    *ret = spec;
+    return 0;
+}
+
+static void on_pod(void *arg, const struct json *object)
+{
+    struct agent *a = arg;
+    struct arena *arena;
+    struct pod_spec *spec;
+    struct err err = { 0 };
+    if (read_pod(object, &arena, &spec, &err) < 0) {
+        log_warn("a Pod cannot be read", "error=\"%s\"", err_text(&err));
+        return;
+    }
+    struct agent_pod *p = map_get(&a->pods, spec->uid);
+    if (p) {
+        agent_pod_set_spec(p, spec, arena, object);
+        return;
+    }
+    p = agent_pod_new(a, spec, arena, object);
+    restore(p, object);
+    agent_pod_check_deletion(p);
+    agent_pod_look(p);
+    if (a->on_pods)
+        a->on_pods(a->arg, a->pods.n);
+}
+
+static void on_pod_deleted(void *arg, struct str namespace, struct str name)
+{
+    struct agent *a = arg;
+    struct pod_now now = agent_now(a);
+    map_each (e, &a->pods) {
+        struct agent_pod *p = e->value;
+        if (!str_is(namespace, p->namespace) || !str_is(name, p->name))
+            continue;
+        agent_pod_gone(p, &now);
+    }
+}
+
+static void on_synced(void *arg)
+{
+    struct agent *a = arg;
+    a->is_synced = true;
+    drop_unclaimed(a);
+    agent_run_record_sweep(a);
+    pod_networks_collect(a->networks, NULL, NULL);
+    agent_remove_orphans(a);
+    if (a->on_synced)
+        a->on_synced(a->arg);
+}
+
+static const struct reflector_ops watch_ops = {
+    .on_object = on_pod,
+    .on_deleted = on_pod_deleted,
+    .on_synced = on_synced,
+};
+
+static int follow_pods(struct agent *a, struct err *err)
+{
+    scoped(free_scoped) char *selector = xasprintf("spec.nodeName=%s", a->node_name);
+    const struct reflector_opts opts = {
+        .loop = a->loop,
+        .transport = a->transport,
+        .hub = a->hub,
+        .identity = a->identity,
+        .key = { .group_version = STR("v1"),
+                 .plural = STR("pods"),
+                 .field_selector = str_of(selector),
+                 .identity = a->identity },
+        .streams = true,
+        .ops = &watch_ops,
+        .arg = a,
+    };
+    return reflector_start(&opts, &a->watch, err);
+}
+
+/* ---------------------------------------------------------------- directories of pods that are
+ * gone */
+
+static bool is_known(void *arg, struct str uid)
+{
+    const struct agent *a = arg;
+    return map_has(&a->pods, uid);
+}
+
+static void on_orphans(void *arg, size_t n, const struct err *err)
+{
+    if (n > 0)
+        log_info("directories of pods that are gone were removed", "n=%zu", n);
+    if (err->code)
+        log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(err));
+}
+
+void agent_remove_orphans(struct agent *a)
+{
+    struct err err = { 0 };
+    if (volume_orphans_start(a->volumes, is_known, on_orphans, a, &err) < 0)
+        log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(&err));
+}
+
+/* ---------------------------------------------------------------- commands for probes */
+
+static int start_exec(void *arg, void *container, const struct str *command, size_t n,
+                      uint64_t timeout_ms,
+                      void (*done)(void *done_arg, int r, int status, struct str output),
+                      void *done_arg, void **ret, struct err *err)
+{
+    struct agent_exec *e;
+    int r = agent_exec_capture(container, command, n, done, done_arg, &e, err);
+    if (r == 0)
+        *ret = e;
+    return r;
+}
+
+static void cancel_exec(void *arg, void *running)
+{
+    agent_exec_stop(running);
+}
+
+static const struct probe_exec exec_of_probes = { .start = start_exec, .cancel = cancel_exec };
+
+/* ---------------------------------------------------------------- start */
+
+static void copy_addresses(struct agent *a, const struct agent_opts *opts)
+{
+    a->addresses = xnew_n(char *, opts->n_addresses + 1);
+    a->address_views = xnew_n(struct str, opts->n_addresses + 1);
+    a->n_addresses = opts->n_addresses;
+    for (size_t i = 0; i < opts->n_addresses; i++) {
+        a->addresses[i] = xstrdup(opts->addresses[i]);
+        a->address_views[i] = str_of(a->addresses[i]);
+    }
+}
+
+static void read_machine(struct agent *a)
+{
+    struct sysinfo info;
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    (void)sysinfo(&info);
+    a->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
+    a->allocatable = (struct pod_amounts){ .cpu_milli = n * 1000,
+                                           .memory_bytes = (int64_t)a->memory_bytes,
+                                           .ephemeral_bytes = POD_AMOUNT_NONE };
+}
+
+static int start_mechanisms(struct agent *a, const struct agent_opts *opts, struct err *err)
+{
+    const struct container_host_opts host = { .loop = a->loop,
+                                              .kind = "pod",
+                                              .data_dir = opts->data_dir,
+                                              .program = opts->runtime,
+                                              .output_rate = AGENT_OUTPUT_RATE };
+    scoped(free_scoped) char *networks_dir = xasprintf("%s/network", a->run_dir);
+    const struct pod_networks_opts networks = { .loop = a->loop,
+                                                .state_dir = networks_dir,
+                                                .config_dir = opts->cni_config_dir };
+    const struct probers_opts probers = { .loop = a->loop,
+                                          .exec = &exec_of_probes,
+                                          .seed = sys_random_u64() };
+    const struct volume_host_options volumes = { .loop = a->loop,
+                                                 .root = a->pods_dir,
+                                                 .objects = agent_objects_table(a),
+                                                 .supply = &agent_volume_supply,
+                                                 .supply_arg = a };
+    int r = container_host_new(&host, &a->containers, err);
+    r = r < 0 ? r : container_host_set_up(a->containers, err);
+    r = r < 0 ? r : sys_mkdir_all(a->records_dir, 0700, err);
+    r = r < 0 ? r : sys_mkdir_all(a->log_dir, 0755, err);
+    r = r < 0 ? r : pod_networks_new(&networks, NULL, 0, &a->networks, err);
+    r = r < 0 ? r : volume_host_new(&volumes, &a->volumes, err);
+    if (r < 0)
+        return r;
+    a->probers = probers_new(&probers);
+    container_host_recover(a->containers, on_found, &agent_run_events, a);
+    return 0;
+}
+
+static int start_watches(struct agent *a, struct err *err)
+{
+    const struct agent_objects_opts objects = { .loop = a->loop,
+                                                .transport = a->transport,
+                                                .hub = a->hub,
+                                                .identity = a->identity,
+                                                .on_change = on_object_changed,
+                                                .arg = a };
+    const struct agent_services_opts services = { .loop = a->loop,
+                                                  .transport = a->transport,
+                                                  .hub = a->hub,
+                                                  .identity = a->identity,
+                                                  .on_synced = on_services,
+                                                  .arg = a };
+    a->objects = agent_objects_new(&objects);
+    a->events = agent_events_new(a);
+    int r = agent_services_new(&services, &a->services, err);
+    return r < 0 ? r : follow_pods(a, err);
+}
+
+int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *err)
+{
+    struct agent *a = xnew(struct agent);
+    *a = (struct agent){ .loop = opts->loop,
+                         .transport = opts->transport,
+                         .hub = opts->hub,
+                         .identity = opts->identity,
+                         .images = opts->images,
+                         .node_name = xstrdup(opts->node_name),
+                         .pods_dir = xasprintf("%s/agent/pods", opts->data_dir),
+                         .log_dir = xstrdup(opts->log_dir ? opts->log_dir : AGENT_LOG_DIR),
+                         .run_dir = container_host_run_dir("agent", opts->data_dir),
+                         .on_synced = opts->on_synced,
+                         .on_pods = opts->on_pods,
+                         .arg = opts->arg };
+    a->containers_dir = container_host_run_dir("pod", opts->data_dir);
+    a->records_dir = xasprintf("%s/pods", a->run_dir);
+    a->runtime = xstrdup("dormouse://");
+    list_init(&a->left);
+    copy_addresses(a, opts);
+    read_machine(a);
+    *ret = a;
+    int r = start_mechanisms(a, opts, err);
+    return r < 0 ? r : start_watches(a, err);
+}
+
+int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err)
+{
+    return pod_networks_set_cidrs(a->networks, cidrs, n, err);
+}
+
+size_t agent_pods(const struct agent *a)
+{
+    return a->pods.n;
+}
+
+const char *agent_runtime(const struct agent *a)
+{
+    return a->runtime;
+}
+
+/* ---------------------------------------------------------------- stop */
+
+static void free_agent(struct agent *a)
+{
+    void (*done)(void *arg) = a->done;
+    void *arg = a->done_arg;
+    if (a->volumes)
+        volume_host_free(a->volumes);
+    if (a->objects)
+        agent_objects_free(a->objects);
+    if (a->events)
+        agent_events_free(a->events);
+    defer_cancel(&a->read_end);
+    arena_fini(&a->reading);
+    map_fini(&a->pods);
+    for (size_t i = 0; i < a->n_addresses; i++)
+        free(a->addresses[i]);
+    free(a->addresses);
+    free(a->address_views);
+    free(a->node_name);
+    free(a->pods_dir);
+    free(a->log_dir);
+    free(a->run_dir);
+    free(a->records_dir);
+    free(a->containers_dir);
+    free(a->runtime);
+    free(a);
+    done(arg);
+}
+
+void agent_part_stopped(struct agent *a)
+{
+    assert(a->n_stopping > 0);
+    if (--a->n_stopping == 0)
+        free_agent(a);
+}
+
+static void on_part_stopped(void *arg)
+{
+    agent_part_stopped(arg);
+}
+
+static void on_stop(struct defer *d)
+{
+    agent_part_stopped(container_of(d, struct agent, stop));
+}
+
+/* Containers go on: the next process takes them over. */
+void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
+{
+    a->done = done;
+    a->done_arg = arg;
+    a->is_stopping = true;
+    a->n_stopping = 1;
+    if (a->watch)
+        reflector_close(a->watch);
+    list_each_safe (node, &a->left)
+        agent_run_free(list_entry(node, struct agent_run, node));
+    for (struct map_entry *e; (e = map_next(&a->pods, NULL));)
+        agent_pod_leave(e->value);
+    if (a->services)
+        agent_services_free(a->services);
+    if (a->probers) {
+        a->n_stopping++;
+        probers_close(a->probers, on_part_stopped, a);
+    }
+    if (a->networks) {
+        a->n_stopping++;
+        pod_networks_close(a->networks, on_part_stopped, a);
+    }
+    if (a->containers)
+        container_host_leave(a->containers);
+    defer_start(a->loop, &a->stop, on_stop);
+}

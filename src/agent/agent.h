@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The node agent: runs the Pods that are bound to this node, and reports their status. Composition
+ * of what its directories have: pod/ (life cycle), network/, volume/, probe/, log/.
+ *
+ *     agent_start() -> follows the Pods of its node -> takes over what an earlier process left
+ *                   -> on_synced() -> runs them
+ *     agent_stop()  -> done(); containers continue to run, and the next process takes them over
+ *
+ * One worker per pod (agent/worker.h) asks the life cycle for the next step, carries it out and
+ * reports its end. Everything is level-triggered: an event only makes the worker look again.
+ *
+ * Below data_dir/agent: pods/UID/ (volumes, root file systems, files of the pod). Logs of
+ * containers are below log_dir. In the run directory of the containers (container_host_run_dir()):
+ * the record of each pod, for the next process.
+ *
+ * Loop thread only. Callbacks never run inside a call.
+ */
+#pragma once
+
+#include "client/transport.h"
+#include "client/watch_hub.h"
+#include "container/images.h"
+#include "io/loop.h"
+
+struct agent;
+
+#define AGENT_LOG_DIR "/var/log/pods"
+
+enum {
+    AGENT_PODS_MAX = 1024,       /* of a node; further ones are refused (OutOfpods) */
+    AGENT_STOP_MS = 3000,        /* for requests that run */
+    AGENT_OUTPUT_RATE = 10 << 20 /* bytes per second of each pipe of a container */
+};
+
+struct agent_opts { /* strings are copied */
+    struct loop *loop;
+    struct transport *transport;          /* kept */
+    struct watch_hub *hub;                /* kept; over that transport */
+    const struct kube_identity *identity; /* kept; of the node */
+    const char *node_name;
+    const char *data_dir;
+    struct container_images images; /* kept until done() */
+    const char *log_dir;            /* NULL: AGENT_LOG_DIR */
+    const char *runtime;            /* crun or runc, a name or a path; NULL: what is installed */
+    const char *cni_config_dir;     /* NULL: /etc/cni/net.d */
+    /* Of this node, the first one first; copied. */
+    const char *const *addresses;
+    size_t n_addresses;
+    /* The Pods of the node are known. Once. NULL: not wanted. */
+    void (*on_synced)(void *arg);
+    /* The number of pods that run has changed. NULL: not wanted. */
+    void (*on_pods)(void *arg, size_t n_pods);
+    void *arg;
+};
+
+/* Errors: E_UNSUPPORTED: containers are not possible here, with the reason. */
+int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *err);
+void agent_stop(struct agent *a, void (*done)(void *arg), void *arg);
+
+/* The node's podCIDRs. Errors: E_INVALID. */
+int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err);
+size_t agent_pods(const struct agent *a);
+/* "crun://1.8.1"; borrowed until agent_stop(). */
+const char *agent_runtime(const struct agent *a);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the agent share: agent.c follows the Pods, worker.c carries out the steps of
+ * one pod, prepare.c its directories, network and volumes, start.c starts a container (config.c
+ * writes its configuration), report.c writes the status, record.c keeps what the next process
+ * needs, events.c writes Events.
+ */
+#pragma once
+
+#include "agent/agent.h"
+#include "agent/network/network.h"
+#include "agent/objects.h"
+#include "agent/pod/env.h"
+#include "agent/pod/life.h"
+#include "agent/pod/status.h"
+#include "agent/probe/probe.h"
+#include "agent/services.h"
+#include "agent/volume/volume.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "client/ask.h"
+#include "client/reflector.h"
+#include "container/container.h"
+
+enum {
+    AGENT_PATH_MAX = 4096,
+    AGENT_ID_SIZE = 33,          /* of a run: 32 hexadecimal digits and a NUL */
+    AGENT_REPORT_RETRY_MS = 1000 /* first; doubles up to a minute */
+};
+
+struct agent_cpu_sample { /* zeroed: none */
+    uint64_t at_ns, cpu_ns;
+};
+
+struct agent {
+    struct loop *loop;
+    struct transport *transport;
+    struct watch_hub *hub;
+    const struct kube_identity *identity;
+    struct container_images images;
+    char *node_name, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir, *runtime;
+    struct container_host *containers;
+    struct pod_networks *networks;
+    struct probers *probers;
+    struct agent_objects *objects;
+    struct agent_services *services;
+    struct volume_host *volumes;
+    struct arena reading; /* objects that were parsed in this turn, for volumes and environments */
+    struct defer read_end;
+    struct pod_amounts allocatable;
+    uint64_t memory_bytes;          /* of the machine */
+    struct agent_cpu_sample sample; /* when somebody last asked, as in runs and pods */
+    struct reflector *watch;
+    struct agent_events *events;
+    struct map pods;  /* uid -> struct agent_pod */
+    struct list left; /* runs of an earlier process whose pod is not known yet */
+    char **addresses;
+    struct str *address_views;
+    size_t n_addresses;
+    bool is_synced, is_stopping;
+    unsigned n_stopping; /* parts that have not stopped */
+    struct defer stop;
+    void (*on_synced)(void *arg);
+    void (*on_pods)(void *arg, size_t n_pods);
+    void *arg;
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+struct agent_pod;
+struct agent_container;
+
+/* One run of a container, from its start until nothing is left of it. */
+struct agent_run {
+    struct list node; /* of pod.runs, or of agent.left */
+    struct agent *agent;
+    struct agent_pod *pod; /* NULL: of an earlier process, not claimed yet */
+    char *pod_uid, *container_name;
+    uint32_t restarts;
+    char id[AGENT_ID_SIZE]; /* its name at the container host */
+    struct container *c;    /* NULL: not started yet, or it was removed */
+    struct container_image *image;
+    char *dir; /* pods/UID/containers/NAME-RESTARTS, with its root file system */
+    struct agent_starting *starting; /* until the runtime has it; NULL: none */
+    struct agent_root_fs *mounting;  /* a job; NULL: none */
+    struct container_probes *probes;
+    struct podlog_writer *log;
+    bool is_running, is_stopped;
+    bool is_removing; /* a job removes its files, and frees it */
+    struct agent_cpu_sample sample;
+    /* Of an earlier process. */
+    char *image_name, *image_id;
+    int64_t started_ms;
+    bool was_adopted, has_end;
+    struct pod_container_end end; /* it ended before its pod was known */
+};
+
+/* What a container of the spec has beside its life cycle. */
+struct agent_container {
+    struct list node; /* of pod.containers */
+    struct agent_pod *pod;
+    char *name;
+    struct container_image_call call;
+    bool is_pulling;
+    struct container_image *image; /* pulled, for the next start */
+    struct agent_run *run;         /* the current one; NULL: none */
+    struct agent_hook *hook;       /* that runs; NULL: none */
+    uint64_t pull_began_ms;
+};
+
+enum agent_prepare_at {
+    AGENT_PREPARE_NONE,
+    AGENT_PREPARE_WAITS, /* for its network, objects and volumes */
+    AGENT_PREPARE_DONE,
+    AGENT_PREPARE_REMOVING, /* waits for its runs, then removes the rest */
+};
+
+enum agent_ipc_at { AGENT_IPC_NONE, AGENT_IPC_MAKING, AGENT_IPC_MADE };
+
+struct agent_pod {
+    struct agent *agent;
+    char *uid, *namespace, *name;
+    struct arena *arena; /* of spec */
+    struct pod_spec *spec;
+    struct pod_life life;
+    struct pod_conditions conditions;
+    struct arena status_arena;
+    struct json *object_status; /* as the object has it; in status_arena; NULL: none */
+    struct list containers, runs;
+    struct defer turn;
+    struct timer timer;
+
+    struct sm prepare; /* enum agent_prepare_at */
+    char *dir, *log_dir, *group;
+    struct pod_network *network; /* NULL: none, or that of the host */
+    bool has_network;            /* it is ready, or that of the host */
+    struct volume_pod *volumes;  /* NULL: none */
+    enum agent_ipc_at ipc_at;    /* agent/ipc.h */
+    unsigned n_leaving;          /* parts that are being removed */
+    struct timer group_timer;
+    bool is_group_made;
+    struct agent_cpu_sample sample;
+    VEC(struct agent_object *) objects;
+    struct list image_volumes; /* agent/image_volumes.h */
+    struct str ips[POD_NETWORK_IPS_MAX];
+    struct pod_facts facts;
+    char mount_problem[256]; /* of the last event FailedMount */
+
+    struct client_ask *ask; /* a status, or a deletion, that is being sent */
+    bool is_status_dirty, is_deleting;
+    char *sent; /* the last status that the server took; NULL: none */
+    size_t sent_n;
+    char *sending;
+    size_t sending_n;
+    struct timer report_timer;
+    uint64_t report_backoff_ms;
+    bool is_leaving;         /* the agent stops, and waits for what is being removed here */
+    bool is_finished_before; /* it had ended when the agent saw it first: its status stays */
+};
+
+/* ---- worker.c ---- */
+
+/* spec and arena are taken. */
+struct agent_pod *agent_pod_new(struct agent *a, struct pod_spec *spec, struct arena *arena,
+                                const struct json *object);
+void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena *arena,
+                        const struct json *object);
+/* Deletion, if the object says so. */
+void agent_pod_check_deletion(struct agent_pod *p);
+/* The object does not exist any more. */
+void agent_pod_gone(struct agent_pod *p, const struct pod_now *now);
+/* Look for the next step soon. */
+void agent_pod_look(struct agent_pod *p);
+/* Free it without ending its containers: the process ends. */
+void agent_pod_leave(struct agent_pod *p);
+/* Something that a pod which is_leaving waited for has ended. */
+void agent_pod_left(struct agent_pod *p);
+struct pod_now agent_now(const struct agent *a);
+struct agent_container *agent_pod_container(struct agent_pod *p, struct str name);
+/* Index in the life cycle; SIZE_MAX: it is not there any more. */
+size_t agent_container_index(const struct agent_container *c);
+
+/* ---- agent.c ---- */
+
+void agent_remove_orphans(struct agent *a);
+/* One of agent.n_stopping. */
+void agent_part_stopped(struct agent *a);
+
+/* ConfigMaps and Secrets for volumes and environments; parsed until the end of the turn. */
+struct pod_objects agent_objects_table(struct agent *a);
+/* The object until the end of the turn; NULL: it does not exist. */
+const struct json *agent_objects_read(struct agent *a, const struct agent_object *o);
+
+/* ---- prepare.c ---- */
+
+extern const struct sm_state agent_prepare_table[];
+
+void agent_prepare(struct agent_pod *p);
+/* Something that it waits for may be there. */
+void agent_prepare_look(struct agent_pod *p);
+void agent_tear_down(struct agent_pod *p);
+/* Take over the network of the pod and what else stands; false: there is none. */
+bool agent_prepare_adopt(struct agent_pod *p);
+/* The object or the spec has changed. */
+void agent_prepare_update(struct agent_pod *p);
+void agent_prepare_leave(struct agent_pod *p);
+
+/* ---- start.c ---- */
+
+void agent_start_container(struct agent_pod *p, size_t i);
+void agent_run_stop(struct agent_run *r, uint64_t grace_ms);
+/* Take over what an earlier process started. */
+struct agent_run *agent_run_find(struct agent *a, struct container *c,
+                                 const struct container_left *left);
+/* Its pod is known: the life cycle gets what the run is or how it ended. */
+void agent_run_claim(struct agent_run *r, struct agent_pod *p);
+/* Start or end its probes, as the life cycle of container i says. */
+void agent_run_probe(struct agent_run *r, size_t i, bool is_adopted);
+void agent_run_free(struct agent_run *r);
+extern const struct container_events agent_run_events;
+/* Of the run of a container. */
+void agent_run_id(const struct agent_pod *p, struct str container, uint32_t restarts,
+                  char ret[AGENT_ID_SIZE]);
+
+/* ---- answer_stats.c ---- */
+
+struct agent_stats_cpu;
+struct agent_stats_memory;
+/* Of the machine. */
+void agent_node_usage(struct agent *a, int64_t now_us, struct agent_stats_cpu *cpu,
+                      struct agent_stats_memory *memory);
+
+/* ---- report.c ---- */
+
+void agent_report(struct agent_pod *p);
+void agent_report_delete(struct agent_pod *p);
+void agent_report_cancel(struct agent_pod *p);
+/* As it would be reported now. */
+struct json *agent_report_status(struct agent_pod *p, struct arena *a);
+
+/* ---- events.c ---- */
+
+struct agent_events *agent_events_new(struct agent *a);
+void agent_events_free(struct agent_events *e);
+void agent_event(struct agent_pod *p, const char *container, bool is_warning, const char *reason,
+                 const char *fmt, ...) __attribute__((format(printf, 5, 6)));

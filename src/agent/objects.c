@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/objects.h"
+
+#include "base/map.h"
+
+#include <stdio.h>
+
+struct agent_objects {
+    struct agent_objects_opts opts;
+    struct map by_key; /* "KIND NAMESPACE/NAME" -> struct agent_object */
+};
+
+struct agent_object {
+    struct agent_objects *s;
+    enum agent_object_kind kind;
+    char *namespace, *name;
+    char *key;
+    unsigned refs;
+    bool is_known;
+    char *text; /* as JSON; NULL: it does not exist */
+    size_t n;
+    struct reflector *watch;
+};
+
+static const char *const plurals[] = {
+    [AGENT_CONFIG_MAP] = "configmaps", [AGENT_SECRET] = "secrets"
+};
+
+static char *key_of(enum agent_object_kind kind, struct str namespace, struct str name)
+{
+    return xasprintf("%s " STR_FMT "/" STR_FMT, plurals[kind], STR_ARG(namespace), STR_ARG(name));
+}
+
+static void set_text(struct agent_object *o, char *text, size_t n)
+{
+    free(o->text);
+    o->text = text;
+    o->n = n;
+    if (o->is_known)
+        o->s->opts.on_change(o->s->opts.arg, o);
+}
+
+static void on_object(void *arg, const struct json *object)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    size_t n;
+    if (json_write(&text, object) < 0)
+        return;
+    char *p = buf_take(&text, &n);
+    set_text(arg, p, n);
+}
+
+static void on_deleted(void *arg, struct str namespace, struct str name)
+{
+    set_text(arg, NULL, 0);
+}
+
+static void on_synced(void *arg)
+{
+    struct agent_object *o = arg;
+    o->is_known = true;
+    o->s->opts.on_change(o->s->opts.arg, o);
+}
+
+static const struct reflector_ops watch_ops = {
+    .on_object = on_object,
+    .on_deleted = on_deleted,
+    .on_synced = on_synced,
+};
+
+struct agent_objects *agent_objects_new(const struct agent_objects_opts *opts)
+{
+    struct agent_objects *s = xnew(struct agent_objects);
+    s->opts = *opts;
+    return s;
+}
+
+void agent_objects_free(struct agent_objects *s)
+{
+    assert(s->by_key.n == 0);
+    map_fini(&s->by_key);
+    free(s);
+}
+
+static int follow(struct agent_object *o, struct err *err)
+{
+    char selector[280];
+    (void)snprintf(selector, sizeof selector, "metadata.name=%s", o->name);
+    const struct reflector_opts opts = {
+        .loop = o->s->opts.loop,
+        .transport = o->s->opts.transport,
+        .hub = o->s->opts.hub,
+        .identity = o->s->opts.identity,
+        .key = { .group_version = STR("v1"),
+                 .plural = str_of(plurals[o->kind]),
+                 .namespace = str_of(o->namespace),
+                 .field_selector = str_of(selector),
+                 .identity = o->s->opts.identity },
+        .streams = true,
+        .ops = &watch_ops,
+        .arg = o,
+    };
+    return reflector_start(&opts, &o->watch, err);
+}
+
+static void free_object(struct agent_object *o)
+{
+    if (o->watch)
+        reflector_close(o->watch);
+    (void)map_del(&o->s->by_key, str_of(o->key));
+    free(o->namespace);
+    free(o->name);
+    free(o->key);
+    free(o->text);
+    free(o);
+}
+
+struct agent_object *agent_objects_find(struct agent_objects *s, enum agent_object_kind kind,
+                                        struct str namespace, struct str name)
+{
+    scoped(free_scoped) char *key = key_of(kind, namespace, name);
+    return map_get(&s->by_key, str_of(key));
+}
+
+int agent_objects_get(struct agent_objects *s, enum agent_object_kind kind, struct str namespace,
+                      struct str name, struct agent_object **ret, struct err *err)
+{
+    scoped(free_scoped) char *key = key_of(kind, namespace, name);
+    struct agent_object *o = map_get(&s->by_key, str_of(key));
+    if (o) {
+        o->refs++;
+        *ret = o;
+        return 0;
+    }
+    o = xnew(struct agent_object);
+    *o = (struct agent_object){ .s = s,
+                                .kind = kind,
+                                .namespace = str_dup(namespace),
+                                .name = str_dup(name),
+                                .key = take_ptr(&key),
+                                .refs = 1 };
+    (void)map_put(&s->by_key, str_of(o->key), o);
+    int r = follow(o, err);
+    if (r < 0) {
+        free_object(o);
+        return r;
+    }
+    *ret = o;
+    return 0;
+}
+
+void agent_object_put(struct agent_object *o)
+{
+    assert(o->refs > 0);
+    if (--o->refs == 0)
+        free_object(o);
+}
+
+bool agent_object_is(const struct agent_object *o, enum agent_object_kind kind,
+                     struct str namespace, struct str name)
+{
+    return o->kind == kind && str_is(name, o->name) && str_is(namespace, o->namespace);
+}
+
+bool agent_object_is_known(const struct agent_object *o)
+{
+    return o->is_known;
+}
+
+struct json *agent_object_read(const struct agent_object *o, struct arena *a)
+{
+    struct json *v = NULL;
+    if (!o->text || json_parse(a, str_n(o->text, o->n), NULL, &v, NULL) < 0)
+        return NULL;
+    return v;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/pull.h"
+
+#include "agent/agent_impl.h"
+#include "modules/pull_secrets.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* Pull Secrets of a pod as files of credentials; one that is not there or not usable is left out,
+ * as kubelet does. */
+struct credentials {
+    struct arena arena;
+    struct str files[PULL_SECRETS_MAX];
+    size_t n;
+    /* Whose the images are: the namespace; with credentials the first Secret's uid, too, since a
+     * namespace that was deleted and made again must show credentials of its own. */
+    struct str tenant;
+};
+
+static void add_secret(struct credentials *to, struct str name, const struct json *secret)
+{
+    struct str file;
+    struct err err = { 0 };
+    if (!secret || to->n == PULL_SECRETS_MAX ||
+        pull_secret_text(&to->arena, name, json_get_str(secret, "type"), json_getc(secret, "data"),
+                         &file, &err) < 0)
+        return;
+    if (to->n == 0)
+        to->tenant =
+            str_of(arena_printf(&to->arena, STR_FMT "/" STR_FMT, STR_ARG(to->tenant),
+                                STR_ARG(json_get_str(json_getc(secret, "metadata"), "uid"))));
+    to->files[to->n++] = file;
+}
+
+static void find_credentials(struct agent_pod *p, struct credentials *to)
+{
+    *to = (struct credentials){ .tenant = p->spec->namespace };
+    for (size_t i = 0; i < p->spec->n_pull_secrets; i++) {
+        struct str name = p->spec->pull_secrets[i];
+        vec_each (o, &p->objects) {
+            if (agent_object_is(*o, AGENT_SECRET, p->spec->namespace, name))
+                add_secret(to, name, agent_object_read(*o, &to->arena));
+        }
+    }
+}
+
+static enum container_pull policy_of(struct str text)
+{
+    return str_is(text, "Always")  ? CONTAINER_PULL_ALWAYS
+           : str_is(text, "Never") ? CONTAINER_PULL_NEVER
+                                   : CONTAINER_PULL_IF_NOT_PRESENT;
+}
+
+/* The digest of the manifest is the last but one component of the directory. */
+static char *image_id(const struct agent_container *c, const struct container_image *image)
+{
+    struct str dir = str_of(image->dir);
+    const char *tenant = strrchr(image->dir, '/');
+    if (!tenant || tenant == image->dir)
+        return str_dup(dir);
+    const char *manifest = tenant;
+    while (manifest > image->dir && manifest[-1] != '/')
+        manifest--;
+    return xasprintf("sha256:%.*s", (int)(tenant - manifest), manifest);
+}
+
+static void end_pull(struct agent_container *c, int r, const char *reason, const char *message,
+                     struct container_image *image)
+{
+    struct agent_pod *p = c->pod;
+    size_t i = agent_container_index(c);
+    struct pod_now now = agent_now(p->agent);
+    scoped(free_scoped) char *id = image ? image_id(c, image) : NULL;
+    scoped(free_scoped) char *name =
+        i == SIZE_MAX ? NULL : str_dup(p->life.containers[i].spec->image);
+    c->is_pulling = false;
+    if (image && c->image)
+        p->agent->images.ops->put(p->agent->images.arg, c->image);
+    if (image)
+        c->image = image;
+    if (i != SIZE_MAX)
+        pod_life_pulled(&p->life, i, r, reason, message, name, id, &now);
+    agent_pod_look(p);
+}
+
+static void on_pulling(struct container_image_call *call)
+{
+    struct agent_container *c = container_of(call, struct agent_container, call);
+    size_t i = agent_container_index(c);
+    if (i != SIZE_MAX)
+        agent_event(c->pod, c->name, false, "Pulling", "Pulling image \"" STR_FMT "\"",
+                    STR_ARG(c->pod->life.containers[i].spec->image));
+    c->pull_began_ms = loop_now_ms(c->pod->agent->loop);
+}
+
+static const char *reason_of(const struct agent_container *c, int r)
+{
+    size_t i = agent_container_index(c);
+    bool is_never = i != SIZE_MAX && str_is(c->pod->life.containers[i].spec->pull_policy, "Never");
+    return is_never && r == -ENOENT ? "ErrImageNeverPull"
+           : r == E_INVALID         ? "InvalidImageName"
+                                    : "ErrImagePull";
+}
+
+static void report_pulled(struct agent_container *c)
+{
+    size_t i = agent_container_index(c);
+    uint64_t now = loop_now_ms(c->pod->agent->loop);
+    if (i == SIZE_MAX)
+        return;
+    struct str image = c->pod->life.containers[i].spec->image;
+    if (c->pull_began_ms)
+        agent_event(c->pod, c->name, false, "Pulled",
+                    "Successfully pulled image \"" STR_FMT "\" in %" PRIu64 "ms", STR_ARG(image),
+                    now - c->pull_began_ms);
+    else
+        agent_event(c->pod, c->name, false, "Pulled",
+                    "Container image \"" STR_FMT "\" already present on machine", STR_ARG(image));
+}
+
+static void on_done(struct container_image_call *call, int r, struct container_image *image,
+                    const struct err *err)
+{
+    struct agent_container *c = container_of(call, struct agent_container, call);
+    const char *reason = r < 0 ? reason_of(c, r) : NULL;
+    if (r < 0)
+        agent_event(c->pod, c->name, true, "Failed", "%s: %s", reason, err_text(err));
+    else
+        report_pulled(c);
+    end_pull(c, r, reason, r < 0 ? err_text(err) : NULL, image);
+}
+
+int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
+                     struct container_image_call *call, struct err *err)
+{
+    struct credentials credentials;
+    find_credentials(p, &credentials);
+    const struct container_image_want want = { .reference = image,
+                                               .tenant = credentials.tenant,
+                                               .auths = credentials.files,
+                                               .n_auths = credentials.n,
+                                               .policy = policy_of(policy) };
+    int r = p->agent->images.ops->get(p->agent->images.arg, &want, call, err);
+    arena_fini(&credentials.arena);
+    return r;
+}
+
+void agent_pull_start(struct agent_container *c)
+{
+    struct agent_pod *p = c->pod;
+    size_t i = agent_container_index(c);
+    struct err err = { 0 };
+    assert(!c->is_pulling && i != SIZE_MAX);
+    const struct pod_container *spec = p->life.containers[i].spec;
+    c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
+    c->pull_began_ms = 0;
+    c->is_pulling = true;
+    int r = agent_pull_image(p, spec->image, spec->pull_policy, &c->call, &err);
+    if (r < 0)
+        end_pull(c, r, "ErrImagePull", err_text(&err), NULL);
+}
+
+void agent_pull_cancel(struct agent_container *c)
+{
+    if (!c->is_pulling)
+        return;
+    c->is_pulling = false;
+    c->pod->agent->images.ops->cancel(c->pod->agent->images.arg, &c->call);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The image of a container, by its pull policy and the pull Secrets of its pod. */
+#pragma once
+
+#include "container/images.h"
+
+struct agent_container;
+struct agent_pod;
+
+/* Ask for an image with the pull Secrets of the pod. As container_images_ops.get. */
+int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
+                     struct container_image_call *call, struct err *err);
+
+/* pod_life_pulled() follows, unless it is cancelled. */
+void agent_pull_start(struct agent_container *c);
+/* Fine if none is under way. */
+void agent_pull_cancel(struct agent_container *c);

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The status of a pod to the API server: after each turn of its worker the status is made, and sent
+ * if it differs from the last one that the server took. One request at a time; a failure is tried
+ * again with growing pauses.
+ */
+#include "agent/agent_impl.h"
+#include "agent/pod/resources.h"
+#include "agent/resize.h"
+#include "base/clock.h"
+
+enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000 };
+
+static void on_retry(struct timer *t)
+{
+    struct agent_pod *p = container_of(t, struct agent_pod, report_timer);
+    if (p->is_deleting)
+        agent_report_delete(p);
+    else
+        agent_report(p);
+}
+
+static void retry_later(struct agent_pod *p)
+{
+    uint64_t ms = p->report_backoff_ms ? p->report_backoff_ms : AGENT_REPORT_RETRY_MS;
+    p->report_backoff_ms = MIN(2 * ms, (uint64_t)RETRY_MAX_MS);
+    timer_start(p->agent->loop, &p->report_timer, ms, on_retry);
+}
+
+/* The object is gone, or another one has its name: nothing is left to report to. */
+static void on_lost(struct agent_pod *p)
+{
+    struct pod_now now = agent_now(p->agent);
+    agent_pod_gone(p, &now);
+    pod_life_gone(&p->life);
+}
+
+static void on_answer(void *arg, int status, struct str body, const struct json *json,
+                      const struct err *err)
+{
+    struct agent_pod *p = arg;
+    p->ask = NULL;
+    if (status >= 200 && status < 300) {
+        p->report_backoff_ms = 0;
+        free(p->sent);
+        p->sent = take_ptr(&p->sending);
+        p->sent_n = p->sending_n;
+        if (p->is_deleting)
+            agent_report_delete(p);
+        else
+            agent_report(p);
+        return;
+    }
+    free(take_ptr(&p->sending));
+    if (status == 404 || status == 409) {
+        on_lost(p);
+        return;
+    }
+    log_warn("the status of a pod was not taken", "pod=%s/%s status=%d error=\"%s\"", p->namespace,
+             p->name, status, status ? "refused" : err_text(err));
+    retry_later(p);
+}
+
+static void extend(void *arg, struct arena *a, size_t i, struct json *container_status)
+{
+    agent_resize_status(arg, a, i, container_status);
+}
+
+struct json *agent_report_status(struct agent_pod *p, struct arena *a)
+{
+    const struct pod_status_facts facts = {
+        .host_ips = p->facts.host_ips,
+        .n_host_ips = p->facts.n_host_ips,
+        .pod_ips = p->facts.pod_ips,
+        .n_pod_ips = p->has_network ? p->facts.n_pod_ips : 0,
+        .qos = pod_qos_name(pod_qos_class(p->spec)),
+        .object_status = p->object_status,
+        .now_s = clock_wall_ms() / 1000,
+        .has_network = p->has_network,
+        .extend = extend,
+        .arg = p,
+    };
+    return pod_status_make(a, &p->life, &facts, &p->conditions);
+}
+
+static void make_text(struct agent_pod *p, struct buf *to)
+{
+    struct arena a = { 0 };
+    struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata");
+    json_set_str(&a, meta, "uid", str_of(p->uid));
+    json_setc(&a, o, "status", agent_report_status(p, &a));
+    (void)json_write(to, o);
+    arena_fini(&a);
+}
+
+static void send_text(struct agent_pod *p)
+{
+    struct err err = { 0 };
+    scoped(free_scoped) char *target =
+        xasprintf("/api/v1/namespaces/%s/pods/%s/status", p->namespace, p->name);
+    const struct ask_request rq = { .method = "PATCH",
+                                    .target = str_of(target),
+                                    .content_type = "application/strategic-merge-patch+json",
+                                    .body = str_n(p->sending, p->sending_n) };
+    if (ask_start(p->agent->transport, p->agent->identity, &rq, on_answer, p, &p->ask, &err) < 0) {
+        free(take_ptr(&p->sending));
+        retry_later(p);
+    }
+}
+
+static void send_status(struct agent_pod *p)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(STATUS_MAX_BYTES);
+    make_text(p, &text);
+    if (!buf_ok(&text) || (p->sent && str_eq(buf_str(&text), str_n(p->sent, p->sent_n))))
+        return;
+    p->sending = buf_take(&text, &p->sending_n);
+    send_text(p);
+}
+
+void agent_report(struct agent_pod *p)
+{
+    if (p->ask || p->is_deleting || p->life.is_gone || p->is_finished_before ||
+        timer_is_armed(&p->report_timer))
+        return;
+    send_status(p);
+}
+
+/* ---------------------------------------------------------------- deletion */
+
+static void on_deleted(void *arg, int status, struct str body, const struct json *json,
+                       const struct err *err)
+{
+    struct agent_pod *p = arg;
+    p->ask = NULL;
+    if (status == 0 || status >= 500 || status == 429) {
+        retry_later(p);
+        return;
+    }
+    pod_life_gone(&p->life);
+    agent_pod_look(p);
+}
+
+static void send_deletion(struct agent_pod *p)
+{
+    struct err err = { 0 };
+    scoped(free_scoped) char *target =
+        xasprintf("/api/v1/namespaces/%s/pods/%s", p->namespace, p->name);
+    scoped(free_scoped) char *body =
+        xasprintf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"gracePeriodSeconds\":0,"
+                  "\"preconditions\":{\"uid\":\"%s\"}}",
+                  p->uid);
+    const struct ask_request rq = { .method = "DELETE",
+                                    .target = str_of(target),
+                                    .content_type = "application/json",
+                                    .body = str_of(body) };
+    if (ask_start(p->agent->transport, p->agent->identity, &rq, on_deleted, p, &p->ask, &err) < 0)
+        retry_later(p);
+}
+
+/* The last status goes first, so that watchers see how the containers ended. */
+void agent_report_delete(struct agent_pod *p)
+{
+    p->is_deleting = true;
+    if (p->ask || timer_is_armed(&p->report_timer))
+        return;
+    if (!p->is_finished_before)
+        send_status(p);
+    if (!p->ask)
+        send_deletion(p);
+}
+
+void agent_report_cancel(struct agent_pod *p)
+{
+    timer_stop(p->agent->loop, &p->report_timer);
+    ask_cancel(take_ptr(&p->ask));
+}

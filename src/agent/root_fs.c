@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/root_fs.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/sys.h"
+#include "base/tree_remove.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct agent_root_fs {
+    struct job job;
+    struct loop *loop;
+    char *image_root, *dir, *user_text;
+    bool finds_user, is_forgotten;
+    struct container_user user;
+    int r;
+    struct err err;
+    void (*done)(void *arg, int r, const struct container_user *user, const struct err *err);
+    void *arg;
+};
+
+/* ---------------------------------------------------------------- making */
+
+static int make_dir(const char *base, const char *name, int *ret_fd, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/%s", base, name);
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        return err_sys(err, -errno, "mkdir %s", path);
+    *ret_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return *ret_fd < 0 ? err_sys(err, -errno, "open %s", path) : 0;
+}
+
+/* Directories by descriptors: their paths may have any characters. */
+static int mount_overlay_at(const char *target, int lower, int upper, int work, struct err *err)
+{
+    char options[160];
+    (void)snprintf(
+        options, sizeof options,
+        "lowerdir=/proc/self/fd/%d,upperdir=/proc/self/fd/%d,workdir=/proc/self/fd/%d,volatile",
+        lower, upper, work);
+    if (mount("overlay", target, "overlay", 0, options) == 0)
+        return 0;
+    *strrchr(options, ',') = '\0'; /* before Linux 5.10 */
+    if (mount("overlay", target, "overlay", 0, options) == 0)
+        return 0;
+    return err_sys(err, -errno, "mount the container's root file system");
+}
+
+static int find_user(struct agent_root_fs *f, int image_fd)
+{
+    return container_user_find(image_fd, str_of(f->user_text), &f->user, &f->err);
+}
+
+static int make(struct agent_root_fs *f)
+{
+    scoped(fd_scoped) int lower = open(f->image_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    scoped(fd_scoped) int upper = -1;
+    scoped(fd_scoped) int work = -1;
+    scoped(fd_scoped) int root = -1;
+    scoped(free_scoped) char *target = xasprintf("%s/root", f->dir);
+    if (lower < 0)
+        return err_sys(&f->err, -errno, "open %s", f->image_root);
+    int r = f->finds_user ? find_user(f, lower) : 0;
+    r = r < 0 ? r : sys_mkdir_all(f->dir, 0750, &f->err);
+    r = r < 0 ? r : make_dir(f->dir, "upper", &upper, &f->err);
+    r = r < 0 ? r : make_dir(f->dir, "work", &work, &f->err);
+    r = r < 0 ? r : make_dir(f->dir, "root", &root, &f->err);
+    return r < 0 ? r : mount_overlay_at(target, lower, upper, work, &f->err);
+}
+
+static void work_make(struct job *j)
+{
+    struct agent_root_fs *f = container_of(j, struct agent_root_fs, job);
+    f->r = make(f);
+}
+
+static void free_root_fs(struct agent_root_fs *f)
+{
+    free(f->image_root);
+    free(f->dir);
+    free(f->user_text);
+    free(f);
+}
+
+static void done_make(struct job *j, int r)
+{
+    struct agent_root_fs *f = container_of(j, struct agent_root_fs, job);
+    if (!f->is_forgotten)
+        f->done(f->arg, f->r, &f->user, &f->err);
+    free_root_fs(f);
+}
+
+struct agent_root_fs *agent_root_fs_make(const struct agent_root_fs_opts *opts)
+{
+    struct agent_root_fs *f = xnew(struct agent_root_fs);
+    *f = (struct agent_root_fs){ .job = { .work = work_make, .done = done_make },
+                                 .loop = opts->loop,
+                                 .image_root = xstrdup(opts->image_root),
+                                 .dir = xstrdup(opts->dir),
+                                 .user_text = xstrdup(opts->user),
+                                 .finds_user = opts->finds_user,
+                                 .done = opts->done,
+                                 .arg = opts->arg };
+    int r = job_start(opts->loop, &f->job);
+    assert(r == 0);
+    (void)r;
+    return f;
+}
+
+void agent_root_fs_forget(struct agent_root_fs *f)
+{
+    f->is_forgotten = true;
+}
+
+/* ---------------------------------------------------------------- removing */
+
+struct removal {
+    struct job job;
+    char *dir;
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void work_remove(struct job *j)
+{
+    struct removal *r = container_of(j, struct removal, job);
+    scoped(free_scoped) char *target = xasprintf("%s/root", r->dir);
+    struct err err = { 0 };
+    if (umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL && errno != ENOENT)
+        log_warn("a root file system cannot be unmounted", "path=\"%s\" error=\"%s\"", target,
+                 err_strerror(-errno));
+    else if (tree_remove(AT_FDCWD, r->dir, &err) < 0)
+        log_warn("the files of a container stay", "error=\"%s\"", err_text(&err));
+}
+
+static void done_remove(struct job *j, int code)
+{
+    struct removal *r = container_of(j, struct removal, job);
+    if (r->done)
+        r->done(r->arg);
+    free(r->dir);
+    free(r);
+}
+
+void agent_root_fs_remove(struct loop *loop, const char *dir, void (*done)(void *arg), void *arg)
+{
+    struct removal *r = xnew(struct removal);
+    *r = (struct removal){ .job = { .work = work_remove, .done = done_remove },
+                           .dir = xstrdup(dir),
+                           .done = done,
+                           .arg = arg };
+    int code = job_start(loop, &r->job);
+    assert(code == 0);
+    (void)code;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/pods.h"
+
+#include "agent/answer.h"
+#include "base/log.h"
+#include "base/sys.h"
+#include "container/program.h"
+#include "modules/module_hosts.h"
+#include "node/images.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <unistd.h>
+
+enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500 };
+
+struct pods {
+    struct pods_opts opts;
+    char *store;
+    struct node_images *images;
+    struct agent *agent;
+    struct agent_reviewer *reviewer;
+    struct agent_server *server; /* NULL: there is no certificate yet */
+    void (*done)(void *arg);
+    void *arg;
+};
+
+char *pods_problem(void)
+{
+    char *program = NULL;
+    struct err err = { 0 };
+    if (geteuid() != 0)
+        return xstrdup("pods need root");
+    if (container_program_find(NULL, &program, &err) < 0)
+        return xasprintf("pods need an OCI runtime: %s", err_text(&err));
+    free(program);
+    return NULL;
+}
+
+static int start_images(struct pods *p, const struct pods_opts *o, struct err *err)
+{
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    scoped(free_scoped) char *dir = o->image_store  ? xstrdup(o->image_store)
+                                    : env && env[0] ? xstrdup(env)
+                                                    : xasprintf("%s/images", o->data_dir);
+    int r = module_hosts_check(&(struct module_hosts){ o->image_hosts, o->n_image_hosts }, err);
+    r = r < 0 ? err_ctx(err, r, "--image-registry") : sys_mkdir_all(dir, 0700, err);
+    if (r < 0)
+        return r;
+    p->store = realpath(dir, NULL);
+    if (!p->store)
+        return err_sys(err, -errno, "'%s'", dir);
+    const struct images_opts opts = { .loop = o->loop,
+                                      .store = p->store,
+                                      .owner = o->data_dir,
+                                      .hosts = o->image_hosts,
+                                      .n_hosts = o->n_image_hosts,
+                                      .plain_hosts = o->plain_hosts,
+                                      .n_plain_hosts = o->n_plain_hosts,
+                                      .ca_file = o->ca_file };
+    p->images = images_new(&opts);
+    return 0;
+}
+
+static int start_agent(struct pods *p, const struct pods_opts *o, struct err *err)
+{
+    const struct agent_opts opts = { .loop = o->loop,
+                                     .transport = o->transport,
+                                     .hub = o->hub,
+                                     .identity = o->identity,
+                                     .node_name = o->node_name,
+                                     .data_dir = o->data_dir,
+                                     .images = images_interface(p->images),
+                                     .log_dir = o->log_dir,
+                                     .addresses = o->addresses,
+                                     .n_addresses = o->n_addresses,
+                                     .on_synced = o->on_synced,
+                                     .on_pods = o->on_pods,
+                                     .arg = o->arg };
+    return agent_start(&opts, &p->agent, err);
+}
+
+/* ---------------------------------------------------------------- HTTP interface */
+
+static int start_server(struct pods *p, struct str cert, struct str key, struct err *err)
+{
+    const struct pods_opts *o = &p->opts;
+    struct agent_server_opts opts = { .loop = o->loop,
+                                      .host = o->listen_host ? o->listen_host : "0.0.0.0",
+                                      .port = o->listen_port,
+                                      .cert = cert,
+                                      .key = key,
+                                      .ca = str_of(o->client_ca ? o->client_ca : ""),
+                                      .node = str_of(o->node_name),
+                                      .ops = &agent_answer_ops,
+                                      .arg = p->agent };
+    opts.reviewer = p->reviewer = agent_reviewer_new(o->transport);
+    int r = agent_server_start(&opts, &p->server, err);
+    if (r == -EADDRINUSE && o->listens_elsewhere) {
+        opts.port = 0;
+        r = agent_server_start(&opts, &p->server, err);
+    }
+    if (r < 0)
+        agent_reviewer_free(take_ptr(&p->reviewer));
+    return r;
+}
+
+void pods_set_cert(struct pods *p, struct str cert, struct str key)
+{
+    struct err err = { 0 };
+    if (!p->agent)
+        return;
+    bool is_first = !p->server;
+    int r = is_first ? start_server(p, cert, key, &err)
+                     : agent_server_set_tls(p->server, cert, key, STR(""), &err);
+    if (r < 0)
+        log_error("logs and commands of pods cannot be served", "error=\"%s\"", err_text(&err));
+    else if (is_first)
+        p->opts.on_listening(p->opts.arg, agent_server_port(p->server));
+}
+
+/* ---------------------------------------------------------------- start and stop */
+
+static void free_pods(struct pods *p)
+{
+    free(p->store);
+    free(p);
+}
+
+int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
+{
+    struct pods *p = *ret = xnew(struct pods);
+    p->opts = *opts;
+    int r = start_images(p, opts, err);
+    return r < 0 ? r : start_agent(p, opts, err);
+}
+
+static void on_images_closed(void *arg)
+{
+    struct pods *p = arg;
+    void (*done)(void *) = p->done;
+    void *done_arg = p->arg;
+    free_pods(p);
+    done(done_arg);
+}
+
+static void on_agent_stopped(void *arg)
+{
+    struct pods *p = arg;
+    images_close(take_ptr(&p->images), on_images_closed, p);
+}
+
+static void stop_agent(void *arg)
+{
+    struct pods *p = arg;
+    if (p->reviewer)
+        agent_reviewer_free(take_ptr(&p->reviewer));
+    if (p->agent)
+        agent_stop(take_ptr(&p->agent), on_agent_stopped, p);
+    else if (p->images)
+        on_agent_stopped(p);
+    else
+        on_images_closed(p);
+}
+
+void pods_stop(struct pods *p, void (*done)(void *arg), void *arg)
+{
+    p->done = done;
+    p->arg = arg;
+    if (p->server)
+        agent_server_close(take_ptr(&p->server), PODS_DRAIN_MS, stop_agent, p);
+    else
+        stop_agent(p);
+}
+
+void pods_set_node(struct pods *p, const struct json *node)
+{
+    const struct json *spec = json_getc(node, "spec");
+    struct str cidrs[POD_CIDRS_MAX];
+    struct err err = { 0 };
+    size_t n = 0;
+    json_each (c, json_getc(spec, "podCIDRs")) {
+        if (n < POD_CIDRS_MAX)
+            cidrs[n++] = json_str(c);
+    }
+    if (n == 0 && json_get_str(spec, "podCIDR").n)
+        cidrs[n++] = json_get_str(spec, "podCIDR");
+    if (n > 0 && p->agent && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)
+        log_warn("the node's podCIDRs are not used", "error=\"%s\"", err_text(&err));
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pods of this node: the agent (agent/agent.h) with the store of images of this process.
+ *
+ * Loop thread only.
+ */
+#pragma once
+
+#include "agent/agent.h"
+#include "codec/json.h"
+
+struct pods;
+
+enum { PODS_LISTEN_PORT = 10250 };
+
+struct pods_opts { /* strings are kept */
+    struct loop *loop;
+    const char *data_dir, *node_name;
+    struct transport *transport;          /* kept */
+    struct watch_hub *hub;                /* kept */
+    const struct kube_identity *identity; /* kept; NULL: the transport's own */
+    const char *const *addresses;         /* of the node; copied */
+    size_t n_addresses;
+    const char *image_store;        /* directory; NULL: $DORMOUSE_IMAGE_STORE, data_dir/images */
+    const char *const *image_hosts; /* registries; none: any at public addresses */
+    size_t n_image_hosts;
+    const char *const *plain_hosts;
+    size_t n_plain_hosts;
+    const char *ca_file;
+    const char *log_dir; /* NULL: AGENT_LOG_DIR */
+    /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */
+    const char *listen_host;
+    uint16_t listen_port;
+    bool listens_elsewhere; /* at any free port if that one is taken */
+    const char *client_ca;  /* PEM: of the API server's certificate; NULL: tokens only */
+    /* The interface listens. Once. */
+    void (*on_listening)(void *arg, uint16_t port);
+    void (*on_synced)(void *arg);
+    void (*on_pods)(void *arg, size_t n_pods);
+    void *arg;
+};
+
+/* NULL: this machine can run pods; else why not. Given, free(). */
+char *pods_problem(void);
+/* Errors: those of agent_start(), of the store's directory. */
+int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err);
+void pods_stop(struct pods *p, void (*done)(void *arg), void *arg);
+/* The certificate of the HTTP interface, which begins with it. */
+void pods_set_cert(struct pods *p, struct str cert_pem, struct str key_pem);
+/* The Node object has changed: its podCIDRs count from now on. */
+void pods_set_node(struct pods *p, const struct json *node);
