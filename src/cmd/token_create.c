@@ -6,7 +6,9 @@
 #include "base/clock.h"
 #include "base/sys.h"
 #include "codec/base64.h"
+#include "codec/digest.h"
 #include "codec/yaml.h"
+#include "io/tls.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +30,7 @@ static const char *description, *server;
 static struct cmd_list groups;
 _Static_assert(ARRAY_LEN(groups.at) <= BOOTSTRAP_TOKEN_GROUPS_MAX, "the server takes all of them");
 static uint64_t ttl_ms = UINT64_C(24) * 3600 * 1000;
-static bool prints_kubeconfig;
+static bool prints_kubeconfig, prints_command;
 
 static const struct cmd_opt create_opts[] = {
     KUBE_CLIENT_OPTS(args),
@@ -39,7 +41,9 @@ static const struct cmd_opt create_opts[] = {
     { "description", 0, "TEXT", "what the token is for", CMD_STRING, &description, 0, 0 },
     { "print-kubeconfig", 0, NULL, "print a bootstrap kubeconfig, not only the token", CMD_FLAG,
       &prints_kubeconfig, 0, 0 },
-    { "server", 0, "URL", "address of the API in that kubeconfig (the one of the cluster's)",
+    { "print-join-command", 0, NULL, "print the command for a machine that joins", CMD_FLAG,
+      &prints_command, 0, 0 },
+    { "server", 0, "URL", "address of the API in these two (the one of the cluster's kubeconfig)",
       CMD_STRING, &server, 0, 0 },
     TOKEN_OUTPUT_OPT(args),
     { .name = NULL },
@@ -84,8 +88,11 @@ static int check_words(size_t n, char **argv)
                              groups.at[i]);
     if (description && strlen(description) > DESCRIPTION_MAX_BYTES)
         return cmd_failf(CMD_USAGE, "--description is longer than %d bytes", DESCRIPTION_MAX_BYTES);
-    if (server && !prints_kubeconfig)
-        return cmd_failf(CMD_USAGE, "--server is for --print-kubeconfig");
+    if (prints_kubeconfig && prints_command)
+        return cmd_failf(CMD_USAGE,
+                         "--print-kubeconfig and --print-join-command exclude each other");
+    if (server && !prints_kubeconfig && !prints_command)
+        return cmd_failf(CMD_USAGE, "--server is for --print-kubeconfig and --print-join-command");
     if (server && ((!str_has_prefix(str_of(server), STR("https://")) &&
                     !str_has_prefix(str_of(server), STR("http://"))) ||
                    strpbrk(server, " \t\r\n#\"'")))
@@ -100,8 +107,8 @@ static int load_config(struct kubeconfig **ret)
     if (kube_client_config(args.kubeconfig, args.context, args.data_dir, ret, &err) < 0)
         return cmd_fail(CMD_UNAVAILABLE, &err);
     if ((*ret)->insecure)
-        return cmd_failf(CMD_FAILED, "--print-kubeconfig: the cluster's kubeconfig does not verify "
-                                     "the server, and has no authority for a node to do so");
+        return cmd_failf(CMD_FAILED, "the cluster's kubeconfig does not verify the server, and has "
+                                     "no authority for a node to do so");
     return 0;
 }
 
@@ -273,8 +280,20 @@ static int create(struct kube_client *c, struct arena *a, const struct json *sec
     return r;
 }
 
+static int add_join_command(const struct kubeconfig *of_cluster, const char *token, struct buf *to,
+                            struct err *err)
+{
+    uint8_t hash[SHA256_BYTES];
+    char hex[SHA256_HEX_SIZE];
+    if (!of_cluster->ca_pem || !x509_key_hash(str_of(of_cluster->ca_pem), hash))
+        return err_set(err, E_INVALID, "the cluster's kubeconfig has no certificate authority");
+    hex_format(hash, sizeof hash, hex);
+    return buf_printf(to, "dormouse join %s --token %s --ca-hash sha256:%s\n",
+                      server ? server : of_cluster->server, token, hex);
+}
+
 /* The token alone, or, with the kubeconfig of the cluster, one with which a kubelet requests its
- * certificate. */
+ * certificate, or the command that joins. */
 static int print(struct arena *a, const char *token, const struct json *secret,
                  const struct kubeconfig *of_cluster, bool as_json, struct err *err)
 {
@@ -282,7 +301,11 @@ static int print(struct arena *a, const char *token, const struct json *secret,
     scoped(buf_fini_scoped) struct buf json = BUF_INIT(TEXT_MAX_BYTES);
     struct json *v = NULL;
     int r = 0;
-    if (of_cluster) {
+    if (prints_command) {
+        r = add_join_command(of_cluster, token, &plain, err);
+        if (r < 0)
+            return r;
+    } else if (of_cluster) {
         const struct kubeconfig config = { .server = server ? (char *)server : of_cluster->server,
                                            .ca_pem = of_cluster->ca_pem,
                                            .tls_server_name = of_cluster->tls_server_name,
@@ -292,10 +315,10 @@ static int print(struct arena *a, const char *token, const struct json *secret,
         (void)buf_printf(&plain, "%s\n", token);
     }
     if (as_json) {
-        r = of_cluster ? yaml_parse(a, buf_str(&plain), NULL, &v, err) : 0;
+        r = prints_kubeconfig ? yaml_parse(a, buf_str(&plain), NULL, &v, err) : 0;
         if (r < 0)
             return r;
-        (void)json_write_pretty(&json, of_cluster ? v : token_json(a, secret), 2);
+        (void)json_write_pretty(&json, prints_kubeconfig ? v : token_json(a, secret), 2);
         (void)buf_add_char(&json, '\n');
     }
     const struct buf *text = as_json ? &json : &plain;
@@ -318,7 +341,8 @@ static int run_create(int argc, char **argv)
     if (r)
         return r - 1;
     if ((r = check_words(n, argv)) != 0 || (r = token_wants_json(&args, &as_json)) != 0 ||
-        (prints_kubeconfig && (r = load_config(&config)) != 0) || (r = token_open(&args, &c)) != 0)
+        ((prints_kubeconfig || prints_command) && (r = load_config(&config)) != 0) ||
+        (r = token_open(&args, &c)) != 0)
         return r;
     make_token(made);
     const char *token = n ? argv[0] : made;
@@ -343,7 +367,8 @@ const struct cmd cmd_token_create = {
         "dormouse:node-bootstrapper, dormouse:node-autoapprove-bootstrap and\n"
         "dormouse:node-autoapprove-certificate-rotation. Other groups need other bindings.\n"
         "\n"
-        "With --print-kubeconfig it prints what a kubelet takes as --bootstrap-kubeconfig.\n"
+        "With --print-join-command it prints the command that makes a machine a node; with\n"
+        "--print-kubeconfig what a kubelet takes as --bootstrap-kubeconfig.\n"
         "\n"
         "  dormouse token create --ttl 2h --description 'nodes of hall 3'\n"
         "  dormouse token create --print-kubeconfig --server https://10.0.0.1:6443 > join.conf\n",

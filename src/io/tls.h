@@ -100,6 +100,8 @@ int x509_validity(struct str cert_pem, int64_t *ret_from_s, int64_t *ret_until_s
 /* Whether the first certificate has this subject, and exactly these alternative names, as text. */
 bool x509_is_for(struct str cert_pem, struct str common_name, const char *const *names,
                  size_t n_names);
+/* SHA-256 of the SubjectPublicKeyInfo of the first certificate. false: it cannot be read. */
+bool x509_key_hash(struct str cert_pem, uint8_t ret_sha256[32]);
 /*
  * Whether the key of every certificate in the text has this SHA-256, of its SubjectPublicKeyInfo:
  * kubeadm's --discovery-token-ca-cert-hash. false: there is no certificate.

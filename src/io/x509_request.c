@@ -216,16 +216,23 @@ bool x509_is_for(struct str cert_pem, struct str common_name, const char *const 
     return ok;
 }
 
-static bool has_hash(X509 *cert, const uint8_t sha256[SHA256_BYTES])
+static bool hash_key(X509 *cert, uint8_t ret[SHA256_BYTES])
 {
-    uint8_t hash[SHA256_BYTES];
     unsigned char *der = NULL;
     int n = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(cert), &der);
     if (n <= 0)
         return false;
-    sha256_of(str_n(der, (size_t)n), hash);
+    sha256_of(str_n(der, (size_t)n), ret);
     OPENSSL_free(der);
-    return memcmp(hash, sha256, sizeof hash) == 0;
+    return true;
+}
+
+bool x509_key_hash(struct str cert_pem, uint8_t ret_sha256[SHA256_BYTES])
+{
+    X509 *cert = first_cert(cert_pem);
+    bool ok = cert && hash_key(cert, ret_sha256);
+    X509_free(cert);
+    return ok;
 }
 
 bool x509_keys_have_hash(struct str certs_pem, const uint8_t sha256[SHA256_BYTES])
@@ -236,7 +243,8 @@ bool x509_keys_have_hash(struct str certs_pem, const uint8_t sha256[SHA256_BYTES
                    ? BIO_new_mem_buf(certs_pem.n ? certs_pem.p : "", (int)certs_pem.n)
                    : NULL;
     for (X509 *cert; ok && bio && (cert = PEM_read_bio_X509(bio, NULL, NULL, NULL)); n++) {
-        ok = has_hash(cert, sha256);
+        uint8_t hash[SHA256_BYTES];
+        ok = hash_key(cert, hash) && memcmp(hash, sha256, sizeof hash) == 0;
         X509_free(cert);
     }
     BIO_free(bio);

@@ -96,7 +96,8 @@ def signatures(server):
 
 
 def ready(server, name):
-    node = server.get(f"{NODES}/{name}").json()
+    answer = server.get(f"{NODES}/{name}")
+    node = answer.json() if answer.status == 200 else {}
     return {c["type"]: c for c in node.get("status", {}).get("conditions", [])}.get("Ready", {})
 
 
@@ -236,6 +237,15 @@ def test_tokens_that_are_not_valid(api, tmp_path):
     status, said = Node("http://127.0.0.1:1", tmp_path / "n", "--token", token, "--node-name", "n", wait=False).fails()
     assert status == 1 and "is not an https:// URL" in said
     assert not (tmp_path / "n").exists()
+
+
+def test_the_printed_command_joins(api, tmp_path):
+    done = subprocess.run([str(BUILD / "dormouse"), "token", "create", "--print-join-command", "--kubeconfig", api.kubeconfig],
+                          capture_output=True, text=True, check=True)
+    words = done.stdout.split()
+    assert words[:3] == ["dormouse", "join", api.url] and words[words.index("--ca-hash") + 1] == ca_hash(api)
+    node = Node(api, tmp_path / "n1", *words[3:], "--node-name", "n1")
+    assert node.stop() == 0
 
 
 def certificate(node):
