@@ -2,6 +2,7 @@
 /* The node agent as a whole: start, the Pods of the node, recovery, stop. */
 #include "agent/agent_impl.h"
 #include "agent/exec.h"
+#include "agent/mirror.h"
 #include "agent/run_record.h"
 #include "agent/token.h"
 #include "base/clock.h"
@@ -156,6 +157,18 @@ static int read_pod(const struct json *object, struct arena **ret_arena, struct 
     return 0;
 }
 
+static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct arena *arena,
+                                 const struct json *object)
+{
+    struct agent_pod *p = agent_pod_new(a, spec, arena, object);
+    restore(p, object);
+    agent_pod_check_deletion(p);
+    agent_pod_look(p);
+    if (a->on_pods)
+        a->on_pods(a->arg, a->pods.n);
+    return p;
+}
+
 static void on_pod(void *arg, const struct json *object)
 {
     struct agent *a = arg;
@@ -166,34 +179,51 @@ static void on_pod(void *arg, const struct json *object)
         log_warn("a Pod cannot be read", "error=\"%s\"", err_text(&err));
         return;
     }
-    struct agent_pod *p = map_get(&a->pods, spec->uid);
-    if (p) {
-        agent_pod_set_spec(p, spec, arena, object);
+    if (spec->is_mirror) {
+        agent_mirror_seen(a, spec);
+        arena_fini(arena);
+        free(arena);
         return;
     }
-    p = agent_pod_new(a, spec, arena, object);
-    restore(p, object);
-    agent_pod_check_deletion(p);
-    agent_pod_look(p);
-    if (a->on_pods)
-        a->on_pods(a->arg, a->pods.n);
+    struct agent_pod *p = map_get(&a->pods, spec->uid);
+    if (p)
+        agent_pod_set_spec(p, spec, arena, object);
+    else
+        (void)add_pod(a, spec, arena, object);
+}
+
+void agent_add_static(struct agent *a, const struct json *object)
+{
+    struct arena *arena;
+    struct pod_spec *spec;
+    struct err err = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    size_t n;
+    if (json_write(&text, object) < 0 || read_pod(object, &arena, &spec, &err) < 0) {
+        log_warn("a static pod cannot be read", "error=\"%s\"", err_text(&err));
+        return;
+    }
+    struct agent_pod *p = add_pod(a, spec, arena, object);
+    p->static_text = buf_take(&text, &n);
 }
 
 static void on_pod_deleted(void *arg, struct str namespace, struct str name)
 {
     struct agent *a = arg;
     struct pod_now now = agent_now(a);
+    agent_mirror_deleted(a, namespace, name);
     map_each (e, &a->pods) {
         struct agent_pod *p = e->value;
-        if (!str_is(namespace, p->namespace) || !str_is(name, p->name))
+        if (p->static_text || !str_is(namespace, p->namespace) || !str_is(name, p->name))
             continue;
         agent_pod_gone(p, &now);
     }
 }
 
-static void on_synced(void *arg)
+void agent_check_synced(struct agent *a)
 {
-    struct agent *a = arg;
+    if (a->is_synced || !a->are_pods_known || (a->static_source && !a->are_static_known))
+        return;
     a->is_synced = true;
     drop_unclaimed(a);
     agent_run_record_sweep(a);
@@ -201,6 +231,13 @@ static void on_synced(void *arg)
     agent_remove_orphans(a);
     if (a->on_synced)
         a->on_synced(a->arg);
+}
+
+static void on_synced(void *arg)
+{
+    struct agent *a = arg;
+    a->are_pods_known = true;
+    agent_check_synced(a);
 }
 
 static const struct reflector_ops watch_ops = {
@@ -329,7 +366,7 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
     return 0;
 }
 
-static int start_watches(struct agent *a, struct err *err)
+static int start_watches(struct agent *a, const struct agent_opts *opts, struct err *err)
 {
     const struct agent_objects_opts objects = { .loop = a->loop,
                                                 .transport = a->transport,
@@ -346,6 +383,7 @@ static int start_watches(struct agent *a, struct err *err)
     a->objects = agent_objects_new(&objects);
     a->events = agent_events_new(a);
     int r = agent_services_new(&services, &a->services, err);
+    r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
     return r < 0 ? r : follow_pods(a, err);
 }
 
@@ -358,6 +396,7 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .identity = opts->identity,
                          .images = opts->images,
                          .node_name = xstrdup(opts->node_name),
+                         .node_uid = str_dup(opts->node_uid),
                          .pods_dir = xasprintf("%s/agent/pods", opts->data_dir),
                          .log_dir = xstrdup(opts->log_dir ? opts->log_dir : AGENT_LOG_DIR),
                          .run_dir = container_host_run_dir("agent", opts->data_dir),
@@ -372,7 +411,7 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
     read_machine(a);
     *ret = a;
     int r = start_mechanisms(a, opts, err);
-    return r < 0 ? r : start_watches(a, err);
+    return r < 0 ? r : start_watches(a, opts, err);
 }
 
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err)
@@ -410,6 +449,7 @@ static void free_agent(struct agent *a)
     free(a->addresses);
     free(a->address_views);
     free(a->node_name);
+    free(a->node_uid);
     free(a->pods_dir);
     free(a->log_dir);
     free(a->run_dir);
@@ -445,7 +485,9 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     a->is_stopping = true;
     a->n_stopping = 1;
     if (a->watch)
-        reflector_close(a->watch);
+        reflector_close(take_ptr(&a->watch));
+    if (a->static_source)
+        agent_mirror_stop(a);
     list_each_safe (node, &a->left)
         agent_run_free(list_entry(node, struct agent_run, node));
     for (struct map_entry *e; (e = map_next(&a->pods, NULL));)

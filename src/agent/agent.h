@@ -39,9 +39,11 @@ struct agent_opts { /* strings are copied */
     struct watch_hub *hub;                /* kept; over that transport */
     const struct kube_identity *identity; /* kept; of the node */
     const char *node_name;
+    struct str node_uid; /* of the Node object, for references to it; copied */
     const char *data_dir;
     struct container_images images; /* kept until done() */
     const char *log_dir;            /* NULL: AGENT_LOG_DIR */
+    const char *manifest_dir;       /* of static pods, which exists; NULL: none */
     const char *runtime;            /* crun or runc, a name or a path; NULL: what is installed */
     const char *cni_config_dir;     /* NULL: /etc/cni/net.d */
     /* Of this node, the first one first; copied. */

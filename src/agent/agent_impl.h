@@ -38,7 +38,7 @@ struct agent {
     struct watch_hub *hub;
     const struct kube_identity *identity;
     struct container_images images;
-    char *node_name, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir, *runtime;
+    char *node_name, *node_uid, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir, *runtime;
     struct container_host *containers;
     struct pod_networks *networks;
     struct probers *probers;
@@ -51,6 +51,9 @@ struct agent {
     uint64_t memory_bytes;          /* of the machine */
     struct agent_cpu_sample sample; /* when somebody last asked, as in runs and pods */
     struct reflector *watch;
+    struct static_source *static_source; /* agent/mirror.h; NULL: none */
+    struct kube_registry *rules;         /* of static pods */
+    bool are_static_known, are_pods_known;
     struct agent_events *events;
     struct map pods;  /* uid -> struct agent_pod */
     struct list left; /* runs of an earlier process whose pod is not known yet */
@@ -146,6 +149,8 @@ struct agent_pod {
     struct pod_facts facts;
     char mount_problem[256]; /* of the last event FailedMount */
 
+    char *static_text;      /* of a static pod: its object as JSON; NULL: it is of the API */
+    char *mirror_uid;       /* of its mirror; NULL: there is none */
     struct client_ask *ask; /* a status, or a deletion, that is being sent */
     bool is_status_dirty, is_deleting;
     char *sent; /* the last status that the server took; NULL: none */
@@ -183,6 +188,9 @@ size_t agent_container_index(const struct agent_container *c);
 /* ---- agent.c ---- */
 
 void agent_remove_orphans(struct agent *a);
+void agent_add_static(struct agent *a, const struct json *object);
+/* Pods of the API and static ones: once all are known, what nobody knows is removed. */
+void agent_check_synced(struct agent *a);
 /* One of agent.n_stopping. */
 void agent_part_stopped(struct agent *a);
 

@@ -5,6 +5,7 @@
  * again with growing pauses.
  */
 #include "agent/agent_impl.h"
+#include "agent/mirror.h"
 #include "agent/pod/resources.h"
 #include "agent/resize.h"
 #include "base/clock.h"
@@ -52,6 +53,11 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
         return;
     }
     free(take_ptr(&p->sending));
+    if (p->static_text && (status == 404 || status == 409)) {
+        free(take_ptr(&p->mirror_uid));
+        agent_report(p);
+        return;
+    }
     if (status == 404 || status == 409) {
         on_lost(p);
         return;
@@ -87,7 +93,7 @@ static void make_text(struct agent_pod *p, struct buf *to)
 {
     struct arena a = { 0 };
     struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata");
-    json_set_str(&a, meta, "uid", str_of(p->uid));
+    json_set_str(&a, meta, "uid", str_of(p->mirror_uid ? p->mirror_uid : p->uid));
     json_setc(&a, o, "status", agent_report_status(p, &a));
     (void)json_write(to, o);
     arena_fini(&a);
@@ -123,7 +129,10 @@ void agent_report(struct agent_pod *p)
     if (p->ask || p->is_deleting || p->life.is_gone || p->is_finished_before ||
         timer_is_armed(&p->report_timer))
         return;
-    send_status(p);
+    if (p->static_text && !p->mirror_uid)
+        agent_mirror_make(p);
+    else
+        send_status(p);
 }
 
 /* ---------------------------------------------------------------- deletion */

@@ -5,6 +5,7 @@
  */
 #include "agent/agent_impl.h"
 #include "agent/hook.h"
+#include "agent/mirror.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
@@ -167,6 +168,8 @@ static void free_pod(struct agent_pod *p)
     free(p->dir);
     free(p->log_dir);
     free(p->group);
+    free(p->static_text);
+    free(p->mirror_uid);
     free(p->sent);
     free(p->sending);
     free(p);
@@ -182,6 +185,8 @@ static void turn(struct defer *d)
         carry_out(p, &step);
     if (pod_at(&p->life) == POD_GONE) {
         agent_run_record_remove(p);
+        if (p->static_text)
+            agent_mirror_drop(p);
         free_pod(p);
         if (a->on_pods)
             a->on_pods(a->arg, a->pods.n);

@@ -4,7 +4,7 @@
 
 static char listen_host[256];
 
-const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen;
+const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_manifest_dir;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 uint64_t cmd_agent_max_pods;
 
@@ -13,6 +13,7 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     struct err err = { 0 };
     to->node_name = cmd_agent_name;
     to->log_dir = cmd_agent_log_dir;
+    to->manifest_dir = cmd_agent_manifest_dir;
     to->addresses = cmd_agent_addresses.at;
     to->n_addresses = cmd_agent_addresses.n;
     to->labels = cmd_agent_labels.at;
@@ -26,7 +27,7 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
         return CMD_OK;
     to->listen_host = listen_host;
     return cmd_parse_listen(cmd_agent_listen, listen_host, sizeof listen_host, &to->listen_port,
-                            &err) < 0 ?
-               cmd_fail(CMD_USAGE, &err) :
-               CMD_OK;
+                            &err) < 0
+               ? cmd_fail(CMD_USAGE, &err)
+               : CMD_OK;
 }

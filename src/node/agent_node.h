@@ -30,8 +30,9 @@ struct agent_node_opts { /* strings are kept */
     const char *const *image_hosts, *const *plain_hosts;
     size_t n_image_hosts, n_plain_hosts;
     const char *image_ca_file;
-    const char *log_dir;     /* NULL: AGENT_LOG_DIR */
-    const char *listen_host; /* of the agent's HTTP interface, as in node/pods.h */
+    const char *log_dir;      /* NULL: AGENT_LOG_DIR */
+    const char *manifest_dir; /* of static pods; NULL: none */
+    const char *listen_host;  /* of the agent's HTTP interface, as in node/pods.h */
     uint16_t listen_port;
     bool listens_elsewhere;
     const char *client_ca; /* PEM: the cluster's CA */

@@ -16,6 +16,7 @@ enum { PODS_LISTEN_PORT = 10250 };
 struct pods_opts { /* strings are kept */
     struct loop *loop;
     const char *data_dir, *node_name;
+    struct str node_uid; /* of the Node object; copied */
     struct transport *transport;          /* kept */
     struct watch_hub *hub;                /* kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
@@ -27,7 +28,8 @@ struct pods_opts { /* strings are kept */
     const char *const *plain_hosts;
     size_t n_plain_hosts;
     const char *ca_file;
-    const char *log_dir; /* NULL: AGENT_LOG_DIR */
+    const char *log_dir;      /* NULL: AGENT_LOG_DIR */
+    const char *manifest_dir; /* of static pods; NULL: none */
     /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */
     const char *listen_host;
     uint16_t listen_port;
