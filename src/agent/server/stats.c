@@ -40,6 +40,23 @@ static const struct agent_stats_fs no_fs = { 0,
                                              AGENT_STATS_UNKNOWN,
                                              AGENT_STATS_UNKNOWN };
 
+void agent_stats_init_volume(struct agent_stats_volume *v)
+{
+    *v = (struct agent_stats_volume){ .fs = no_fs };
+}
+
+void agent_stats_init_interface(struct agent_stats_interface *i)
+{
+    *i = (struct agent_stats_interface){ .rx_bytes = AGENT_STATS_UNKNOWN,
+                                         .rx_errors = AGENT_STATS_UNKNOWN,
+                                         .rx_packets = AGENT_STATS_UNKNOWN,
+                                         .rx_dropped = AGENT_STATS_UNKNOWN,
+                                         .tx_bytes = AGENT_STATS_UNKNOWN,
+                                         .tx_errors = AGENT_STATS_UNKNOWN,
+                                         .tx_packets = AGENT_STATS_UNKNOWN,
+                                         .tx_dropped = AGENT_STATS_UNKNOWN };
+}
+
 void agent_stats_init_container(struct agent_stats_container *c)
 {
     *c = (struct agent_stats_container){ .cpu = no_cpu,

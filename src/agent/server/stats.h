@@ -81,6 +81,8 @@ struct agent_stats {
 };
 
 /* All numbers unknown: the start of a struct that is filled in. */
+void agent_stats_init_volume(struct agent_stats_volume *v);
+void agent_stats_init_interface(struct agent_stats_interface *i);
 void agent_stats_init_container(struct agent_stats_container *c);
 void agent_stats_init_pod(struct agent_stats_pod *p);
 void agent_stats_init(struct agent_stats *s);

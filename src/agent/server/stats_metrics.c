@@ -26,12 +26,21 @@ static void add_label(struct buf *to, const char *name, struct str value)
 /* How a number is written: as it is, or nanoseconds and microseconds as seconds. */
 enum stats_unit { PLAIN = 1, MICROSECONDS = 1000000, NANOSECONDS = 1000000000 };
 
+/* Exact, without zeroes at the end. */
+static void add_fraction(struct buf *to, uint64_t rest, uint64_t unit)
+{
+    if (rest)
+        (void)buf_add_char(to, '.');
+    for (; rest; rest %= unit) {
+        unit /= 10;
+        (void)buf_add_char(to, (char)('0' + rest / unit));
+    }
+}
+
 static void add_value(struct buf *to, uint64_t value, enum stats_unit unit, int64_t wall_us)
 {
-    if (unit == PLAIN)
-        (void)buf_printf(to, " %llu", (unsigned long long)value);
-    else
-        (void)buf_printf(to, " %.9g", (double)value / (double)unit);
+    (void)buf_printf(to, " %llu", (unsigned long long)(value / unit));
+    add_fraction(to, value % unit, unit);
     if (wall_us)
         (void)buf_printf(to, " %lld", (long long)(wall_us / 1000));
     (void)buf_add_char(to, '\n');
