@@ -2,90 +2,7 @@
 #include "agent/stream/spdy.h"
 
 #include "base/mem.h"
-#include "test.h"
-
-#include <zlib.h>
-
-/* ------------------------------------------------------------------ a client's frames */
-
-struct client {
-    z_stream z;
-    struct buf out;
-};
-
-static void client_init(struct client *c)
-{
-    memset(c, 0, sizeof *c);
-    c->out = BUF_INIT(BUF_MAX_DEFAULT);
-    CHECK_INT(deflateInit(&c->z, 9), Z_OK);
-    CHECK_INT(deflateSetDictionary(&c->z, (const Bytef *)spdy_headers_dictionary,
-                                   SPDY_HEADERS_DICTIONARY_BYTES),
-              Z_OK);
-}
-
-static void client_fini(struct client *c)
-{
-    (void)deflateEnd(&c->z);
-    buf_fini(&c->out);
-}
-
-static void add32(struct buf *b, uint32_t v)
-{
-    for (int i = 24; i >= 0; i -= 8)
-        (void)buf_add_u8(b, (uint8_t)(v >> i));
-}
-
-static void add_text(struct buf *b, struct str s)
-{
-    add32(b, (uint32_t)s.n);
-    (void)buf_add_str(b, s);
-}
-
-static void add_control(struct buf *b, unsigned type, unsigned flags, struct str payload)
-{
-    add32(b, 0x80030000U | type);
-    add32(b, flags << 24 | (uint32_t)payload.n);
-    (void)buf_add_str(b, payload);
-}
-
-static void compress_block(struct client *c, struct str text, struct buf *to)
-{
-    char room[64 << 10];
-    c->z.next_in = (Bytef *)text.p;
-    c->z.avail_in = (uInt)text.n;
-    do {
-        c->z.next_out = (Bytef *)room;
-        c->z.avail_out = sizeof room;
-        CHECK(deflate(&c->z, Z_SYNC_FLUSH) >= Z_BUF_ERROR);
-        (void)buf_add(to, room, sizeof room - c->z.avail_out);
-    } while (c->z.avail_out == 0);
-}
-
-/* names and values alternate; NULL ends */
-static void client_open(struct client *c, uint32_t id, unsigned flags, const char *const *pairs)
-{
-    struct buf text = BUF_INIT(1 << 20), payload = BUF_INIT(1 << 20);
-    uint32_t n = 0;
-    while (pairs[2 * n])
-        n++;
-    add32(&text, n);
-    for (uint32_t i = 0; i < 2 * n; i++)
-        add_text(&text, str_of(pairs[i]));
-    add32(&payload, id);
-    (void)buf_add(&payload, "\0\0\0\0\0\0", 6);
-    compress_block(c, buf_str(&text), &payload);
-    add_control(&c->out, 1, flags, buf_str(&payload));
-    buf_fini(&text);
-    buf_fini(&payload);
-}
-
-static void client_data(struct client *c, uint32_t id, struct str data, bool is_last)
-{
-    char head[SPDY_DATA_HEAD_BYTES];
-    spdy_data_head(head, id, data.n, is_last);
-    (void)buf_add(&c->out, head, sizeof head);
-    (void)buf_add_str(&c->out, data);
-}
+#include "spdy_client.h"
 
 /* ------------------------------------------------------------------ reading */
 
@@ -154,59 +71,59 @@ TEST(frames_are_read_however_they_are_cut)
 {
     static const char *const out[] = { "streamtype", "stdout", NULL };
     static const char *const in[] = { "streamtype", "stdin", "port", "80", NULL };
-    struct client c;
-    client_init(&c);
-    client_open(&c, 1, 0, out);
-    client_open(&c, 3, 1, in);
-    client_data(&c, 1, STR("hello"), false);
-    client_data(&c, 1, STR(""), true);
-    add_control(&c.out, 3, 0, str_n("\0\0\0\3\0\0\0\5", 8));
-    add_control(&c.out, 4, 0, str_n("\0\0\0\2\1\0\0\4\0\0\0\7\0\0\0\7\0\1\0\0", 20));
-    add_control(&c.out, 99, 0, STR("unknown"));
-    add_control(&c.out, 6, 0, str_n("\0\0\0\7", 4));
-    add_control(&c.out, 9, 0, str_n("\0\0\0\1\0\0\1\0", 8));
-    add_control(&c.out, 7, 0, str_n("\0\0\0\0\0\0\0\0", 8));
+    struct spdy_client c;
+    spdy_client_init(&c);
+    spdy_client_open(&c, 1, 0, out);
+    spdy_client_open(&c, 3, 1, in);
+    spdy_client_data(&c, 1, STR("hello"), false);
+    spdy_client_data(&c, 1, STR(""), true);
+    spdy_client_add_control(&c.out, 3, 0, str_n("\0\0\0\3\0\0\0\5", 8));
+    spdy_client_add_control(&c.out, 4, 0, str_n("\0\0\0\2\1\0\0\4\0\0\0\7\0\0\0\7\0\1\0\0", 20));
+    spdy_client_add_control(&c.out, 99, 0, STR("unknown"));
+    spdy_client_add_control(&c.out, 6, 0, str_n("\0\0\0\7", 4));
+    spdy_client_add_control(&c.out, 9, 0, str_n("\0\0\0\1\0\0\1\0", 8));
+    spdy_client_add_control(&c.out, 7, 0, str_n("\0\0\0\0\0\0\0\0", 8));
     check_reads(buf_str(&c.out), " open 1 streamtype=stdout open 3 streamtype=stdin port=80.hello "
                                  "data 1. reset 3 setting 65536 ping 7 window 1 256 goaway");
-    client_fini(&c);
+    spdy_client_fini(&c);
 }
 
 TEST(of_several_values_the_first_counts)
 {
-    struct client c;
+    struct spdy_client c;
     struct buf text = BUF_INIT(1000), payload = BUF_INIT(1000);
-    client_init(&c);
-    add32(&text, 1);
-    add_text(&text, STR("streamtype"));
-    add_text(&text, str_n("data\0error", 10));
+    spdy_client_init(&c);
+    spdy_client_add32(&text, 1);
+    spdy_client_add_text(&text, STR("streamtype"));
+    spdy_client_add_text(&text, str_n("data\0error", 10));
     (void)buf_add(&payload, "\0\0\0\1\0\0\0\0\0\0", 10);
-    compress_block(&c, buf_str(&text), &payload);
-    add_control(&c.out, 1, 0, buf_str(&payload));
+    spdy_client_compress_block(&c, buf_str(&text), &payload);
+    spdy_client_add_control(&c.out, 1, 0, buf_str(&payload));
     check_reads(buf_str(&c.out), " open 1 streamtype=data");
-    client_fini(&c);
+    spdy_client_fini(&c);
     buf_fini(&text);
     buf_fini(&payload);
 }
 
 TEST(header_blocks_are_bounded)
 {
-    struct client c;
+    struct spdy_client c;
     struct buf big = BUF_INIT(8 << 20), payload = BUF_INIT(8 << 20);
-    client_init(&c);
-    add32(&big, 1); /* a megabyte of zeroes is a few bytes compressed */
-    add_text(&big, STR("a"));
-    add32(&big, 1 << 20);
+    spdy_client_init(&c);
+    spdy_client_add32(&big, 1); /* a megabyte of zeroes is a few bytes compressed */
+    spdy_client_add_text(&big, STR("a"));
+    spdy_client_add32(&big, 1 << 20);
     for (size_t i = 0; i < 1 << 20; i++)
         (void)buf_add_char(&big, '0');
     (void)buf_add(&payload, "\0\0\0\1\0\0\0\0\0\0", 10);
-    compress_block(&c, buf_str(&big), &payload);
+    spdy_client_compress_block(&c, buf_str(&big), &payload);
     CHECK(payload.n < SPDY_BLOCK_MAX_BYTES);
-    add_control(&c.out, 1, 0, buf_str(&payload));
+    spdy_client_add_control(&c.out, 1, 0, buf_str(&payload));
     check_refused(buf_str(&c.out), E_LIMIT);
-    client_fini(&c);
+    spdy_client_fini(&c);
 
     buf_reset(&big); /* compressed too large */
-    add_control(&big, 1, 0, str_slice(buf_str(&payload), 0, 0));
+    spdy_client_add_control(&big, 1, 0, str_slice(buf_str(&payload), 0, 0));
     big.p[5] = 0x10;
     check_refused(buf_str(&big), E_LIMIT);
     buf_fini(&big);
@@ -216,13 +133,13 @@ TEST(header_blocks_are_bounded)
 TEST(many_fields_are_refused)
 {
     const char *pairs[2 * (SPDY_HEADERS_MAX + 1) + 1] = { NULL };
-    struct client c;
-    client_init(&c);
+    struct spdy_client c;
+    spdy_client_init(&c);
     for (size_t i = 0; i < 2 * (SPDY_HEADERS_MAX + 1); i++)
         pairs[i] = "a";
-    client_open(&c, 1, 0, pairs);
+    spdy_client_open(&c, 1, 0, pairs);
     check_refused(buf_str(&c.out), E_LIMIT);
-    client_fini(&c);
+    spdy_client_fini(&c);
 }
 
 TEST(malformed_frames_are_refused)
@@ -244,7 +161,7 @@ TEST(malformed_frames_are_refused)
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct buf b = BUF_INIT(1000);
-        add_control(&b, bad[i].type, 0, str_n(bad[i].bytes, bad[i].n));
+        spdy_client_add_control(&b, bad[i].type, 0, str_n(bad[i].bytes, bad[i].n));
         check_refused(buf_str(&b), E_PARSE);
         buf_fini(&b);
     }
