@@ -11,8 +11,8 @@
 enum { STREAM_DIAL_MS = 10000 }; /* for each of the two addresses */
 
 /*
- * netns: path of the namespace, "/proc/PID/ns/net" or the like; NULL: that of this process. done runs
- * exactly once, on a later turn; there is no way to cancel it. Entering needs CAP_SYS_ADMIN.
+ * netns: path of the namespace, "/proc/PID/ns/net" or the like; NULL: that of this process. done
+ * runs exactly once, on a later turn; there is no way to cancel it. Entering needs CAP_SYS_ADMIN.
  */
 void stream_dial_start(struct loop *loop, const char *netns, uint16_t port, stream_dialed_cb done,
                        void *dial);
