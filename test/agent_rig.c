@@ -138,7 +138,6 @@ static int spawn(struct program *p, const char *const *argv, const int fds[3], s
 {
     const struct process_opts opts = { .argv = argv,
                                        .env = (const char *const *)environ,
-                                       .mount_ns = -1,
                                        .in = fds[0],
                                        .out = fds[1],
                                        .err_out = fds[2],
