@@ -270,10 +270,10 @@ TEST(streams_have_a_deadline)
     serve(&r, STREAM_SPDY, 4, (struct stream_remote_wish){ .has_stdout = true });
     open_role(&r, ERROR_ID, "error");
     feed(&r);
-    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS - 1);
+    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS / 2);
     turn(&r);
     CHECK(!r.fake.was_aborted);
-    loop_skip(&r.loop, 1);
+    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS / 2);
     turn(&r);
     CHECK(r.fake.was_aborted);
     rig_fini(&r);
@@ -288,10 +288,10 @@ TEST(a_silent_connection_is_cut_after_hours)
     loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     spdy_client_data(&r.client, IN_ID, STR("x"), false);
     feed(&r);
-    loop_skip(&r.loop, STREAM_LINK_IDLE_MS - 1);
+    loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     turn(&r);
     CHECK(!r.fake.was_aborted);
-    loop_skip(&r.loop, 1);
+    loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     turn(&r);
     CHECK(r.fake.was_aborted);
     rig_fini(&r);
