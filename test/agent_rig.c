@@ -9,17 +9,16 @@
  * the log of "c", below DIR; its end ends the container.
  */
 #include "agent/server/server.h"
+#include "agent/stream/dial.h"
 #include "agent/stream/pipe.h"
 #include "base/sys.h"
 #include "io/process.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pty.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -139,7 +138,6 @@ static int spawn(struct program *p, const char *const *argv, const int fds[3], s
 {
     const struct process_opts opts = { .argv = argv,
                                        .env = (const char *const *)environ,
-                                       .mount_ns = -1,
                                        .in = fds[0],
                                        .out = fds[1],
                                        .err_out = fds[2],
@@ -269,38 +267,13 @@ static int on_command(void *arg, const struct agent_ref *ref, const struct agent
 
 /* ------------------------------------------------------------------ ports */
 
-struct dial {
-    struct defer later;
-    stream_dialed_cb done;
-    void *arg;
-    uint16_t port;
-};
-
-static void on_dial(struct defer *d)
+static int on_dial(void *arg, uint16_t port, stream_dialed_cb done, void *dial, struct err *err)
 {
-    struct dial *dial = container_of(d, struct dial, later);
-    struct err err = { 0 };
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(dial->port) };
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), r = 0;
-    if (connect(fd, (struct sockaddr *)&at, sizeof at) < 0) {
-        r = err_sys(&err, -errno, "dial tcp4 127.0.0.1:%u: connect", dial->port);
-        (void)close(fd);
-    }
-    dial->done(dial->arg, r < 0 ? r : fd, &err);
-    free(dial);
-}
-
-static int on_dial_start(void *arg, uint16_t port, stream_dialed_cb done, void *dial,
-                         struct err *err)
-{
-    struct dial *d = xnew(struct dial);
-    *d = (struct dial){ .done = done, .arg = dial, .port = port };
-    defer_start(&loop, &d->later, on_dial);
+    stream_dial_start(&loop, NULL, port, done, dial);
     return 0;
 }
 
-static const struct stream_port_ops port_ops = { .dial = on_dial_start };
+static const struct stream_port_ops port_ops = { .dial = on_dial };
 
 static int on_forward(void *arg, const struct agent_ref *ref,
                       const struct stream_port_ops **ret_ops, void **ret_arg, struct err *err)

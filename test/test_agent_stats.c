@@ -135,7 +135,8 @@ TEST(resource_metrics_are_those_of_a_kubelet)
         &b, "container_start_time_seconds{container=\"c\",namespace=\"ns\",pod=\"p\"} 1767323044"));
     CHECK(has_line(&b, "node_cpu_usage_seconds_total 1234.567890123 1767323045000"));
     CHECK(has_line(
-        &b, "pod_cpu_usage_seconds_total{namespace=\"ns\",pod=\"p\"} 1234.567890123 1767323045000"));
+        &b,
+        "pod_cpu_usage_seconds_total{namespace=\"ns\",pod=\"p\"} 1234.567890123 1767323045000"));
     CHECK(has_line(&b, "resource_scrape_error 0"));
     CHECK(str_find(buf_str(&b), STR("\npod_memory_working_set_bytes{")) < 0);
     buf_reset(&b);

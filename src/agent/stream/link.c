@@ -25,27 +25,27 @@ static size_t position(const struct stream_link *l, uint32_t id)
     return low;
 }
 
-struct link_stream *link_find(struct stream_link *l, uint32_t id)
+struct link_substream *link_find(struct stream_link *l, uint32_t id)
 {
     size_t at = position(l, id);
     return at < l->streams.n && l->streams.p[at]->id == id ? l->streams.p[at] : NULL;
 }
 
-struct link_stream *link_add(struct stream_link *l, uint32_t id)
+struct link_substream *link_add(struct stream_link *l, uint32_t id)
 {
     if (l->streams.n == STREAM_LINK_STREAMS_MAX)
         return NULL;
     assert(l->streams.n == 0 || l->streams.p[l->streams.n - 1]->id < id);
-    struct link_stream *s = xnew(struct link_stream);
-    *s = (struct link_stream){ .id = id,
-                               .window = l->first_window,
-                               .in = BUF_INIT(BUF_MAX_DEFAULT),
-                               .out = BUF_INIT(BUF_MAX_DEFAULT) };
+    struct link_substream *s = xnew(struct link_substream);
+    *s = (struct link_substream){ .id = id,
+                                  .window = l->first_window,
+                                  .in = BUF_INIT(BUF_MAX_DEFAULT),
+                                  .out = BUF_INIT(BUF_MAX_DEFAULT) };
     vec_push(&l->streams, s);
     return s;
 }
 
-static void stream_free(struct stream_link *l, struct link_stream *s)
+static void stream_free(struct stream_link *l, struct link_substream *s)
 {
     l->n_held -= s->in.n;
     buf_fini(&s->in);
@@ -53,7 +53,7 @@ static void stream_free(struct stream_link *l, struct link_stream *s)
     free(s);
 }
 
-void link_remove(struct stream_link *l, struct link_stream *s)
+void link_remove(struct stream_link *l, struct link_substream *s)
 {
     size_t at = position(l, s->id);
     assert(at < l->streams.n && l->streams.p[at] == s);
@@ -62,7 +62,7 @@ void link_remove(struct stream_link *l, struct link_stream *s)
 }
 
 /* Both directions have ended; channels stay. */
-static void remove_if_done(struct stream_link *l, struct link_stream *s)
+static void remove_if_done(struct stream_link *l, struct link_substream *s)
 {
     if (s->end_sent && s->end_told && l->carrier != STREAM_CHANNELS)
         link_remove(l, s);
@@ -87,13 +87,14 @@ void link_send(struct stream_link *l, const struct str *pieces, size_t n)
     l->last_ms = loop_now_ms(l->loop);
 }
 
-static size_t window_of(const struct stream_link *l, const struct link_stream *s)
+static size_t window_of(const struct stream_link *l, const struct link_substream *s)
 {
     int64_t n = MIN(s->window, l->session_window);
     return !l->keeps_windows ? SIZE_MAX : n > 0 ? (size_t)n : 0;
 }
 
-static void write_now(struct stream_link *l, struct link_stream *s, struct str bytes, bool is_last)
+static void write_now(struct stream_link *l, struct link_substream *s, struct str bytes,
+                      bool is_last)
 {
     s->window -= (int64_t)bytes.n;
     l->session_window -= (int64_t)bytes.n;
@@ -101,7 +102,7 @@ static void write_now(struct stream_link *l, struct link_stream *s, struct str b
 }
 
 /* Send what the window allows of `out`, and the end after it. */
-static void flush(struct stream_link *l, struct link_stream *s)
+static void flush(struct stream_link *l, struct link_substream *s)
 {
     size_t n = MIN(s->out.n, window_of(l, s));
     bool is_last = s->out_ended && n == s->out.n && !s->end_sent;
@@ -111,14 +112,14 @@ static void flush(struct stream_link *l, struct link_stream *s)
     s->end_sent = s->end_sent || is_last;
 }
 
-static bool is_full(const struct stream_link *l, const struct link_stream *s)
+static bool is_full(const struct stream_link *l, const struct link_substream *s)
 {
     return l->out_full || s->out.n > 0;
 }
 
 bool stream_link_write(struct stream_link *l, uint32_t id, struct str bytes)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (l->sm.at != LINK_OPEN || !s || s->out_ended || bytes.n == 0)
         return true;
     size_t n = s->out.n ? 0 : MIN(bytes.n, window_of(l, s));
@@ -137,7 +138,7 @@ void stream_link_greet(struct stream_link *l, uint32_t id)
 
 void stream_link_end(struct stream_link *l, uint32_t id)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (l->sm.at != LINK_OPEN || !s || s->out_ended)
         return;
     s->out_ended = true;
@@ -147,7 +148,7 @@ void stream_link_end(struct stream_link *l, uint32_t id)
 
 void stream_link_reset(struct stream_link *l, uint32_t id)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (l->sm.at != LINK_OPEN || !s)
         return;
     l->frames->reset(l, id, SPDY_CANCEL);
@@ -156,7 +157,7 @@ void stream_link_reset(struct stream_link *l, uint32_t id)
 }
 
 /* The stream at this place or after it that waits to be written and can be. */
-static struct link_stream *next_writable(struct stream_link *l, uint32_t from)
+static struct link_substream *next_writable(struct stream_link *l, uint32_t from)
 {
     for (size_t i = position(l, from); i < l->streams.n; i++)
         if (l->streams.p[i]->was_full && !is_full(l, l->streams.p[i]))
@@ -167,7 +168,7 @@ static struct link_stream *next_writable(struct stream_link *l, uint32_t from)
 /* A callback may write, end and reset streams. */
 static void tell_writable(struct stream_link *l)
 {
-    struct link_stream *s;
+    struct link_substream *s;
     for (uint32_t id = 0; l->sm.at == LINK_OPEN && (s = next_writable(l, id)); id++) {
         id = s->id;
         s->was_full = false;
@@ -178,7 +179,7 @@ static void tell_writable(struct stream_link *l)
 void link_widen(struct stream_link *l)
 {
     for (size_t i = l->streams.n; i > 0; i--) {
-        struct link_stream *s = l->streams.p[i - 1];
+        struct link_substream *s = l->streams.p[i - 1];
         if (s->out.n)
             flush(l, s);
         remove_if_done(l, s);
@@ -208,7 +209,7 @@ static void regulate(struct stream_link *l)
 /* The owner may end, pause or reset the stream in either callback. */
 static void deliver(struct stream_link *l, uint32_t id, struct str bytes)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (bytes.n) {
         l->frames->grant(l, s, bytes.n);
         l->events->on_data(l->arg, id, bytes);
@@ -223,7 +224,7 @@ static void deliver(struct stream_link *l, uint32_t id, struct str bytes)
         remove_if_done(l, s);
 }
 
-void link_receive(struct stream_link *l, struct link_stream *s, struct str bytes, bool is_last)
+void link_receive(struct stream_link *l, struct link_substream *s, struct str bytes, bool is_last)
 {
     if (s->in_ended)
         return;
@@ -236,7 +237,7 @@ void link_receive(struct stream_link *l, struct link_stream *s, struct str bytes
     l->n_held += bytes.n;
 }
 
-void link_receive_reset(struct stream_link *l, struct link_stream *s)
+void link_receive_reset(struct stream_link *l, struct link_substream *s)
 {
     uint32_t id = s->id;
     link_remove(l, s);
@@ -244,7 +245,7 @@ void link_receive_reset(struct stream_link *l, struct link_stream *s)
 }
 
 /* What is held for a stream that was resumed. */
-static void deliver_held(struct stream_link *l, struct link_stream *s)
+static void deliver_held(struct stream_link *l, struct link_substream *s)
 {
     uint32_t id = s->id;
     struct buf held = s->in;
@@ -254,10 +255,10 @@ static void deliver_held(struct stream_link *l, struct link_stream *s)
     buf_fini(&held);
 }
 
-static struct link_stream *next_held(struct stream_link *l, uint32_t from)
+static struct link_substream *next_held(struct stream_link *l, uint32_t from)
 {
     for (size_t i = position(l, from); i < l->streams.n; i++) {
-        struct link_stream *s = l->streams.p[i];
+        struct link_substream *s = l->streams.p[i];
         if (!s->is_paused && (s->in.n || (s->in_ended && !s->end_told)))
             return s;
     }
@@ -267,7 +268,7 @@ static struct link_stream *next_held(struct stream_link *l, uint32_t from)
 static void on_deliver(struct defer *d)
 {
     struct stream_link *l = container_of(d, struct stream_link, deliver);
-    struct link_stream *s;
+    struct link_substream *s;
     for (uint32_t id = 0; l->sm.at == LINK_OPEN && (s = next_held(l, id)); id++) {
         id = s->id;
         deliver_held(l, s);
@@ -277,14 +278,14 @@ static void on_deliver(struct defer *d)
 
 void stream_link_pause(struct stream_link *l, uint32_t id)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (s)
         s->is_paused = true;
 }
 
 void stream_link_resume(struct stream_link *l, uint32_t id)
 {
-    struct link_stream *s = link_find(l, id);
+    struct link_substream *s = link_find(l, id);
     if (!s || !s->is_paused)
         return;
     s->is_paused = false;

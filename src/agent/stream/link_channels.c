@@ -33,7 +33,7 @@ static void no_reset(struct stream_link *l, uint32_t id, enum spdy_status status
 {
 }
 
-static void no_grant(struct stream_link *l, struct link_stream *s, size_t n)
+static void no_grant(struct stream_link *l, struct link_substream *s, size_t n)
 {
 }
 
@@ -51,7 +51,7 @@ static void ping(struct stream_link *l)
 
 static void receive(struct stream_link *l, struct str bytes, bool is_last)
 {
-    struct link_stream *s = link_find(l, (uint32_t)l->channel);
+    struct link_substream *s = link_find(l, (uint32_t)l->channel);
     if (s && (bytes.n || is_last))
         link_receive(l, s, bytes, is_last);
 }

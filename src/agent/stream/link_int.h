@@ -15,7 +15,7 @@
  */
 enum link_at { LINK_OPEN, LINK_ENDING, LINK_GONE };
 
-struct link_stream {
+struct link_substream {
     uint32_t id;
     bool is_paused;   /* by the owner */
     bool in_ended;    /* the peer's end was received; delivered after what is held */
@@ -35,7 +35,7 @@ struct link_frames {
     int (*feed)(struct stream_link *l, struct str bytes, struct err *err);
     void (*write)(struct stream_link *l, uint32_t id, struct str bytes, bool is_last);
     void (*reset)(struct stream_link *l, uint32_t id, enum spdy_status status);
-    void (*grant)(struct stream_link *l, struct link_stream *s, size_t n); /* the owner took n */
+    void (*grant)(struct stream_link *l, struct link_substream *s, size_t n); /* the owner took n */
     void (*goodbye)(struct stream_link *l, int r);
     void (*ping)(struct stream_link *l);
 };
@@ -50,12 +50,12 @@ struct stream_link {
     size_t *count;
     enum stream_carrier carrier;
     struct sm sm;
-    VEC(struct link_stream *) streams; /* by id */
-    size_t n_held;                     /* bytes in all `in` */
-    bool is_reading;                   /* the exchange is not paused */
-    bool out_full;                     /* the exchange reported false */
-    struct defer deliver;              /* what is held for streams that were resumed */
-    struct timer watch;                /* idle, or pings */
+    VEC(struct link_substream *) streams; /* by id */
+    size_t n_held;                        /* bytes in all `in` */
+    bool is_reading;                      /* the exchange is not paused */
+    bool out_full;                        /* the exchange reported false */
+    struct defer deliver;                 /* what is held for streams that were resumed */
+    struct timer watch;                   /* idle, or pings */
     uint64_t idle_ms, last_ms;
     struct ws_reader ws;
     /* SPDY */
@@ -79,14 +79,14 @@ int link_channels_feed(struct stream_link *l, const struct ws_event *ev);
 
 /* ---- link.c for the frames ---- */
 
-struct link_stream *link_find(struct stream_link *l, uint32_t id);
+struct link_substream *link_find(struct stream_link *l, uint32_t id);
 /* NULL: there are too many. */
-struct link_stream *link_add(struct stream_link *l, uint32_t id);
-void link_remove(struct stream_link *l, struct link_stream *s);
+struct link_substream *link_add(struct stream_link *l, uint32_t id);
+void link_remove(struct stream_link *l, struct link_substream *s);
 /* The peer has sent these bytes; is_last: and ends its direction. */
-void link_receive(struct stream_link *l, struct link_stream *s, struct str bytes, bool is_last);
+void link_receive(struct stream_link *l, struct link_substream *s, struct str bytes, bool is_last);
 /* The peer abandons the stream. */
-void link_receive_reset(struct stream_link *l, struct link_stream *s);
+void link_receive_reset(struct stream_link *l, struct link_substream *s);
 /* The window of a stream, or of the session, is larger. */
 void link_widen(struct stream_link *l);
 /* Raw bytes in one message of the carrier: pieces are joined. */

@@ -35,7 +35,7 @@ static void send_reset(struct stream_link *l, uint32_t id, enum spdy_status stat
 }
 
 /* Windows grow again by halves, so that a small read costs no frame. */
-static void grant(struct stream_link *l, struct link_stream *s, size_t n)
+static void grant(struct stream_link *l, struct link_substream *s, size_t n)
 {
     struct buf b = BUF_INIT(64);
     s->granted += n;
@@ -80,7 +80,7 @@ static int open_stream(struct stream_link *l, const struct spdy_event *ev)
     if (ev->stream % 2 == 0 || ev->stream <= l->last_id)
         return E_PARSE; /* section 2.3.2 */
     l->last_id = ev->stream;
-    struct link_stream *s = link_add(l, ev->stream);
+    struct link_substream *s = link_add(l, ev->stream);
     if (!s) {
         send_reset(l, ev->stream, SPDY_REFUSED_STREAM);
         return 0;
@@ -109,7 +109,7 @@ static int take_open(struct stream_link *l, const struct spdy_event *ev)
     send_control(l, &b);
     if (l->events->on_opened)
         l->events->on_opened(l->arg, ev->stream);
-    struct link_stream *s = link_find(l, ev->stream);
+    struct link_substream *s = link_find(l, ev->stream);
     if (ev->is_last && l->sm.at == LINK_OPEN && s)
         link_receive(l, s, STR(""), true);
     return 0;
@@ -117,7 +117,7 @@ static int take_open(struct stream_link *l, const struct spdy_event *ev)
 
 static int take_data(struct stream_link *l, const struct spdy_event *ev)
 {
-    struct link_stream *s = link_find(l, ev->stream);
+    struct link_substream *s = link_find(l, ev->stream);
     grant_session(l, ev->data.n);
     if (s)
         link_receive(l, s, ev->data, ev->is_last);
@@ -137,7 +137,7 @@ static int widen_all(struct stream_link *l, uint32_t first)
 
 static int widen(struct stream_link *l, const struct spdy_event *ev)
 {
-    struct link_stream *s = ev->stream ? link_find(l, ev->stream) : NULL;
+    struct link_substream *s = ev->stream ? link_find(l, ev->stream) : NULL;
     int64_t *window = ev->stream ? (s ? &s->window : NULL) : &l->session_window;
     l->keeps_windows = true;
     if (!window)
@@ -162,7 +162,7 @@ static int answer_ping(struct stream_link *l, uint32_t id)
 
 static int take(struct stream_link *l, const struct spdy_event *ev)
 {
-    struct link_stream *s;
+    struct link_substream *s;
     switch (ev->kind) {
     case SPDY_OPEN:
         return take_open(l, ev);
