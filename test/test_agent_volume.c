@@ -258,6 +258,25 @@ TEST(updates_of_objects_and_labels_appear)
     kit_host_free();
 }
 
+/* By its version alone: the content is not looked at. */
+TEST(an_object_of_the_same_version_is_not_read_again)
+{
+    kit_host_new(true);
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '7'}, data: {a: one}}");
+    const struct pod_spec *spec = kit_spec("u", ONE "[{name: v, configMap: {name: cm}}]");
+    struct volume_pod *p = kit_ready(spec);
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '7'}, data: {a: two}}");
+    volume_pod_update(p, spec, &kit_facts);
+    for (int i = 0; i < 10; i++)
+        (void)loop_turn(&kit_loop, false);
+    CHECK_STR(kit_read(KIT_VOLUME("configmap/v/a")), "one");
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '8'}, data: {a: two}}");
+    volume_pod_update(p, spec, &kit_facts);
+    KIT_WAIT(str_is(kit_read(KIT_VOLUME("configmap/v/a")), "two"));
+    kit_close(p, VOLUME_POD_REMOVE);
+    kit_host_free();
+}
+
 TEST(secrets_lie_in_memory)
 {
     if (!kit_can_mount)
