@@ -502,6 +502,37 @@ TEST(a_pod_may_end_at_any_time)
     kit_host_free();
 }
 
+TEST(a_removal_that_fails_is_tried_again_until_the_agent_ends)
+{
+    kit_host_new(true);
+    struct volume_pod *p = kit_ready(kit_spec("u", ONE "[{name: e, emptyDir: {}}]"));
+    kit_write(KIT_VOLUME("empty-dir/e/file"), "x");
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    kit_n_closed = 0;
+    volume_pod_close(p, VOLUME_POD_REMOVE, kit_on_closed, NULL);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    CHECK(kit_n_closed == 0 && kit_exists(KIT_VOLUME("empty-dir/e/file")));
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    loop_skip(&kit_loop, VOLUME_RETRY_MIN_MS);
+    KIT_WAIT(sys_call_count(SYS_UNLINKAT) > 0);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    sys_fail_nth(SYS_UNLINKAT, 0, 0);
+    volume_host_stop_removing(kit_host);
+    KIT_WAIT(kit_n_closed);
+    CHECK(kit_exists(KIT_VOLUME("empty-dir/e/file")));
+    /* And without the end of the agent the second attempt succeeds. */
+    p = kit_ready(kit_spec("u", ONE "[{name: e, emptyDir: {}}]"));
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    kit_n_closed = 0;
+    volume_pod_close(p, VOLUME_POD_REMOVE, kit_on_closed, NULL);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    sys_fail_nth(SYS_UNLINKAT, 0, 0);
+    loop_skip(&kit_loop, VOLUME_RETRY_MIN_MS);
+    KIT_WAIT(kit_n_closed);
+    CHECK(!kit_exists(kit_path("pods/u")));
+    kit_host_free();
+}
+
 static void close_inside(struct volume_pod *p, void *arg)
 {
     volume_pod_close(p, VOLUME_POD_REMOVE, kit_on_closed, NULL);
