@@ -34,7 +34,7 @@ static inline void kit_begin(void)
     log_setup(LOG_ERROR, LOG_TEXT); /* tests cause what is warned of */
     kit_can_mount = geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
                     mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
-    CHECK(mkdtemp(kit_dir));
+    CHECK(mkdtemp(kit_dir)); /* its path is real: that of /tmp must be */
     CHECK_OK(loop_init(&kit_loop, NULL));
 }
 

@@ -258,6 +258,25 @@ TEST(updates_of_objects_and_labels_appear)
     kit_host_free();
 }
 
+/* By its version alone: the content is not looked at. */
+TEST(an_object_of_the_same_version_is_not_read_again)
+{
+    kit_host_new(true);
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '7'}, data: {a: one}}");
+    const struct pod_spec *spec = kit_spec("u", ONE "[{name: v, configMap: {name: cm}}]");
+    struct volume_pod *p = kit_ready(spec);
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '7'}, data: {a: two}}");
+    volume_pod_update(p, spec, &kit_facts);
+    for (int i = 0; i < 10; i++)
+        (void)loop_turn(&kit_loop, false);
+    CHECK_STR(kit_read(KIT_VOLUME("configmap/v/a")), "one");
+    kit_config_maps = kit_yaml("cm: {metadata: {resourceVersion: '8'}, data: {a: two}}");
+    volume_pod_update(p, spec, &kit_facts);
+    KIT_WAIT(str_is(kit_read(KIT_VOLUME("configmap/v/a")), "two"));
+    kit_close(p, VOLUME_POD_REMOVE);
+    kit_host_free();
+}
+
 TEST(secrets_lie_in_memory)
 {
     if (!kit_can_mount)
@@ -480,6 +499,37 @@ TEST(a_pod_may_end_at_any_time)
         kit_close(p, VOLUME_POD_REMOVE);
         CHECK(!kit_exists(kit_path("pods/u")));
     }
+    kit_host_free();
+}
+
+TEST(a_removal_that_fails_is_tried_again_until_the_agent_ends)
+{
+    kit_host_new(true);
+    struct volume_pod *p = kit_ready(kit_spec("u", ONE "[{name: e, emptyDir: {}}]"));
+    kit_write(KIT_VOLUME("empty-dir/e/file"), "x");
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    kit_n_closed = 0;
+    volume_pod_close(p, VOLUME_POD_REMOVE, kit_on_closed, NULL);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    CHECK(kit_n_closed == 0 && kit_exists(KIT_VOLUME("empty-dir/e/file")));
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    loop_skip(&kit_loop, VOLUME_RETRY_MIN_MS);
+    KIT_WAIT(sys_call_count(SYS_UNLINKAT) > 0);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    sys_fail_nth(SYS_UNLINKAT, 0, 0);
+    volume_host_stop_removing(kit_host);
+    KIT_WAIT(kit_n_closed);
+    CHECK(kit_exists(KIT_VOLUME("empty-dir/e/file")));
+    /* And without the end of the agent the second attempt succeeds. */
+    p = kit_ready(kit_spec("u", ONE "[{name: e, emptyDir: {}}]"));
+    sys_fail_nth(SYS_UNLINKAT, 1, EIO);
+    kit_n_closed = 0;
+    volume_pod_close(p, VOLUME_POD_REMOVE, kit_on_closed, NULL);
+    KIT_WAIT(loop_next_timer_ms(&kit_loop) != UINT64_MAX);
+    sys_fail_nth(SYS_UNLINKAT, 0, 0);
+    loop_skip(&kit_loop, VOLUME_RETRY_MIN_MS);
+    KIT_WAIT(kit_n_closed);
+    CHECK(!kit_exists(kit_path("pods/u")));
     kit_host_free();
 }
 

@@ -117,7 +117,7 @@ TEST(a_failed_write_leaves_the_old_files)
         for (unsigned nth = 1; r < 0; nth++) {
             CHECK_OK(volume_tree_remove(fd, "..data", NULL));
             CHECK_INT(write_files(fd, first, 3), 1);
-            sys_fail_nth(calls[i], nth, -ENOSPC);
+            sys_fail_nth(calls[i], nth, ENOSPC);
             const struct volume_payload p = { .files = second, .n = 2 };
             r = volume_writer_write(fd, &p, NULL);
             sys_fail_nth(calls[i], 0, 0);

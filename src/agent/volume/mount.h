@@ -22,7 +22,7 @@ int volume_mount_bind(int fd, const char *path, struct err *err);
 /* The topmost mount at `path` itself. A mount in use is detached. */
 int volume_mount_end(const char *path, struct err *err);
 /*
- * End all mounts at and below the directory `path`, the newest first. Errors: the first problem,
+ * End all mounts at and below `path`, a real path, the newest first. Errors: the first problem,
  * after all others were tried.
  */
 int volume_mount_end_below(const char *path, struct err *err);

@@ -34,7 +34,7 @@ struct task {
     bool is_in_memory;
     uint64_t size_bytes;
     struct volume_files files;
-    uint8_t digest[SHA256_BYTES];
+    uint8_t digest[SHA256_BYTES], stamp[SHA256_BYTES];
     bool has_ownership, only_on_mismatch;
     struct volume_ownership ownership;
     int r;
@@ -164,6 +164,10 @@ static int plan_files(struct volume_pod *p, struct volume_slot *s, struct arena 
                                              .token = ticket_text,
                                              .arg = s };
     volume_tickets_run(p, s);
+    bool has_stamp = volume_slot_stamp(p, s, t->stamp);
+    if (has_stamp && s->is_ready && memcmp(t->stamp, s->stamp, sizeof t->stamp) == 0 &&
+        !volume_tickets_problem(s))
+        return 0;
     int r = volume_files_make(a, &in, s->v, &t->files, &s->problem);
     if (r < 0)
         return r;
@@ -173,8 +177,10 @@ static int plan_files(struct volume_pod *p, struct volume_slot *s, struct arena 
     if (t->files.lacks_token)
         return problem ? problem->code : 0;
     hash_files(t, t->digest);
-    if (s->is_ready && memcmp(t->digest, s->digest, sizeof t->digest) == 0)
+    if (s->is_ready && memcmp(t->digest, s->digest, sizeof t->digest) == 0) {
+        memcpy(s->stamp, t->stamp, sizeof s->stamp);
         return 0;
+    }
     t->kind = TASK_FILES;
     t->is_in_memory = s->v->kind != POD_VOLUME_CONFIG_MAP && !p->host->without_mounts;
     t->size_bytes = FILES_TMPFS_BYTES;
@@ -459,6 +465,7 @@ static void on_prepared(struct volume_work *w, bool was_run)
         }
         s->is_ready = true;
         memcpy(s->digest, t->digest, sizeof s->digest);
+        memcpy(s->stamp, t->stamp, sizeof s->stamp);
     }
     w->pod->has_dir = w->pod->has_dir || f->r >= 0;
     w->pod->dir_problem = f->err;

@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 enum {
-    DEPTH_MAX = 512,    /* directories that are open at the same time */
+    /* Directories that are open at the same time. */
+    REMOVE_DEPTH_MAX = 64,
+    WALK_DEPTH_MAX = 512,
     OPEN_TRIES_MAX = 64 /* a rename during the look-up makes the kernel ask for another try */
 };
 
@@ -137,7 +139,7 @@ static int lift(struct tree_removal *m, int dir_fd, const char *name)
 
 static void remove_dir(struct tree_removal *m, int dir_fd, const char *name, unsigned depth)
 {
-    if (depth >= DEPTH_MAX) {
+    if (depth >= REMOVE_DEPTH_MAX) {
         note(m, lift(m, dir_fd, name), name);
         return;
     }
@@ -279,7 +281,7 @@ static void measure_entry(struct measure *m, int dir_fd, const char *name, unsig
     if (fd < 0)
         return; /* vanished, or another mount */
     count(m, &st);
-    if (depth >= DEPTH_MAX)
+    if (depth >= WALK_DEPTH_MAX)
         m->size->is_cut = true;
     else
         measure_entries(m, fd, depth + 1);
@@ -369,7 +371,7 @@ static int own_entry(struct owning *w, int dir_fd, const char *name, unsigned de
         return 0; /* another mount is not of this volume */
     if (child < 0)
         return child;
-    if (depth >= DEPTH_MAX)
+    if (depth >= WALK_DEPTH_MAX)
         return -ELOOP;
     own_entries(w, child, depth + 1);
     return volume_tree_own(child, w->o);

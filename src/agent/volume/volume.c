@@ -56,6 +56,17 @@ void volume_host_free(struct volume_host *h)
     free(h);
 }
 
+void volume_host_stop_removing(struct volume_host *h)
+{
+    map_each (e, &h->pods) {
+        struct volume_pod *p = e->value;
+        if (p->at == VOLUME_POD_ENDING) {
+            p->end = VOLUME_POD_KEEP;
+            volume_pod_step_soon(p);
+        }
+    }
+}
+
 struct str volume_host_dir(const struct volume_host *h, struct arena *a, struct str uid)
 {
     assert(volume_uid_is_valid(uid));

@@ -76,6 +76,11 @@ struct volume_host;
 int volume_host_new(const struct volume_host_options *o, struct volume_host **ret, struct err *err);
 /* No pod and no started operation is left; asserted. */
 void volume_host_free(struct volume_host *h);
+/*
+ * The agent ends: pods that are being removed are closed after the attempt that runs, whether it
+ * succeeds or not; the next process removes their rests as orphans.
+ */
+void volume_host_stop_removing(struct volume_host *h);
 /* ROOT/UID in the arena; the UID must be valid (volume_uid_is_valid()). */
 struct str volume_host_dir(const struct volume_host *h, struct arena *a, struct str uid);
 /* A UID that is safe as a name: letters, digits and '-', at most 128 bytes. */

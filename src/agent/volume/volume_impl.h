@@ -62,9 +62,10 @@ struct volume_slot {
     const struct pod_volume *v; /* of the pod's spec; NULL: it vanished from there */
     char *name;
     bool is_ready;
-    char *source;                 /* directory or file on this machine; NULL: not known yet */
-    bool is_read_only, is_made;   /* made by the agent, below the pod's directory */
-    uint8_t digest[SHA256_BYTES]; /* of the files on disk, if is_ready */
+    char *source;               /* directory or file on this machine; NULL: not known yet */
+    bool is_read_only, is_made; /* made by the agent, below the pod's directory */
+    /* If is_ready: of the files on disk, and of what they were made from. */
+    uint8_t digest[SHA256_BYTES], stamp[SHA256_BYTES];
     struct volume_ticket **tickets;
     size_t n_tickets;
     struct err problem;
@@ -103,6 +104,13 @@ void volume_pod_enqueue(struct volume_pod *p, struct volume_work *w);
 
 /* prepare.c: the work that makes volumes ready; NULL: there is none. Sets problems of slots. */
 struct volume_work *volume_prepare_plan(struct volume_pod *p);
+
+/*
+ * stamp.c: a hash of all that the files of a volume depend on. false: not of all, since an object
+ * has no version.
+ */
+bool volume_slot_stamp(const struct volume_pod *p, const struct volume_slot *s,
+                       uint8_t ret[SHA256_BYTES]);
 
 /* token.c */
 void volume_tickets_init(struct volume_pod *p, struct volume_slot *s);
