@@ -713,6 +713,12 @@ void registration_look(struct registration *r)
         defer_start(r->opts.loop, &r->turn, on_turn);
 }
 
+void registration_set_runtime(struct registration *r, const char *runtime)
+{
+    r->opts.runtime = copy(&r->arena, runtime);
+    registration_changed(r);
+}
+
 void registration_set_kubelet_port(struct registration *r, uint16_t port)
 {
     r->opts.kubelet_port = port;

@@ -125,6 +125,8 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
 /* Something that a report holds has changed: images, readiness. Reported soon, once for several
  * calls. */
 void registration_changed(struct registration *r);
+/* nodeInfo.containerRuntimeVersion: from now on; copied. Reported soon. */
+void registration_set_runtime(struct registration *r, const char *runtime);
 /* status.daemonEndpoints: from now on. Reported soon. */
 void registration_set_kubelet_port(struct registration *r, uint16_t port);
 /*
