@@ -183,6 +183,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .max_pods = o->max_pods,
         .reserved = o->reserved,
         .embedded = o->embedded,
+        .records_events = true,
         .not_ready = why_not_ready,
         .on_registered = on_registered,
         .on_node = on_node,

@@ -121,6 +121,9 @@ def test_up_is_a_node_as_the_user_of_a_node(data_dir):
     assert (lease["holderIdentity"], lease["leaseDurationSeconds"]) == ("edge-1", 900)
     assert server.kubectl("get", "nodes", "--no-headers").stdout.split()[:2] == ["edge-1", "Ready" if runs_pods() else "NotReady"]
     assert server.kubectl("describe", "node", "edge-1").returncode == 0
+    events = wait_for(lambda: {e["reason"] for e in server.get("/api/v1/namespaces/default/events").json()["items"]
+                               if e["involvedObject"]["kind"] == "Node"}, "it says that it starts")
+    assert events <= {"Starting", "NodeReady", "NodeNotReady"}
     # It renews and reports; a label that a node may not set was refused by NodeRestriction, so it acts as a node.
     renewed = server.get(f"{LEASES}/edge-1").json()["metadata"]["uid"]
     server.kill()

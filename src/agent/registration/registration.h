@@ -95,6 +95,7 @@ struct registration_opts {
     /* The API server is part of this process, so that the node cannot end without it: the Lease is
      * renewed with the reports of the status alone. */
     bool embedded;
+    bool records_events; /* Events about the Node, as kubelet's: Starting, NodeReady, Rebooted */
 
     /* Called for a report. NULL where there is nothing to say. */
     /* Why the node is not ready, for a person; NULL: it is ready. Borrowed until it returns. */
