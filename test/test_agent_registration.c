@@ -622,6 +622,58 @@ TEST(a_shortage_becomes_a_condition_and_a_call)
     rig_fini(&r);
 }
 
+static unsigned count_events(struct rig *r, const char *reason)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < r->fake.n; i++)
+        n += strcmp(r->fake.call[i].target, "/api/v1/namespaces/default/events") == 0 &&
+             strstr(r->fake.call[i].body, reason);
+    return n;
+}
+
+/* Answers whatever was asked. */
+static void answer_all(struct rig *r)
+{
+    for (size_t i = 0; i < r->fake.n; i++) {
+        struct fake_call *c = &r->fake.call[i];
+        if (c->ended || c->cancelled)
+            continue;
+        bool creates = strcmp(c->method, "POST") == 0;
+        bool is_node = strcmp(c->target, "/api/v1/nodes") == 0;
+        fake_head(c, is_node ? 409 : creates ? 201 : 200);
+        fake_data(c, is_node ? "{}"
+                             : "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nodeInfo\":{"
+                               "\"bootID\":\"another\"},\"conditions\":[{\"type\":\"Ready\","
+                               "\"status\":\"True\","
+                               "\"lastTransitionTime\":\"2026-01-01T00:00:00Z\"}]}}");
+        fake_end(c, 0);
+        turn(r);
+    }
+}
+
+TEST(events_tell_what_has_changed)
+{
+    struct rig r;
+    rig_init(&r, (struct registration_opts){ .records_events = true });
+    for (int i = 0; i < 10; i++)
+        answer_all(&r);
+    CHECK_INT(r.registered, 1);
+    CHECK_INT(count_events(&r, "\"reason\":\"Starting\""), 1);
+    CHECK_INT(count_events(&r, "\"reason\":\"Rebooted\""), 1);
+    r.not_ready = "no";
+    registration_changed(r.r);
+    turn(&r);
+    for (int i = 0; i < 5; i++)
+        answer_all(&r);
+    CHECK_INT(count_events(&r, "\"reason\":\"NodeNotReady\""), 1);
+    CHECK_INT(count_events(&r, "HasSufficientMemory"), 0);
+    put("/proc/meminfo", MEMORY("50000"));
+    registration_look(r.r);
+    turn(&r);
+    CHECK_INT(count_events(&r, "\"reason\":\"NodeHasInsufficientMemory\""), 1);
+    rig_fini(&r);
+}
+
 TEST(names_and_addresses_are_checked)
 {
     struct registration *none;

@@ -21,6 +21,7 @@ struct agent_node {
     struct kube_identity identity;
     struct buf client_ca;               /* PEM */
     struct pods *pods;                  /* from the registration on; NULL: none */
+    char *problem;                      /* why no pods run here; NULL: they do */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
     char *serving_path;
     void (*done)(void *arg);
@@ -126,8 +127,21 @@ static void start_pods(struct agent_node *n)
                               .on_pods = on_pods,
                               .arg = n };
     opts.addresses = registration_addresses(n->registration, &opts.n_addresses);
-    if (pods_start(&opts, &n->pods, &err) < 0)
+    if (pods_start(&opts, &n->pods, &err) < 0) {
         log_error("no pods run on this node", "reason=\"%s\"", err_text(&err));
+        free(n->problem);
+        n->problem = xstrdup(err_text(&err));
+        registration_changed(n->registration);
+    } else {
+        registration_set_runtime(n->registration, pods_runtime(n->pods));
+    }
+}
+
+/* A node that cannot run pods says so, also before it has tried. */
+static const char *why_not_ready(void *arg)
+{
+    const struct agent_node *n = arg;
+    return n->problem;
 }
 
 static void on_node(void *arg, const struct json *node)
@@ -171,6 +185,8 @@ static int start_registration(struct agent_node *n, struct err *err)
         .max_pods = o->max_pods,
         .reserved = o->reserved,
         .embedded = o->embedded,
+        .records_events = true,
+        .not_ready = why_not_ready,
         .on_registered = on_registered,
         .on_node = on_node,
         .arg = n,
@@ -274,6 +290,7 @@ static void free_node(struct agent_node *n)
     free(n->config.ca_pem);
     buf_fini(&n->client_ca);
     free(n->serving_path);
+    free(n->problem);
     free(n->name);
     free(n->user);
     free(n);
@@ -300,6 +317,7 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
         (void)buf_add_cstr(&n->client_ca, opts->client_ca);
     else
         read_client_ca(n);
+    n->problem = pods_problem();
     int r = start_registration(n, err);
     if (r < 0) {
         free_node(n);

@@ -175,6 +175,11 @@ void pods_stop(struct pods *p, void (*done)(void *arg), void *arg)
         stop_agent(p);
 }
 
+const char *pods_runtime(const struct pods *p)
+{
+    return p->agent ? agent_runtime(p->agent) : "";
+}
+
 void pods_set_node(struct pods *p, const struct json *node)
 {
     const struct json *spec = json_getc(node, "spec");

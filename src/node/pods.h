@@ -49,5 +49,7 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
 void pods_stop(struct pods *p, void (*done)(void *arg), void *arg);
 /* The certificate of the HTTP interface, which begins with it. */
 void pods_set_cert(struct pods *p, struct str cert_pem, struct str key_pem);
+/* "crun://1.8.1"; "": pods cannot run. Borrowed until pods_stop(). */
+const char *pods_runtime(const struct pods *p);
 /* The Node object has changed: its podCIDRs count from now on. */
 void pods_set_node(struct pods *p, const struct json *node);

@@ -32,6 +32,17 @@ static const struct {
                             "KubeletNotReady", "" },
 };
 
+const char *node_object_event(enum node_object_condition c, bool is_true)
+{
+    static const char *const reasons[NODE_OBJECT_CONDITIONS][2] = {
+        [NODE_OBJECT_MEMORY_PRESSURE] = { "NodeHasSufficientMemory", "NodeHasInsufficientMemory" },
+        [NODE_OBJECT_DISK_PRESSURE] = { "NodeHasNoDiskPressure", "NodeHasDiskPressure" },
+        [NODE_OBJECT_PID_PRESSURE] = { "NodeHasSufficientPID", "NodeHasInsufficientPID" },
+        [NODE_OBJECT_READY] = { "NodeNotReady", "NodeReady" },
+    };
+    return reasons[c][is_true];
+}
+
 bool node_object_set(struct node_object_state *state, bool is_true, int64_t now_s)
 {
     if (state->since_s && state->is_true == is_true)

@@ -44,6 +44,8 @@ bool node_object_set(struct node_object_state *state, bool is_true, int64_t now_
 /* Take the conditions of a Node that exists, so that their times stay. */
 void node_object_take_states(const struct json *node, struct node_object_state *states);
 
+/* The reason of kubelet's Event about a condition that has become this: "NodeReady". */
+const char *node_object_event(enum node_object_condition c, bool is_true);
 /* Whether the Node shows one of the conditions with another status. */
 bool node_object_differs(const struct json *node, const struct node_object_state *states);
 

@@ -14,6 +14,7 @@
 #include "agent/registration/registration.h"
 
 #include "agent/registration/machine.h"
+#include "agent/registration/node_event.h"
 #include "agent/registration/node_object.h"
 #include "agent/registration/shortage.h"
 #include "base/backoff.h"
@@ -85,7 +86,8 @@ struct registration {
     uint64_t suspended_ms; /* how long the machine has slept, as last seen */
     unsigned failures;
     struct rng rng;
-    uint64_t seed;               /* of the hashes */
+    uint64_t seed; /* of the hashes */
+    struct node_events events;
     struct reflector *reflector; /* of the Node; NULL: before it is registered, or without hub */
     struct node_object_state states[NODE_OBJECT_CONDITIONS];
     struct shortage shortage;
@@ -235,10 +237,28 @@ struct registration_pressure registration_pressure(const struct registration *r)
     return p;
 }
 
+static void record_text(struct registration *r, bool is_warning, const char *reason,
+                        const char *text)
+{
+    if (r->opts.records_events)
+        node_event_record(&r->events, is_warning, reason, text);
+}
+
+static void record(struct registration *r, const char *reason)
+{
+    scoped(free_scoped) char *text =
+        xasprintf("Node %s status is now: %s", r->opts.node_name, reason);
+    record_text(r, false, reason, text);
+}
+
 static void set_state(struct registration *r, enum node_object_condition c, bool is_true)
 {
-    if (node_object_set(&r->states[c], is_true, clock_wall_ms() / 1000))
-        r->wants_report = true;
+    bool is_first = r->states[c].since_s == 0;
+    if (!node_object_set(&r->states[c], is_true, clock_wall_ms() / 1000))
+        return;
+    r->wants_report = true;
+    if (!is_first || c == NODE_OBJECT_READY)
+        record(r, node_object_event(c, is_true));
 }
 
 /* The limit of our control group counts as well, if there is one. */
@@ -430,6 +450,7 @@ static void become_registered(struct registration *r, bool is_reported)
     succeed(r);
     sm_move(&r->at, AT_REST);
     r->is_registered = true;
+    record_text(r, false, "Starting", "Starting dormouse.");
     r->lease_due_ms = now;
     r->must_report = !is_reported;
     r->wants_report = true;
@@ -450,11 +471,22 @@ static bool adopt_status(struct registration *r, struct arena *a, const struct j
     return patch != NULL;
 }
 
+static void notice_reboot(struct registration *r, const struct json *node)
+{
+    struct str before = json_str(json_path(node, "status", "nodeInfo", "bootID", NULL));
+    if (before.n == 0 || str_eq(before, r->machine.boot_id))
+        return;
+    scoped(free_scoped) char *text = xasprintf("Node %s has been rebooted, boot id: " STR_FMT,
+                                               r->opts.node_name, STR_ARG(r->machine.boot_id));
+    record_text(r, true, "Rebooted", text);
+}
+
 static void adopt(struct registration *r, const struct json *node)
 {
     struct arena a = { 0 };
     struct node_object n;
     log_info("the node was registered before", "node=%s", r->opts.node_name);
+    notice_reboot(r, node);
     node_object_take_states(node, r->states);
     describe(r, &a, &n);
     const struct json *patch = node_object_adopt(&a, &n, node);
@@ -713,6 +745,12 @@ void registration_look(struct registration *r)
         defer_start(r->opts.loop, &r->turn, on_turn);
 }
 
+void registration_set_runtime(struct registration *r, const char *runtime)
+{
+    r->opts.runtime = copy(&r->arena, runtime);
+    registration_changed(r);
+}
+
 void registration_set_kubelet_port(struct registration *r, uint16_t port)
 {
     r->opts.kubelet_port = port;
@@ -758,6 +796,7 @@ int registration_start(const struct registration_opts *opts, struct registration
     r->node_target = xasprintf(NODE_OBJECT_NODES "/%s", opts->node_name);
     r->status_target = xasprintf("%s/status", r->node_target);
     r->lease_target = xasprintf(NODE_OBJECT_LEASES "/%s", opts->node_name);
+    node_events_init(&r->events, opts->transport, r->opts.identity, r->opts.node_name);
     notice_suspension(r);
     pressure_start(&r->kernel, opts->loop, on_kernel, r);
     r->wants_look = true;
@@ -787,6 +826,7 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
     r->done = done;
     r->done_arg = arg;
     ask_cancel(take_ptr(&r->call));
+    node_events_fini(&r->events);
     if (r->reflector)
         reflector_close(take_ptr(&r->reflector));
     timer_stop(r->opts.loop, &r->timer);

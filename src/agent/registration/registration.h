@@ -95,6 +95,7 @@ struct registration_opts {
     /* The API server is part of this process, so that the node cannot end without it: the Lease is
      * renewed with the reports of the status alone. */
     bool embedded;
+    bool records_events; /* Events about the Node, as kubelet's: Starting, NodeReady, Rebooted */
 
     /* Called for a report. NULL where there is nothing to say. */
     /* Why the node is not ready, for a person; NULL: it is ready. Borrowed until it returns. */
@@ -125,6 +126,8 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
 /* Something that a report holds has changed: images, readiness. Reported soon, once for several
  * calls. */
 void registration_changed(struct registration *r);
+/* nodeInfo.containerRuntimeVersion: from now on; copied. Reported soon. */
+void registration_set_runtime(struct registration *r, const char *runtime);
 /* status.daemonEndpoints: from now on. Reported soon. */
 void registration_set_kubelet_port(struct registration *r, uint16_t port);
 /*
