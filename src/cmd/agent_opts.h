@@ -5,7 +5,8 @@
 #include "cmd/cmd.h"
 #include "node/agent_node.h"
 
-extern const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen;
+extern const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_images;
+extern uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
@@ -51,6 +52,23 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
             "where kubectl logs, exec and so on reach the node (0.0.0.0:10250, or any port if "    \
             "that is taken)",                                                                      \
             CMD_STRING, &cmd_agent_listen, 0, 0                                                    \
+    },                                                                                             \
+    {                                                                                              \
+        "image-listen", 0, "HOST:PORT",                                                            \
+            "with --cluster-key-file: where other nodes get layers of images from this one, and "  \
+            "the scheduler sends its plans (0.0.0.0:7443, or any port if that is taken)",          \
+            CMD_STRING, &cmd_agent_images, 0, 0                                                    \
+    },                                                                                             \
+    {                                                                                              \
+        "image-quota", 0, "SIZE",                                                                  \
+            "with --cluster-key-file: layers of images that the node keeps (no limit)", CMD_SIZE,  \
+            &cmd_agent_image_quota, 0, 0                                                           \
+    },                                                                                             \
+    {                                                                                              \
+        "image-probe", 0, "DURATION",                                                              \
+            "with --cluster-key-file: interval of measurements of other nodes, 10s at least "      \
+            "(only after activity on this node)",                                                  \
+            CMD_DURATION, &cmd_agent_image_probe_ms, 0, 0                                          \
     },                                                                                             \
     {                                                                                              \
         "pod-log-dir", 0, "DIR", "what containers print (/var/log/pods)", CMD_STRING,              \

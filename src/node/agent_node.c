@@ -6,6 +6,7 @@
 #include "agent/registration/node_cert.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "image/bdm_send.h"
 #include "node/pods.h"
 
 #include <ctype.h>
@@ -20,6 +21,7 @@ struct agent_node {
     struct registration *registration;
     struct kube_identity identity;
     struct buf client_ca;               /* PEM */
+    struct buf cluster_key;             /* empty: images are not shared */
     struct pods *pods;                  /* from the registration on; NULL: none */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
     char *serving_path;
@@ -115,6 +117,13 @@ static void start_pods(struct agent_node *n)
                               .plain_hosts = o->plain_hosts,
                               .n_plain_hosts = o->n_plain_hosts,
                               .ca_file = o->image_ca_file,
+                              .cluster_key = buf_str(&n->cluster_key),
+                              .cluster_ca = buf_str(&n->client_ca),
+                              .image_host = o->image_host,
+                              .image_port = o->image_port,
+                              .image_listens_elsewhere = o->image_listens_elsewhere,
+                              .image_quota_bytes = o->image_quota_bytes,
+                              .image_probe_ms = o->image_probe_ms,
                               .log_dir = o->log_dir,
                               .listen_host = o->listen_host,
                               .listen_port = o->listen_port,
@@ -271,6 +280,7 @@ static void free_node(struct agent_node *n)
     free(n->config.server);
     free(n->config.ca_pem);
     buf_fini(&n->client_ca);
+    buf_fini(&n->cluster_key);
     free(n->serving_path);
     free(n->name);
     free(n->user);
@@ -298,7 +308,11 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
         (void)buf_add_cstr(&n->client_ca, opts->client_ca);
     else
         read_client_ca(n);
-    int r = start_registration(n, err);
+    n->cluster_key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
+    int r = opts->cluster_key_file
+                ? image_bdm_key_read(opts->cluster_key_file, &n->cluster_key, err)
+                : 0;
+    r = r < 0 ? r : start_registration(n, err);
     if (r < 0) {
         free_node(n);
         return err_ctx(err, r, "node");
