@@ -131,6 +131,12 @@ static void on_done(struct container_image_call *call, int r, struct container_i
     end_pull(c, r, reason, r < 0 ? err_text(err) : NULL, image);
 }
 
+/* The scheduler sends plans for pods that it binds with this. */
+static bool is_planned(const struct pod_spec *spec)
+{
+    return pod_pair_value(spec->annotations, spec->n_annotations, STR("image.dormouse.dev/plan")).n;
+}
+
 int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
                      struct container_image_call *call, struct err *err)
 {
@@ -140,7 +146,8 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
                                                .tenant = credentials.tenant,
                                                .auths = credentials.files,
                                                .n_auths = credentials.n,
-                                               .policy = policy_of(policy) };
+                                               .policy = policy_of(policy),
+                                               .is_planned = is_planned(p->spec) };
     int r = p->agent->images.ops->get(p->agent->images.arg, &want, call, err);
     arena_fini(&credentials.arena);
     return r;

@@ -2,11 +2,30 @@
 /* Options of a node; see agent_opts.h. */
 #include "cmd/agent_opts.h"
 
-static char listen_host[256];
+static char listen_host[256], image_host[256];
 
-const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_manifest_dir;
+const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_images,
+    *cmd_agent_manifest_dir;
+uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 uint64_t cmd_agent_max_pods;
+
+static int take_image_opts(struct agent_node_opts *to, bool any_port)
+{
+    struct err err = { 0 };
+    to->image_quota_bytes = cmd_agent_image_quota;
+    to->image_probe_ms = cmd_agent_image_probe_ms;
+    to->image_host = "0.0.0.0";
+    to->image_port = any_port ? 0 : AGENT_NODE_IMAGE_PORT;
+    to->image_listens_elsewhere = !cmd_agent_images;
+    if (!cmd_agent_images)
+        return CMD_OK;
+    to->image_host = image_host;
+    return cmd_parse_listen(cmd_agent_images, image_host, sizeof image_host, &to->image_port,
+                            &err) < 0 ?
+               cmd_fail(CMD_USAGE, &err) :
+               CMD_OK;
+}
 
 int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
 {
@@ -23,11 +42,12 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     to->max_pods = (uint32_t)cmd_agent_max_pods;
     to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
     to->listens_elsewhere = !cmd_agent_listen;
-    if (!cmd_agent_listen)
-        return CMD_OK;
+    int r = take_image_opts(to, any_port);
+    if (r || !cmd_agent_listen)
+        return r;
     to->listen_host = listen_host;
     return cmd_parse_listen(cmd_agent_listen, listen_host, sizeof listen_host, &to->listen_port,
-                            &err) < 0
-               ? cmd_fail(CMD_USAGE, &err)
-               : CMD_OK;
+                            &err) < 0 ?
+               cmd_fail(CMD_USAGE, &err) :
+               CMD_OK;
 }

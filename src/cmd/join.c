@@ -3,11 +3,14 @@
 #include "base/mem.h"
 #include "cmd/agent_opts.h"
 #include "cmd/cmd.h"
+#include "cmd/host_opts.h"
 #include "node/server.h"
 
 #include <stdlib.h>
 
 static const char *data_dir, *token, *ca_file, *ca_hash;
+static const char *cluster_key, *image_store;
+static struct cmd_list image_registries;
 static uint64_t cert_ms;
 
 static const struct cmd_opt opts[] = {
@@ -23,9 +26,21 @@ static const struct cmd_opt opts[] = {
       CMD_STRING, &data_dir, 0, 0 },
     CMD_SECTION("Node"),
     CMD_AGENT_OPTS(""),
+    { "cluster-key-file", 0, "FILE",
+      "the key that all nodes share: this one gives them layers of its images, gets some of theirs, "
+      "and carries out plans of the scheduler (no)",
+      CMD_STRING, &cluster_key, 0, 0 },
     { "certificate-lifetime", 0, "TIME",
       "asked for; renewed after 70 to 90 percent of it (as long as the cluster gives: a year)",
       CMD_DURATION, &cert_ms, 0, 0 },
+    CMD_SECTION("Images"),
+    { "image-registry", 0, "HOST[:PORT]",
+      "images of pods may come from here alone: a name, .suffix or address, wherever it is; * any "
+      "at a public address; repeatable (*)",
+      CMD_LIST, &image_registries, 0, 0 },
+    CMD_REGISTRY_OPTS,
+    { "image-store", 0, "DIR", "of images ($DORMOUSE_IMAGE_STORE, or images in the data directory)",
+      CMD_STRING, &image_store, 0, 0 },
     CMD_SECTION("Log"),
     CMD_LOG_OPTS,
     { .name = NULL },
@@ -60,6 +75,11 @@ static int run(int argc, char **argv)
     r = cmd_take_agent_opts(&server.agent, false);
     if (r)
         return r;
+    server.functions.image_store = image_store;
+    server.functions.image_hosts = image_registries.at;
+    server.functions.n_image_hosts = image_registries.n;
+    server.functions.module_site = cmd_registry_site();
+    server.agent.cluster_key_file = cluster_key;
     server.agent.wanted = AGENT_NODE_YES;
     server.agent.cert_s = (uint32_t)(cert_ms / 1000);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;

@@ -135,6 +135,7 @@ static int run(int argc, char **argv)
                                                  : AGENT_NODE_AUTO;
     if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
         return r;
+    server.agent.cluster_key_file = server.scheduler.plans.key_file;
     if (no_scheduler && server.scheduler.plans.key_file)
         return cmd_failf(CMD_USAGE, "--send-plans is for pods that the scheduler here binds");
     /* Pods may name those that functions may. */

@@ -332,7 +332,9 @@ static int spawn_keeper(struct container *c, const char *const *words, int out, 
     int r = container_keeper_listen(h->loop, on_keeper_runtime, c, &c->wait_keeper, &control, err);
     const struct process_opts opts = { .argv = argv,
                                        .env = env,
-                                       .mount_ns = h->mount_ns,
+                                       .unmounted = h->hides_cgroup2 ? "/sys/fs/cgroup/unified"
+                                                                     : NULL,
+                                       .unmounted_from = "/sys/fs/cgroup",
                                        .in = control,
                                        .out = out,
                                        .err_out = err_out,

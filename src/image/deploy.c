@@ -6,6 +6,7 @@
 #include "image/fetch.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
+#include "image/provide.h"
 #include "oci/reference.h"
 
 #include <errno.h>
@@ -405,6 +406,8 @@ int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
     (void)pthread_mutex_init(&d->mutex, NULL);
     int r = image_bdm_parse(&d->arena, str_copy_arena(&d->arena, text), &d->bdm, err);
     r = r < 0 ? r : oci_reference_parse(d->bdm.reference, &d->ref, err);
+    if (r >= 0 && d->opts.site)
+        r = provide_site_registry(d->opts.site, d->ref.host, &d->opts.remote, err);
     r = r < 0 ? r : make_plan(d, err);
     if (r >= 0) {
         d->id = str_dup_arena(&d->arena, d->bdm.deploy);

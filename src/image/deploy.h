@@ -25,11 +25,14 @@ enum {
 
 struct image_deploy;
 struct image_inbox;
+struct provide_site;
 
 struct image_deploy_opts {
     struct loop *loop;
     struct oci_store *store;       /* a writer; kept until on_end() */
     struct oci_remote_opts remote; /* how registries are reached; texts are kept */
+    /* Which registries there may be, and how they are reached, instead; NULL: any; kept. */
+    const struct provide_site *site;
     uint64_t prefetch_bps;         /* maximum rate of a prefetch BDM, bytes per second */
     struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
     /* Whether the peer is excluded as long as there is another source; NULL: none is. */
@@ -41,7 +44,7 @@ struct image_deploy_opts {
 
 /*
  * text: a BDM, copied. Errors: those of image_bdm_parse(); E_INVALID, the ranges of a layer do not
- * cover it, or have no source; E_UNSUPPORTED, other encodings.
+ * cover it, or have no source; E_UNSUPPORTED, other encodings; E_DENIED, a registry that the site does not allow.
  */
 int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
                        struct image_deploy **ret, struct err *err);

@@ -181,19 +181,34 @@ static bool is_public(void *arg, const struct sockaddr *addr)
     return address_is_public(addr);
 }
 
+int provide_site_registry(const struct provide_site *site, const char *host,
+                          struct oci_remote_opts *ret, struct err *err)
+{
+    static const struct oci_login anonymous;
+    const struct module_hosts hosts = { site->hosts, site->n_hosts };
+    const enum module_host kind = module_artifact_host(&hosts, host);
+    if (kind == MODULE_HOST_DENIED)
+        return err_set(err, E_DENIED,
+                       "this worker takes no images of the registry '%s' (--image-registry)", host);
+    *ret = (struct oci_remote_opts){ .ca_file = site->ca_file,
+                                     .plain_http = is_plain(site, host),
+                                     .login = &anonymous,
+                                     .no_address = "--image-registry HOST:PORT names it",
+                                     .may_connect = kind == MODULE_HOST_PUBLIC ? is_public : NULL };
+    return 0;
+}
+
 static int pull(struct oci_store *s, const struct provide_site *site, const struct provide_asked *q,
                 struct oci_digest *ret, struct err *err)
 {
-    struct provide_pulling p = { .s = s,
-                                 .q = q,
-                                 .registry = { .ca_file = site->ca_file,
-                                               .plain_http = is_plain(site, q->ref.host),
-                                               .login = &q->login,
-                                               .no_login = q->want->n_auths
-                                                               ? "none in its imagePullSecrets"
-                                                               : "it names no imagePullSecrets",
-                                               .no_address = "--image-registry HOST:PORT names it",
-                                               .stop = q->want->stop } };
+    struct provide_pulling p = { .s = s, .q = q, .registry = { .ca_file = site->ca_file } };
+    int r = q->is_file ? 0 : provide_site_registry(site, q->ref.host, &p.registry, err);
+    if (r < 0)
+        return r;
+    p.registry.login = &q->login;
+    p.registry.no_login =
+        q->want->n_auths ? "none in its imagePullSecrets" : "it names no imagePullSecrets";
+    p.registry.stop = q->want->stop;
     p.show = (struct layer_show){ .s = s,
                                   .reference = q->source,
                                   .registry = &p.registry,
@@ -215,18 +230,9 @@ static int pull(struct oci_store *s, const struct provide_site *site, const stru
                                   .arg = &p };
     struct oci_pull_result res;
     scoped(origin_scoped) struct oci_origin origin = { 0 };
-    const struct module_hosts hosts = { site->hosts, site->n_hosts };
-    const enum module_host host =
-        q->is_file ? MODULE_HOST_NAMED : module_artifact_host(&hosts, q->ref.host);
-    if (host == MODULE_HOST_DENIED)
-        return err_set(err, E_DENIED,
-                       "this worker takes no images of the registry '%s' (--image-registry)",
-                       q->ref.host);
-    if (host == MODULE_HOST_PUBLIC)
-        p.registry.may_connect = is_public;
     if (q->want->on_pulling)
         q->want->on_pulling(q->want->arg);
-    int r = oci_origin_open(str_of(q->source), &p.registry, &origin, err);
+    r = oci_origin_open(str_of(q->source), &p.registry, &origin, err);
     opts.origin = origin;
     r = r < 0 ? r : oci_pull(s, &opts, &res, err);
     layer_show_fini(&p.show);
@@ -249,6 +255,20 @@ static int find_or_pull(struct oci_store *s, const struct provide_site *site,
                        "it is not in the store, and the policy says never to pull it");
     to->was_pulled = true;
     return pull(s, site, q, &to->manifest, err);
+}
+
+bool provide_has(struct oci_store *s, struct str reference, struct str tenant)
+{
+    const struct provide_want want = { .reference = reference, .tenant = tenant };
+    struct provide_asked q = { .want = &want };
+    struct oci_digest ignored;
+    bool has = read_reference(&q, NULL) >= 0;
+    if (has && !q.own_name)
+        q.own_name = xasprintf("%s#tenant=" STR_FMT, q.plain_name, STR_ARG(tenant));
+    has = has && (has_whole(s, q.plain_name, tenant, &ignored) ||
+                  has_whole(s, q.own_name, tenant, &ignored));
+    asked_fini(&q);
+    return has;
 }
 
 /* ---- the root file system ---- */

@@ -23,6 +23,7 @@
 
 #include "base/buf.h"
 #include "oci/credentials.h"
+#include "oci/remote.h"
 #include "oci/store.h"
 
 #include <stdatomic.h>
@@ -49,6 +50,13 @@ struct provide_site { /* of a machine; texts are borrowed for the call */
     struct str *plain_hosts; /* registries that are spoken to without TLS */
     size_t n_plain_hosts;
 };
+
+/*
+ * How the registry of this host ("docker.io", "127.0.0.1:5000") is reached, without credentials;
+ * texts are the site's. Errors: E_DENIED, images may not come from it.
+ */
+int provide_site_registry(const struct provide_site *site, const char *host,
+                          struct oci_remote_opts *ret, struct err *err);
 
 struct provide_want {
     /* "redis:7", "docker://host/name@sha256:...", "oci:DIR[:NAME]", "oci-archive:FILE[:NAME]",
@@ -90,6 +98,12 @@ void provide_result_fini(struct provided *p);
  */
 int provide_image(struct oci_store *s, const struct provide_site *site,
                   const struct provide_want *want, struct provided *ret, struct err *err);
+
+/*
+ * Whether the store has the image such that provide_image() would ask no registry for it, with any
+ * policy but PROVIDE_ALWAYS and credentials of the tenant.
+ */
+bool provide_has(struct oci_store *s, struct str reference, struct str tenant);
 
 /* The use has ended: drop the lease, LEASE:<manifest>/<tenant>. -ENOENT. */
 int provide_drop(struct oci_store *s, struct str lease, struct err *err);

@@ -881,6 +881,7 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
     list_init(&s->requests);
     list_init(&s->pulls);
     list_init(&s->deploys);
+    list_init(&s->awaiting);
     list_init(&s->boxes);
     list_init(&s->parcels);
     list_init(&s->postings);
@@ -900,11 +901,12 @@ int image_server_start(const struct image_server_opts *opts, struct image_server
         return r;
     }
     if (s->node && opts->api) {
-        bool is_v6 = strchr(opts->host, ':') != NULL;
+        const char *host = opts->url_host ? opts->url_host : opts->host;
+        bool is_v6 = strchr(host, ':') != NULL;
         s->url = opts->url
                      ? xstrdup(opts->url)
                      : xasprintf("%s://%s%s%s:%u", opts->tls ? "https" : "http", is_v6 ? "[" : "",
-                                 opts->host, is_v6 ? "]" : "", (unsigned)http_server_port(s->http));
+                                 host, is_v6 ? "]" : "", (unsigned)http_server_port(s->http));
         image_server_state_start(s);
         image_server_probe_start(s);
     }

@@ -22,8 +22,11 @@
 
 #include "client/transport.h"
 #include "image/bdm.h"
+#include "base/list.h"
 #include "image/mirror_store.h"
 #include "io/http.h"
+#include "io/loop.h"
+#include "oci/reference.h"
 #include "oci/remote.h"
 
 enum {
@@ -62,6 +65,8 @@ enum {
     IMAGE_SERVER_PROBE_BYTES = 8 << 20,
 };
 
+struct provide_site;
+
 struct image_server_opts {
     struct loop *loop;
     const char *host; /* as http_server_opts */
@@ -80,6 +85,9 @@ struct image_server_opts {
     const char *const *upstreams;
     size_t n_upstreams;
     struct oci_remote_opts registry; /* how they are reached; texts are kept */
+    /* Registries that a BDM may name, and how they are reached (image/provide.h); NULL: any, by
+     * `registry`; kept. */
+    const struct provide_site *site;
     struct oci_platform platform;    /* of images for several; texts are kept */
     /*
      * As a node of a cluster: its name, and the key that all nodes share, IMAGE_BDM_KEY_MIN_BYTES
@@ -93,7 +101,9 @@ struct image_server_opts {
      * until done(). NULL: nowhere. url: where others reach this server, for that state; copied.
      */
     struct transport *api;
+    const struct kube_identity *identity; /* instead of those credentials, kept; NULL: none */
     const char *url;
+    const char *url_host; /* url NULL: the host in it, instead of `host`; copied */
     /*
      * With api: other nodes whose round trips are measured, besides those that BDMs name, and the
      * registry that was used last, at first the first of upstreams; copied.
@@ -118,6 +128,32 @@ struct image_bdm_grant image_server_grant(const char *what, const char *node,
                                           const struct oci_digest *digest);
 
 struct image_server;
+
+/*
+ * A user of an image that waits for deployments of it, so that it does not pull what a plan brings.
+ * The caller's memory; zeroed before the start.
+ */
+struct image_server_await {
+    struct list node; /* of the server, until done() is due */
+    struct loop *loop;
+    struct timer timer;
+    struct oci_reference ref;
+    /* Once, never within a call: no deployment of the image is under way any more, or none has
+     * begun in time, or the server is closing. */
+    void (*done)(struct image_server_await *w);
+};
+/* A deployment that has ended within this time counts as the one that is waited for. */
+enum { IMAGE_SERVER_AWAIT_RECENT_MS = 15000 };
+
+/* begin_ms: how long a deployment may take to begin. Errors: those of oci_reference_parse(). */
+int image_server_await(struct image_server *s, struct image_server_await *w, struct str reference,
+                       uint64_t begin_ms, struct err *err);
+/* done() does not run any more. */
+void image_server_await_cancel(struct image_server_await *w);
+
+/* Something other than the server has added layers to the store, or removed some. */
+void image_server_store_changed(struct image_server *s);
+
 /* Errors: of listening. */
 int image_server_start(const struct image_server_opts *opts, struct image_server **ret,
                        struct err *err);

@@ -33,6 +33,7 @@ struct image_server {
     uint64_t seq;             /* of changes of the store */
     struct list deploys;      /* struct node_deploy, those that ended last at the end */
     size_t n_deploys, n_deploying;
+    struct list awaiting; /* struct image_server_await */
     struct list boxes, parcels; /* struct outbox_box, struct server_outbox_parcel: to be pushed */
     size_t n_boxes, n_parcels;
     uint64_t n_pushed, n_unpushed; /* parcels that were sent; that were given up */
@@ -152,6 +153,16 @@ bool image_server_node_request(struct image_server *s, struct http_exchange *x,
                                const struct http_request *req);
 void image_server_node_close(struct image_server *s);
 void image_server_node_fini(struct image_server *s);
+
+/* ---- users of images that wait for deployments ---- */
+
+/* A deployment of the image: it runs, or it has ended `ended_ms` ago. UINT64_MAX: there is none. */
+bool image_server_deploys(const struct image_server *s, const struct oci_reference *ref,
+                          uint64_t *ret_ended_ms);
+/* A deployment of the image has begun; has ended. */
+void image_server_await_begun(struct image_server *s, struct str reference);
+void image_server_await_ended(struct image_server *s, struct str reference);
+void image_server_await_close(struct image_server *s);
 
 /* DiffIDs of what deployments fetch from registries, `max` at most and perhaps some twice; their
  * number. */

@@ -23,6 +23,7 @@ struct node_deploy {
     struct list node;
     struct image_server *s;
     struct image_deploy *d;
+    uint64_t ended_ms; /* once it has */
 };
 
 struct node_strikes {
@@ -190,6 +191,7 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
         strike(s, liars[i]);
     list_remove(&k->node);
     list_push_back(&s->deploys, &k->node);
+    k->ended_ms = loop_now_ms(s->loop);
     if (!image_deploy_is_prefetch(d)) /* which is held back */
         measure(s, d);
     image_server_state_changed(s);
@@ -197,6 +199,8 @@ static void on_deployed(void *arg, struct image_deploy *d, int r)
     assert(s->n_deploying > 0 && s->n_deploying <= s->n_deploys);
     s->n_deploying--;
     log_deployed(d, r);
+    if (!image_deploy_is_prefetch(d))
+        image_server_await_ended(s, image_deploy_reference(d));
     drop_old(s);
     image_server_finish_close(s);
 }
@@ -219,6 +223,25 @@ size_t image_server_incoming(struct image_server *s, struct oci_digest *ret, siz
             n += image_deploy_from_registry(d, ret + n, max - n);
     }
     return n;
+}
+
+bool image_server_deploys(const struct image_server *s, const struct oci_reference *ref,
+                          uint64_t *ret_ended_ms)
+{
+    uint64_t ended_ms = UINT64_MAX;
+    list_each (node, &s->deploys) {
+        struct node_deploy *k = list_entry(node, struct node_deploy, node);
+        struct oci_reference other;
+        if (image_deploy_is_prefetch(k->d) ||
+            oci_reference_parse(image_deploy_reference(k->d), &other, NULL) < 0 ||
+            !oci_reference_equal(ref, &other))
+            continue;
+        if (!image_deploy_has_ended(k->d))
+            return true;
+        ended_ms = MIN(ended_ms, loop_now_ms(s->loop) - k->ended_ms);
+    }
+    *ret_ended_ms = ended_ms;
+    return false;
 }
 
 static void reply_deploy(struct http_exchange *x, int status, struct node_deploy *k)
@@ -249,6 +272,7 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     const struct image_deploy_opts o = { .loop = s->loop,
                                          .store = s->opts.store,
                                          .remote = s->opts.registry,
+                                         .site = s->opts.site,
                                          .prefetch_bps = image_server_prefetch_bps(s),
                                          .tls = s->opts.peers,
                                          .is_out = is_out,
@@ -267,6 +291,8 @@ static int start_deploy(struct image_server *s, struct str text, struct node_dep
     list_push_back(&s->deploys, &k->node);
     s->n_deploys++;
     s->n_deploying++;
+    if (!image_deploy_is_prefetch(d))
+        image_server_await_begun(s, image_deploy_reference(d));
     *ret = k;
     return 0;
 }
@@ -329,8 +355,9 @@ static void take_bdm(struct posting *p)
         image_server_reply_error(p->x, 503, "TOOMANYREQUESTS", "too many deployments at once");
         return;
     }
+    bool is_unwanted = r == E_DENIED;
     r = r < 0 ? r : start_deploy(s, buf_str(&p->body), &k, &err);
-    if (r == E_DENIED)
+    if (is_unwanted)
         image_server_reply_error(p->x, 409, "PREFETCH_REFUSED", err_text(&err));
     else if (r < 0)
         image_server_reply_error(p->x, 400, "BDM_INVALID", err_text(&err));
@@ -635,6 +662,7 @@ bool image_server_node_request(struct image_server *s, struct http_exchange *x,
 
 void image_server_node_close(struct image_server *s)
 {
+    image_server_await_close(s);
     list_each (node, &s->deploys)
         image_deploy_stop(list_entry(node, struct node_deploy, node)->d);
     image_server_outbox_close(s);

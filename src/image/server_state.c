@@ -157,7 +157,8 @@ static int write_state(struct image_server_state *t, struct err *err)
                                    : "application/merge-patch+json");
     buf_reset(&t->answer);
     t->status = 0;
-    const struct kube_request req = { .method = STR("PATCH"),
+    const struct kube_request req = { .identity = s->opts.identity,
+                                      .method = STR("PATCH"),
                                       .target = str_of(target),
                                       .headers = &h,
                                       .body = buf_str(&text),

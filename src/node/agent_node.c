@@ -6,6 +6,7 @@
 #include "agent/registration/node_cert.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "image/bdm_send.h"
 #include "node/pods.h"
 
 #include <ctype.h>
@@ -20,6 +21,7 @@ struct agent_node {
     struct registration *registration;
     struct kube_identity identity;
     struct buf client_ca;               /* PEM */
+    struct buf cluster_key;             /* empty: images are not shared */
     struct pods *pods;                  /* from the registration on; NULL: none */
     char *problem;                      /* why no pods run here; NULL: they do */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
@@ -117,6 +119,13 @@ static void start_pods(struct agent_node *n)
                               .plain_hosts = o->plain_hosts,
                               .n_plain_hosts = o->n_plain_hosts,
                               .ca_file = o->image_ca_file,
+                              .cluster_key = buf_str(&n->cluster_key),
+                              .cluster_ca = buf_str(&n->client_ca),
+                              .image_host = o->image_host,
+                              .image_port = o->image_port,
+                              .image_listens_elsewhere = o->image_listens_elsewhere,
+                              .image_quota_bytes = o->image_quota_bytes,
+                              .image_probe_ms = o->image_probe_ms,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,
@@ -289,6 +298,7 @@ static void free_node(struct agent_node *n)
     free(n->config.server);
     free(n->config.ca_pem);
     buf_fini(&n->client_ca);
+    buf_fini(&n->cluster_key);
     free(n->serving_path);
     free(n->problem);
     free(n->name);
@@ -318,7 +328,11 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
     else
         read_client_ca(n);
     n->problem = pods_problem();
-    int r = start_registration(n, err);
+    n->cluster_key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
+    int r = opts->cluster_key_file
+                ? image_bdm_key_read(opts->cluster_key_file, &n->cluster_key, err)
+                : 0;
+    r = r < 0 ? r : start_registration(n, err);
     if (r < 0) {
         free_node(n);
         return err_ctx(err, r, "node");

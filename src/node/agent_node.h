@@ -15,6 +15,8 @@
 
 struct agent_node;
 
+enum { AGENT_NODE_IMAGE_PORT = 7443 };
+
 enum agent_node_wanted {
     AGENT_NODE_NO, /* what a process that says nothing gets */
     AGENT_NODE_YES,
@@ -30,9 +32,15 @@ struct agent_node_opts { /* strings are kept */
     const char *const *image_hosts, *const *plain_hosts;
     size_t n_image_hosts, n_plain_hosts;
     const char *image_ca_file;
+    /* Images are shared with other nodes (node/pods.h): the file of the cluster's key; NULL: not. */
+    const char *cluster_key_file;
+    const char *image_host;
+    uint16_t image_port;
+    bool image_listens_elsewhere; /* as listens_elsewhere */
+    uint64_t image_quota_bytes, image_probe_ms;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
-    const char *listen_host;  /* of the agent's HTTP interface, as in node/pods.h */
+    const char *listen_host; /* of the agent's HTTP interface, as in node/pods.h */
     uint16_t listen_port;
     bool listens_elsewhere;
     const char *client_ca; /* PEM: the cluster's CA */

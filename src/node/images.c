@@ -8,6 +8,7 @@
 #include "image/provide.h"
 #include "image/provide_child.h"
 #include "io/process.h"
+#include "node/image_node.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,8 @@ struct images_request {
     char *tenant; /* as above */
     char *lease;  /* the lease to drop */
     bool is_pulling;
-    struct list calls; /* struct waiter */
+    struct image_node_wait *wait; /* `waiting`, for a plan; NULL: for its turn */
+    struct list calls;            /* struct waiter */
 };
 
 struct waiter {
@@ -84,6 +86,8 @@ static void pump_later(struct node_images *s);
 static void free_request(struct images_request *q)
 {
     list_remove(&q->node);
+    if (q->wait)
+        image_node_await_cancel(q->wait);
     if (q->text)
         map_del(&q->s->by_text, str_of(q->text));
     free(q->text);
@@ -214,6 +218,8 @@ static void take_image(struct images_request *q, const struct json *m)
     }
     if (json_bool(json_getc(m, "pulled")))
         log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
+    if (s->opts.node)
+        image_node_changed(s->opts.node);
     struct list calls;
     list_init(&calls);
     list_move_all(&q->calls, &calls);
@@ -567,7 +573,7 @@ static void ask_waiting(struct node_images *s)
 {
     list_each_safe (node, &s->waiting) {
         struct images_request *q = list_entry(node, struct images_request, node);
-        if (has_turn(s, q))
+        if (!q->wait && has_turn(s, q))
             ask(s, q);
     }
 }
@@ -639,6 +645,13 @@ static char *get_text(const struct node_images *s, const struct container_image_
     return buf_ok(&text) ? buf_take(&text, &n) : NULL;
 }
 
+static void on_plan_over(void *arg)
+{
+    struct images_request *q = arg;
+    q->wait = NULL;
+    pump_later(q->s);
+}
+
 static int get(void *arg, const struct container_image_want *want,
                struct container_image_call *call, struct err *err)
 {
@@ -656,6 +669,9 @@ static int get(void *arg, const struct container_image_want *want,
         q->tenant = str_dup(want->tenant);
         (void)map_put(&s->by_text, str_of(q->text), q);
         list_push_back(&s->waiting, &q->node);
+        if (want->is_planned && s->opts.node && want->policy != CONTAINER_PULL_NEVER)
+            q->wait = image_node_await(s->opts.node, want->reference, want->tenant,
+                                       want->policy == CONTAINER_PULL_ALWAYS, on_plan_over, q);
     }
     struct waiter *w = xnew(struct waiter);
     w->call = call;

@@ -16,6 +16,7 @@
 #include "io/loop.h"
 
 struct node_images;
+struct image_node;
 
 enum {
     IMAGES_LOCK_MS = 600000,    /* to wait for another process that writes the store */
@@ -31,6 +32,7 @@ struct images_opts { /* texts are kept */
     const char *const *hosts, *const *plain_hosts; /* image/provide.h */
     size_t n_hosts, n_plain_hosts;
     const char *ca_file;
+    struct image_node *node; /* plans of images come there; NULL: there are none; kept */
     const char *program; /* a program that calls provide_child_main(); NULL: this one */
 };
 

@@ -6,6 +6,7 @@
 #include "base/sys.h"
 #include "container/program.h"
 #include "modules/module_hosts.h"
+#include "node/image_node.h"
 #include "node/images.h"
 
 #include <errno.h>
@@ -17,6 +18,8 @@ enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500 };
 struct pods {
     struct pods_opts opts;
     char *store;
+    struct provide_site site;
+    struct image_node *image_node; /* NULL: images are not shared */
     struct node_images *images;
     struct agent *agent;
     struct agent_reviewer *reviewer;
@@ -37,6 +40,32 @@ char *pods_problem(void)
     return NULL;
 }
 
+static void start_image_node(struct pods *p, const struct pods_opts *o)
+{
+    p->site = (struct provide_site){ .hosts = o->image_hosts,
+                                     .n_hosts = o->n_image_hosts,
+                                     .ca_file = o->ca_file,
+                                     .plain_hosts = xnew_n(struct str, o->n_plain_hosts + 1),
+                                     .n_plain_hosts = o->n_plain_hosts };
+    for (size_t i = 0; i < o->n_plain_hosts; i++)
+        p->site.plain_hosts[i] = str_of(o->plain_hosts[i]);
+    const struct image_node_opts opts = { .loop = o->loop,
+                                          .node_name = o->node_name,
+                                          .store = p->store,
+                                          .transport = o->transport,
+                                          .identity = o->identity,
+                                          .cluster_key = o->cluster_key,
+                                          .ca_pem = o->cluster_ca,
+                                          .listen_host = o->image_host,
+                                          .listen_port = o->image_port,
+                                          .listens_elsewhere = o->image_listens_elsewhere,
+                                          .address = o->addresses[0],
+                                          .site = &p->site,
+                                          .quota_bytes = o->image_quota_bytes,
+                                          .probe_ms = o->image_probe_ms };
+    p->image_node = image_node_start(&opts);
+}
+
 static int start_images(struct pods *p, const struct pods_opts *o, struct err *err)
 {
     const char *env = getenv("DORMOUSE_IMAGE_STORE");
@@ -50,7 +79,10 @@ static int start_images(struct pods *p, const struct pods_opts *o, struct err *e
     p->store = realpath(dir, NULL);
     if (!p->store)
         return err_sys(err, -errno, "'%s'", dir);
+    if (o->cluster_key.n && o->n_addresses)
+        start_image_node(p, o);
     const struct images_opts opts = { .loop = o->loop,
+                                      .node = p->image_node,
                                       .store = p->store,
                                       .owner = o->data_dir,
                                       .hosts = o->image_hosts,
@@ -110,6 +142,8 @@ static int start_server(struct pods *p, struct str cert, struct str key, struct 
 void pods_set_cert(struct pods *p, struct str cert, struct str key)
 {
     struct err err = { 0 };
+    if (p->image_node)
+        image_node_set_cert(p->image_node, cert, key);
     if (!p->agent)
         return;
     bool is_first = !p->server;
@@ -126,6 +160,7 @@ void pods_set_cert(struct pods *p, struct str cert, struct str key)
 static void free_pods(struct pods *p)
 {
     free(p->store);
+    free(p->site.plain_hosts);
     free(p);
 }
 
@@ -137,13 +172,22 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
     return r < 0 ? r : start_agent(p, opts, err);
 }
 
-static void on_images_closed(void *arg)
+static void on_image_node_closed(void *arg)
 {
     struct pods *p = arg;
     void (*done)(void *) = p->done;
     void *done_arg = p->arg;
     free_pods(p);
     done(done_arg);
+}
+
+static void on_images_closed(void *arg)
+{
+    struct pods *p = arg;
+    if (p->image_node)
+        image_node_close(take_ptr(&p->image_node), on_image_node_closed, p);
+    else
+        on_image_node_closed(p);
 }
 
 static void on_agent_stopped(void *arg)

@@ -28,6 +28,15 @@ struct pods_opts { /* strings are kept */
     const char *const *plain_hosts;
     size_t n_plain_hosts;
     const char *ca_file;
+    /*
+     * As a node that shares its images (node/image_node.h): the key of the cluster, the CA of
+     * nodes, and where the image server listens. An empty key: it does not.
+     */
+    struct str cluster_key, cluster_ca;
+    const char *image_host;
+    uint16_t image_port;
+    bool image_listens_elsewhere; /* at any free port if that one is taken */
+    uint64_t image_quota_bytes, image_probe_ms;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */

@@ -563,6 +563,9 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_scheduling_ready;
     opts.arg = s;
+    scoped(free_scoped) char *ca = s->cluster ? xasprintf("%s/pki/ca.crt", s->opts.data_dir) : NULL;
+    if (!opts.plans.peer_ca) /* certificates of nodes are those of this cluster */
+        opts.plans.peer_ca = ca;
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
 }
 

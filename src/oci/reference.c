@@ -222,3 +222,11 @@ void oci_reference_format(const struct oci_reference *ref, struct buf *to)
         (void)buf_printf(to, "@%s", text);
     }
 }
+
+bool oci_reference_equal(const struct oci_reference *a, const struct oci_reference *b)
+{
+    if (strcmp(a->host, b->host) != 0 || strcmp(a->repository, b->repository) != 0 ||
+        a->has_digest != b->has_digest)
+        return false;
+    return a->has_digest ? oci_digest_equal(&a->digest, &b->digest) : strcmp(a->tag, b->tag) == 0;
+}

@@ -32,6 +32,8 @@ struct oci_reference {
 int oci_reference_parse(struct str text, struct oci_reference *ret, struct err *err);
 /* The completed form, which parses to the same reference. */
 void oci_reference_format(const struct oci_reference *ref, struct buf *to);
+/* Whether both name the same: with a digest the tag does not count. */
+bool oci_reference_equal(const struct oci_reference *a, const struct oci_reference *b);
 /* A valid tag, "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}". */
 bool oci_reference_is_tag(struct str s);
 /* A valid name of a repository within a registry. */

@@ -292,6 +292,7 @@ static int profile_set_new(struct sched *s, const struct sched_config *config,
             .allow_waiting_pod = allow_waiting_pod,
             .images = s->opts.finds_layers ? &known_images_ops : NULL,
             .images_arg = s,
+            .announces_plans = s->opts.announces_plans,
             .extenders = config->n_extenders > 0 ? s->opts.extenders : NULL,
             .extenders_arg = s->opts.extenders_arg,
         };

@@ -54,6 +54,9 @@ struct sched_opts {
     void (*on_bound)(void *arg, const struct sched_pod *pod, struct str name,
                      const struct sched_node *node);
     void *on_bound_arg;
+    /* Bindings have the annotation image.dormouse.dev/plan, which the API copies to the pod: its
+     * node waits a moment for the plan that follows on_bound(). */
+    bool announces_plans;
     const struct sched_lanes *lanes; /* kept; NULL: no profile has a lane */
     void *lanes_arg;
     /* Gets each decision, for `explain`, `simulate` and tests; NULL: none. */

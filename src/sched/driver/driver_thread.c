@@ -595,6 +595,7 @@ static int make_scheduler(struct sched_driver *d, struct err *err)
         .finds_layers = d->opts.registries != NULL,
         .on_bound = d->opts.on_bound ? on_bound : NULL,
         .on_bound_arg = d,
+        .announces_plans = d->opts.on_bound != NULL,
         .lanes = &lanes,
         .lanes_arg = d,
     };

@@ -89,6 +89,7 @@ struct sched_framework {
     bool (*allow_waiting_pod)(struct sched_framework *f, struct str uid, struct str plugin);
     const struct sched_image_ops *images; /* NULL: image layers are not looked up */
     void *images_arg;
+    bool announces_plans; /* bindings say that a plan for the pod's images may follow */
     const struct sched_extender_ops *extenders; /* NULL: none */
     void *extenders_arg;
     /*

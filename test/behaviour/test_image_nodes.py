@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pods on nodes that share their images: a pod's layers come from a neighbour, by the scheduler's plan."""
+import os
+
+import pytest
+
+from conftest import wait_for
+from image_kit import layer
+from image_nodes_kit import PODS, Cluster
+from pods_kit import needs_pods
+
+pytestmark = needs_pods
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    c = Cluster(tmp_path)
+    yield c
+    c.close()
+
+
+def test_the_second_node_has_its_pods_image_from_the_first(cluster):
+    image = cluster.add_image("app", layer([("data", "f", os.urandom(3_000_000))]))
+    for name in ("n1", "n2"):
+        cluster.share(name)
+    wait_for(lambda: cluster.state("n1") and cluster.state("n2"), "both nodes to report")
+    cluster.run("first", "n1", image)
+    cluster.wait_running("first")
+    assert len(cluster.fetched("app")) == 2
+    wait_for(lambda: cluster.has("n1", "app") == 2, "n1 to report its layers")
+    for d in cluster.images["app"][1]["layers"]:  # a plan uses the registry, too: that it does not have to be there shows
+        del cluster.registry.blobs[d["digest"]]
+    cluster.run("second", "n2", image)
+    cluster.wait_running("second")
+    size = sum(d["size"] for d in cluster.images["app"][1]["layers"])
+    wait_for(lambda: f"node=n2 image={image} peer_bytes={size} registry_bytes=0" in cluster.up.text_of_log(), "the scheduler to know that")
+    assert "image pulled" not in cluster.nodes["n2"].text()
+
+
+def test_a_pod_whose_plan_does_not_come_pulls_its_image(cluster):
+    """The announcement of a plan is no promise: another client of the API may have written it."""
+    image = cluster.add_image("app")
+    cluster.share("n1")
+    cluster.run("alone", None, image, nodeName="n1")  # bound by no scheduler: it waits for nothing
+    cluster.wait_running("alone")
+    cluster.delete("alone")
+    other = cluster.add_image("other", layer([("data", "f", os.urandom(1000))]))
+    cluster.up.create(PODS, {"metadata": {"name": "waits", "annotations": {"image.dormouse.dev/plan": "expected"}}, "spec": {
+        "nodeName": "n1", "hostNetwork": True, "terminationGracePeriodSeconds": 1, "containers": [{"name": "c", "image": other}]}})
+    cluster.wait_running("waits")
+    assert cluster.nodes["n1"].text().count("image pulled") == 2
+
+
+def test_a_node_without_the_key_pulls_and_is_sent_nothing(cluster):
+    image = cluster.add_image("app")
+    cluster.join("n1")
+    cluster.run("a", "n1", image)
+    cluster.wait_running("a")
+    assert cluster.state("n1") is None and "image pulled" in cluster.nodes["n1"].text()
+    assert "gives its images to others" not in cluster.nodes["n1"].text()
