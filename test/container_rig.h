@@ -38,7 +38,10 @@ struct rig_container {
     int started, ended, removed, r, status;
     bool ran_out;
     char text[300];
+    int64_t wall_started_ms, wall_ended_ms;
     struct buf out, err_out; /* lines */
+    struct buf bytes;        /* of both, as they came */
+    int rooms;
     struct container *c;
 };
 
@@ -60,6 +63,8 @@ static void rig_on_ended(void *arg, const struct container_end *end)
     t->ended++;
     t->status = end->status;
     t->ran_out = end->ran_out;
+    t->wall_started_ms = end->wall_started_ms;
+    t->wall_ended_ms = end->wall_ended_ms;
     (void)snprintf(t->text, sizeof t->text, "%s", end->text);
 }
 
@@ -76,10 +81,23 @@ static void rig_on_line(void *arg, enum container_stream stream, struct str line
     (void)buf_add_char(to, '\n');
 }
 
+static void rig_on_output(void *arg, enum container_stream stream, struct str bytes)
+{
+    struct rig_container *t = arg;
+    (void)buf_add_str(&t->bytes, bytes);
+}
+
+static void rig_on_room(void *arg)
+{
+    ((struct rig_container *)arg)->rooms++;
+}
+
 static const struct container_events rig_events = { .on_started = rig_on_started,
                                                     .on_ended = rig_on_ended,
                                                     .on_removed = rig_on_removed,
-                                                    .on_line = rig_on_line };
+                                                    .on_line = rig_on_line,
+                                                    .on_output = rig_on_output,
+                                                    .on_room = rig_on_room };
 
 static void rig_copy(const char *from, const char *to)
 {
@@ -194,6 +212,13 @@ static struct container_strings rig_words(const char *commands, struct str words
 
 static const struct container_user rig_root_user;
 
+static void rig_prepare(struct rig_container *t)
+{
+    *t = (struct rig_container){ .out = BUF_INIT(1 << 20),
+                                 .err_out = BUF_INIT(1 << 20),
+                                 .bytes = BUF_INIT(1 << 20) };
+}
+
 /* What a test does not set in `spec` and `opts` is as for a plain container that runs the
  * commands. */
 static int rig_start(struct rig *r, struct rig_container *t, const char *name, const char *commands,
@@ -202,7 +227,7 @@ static int rig_start(struct rig *r, struct rig_container *t, const char *name, c
     scoped(buf_fini_scoped) struct buf config = BUF_INIT(CONTAINER_CONFIG_MAX);
     struct str words[RIG_WORDS_MAX];
     const struct container_strings args = rig_words(commands, words);
-    *t = (struct rig_container){ .out = BUF_INIT(1 << 20), .err_out = BUF_INIT(1 << 20) };
+    rig_prepare(t);
     if (!spec.process.user)
         spec.process.user = &rig_root_user;
     spec.process.args = &args;
@@ -225,6 +250,7 @@ static void rig_forget(struct rig_container *t)
 {
     buf_fini(&t->out);
     buf_fini(&t->err_out);
+    buf_fini(&t->bytes);
 }
 
 /* Run it to its end; what it printed is in t. */

@@ -45,23 +45,11 @@ const char *container_console_path(const struct container_console *c)
     return c->path;
 }
 
-/* The first descriptor of the message; further ones are closed. */
-static int receive(int fd)
+/* The first descriptor; further ones are closed. */
+static int first_of(struct msghdr *m)
 {
-    enum { FDS_MAX = 4 };
-    char text[4096];
-    union {
-        char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec iov = { text, sizeof text };
-    struct msghdr m = {
-        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
-    };
-    if (recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0)
-        return -errno;
-    int found = -ENOMSG;
-    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+    int found = -1;
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
         size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -77,18 +65,43 @@ static int receive(int fd)
     return found;
 }
 
+int container_console_receive(int fd, void *to, size_t n, int *ret_fd)
+{
+    enum { FDS_MAX = 4 };
+    union {
+        char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec iov = { to, n };
+    struct msghdr m = {
+        .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control
+    };
+    ssize_t got = recvmsg(fd, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0)
+        return -errno;
+    *ret_fd = first_of(&m);
+    return (int)got;
+}
+
 int container_console_take(struct container_console *c, struct err *err)
 {
+    char text[4096]; /* a name */
+    int found = -1;
     scoped(fd_scoped) int peer = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
-    int r = peer < 0 ? -errno : receive(peer);
+    int r = peer < 0 ? -errno : container_console_receive(peer, text, sizeof text, &found);
     if (r < 0)
         return err_sys(err, r, "get the terminal from the runtime");
-    int flags = fcntl(r, F_GETFL);
-    if (flags < 0 || fcntl(r, F_SETFL, flags | O_NONBLOCK) < 0 || !isatty(r)) {
-        (void)close(r);
-        return err_set(err, -ENOTTY, "the runtime gave something that is no terminal");
-    }
-    return r;
+    scoped(fd_scoped) int fd = found;
+    r = fd < 0 ? -ENOTTY : container_console_check(fd);
+    return r < 0 ? err_sys(err, r, "the runtime gave something that is no terminal") : take_fd(&fd);
+}
+
+int container_console_check(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (!isatty(fd))
+        return -ENOTTY;
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 void container_console_close(struct container_console *c)

@@ -20,11 +20,14 @@
 #include <unistd.h>
 
 enum {
-    GROUP_PAUSE_MS = 10, /* for what ends in a control group, */
-    GROUP_TRIES = 500,   /* so many times */
-    DELETE_TRIES = 3,    /* of a crun delete that was killed */
-    LEFT_PAUSE_MS = 10,  /* between two looks at what a crun that was killed has left, */
-    LEFT_LOOKS = 100     /* of which there are so many: what is left may fork for ever */
+    GROUP_PAUSE_MS = 10,  /* for what ends in a control group, */
+    GROUP_TRIES = 500,    /* so many times */
+    DELETE_TRIES = 3,     /* of a crun delete that was killed */
+    COLLECT_PAUSE_MS = 2, /* until a keeper has written how the program ended, */
+    COLLECT_TRIES = 1000, /* so many times */
+    KEEPER_END_MS = 1000, /* after all else has ended */
+    LEFT_PAUSE_MS = 10,   /* between two looks at what a crun that was killed has left, */
+    LEFT_LOOKS = 100      /* of which there are so many: what is left may fork for ever */
 };
 
 /*
@@ -91,6 +94,11 @@ int container_usage(const struct container *c, struct container_usage *ret)
     return container_cgroup_usage(&c->h->cgroups, c->group, ret);
 }
 
+int64_t container_wall_started_ms(const struct container *c)
+{
+    return c->wall_started_ms;
+}
+
 /* ---- telling the caller ---- */
 
 static void report_started(struct container *c, int r, const struct err *err)
@@ -108,23 +116,6 @@ static void fail(struct container *c, int r, const char *text)
     clean(c);
     if (!c->is_stopped)
         report_started(c, r, &err);
-}
-
-static void report_line(struct container *c, enum container_stream stream, struct str line,
-                        bool has_more)
-{
-    if (c->events && c->events->on_line)
-        c->events->on_line(c->arg, stream, line, has_more);
-}
-
-static void on_out_line(void *arg, struct str line, bool has_more)
-{
-    report_line(arg, CONTAINER_STDOUT, line, has_more);
-}
-
-static void on_err_line(void *arg, struct str line, bool has_more)
-{
-    report_line(arg, CONTAINER_STDERR, line, has_more);
 }
 
 /* text: CONTAINER_TEXT_MAX bytes. */
@@ -167,22 +158,65 @@ static void end(struct container *c)
         timer_start(c->h->loop, &c->grace, c->grace_ms, on_grace);
 }
 
-static void on_init_exit(struct process *p, int status, void *arg)
+/* status, c->wall_ended_ms: known as well as they can be. */
+static void program_ended(struct container *c, int status)
 {
-    struct container *c = arg;
     char text[CONTAINER_TEXT_MAX];
     struct container_end end = { .status = status,
-                                 .ran_out = container_cgroup_ran_out(&c->h->cgroups, c->group) };
-    (void)p;
-    container_crun_reap(c);
-    c->init = NULL;
-    timer_stop(c->h->loop, &c->grace);
-    container_output_drain(c->out);
-    container_output_drain(c->err_out);
+                                 .ran_out = container_cgroup_ran_out(&c->h->cgroups, c->group),
+                                 .wall_started_ms = c->wall_started_ms,
+                                 .wall_ended_ms = c->wall_ended_ms };
+    container_streams_drain(c);
     describe_end(c, &end, text);
     clean(c); /* the last line without an end comes before the news */
     if (c->is_reported && c->events && c->events->on_ended)
         c->events->on_ended(c->arg, &end);
+}
+
+static void collect(struct container *c);
+
+static void on_collect_pause(struct timer *t)
+{
+    collect(container_of(t, struct container, late));
+}
+
+/*
+ * Its program has ended: the keeper writes how, and then waits to be killed. Without a keeper, c->
+ * end_status is what the kernel told this process.
+ */
+static void collect(struct container *c)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/exit", c->dir);
+    int status;
+    uint64_t wall_ms;
+    bool is_known = container_keeper_read_exit(path, &status, &wall_ms) >= 0;
+    c->is_collecting = true;
+    if (is_known) {
+        c->end_status = status;
+        c->wall_ended_ms = (int64_t)wall_ms;
+    } else if (c->keeper && c->collect_tries++ < COLLECT_TRIES) {
+        timer_start(c->h->loop, &c->late, COLLECT_PAUSE_MS, on_collect_pause);
+        return;
+    }
+    if (c->keeper)
+        process_signal(c->keeper, SIGKILL); /* on_keeper_exit() */
+    else
+        program_ended(c, c->end_status);
+}
+
+static void on_init_exit(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    (void)p;
+    container_crun_reap(c);
+    c->init = NULL;
+    c->end_status = status;
+    c->wall_ended_ms = clock_wall_ms();
+    timer_stop(c->h->loop, &c->grace);
+    if (c->has_keeper)
+        collect(c);
+    else
+        program_ended(c, status);
 }
 
 /* ---- making it ---- */
@@ -195,13 +229,11 @@ static void next_start(struct container_host *h)
         start(list_entry(list_pop_front(&h->queue), struct container, queued));
 }
 
-static void on_crun_run(struct process *p, int status, void *arg)
+/* The runtime has ended. */
+static void on_run(struct container *c, int status)
 {
-    struct container *c = arg;
     struct err err = { 0 };
     char text[CONTAINER_TEXT_MAX];
-    (void)p;
-    c->crun = NULL;
     timer_stop(c->h->loop, &c->late);
     assert(c->h->n_starting > 0);
     c->h->n_starting--;
@@ -209,53 +241,139 @@ static void on_crun_run(struct process *p, int status, void *arg)
     container_crun_reap(c);
     scoped(free_scoped) char *pid_file = xasprintf("%s/pid", c->dir);
     c->pid = status == 0 ? container_files_read_pid(pid_file) : -ESRCH;
-    int r = c->pid < 0
-                ? c->pid
-                : process_watch(c->h->loop, c->pid, 0, true, on_init_exit, c, &c->init, &err);
-    c->was_cut = r < 0; /* it, or a process that it had forked, may have been killed */
+    int r = c->pid < 0 ? c->pid
+                       : process_watch(c->h->loop, c->pid, 0, !c->has_keeper, on_init_exit, c,
+                                       &c->init, &err);
+    bool has_ended = c->has_keeper && c->keeper && c->pid > 0 && r == -ESRCH;
+    c->was_cut = r < 0 && !has_ended; /* it, or a process that it had forked, may be killed */
     struct container_host *h = c->h;
-    if (r < 0) {
+    if (c->was_cut) {
         container_crun_error_text(c, status, text);
         fail(c, status == 0 ? r : -EIO, text);
     } else {
         sm_move(&c->sm, CONTAINER_RUNNING);
+        c->wall_started_ms = clock_wall_ms();
         if (c->is_stopped) {
             end(c);
         } else {
             container_write_state(c);
             report_started(c, 0, NULL);
         }
+        if (has_ended) /* its keeper has waited for it */
+            collect(c);
     }
     next_start(h);
 }
 
-static int read_pipe(struct container *c, const char *name, int *ret_write,
-                     container_output_cb on_line, struct container_output **ret, struct err *err)
+static void on_crun_run(struct process *p, int status, void *arg)
 {
-    int fd = -1, r = container_files_pipe(c, name, &fd, ret_write, err);
-    r = r < 0 ? r : container_output_start(c->h->loop, fd, c->h->output_rate, on_line, c, ret, err);
-    if (r < 0 && fd >= 0)
-        (void)close(fd);
+    struct container *c = arg;
+    (void)p;
+    c->crun = NULL;
+    on_run(c, status);
+}
+
+static void on_keeper_runtime(void *arg, int status, int terminal)
+{
+    struct container *c = arg;
+    container_keeper_close(take_ptr(&c->wait_keeper));
+    container_streams_terminal(c, terminal);
+    on_run(c, status);
+}
+
+static void on_keeper_exit(struct process *p, int status, void *arg)
+{
+    struct container *c = arg;
+    (void)p;
+    c->keeper = NULL;
+    if (c->wait_keeper) { /* the runtime has ended with it */
+        container_keeper_close(take_ptr(&c->wait_keeper));
+        on_run(c, status < 0 ? status : -SIGKILL);
+    } else if (c->is_collecting && c->sm.at != CONTAINER_CLEANING) {
+        timer_stop(c->h->loop, &c->late);
+        program_ended(c, c->end_status);
+    } else if (c->sm.at == CONTAINER_CLEANING) {
+        container_changed(c);
+    } else {
+        log_warn("keeper of a container was killed", "name=%s", c->name);
+    }
+}
+
+/* Its arguments: keeper_program.c. */
+static int spawn_keeper(struct container *c, const char *const *words, int out, int err_out,
+                        struct err *err)
+{
+    struct container_host *h = c->h;
+    static const char *const modes[] = { "r", "w", "r" }; /* by enum container_input */
+    static const char *const ways[2][2] = { { "--", "-u" }, { "t-", "tu" } };
+    scoped(fd_scoped) int control = -1;
+    scoped(free_scoped) char *program = xasprintf("/proc/self/fd/%d", h->keeper_fd);
+    scoped(free_scoped) char *pid = xasprintf("%s/pid", c->dir),
+                             *ended = xasprintf("%s/exit", c->dir),
+                             *in = c->input ? xasprintf("%s/in", c->dir) : xstrdup("/dev/null"),
+                             *log = xasprintf("%s/log", c->dir),
+                             *runtime = h->is_runc ? xstrdup(h->copy)
+                                                   : xasprintf("/proc/%d/fd/%d", (int)getpid(),
+                                                               h->copy_fd);
+    scoped(free_scoped) char *root = NULL;
+    const char *plain[CONTAINER_CRUN_WORDS_MAX];
+    const char *argv[CONTAINER_CRUN_WORDS_MAX + 8] = { program,
+                                                       pid,
+                                                       ended,
+                                                       in,
+                                                       c->has_users && !c->input ? "e"
+                                                                                 : modes[c->input],
+                                                       ways[c->has_terminal][h->hides_cgroup2],
+                                                       runtime };
+    static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
+    char *marked[CONTAINER_CRUN_WORDS_MAX] = { NULL };
+    container_crun_argv(h, words, log, plain, &root);
+    for (size_t i = 1; plain[i]; i++)
+        argv[6 + i] = marked[i] = xasprintf("+%s", plain[i]);
+    int r = container_keeper_listen(h->loop, on_keeper_runtime, c, &c->wait_keeper, &control, err);
+    const struct process_opts opts = { .argv = argv,
+                                       .env = env,
+                                       .in = control,
+                                       .out = out,
+                                       .err_out = err_out,
+                                       .on_exit = on_keeper_exit,
+                                       .arg = c };
+    r = r < 0 ? r : process_spawn(h->loop, &opts, &c->keeper, err);
+    for (size_t i = 1; i < ARRAY_LEN(marked); i++)
+        free(marked[i]);
+    if (r < 0)
+        container_keeper_close(take_ptr(&c->wait_keeper));
+    else
+        timer_start(h->loop, &c->late, CONTAINER_CRUN_MAX_MS, container_crun_on_late);
     return r;
 }
 
 static int run(struct container *c, struct err *err)
 {
     scoped(fd_scoped) int out = -1, err_out = -1;
+    struct container_host *h = c->h;
     scoped(free_scoped) char *pid_file = xasprintf("%s/pid", c->dir);
-    int r = read_pipe(c, "out", &out, on_out_line, &c->out, err);
-    r = r < 0 ? r : read_pipe(c, "err", &err_out, on_err_line, &c->err_out, err);
+    int r = container_streams_open(c, &out, &err_out, err);
     if (r < 0)
         return r;
-    const char *const words[] = { "run",      "--detach", "--no-new-keyring",
-                                  "--bundle", c->dir,     "--pid-file",
-                                  pid_file,   c->name,    NULL };
-    r = container_crun_spawn(c, words, c->has_users ? c->h->empty_fd : c->h->null_fd, out, err_out,
-                             on_crun_run, err);
+    const char *words[16] = { "run",        "--detach", "--no-new-keyring", "--bundle", c->dir,
+                              "--pid-file", pid_file };
+    size_t n = 7;
+    if (c->has_terminal) {
+        words[n++] = "--console-socket";
+        words[n++] = container_console_path(&c->console);
+    }
+    words[n++] = c->name;
+    if (c->has_keeper)
+        r = spawn_keeper(c, words, c->has_terminal ? c->console.fd : out,
+                         c->has_terminal ? h->null_fd : err_out, err);
+    else
+        r = container_crun_spawn(c, words, c->has_users ? h->empty_fd : h->null_fd, out, err_out,
+                                 on_crun_run, err);
     if (r < 0)
         return r;
     c->was_made = true;
-    c->crun_pid = process_pid(c->crun);
+    c->crun_pid = c->has_keeper ? 0 : process_pid(c->crun);
     return 0;
 }
 
@@ -328,6 +446,8 @@ struct container *container_new(struct container_host *h, const char *name, cons
     c->dir = xasprintf("%s/%s", h->run, name);
     sm_init(&c->sm, container_table, CONTAINER_NETWORK);
     list_init(&c->execs);
+    c->console = CONTAINER_CONSOLE_INIT;
+    c->terminal = -1;
     c->stop_signal = SIGTERM;
     c->at_ns = clock_mono_ns();
     map_put(&h->containers, str_of(c->name), c);
@@ -383,7 +503,15 @@ int container_start(struct container_host *h, const struct container_opts *o,
     if (r < 0)
         return r;
     assert(!h->done);
+    bool has_keeper = o->has_keeper || o->has_terminal || o->input;
+    if (has_keeper && h->keeper_fd < 0)
+        h->keeper_fd = r = container_keeper_program_open(err);
+    if (r < 0 && (o->has_terminal || o->input))
+        return r;
     struct container *c = container_new(h, o->name, o->pod);
+    c->has_keeper = h->keeper_fd >= 0 && has_keeper;
+    c->has_terminal = o->has_terminal;
+    c->input = o->input;
     c->uid = o->uid;
     c->gid = o->gid;
     if (o->stop_signal)
@@ -453,10 +581,13 @@ static void finish_later(struct container *c)
     defer_start(c->h->loop, &c->turn, on_finish_turn);
 }
 
-void container_execs_changed(struct container *c)
+void container_changed(struct container *c)
 {
-    if (c->waits_for_execs && c->n_execs == 0)
-        finish_later(c);
+    if (!c->waits || c->n_execs > 0 || c->keeper)
+        return;
+    c->waits = false;
+    timer_stop(c->h->loop, &c->late);
+    finish_later(c);
 }
 
 static void end_left(struct container *c);
@@ -536,8 +667,7 @@ static void clean(struct container *c)
     defer_cancel(&c->turn);
     sm_move(&c->sm, CONTAINER_CLEANING);
     container_execs_kill(c);
-    container_output_close(take_ptr(&c->out));
-    container_output_close(take_ptr(&c->err_out));
+    container_streams_close(c);
     if (c->was_cut)
         end_left(c);
     else
@@ -549,13 +679,21 @@ static void on_group_pause(struct timer *t)
     finish(container_of(t, struct container, late));
 }
 
+static void on_keeper_late(struct timer *t)
+{
+    struct container *c = container_of(t, struct container, late);
+    process_signal(c->keeper, SIGKILL);
+}
+
 static void finish(struct container *c)
 {
     struct container_host *h = c->h;
     bool is_empty = true;
-    c->waits_for_execs = c->n_execs > 0;
-    if (c->waits_for_execs) {
+    c->waits = c->n_execs > 0 || c->keeper;
+    if (c->waits) {
         container_execs_stop(c);
+        if (c->keeper) /* that of a container that was not started ends by itself, after all else */
+            timer_start(h->loop, &c->late, KEEPER_END_MS, on_keeper_late);
         return;
     }
     container_crun_reap(c);
@@ -582,16 +720,40 @@ static void finish(struct container *c)
 
 /* ---- one that runs already ---- */
 
-int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err)
+static void on_ended_before(struct defer *d)
 {
-    int r = process_watch(c->h->loop, pid, start_ticks, false, on_init_exit, c, &c->init, err);
-    if (r < 0)
+    collect(container_of(d, struct container, turn));
+}
+
+/* Its first process has ended: if its keeper has written how, it is as if that came now. */
+static bool has_ended_well(const struct container *c)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/exit", c->dir);
+    return c->keeper || access(path, F_OK) == 0;
+}
+
+int container_adopt(struct container *c, const struct container_known *k, struct err *err)
+{
+    struct loop *loop = c->h->loop;
+    c->has_keeper = k->keeper > 0;
+    c->has_terminal = k->has_terminal;
+    c->input = k->input;
+    c->wall_started_ms = k->wall_started_ms;
+    c->end_status = PROCESS_UNKNOWN;
+    if (c->has_keeper)
+        (void)process_watch(loop, k->keeper, k->keeper_ticks, false, on_keeper_exit, c, &c->keeper,
+                            err);
+    int r = process_watch(loop, k->pid, k->ticks, false, on_init_exit, c, &c->init, err);
+    if (r < 0 && !has_ended_well(c))
         return r;
-    c->pid = pid;
-    (void)read_pipe(c, "out", NULL, on_out_line, &c->out, err); /* it runs on without being heard */
-    (void)read_pipe(c, "err", NULL, on_err_line, &c->err_out, err);
+    c->pid = r < 0 ? 0 : k->pid;
+    container_streams_adopt(c, k->keeper);
     c->was_made = c->is_reported = true;
     c->sm.at = CONTAINER_RUNNING; /* where the process before us had it */
+    if (r < 0) {
+        c->wall_ended_ms = clock_wall_ms();
+        defer_start(loop, &c->turn, on_ended_before);
+    }
     return 0;
 }
 
@@ -599,6 +761,8 @@ void container_drop(struct container *c)
 {
     c->is_stopped = c->was_made = true;
     c->is_reported = false;
+    if (!c->keeper)
+        container_crun_kill_keeper(c);
     if (c->init)
         end(c);
     else

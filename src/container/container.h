@@ -17,11 +17,16 @@
  * (container_pid() has those of a container that runs). Only one container at a time has a name: a
  * restart is a new container_start(), after on_removed(), or under another name.
  *
- * container/exec.h starts further programs in a container that runs.
+ * container/exec.h starts further programs in a container that runs. container_write() and
+ * on_output() are what a person sees who attaches to it.
  *
- * Not implemented: standard input and terminals (input is /dev/null), pausing.
+ * A container can have a keeper (container_opts.has_keeper): a process of a few pages that waits
+ * for its program. With it, the status of the program and what it printed last are known also after
+ * a crash of this process, and its terminal stays open.
  *
- *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out and err, files/<n>
+ * Not implemented: pausing.
+ *
+ *     RUN/<name>/    config.json, state.json, pid, log of crun, pipes out, err, in, files/<n>, exit
  *     RUN/crun/      crun's own state
  *
  * RUN is "/run/dormouse-<kind>-<hash of the data directory>", in memory: no data of a container is
@@ -40,6 +45,7 @@
 #include "io/loop.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct container;
 struct container_host;
@@ -55,6 +61,7 @@ enum {
     CONTAINER_NETWORKS_DEFAULT = 16, /* kept ready */
     CONTAINER_TEXT_MAX = 240         /* how a container ended, in words */
 };
+#define CONTAINER_OUTPUT_UNLIMITED UINT32_MAX
 
 #define CONTAINER_SUBNET_DEFAULT "10.213.0.0/16"
 
@@ -71,7 +78,7 @@ struct container_host_opts { /* strings are copied */
                      * and processes are not limited then */
     uint32_t output_rate; /* bytes per second that a container may print to each of its two pipes,
                            * after a burst of 1 MiB; more waits in its write(). At most 10 MiB;
-                           * 0: 256 KiB */
+                           * 0: 256 KiB; CONTAINER_OUTPUT_UNLIMITED */
 };
 
 /*
@@ -155,8 +162,9 @@ enum container_hole {
 enum container_stream { CONTAINER_STDOUT, CONTAINER_STDERR };
 
 struct container_end {
-    int status;       /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted, and
-                       * another process waited for it */
+    int status; /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted, had
+                 * no keeper, and another process waited for it */
+    int64_t wall_started_ms, wall_ended_ms; /* since 1970 */
     bool ran_out;     /* of memory: the kernel killed something in its group */
     const char *text; /* "the container has ended with status 3; it said: no configuration" */
 };
@@ -173,6 +181,17 @@ struct container_events { /* arg: of the container; each may be NULL */
     /* A line that it has printed, without its '\n'; borrowed. Empty ones too. has_more: it is
      * longer than 16 KiB, and the next call has the next piece of it. */
     void (*on_line)(void *arg, enum container_stream stream, struct str line, bool has_more);
+    /* The same as it is, before on_line(); with a terminal all is CONTAINER_STDOUT. */
+    void (*on_output)(void *arg, enum container_stream stream, struct str bytes);
+    /* More can be written, after container_write() took less than it was given. */
+    void (*on_room)(void *arg);
+};
+
+enum container_input {
+    CONTAINER_INPUT_NONE, /* empty */
+    CONTAINER_INPUT_OPEN, /* it never ends (Kubernetes: stdin) */
+    /* It ends by container_end_input(), and when this process ends (stdinOnce). */
+    CONTAINER_INPUT_ONCE
 };
 
 struct container_opts {      /* borrowed for the call */
@@ -187,6 +206,9 @@ struct container_opts {      /* borrowed for the call */
     struct str note;     /* a JSON object for the process that finds the container after a crash;
                           * copied; empty: none */
     int stop_signal;     /* asks its program to end; 0: SIGTERM */
+    bool has_keeper;     /* where the architecture has them: E_UNSUPPORTED only with the next two */
+    bool has_terminal;   /* as process.has_terminal in the config.json; implies a keeper */
+    enum container_input input;            /* without a terminal; implies a keeper */
     const struct container_events *events; /* kept */
     void *arg;
 };
@@ -222,6 +244,21 @@ int container_limit(struct container *c, const struct container_limits *limits, 
 /* Also between the end of its program and on_removed(). -ENOENT: it does not run yet. */
 int container_usage(const struct container *c, struct container_usage *ret);
 
+/*
+ * To its standard input or terminal. How many of the bytes were taken; if not all, on_room()
+ * follows. None before on_started(), without on_room(). -EPIPE: it has none, or has closed it.
+ */
+ssize_t container_write(struct container *c, struct str bytes);
+/* The end of an input that ends (CONTAINER_INPUT_ONCE); else without effect. */
+void container_end_input(struct container *c);
+/* Of its terminal; without effect without one. */
+void container_resize(struct container *c, uint16_t columns, uint16_t rows);
+/* Nothing that it prints is read until it is over: it waits in its write(). What a pipe holds at
+ * its end is delivered in any case. */
+void container_pause_output(struct container *c, bool is_paused);
+/* When its program was started, since 1970; 0: not yet. */
+int64_t container_wall_started_ms(const struct container *c);
+
 struct container_timings { /* how long each step took; all are known in on_started() */
     uint32_t files_us, network_us, start_us;
 };
@@ -231,7 +268,9 @@ struct container_timings container_timings(const struct container *c);
 
 struct container_left {      /* what an earlier process of the same kind and data directory left */
     const struct json *note; /* borrowed; NULL: none, or it cannot be read */
-    bool is_adopted;         /* it runs, and is ours now; else it is being removed */
+    /* It runs, and is ours now. With a keeper also if it has ended meanwhile: container_pid() is 0,
+     * and on_ended() follows. Else it is being removed. */
+    bool is_adopted;
 };
 
 /*

@@ -10,9 +10,12 @@
 #include "base/map.h"
 #include "base/sm.h"
 #include "container/cgroup.h"
+#include "container/console.h"
 #include "container/container.h"
+#include "container/keeper.h"
 #include "container/network.h"
 #include "container/output.h"
+#include "container/raw.h"
 #include "io/process.h"
 
 struct container_host {
@@ -31,6 +34,7 @@ struct container_host {
     char *filter; /* seccomp program, base64 */
     struct container_cgroups cgroups;
     bool hides_cgroup2; /* crun refuses to work where it is mounted beside version 1 */
+    int keeper_fd; /* its program; -1: none yet */
     int null_fd;
     int empty_fd; /* of a pipe without a writer: as null_fd, where its owner is changed */
     struct container_networks *networks;
@@ -73,6 +77,17 @@ struct container {
     struct container_network *network;
     struct container_network_wait wait;
     struct process *crun, *init;
+    struct process *keeper;               /* parent of init */
+    struct container_keeper *wait_keeper; /* until the runtime has ended */
+    bool has_keeper, has_terminal;
+    bool is_collecting; /* init has ended, the keeper is asked how */
+    enum container_input input;
+    struct container_console console; /* until the runtime has ended */
+    struct container_feed *feed;      /* its input */
+    int terminal;                     /* -1: none */
+    int end_status;
+    unsigned collect_tries;
+    int64_t wall_started_ms, wall_ended_ms;
     int pid;
     int crun_pid; /* of crun run, whose child is still to be waited for; 0: it was */
     struct container_output *out, *err_out;
@@ -83,7 +98,7 @@ struct container {
 
     struct list execs; /* further programs in it */
     unsigned n_execs, n_execs_made;
-    bool waits_for_execs;
+    bool waits; /* finish() for them, and for the keeper */
 
     uint64_t at_ns; /* when the current step began */
     struct container_timings took;
@@ -113,11 +128,17 @@ void container_host_check_closed(struct container_host *h);
 
 /* In state NETWORK, and in the table of the host. pod: NULL: none. */
 struct container *container_new(struct container_host *h, const char *name, const char *pod);
-/* Of a container that runs already: its end and what it prints are ours from now on. -ESRCH:
- * another process has this id. */
-int container_adopt(struct container *c, int pid, uint64_t start_ticks, struct err *err);
-/* One of the programs in it is gone. */
-void container_execs_changed(struct container *c);
+struct container_known {          /* of one that runs already */
+    int pid, keeper;              /* keeper 0: none */
+    uint64_t ticks, keeper_ticks; /* of process_facts() */
+    int64_t wall_started_ms;
+    bool has_terminal;
+    enum container_input input;
+};
+/* Its end and what it prints are ours from now on. -ESRCH: it has ended, and is not known how. */
+int container_adopt(struct container *c, const struct container_known *known, struct err *err);
+/* One of the programs in it, or its keeper, is gone. */
+void container_changed(struct container *c);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
 void container_drop(struct container *c);
 
@@ -137,8 +158,22 @@ void container_files_remove(const struct container *c);
  */
 int container_files_pipe(const struct container *c, const char *name, int *ret_read, int *ret_write,
                          struct err *err);
+/* The write end of the named pipe "in", for use without blocking. */
+int container_files_input(const struct container *c, bool is_new, struct err *err);
 /* What crun has written as the id of a process. -ESRCH. */
 int container_files_read_pid(const char *path);
+
+/* ---- streams.c ---- */
+
+/* Before it is started: pipes with the ends for the container, given, or with a terminal the socket
+ * c->console. */
+int container_streams_open(struct container *c, int *ret_out, int *ret_err_out, struct err *err);
+/* It has been started. fd: its terminal, taken; -1: none. */
+void container_streams_terminal(struct container *c, int fd);
+/* Of one that was adopted; what is missing is only logged. */
+void container_streams_adopt(struct container *c, int keeper);
+void container_streams_drain(struct container *c);
+void container_streams_close(struct container *c);
 
 /* ---- crun.c ---- */
 
@@ -153,12 +188,19 @@ struct container_crun_opts {
 };
 int container_crun_start(struct container_host *h, const struct container_crun_opts *opts,
                          struct process **ret, struct err *err);
+/* Its arguments, for `argv` of CONTAINER_CRUN_WORDS_MAX, NULL at the end. root: given, which they
+ * contain. */
+void container_crun_argv(const struct container_host *h, const char *const *words, const char *log,
+                         const char **argv, char **root);
+enum { CONTAINER_CRUN_WORDS_MAX = 24 };
 /* For a container: c->crun, with c->late to end it. */
 int container_crun_spawn(struct container *c, const char *const *words, int in, int out,
                          int err_out, process_exit_cb on_exit, struct err *err);
 /* Why crun has not started the container: its log, else its last words, else its status. */
 void container_crun_error_text(const struct container *c, int status,
                                char text[CONTAINER_TEXT_MAX]);
+/* For c->late: it does not come to an end. */
+void container_crun_on_late(struct timer *t);
 /* The last line of its log, without its kind and time. */
 struct str container_crun_last_line(struct str log);
 /* Of a program that it could not start, by that line: -ENOENT, -EACCES, -ENOEXEC, -EIO. */
@@ -195,8 +237,12 @@ bool container_crun_end_holders(struct container *c, int pipe, process_exit_cb o
                                 size_t *n_left);
 /* crun knows the container. */
 bool container_crun_has_record(const struct container *c);
-/* Every crun of an earlier process. */
-void container_crun_kill_all(const struct container_host *h);
+/* The keeper of an earlier process, whose id is not known. */
+void container_crun_kill_keeper(const struct container *c);
+/* Every crun of an earlier process, except first processes of containers that have not come to
+ * start their program: is_first(arg, pid). */
+void container_crun_kill_all(const struct container_host *h, bool (*is_first)(void *arg, int pid),
+                             void *arg);
 
 /* ---- exec.c ---- */
 

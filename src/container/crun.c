@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,25 +24,35 @@ enum {
     KILL_SCANS = 20,        /* of all processes, for those of an earlier owner */
 };
 
-static void on_crun_late(struct timer *t)
+void container_crun_on_late(struct timer *t)
 {
     struct container *c = container_of(t, struct container, late);
     log_warn("crun does not come to an end", "name=%s", c->name);
-    process_signal(c->crun, SIGKILL);
+    process_signal(c->crun ? c->crun : c->keeper, SIGKILL); /* the runtime ends with its keeper */
+}
+
+void container_crun_argv(const struct container_host *h, const char *const *words, const char *log,
+                         const char **argv, char **root)
+{
+    *root = xasprintf("%s/crun", h->run);
+    const char *const first[] = { h->copy, "--root", *root, "--log", log };
+    size_t n = ARRAY_LEN(first);
+    memcpy(argv, first, sizeof first);
+    if (!h->is_runc)
+        argv[n++] = h->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
+    for (; *words && n < CONTAINER_CRUN_WORDS_MAX - 1; words++)
+        argv[n++] = *words;
+    assert(!*words);
+    argv[n] = NULL;
 }
 
 int container_crun_start(struct container_host *h, const struct container_crun_opts *o,
                          struct process **ret, struct err *err)
 {
-    scoped(free_scoped) char *root = xasprintf("%s/crun", h->run);
+    scoped(free_scoped) char *root = NULL;
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-    const char *argv[20] = { h->copy, "--root", root, "--log", o->log };
-    size_t n = 5;
-    if (!h->is_runc)
-        argv[n++] = h->cgroups.kind ? "--cgroup-manager=cgroupfs" : "--cgroup-manager=disabled";
-    for (const char *const *word = o->words; *word; word++)
-        argv[n++] = *word;
-    assert(n < ARRAY_LEN(argv));
+    const char *argv[CONTAINER_CRUN_WORDS_MAX];
+    container_crun_argv(h, o->words, o->log, argv, &root);
     struct process_opts opts = { .argv = argv,
                                  .env = env,
                                  .unmounted = h->hides_cgroup2 ? "/sys/fs/cgroup/unified" : NULL,
@@ -68,7 +79,7 @@ int container_crun_spawn(struct container *c, const char *const *words, int in, 
                                            .arg = c };
     int r = container_crun_start(c->h, &o, &c->crun, err);
     if (r == 0)
-        timer_start(c->h->loop, &c->late, CONTAINER_CRUN_MAX_MS, on_crun_late);
+        timer_start(c->h->loop, &c->late, CONTAINER_CRUN_MAX_MS, container_crun_on_late);
     return r;
 }
 
@@ -237,6 +248,8 @@ static bool is_crun(const struct container_host *h, int pid, struct buf *words)
 
 struct killing {
     const struct container_host *h;
+    bool (*is_first)(void *arg, int pid);
+    void *arg;
     size_t n;
 };
 
@@ -244,7 +257,7 @@ static bool is_crun_to_kill(void *arg, int pid)
 {
     const struct killing *k = arg;
     scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX);
-    return is_crun(k->h, pid, &words);
+    return is_crun(k->h, pid, &words) && !k->is_first(k->arg, pid);
 }
 
 static void kill_if_crun(void *arg, int pid)
@@ -257,14 +270,42 @@ static void kill_if_crun(void *arg, int pid)
  * crun was killed with its process, but not a child that it had detached, which would continue. A
  * child that began after the list of processes was read is in the next list.
  */
-void container_crun_kill_all(const struct container_host *h)
+void container_crun_kill_all(const struct container_host *h, bool (*is_first)(void *arg, int pid),
+                             void *arg)
 {
     for (int i = 0; i < KILL_SCANS; i++) {
-        struct killing k = { .h = h };
+        struct killing k = { .h = h, .is_first = is_first, .arg = arg };
         each_process(kill_if_crun, &k);
         if (k.n == 0)
             return;
     }
+}
+
+/* By its program and its file. */
+static bool is_keeper(void *arg, int pid)
+{
+    const struct container *c = arg;
+    scoped(buf_fini_scoped) struct buf words = BUF_INIT(CMDLINE_MAX), file = BUF_INIT(4096);
+    char path[64], program[64] = "";
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (readlink(path, program, sizeof program - 1) < 0 ||
+        !strstr(program, "memfd:dormouse-keeper"))
+        return false;
+    (void)snprintf(path, sizeof path, "/proc/%d/cmdline", pid);
+    (void)buf_printf(&file, "%s/exit", c->dir);
+    (void)buf_add_char(&file, '\0');
+    return sys_read_file(AT_FDCWD, path, &words, NULL) == 0 &&
+           str_find(buf_str(&words), buf_str(&file)) >= 0;
+}
+
+static void kill_if_keeper(void *arg, int pid)
+{
+    (void)process_kill_if(pid, is_keeper, arg);
+}
+
+void container_crun_kill_keeper(const struct container *c)
+{
+    each_process(kill_if_keeper, (void *)(uintptr_t)c);
 }
 
 struct leavings {
@@ -302,6 +343,8 @@ static bool is_left(const struct leavings *l, int pid, bool *ret_is_crun)
     *ret_is_crun = is_crun(l->c->h, pid, &words) &&
                    str_has_suffix(buf_str(&words), buf_str(&name)) &&
                    (l->c->h->is_runc || has(pid, "exe", &l->copy));
+    if (l->c->has_keeper && !l->c->keeper && is_keeper(l->c, pid))
+        *ret_is_crun = true; /* what it had forked to become the runtime */
     return *ret_is_crun || is_in_network(l, pid);
 }
 
@@ -348,7 +391,7 @@ static void end_if_left(void *arg, int pid)
         return;
     }
     /* A process whose parent runs in the container is waited for there. */
-    bool will_be_ours = is_crun_itself || !is_in_network(l, facts.parent);
+    bool will_be_ours = !l->c->has_keeper && (is_crun_itself || !is_in_network(l, facts.parent));
     if (process_watch(l->c->h->loop, pid, facts.start_ticks, will_be_ours, l->on_exit, l->c, &p,
                       NULL) < 0) {
         l->is_uncertain = true; /* it has ended meanwhile */

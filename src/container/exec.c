@@ -150,7 +150,7 @@ static void finish(struct container_exec *e)
     exec_free(e);
     if (events && events->on_ended)
         events->on_ended(arg, &end);
-    container_execs_changed(c);
+    container_changed(c);
 }
 
 static void fail(struct container_exec *e, int r, const char *text)

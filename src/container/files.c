@@ -122,6 +122,18 @@ int container_files_pipe(const struct container *c, const char *name, int *ret_r
     return 0;
 }
 
+int container_files_input(const struct container *c, bool is_new, struct err *err)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/in", c->dir);
+    if (is_new && mkfifo(path, 0600) < 0)
+        return err_sys(err, -errno, "make '%s'", path);
+    if (is_new && chown(path, c->uid, c->gid) < 0)
+        return err_sys(err, -errno, "give '%s' to the user of the container", path);
+    scoped(fd_scoped) int both = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    int fd = both < 0 ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd < 0 ? err_sys(err, -errno, "open '%s'", path) : fd;
+}
+
 int container_files_read_pid(const char *path)
 {
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);

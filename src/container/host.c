@@ -248,7 +248,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
     h->n_networks = o->n_networks ? o->n_networks : CONTAINER_NETWORKS_DEFAULT;
-    h->null_fd = h->empty_fd = h->copy_fd = -1;
+    h->keeper_fd = h->null_fd = h->empty_fd = h->copy_fd = -1;
     list_init(&h->queue);
     list_init(&h->exec_queue);
     *ret = h;
@@ -257,7 +257,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
 
 static void close_descriptors(const struct container_host *h)
 {
-    const int fds[] = { h->null_fd, h->empty_fd, h->copy_fd };
+    const int fds[] = { h->keeper_fd, h->null_fd, h->empty_fd, h->copy_fd };
     for (size_t i = 0; i < ARRAY_LEN(fds); i++)
         if (fds[i] >= 0)
             (void)close(fds[i]);

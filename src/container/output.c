@@ -20,9 +20,11 @@ struct container_output {
     int64_t budget; /* bytes that may be read now */
     uint64_t budget_ms;
     container_output_cb on_line;
+    void (*on_bytes)(void *arg, struct str bytes); /* NULL: none */
     void *arg;
     char last[CONTAINER_OUTPUT_LAST_MAX + 1];
-    bool is_closed;
+    bool is_closed, is_paused;
+    bool has_ended; /* a terminal that was hung up, which can be read for ever */
 };
 
 static void keep_last(struct container_output *o, struct str line)
@@ -48,6 +50,8 @@ static void deliver(struct container_output *o, struct str line, bool has_more)
 static void take(struct container_output *o, struct str bytes)
 {
     struct str line;
+    if (o->on_bytes)
+        o->on_bytes(o->arg, bytes);
     while (str_find_char(bytes, '\n') >= 0) {
         (void)str_cut(bytes, '\n', &line, &bytes);
         if (o->rest.n == 0) {
@@ -72,6 +76,10 @@ static void on_readable(uv_poll_t *h, int status, int events);
 
 static void refill(struct container_output *o)
 {
+    if (o->rate == CONTAINER_OUTPUT_ALL) {
+        o->budget = CONTAINER_OUTPUT_BURST;
+        return;
+    }
     uint64_t now = loop_now_ms(o->loop), ms = MIN(now - o->budget_ms, (uint64_t)10000);
     o->budget = MIN(o->budget + (int64_t)ms * o->rate / 1000, (int64_t)CONTAINER_OUTPUT_BURST);
     o->budget_ms = now;
@@ -81,6 +89,8 @@ static void on_pause(struct timer *t)
 {
     struct container_output *o = container_of(t, struct container_output, pause);
     refill(o);
+    if (o->is_paused || o->has_ended)
+        return;
     if (o->budget > 0)
         (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
     else
@@ -108,7 +118,8 @@ static void on_readable(uv_poll_t *h, int status, int events)
     bool more = status == 0 && read_once(o);
     if (o->is_closed)
         return;
-    if (!more)
+    o->has_ended |= !more;
+    if (!more || o->is_paused)
         (void)uv_poll_stop(&o->poll);
     else if (o->budget <= 0) {
         (void)uv_poll_stop(&o->poll);
@@ -137,6 +148,23 @@ int container_output_start(struct loop *loop, int fd, uint32_t rate, container_o
     (void)uv_poll_start(&o->poll, UV_READABLE, on_readable);
     *ret = o;
     return 0;
+}
+
+void container_output_tap(struct container_output *o, void (*on_bytes)(void *arg, struct str bytes))
+{
+    o->on_bytes = on_bytes;
+}
+
+void container_output_pause(struct container_output *o, bool is_paused)
+{
+    if (o->is_closed || o->is_paused == is_paused)
+        return;
+    o->is_paused = is_paused;
+    timer_stop(o->loop, &o->pause);
+    if (is_paused)
+        (void)uv_poll_stop(&o->poll);
+    else
+        on_pause(&o->pause);
 }
 
 const char *container_output_last(const struct container_output *o)
