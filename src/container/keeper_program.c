@@ -110,22 +110,22 @@ static void move_fd(int from, int to)
 
 /* ---- the terminal ---- */
 
-struct vec {
+struct keeper_part {
     void *p;
     unsigned long n;
 };
 
-struct message { /* struct msghdr of 64 bits */
+struct keeper_message { /* struct msghdr of 64 bits */
     void *name;
     int name_n;
-    struct vec *parts;
+    struct keeper_part *parts;
     unsigned long n_parts;
     void *control;
     unsigned long control_n;
     int flags;
 };
 
-struct control { /* struct cmsghdr with one descriptor */
+struct keeper_control { /* struct cmsghdr with one descriptor */
     unsigned long n;
     int level, type;
     int fd, padding;
@@ -135,9 +135,11 @@ struct control { /* struct cmsghdr with one descriptor */
 static int get_terminal(void)
 {
     char text[256];
-    struct vec part = { text, sizeof text };
-    struct control c = { 0 };
-    struct message m = { .parts = &part, .n_parts = 1, .control = &c, .control_n = sizeof c };
+    struct keeper_part part = { text, sizeof text };
+    struct keeper_control c = { 0 };
+    struct keeper_message m = {
+        .parts = &part, .n_parts = 1, .control = &c, .control_n = sizeof c
+    };
     int peer = (int)CALL(accept4, KEEPER_CONSOLE, 0, 0, O_CLOEXEC);
     long r = peer < 0 ? peer : CALL(recvmsg, peer, &m, CLOEXEC_MESSAGE, 0);
     if (peer >= 0)
@@ -147,11 +149,11 @@ static int get_terminal(void)
 
 static void report(int status, int terminal)
 {
-    struct vec part = { &status, sizeof status };
-    struct control c = {
+    struct keeper_part part = { &status, sizeof status };
+    struct keeper_control c = {
         .n = sizeof c - sizeof c.padding, .level = LEVEL_SOCKET, .type = RIGHTS, .fd = terminal
     };
-    struct message m = { .parts = &part, .n_parts = 1 };
+    struct keeper_message m = { .parts = &part, .n_parts = 1 };
     if (terminal >= 0) {
         m.control = &c;
         m.control_n = sizeof c;
