@@ -121,6 +121,9 @@ bool container_host_is_group(struct str s);
 /* The control group `name`, below h->parent: other processes have the same names. "" stays "". */
 void container_host_group(const struct container_host *h, const char *name,
                           char to[CONTAINER_CGROUP_NAME_MAX]);
+/* The control group of keepers, so that what ends a service does not end them: another name than
+ * those of groups of containers. */
+void container_host_keepers(const struct container_host *h, char to[CONTAINER_CGROUP_NAME_MAX]);
 /* The last container was removed. */
 void container_host_check_closed(struct container_host *h);
 
