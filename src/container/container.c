@@ -166,6 +166,7 @@ static void program_ended(struct container *c, int status)
                                  .ran_out = container_cgroup_ran_out(&c->h->cgroups, c->group),
                                  .wall_started_ms = c->wall_started_ms,
                                  .wall_ended_ms = c->wall_ended_ms };
+    (void)container_usage(c, &end.usage);
     container_streams_drain(c);
     describe_end(c, &end, text);
     clean(c); /* the last line without an end comes before the news */

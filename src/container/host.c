@@ -294,8 +294,10 @@ static void on_networks_closed(void *arg)
 void container_host_leave(struct container_host *h)
 {
     static const struct container_events none;
-    map_each (e, &h->containers)
+    map_each (e, &h->containers) {
         ((struct container *)e->value)->events = &none;
+        container_execs_leave(e->value);
+    }
 }
 
 static void on_closing(struct defer *d)
