@@ -38,6 +38,7 @@ struct rig_container {
     int started, ended, removed, r, status;
     bool ran_out;
     char text[300];
+    struct container_usage usage; /* at the end */
     int64_t wall_started_ms, wall_ended_ms;
     struct buf out, err_out; /* lines */
     struct buf bytes;        /* of both, as they came */
@@ -63,6 +64,7 @@ static void rig_on_ended(void *arg, const struct container_end *end)
     t->ended++;
     t->status = end->status;
     t->ran_out = end->ran_out;
+    t->usage = end->usage;
     t->wall_started_ms = end->wall_started_ms;
     t->wall_ended_ms = end->wall_ended_ms;
     (void)snprintf(t->text, sizeof t->text, "%s", end->text);

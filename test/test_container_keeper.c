@@ -174,6 +174,34 @@ static uint64_t pss_of(int pid)
     return kib;
 }
 
+TEST(keepers_are_not_in_the_control_group_of_their_owner)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    char path[64];
+    struct rig r;
+    struct rig_container t;
+    if (!rig_open(&r))
+        return;
+    if (!r.machine.cgroup) {
+        rig_close(&r);
+        return;
+    }
+    rig_run_waiting(&r, &t, "one", (struct container_spec){ 0 }, kept);
+    scoped(free_scoped) char *group =
+        xasprintf(":%s/keepers-%s\n", r.machine.cgroup, strrchr(r.run, '-') + 1);
+    scoped(free_scoped) char *dir =
+        xasprintf("/sys/fs/cgroup%s%s/keepers-%s", r.machine.is_cgroup2 ? "" : "/pids",
+                  r.machine.cgroup, strrchr(r.run, '-') + 1);
+    (void)snprintf(path, sizeof path, "/proc/%d/cgroup", find_keeper(&r));
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    CHECK(str_find(buf_str(&text), str_of(group)) >= 0);
+    rig_stop(&r, &t);
+    CHECK_OK(access(dir, F_OK));
+    rig_close_host(&r);
+    CHECK(access(dir, F_OK) < 0);
+    rig_fini(&r);
+}
+
 TEST(a_keeper_is_small)
 {
     enum { LIMIT_KIB = 200 };

@@ -139,8 +139,8 @@ TEST(what_a_container_uses_is_counted)
     UNTIL(&r, t.ended);
     CHECK_INT(t.status, -SIGKILL);
     CHECK(t.ran_out);
-    CHECK_OK(container_usage(t.c, &u)); /* the group is still there */
-    CHECK_INT(u.oom_kills, 1);
+    CHECK_INT(t.usage.oom_kills, 1);
+    CHECK(t.usage.cpu_ns > 0);
     UNTIL(&r, t.removed);
     rig_forget(&t);
     rig_close(&r);

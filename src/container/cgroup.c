@@ -178,6 +178,40 @@ int container_cgroup_make(const struct container_cgroups *g, const char *name, s
     return r;
 }
 
+/* group: the path of one hierarchy. */
+static void join_one(const char *group, int pid)
+{
+    scoped(free_scoped) char *procs = xasprintf("%s/cgroup.procs", group);
+    char text[16];
+    (void)snprintf(text, sizeof text, "%d", pid);
+    if (mkdir(group, 0755) == 0 || errno == EEXIST)
+        (void)write_text(procs, text);
+}
+
+void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid)
+{
+    char path[PATH_BYTES + NAME_MAX];
+    if (g->kind == CONTAINER_CGROUPS_NONE)
+        return;
+    (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
+    if (g->kind == CONTAINER_CGROUPS_V2) {
+        join_one(path, pid);
+        return;
+    }
+    DIR *dir = opendir(ROOT);
+    struct dirent *e;
+    while (dir && (e = readdir(dir))) {
+        if (e->d_name[0] == '.')
+            continue;
+        (void)snprintf(path, sizeof path, ROOT "/%s%s", e->d_name, g->parent);
+        (void)make_group(path, NULL);
+        (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
+        join_one(path, pid);
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
 void container_cgroup_each(const struct container_cgroups *g, const char *name,
                            void (*each)(void *arg, const char *name), void *arg)
 {

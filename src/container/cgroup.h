@@ -49,6 +49,8 @@ bool container_cgroups_count_swap(const struct container_cgroups *g);
  * E_UNSUPPORTED.
  */
 int container_cgroup_make(const struct container_cgroups *g, const char *name, struct err *err);
+/* Make it in all hierarchies, and move a process there, as far as that is possible. */
+void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid);
 /*
  * Change all its limits; one that is zero is removed. Errors: -EBUSY: it uses more memory; those of
  * the system calls: -EINVAL: more CPU than a group above it may use.

@@ -166,6 +166,7 @@ static void program_ended(struct container *c, int status)
                                  .ran_out = container_cgroup_ran_out(&c->h->cgroups, c->group),
                                  .wall_started_ms = c->wall_started_ms,
                                  .wall_ended_ms = c->wall_ended_ms };
+    (void)container_usage(c, &end.usage);
     container_streams_drain(c);
     describe_end(c, &end, text);
     clean(c); /* the last line without an end comes before the news */
@@ -299,55 +300,59 @@ static void on_keeper_exit(struct process *p, int status, void *arg)
     }
 }
 
-/* Its arguments: keeper_program.c. */
+/* Its arguments: keeper_program.c. In the arena. */
+static const char **keeper_words(struct container *c, const char *const *words, struct arena *a)
+{
+    static const char *const modes[] = {
+        [CONTAINER_INPUT_NONE] = "r", [CONTAINER_INPUT_OPEN] = "w", [CONTAINER_INPUT_ONCE] = "r"
+    };
+    static const char *const ways[2][2] = { { "--", "-u" }, { "t-", "tu" } };
+    const struct container_host *h = c->h;
+    scoped(free_scoped) char *root = NULL;
+    const char *log = arena_printf(a, "%s/log", c->dir);
+    const char *plain[CONTAINER_CRUN_WORDS_MAX];
+    const char **argv = arena_new_n(a, const char *, CONTAINER_CRUN_WORDS_MAX + 8);
+    size_t n = 0;
+    argv[n++] = arena_printf(a, "/proc/self/fd/%d", h->keeper_fd);
+    argv[n++] = arena_printf(a, "%s/pid", c->dir);
+    argv[n++] = arena_printf(a, "%s/exit", c->dir);
+    argv[n++] = c->input ? arena_printf(a, "%s/in", c->dir) : "/dev/null";
+    argv[n++] = c->has_users && !c->input ? "e" : modes[c->input];
+    argv[n++] = ways[c->has_terminal][h->hides_cgroup2];
+    argv[n++] = h->is_runc ? h->copy : arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), h->copy_fd);
+    container_crun_argv(h, words, log, plain, &root);
+    for (size_t i = 1; plain[i]; i++)
+        argv[n++] = arena_printf(a, "+%s", plain[i]);
+    argv[n] = NULL;
+    return argv;
+}
+
 static int spawn_keeper(struct container *c, const char *const *words, int out, int err_out,
                         struct err *err)
 {
-    struct container_host *h = c->h;
-    static const char *const modes[] = { "r", "w", "r" }; /* by enum container_input */
-    scoped(fd_scoped) int control = -1;
-    scoped(free_scoped) char *program = xasprintf("/proc/self/fd/%d", h->keeper_fd);
-    scoped(free_scoped) char *pid = xasprintf("%s/pid", c->dir),
-                             *ended = xasprintf("%s/exit", c->dir),
-                             *in = c->input ? xasprintf("%s/in", c->dir) : xstrdup("/dev/null"),
-                             *log = xasprintf("%s/log", c->dir),
-                             *runtime = h->is_runc ? xstrdup(h->copy)
-                                                   : xasprintf("/proc/%d/fd/%d", (int)getpid(),
-                                                               h->copy_fd);
-    scoped(free_scoped) char *root = NULL;
-    const char *plain[CONTAINER_CRUN_WORDS_MAX];
-    const char *argv[CONTAINER_CRUN_WORDS_MAX + 8] = { program,
-                                                       pid,
-                                                       ended,
-                                                       in,
-                                                       c->has_users && !c->input ? "e"
-                                                                                 : modes[c->input],
-                                                       c->has_terminal ? "t" : "-",
-                                                       runtime };
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
-    char *marked[CONTAINER_CRUN_WORDS_MAX] = { NULL };
-    container_crun_argv(h, words, log, plain, &root);
-    for (size_t i = 1; plain[i]; i++)
-        argv[6 + i] = marked[i] = xasprintf("+%s", plain[i]);
+    struct container_host *h = c->h;
+    scoped(fd_scoped) int control = -1;
+    char group[CONTAINER_CGROUP_NAME_MAX];
+    struct arena a = { 0 };
     int r = container_keeper_listen(h->loop, on_keeper_runtime, c, &c->wait_keeper, &control, err);
-    const struct process_opts opts = { .argv = argv,
+    const struct process_opts opts = { .argv = keeper_words(c, words, &a),
                                        .env = env,
-                                       .unmounted = h->hides_cgroup2 ? "/sys/fs/cgroup/unified"
-                                                                     : NULL,
-                                       .unmounted_from = "/sys/fs/cgroup",
                                        .in = control,
                                        .out = out,
                                        .err_out = err_out,
                                        .on_exit = on_keeper_exit,
                                        .arg = c };
     r = r < 0 ? r : process_spawn(h->loop, &opts, &c->keeper, err);
-    for (size_t i = 1; i < ARRAY_LEN(marked); i++)
-        free(marked[i]);
-    if (r < 0)
+    arena_fini(&a);
+    if (r < 0) {
         container_keeper_close(take_ptr(&c->wait_keeper));
-    else
-        timer_start(h->loop, &c->late, CONTAINER_CRUN_MAX_MS, container_crun_on_late);
-    return r;
+        return r;
+    }
+    container_host_keepers(h, group);
+    container_cgroup_join(&h->cgroups, group, process_pid(c->keeper));
+    timer_start(h->loop, &c->late, CONTAINER_CRUN_MAX_MS, container_crun_on_late);
+    return 0;
 }
 
 static int run(struct container *c, struct err *err)

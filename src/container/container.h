@@ -165,6 +165,7 @@ struct container_end {
     int status; /* exit status; -SIGNAL; PROCESS_UNKNOWN (io/process.h): it was adopted, had
                  * no keeper, and another process waited for it */
     int64_t wall_started_ms, wall_ended_ms; /* since 1970 */
+    struct container_usage usage;           /* all that its control group has counted */
     bool ran_out;     /* of memory: the kernel killed something in its group */
     const char *text; /* "the container has ended with status 3; it said: no configuration" */
 };
@@ -241,7 +242,7 @@ void container_limit_cpu(struct container *c, uint64_t cpu_milli);
  * of the system calls (-EINVAL: more CPU than its pod has).
  */
 int container_limit(struct container *c, const struct container_limits *limits, struct err *err);
-/* Also between the end of its program and on_removed(). -ENOENT: it does not run yet. */
+/* -ENOENT: it does not run yet, or has ended: see container_end. */
 int container_usage(const struct container *c, struct container_usage *ret);
 
 /*

@@ -34,7 +34,7 @@ struct container_host {
     char *filter; /* seccomp program, base64 */
     struct container_cgroups cgroups;
     bool hides_cgroup2; /* crun refuses to work where it is mounted beside version 1 */
-    int keeper_fd; /* its program; -1: none yet */
+    int keeper_fd;      /* its program; -1: none yet */
     int null_fd;
     int empty_fd; /* of a pipe without a writer: as null_fd, where its owner is changed */
     struct container_networks *networks;
@@ -121,6 +121,9 @@ bool container_host_is_group(struct str s);
 /* The control group `name`, below h->parent: other processes have the same names. "" stays "". */
 void container_host_group(const struct container_host *h, const char *name,
                           char to[CONTAINER_CGROUP_NAME_MAX]);
+/* The control group of keepers, so that what ends a service does not end them: another name than
+ * those of groups of containers. */
+void container_host_keepers(const struct container_host *h, char to[CONTAINER_CGROUP_NAME_MAX]);
 /* The last container was removed. */
 void container_host_check_closed(struct container_host *h);
 
@@ -248,6 +251,8 @@ void container_crun_kill_all(const struct container_host *h, bool (*is_first)(vo
 
 /* One of them, or the runtime for one of them, is this process. */
 bool container_execs_have(const struct container *c, int pid);
+/* No callback from now on. */
+void container_execs_leave(struct container *c);
 /* The container has ended: end all programs in it, ... */
 void container_execs_kill(struct container *c);
 /* ... and no longer wait until what they have printed is delivered. */

@@ -631,6 +631,12 @@ bool container_execs_have(const struct container *c, int pid)
     return false;
 }
 
+void container_execs_leave(struct container *c)
+{
+    list_each (node, &c->execs)
+        list_entry(node, struct container_exec, node)->events = NULL;
+}
+
 void container_execs_kill(struct container *c)
 {
     list_each_safe (node, &c->execs) {

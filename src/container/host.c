@@ -155,6 +155,11 @@ void container_host_group(const struct container_host *h, const char *name,
     assert(n < CONTAINER_CGROUP_NAME_MAX);
 }
 
+void container_host_keepers(const struct container_host *h, char to[CONTAINER_CGROUP_NAME_MAX])
+{
+    (void)snprintf(to, CONTAINER_CGROUP_NAME_MAX, "keepers-%s", strrchr(h->run, '-') + 1);
+}
+
 /* As it is called below h->parent. */
 static int find_group(struct container_host *h, const char *name,
                       char to[CONTAINER_CGROUP_NAME_MAX], struct err *err)
@@ -269,6 +274,9 @@ static void on_networks_closed(void *arg)
     void (*done)(void *) = h->done;
     void *done_arg = h->done_arg;
     scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
+    char keepers[CONTAINER_CGROUP_NAME_MAX]; /* perhaps of an earlier process */
+    container_host_keepers(h, keepers);
+    (void)container_cgroup_remove(&h->cgroups, keepers);
     (void)rmdir(crun); /* containers that could not be removed keep theirs */
     (void)rmdir(h->run);
     close_descriptors(h);
@@ -286,8 +294,10 @@ static void on_networks_closed(void *arg)
 void container_host_leave(struct container_host *h)
 {
     static const struct container_events none;
-    map_each (e, &h->containers)
+    map_each (e, &h->containers) {
         ((struct container *)e->value)->events = &none;
+        container_execs_leave(e->value);
+    }
 }
 
 static void on_closing(struct defer *d)

@@ -4,12 +4,14 @@
  * first process, and waits for it. Freestanding, since it stays in memory with each container: no C
  * library, no heap, a few pages.
  *
- *     keeper PID-FILE EXIT-FILE INPUT MODE TERMINAL PROGRAM ARGUMENT...
+ *     keeper PID-FILE EXIT-FILE INPUT MODE WAYS PROGRAM ARGUMENT...
  *
  *     0          a socket to the owner: gets the status of the runtime, with the terminal
- *     1, 2       of the runtime; 1 with TERMINAL "t": the socket on which the runtime gives it
+ *     1, 2       of the runtime; 1 with a terminal: the socket on which the runtime gives it
  *     INPUT      a path for standard input; MODE: "r" to read, "w" to read and write (a named pipe
  *                without an end), "e": empty, INPUT is not used
+ *     WAYS       two characters: "t" with a terminal; "u" the runtime does not see the second
+ *                hierarchy of control groups, in a mount namespace of its own
  *     ARGUMENT   with a character in front, so that the list of processes does not show a runtime
  *
  * When the container has ended, EXIT-FILE has "STATUS MILLISECONDS\n": the exit status or -SIGNAL,
@@ -18,7 +20,9 @@
  */
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
+#include <linux/mount.h>
 #include <linux/prctl.h>
+#include <linux/sched.h>
 #include <linux/signal.h>
 #include <linux/time.h>
 
@@ -26,6 +30,7 @@ enum {
     KEEPER_CONTROL = 10, /* descriptors; the owner knows that of the terminal */
     KEEPER_CONSOLE = 11,
     KEEPER_TERMINAL = 12,
+    MNT_DETACH = 2,
     ENDED_MAX = 64, /* children that end before the runtime does */
     ARGS_FIRST = 6,
     ERRNO_EINTR = 4,
@@ -210,10 +215,16 @@ static void write_exit(const char *path, int status)
 /* Only system calls; does not return. */
 static void __attribute__((noreturn)) be_runtime(long keeper, char **args, char **env)
 {
+    static const char groups[] = "/sys/fs/cgroup", unified[] = "/sys/fs/cgroup/unified";
     const char *mode = args[3];
     int fds[2];
     (void)CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     if (CALL(getppid, 0, 0, 0, 0) != keeper) /* it was killed before that */
+        quit(127);
+    if (args[4][1] == 'u' &&
+        (CALL(unshare, CLONE_NEWNS, 0, 0, 0) < 0 ||
+         call6(__NR_mount, (long)"none", (long)groups, 0, MS_PRIVATE, 0, 0) < 0 ||
+         CALL(umount2, unified, MNT_DETACH, 0, 0) < 0))
         quit(127);
     (void)close_fd(0); /* the next one is 0 */
     if (mode[0] == 'e') {
