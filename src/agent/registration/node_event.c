@@ -6,18 +6,7 @@
 
 #define EVENTS "/api/v1/namespaces/default/events"
 
-struct node_event {
-    struct list node;
-    char *body;
-};
-
 static void send_next(struct node_events *e);
-
-static void event_free(struct node_event *v)
-{
-    free(v->body);
-    free(v);
-}
 
 static void on_recorded(void *arg, int status, struct str body, const struct json *json,
                         const struct err *err)
@@ -27,17 +16,26 @@ static void on_recorded(void *arg, int status, struct str body, const struct jso
     send_next(e);
 }
 
+/* The oldest body that waits; given. NULL: none does. */
+static char *take_body(struct node_events *e)
+{
+    if (e->n_waiting == 0)
+        return NULL;
+    char *body = take_ptr(&e->waiting[e->first]);
+    e->first = (e->first + 1) % NODE_EVENT_WAITING_MAX;
+    e->n_waiting--;
+    return body;
+}
+
 static void send_next(struct node_events *e)
 {
-    while (!e->call && !list_is_empty(&e->waiting)) {
-        struct node_event *v = list_entry(list_pop_front(&e->waiting), struct node_event, node);
+    for (char *body; !e->call && (body = take_body(e));) {
         const struct ask_request rq = { .method = "POST",
                                         .target = STR(EVENTS),
                                         .content_type = "application/json",
-                                        .body = str_of(v->body) };
-        e->n_waiting--;
+                                        .body = str_of(body) };
         (void)ask_start(e->transport, e->identity, &rq, on_recorded, e, &e->call, NULL);
-        event_free(v);
+        free(body);
     }
 }
 
@@ -47,15 +45,13 @@ void node_events_init(struct node_events *e, struct transport *transport,
     *e = (struct node_events){ .transport = transport,
                                .identity = identity,
                                .node_name = node_name };
-    list_init(&e->waiting);
 }
 
 void node_events_fini(struct node_events *e)
 {
     ask_cancel(take_ptr(&e->call));
-    while (!list_is_empty(&e->waiting))
-        event_free(list_entry(list_pop_front(&e->waiting), struct node_event, node));
-    e->n_waiting = 0;
+    for (char *body; (body = take_body(e));)
+        free(body);
 }
 
 /* As kubelet, the uid of the Node in an Event is its name. */
@@ -97,9 +93,7 @@ void node_event_record(struct node_events *e, bool is_warning, const char *reaso
 {
     if (e->n_waiting == NODE_EVENT_WAITING_MAX)
         return;
-    struct node_event *v = xnew(struct node_event);
-    v->body = event_body(e, is_warning, reason, message);
-    list_push_back(&e->waiting, &v->node);
-    e->n_waiting++;
+    e->waiting[(e->first + e->n_waiting++) % NODE_EVENT_WAITING_MAX] =
+        event_body(e, is_warning, reason, message);
     send_next(e);
 }

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/list.h"
 #include "client/ask.h"
 
 enum { NODE_EVENT_WAITING_MAX = 16 /* further ones are dropped */ };
@@ -15,8 +14,8 @@ struct node_events {
     const struct kube_identity *identity; /* kept */
     const char *node_name;                /* kept */
     struct client_ask *call;
-    struct list waiting;
-    size_t n_waiting;
+    char *waiting[NODE_EVENT_WAITING_MAX]; /* bodies; a ring */
+    size_t first, n_waiting;
     uint64_t n_made;
 };
 
