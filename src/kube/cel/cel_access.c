@@ -113,40 +113,25 @@ static int fn_reason(struct cel_run *run, const struct cel_value *v, size_t n,
     return take(run, v, n, ACCESS_DECISION, &x);
 }
 
-static const struct {
-    const char *name;
-    uint8_t n; /* arguments, the target included */
-    int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
-} functions[] = {
-    { "path", 2, fn_path },
-    { "group", 2, fn_group },
-    { "serviceAccount", 3, fn_account },
-    { "resource", 2, fn_resource },
-    { "subresource", 2, fn_subresource },
-    { "namespace", 2, fn_namespace },
-    { "name", 2, fn_name },
-    { "fieldSelector", 2, fn_selector },
-    { "labelSelector", 2, fn_selector },
-    { "check", 2, fn_check },
-    { "allowed", 1, fn_allowed },
-    { "errored", 1, fn_errored },
-    { "error", 1, fn_reason },
-    { "reason", 1, fn_reason },
+static const struct cel_function functions[] = {
+    { "path", CEL_METHOD, 2, 2, fn_path },
+    { "group", CEL_METHOD, 2, 2, fn_group },
+    { "serviceAccount", CEL_METHOD, 3, 3, fn_account },
+    { "resource", CEL_METHOD, 2, 2, fn_resource },
+    { "subresource", CEL_METHOD, 2, 2, fn_subresource },
+    { "namespace", CEL_METHOD, 2, 2, fn_namespace },
+    { "name", CEL_METHOD, 2, 2, fn_name },
+    { "fieldSelector", CEL_METHOD, 2, 2, fn_selector },
+    { "labelSelector", CEL_METHOD, 2, 2, fn_selector },
+    { "check", CEL_METHOD, 2, 2, fn_check },
+    { "allowed", CEL_METHOD, 1, 1, fn_allowed },
+    { "errored", CEL_METHOD, 1, 1, fn_errored },
+    { "error", CEL_METHOD, 1, 1, fn_reason },
+    { "reason", CEL_METHOD, 1, 1, fn_reason },
 };
-
-bool cel_is_access_function(struct str name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (str_is(name, functions[i].name))
-            return true;
-    return false;
-}
 
 int cel_call_access(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
                     size_t n, struct cel_value *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (method && str_is(name, functions[i].name) && n == functions[i].n)
-            return functions[i].fn(run, args, n, ret);
-    return E_UNSUPPORTED;
+    return cel_call_of(functions, ARRAY_LEN(functions), run, name, method, args, n, ret);
 }

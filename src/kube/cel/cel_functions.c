@@ -1104,13 +1104,9 @@ static int fn_sum(struct cel_run *run, const struct cel_value *v, size_t n, stru
 
 /* ------------------------------------------------------------------ table of functions */
 
-enum { FUNCTION = 1, METHOD = 2 };
+enum { FUNCTION = CEL_FUNCTION, METHOD = CEL_METHOD };
 
-static const struct cel_function {
-    const char *name;
-    uint8_t how, n_min, n_max; /* arguments, the target included */
-    int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
-} functions[] = {
+static const struct cel_function functions[] = {
     { "size", FUNCTION | METHOD, 1, 1, fn_size },
     { "int", FUNCTION, 1, 1, fn_int },
     { "uint", FUNCTION, 1, 1, fn_uint },
@@ -1150,22 +1146,21 @@ static const struct cel_function {
     { "sum", METHOD, 1, 1, fn_sum },
 };
 
-bool cel_is_function(struct str name)
+int cel_call_of(const struct cel_function *rows, size_t n_rows, struct cel_run *run,
+                struct str name, bool method, const struct cel_value *args, size_t n,
+                struct cel_value *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (str_is(name, functions[i].name))
-            return true;
-    return false;
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct cel_function *f = &rows[i];
+        if ((f->how & (method ? CEL_METHOD : CEL_FUNCTION)) && str_is(name, f->name) &&
+            n >= f->n_min && n <= f->n_max)
+            return f->fn(run, args, n, ret);
+    }
+    return E_UNSUPPORTED;
 }
 
 int cel_call(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
              size_t n, struct cel_value *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        const struct cel_function *f = &functions[i];
-        if ((f->how & (method ? METHOD : FUNCTION)) && str_is(name, f->name) && n >= f->n_min &&
-            n <= f->n_max)
-            return f->fn(run, args, n, ret);
-    }
-    return E_UNSUPPORTED;
+    return cel_call_of(functions, ARRAY_LEN(functions), run, name, method, args, n, ret);
 }

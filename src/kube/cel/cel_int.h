@@ -124,7 +124,17 @@ int cel_no_overload(struct cel_run *run);
 #define CEL_SORT_BY "@sortByAssociatedKeys"
 int cel_reverse_list(struct cel_run *run, const struct cel_value *list, struct cel_value *ret);
 
+/* A row of the tables that the files above have. */
+enum cel_how { CEL_FUNCTION = 1, CEL_METHOD = 2 };
+struct cel_function {
+    const char *name;
+    uint8_t how, n_min, n_max; /* arguments, the target included */
+    int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
+};
 /* args: for a method, the target first. E_UNSUPPORTED: no function of that name. */
+int cel_call_of(const struct cel_function *rows, size_t n_rows, struct cel_run *run,
+                struct str name, bool method, const struct cel_value *args, size_t n,
+                struct cel_value *ret);
 int cel_call(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
              size_t n, struct cel_value *ret);
 int cel_call_library(struct cel_run *run, struct str name, bool method,
@@ -133,9 +143,5 @@ int cel_call_lists(struct cel_run *run, struct str name, bool method, const stru
                    size_t n, struct cel_value *ret);
 int cel_call_access(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
                     size_t n, struct cel_value *ret);
-/* A function or method of that name exists. */
-bool cel_is_function(struct str name);
-bool cel_is_library_function(struct str name);
-bool cel_is_access_function(struct str name);
 int cel_arithmetic(struct cel_run *run, enum cel_op op, struct cel_value x, struct cel_value y,
                    struct cel_value *ret);

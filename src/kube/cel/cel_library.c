@@ -911,13 +911,9 @@ static int fn_or_value(struct cel_run *run, const struct cel_value *v, size_t n,
 
 /* ------------------------------------------------------------------ table of functions */
 
-enum { FUNCTION = 1, METHOD = 2 };
+enum { FUNCTION = CEL_FUNCTION, METHOD = CEL_METHOD };
 
-static const struct cel_library_function {
-    const char *name;
-    uint8_t how, n_min, n_max;
-    int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
-} functions[] = {
+static const struct cel_function functions[] = {
     { "quantity", FUNCTION, 1, 1, fn_quantity },
     { "isQuantity", FUNCTION, 1, 1, fn_is_quantity },
     { "isGreaterThan", METHOD, 2, 2, fn_greater },
@@ -980,27 +976,13 @@ static bool is_format_function(struct str name, struct str *ret_format)
     return known;
 }
 
-bool cel_is_library_function(struct str name)
-{
-    struct str format;
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (str_is(name, functions[i].name))
-            return true;
-    return is_format_function(name, &format);
-}
-
 int cel_call_library(struct cel_run *run, struct str name, bool method,
                      const struct cel_value *args, size_t n, struct cel_value *ret)
 {
     struct str format;
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        const struct cel_library_function *f = &functions[i];
-        if ((f->how & (method ? METHOD : FUNCTION)) && str_is(name, f->name) && n >= f->n_min &&
-            n <= f->n_max)
-            return f->fn(run, args, n, ret);
-    }
-    if (method || n || !is_format_function(name, &format))
-        return E_UNSUPPORTED;
+    int r = cel_call_of(functions, ARRAY_LEN(functions), run, name, method, args, n, ret);
+    if (r != E_UNSUPPORTED || method || n || !is_format_function(name, &format))
+        return r;
     *ret = (struct cel_value){ .type = CEL_FORMAT, .s = format };
     return 0;
 }

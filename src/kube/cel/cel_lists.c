@@ -206,24 +206,15 @@ static int fn_flatten(struct cel_run *run, const struct cel_value *v, size_t n,
 
 /* ------------------------------------------------------------------ table of functions */
 
-static const struct {
-    const char *name;
-    bool method;
-    uint8_t n_min, n_max; /* arguments, the target included */
-    int (*fn)(struct cel_run *run, const struct cel_value *v, size_t n, struct cel_value *ret);
-} functions[] = {
-    { CEL_SORT_BY, true, 2, 2, fn_sort_by }, { "distinct", true, 1, 1, fn_distinct },
-    { "first", true, 1, 1, fn_first },       { "flatten", true, 1, 2, fn_flatten },
-    { "last", true, 1, 1, fn_last },         { "lists.range", false, 1, 1, fn_range },
-    { "slice", true, 3, 3, fn_slice },       { "sort", true, 1, 1, fn_sort },
+static const struct cel_function functions[] = {
+    { CEL_SORT_BY, CEL_METHOD, 2, 2, fn_sort_by }, { "distinct", CEL_METHOD, 1, 1, fn_distinct },
+    { "first", CEL_METHOD, 1, 1, fn_first },       { "flatten", CEL_METHOD, 1, 2, fn_flatten },
+    { "last", CEL_METHOD, 1, 1, fn_last },         { "lists.range", CEL_FUNCTION, 1, 1, fn_range },
+    { "slice", CEL_METHOD, 3, 3, fn_slice },       { "sort", CEL_METHOD, 1, 1, fn_sort },
 };
 
 int cel_call_lists(struct cel_run *run, struct str name, bool method, const struct cel_value *args,
                    size_t n, struct cel_value *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++)
-        if (functions[i].method == method && str_is(name, functions[i].name) &&
-            n >= functions[i].n_min && n <= functions[i].n_max)
-            return functions[i].fn(run, args, n, ret);
-    return E_UNSUPPORTED;
+    return cel_call_of(functions, ARRAY_LEN(functions), run, name, method, args, n, ret);
 }

@@ -67,11 +67,6 @@ static bool is_empty(const struct json *selector)
                          !json_first(json_getc(selector, "matchExpressions")));
 }
 
-bool cel_policy_asks_namespace(const struct json *match)
-{
-    return !is_empty(json_getc(match, "namespaceSelector"));
-}
-
 static bool is_namespace(const struct kube_resource *res)
 {
     return res->group.n == 0 && str_is(res->plural, "namespaces");

@@ -29,8 +29,6 @@ struct policy_request {
  * everything. Namespace selectors are checked only if rq->space is set.
  */
 bool cel_policy_matches(struct arena *a, const struct json *match, const struct policy_request *rq);
-/* The match depends on the labels of the namespace for some requests. */
-bool cel_policy_asks_namespace(const struct json *match);
 
 /* Called for each expression that is false; message and reason are borrowed. */
 typedef void (*policy_denied_fn)(void *arg, struct str message, struct str reason);
