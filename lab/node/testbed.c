@@ -192,11 +192,6 @@ struct str testbed_writes(const struct testbed *t)
     return buf_str(&t->writes);
 }
 
-const char *testbed_data_dir(const struct testbed *t)
-{
-    return t->data_dir;
-}
-
 /* ---------------------------------------------------------------- running the loop */
 
 static void on_tick(uv_timer_t *uv)

@@ -69,7 +69,5 @@ void testbed_fail(struct testbed *t, struct str method, struct str path, int sta
  * "path", "contentType", "status", "body"}; borrowed until the next call.
  */
 struct str testbed_writes(const struct testbed *t);
-/* The data directory; the operators' log files are below it. */
-const char *testbed_data_dir(const struct testbed *t);
 /* Append why operators do not run; false when they do. */
 bool testbed_trouble(struct testbed *t, struct buf *why);

@@ -82,11 +82,6 @@ static const struct {
 
 static const char *const reasons[FLOW_REASONS] = { "queue-full", "concurrency-limit", "time-out" };
 
-const char *flow_level_name(enum flow_level level)
-{
-    return levels[level].name;
-}
-
 const char *flow_schema_name(const struct flow_ticket *t)
 {
     assert(t->schema > 0 && t->schema <= FLOW_SCHEMAS);

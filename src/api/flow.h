@@ -99,5 +99,4 @@ void flow_leave(struct flows *f, struct flow_ticket *t);
 /* apiserver_flowcontrol_* */
 void flow_metrics(const struct flows *f, struct buf *to);
 
-const char *flow_level_name(enum flow_level level);
 const char *flow_schema_name(const struct flow_ticket *t); /* of a ticket that holds a place */

@@ -264,13 +264,6 @@ uint64_t rd_le64(struct rd *r)
     return le64toh(v);
 }
 
-uint16_t rd_be16(struct rd *r)
-{
-    uint16_t v;
-    (void)rd_take(r, &v, sizeof v);
-    return be16toh(v);
-}
-
 uint32_t rd_be32(struct rd *r)
 {
     uint32_t v;

@@ -99,6 +99,5 @@ uint8_t rd_u8(struct rd *r);
 uint16_t rd_le16(struct rd *r);
 uint32_t rd_le32(struct rd *r);
 uint64_t rd_le64(struct rd *r);
-uint16_t rd_be16(struct rd *r);
 uint32_t rd_be32(struct rd *r);
 struct str rd_str(struct rd *r, uint64_t n); /* borrowed from the input */

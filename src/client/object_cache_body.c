@@ -215,11 +215,6 @@ void cache_body_codec_close(struct cache_body_codec *c)
         free_codec(c);
 }
 
-bool cache_body_codec_is_ready(const struct cache_body_codec *c)
-{
-    return c->at == CODEC_READY;
-}
-
 size_t cache_body_codec_bytes(const struct cache_body_codec *c)
 {
     size_t dict_n = c->at == CODEC_TRAINING ? 0 : c->dict_n; /* the worker thread writes dict_n */

@@ -37,7 +37,6 @@ struct cache_body_codec *cache_body_codec_new(struct cache_body_packer *p,
                                               void (*on_ready)(void *arg), void *arg);
 /* on_ready does not run any more; the memory is freed when a training has ended. */
 void cache_body_codec_close(struct cache_body_codec *c);
-bool cache_body_codec_is_ready(const struct cache_body_codec *c);
 size_t cache_body_codec_bytes(const struct cache_body_codec *c); /* of the dictionary */
 
 /*

@@ -44,17 +44,6 @@ static uint64_t redundant(const struct image_refactoring *r, size_t image, const
     return n;
 }
 
-uint64_t image_redundant_bytes(const struct image_refactoring *r, size_t image)
-{
-    struct arena a = { 0 };
-    struct map sets = { 0 };
-    note_sets(r, &a, &sets);
-    uint64_t n = redundant(r, image, &sets);
-    map_fini(&sets);
-    arena_fini(&a);
-    return n;
-}
-
 static bool exceeds(uint64_t bytes, uint64_t threshold, uint64_t of)
 {
     if (threshold == IMAGE_REDUNDANCY_AUTOMATIC)

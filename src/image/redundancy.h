@@ -11,8 +11,6 @@
 enum { IMAGE_REDUNDANCY_PERCENT = 20 }; /* of the image, if that is more */
 #define IMAGE_REDUNDANCY_AUTOMATIC UINT64_MAX
 
-/* Of one image of the group. */
-uint64_t image_redundant_bytes(const struct image_refactoring *r, size_t image);
 /*
  * Does an image have more than `threshold`, or the group's layers together? *ret_bytes: the most of
  * an image. IMAGE_REDUNDANCY_AUTOMATIC: IMAGE_REDUNDANCY_MIN or the part of the image's files, the

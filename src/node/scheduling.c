@@ -636,11 +636,6 @@ const char *scheduling_not_ready(const struct scheduling *s)
                : "the scheduler does not know all objects yet";
 }
 
-bool scheduling_leads(const struct scheduling *s)
-{
-    return s->leads;
-}
-
 static struct str profile_of(const struct scheduling *s, size_t i)
 {
     return s->now && i < s->now->config.n_profiles ? s->now->config.profiles[i].scheduler_name

@@ -76,7 +76,6 @@ void scheduling_reload(struct scheduling *s);
 
 /* NULL: ready (a scheduler that waits to lead is ready); else text that says what is missing. */
 const char *scheduling_not_ready(const struct scheduling *s);
-bool scheduling_leads(const struct scheduling *s);
 void scheduling_metrics(struct scheduling *s, struct buf *to);
 /* Members of a JSON object, without braces. */
 void scheduling_status(struct scheduling *s, struct buf *to);

@@ -737,28 +737,6 @@ uint64_t work_queue_next_due_us(const struct work_queue *q)
     return q->keys->waits.n ? q->keys->waits.p[0].soft_us : WORK_NEVER;
 }
 
-void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
-                     void *arg)
-{
-    for (uint32_t i = 0; i < q->keys->cap; i++) {
-        const struct work_item *item = q->keys->table[i];
-        if (!item)
-            continue;
-        bool is_waiting = !item->is_ready && !item->is_running;
-        struct work_wait w = {
-            .key = { item->space->name, str_n(item->name, item->n_name) },
-            .reasons = item->is_running ? item->taken
-                       : is_waiting     ? item->wait_reasons
-                                        : item->reasons,
-            .attempt = item->failures,
-            .due_us = is_waiting ? q->keys->waits.p[item->wait_at - 1].soft_us : 0,
-            .is_running = item->is_running,
-        };
-        if (!fn(&w, arg))
-            return;
-    }
-}
-
 void work_queue_get_stats(const struct work_queue *q, uint64_t now_us, struct work_queue_stats *ret)
 {
     *ret = (struct work_queue_stats){

@@ -165,8 +165,6 @@ struct work_wait {
     uint64_t due_us; /* 0: ready now */
     bool is_running;
 };
-void work_queue_each(const struct work_queue *q, bool (*fn)(const struct work_wait *w, void *arg),
-                     void *arg);
 
 struct work_queue_stats {
     uint64_t adds;    /* counted as client-go does: merged adds are excluded */

@@ -45,10 +45,8 @@ struct place {
 
 /* ---- names ---- */
 
-static const struct {
-    const char *name, *doc;
-} policies[] = {
-#define PLACE_POLICY_ROW(id, policy_name, policy_doc) [id] = { policy_name, policy_doc },
+static const char *const policies[] = {
+#define PLACE_POLICY_ROW(id, policy_name, policy_doc) [id] = policy_name,
     PLACE_POLICIES(PLACE_POLICY_ROW)
 #undef PLACE_POLICY_ROW
 };
@@ -56,19 +54,14 @@ static const struct {
 enum place_policy place_policy_of(struct str name)
 {
     size_t i = 0;
-    while (i < PLACE_POLICY_COUNT && !str_is(name, policies[i].name))
+    while (i < PLACE_POLICY_COUNT && !str_is(name, policies[i]))
         i++;
     return (enum place_policy)i;
 }
 
 const char *place_policy_name(enum place_policy policy)
 {
-    return policy < PLACE_POLICY_COUNT ? policies[policy].name : "";
-}
-
-const char *place_policy_doc(enum place_policy policy)
-{
-    return policy < PLACE_POLICY_COUNT ? policies[policy].doc : "";
+    return policy < PLACE_POLICY_COUNT ? policies[policy] : "";
 }
 
 /* ---- the object ---- */

@@ -95,4 +95,3 @@ void place_set_popularity(struct place *p, double *gaps_ms, size_t n, uint32_t p
 /* By name; PLACE_POLICY_COUNT if the name is unknown. */
 enum place_policy place_policy_of(struct str name);
 const char *place_policy_name(enum place_policy policy);
-const char *place_policy_doc(enum place_policy policy);

@@ -382,11 +382,6 @@ void control_stop(struct control *c, void (*done)(void *arg), void *arg)
     leader_stop(take_ptr(&c->leader), on_leader_stopped, c);
 }
 
-bool control_leads(const struct control *c)
-{
-    return plane_leads(c->plane);
-}
-
 const char *control_not_ready(const struct control *c)
 {
     return catalog_is_synced(c->catalog) ? NULL : "its functions are not known yet";

@@ -72,7 +72,6 @@ int control_start(const struct control_opts *opts, struct control **ret, struct 
 /* End the streams, release the Lease; done() last. */
 void control_stop(struct control *c, void (*done)(void *arg), void *arg);
 
-bool control_leads(const struct control *c);
 /* NULL: it can lead, or leads; else what it waits for. */
 const char *control_not_ready(const struct control *c);
 /* Before "/fn/NAMESPACE/NAME" in status; copied. */

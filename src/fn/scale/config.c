@@ -13,10 +13,8 @@ enum {
 };
 #define TARGET_MIN 0.01
 
-static const struct {
-    const char *name, *doc;
-} policies[] = {
-#define SCALE_POLICY_ROW(id, policy_name, policy_doc) [id] = { policy_name, policy_doc },
+static const char *const policies[] = {
+#define SCALE_POLICY_ROW(id, policy_name, policy_doc) [id] = policy_name,
     SCALE_POLICIES(SCALE_POLICY_ROW)
 #undef SCALE_POLICY_ROW
 };
@@ -24,19 +22,14 @@ static const struct {
 enum scale_policy scale_policy_of(struct str name)
 {
     size_t i = 0;
-    while (i < SCALE_POLICY_COUNT && !str_is(name, policies[i].name))
+    while (i < SCALE_POLICY_COUNT && !str_is(name, policies[i]))
         i++;
     return (enum scale_policy)i;
 }
 
 const char *scale_policy_name(enum scale_policy policy)
 {
-    return policy < SCALE_POLICY_COUNT ? policies[policy].name : "";
-}
-
-const char *scale_policy_doc(enum scale_policy policy)
-{
-    return policy < SCALE_POLICY_COUNT ? policies[policy].doc : "";
+    return policy < SCALE_POLICY_COUNT ? policies[policy] : "";
 }
 
 void scale_config_default(struct scale_config *c, enum scale_policy policy)

@@ -92,7 +92,6 @@ double scale_total(const struct scale_config *c);
 /* By name; SCALE_POLICY_COUNT: unknown name. */
 enum scale_policy scale_policy_of(struct str name);
 const char *scale_policy_name(enum scale_policy policy);
-const char *scale_policy_doc(enum scale_policy policy);
 
 /*
  * A gateway's report. `running` and `queued` are the present sums over all gateways; the others are

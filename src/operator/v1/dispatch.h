@@ -230,5 +230,5 @@ struct dispatch_last {
     char key[]; /* "namespace/name" */
 };
 void dispatch_get_view(const struct dispatch_operator *o, struct dispatch_view *ret);
-/* Borrowed until the next declaration; for depth and work_queue_each(). */
+/* Borrowed until the next declaration; for depths. */
 const struct work_queue *dispatch_queue(const struct dispatch_operator *o, unsigned controller);

@@ -181,8 +181,3 @@ void kinds_cancel(struct kinds *k, struct kind_query *q)
     q->lookup = NULL;
     end_waiting(k, q);
 }
-
-size_t kinds_n_waiting(const struct kinds *k)
-{
-    return k->n_waiting;
-}

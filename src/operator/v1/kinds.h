@@ -48,4 +48,3 @@ void kinds_ask(struct kinds *k, struct kind_query *q);
  */
 void kinds_ask_later(struct kinds *k, struct kind_query *q);
 void kinds_cancel(struct kinds *k, struct kind_query *q);
-size_t kinds_n_waiting(const struct kinds *k);

@@ -55,14 +55,6 @@ const struct sched_status *sched_filters(struct sched_cycle *cycle,
     return NULL;
 }
 
-const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
-                                             const struct sched_node_info *node)
-{
-    const struct sched_plugin *by;
-    const struct sched_status *s = sched_filters(cycle, node, &by);
-    return s ? sched_status_by(cycle->arena, s, by->name) : NULL;
-}
-
 static bool counts(const struct sched_cycle *cycle, const struct sched_pod *nominated)
 {
     return nominated->priority >= cycle->pod->priority &&

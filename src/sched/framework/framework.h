@@ -166,9 +166,6 @@ const struct sched_status *sched_run_add_pod(struct sched_cycle *cycle,
 const struct sched_status *sched_run_remove_pod(struct sched_cycle *cycle,
                                                 const struct sched_pod *other,
                                                 const struct sched_node_info *node);
-/* The refusal of the first plugin that refuses, with its name set. */
-const struct sched_status *sched_run_filters(struct sched_cycle *cycle,
-                                             const struct sched_node_info *node);
 /*
  * The same, and again with the pods added that are nominated to the node with the same or a higher
  * priority (upstream's RunFilterPluginsWithNominatedPods).
