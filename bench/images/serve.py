@@ -13,6 +13,7 @@ import sys
 import tarfile
 import io
 import threading
+import time
 import urllib.parse
 
 from result import say
@@ -23,6 +24,7 @@ from serve_kit import KEY  # noqa: E402
 DOC = "image serve: memory at rest, processor time for each GB sent"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 CONNECTIONS = 4
+REST_S = 4
 
 
 def make_layout(directory, size):
@@ -96,7 +98,13 @@ def serving(plan, work, *more):
 
 
 def idle(results, server, kind, pulls):
-    mib = pss_mib(server.pid)
+    """At rest: once nothing changes any more; an idle server returns what it does not need after two seconds."""
+    mib, since = pss_mib(server.pid), time.monotonic()
+    while time.monotonic() - since < REST_S:
+        time.sleep(0.1)
+        now = pss_mib(server.pid)
+        if abs(now - mib) > 0.05:
+            mib, since = now, time.monotonic()
     results.add("serve_idle_pss_mib", {"variant": "serve", "kind": kind, "pulls": pulls}, "MiB", mib)
     say(f"  {kind}: {mib:.1f} MiB at rest after {pulls} pulls")
 

@@ -12,6 +12,7 @@
 #include "image/store_control.h"
 #include "io/address.h"
 #include "io/fetch_url.h"
+#include "io/idle_trim.h"
 #include "io/tls.h"
 
 #include <fcntl.h>
@@ -110,6 +111,7 @@ struct serve {
     struct buf token, key;
     struct sig_watch term, interrupt;
     struct timer end;
+    struct idle_trim idle_trim;
     bool is_stopping;
 };
 
@@ -119,6 +121,7 @@ static void on_api_closed(void *arg)
 {
     struct serve *v = arg;
     timer_stop(&v->loop, &v->end);
+    idle_trim_close(&v->idle_trim);
     sig_watch_close(&v->term, NULL);
     sig_watch_close(&v->interrupt, NULL);
 }
@@ -335,6 +338,7 @@ static int serve(const char *host, uint16_t port, const struct oci_platform *of,
         return r;
     r = start(&v, host, port, of, err);
     if (r >= 0) {
+        idle_trim_start(&v.loop, &v.idle_trim);
         (void)sig_watch_start(&v.loop, &v.term, SIGTERM, true, on_term, NULL);
         (void)sig_watch_start(&v.loop, &v.interrupt, SIGINT, true, on_interrupt, NULL);
         bool is_v6 = strchr(host, ':') != NULL;

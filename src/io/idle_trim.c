@@ -70,6 +70,7 @@ void idle_trim_start(struct loop *loop, struct idle_trim *t)
     (void)uv_check_init(&loop->uv, &t->check);
     (void)uv_check_start(&t->check, on_turn); /* fails only without a callback */
     uv_unref((uv_handle_t *)&t->check);
+    arm(t); /* the start of the process was work */
 }
 
 void idle_trim_close(struct idle_trim *t)

@@ -53,6 +53,19 @@ def skopeo_copy(server, name, to, *args):
     assert done.returncode == 0, done.stderr
 
 
+def pss_kib(pid):
+    with open(f"/proc/{pid}/smaps_rollup") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("Pss:"))
+
+
+@pytest.mark.skipif("san" in BUILD.name, reason="a build with sanitizers keeps its memory")
+def test_an_idle_server_returns_the_memory_of_its_program(store):
+    with serve(store) as server:
+        busy = pss_kib(server.process.pid)
+        wait_for(lambda: pss_kib(server.process.pid) < busy * 2 / 3, "it has unmapped what only its start needed")
+        assert server.get("/v2/")[0] == 200
+
+
 def test_the_protocol_of_registries(store, layout):
     want = manifest_of(layout)
     doc = json.loads(want)
