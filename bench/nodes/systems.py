@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two clusters of one machine: `dormouse up`, and kubelet with containerd, kube-apiserver, etcd, the scheduler and the controllers."""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import time
+
+from api import Api
+from place import GROUPS, Place, inside
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
+sys.path[:0] = [str(ROOT / "test/behaviour"), str(ROOT / "test/differential")]
+from image_kit import Layout, layer  # noqa: E402
+from servers import UPSTREAM_ARGS  # noqa: E402
+
+IMAGE, NODE, MAX_PODS = "docker.io/library/bench:1", "bench", 110
+READY_S = 180
+PLUGINS = "/usr/lib/cni"
+
+CONTAINERD = """version = 2
+root = "{at}/root"
+state = "{at}/state"
+disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs",
+  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.aufs", "io.containerd.tracing.processor.v1.otlp"]
+[grpc]
+  address = "{at}/c.sock"
+[ttrpc]
+  address = "{at}/t.sock"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "docker.io/library/pause:1"
+  stream_server_port = "0"
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = "{plugins}"
+  conf_dir = "{at}/cni"
+[plugins."io.containerd.grpc.v1.cri".registry]
+  config_path = "{at}/hosts"
+"""
+NETWORK = {"cniVersion": "0.4.0", "name": "bench", "plugins": [
+    {"type": "bridge", "bridge": "cni0", "isGateway": True, "hairpinMode": True,
+     "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.88.0.0/16"}]], "routes": [{"dst": "0.0.0.0/0"}]}}]}
+
+
+class Unavailable(Exception):
+    """Something that the system needs is not here."""
+
+
+def make_layout(directory):
+    """The image of all containers, and the same as a pause image."""
+    program = [("program", "f", (BUILD / "bench/nodes/pod-program").read_bytes(), {"mode": 0o755}),
+               ("etc/passwd", "f", b"root:x:0:0:root:/:/\n"), ("etc/group", "f", b"root:x:0:\n"), ("tmp", "d", b"", {"mode": 0o1777})]
+    layout = Layout(directory)
+    for name, mode in ((IMAGE, "idle"), ("docker.io/library/pause:1", "pause")):
+        layout.image(name, [layer(program)], run={"Entrypoint": ["/program"], "Cmd": [mode]})
+    return directory
+
+
+class System:
+    """network: of ../images/network.py, with a host of the system's name."""
+
+    name = None
+
+    def __init__(self, network, base):
+        self.network, self.directory = network, base / self.name
+        self.directory.mkdir()
+        self.place = Place(network, self.name, self.directory)
+        self.api = None
+
+    @property
+    def address(self):
+        return self.place.address
+
+    def wait(self, what, condition, *programs):
+        end = time.monotonic() + READY_S
+        while not condition():
+            dead = [p for p in programs if not self.place.is_alive(p)]
+            if dead or time.monotonic() > end:
+                raise OSError(f"{self.name}: no {what}; {[(p, self.place.log_of(p)) for p in programs]}")
+            time.sleep(0.05)
+
+    def is_node_ready(self):
+        status, data = self.api.ask("GET", f"/api/v1/nodes/{NODE}")
+        return status == 200 and any(c["type"] == "Ready" and c["status"] == "True" for c in json.loads(data)["status"].get("conditions", []))
+
+    def has_account(self):
+        return self.api.ask("GET", "/api/v1/namespaces/default/serviceaccounts/default")[0] == 200
+
+    def wait_ready(self, *programs):
+        self.wait("node", lambda: self.is_node_ready() and self.has_account(), *programs)
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+class Dormouse(System):
+    name = "dormouse"
+
+    def version(self):
+        return subprocess.run([BUILD / "dormouse", "version"], capture_output=True, text=True).stdout.split("\n")[0]
+
+    def start(self):
+        if not (BUILD / "dormouse").exists():
+            raise Unavailable(f"no {BUILD / 'dormouse'}")
+        store, data = self.directory / "store", self.directory / "data"
+        layout = make_layout(self.directory / "layout")
+        done = subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{layout}:{IMAGE}", "--name", IMAGE, "--store", store], capture_output=True, text=True)
+        if done.returncode:
+            raise OSError(done.stderr)
+        self.place.start("dormouse", BUILD / "dormouse", "up", "--data-dir", data, "--listen", f"{self.address}:6443", "--agent", "--node-name", NODE,
+                         "--node-ip", self.address, "--max-pods", str(MAX_PODS), "--pod-log-dir", self.directory / "logs",
+                         *(w for host in self.registries() for w in ("--plain-http-registry", host)),
+                         env=os.environ | {"DORMOUSE_IMAGE_STORE": str(store)}, out=subprocess.PIPE)
+        line = self.place.programs["dormouse"].stdout.readline()
+        if not line.startswith(b"ready "):
+            raise OSError("dormouse up: " + self.place.log_of("dormouse"))
+        self.api = Api(self.place.netns, self.address, 6443, ssl.create_default_context(cafile=data / "pki/ca.crt"), (data / "admin.token").read_text().strip())
+        self.wait_ready("dormouse")
+
+    def registries(self):
+        return ()
+
+    def log_files(self):
+        return self.directory / "logs"
+
+    def stop(self):
+        if "dormouse" in self.place.programs:
+            self.place.end("dormouse")
+            self.place.programs["dormouse"].stdout.close()
+        self.place.close()
+        unmount_below(self.directory)
+
+
+class Peer(System):
+    """The processes of the control plane have administrators' tokens; a leader is not elected."""
+
+    name = "peer"
+    ORDER = ("kubelet", "containerd", "scheduler", "controllers", "kube-apiserver", "etcd")
+    USERS = (("admin", "admin", "system:masters"), ("kubelet", f"system:node:{NODE}", "system:nodes"))
+
+    def __init__(self, network, base):
+        for program in ("containerd", "runc", "ctr"):
+            if not shutil.which(program):
+                raise Unavailable(f"no {program} here (./dev test --foreign installs it)")
+        if not pathlib.Path(PLUGINS, "bridge").exists():
+            raise Unavailable(f"no plug-ins of CNI in {PLUGINS} (Debian's containernetworking-plugins)")
+        done = subprocess.run([ROOT / "tools/build-upstream", "--node", "--cached"], capture_output=True, text=True)
+        if done.returncode:
+            raise Unavailable(done.stderr.strip())
+        self.built = pathlib.Path(done.stdout.strip())
+        super().__init__(network, base)
+
+    def version(self):
+        containerd = subprocess.run(["containerd", "--version"], capture_output=True, text=True).stdout.split()[2]
+        return f"kubelet {(self.built / 'version').read_text().strip()}, containerd {containerd}"
+
+    # -- the control plane
+
+    def spawn(self, name, program, *args):
+        self.place.start(name, program, *args)
+
+    def config_of(self, user):
+        path = self.directory / f"{user}.conf"
+        path.write_text(json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+            "clusters": [{"name": "c", "cluster": {"server": f"https://{self.address}:6443", "insecure-skip-tls-verify": True}}],
+            "users": [{"name": "c", "user": {"token": "token-" + user}}]}))
+        return path
+
+    def make_keys(self):
+        """An authority that the kubelet trusts, and the certificate that kube-apiserver shows it."""
+        def openssl(*words):
+            subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, cwd=self.directory)
+        openssl("genrsa", "-out", "sa.key", 2048)
+        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "ca.key", "-out", "ca.crt", "-days", 30, "-subj", "/CN=bench")
+        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "client.key", "-out", "client.csr",
+                "-subj", "/O=system:masters/CN=kube-apiserver")
+        openssl("x509", "-req", "-in", "client.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "client.crt", "-days", 30)
+        (self.directory / "tokens.csv").write_text("".join(f'token-{t},{user},,"{group}"\n' for t, user, group in self.USERS))
+
+    def can_reach(self, port):
+        with contextlib.suppress(OSError), inside(self.place.netns):
+            socket.create_connection((self.address, port), 1).close()
+            return True
+        return False
+
+    def start_control_plane(self):
+        at = self.directory
+        client, peers = f"http://{self.address}:2379", f"http://{self.address}:2380"
+        self.spawn("etcd", self.built / "etcd", "--data-dir", at / "etcd", "--log-level=error", "--listen-client-urls", client, "--advertise-client-urls", client,
+                   "--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", f"default={peers}")
+        self.wait("etcd", lambda: self.can_reach(2379), "etcd")
+        self.spawn("kube-apiserver", self.built / "kube-apiserver", f"--etcd-servers={client}", "--secure-port=6443", f"--bind-address={self.address}",
+                   f"--advertise-address={self.address}", f"--cert-dir={at}/certs", f"--token-auth-file={at}/tokens.csv", f"--service-account-key-file={at}/sa.key",
+                   f"--service-account-signing-key-file={at}/sa.key", f"--kubelet-client-certificate={at}/client.crt", f"--kubelet-client-key={at}/client.key",
+                   "--kubelet-preferred-address-types=InternalIP", *UPSTREAM_ARGS)
+        tls = ssl.create_default_context()
+        tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
+        self.api = Api(self.place.netns, self.address, 6443, tls, "token-admin")
+        self.wait("kube-apiserver", lambda: self.can_reach(6443) and self.api.ask("GET", "/readyz")[0] == 200, "kube-apiserver")
+        admin = self.config_of("admin")
+        self.spawn("scheduler", self.built / "kube-scheduler", f"--kubeconfig={admin}", "--leader-elect=false", "--authentication-skip-lookup=true")
+        self.spawn("controllers", self.built / "kube-controller-manager", f"--kubeconfig={admin}", "--leader-elect=false", f"--service-account-private-key-file={at}/sa.key",
+                   f"--root-ca-file={at}/certs/apiserver.crt", "--authentication-skip-lookup=true")
+
+    # -- the node
+
+    def start_containerd(self):
+        at = self.directory / "c"
+        (at / "cni").mkdir(parents=True)
+        (at / "cni/10-bench.conflist").write_text(json.dumps(NETWORK))
+        for host in self.registries():
+            (at / "hosts" / host).mkdir(parents=True)
+            (at / "hosts" / host / "hosts.toml").write_text(f'server = "http://{host}"\n[host."http://{host}"]\n  capabilities = ["pull", "resolve"]\n')
+        (at / "config.toml").write_text(CONTAINERD.format(at=at, plugins=PLUGINS))
+        self.spawn("containerd", shutil.which("containerd"), "-c", at / "config.toml", "-l", "error")
+        self.ctr = ["ctr", "-a", str(at / "c.sock"), "-n", "k8s.io"]
+        self.wait("containerd", lambda: (at / "c.sock").exists() and self.is_containerd_there(), "containerd")
+        archive = self.directory / "images.tar"
+        subprocess.run(["tar", "-C", make_layout(self.directory / "layout"), "-cf", archive, "."], check=True)
+        self.place.run(*self.ctr, "images", "import", archive)
+
+    def is_containerd_there(self):
+        return subprocess.run(self.place.enter(*self.ctr, "version"), capture_output=True).returncode == 0
+
+    def start_kubelet(self):
+        at = self.directory
+        for base in GROUPS.iterdir():
+            if base.is_dir() and not base.is_symlink() and (base / "cgroup.procs").exists():
+                with contextlib.suppress(OSError):
+                    (base / self.place.ident).mkdir(exist_ok=True)
+        (at / "kubelet.yaml").write_text(json.dumps({
+            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "containerRuntimeEndpoint": f"unix://{at}/c/c.sock",
+            "cgroupDriver": "cgroupfs", "cgroupRoot": "/" + self.place.ident, "failCgroupV1": False, "failSwapOn": False, "maxPods": MAX_PODS,
+            "podLogsDir": str(at / "logs"), "volumePluginDir": str(at / "plugins"), "evictionHard": {"memory.available": "50Mi"},
+            "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": str(at / "ca.crt")}},
+            "authorization": {"mode": "Webhook"}, "resolvConf": "/etc/resolv.conf"}))
+        self.spawn("kubelet", self.built / "kubelet", "--config", at / "kubelet.yaml", "--kubeconfig", self.config_of("kubelet"), "--root-dir", at / "kubelet",
+                   "--cert-dir", at / "kubelet-pki", "--hostname-override", NODE, "--node-ip", self.address)
+
+    def registries(self):
+        return ()
+
+    def log_files(self):
+        return self.directory / "logs"
+
+    def start(self):
+        self.make_keys()
+        self.start_control_plane()
+        self.start_containerd()
+        self.start_kubelet()
+        self.wait_ready("kubelet", "containerd", "kube-apiserver", "controllers", "scheduler")
+
+    def stop(self):
+        for name in self.ORDER:
+            if name in self.place.programs:
+                self.place.end(name)
+        self.place.close()
+        unmount_below(self.directory)
+
+
+def unmount_below(directory):
+    """Mounts of the place ended with its namespace; what another namespace of mounts has is not ours."""
+    for line in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
+        if line.split()[1].startswith(str(directory) + "/"):
+            subprocess.run(["umount", "--lazy", line.split()[1]], capture_output=True)
+
+

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// kubelet, built from its module: a node of the peer in the benchmark of nodes, and a foreign node of dormouse's clusters.
+package main
+
+import (
+	"context"
+	"os"
+
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo"
+	_ "k8s.io/component-base/metrics/prometheus/version"
+	"k8s.io/kubernetes/cmd/kubelet/app"
+)
+
+func main() {
+	os.Exit(cli.Run(app.NewKubeletCommand(context.Background())))
+}
