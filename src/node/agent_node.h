@@ -18,9 +18,9 @@ struct agent_node;
 enum { AGENT_NODE_IMAGE_PORT = 7443 };
 
 enum agent_node_wanted {
-    AGENT_NODE_AUTO, /* where the machine can run containers */
+    AGENT_NODE_NO, /* what a process that says nothing gets */
     AGENT_NODE_YES,
-    AGENT_NODE_NO
+    AGENT_NODE_AUTO /* where the machine can run containers */
 };
 
 struct agent_node_opts { /* strings are kept */

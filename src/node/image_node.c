@@ -15,12 +15,7 @@
 
 enum { PEM_MAX_BYTES = 1 << 20, TOKEN_BYTES = 37 };
 
-enum image_node_at {
-    IMAGE_NODE_OPENING,
-    IMAGE_NODE_OPEN,
-    IMAGE_NODE_SERVING,
-    IMAGE_NODE_CLOSING
-};
+enum image_node_at { IMAGE_NODE_OPENING, IMAGE_NODE_OPEN, IMAGE_NODE_SERVING, IMAGE_NODE_CLOSING };
 
 static const struct sm_state states[] = {
     [IMAGE_NODE_OPENING] = { "opening", EDGE(IMAGE_NODE_OPEN) | EDGE(IMAGE_NODE_CLOSING) },
@@ -54,8 +49,7 @@ struct image_node {
 static int make_tls(struct image_node *n, struct err *err)
 {
     int r = tls_ctx_new_server(buf_str(&n->cert), buf_str(&n->pem_key), STR(""), &n->tls, err);
-    return r < 0 ? r
-                 : tls_ctx_new_client(n->opts.ca_pem, STR(""), STR(""), false, &n->peers, err);
+    return r < 0 ? r : tls_ctx_new_client(n->opts.ca_pem, STR(""), STR(""), false, &n->peers, err);
 }
 
 static int start_server(struct image_node *n, struct err *err)
@@ -64,21 +58,21 @@ static int start_server(struct image_node *n, struct err *err)
     char no_token[TOKEN_BYTES]; /* of /v2, which is for nobody */
     sys_uuid(no_token);
     struct image_server_opts opts = { .loop = o->loop,
-                                            .host = o->listen_host,
-                                            .port = o->listen_port,
-                                            .tls = n->tls,
-                                            .store = n->store,
-                                            .token = no_token,
-                                            .site = o->site,
-                                            .platform = oci_platform_here(),
-                                            .node = o->node_name,
-                                            .cluster_key = n->key,
-                                            .peers = n->peers,
-                                            .api = o->transport,
-                                            .identity = o->identity,
-                                            .url_host = o->address,
-                                            .probe_ms = o->probe_ms,
-                                            .prefetches = o->prefetches };
+                                      .host = o->listen_host,
+                                      .port = o->listen_port,
+                                      .tls = n->tls,
+                                      .store = n->store,
+                                      .token = no_token,
+                                      .site = o->site,
+                                      .platform = oci_platform_here(),
+                                      .node = o->node_name,
+                                      .cluster_key = n->key,
+                                      .peers = n->peers,
+                                      .api = o->transport,
+                                      .identity = o->identity,
+                                      .url_host = o->address,
+                                      .probe_ms = o->probe_ms,
+                                      .prefetches = o->prefetches };
     int r = image_server_start(&opts, &n->server, err);
     if (r == -EADDRINUSE && o->listens_elsewhere) {
         opts.port = 0;
@@ -312,8 +306,8 @@ static void done_look(struct job *j, int r)
     n->n_looking--;
     bool waits = w->done && n->sm.at == IMAGE_NODE_SERVING && (w->is_always || !w->is_here);
     w->await.done = on_awaited;
-    if (!waits || image_server_await(n->server, &w->await, str_of(w->reference),
-                                     IMAGE_NODE_PLAN_MS, NULL) < 0)
+    if (!waits || image_server_await(n->server, &w->await, str_of(w->reference), IMAGE_NODE_PLAN_MS,
+                                     NULL) < 0)
         end_wait(w);
     if (n->sm.at == IMAGE_NODE_CLOSING)
         close_store(n);

@@ -18,6 +18,11 @@
 #include "node/node_networks.h"
 #include "sched/driver/driver.h"
 
+enum {
+    SCHEDULING_SHARERS_MIN = 2, /* nodes that report what they hold of images: then, without a
+                                   configuration file, BREAK's plugins are the default */
+};
+
 struct scheduling;
 struct url_target;
 struct watch_hub;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of `dormouse up` and machines that joined it, which give each other the images of pods, and the registry of these."""
 import base64
+import json
 import os
 import pathlib
 import signal
@@ -101,6 +102,12 @@ class Cluster:
     def delete(self, name):
         self.up.ask("DELETE", f"{PODS}/{name}")
         wait_for(lambda: self.up.get(f"{PODS}/{name}").status == 404, f"{name} to be gone")
+
+    def explain(self, pod):
+        done = subprocess.run([BUILD / "dormouse", "scheduler", "explain", pod, "--data-dir", self.up.data_dir, "-o", "json"],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     def state(self, name):
         answer = self.up.get(f"{STATES}/{name}")

@@ -37,6 +37,30 @@ def test_the_second_node_has_its_pods_image_from_the_first(cluster):
     assert "image pulled" not in cluster.nodes["n2"].text()
 
 
+def test_pods_go_where_their_layers_are_and_explain_says_why(cluster):
+    image = cluster.add_image("app", layer([("data", "f", os.urandom(3_000_000))]))
+    cluster.share("n1")
+    wait_for(lambda: cluster.state("n1"), "n1 to report")
+    cluster.run("first", "n1", image)
+    cluster.wait_running("first")
+    cluster.share("n2")
+    wait_for(lambda: cluster.has("n1", "app") == 2 and cluster.state("n2"), "both to report")
+    wait_for(lambda: "pods get nodes by BREAK's scores" in cluster.up.text_of_log(), "BREAK to be the default")
+    for i in range(3):  # its first pod is the one thing that speaks against n1
+        cluster.run(f"any-{i}", None, image)
+        assert cluster.wait_running(f"any-{i}")["spec"]["nodeName"] == "n1"
+    told = cluster.explain("any-0")
+    scores = {n["name"]: n["scores"]["BreakLayerLocality"] for n in told["nodes"]}
+    assert scores["n1"] > 90 > scores["n2"], told
+    assert [(p["image"], p["node"]) for p in told["plans"]] == [(image, "n1")]
+    cluster.run("other", "n2", image)
+    cluster.wait_running("other")
+    plan, = cluster.explain("other")["plans"]
+    assert plan["node"] == "n2" and {t["how"] for t in plan["transfers"]} <= {"peer", "registry"} and "1 node has it" in plan["transfers"][0]["why"]
+    events = [e for e in cluster.up.get("/api/v1/namespaces/default/events").json()["items"] if e["reason"] == "ImagePlanned"]
+    assert any(e["involvedObject"]["name"] == "other" and f"Image {image} for n2: " in e["message"] and " from n1" in e["message"] for e in events), events
+
+
 def test_a_pod_whose_plan_does_not_come_pulls_its_image(cluster):
     """The announcement of a plan is no promise: another client of the API may have written it."""
     image = cluster.add_image("app")
