@@ -556,9 +556,9 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
     const struct scheduling_plans *p = &s->opts.plans;
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_MAX_BYTES);
-    if (!p->key_file)
+    if (!p->key_file && !p->key.n)
         return 0;
-    int r = image_bdm_key_read(p->key_file, &key, err);
+    int r = p->key_file ? image_bdm_key_read(p->key_file, &key, err) : buf_add_str(&key, p->key);
     if (r >= 0 && p->peer_ca)
         r = sys_read_file(AT_FDCWD, p->peer_ca, &ca, err);
     if (r < 0)
