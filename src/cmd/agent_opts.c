@@ -2,6 +2,8 @@
 /* Options of a node; see agent_opts.h. */
 #include "cmd/agent_opts.h"
 
+#include <string.h>
+
 static char listen_host[256], image_host[256];
 
 const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_images,
@@ -18,13 +20,14 @@ static int take_image_opts(struct agent_node_opts *to, bool any_port)
     to->image_host = "0.0.0.0";
     to->image_port = any_port ? 0 : AGENT_NODE_IMAGE_PORT;
     to->image_listens_elsewhere = !cmd_agent_images;
-    if (!cmd_agent_images)
+    to->shares_no_images = cmd_agent_images && strcmp(cmd_agent_images, "none") == 0;
+    if (!cmd_agent_images || to->shares_no_images)
         return CMD_OK;
     to->image_host = image_host;
     return cmd_parse_listen(cmd_agent_images, image_host, sizeof image_host, &to->image_port,
-                            &err) < 0 ?
-               cmd_fail(CMD_USAGE, &err) :
-               CMD_OK;
+                            &err) < 0
+               ? cmd_fail(CMD_USAGE, &err)
+               : CMD_OK;
 }
 
 int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
@@ -47,7 +50,7 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
         return r;
     to->listen_host = listen_host;
     return cmd_parse_listen(cmd_agent_listen, listen_host, sizeof listen_host, &to->listen_port,
-                            &err) < 0 ?
-               cmd_fail(CMD_USAGE, &err) :
-               CMD_OK;
+                            &err) < 0
+               ? cmd_fail(CMD_USAGE, &err)
+               : CMD_OK;
 }

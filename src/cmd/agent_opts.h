@@ -56,18 +56,19 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
     },                                                                                             \
     {                                                                                              \
         "image-listen", 0, "HOST:PORT",                                                            \
-            "with --cluster-key-file: where other nodes get layers of images from this one, and "  \
-            "the scheduler sends its plans (0.0.0.0:7443, or any port if that is taken)",          \
+            "where images are shared: where other nodes get layers from this one, and the "        \
+            "scheduler sends its plans (0.0.0.0:7443, or any port if that is taken); none: it "    \
+            "shares none",                                                                         \
             CMD_STRING, &cmd_agent_images, 0, 0                                                    \
     },                                                                                             \
     {                                                                                              \
         "image-quota", 0, "SIZE",                                                                  \
-            "with --cluster-key-file: layers of images that the node keeps (no limit)", CMD_SIZE,  \
+            "where images are shared: layers that the node keeps (no limit)", CMD_SIZE,            \
             &cmd_agent_image_quota, 0, 0                                                           \
     },                                                                                             \
     {                                                                                              \
         "image-probe", 0, "DURATION",                                                              \
-            "with --cluster-key-file: interval of measurements of other nodes, 10s at least "      \
+            "where images are shared: interval of measurements of other nodes, 10s at least "      \
             "(only after activity on this node)",                                                  \
             CMD_DURATION, &cmd_agent_image_probe_ms, 0, 0                                          \
     },                                                                                             \

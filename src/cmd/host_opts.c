@@ -40,15 +40,16 @@ struct module_site cmd_registry_site(void)
                                  .n_plain_hosts = cmd_registries.plain.n };
 }
 
-int cmd_take_plan_opts(struct scheduling_plans *ret)
+int cmd_take_plan_opts(bool sends, struct scheduling_plans *ret)
 {
     const struct scheduling_plans *p = &cmd_plans;
     struct address_net net;
-    if (!cmd_sends_plans && (p->key_file || p->peer_ca || cmd_node_networks.n || p->deadline_ms ||
-                             p->is_push || p->prefetch_ms))
+    sends |= cmd_sends_plans;
+    if (!sends && (p->key_file || p->peer_ca || cmd_node_networks.n || p->deadline_ms ||
+                   p->is_push || p->prefetch_ms))
         return cmd_failf(CMD_USAGE, "--cluster-key-file, --peer-ca, --node-network, "
                                     "--plan-deadline, --plan-push and --plan-prefetch go with "
-                                    "--send-plans");
+                                    "--send-plans or --share-images");
     for (size_t i = 0; i < cmd_node_networks.n; i++)
         if (!address_net_parse(str_of(cmd_node_networks.at[i]), &net))
             return cmd_failf(CMD_USAGE, "--node-network: '%s' is no network or address",

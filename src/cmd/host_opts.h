@@ -92,8 +92,9 @@ extern bool cmd_sends_plans;
             "(never)",                                                                             \
             CMD_DURATION, &cmd_plans.prefetch_ms, 0, 0                                             \
     }
-/* A cmd_exit; 0: they are taken, and empty without --send-plans. */
-int cmd_take_plan_opts(struct scheduling_plans *ret);
+/* sends: plans are sent by another option. A cmd_exit; 0: they are taken, and empty if no plans are
+ * sent. */
+int cmd_take_plan_opts(bool sends, struct scheduling_plans *ret);
 
 #define CMD_REGISTRY_OPTS                                                                          \
     { "plain-http-registry",                                                                       \

@@ -8,6 +8,7 @@
 #include "cmd/text_table.h"
 #include "image/bdm.h"
 #include "image/cluster_file.h"
+#include "image/plan_why.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -53,11 +54,6 @@ static const struct cmd_opt opts[] = {
 static const struct cmd_opt *image_plan_opts(void)
 {
     return opts;
-}
-
-static struct str source_name(const struct image_cluster_file *f, int source)
-{
-    return source == PLACE_BREAK_REGISTRY ? STR("registry") : f->node_names[source];
 }
 
 /* ---- which node ---- */
@@ -108,57 +104,7 @@ static int list_candidates(struct image_cluster_file *f, struct arena *a,
                            "a layer has no source: no peer may send it, and there is no registry");
 }
 
-/* ---- why ---- */
-
-/* Holders of a layer, and those of them that cannot send. */
-static const char *holders_text(const struct image_orchestrate *o, struct arena *a, uint32_t layer)
-{
-    unsigned n = 0, silent = 0, busy = 0, unknown = 0, unsendable = 0;
-    for (uint32_t i = 0; i < o->n_nodes; i++) {
-        const struct image_orchestrate_node *p = &o->nodes[i];
-        if (i == o->node || !place_break_in(&p->holds, layer))
-            continue;
-        n++;
-        if (p->silent_ms > IMAGE_ORCHESTRATE_FRESH_MS)
-            silent++;
-        else if (p->slots == 0)
-            busy++;
-        else if (p->uplink_bps == 0)
-            unknown++;
-        else if (place_break_in(&p->unsendable, layer))
-            unsendable++;
-    }
-    if (n == 0)
-        return "no node has it";
-    const char *text = arena_printf(a, "%u node%s it", n, n == 1 ? " has" : "s have");
-    if (silent)
-        text = arena_printf(a, "%s, %u silent", text, silent);
-    if (busy)
-        text = arena_printf(a, "%s, %u without a free slot", text, busy);
-    if (unsendable)
-        text = arena_printf(a, "%s, %u as a tar alone", text, unsendable);
-    return unknown ? arena_printf(a, "%s, %u of unknown rate", text, unknown) : text;
-}
-
-static const char *why(const struct image_orchestrate *o, struct arena *a,
-                       const struct image_task *t)
-{
-    const char *holders = holders_text(o, a, t->layer);
-    bool is_part = t->from > 0 || t->to < o->layers[t->layer].size;
-    switch (t->kind) {
-    case IMAGE_TASK_JOIN:
-        return "on its way to this node already";
-    case IMAGE_TASK_AFTER:
-        return arena_printf(a, "%s; the source is fetching it", holders);
-    case IMAGE_TASK_PEER:
-        return arena_printf(a, "%s; %s", holders,
-                            is_part ? "shared by two that are about as fast" : "there first");
-    case IMAGE_TASK_REGISTRY:
-        return t->n_alternatives ? arena_printf(a, "%s; the registry has it there first", holders)
-                                 : arena_printf(a, "%s; none is a source", holders);
-    }
-    return "";
-}
+/* ---- output ---- */
 
 static const char *alternatives_text(const struct image_cluster_file *f, struct arena *a,
                                      const struct image_task *t)
@@ -166,11 +112,9 @@ static const char *alternatives_text(const struct image_cluster_file *f, struct 
     const char *text = "";
     for (uint32_t i = 0; i < t->n_alternatives; i++)
         text = arena_printf(a, "%s%s" STR_FMT, text, i ? ", " : "",
-                            STR_ARG(source_name(f, t->alternatives[i])));
+                            STR_ARG(image_plan_source(f, t->alternatives[i])));
     return t->n_alternatives ? text : "-";
 }
-
-/* ---- output ---- */
 
 static void print_table(const struct image_cluster_file *f, struct arena *a,
                         const struct image_tasks *tasks, const struct image_plan_candidate *c,
@@ -193,10 +137,10 @@ static void print_table(const struct image_cluster_file *f, struct arena *a,
         text_table_cell(&t,
                         str_of(arena_printf(a, "%lld-%lld", (long long)k->from, (long long)k->to)));
         text_table_cell(&t, str_of(image_task_kind_name(k->kind)));
-        text_table_cell(&t, source_name(f, k->source));
+        text_table_cell(&t, image_plan_source(f, k->source));
         text_table_cell(&t, str_of(arena_printf(a, "%lld", (long long)k->expect_ms)));
         text_table_cell(&t, str_of(alternatives_text(f, a, k)));
-        text_table_cell(&t, str_of(why(&f->o, a, k)));
+        text_table_cell(&t, str_of(image_plan_why(&f->o, k, a)));
     }
     if (tasks->all.n)
         text_table_print(&t, stdout);
@@ -213,41 +157,18 @@ static void print_table(const struct image_cluster_file *f, struct arena *a,
     text_table_print(&nodes, stdout);
 }
 
-static struct json *task_json(const struct image_cluster_file *f, struct arena *a,
-                              const struct image_task *t)
-{
-    struct json *v = json_new_object(a), *alternatives = json_new_array(a);
-    json_set_int(a, v, "priority", t->priority);
-    json_set_str(a, v, "layer", f->layer_names[t->layer]);
-    json_set_int(a, v, "fromByte", t->from);
-    json_set_int(a, v, "toByte", t->to);
-    json_set_str(a, v, "how", str_of(image_task_kind_name(t->kind)));
-    json_set_str(a, v, "source", source_name(f, t->source));
-    for (uint32_t i = 0; i < t->n_alternatives; i++)
-        json_add(alternatives, json_new_str(a, source_name(f, t->alternatives[i])));
-    json_setc(a, v, "alternatives", alternatives);
-    json_set_int(a, v, "expectMilliseconds", t->expect_ms);
-    json_set_str(a, v, "why", str_of(why(&f->o, a, t)));
-    return v;
-}
-
 static void print_json(const struct image_cluster_file *f, struct arena *a,
                        const struct image_tasks *tasks, const struct image_plan_candidate *c,
                        size_t n)
 {
     scoped(buf_fini_scoped) struct buf out = BUF_INIT(OUTPUT_MAX_BYTES);
-    struct json *v = json_new_object(a), *list = json_new_array(a), *nodes = json_new_array(a);
-    json_set_str(a, v, "node", f->node_names[c[0].node]);
-    json_setc(a, v, "seconds", json_new_float(a, tasks->seconds));
-    for (size_t i = 0; i < tasks->all.n; i++)
-        json_add(list, task_json(f, a, &tasks->all.p[i]));
+    struct json *v = image_plan_json(f, tasks, a), *nodes = json_new_array(a);
     for (size_t i = 0; i < n; i++) {
         struct json *e = json_new_object(a);
         json_set_str(a, e, "node", f->node_names[c[i].node]);
         json_setc(a, e, "seconds", json_new_float(a, c[i].seconds)); /* never: null */
         json_add(nodes, e);
     }
-    json_setc(a, v, "transfers", list);
     json_setc(a, v, "nodes", nodes);
     (void)json_write_pretty(&out, v, 2);
     (void)printf(STR_FMT "\n", STR_ARG(buf_str(&out)));

@@ -27,8 +27,8 @@ static const struct cmd_opt opts[] = {
     CMD_SECTION("Node"),
     CMD_AGENT_OPTS(""),
     { "cluster-key-file", 0, "FILE",
-      "the key that all nodes share: this one gives them layers of its images, gets some of theirs, "
-      "and carries out plans of the scheduler (no)",
+      "the key with which nodes share images (that of the cluster, if 'up --share-images' made "
+      "one)",
       CMD_STRING, &cluster_key, 0, 0 },
     { "certificate-lifetime", 0, "TIME",
       "asked for; renewed after 70 to 90 percent of it (as long as the cluster gives: a year)",

@@ -104,7 +104,7 @@ static int run(int argc, char **argv)
                                   .check_ms = cmd_plugin_check_ms,
                                   .registries = cmd_registry_site(),
                                   .image_hosts = { image_registries.at, image_registries.n } };
-    if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
+    if ((r = cmd_take_plan_opts(false, &server.scheduler.plans)) != 0)
         return r;
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }

@@ -118,6 +118,32 @@ static void show(struct arena *a, const struct json *o, bool wide)
     }
 }
 
+static void print_plan(struct arena *a, const struct json *plan)
+{
+    static const char *const head[] = { "LAYER", "BYTES", "HOW", "FROM", "EXPECTED-MS", "WHY" };
+    struct text_table t = { .a = a, .n_columns = ARRAY_LEN(head) };
+    struct str image = json_get_str(plan, "image"), node = json_get_str(plan, "node");
+    (void)putchar('\n');
+    print_line("Image",
+               str_of(arena_printf(a, STR_FMT " for " STR_FMT, STR_ARG(image), STR_ARG(node))));
+    if (!json_first(json_getc(plan, "transfers"))) {
+        print_line("Layers", STR("the node had all of them"));
+        return;
+    }
+    text_table_head(&t, head);
+    json_each (k, json_getc(plan, "transfers")) {
+        int64_t from = json_int_or(json_getc(k, "fromByte"), 0);
+        int64_t to = json_int_or(json_getc(k, "toByte"), 0);
+        text_table_cell(&t, json_get_str(k, "layer"));
+        text_table_cell(&t, str_of(arena_printf(a, "%lld", (long long)(to - from))));
+        text_table_cell(&t, json_get_str(k, "how"));
+        text_table_cell(&t, json_get_str(k, "source"));
+        text_table_cell(&t, number(a, json_getc(k, "expectMilliseconds")));
+        text_table_cell(&t, json_get_str(k, "why"));
+    }
+    text_table_print(&t, stdout);
+}
+
 /* ---- the command ---- */
 
 static int print(struct str body)
@@ -138,6 +164,8 @@ static int print(struct str body)
         (void)yaml_write(&out, o, false);
     } else {
         show(&a, o, strcmp(output, "wide") == 0);
+        json_each (plan, json_getc(o, "plans"))
+            print_plan(&a, plan);
     }
     (void)fwrite(buf_cstr(&out), 1, out.n, stdout);
     arena_fini(&a);

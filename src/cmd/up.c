@@ -14,7 +14,7 @@
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static const char *scheduler_config;
 static struct cmd_list modules;
-static bool no_scheduler, no_agent;
+static bool no_scheduler, no_agent, shares_images;
 static int agent = -1;
 
 static const struct cmd_opt opts[] = {
@@ -63,6 +63,10 @@ static const struct cmd_opt opts[] = {
       CMD_BOOL, &agent, 0, 0 },
     { "no-agent", 0, NULL, "as --agent=false", CMD_FLAG, &no_agent, 0, 0 },
     CMD_AGENT_OPTS("node-"),
+    { "share-images", 0, NULL,
+      "nodes give each other layers of images: the scheduler sends plans, and nodes that join get "
+      "the key for them (no)",
+      CMD_FLAG, &shares_images, 0, 0 },
     CMD_SECTION("Operators"),
     CMD_HOST_OPTS,
     CMD_SECTION("Log"),
@@ -133,9 +137,11 @@ static int run(int argc, char **argv)
     server.agent.wanted = no_agent || agent == 0 ? AGENT_NODE_NO
                           : agent > 0            ? AGENT_NODE_YES
                                                  : AGENT_NODE_AUTO;
-    if ((r = cmd_take_plan_opts(&server.scheduler.plans)) != 0)
+    if ((r = cmd_take_plan_opts(shares_images, &server.scheduler.plans)) != 0)
         return r;
     server.agent.cluster_key_file = server.scheduler.plans.key_file;
+    server.agent.shares_no_images |= !shares_images && !server.scheduler.plans.key_file;
+    server.shares_images = shares_images && !server.scheduler.plans.key_file;
     if (no_scheduler && server.scheduler.plans.key_file)
         return cmd_failf(CMD_USAGE, "--send-plans is for pods that the scheduler here binds");
     /* Pods may name those that functions may. */

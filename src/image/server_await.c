@@ -36,8 +36,8 @@ int image_server_await(struct image_server *s, struct image_server_await *w, str
     if (image_closing_has_begun(&s->closing))
         finish_soon(w);
     else if (!image_server_deploys(s, &w->ref, &ended_ms))
-        timer_start(s->loop, &w->timer,
-                    ended_ms <= IMAGE_SERVER_AWAIT_RECENT_MS ? 0 : begin_ms, finish);
+        timer_start(s->loop, &w->timer, ended_ms <= IMAGE_SERVER_AWAIT_RECENT_MS ? 0 : begin_ms,
+                    finish);
     return 0;
 }
 

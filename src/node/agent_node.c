@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "image/bdm_send.h"
+#include "node/cluster_key.h"
 #include "node/pods.h"
 
 #include <ctype.h>
@@ -22,6 +23,7 @@ struct agent_node {
     struct kube_identity identity;
     struct buf client_ca;               /* PEM */
     struct buf cluster_key;             /* empty: images are not shared */
+    struct cluster_key *asking;         /* for it; NULL: it does not */
     struct pods *pods;                  /* from the registration on; NULL: none */
     char *problem;                      /* why no pods run here; NULL: they do */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
@@ -160,13 +162,32 @@ static void on_node(void *arg, const struct json *node)
         pods_set_node(n->pods, node);
 }
 
-static void on_registered(void *arg)
+static void start_parts(struct agent_node *n)
 {
-    struct agent_node *n = arg;
     start_pods(n);
     start_serving(n);
     if (n->opts.on_ready)
         n->opts.on_ready(n->opts.arg);
+}
+
+static void on_key(void *arg, int r, struct str key, const struct err *err)
+{
+    struct agent_node *n = arg;
+    n->asking = NULL;
+    if (r < 0 && r != -ENOENT)
+        log_warn("images are not shared with other nodes", "reason=\"%s\"", err_text(err));
+    (void)buf_add_str(&n->cluster_key, key);
+    start_parts(n);
+}
+
+static void on_registered(void *arg)
+{
+    struct agent_node *n = arg;
+    const struct agent_node_opts *o = &n->opts;
+    bool asks = !o->shares_no_images && !o->cluster_key_file;
+    if (!asks || cluster_key_get(o->transport, o->embedded ? &n->identity : NULL, false, on_key, n,
+                                 &n->asking, NULL) < 0)
+        start_parts(n);
 }
 
 static int start_registration(struct agent_node *n, struct err *err)
@@ -329,7 +350,7 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
         read_client_ca(n);
     n->problem = pods_problem();
     n->cluster_key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
-    int r = opts->cluster_key_file
+    int r = opts->cluster_key_file && !opts->shares_no_images
                 ? image_bdm_key_read(opts->cluster_key_file, &n->cluster_key, err)
                 : 0;
     r = r < 0 ? r : start_registration(n, err);
@@ -364,6 +385,7 @@ void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
     n->done_arg = arg;
     node_cert_stop(take_ptr(&n->client));
     node_cert_stop(take_ptr(&n->serving));
+    cluster_key_cancel(take_ptr(&n->asking));
     if (n->pods)
         pods_stop(take_ptr(&n->pods), stop_registration, n);
     else

@@ -32,8 +32,12 @@ struct agent_node_opts { /* strings are kept */
     const char *const *image_hosts, *const *plain_hosts;
     size_t n_image_hosts, n_plain_hosts;
     const char *image_ca_file;
-    /* Images are shared with other nodes (node/pods.h): the file of the cluster's key; NULL: not. */
+    /*
+     * Images are shared with other nodes (node/pods.h): the file of the cluster's key; NULL: the
+     * cluster's own (node/cluster_key.h), if it has one.
+     */
     const char *cluster_key_file;
+    bool shares_no_images; /* in any case */
     const char *image_host;
     uint16_t image_port;
     bool image_listens_elsewhere; /* as listens_elsewhere */

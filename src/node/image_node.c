@@ -7,20 +7,17 @@
 #include "image/layer_cache.h"
 #include "image/layer_rights.h"
 #include "image/store_control.h"
+#include "image/store_job.h"
 #include "io/tls.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { PEM_MAX_BYTES = 1 << 20, TOKEN_BYTES = 37 };
 
-enum image_node_at {
-    IMAGE_NODE_OPENING,
-    IMAGE_NODE_OPEN,
-    IMAGE_NODE_SERVING,
-    IMAGE_NODE_CLOSING
-};
+enum image_node_at { IMAGE_NODE_OPENING, IMAGE_NODE_OPEN, IMAGE_NODE_SERVING, IMAGE_NODE_CLOSING };
 
 static const struct sm_state states[] = {
     [IMAGE_NODE_OPENING] = { "opening", EDGE(IMAGE_NODE_OPEN) | EDGE(IMAGE_NODE_CLOSING) },
@@ -44,7 +41,9 @@ struct image_node {
     struct buf cert, pem_key;      /* until it serves */
     struct tls_ctx *tls, *peers;
     struct image_server *server; /* SERVING */
-    size_t n_looking;            /* jobs that read the store for those that wait */
+    struct list jobs;            /* struct image_node_job */
+    size_t n_jobs;
+    size_t n_looking; /* jobs that read the store for those that wait */
     void (*done)(void *arg);
     void *arg;
 };
@@ -54,8 +53,7 @@ struct image_node {
 static int make_tls(struct image_node *n, struct err *err)
 {
     int r = tls_ctx_new_server(buf_str(&n->cert), buf_str(&n->pem_key), STR(""), &n->tls, err);
-    return r < 0 ? r
-                 : tls_ctx_new_client(n->opts.ca_pem, STR(""), STR(""), false, &n->peers, err);
+    return r < 0 ? r : tls_ctx_new_client(n->opts.ca_pem, STR(""), STR(""), false, &n->peers, err);
 }
 
 static int start_server(struct image_node *n, struct err *err)
@@ -64,21 +62,21 @@ static int start_server(struct image_node *n, struct err *err)
     char no_token[TOKEN_BYTES]; /* of /v2, which is for nobody */
     sys_uuid(no_token);
     struct image_server_opts opts = { .loop = o->loop,
-                                            .host = o->listen_host,
-                                            .port = o->listen_port,
-                                            .tls = n->tls,
-                                            .store = n->store,
-                                            .token = no_token,
-                                            .site = o->site,
-                                            .platform = oci_platform_here(),
-                                            .node = o->node_name,
-                                            .cluster_key = n->key,
-                                            .peers = n->peers,
-                                            .api = o->transport,
-                                            .identity = o->identity,
-                                            .url_host = o->address,
-                                            .probe_ms = o->probe_ms,
-                                            .prefetches = o->prefetches };
+                                      .host = o->listen_host,
+                                      .port = o->listen_port,
+                                      .tls = n->tls,
+                                      .store = n->store,
+                                      .token = no_token,
+                                      .site = o->site,
+                                      .platform = oci_platform_here(),
+                                      .node = o->node_name,
+                                      .cluster_key = n->key,
+                                      .peers = n->peers,
+                                      .api = o->transport,
+                                      .identity = o->identity,
+                                      .url_host = o->address,
+                                      .probe_ms = o->probe_ms,
+                                      .prefetches = o->prefetches };
     int r = image_server_start(&opts, &n->server, err);
     if (r == -EADDRINUSE && o->listens_elsewhere) {
         opts.port = 0;
@@ -195,6 +193,7 @@ struct image_node *image_node_start(const struct image_node_opts *opts)
     n->key = str_dup(opts->cluster_key);
     n->cert = BUF_INIT(PEM_MAX_BYTES);
     n->pem_key = BUF_INIT(PEM_MAX_BYTES);
+    list_init(&n->jobs);
     sm_init(&n->sm, states, IMAGE_NODE_OPENING);
     open_store(n);
     return n;
@@ -235,7 +234,7 @@ static void done_close(struct job *j, int r)
 
 static void close_store(struct image_node *n)
 {
-    if (n->is_working || n->n_looking || n->server)
+    if (n->is_working || n->n_looking || n->n_jobs || n->server)
         return;
     n->is_working = true;
     n->job = (struct job){ .work = work_close, .done = done_close };
@@ -257,11 +256,118 @@ void image_node_close(struct image_node *n, void (*done)(void *arg), void *arg)
     n->done = done;
     n->arg = arg;
     timer_stop(n->opts.loop, &n->again);
+    image_node_stop_jobs(n);
     sm_move(&n->sm, IMAGE_NODE_CLOSING);
     if (serves)
         image_server_close(n->server, IMAGE_NODE_GRACE_MS, on_server_closed, n);
     else
         close_store(n);
+}
+
+/* ---------------------------------------------------------------- jobs */
+
+struct image_node_job {
+    struct list node;
+    struct image_node *n;
+    struct image_node_job_call *call;
+    struct arena arena; /* of the job and its result */
+    struct json *wanted, *result;
+    atomic_bool stop;
+    struct post end;
+    int r;
+    struct err err;
+};
+
+/* From a job's thread to the loop. */
+struct image_node_event {
+    struct post post;
+    struct image_node_job *job;
+    struct arena arena;
+    struct json *v;
+};
+
+static void run_event(struct post *p)
+{
+    struct image_node_event *e = container_of(p, struct image_node_event, post);
+    if (e->job->call->on_event)
+        e->job->call->on_event(e->job->call, e->v);
+    arena_fini(&e->arena);
+    free(e);
+}
+
+/* One at a time. Posts of one thread run in order, but pulls have several: the end comes last. */
+static void on_event(void *arg, const struct json *v)
+{
+    struct image_node_job *j = arg;
+    struct image_node_event *e = xnew(struct image_node_event);
+    e->job = j;
+    e->v = json_copy(&e->arena, v);
+    e->post.run = run_event;
+    loop_post(j->n->opts.loop, &e->post);
+}
+
+static void run_end(struct post *p)
+{
+    struct image_node_job *j = container_of(p, struct image_node_job, end);
+    struct image_node *n = j->n;
+    list_remove(&j->node);
+    n->n_jobs--;
+    loop_release(n->opts.loop);
+    j->call->on_done(j->call, j->r, j->result, &j->arena, &j->err);
+    arena_fini(&j->arena);
+    free(j);
+    if (n->sm.at == IMAGE_NODE_CLOSING)
+        close_store(n);
+}
+
+static void *job_main(void *arg)
+{
+    struct image_node_job *j = arg;
+    struct store_job job;
+    const struct store_job_watch watch = { .on_event = on_event, .arg = j, .stop = &j->stop };
+    j->r = store_job_read(j->wanted, &j->arena, &job, &j->err);
+    if (j->r >= 0)
+        j->r = store_job_run(j->n->store, &job, &watch, &j->arena, &j->result, &j->err);
+    if (j->r < 0)
+        j->result = NULL;
+    j->end.run = run_end;
+    loop_post(j->n->opts.loop, &j->end);
+    return NULL;
+}
+
+bool image_node_can_do(const struct image_node *n)
+{
+    return (n->sm.at == IMAGE_NODE_OPEN || n->sm.at == IMAGE_NODE_SERVING) &&
+           n->n_jobs < IMAGE_NODE_JOBS_MAX;
+}
+
+void image_node_do(struct image_node *n, const struct json *job, struct image_node_job_call *c)
+{
+    struct image_node_job *j = xnew(struct image_node_job);
+    pthread_t thread;
+    pthread_attr_t attr;
+    assert(image_node_can_do(n));
+    j->n = n;
+    j->call = c;
+    j->wanted = json_copy(&j->arena, job);
+    list_push_back(&n->jobs, &j->node);
+    n->n_jobs++;
+    loop_hold(n->opts.loop);
+    (void)pthread_attr_init(&attr);
+    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    int r = -pthread_create(&thread, &attr, job_main, j);
+    (void)pthread_attr_destroy(&attr);
+    if (r == 0)
+        return;
+    j->r = err_sys(&j->err, r, "thread");
+    j->end.run = run_end;
+    loop_post(n->opts.loop, &j->end);
+}
+
+void image_node_stop_jobs(struct image_node *n)
+{
+    list_each (node, &n->jobs)
+        atomic_store(&list_entry(node, struct image_node_job, node)->stop, true);
 }
 
 /* ---------------------------------------------------------------- waiting for a plan */
@@ -312,8 +418,8 @@ static void done_look(struct job *j, int r)
     n->n_looking--;
     bool waits = w->done && n->sm.at == IMAGE_NODE_SERVING && (w->is_always || !w->is_here);
     w->await.done = on_awaited;
-    if (!waits || image_server_await(n->server, &w->await, str_of(w->reference),
-                                     IMAGE_NODE_PLAN_MS, NULL) < 0)
+    if (!waits || image_server_await(n->server, &w->await, str_of(w->reference), IMAGE_NODE_PLAN_MS,
+                                     NULL) < 0)
         end_wait(w);
     if (n->sm.at == IMAGE_NODE_CLOSING)
         close_store(n);

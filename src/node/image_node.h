@@ -2,8 +2,8 @@
 /*
  * The image server (image/server.h) of a node, beside its agent on one store: other nodes get
  * layers from it, the cluster's scheduler has it fetch images by plans, and the NodeImageState says
- * what it holds. It has the store open as its writer, so that images of pods are pulled by jobs of
- * its control socket (image/store_control.h); node/images.h needs no change for that.
+ * what it holds. It has the store open as its writer: it pulls images of pods (node/images.h), and
+ * runs the jobs of commands (image/store_control.h).
  *
  *     OPENING --the store is open--> OPEN --there is a certificate--> SERVING
  *        \------------------------------\--------------------------------\--> CLOSING
@@ -55,6 +55,26 @@ void image_node_close(struct image_node *n, void (*done)(void *arg), void *arg);
 uint16_t image_node_port(const struct image_node *n);
 /* Layers were added to the store, or removed. */
 void image_node_changed(struct image_node *n);
+
+/* ---- jobs on the store (image/store_job.h) ---- */
+
+enum { IMAGE_NODE_JOBS_MAX = 8 }; /* at a time, each on a thread of its own */
+
+struct image_node_job_call { /* given by the caller; kept until on_done() */
+    /* As struct store_job_watch has it; v is valid until the return. NULL: not of interest. */
+    void (*on_event)(struct image_node_job_call *c, const struct json *v);
+    /* Once, never within image_node_do(). result: borrowed; NULL with an error. */
+    void (*on_done)(struct image_node_job_call *c, int r, struct json *result, struct arena *a,
+                    const struct err *err);
+};
+/* The store is open, and there is room for one more job. */
+bool image_node_can_do(const struct image_node *n);
+/* job: copied. Only after image_node_can_do(). */
+void image_node_do(struct image_node *n, const struct json *job, struct image_node_job_call *c);
+/* Pulls end soon, with -ECANCELED. */
+void image_node_stop_jobs(struct image_node *n);
+
+/* ---- plans ---- */
 
 /*
  * Wait for the plan that was announced for a pod's image: until it has been carried out, or none

@@ -40,8 +40,9 @@ struct images_request {
     char *tenant; /* as above */
     char *lease;  /* the lease to drop */
     bool is_pulling;
-    struct image_node_wait *wait; /* `waiting`, for a plan; NULL: for its turn */
-    struct list calls;            /* struct waiter */
+    struct image_node_job_call job; /* `asked`, of this process and not of the child */
+    struct image_node_wait *wait;   /* `waiting`, for a plan; NULL: for its turn */
+    struct list calls;              /* struct waiter */
 };
 
 struct waiter {
@@ -70,6 +71,7 @@ struct node_images {
     size_t n_gets, n_drops; /* in `asked`; one is 0, since a drop must not meet a new lease */
     size_t n_unused;        /* held images without a reference */
     uint64_t last_id;
+    size_t n_jobs;              /* requests that this process works on */
     struct images_child *child; /* the child that accepts requests; NULL: none */
     struct list children;       /* children that have not ended */
     struct defer turn;
@@ -282,7 +284,8 @@ static void take_line(struct node_images *s, struct str line)
 
 static void check_closed(struct node_images *s)
 {
-    if (!s->done || !list_is_empty(&s->children) || !list_is_empty(&s->waiting) || s->n_unused)
+    if (!s->done || s->n_jobs || !list_is_empty(&s->children) || !list_is_empty(&s->waiting) ||
+        s->n_unused)
         return;
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
@@ -297,11 +300,22 @@ static void check_closed(struct node_images *s)
     done(arg);
 }
 
+static struct images_request *find_of_child(struct node_images *s)
+{
+    list_each (node, &s->asked) {
+        struct images_request *q = list_entry(node, struct images_request, node);
+        if (!q->job.on_done)
+            return q;
+    }
+    return NULL;
+}
+
 /* Fail the requests that the child has not answered. */
 static void fail_asked(struct node_images *s, const char *why)
 {
-    while (!list_is_empty(&s->asked))
-        fail_request(list_first(&s->asked, struct images_request, node), -EIO, why);
+    struct images_request *q;
+    while ((q = find_of_child(s)))
+        fail_request(q, -EIO, why);
 }
 
 static void give_up(struct images_child *c)
@@ -417,6 +431,14 @@ static void add_hosts(struct arena *a, struct json *to, const char *key, const c
     json_setc(a, to, key, list);
 }
 
+static void add_site(const struct images_opts *o, struct arena *a, struct json *to)
+{
+    add_hosts(a, to, "hosts", o->hosts, o->n_hosts);
+    add_hosts(a, to, "plainHosts", o->plain_hosts, o->n_plain_hosts);
+    if (o->ca_file)
+        json_set_str(a, to, "ca", str_of(o->ca_file));
+}
+
 static void send_site(struct images_child *c)
 {
     const struct images_opts *o = &c->s->opts;
@@ -424,10 +446,7 @@ static void send_site(struct images_child *c)
     struct json *m = json_new_object(&a);
     json_set_str(&a, m, "store", str_of(o->store));
     json_set_int(&a, m, "lockMilliseconds", IMAGES_LOCK_MS);
-    add_hosts(&a, m, "hosts", o->hosts, o->n_hosts);
-    add_hosts(&a, m, "plainHosts", o->plain_hosts, o->n_plain_hosts);
-    if (o->ca_file)
-        json_set_str(&a, m, "ca", str_of(o->ca_file));
+    add_site(o, &a, m);
     send_line(c, m);
     arena_fini(&a);
 }
@@ -523,6 +542,55 @@ static struct images_request *new_request(struct node_images *s)
     return q;
 }
 
+/* ---------------------------------------------------------------- jobs of this process */
+
+static void on_job_event(struct image_node_job_call *c, const struct json *v)
+{
+    struct images_request *q = container_of(c, struct images_request, job);
+    if (!json_bool(json_getc(v, "pulling")))
+        return;
+    q->is_pulling = true;
+    tell_pulling(q);
+}
+
+static void on_job_done(struct image_node_job_call *c, int r, struct json *result, struct arena *a,
+                        const struct err *err)
+{
+    struct images_request *q = container_of(c, struct images_request, job);
+    struct node_images *s = q->s;
+    s->n_jobs--;
+    if (r < 0 && q->text) {
+        fail_request(q, r, err_text(err));
+    } else if (q->text) {
+        json_set_str(a, result, "dir",
+                     str_of(arena_printf(a, "%s/images/" STR_FMT, s->opts.store,
+                                         STR_ARG(json_get_str(result, "place")))));
+        take_image(q, result);
+    } else {
+        if (r < 0)
+            log_warn("lease of an image not dropped", "lease=%s error=\"%s\"", q->lease,
+                     err_text(err));
+        end_request(q);
+    }
+}
+
+static void do_request(struct node_images *s, struct images_request *q)
+{
+    struct arena a = { 0 };
+    struct json *job = json_new_object(&a);
+    if (q->text && json_parse(&a, str_of(q->text), NULL, &job, NULL) >= 0) {
+        json_set_str(&a, job, "do", STR("provide"));
+        add_site(&s->opts, &a, job);
+    } else {
+        json_set_str(&a, job, "do", STR("release"));
+        json_set_str(&a, job, "lease", str_of(q->lease ? q->lease : ""));
+    }
+    q->job = (struct image_node_job_call){ .on_event = on_job_event, .on_done = on_job_done };
+    s->n_jobs++;
+    image_node_do(s->opts.node, job, &q->job);
+    arena_fini(&a);
+}
+
 static void ask(struct node_images *s, struct images_request *q)
 {
     struct err err = { 0 };
@@ -532,7 +600,9 @@ static void ask(struct node_images *s, struct images_request *q)
         s->n_gets++;
     else
         s->n_drops++;
-    if (!s->child && start_child(s, &err) < 0)
+    if (s->opts.node && image_node_can_do(s->opts.node))
+        do_request(s, q);
+    else if (!s->child && start_child(s, &err) < 0)
         fail_request(q, -EIO, err_text(&err));
     else
         send_request(s, q);
@@ -611,7 +681,7 @@ static void pump(struct defer *d)
         if (q->is_pulling)
             tell_pulling(q);
     }
-    if (s->child && list_is_empty(&s->asked))
+    if (s->child && !find_of_child(s))
         end_child(s->child);
     check_closed(s);
 }
@@ -717,6 +787,8 @@ static void on_late(struct timer *t)
 {
     struct node_images *s = container_of(t, struct node_images, late);
     s->is_late = true;
+    if (s->opts.node)
+        image_node_stop_jobs(s->opts.node);
     list_each (node, &s->children) {
         struct images_child *c = list_entry(node, struct images_child, node);
         if (c->process)

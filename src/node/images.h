@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Images for the containers of this process. A child process (image/provide_child.h) does the work;
- * it only runs while there are requests, so that at other times the store is unlocked and commands
- * can write it.
+ * Images for the containers of this process. Where the process shares its images (image_node.h), it
+ * has the store open and does the work on threads. Otherwise a child process
+ * (image/provide_child.h) does it, which only runs while there are requests, so that at other times
+ * the store is unlocked and commands can write it.
  *
  * Requests for the same image with the same credentials are merged. An image is leased in the store
  * while it is used here; leases of an earlier process end with the boot, or when the image has been
@@ -33,7 +34,7 @@ struct images_opts { /* texts are kept */
     size_t n_hosts, n_plain_hosts;
     const char *ca_file;
     struct image_node *node; /* plans of images come there; NULL: there are none; kept */
-    const char *program; /* a program that calls provide_child_main(); NULL: this one */
+    const char *program;     /* a program that calls provide_child_main(); NULL: this one */
 };
 
 struct node_images *images_new(const struct images_opts *opts);

@@ -6,10 +6,12 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "client/ask.h"
 #include "client/reflector.h"
 #include "image/bdm_send.h"
+#include "image/plan_why.h"
 #include "node/image_states.h"
+#include "node/plan_book.h"
+#include "node/plan_events.h"
 #include "node/prefetcher.h"
 #include "sched/object/node_image_state.h"
 
@@ -17,7 +19,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { COMPLAIN_MS = 10000, NOTE_MAX_BYTES = 1024, URL_SHOWN_BYTES = 200 };
+enum { COMPLAIN_MS = 10000, JOINED_MAX = 64, TEXT_MAX_BYTES = 64 << 10, URL_SHOWN_BYTES = 200 };
 
 enum plan_at {
     PLAN_ASK,   /* waits for the layers of the image */
@@ -47,6 +49,8 @@ struct orchestrator_image_plan {
     bool is_prefetch;
     bool may_be_private; /* every pod so far has pull secrets */
     unsigned n_pods;     /* pods that wait for it and were not counted yet */
+    VEC(char *) joined;  /* further pods, "namespace/name", at most JOINED_MAX; until it is sent */
+    char *text;          /* JSON of what was sent; NULL: nothing yet */
     struct arena arena;  /* of `made_of` */
     struct oci_lookup_image made_of;
     struct image_bdm_send *send;
@@ -65,6 +69,7 @@ struct orchestrator {
     struct reflector *reflector;
     struct image_states *states;
     bool is_synced;
+    size_t n_nodes;                   /* with a state, as opts.on_nodes knows it */
     struct list plans[PLAN_DONE + 1]; /* by enum plan_at */
     size_t n[PLAN_DONE + 1];
     size_t n_prefetches; /* of those that were sent */
@@ -72,7 +77,8 @@ struct orchestrator {
     struct prefetcher *prefetcher; /* NULL: none */
     struct timer prefetch;         /* armed while pods often need some layer */
     char *last;                    /* the node that last got a prefetch; NULL: none */
-    struct client_ask *event;      /* the Event being written; NULL: none */
+    struct plan_book *book;
+    struct plan_events *events;
     struct log_rate unreadable, full;
     struct orchestrator_stats stats;
 };
@@ -108,6 +114,10 @@ static void plan_free(struct orchestrator_image_plan *p)
     timer_stop(o->opts.loop, &p->timer);
     image_bdm_send_cancel(p->send);
     drop_tasks(p);
+    vec_each (pod, &p->joined)
+        free(*pod);
+    vec_fini(&p->joined);
+    free(p->text);
     arena_fini(&p->arena);
     free(p->key);
     free(p->to);
@@ -120,59 +130,23 @@ static void plan_free(struct orchestrator_image_plan *p)
     free(p);
 }
 
-/* ---- what failed ---- */
+/* ---- Events ---- */
 
-static void on_event(void *arg, int status, struct str body, const struct json *json,
-                     const struct err *err)
+static void write_event(struct orchestrator_image_plan *p, const char *type, const char *reason,
+                        struct str note)
 {
-    struct orchestrator *o = arg;
-    char why[LOG_QUOTE_MAX];
-    (void)body;
-    (void)json;
-    o->event = NULL;
-    if (status != 201)
-        log_debug("an Event of a pod is not written", "status=%d reason=\"%s\"", status,
-                  log_quote(why, str_of(err_text(err))));
+    const struct plan_event_about about = { .namespace = str_of(p->namespace),
+                                            .pod = str_of(p->pod),
+                                            .uid = str_of(p->uid) };
+    plan_events_write(p->o->events, &about, type, reason, note);
 }
 
-/* One Event at a time: the log has the others. */
-static void write_event(struct orchestrator_image_plan *p, const struct err *err)
+static void write_failure(struct orchestrator_image_plan *p, const struct err *err)
 {
-    struct orchestrator *o = p->o;
-    struct arena a = { 0 };
-    char now[RFC3339_MAX], note[NOTE_MAX_BYTES];
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(16 << 10);
-    if (o->event)
-        return;
-    scoped(free_scoped) char *target = xasprintf("/api/v1/namespaces/%s/events", p->namespace);
-    rfc3339_format(clock_wall_ms() / 1000, now);
+    char note[PLAN_EVENTS_NOTE_BYTES];
     (void)snprintf(note, sizeof note, "Image %s was not brought to %s by a plan: %s", p->image,
                    p->to, err_text(err));
-    struct json *v = json_new_object(&a), *meta = json_obj(&a, v, "metadata");
-    json_set_str(&a, v, "apiVersion", STR("v1"));
-    json_set_str(&a, v, "kind", STR("Event"));
-    json_set_str(&a, meta, "namespace", str_of(p->namespace));
-    json_set_str(&a, meta, "generateName", str_of(arena_printf(&a, "%s.", p->pod)));
-    struct json *of = json_obj(&a, v, "involvedObject");
-    json_set_str(&a, of, "apiVersion", STR("v1"));
-    json_set_str(&a, of, "kind", STR("Pod"));
-    json_set_str(&a, of, "namespace", str_of(p->namespace));
-    json_set_str(&a, of, "name", str_of(p->pod));
-    json_set_str(&a, of, "uid", str_of(p->uid));
-    json_set_str(&a, v, "type", STR("Warning"));
-    json_set_str(&a, v, "reason", STR("ImagePlanFailed"));
-    json_set_str(&a, v, "message", str_of(note));
-    json_set_str(&a, v, "firstTimestamp", str_of(now));
-    json_set_str(&a, v, "lastTimestamp", str_of(now));
-    json_set_int(&a, v, "count", 1);
-    json_set_str(&a, json_obj(&a, v, "source"), "component", STR("dormouse-orchestrator"));
-    (void)json_write(&text, v);
-    const struct ask_request rq = { .method = "POST",
-                                    .target = str_of(target),
-                                    .content_type = "application/json",
-                                    .body = buf_str(&text) };
-    (void)ask_start(o->opts.transport, o->opts.identity, &rq, on_event, o, &o->event, NULL);
-    arena_fini(&a);
+    write_event(p, "Warning", "ImagePlanFailed", str_of(note));
 }
 
 /* The node pulls the image as without a plan. */
@@ -183,7 +157,7 @@ static void plan_failed(struct orchestrator_image_plan *p, const struct err *err
     log_warn("an image was not brought to its node by a plan",
              "pod=%s/%s node=%s image=\"%s\" reason=\"%s\"", p->namespace, p->pod, p->to,
              log_quote(image, str_of(p->image)), log_quote(why, str_of(err_text(err))));
-    write_event(p, err);
+    write_failure(p, err);
     plan_free(p);
 }
 
@@ -309,6 +283,55 @@ static void keep_tasks(struct orchestrator_image_plan *p, const struct image_clu
     }
 }
 
+/* ---- for people ---- */
+
+static void note_pod(struct orchestrator_image_plan *p, struct str namespace, struct str pod)
+{
+    if (p->text)
+        plan_book_add(p->o->book, namespace, pod, str_of(p->text));
+    else if (p->joined.n < JOINED_MAX)
+        vec_push(&p->joined, xasprintf(STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(pod)));
+}
+
+/* In the book, and as an Event of the first pod. */
+static void tell_plan(struct orchestrator_image_plan *p, const struct image_cluster_file *f,
+                      const struct image_tasks *tasks)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(TEXT_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf note = BUF_INIT(TEXT_MAX_BYTES);
+    scoped(buf_fini_scoped) struct buf sources = BUF_INIT(TEXT_MAX_BYTES);
+    struct json *v = image_plan_json(f, tasks, &a);
+    size_t n;
+    json_set_str(&a, v, "image", str_of(p->image));
+    (void)json_write(&text, v);
+    arena_fini(&a);
+    if (p->is_prefetch || !buf_ok(&text))
+        return;
+    free(p->text);
+    p->text = buf_take(&text, &n);
+    note_pod(p, str_of(p->namespace), str_of(p->pod));
+    vec_each (pod, &p->joined) {
+        struct str namespace, name;
+        (void)str_cut(str_of(*pod), '/', &namespace, &name);
+        note_pod(p, namespace, name);
+        free(*pod);
+    }
+    p->joined.n = 0;
+    if (tasks->all.n == 0 || p->tries > 0)
+        return;
+    image_plan_summary(f, tasks, &sources);
+    (void)buf_printf(&note, "Image %s for %s: %s; %.1f s expected", p->image, p->to,
+                     buf_cstr(&sources), tasks->seconds);
+    write_event(p, "Normal", "ImagePlanned", buf_str(&note));
+}
+
+void orchestrator_explain(const struct orchestrator *o, struct str namespace, struct str pod,
+                          struct buf *to)
+{
+    plan_book_write(o->book, namespace, pod, to);
+}
+
 static void run_waiting(struct orchestrator *o);
 
 static void on_pause_over(struct timer *t)
@@ -337,7 +360,7 @@ static void plan_skipped(struct orchestrator_image_plan *p)
     if (image_states_is_refused(p->o->states, str_of(p->to))) {
         (void)err_set(&why, -EACCES,
                       "the node is where the scheduler sends no plans (--node-network)");
-        write_event(p, &why);
+        write_failure(p, &why);
     }
     plan_free(p);
 }
@@ -381,7 +404,10 @@ static void on_sent(void *arg, int r, const struct json *outcome, const struct e
     p->send = NULL;
     if (r <= 0)
         drop_tasks(p);
-    if (r > 0) {
+    if (r > 0 && p->n_tasks == 0) { /* the node had every layer; it has the name of the image now */
+        o->stats.present++;
+        set_at(p, PLAN_DONE);
+    } else if (r > 0) {
         o->stats.done++;
         for (size_t i = 0; i < p->n_tasks; i++)
             p->tasks[i].end_ms = MIN(p->tasks[i].end_ms, loop_now_ms(o->opts.loop));
@@ -464,13 +490,11 @@ static void plan_send(struct orchestrator_image_plan *p)
     }
     if (r < 0) {
         plan_failed(p, &err);
-    } else if (tasks.all.n == 0) {
-        o->stats.present++;
-        plan_free(p);
     } else if ((r = send_tasks(p, &f, &tasks, &err)) < 0) {
         plan_failed(p, &err);
     } else {
         log_tasks(p, &tasks);
+        tell_plan(p, &f, &tasks);
         keep_tasks(p, &f, &tasks);
         set_at(p, PLAN_SEND);
     }
@@ -680,6 +704,14 @@ static void on_image(void *arg, int r, const struct oci_lookup_image *image, con
 
 /* ---- nodes' states ---- */
 
+static void tell_nodes(struct orchestrator *o)
+{
+    size_t n = image_states_count(o->states);
+    if (n != o->n_nodes && o->opts.on_nodes)
+        o->opts.on_nodes(o->opts.arg, n);
+    o->n_nodes = n;
+}
+
 static void on_state(void *arg, const struct json *object)
 {
     struct orchestrator *o = arg;
@@ -695,6 +727,7 @@ static void on_state(void *arg, const struct json *object)
     if (r >= 0 && image_states_reported_ms(o->states, name, &url) && url.n &&
         !node_networks_may_have(&o->opts.networks, url))
         refuse(o, name, url);
+    tell_nodes(o);
 }
 
 static void on_state_deleted(void *arg, struct str namespace, struct str name)
@@ -702,6 +735,7 @@ static void on_state_deleted(void *arg, struct str namespace, struct str name)
     struct orchestrator *o = arg;
     (void)namespace;
     image_states_del(o->states, name);
+    tell_nodes(o);
 }
 
 static void on_synced(void *arg)
@@ -729,6 +763,11 @@ static void start_watching(struct orchestrator *o)
     struct err err = { 0 };
     if (!o->reflector && reflector_start(&ro, &o->reflector, &err) < 0)
         log_warn("NodeImageStates cannot be watched", "reason=\"%s\"", err_text(&err));
+}
+
+void orchestrator_watch(struct orchestrator *o)
+{
+    start_watching(o);
 }
 
 /* ---- pods ---- */
@@ -764,6 +803,7 @@ static void add_plan(struct orchestrator *o, const struct sched_bound *b, struct
         o->stats.joined++;
         p->n_pods++;
         p->may_be_private &= b->secrets.n > 0;
+        note_pod(p, b->namespace, b->name);
         if (p->at != PLAN_ASK)
             count_pods(p);
         return;
@@ -820,6 +860,8 @@ struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts)
     if (!o->opts.deadline_ms)
         o->opts.deadline_ms = ORCHESTRATOR_DEADLINE_MS;
     o->states = image_states_new();
+    o->book = plan_book_new();
+    o->events = plan_events_new(opts->transport, opts->identity);
     o->prefetcher = opts->prefetch_ms ? prefetcher_new() : NULL;
     o->by_key.borrows_keys = true;
     for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
@@ -832,7 +874,7 @@ void orchestrator_close(struct orchestrator *o)
     if (!o)
         return;
     assert(list_is_empty(&o->plans[PLAN_ASK]));
-    ask_cancel(o->event);
+    plan_events_free(o->events);
     if (o->reflector)
         reflector_close(o->reflector);
     for (size_t i = 0; i < ARRAY_LEN(o->plans); i++)
@@ -840,6 +882,7 @@ void orchestrator_close(struct orchestrator *o)
             plan_free(list_first(&o->plans[i], struct orchestrator_image_plan, node));
     map_fini(&o->by_key);
     image_states_free(o->states);
+    plan_book_free(o->book);
     timer_stop(o->opts.loop, &o->prefetch);
     prefetcher_free(o->prefetcher);
     free(o->last);

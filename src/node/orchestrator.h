@@ -62,14 +62,27 @@ struct orchestrator_opts {
      * before the orchestrator is closed.
      */
     int (*ask)(void *arg, struct str image, sched_image_cb cb, void *cb_arg, struct err *err);
+    /* The number of nodes with a NodeImageState, each time that it has changed. NULL: not wanted.
+     */
+    void (*on_nodes)(void *arg, size_t n);
     void *arg;
 };
 struct orchestrator *orchestrator_new(const struct orchestrator_opts *opts);
 /* Deployments that nodes have begun continue. NULL is fine. */
 void orchestrator_close(struct orchestrator *o);
 
+/* Watch the nodes' states before the first pod is bound. */
+void orchestrator_watch(struct orchestrator *o);
+
 /* A pod was bound to its node. Failures are logged and written as an Event of the pod. */
 void orchestrator_bound(struct orchestrator *o, const struct sched_bound *b);
+
+/*
+ * A JSON array of the plans that were sent for the pod: members "image", "node" and those of
+ * image_plan_json(). The newest PLAN_BOOK_MAX plans of all pods are kept.
+ */
+void orchestrator_explain(const struct orchestrator *o, struct str namespace, struct str pod,
+                          struct buf *to);
 
 struct orchestrator_stats {
     size_t waiting, running;

@@ -25,6 +25,7 @@
 enum {
     FILE_REST_MS = 200, /* delay after the last change before the file is read */
     CA_MAX_BYTES = 1 << 20,
+    EXPLAIN_MAX_BYTES = 64 << 20,
 };
 
 /* A configuration, kept while the driver uses it. */
@@ -85,6 +86,7 @@ struct scheduling {
     struct buf ca;
     struct orchestrator *orchestrator;     /* NULL: no plans are sent */
     struct scheduling_version *now, *next; /* next: set while a reload runs */
+    bool has_sharers; /* several nodes share images: BREAK's plugins are the default */
     uint64_t refused; /* print_of() what was last refused; 0: none since the last success */
     bool leads;
     struct err failed;
@@ -132,6 +134,24 @@ static void override(const struct scheduling_leader *l, bool embedded, struct sc
     if (l->namespace)
         c->leader.namespace = str_of(l->namespace);
 }
+
+/*
+ * Without a file, where several nodes report what they hold of images: BREAK's scores in place of
+ * what the default plugins say about images and resources (docs/scheduler.md).
+ */
+static const char break_text[] =
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"
+    "kind: KubeSchedulerConfiguration\n"
+    "profiles:\n"
+    "- schedulerName: default-scheduler\n"
+    "  plugins:\n"
+    "    multiPoint:\n"
+    "      enabled: [{name: BreakNetwork, weight: 1}, {name: BreakBalance, weight: 1},\n"
+    "        {name: BreakLeastRequested, weight: 1}, {name: BreakLayerLocality, weight: 1},\n"
+    "        {name: BreakDeployTime}]\n"
+    "      disabled: [{name: ImageLocality}, {name: NodeResourcesBalancedAllocation}]\n"
+    "    score:\n"
+    "      disabled: [{name: NodeResourcesFit}, {name: BreakDeployTime}]\n";
 
 static int read_file(const char *path, struct buf *to, struct err *err)
 {
@@ -181,6 +201,8 @@ static int read_version(const struct scheduling *s, struct scheduling_version **
     int r = read_file(path, &v->text, err);
     if (r < 0)
         return r;
+    if (!path && s->has_sharers)
+        (void)buf_add_cstr(&v->text, break_text);
     r = sched_config_read(&v->arena, buf_str(&v->text), &v->config, &warnings, err);
     if (r < 0)
         return path ? err_ctx(err, r, "%s", path) : r;
@@ -516,14 +538,27 @@ static int ask_image(void *arg, struct str image, sched_image_cb cb, void *cb_ar
     return sched_driver_ask_image(s->driver, image, cb, cb_arg, err);
 }
 
+static void on_image_nodes(void *arg, size_t n)
+{
+    struct scheduling *s = arg;
+    bool has_sharers = n >= SCHEDULING_SHARERS_MIN;
+    if (s->opts.config_file || has_sharers == s->has_sharers || is_stopping(s))
+        return;
+    s->has_sharers = has_sharers;
+    log_info(has_sharers ? "nodes report their images: pods get nodes by BREAK's scores"
+                         : "pods get nodes by the default scores",
+             "nodes=%zu", n);
+    begin_reload(s);
+}
+
 static int start_orchestrator(struct scheduling *s, struct err *err)
 {
     const struct scheduling_plans *p = &s->opts.plans;
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(IMAGE_BDM_KEY_MAX_BYTES);
     scoped(buf_fini_scoped) struct buf ca = BUF_INIT(CA_MAX_BYTES);
-    if (!p->key_file)
+    if (!p->key_file && !p->key.n)
         return 0;
-    int r = image_bdm_key_read(p->key_file, &key, err);
+    int r = p->key_file ? image_bdm_key_read(p->key_file, &key, err) : buf_add_str(&key, p->key);
     if (r >= 0 && p->peer_ca)
         r = sys_read_file(AT_FDCWD, p->peer_ca, &ca, err);
     if (r < 0)
@@ -539,6 +574,7 @@ static int start_orchestrator(struct scheduling *s, struct err *err)
                                          .is_push = p->is_push,
                                          .prefetch_ms = p->prefetch_ms,
                                          .ask = ask_image,
+                                         .on_nodes = on_image_nodes,
                                          .arg = s };
     s->orchestrator = orchestrator_new(&o);
     return 0;
@@ -556,6 +592,8 @@ static int start(struct scheduling *s, struct err *err)
     r = r < 0 ? r : read_registries(s, err);
     r = r < 0 ? r : start_orchestrator(s, err);
     r = r < 0 ? r : start_driver(s, err);
+    if (r >= 0 && s->orchestrator && !s->opts.config_file)
+        orchestrator_watch(s->orchestrator);
     return r < 0 ? r : watch_file(s, err);
 }
 
@@ -716,6 +754,7 @@ void scheduling_status(struct scheduling *s, struct buf *to)
 
 /* A query that waits for the scheduler's thread; the client may disconnect meanwhile. */
 struct scheduling_question {
+    struct scheduling *s;
     struct http_exchange *x; /* NULL: disconnected */
     bool is_answered;
 };
@@ -728,10 +767,27 @@ static void on_asker_gone(struct http_exchange *x, int r)
         free(q);
 }
 
+/* The scheduler's text, with a member "plans" if plans are sent. */
+static struct str with_plans(const struct scheduling *s, struct str text, struct buf *to)
+{
+    struct arena a = { 0 };
+    struct json *v;
+    scoped(buf_fini_scoped) struct buf plans = BUF_INIT(EXPLAIN_MAX_BYTES);
+    if (s->orchestrator && text.n && json_parse(&a, text, NULL, &v, NULL) >= 0) {
+        orchestrator_explain(s->orchestrator, json_get_str(v, "namespace"), json_get_str(v, "name"),
+                             &plans);
+        (void)buf_add_str(to, str_slice(text, 0, text.n - 1));
+        (void)buf_printf(to, ",\"plans\":" STR_FMT "}", STR_ARG(buf_str(&plans)));
+    }
+    arena_fini(&a);
+    return to->n && buf_ok(to) ? buf_str(to) : text;
+}
+
 static void on_explained(void *arg, int r, struct str text, const struct err *err)
 {
     struct scheduling_question *q = arg;
     struct headers h = { 0 };
+    scoped(buf_fini_scoped) struct buf whole = BUF_INIT(EXPLAIN_MAX_BYTES);
     q->is_answered = true;
     if (!q->x) {
         free(q);
@@ -743,7 +799,7 @@ static void on_explained(void *arg, int r, struct str text, const struct err *er
     else if (r < 0)
         http_reply(q->x, r == -ENOENT ? 404 : 503, &h, str_of(err_text(err)));
     else
-        http_reply(q->x, 200, &h, text);
+        http_reply(q->x, 200, &h, with_plans(q->s, text, &whole));
     headers_fini(&h);
 }
 
@@ -757,6 +813,7 @@ void scheduling_explain(struct scheduling *s, const struct url_target *target,
         return;
     }
     struct scheduling_question *q = xnew(struct scheduling_question);
+    q->s = s;
     q->x = x;
     http_exchange_set(x, &ops, q);
     sched_driver_explain(s->driver, namespace, name, on_explained, q);

@@ -18,6 +18,11 @@
 #include "node/node_networks.h"
 #include "sched/driver/driver.h"
 
+enum {
+    SCHEDULING_SHARERS_MIN = 2, /* nodes that report what they hold of images: then, without a
+                                   configuration file, BREAK's plugins are the default */
+};
+
 struct scheduling;
 struct url_target;
 struct watch_hub;
@@ -32,7 +37,8 @@ struct scheduling_leader {
 
 /* Plans for the images of bound pods (node/orchestrator.h). */
 struct scheduling_plans {
-    const char *key_file;          /* key of the cluster; NULL: no plans are sent */
+    const char *key_file;          /* key of the cluster; NULL: `key` */
+    struct str key;                /* copied; empty, without a file: no plans are sent */
     const char *peer_ca;           /* CA of nodes' certificates; NULL: the system's */
     uint64_t deadline_ms;          /* 0: ORCHESTRATOR_DEADLINE_MS */
     bool is_push;                  /* nodes push layers, see orchestrator.h */

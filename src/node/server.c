@@ -20,6 +20,7 @@
 #include "io/idle_trim.h"
 #include "node/admin.h"
 #include "node/cluster.h"
+#include "node/cluster_key.h"
 #include "node/health.h"
 #include "node/host.h"
 #include "node/trace_page.h"
@@ -70,7 +71,9 @@ struct server {
     struct idle_trim idle_trim;
     struct defer stop;
     bool stopping, ready;
-    size_t n_rows;  /* of services, that are still to be stopped */
+    size_t n_rows;              /* of services, that are still to be stopped */
+    struct cluster_key *asking; /* for the key of nodes that share images */
+    char *image_key, *node_ca;
     size_t n_kinds; /* definitions that the cluster was given */
     uint64_t started_ms;
     char last_line[160];
@@ -206,6 +209,7 @@ static void on_stop(struct defer *d)
 {
     struct server *s = container_of(d, struct server, stop);
     timer_stop(&s->loop, &s->status_line);
+    cluster_key_cancel(take_ptr(&s->asking));
     s->n_rows = N_SERVICES;
     stop_next(s);
 }
@@ -563,9 +567,11 @@ static int start_scheduling(struct server *s, struct transport *transport, struc
     opts.embedded = s->cluster != NULL;
     opts.on_ready = on_scheduling_ready;
     opts.arg = s;
-    scoped(free_scoped) char *ca = s->cluster ? xasprintf("%s/pki/ca.crt", s->opts.data_dir) : NULL;
-    if (!opts.plans.peer_ca) /* certificates of nodes are those of this cluster */
-        opts.plans.peer_ca = ca;
+    if (s->cluster && !opts.plans.peer_ca) { /* certificates of nodes are those of this cluster */
+        s->node_ca = xasprintf("%s/pki/ca.crt", s->opts.data_dir);
+        opts.plans.peer_ca = s->node_ca;
+    }
+    opts.plans.key = str_of(s->image_key ? s->image_key : "");
     return s->opts.with_scheduler ? scheduling_start(&opts, &s->scheduling, err) : 0;
 }
 
@@ -769,6 +775,33 @@ static void start_services(struct server *s, struct transport *transport)
         say_ready(s);
 }
 
+static void start_all(struct server *s)
+{
+    start_services(s, api_transport(cluster_api(s->cluster)));
+}
+
+static void on_image_key(void *arg, int r, struct str key, const struct err *err)
+{
+    struct server *s = arg;
+    s->asking = NULL;
+    if (r < 0) {
+        begin_stop(s, r, err);
+        return;
+    }
+    s->image_key = str_dup(key);
+    start_all(s);
+}
+
+static void ensure_image_key(struct server *s)
+{
+    struct err err = { 0 };
+    if (!s->opts.shares_images)
+        start_all(s);
+    else if (cluster_key_get(api_transport(cluster_api(s->cluster)), NULL, true, on_image_key, s,
+                             &s->asking, &err) < 0)
+        begin_stop(s, err.code, &err);
+}
+
 static void ensure_kinds(struct server *s);
 
 static void on_kinds(void *arg, int r, const struct err *err)
@@ -791,7 +824,7 @@ static void ensure_kinds(struct server *s)
     while (s->n_kinds < ARRAY_LEN(kinds) && !kinds[s->n_kinds].n)
         s->n_kinds++;
     if (s->n_kinds == ARRAY_LEN(kinds)) {
-        start_services(s, api_transport(cluster_api(s->cluster)));
+        ensure_image_key(s);
         return;
     }
     int r = api_ensure_objects(cluster_api(s->cluster), kinds[s->n_kinds++], on_kinds, s, &err);
@@ -989,6 +1022,8 @@ int server_run(const struct server_opts *opts, struct err *err)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
     free(s.lease_namespace);
     free(s.credentials);
+    free(s.image_key);
+    free(s.node_ca);
     kubeconfig_free(s.config);
     if (s.r < 0 && err)
         *err = s.err;

@@ -70,6 +70,11 @@ struct server_opts {
      * server_run() fills in the same members. SIGHUP makes it read its file again, if there is one.
      */
     bool with_scheduler;
+    /*
+     * with_cluster: its nodes share images by the key of node/cluster_key.h, which is made if it is
+     * missing, and the scheduler sends plans with it, unless they name a file.
+     */
+    bool shares_images;
     struct scheduling_opts scheduler;
     /* server_run() fills in loop, data_dir, transport, embedded, server and on_ready. */
     struct agent_node_opts agent;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cluster of `dormouse up` and machines that joined it, which give each other the images of pods, and the registry of these."""
 import base64
+import json
 import os
 import pathlib
 import signal
@@ -13,7 +14,6 @@ from registry_kit import Fake
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
 STATES = "/apis/dormouse.dev/v1alpha1/nodeimagestates"
-KEY = "the key of a cluster of tests, long enough"
 HERE = ("--node-network", "127.0.0.0/8")
 
 
@@ -49,12 +49,11 @@ class Joined:
 
 
 class Cluster:
-    def __init__(self, directory, *args):
+    def __init__(self, directory, *args, shares=("--share-images", *HERE)):
         self.directory, self.nodes = pathlib.Path(directory), {}
+        self.directory.mkdir(exist_ok=True)
         self.registry = Fake()
-        (self.directory / "key").write_text(KEY + "\n")
-        self.up = Up(self.directory / "up", "--send-plans", *HERE, "--cluster-key-file", self.directory / "key",
-                     "--image-registry", self.registry.host, *args)
+        self.up = Up(self.directory / "up", *shares, "--image-registry", self.registry.host, *args)
         done = subprocess.run([BUILD / "dormouse", "token", "create", "--kubeconfig", self.up.kubeconfig], capture_output=True, text=True, check=True)
         self.token = next(word for word in done.stdout.split() if len(word) == 23 and word[6] == ".")
 
@@ -78,8 +77,10 @@ class Cluster:
         return self.nodes[name]
 
     def share(self, name, *args, **more):
-        """A node that gives its images to others."""
-        return self.join(name, "--cluster-key-file", self.directory / "key", "--image-listen", "127.0.0.1:0", *args, **more)
+        """A node that gives its images to others: in a cluster that does so it needs no more than an address."""
+        node = self.join(name, "--image-listen", "127.0.0.1:0", *args, **more)
+        wait_for(lambda: self.state(name), f"{name} to report its images")
+        return node
 
     def run(self, name, node, image, policy="IfNotPresent", **spec):
         self.up.create(PODS, {"metadata": {"name": name}, "spec": {
@@ -101,6 +102,12 @@ class Cluster:
     def delete(self, name):
         self.up.ask("DELETE", f"{PODS}/{name}")
         wait_for(lambda: self.up.get(f"{PODS}/{name}").status == 404, f"{name} to be gone")
+
+    def explain(self, pod):
+        done = subprocess.run([BUILD / "dormouse", "scheduler", "explain", pod, "--data-dir", self.up.data_dir, "-o", "json"],
+                              capture_output=True, text=True, timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
 
     def state(self, name):
         answer = self.up.get(f"{STATES}/{name}")

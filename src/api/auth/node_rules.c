@@ -102,8 +102,17 @@ static enum node_answer own_object(const struct node_rules_query *q, const char 
 
 /* ------------------------------------------------------------------ resources */
 
+/* The key of nodes that share images (node/cluster_key.h) is for all of them. */
+static bool is_image_key(const struct api_attributes *at)
+{
+    return str_is(at->verb, "get") && at->subresource.n == 0 && str_is(at->ns, "kube-system") &&
+           str_is(at->name, "dormouse-images");
+}
+
 static enum node_answer secrets(struct node_rules_query *q)
 {
+    if (is_image_key(q->at))
+        return NODE_ALLOWS;
     return read_one(q, NODE_SECRET);
 }
 
