@@ -3,6 +3,7 @@
 #include "agent/agent_impl.h"
 #include "agent/exec.h"
 #include "agent/mirror.h"
+#include "agent/routes.h"
 #include "agent/run_record.h"
 #include "agent/token.h"
 #include "base/clock.h"
@@ -341,10 +342,12 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
                                               .data_dir = opts->data_dir,
                                               .program = opts->runtime,
                                               .output_rate = AGENT_OUTPUT_RATE };
+    static const char *const cluster_cidrs[] = { AGENT_CLUSTER_CIDR, NULL };
     scoped(free_scoped) char *networks_dir = xasprintf("%s/network", a->run_dir);
     const struct pod_networks_opts networks = { .loop = a->loop,
                                                 .state_dir = networks_dir,
-                                                .config_dir = opts->cni_config_dir };
+                                                .config_dir = opts->cni_config_dir,
+                                                .cluster_cidrs = cluster_cidrs };
     const struct probers_opts probers = { .loop = a->loop,
                                           .exec = &exec_of_probes,
                                           .seed = sys_random_u64() };
@@ -383,6 +386,7 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->objects = agent_objects_new(&objects);
     a->events = agent_events_new(a);
     int r = agent_services_new(&services, &a->services, err);
+    r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
     return r < 0 ? r : follow_pods(a, err);
 }
@@ -488,6 +492,9 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
         reflector_close(take_ptr(&a->watch));
     if (a->static_source)
         agent_mirror_stop(a);
+    agent_routes_stop(a);
+    if (a->volumes)
+        volume_host_stop_removing(a->volumes);
     list_each_safe (node, &a->left)
         agent_run_free(list_entry(node, struct agent_run, node));
     for (struct map_entry *e; (e = map_next(&a->pods, NULL));)

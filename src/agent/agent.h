@@ -26,6 +26,9 @@
 struct agent;
 
 #define AGENT_LOG_DIR "/var/log/pods"
+/* Of the pods of all nodes, unless the API server gives out others: traffic there keeps its
+ * address. */
+#define AGENT_CLUSTER_CIDR "10.244.0.0/16"
 
 enum {
     AGENT_PODS_MAX = 1024,       /* of a node; further ones are refused (OutOfpods) */

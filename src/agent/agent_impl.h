@@ -38,7 +38,8 @@ struct agent {
     struct watch_hub *hub;
     const struct kube_identity *identity;
     struct container_images images;
-    char *node_name, *node_uid, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir, *runtime;
+    char *node_name, *node_uid, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir,
+        *runtime;
     struct container_host *containers;
     struct pod_networks *networks;
     struct probers *probers;
@@ -51,6 +52,8 @@ struct agent {
     uint64_t memory_bytes;          /* of the machine */
     struct agent_cpu_sample sample; /* when somebody last asked, as in runs and pods */
     struct reflector *watch;
+    struct reflector *nodes; /* agent/routes.h; so is the next member */
+    struct node_routes *routes;
     struct static_source *static_source; /* agent/mirror.h; NULL: none */
     struct kube_registry *rules;         /* of static pods */
     bool are_static_known, are_pods_known;
@@ -91,6 +94,7 @@ struct agent_run {
     bool is_running, is_stopped;
     bool is_removing; /* a job removes its files, and frees it */
     struct agent_cpu_sample sample;
+    struct list attached; /* clients of kubectl attach: answer_exec.c */
     /* Of an earlier process. */
     char *image_name, *image_id;
     int64_t started_ms;
@@ -237,6 +241,13 @@ struct agent_stats_memory;
 /* Of the machine. */
 void agent_node_usage(struct agent *a, int64_t now_us, struct agent_stats_cpu *cpu,
                       struct agent_stats_memory *memory);
+
+/* ---- answer_exec.c ---- */
+
+void agent_attach_output(struct agent_run *r, enum container_stream stream, struct str bytes);
+void agent_attach_room(struct agent_run *r);
+/* The run has ended: status as in container_end. All clients are gone then. */
+void agent_attach_end(struct agent_run *r, int status);
 
 /* ---- report.c ---- */
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kubectl exec: a client's streams (agent/stream/remote.h) to and from a program in a container. */
+/* kubectl exec and attach: a client's streams (agent/stream/remote.h) to and from another program
+ * in a container, or its own. */
 #include "agent/agent_impl.h"
 #include "agent/answer.h"
 #include "agent/exec.h"
+
+#include "io/process.h"
 
 #include <errno.h>
 
@@ -16,7 +19,10 @@ struct remote {
     size_t n;
     struct stream_remote_wish wish;
     struct stream_remote *stream; /* NULL: the client has left */
-    struct container_exec *exec;
+    struct container_exec *exec;  /* NULL: attached to the container's own program */
+    struct agent_run *run;        /* of that, and its list of clients */
+    struct list node;
+    bool is_full[2];  /* by stream: it takes no output for now */
     struct buf input; /* what the program has not taken */
     bool is_input_over;
 };
@@ -50,10 +56,23 @@ static void on_ended(void *arg, const struct container_exec_end *end)
     free_remote(r);
 }
 
+static ssize_t write_some(struct remote *r, struct str bytes)
+{
+    return r->exec ? container_exec_write(r->exec, bytes) : container_write(r->run->c, bytes);
+}
+
+static void end_input_now(struct remote *r)
+{
+    if (r->exec)
+        container_exec_end_input(r->exec);
+    else
+        container_end_input(r->run->c);
+}
+
 static void flush_input(struct remote *r)
 {
     while (r->input.n > 0) {
-        ssize_t n = container_exec_write(r->exec, buf_str(&r->input));
+        ssize_t n = write_some(r, buf_str(&r->input));
         if (n < 0) {
             buf_reset(&r->input);
             if (r->stream)
@@ -65,7 +84,7 @@ static void flush_input(struct remote *r)
         buf_consume(&r->input, (size_t)n);
     }
     if (r->is_input_over)
-        container_exec_end_input(r->exec);
+        end_input_now(r);
     else if (r->stream)
         stream_remote_wants_input(r->stream);
 }
@@ -81,6 +100,51 @@ static const struct container_exec_events events = {
     .on_ended = on_ended,
 };
 
+/* ---------------------------------------------------------------- attached clients */
+
+/* The slowest client decides: the program waits for it. */
+static void set_paused(struct agent_run *run)
+{
+    bool is_paused = false;
+    list_each (node, &run->attached) {
+        const struct remote *r = list_entry(node, struct remote, node);
+        is_paused |= r->is_full[0] || r->is_full[1];
+    }
+    if (run->c)
+        container_pause_output(run->c, is_paused);
+}
+
+void agent_attach_output(struct agent_run *run, enum container_stream stream, struct str bytes)
+{
+    enum stream_output which = stream == CONTAINER_STDERR ? STREAM_STDERR : STREAM_STDOUT;
+    bool is_full = false;
+    list_each (node, &run->attached) {
+        struct remote *r = list_entry(node, struct remote, node);
+        if (!stream_remote_output(r->stream, which, bytes))
+            is_full = r->is_full[which] = true;
+    }
+    if (is_full)
+        set_paused(run);
+}
+
+void agent_attach_room(struct agent_run *run)
+{
+    list_each (node, &run->attached)
+        flush_input(list_entry(node, struct remote, node));
+}
+
+void agent_attach_end(struct agent_run *run, int status)
+{
+    while (!list_is_empty(&run->attached)) {
+        struct remote *r = list_entry(list_pop_front(&run->attached), struct remote, node);
+        if (status == PROCESS_UNKNOWN)
+            stream_remote_failed(r->stream, "the container has ended");
+        else
+            stream_remote_exited(r->stream, status);
+        free_remote(r);
+    }
+}
+
 /* ---------------------------------------------------------------- from the client */
 
 static struct agent_run *find_run(struct remote *r)
@@ -90,9 +154,25 @@ static struct agent_run *find_run(struct remote *r)
     return c ? c->run : NULL;
 }
 
+static int attach(struct remote *r, struct stream_remote *stream, void **ret, struct err *err)
+{
+    struct agent_run *run = find_run(r);
+    if (!run || !run->is_running || !run->c) {
+        free_remote(r);
+        return err_set(err, -ESRCH, "the container does not run");
+    }
+    r->run = run;
+    r->stream = stream;
+    list_push_back(&run->attached, &r->node);
+    *ret = r;
+    return 0;
+}
+
 static int start(void *arg, struct stream_remote *stream, void **ret, struct err *err)
 {
     struct remote *r = arg;
+    if (r->n == 0)
+        return attach(r, stream, ret, err);
     struct agent_exec_process p;
     struct agent_run *run = find_run(r);
     int code = run ? agent_exec_process(&r->arena, run, r->argv, r->n, &p, err)
@@ -120,7 +200,7 @@ static int start(void *arg, struct stream_remote *stream, void **ret, struct err
 static bool write_input(void *program, struct str bytes)
 {
     struct remote *r = program;
-    ssize_t n = r->input.n == 0 ? container_exec_write(r->exec, bytes) : 0;
+    ssize_t n = r->input.n == 0 ? write_some(r, bytes) : 0;
     if (n < 0)
         return true; /* it has closed its input: the rest is lost, as in a pipe */
     if ((size_t)n == bytes.n)
@@ -134,19 +214,28 @@ static void end_input(void *program)
     struct remote *r = program;
     r->is_input_over = true;
     if (r->input.n == 0)
-        container_exec_end_input(r->exec);
+        end_input_now(r);
 }
 
 static void resume(void *program, enum stream_output which)
 {
     struct remote *r = program;
-    container_exec_pause(r->exec, which == STREAM_STDERR ? CONTAINER_STDERR : CONTAINER_STDOUT,
-                         false);
+    enum container_stream stream = which == STREAM_STDERR ? CONTAINER_STDERR : CONTAINER_STDOUT;
+    if (r->exec) {
+        container_exec_pause(r->exec, stream, false);
+        return;
+    }
+    r->is_full[which] = false;
+    set_paused(r->run);
 }
 
 static void resize(void *program, uint16_t columns, uint16_t rows)
 {
-    container_exec_resize(((struct remote *)program)->exec, columns, rows);
+    struct remote *r = program;
+    if (r->exec)
+        container_exec_resize(r->exec, columns, rows);
+    else
+        container_resize(r->run->c, columns, rows);
 }
 
 /* The client has left: its program is ended, as a terminal's would be. */
@@ -158,7 +247,14 @@ static void close_remote(void *program, void *arg)
         return;
     }
     r->stream = NULL;
-    container_exec_stop(r->exec);
+    if (r->exec) {
+        container_exec_stop(r->exec);
+        return;
+    }
+    struct agent_run *run = r->run;
+    list_remove(&r->node);
+    free_remote(r);
+    set_paused(run);
 }
 
 static const struct stream_program_ops program_ops = {
@@ -180,16 +276,13 @@ int agent_answer_command(void *arg, const struct agent_ref *ref,
     if (!c || !c->run || !c->run->is_running)
         return err_set(err, -ENOENT, "container \"" STR_FMT "\" does not run",
                        STR_ARG(ref->container));
-    if (!command->argv)
-        return err_set(err, E_UNSUPPORTED,
-                       "attaching to a container's own program is not supported");
     struct remote *r = xnew(struct remote);
     r->agent = a;
     r->uid = xstrdup(p->uid);
     r->container = xstrdup(c->name);
     r->wish = command->wish;
     r->input = BUF_INIT(INPUT_MAX);
-    while (command->argv[r->n])
+    while (command->argv && command->argv[r->n])
         r->n++;
     r->argv = arena_new_n(&r->arena, struct str, r->n + 1);
     for (size_t i = 0; i < r->n; i++)

@@ -84,11 +84,11 @@ static int make_user(const struct agent_config_in *in, const struct json *proces
 
 /* ---------------------------------------------------------------- program */
 
-struct words {
+struct config_words {
     VEC(struct str) all;
 };
 
-static void add_json(struct words *to, const struct json *list, size_t from)
+static void add_json(struct config_words *to, const struct json *list, size_t from)
 {
     size_t i = 0;
     json_each (v, list) {
@@ -97,7 +97,7 @@ static void add_json(struct words *to, const struct json *list, size_t from)
     }
 }
 
-static void add_strs(struct words *to, const struct str *list, size_t n)
+static void add_strs(struct config_words *to, const struct str *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         vec_push(&to->all, list[i]);
@@ -105,7 +105,7 @@ static void add_strs(struct words *to, const struct str *list, size_t n)
 
 /* command takes the place of the image's Entrypoint and Cmd, args that of Cmd. */
 static int make_args(struct arena *a, const struct agent_config_in *in, const struct json *process,
-                     struct words *to, struct err *err)
+                     struct config_words *to, struct err *err)
 {
     const struct pod_container *c = in->container;
     const struct str *command, *args;
@@ -127,7 +127,7 @@ static int make_args(struct arena *a, const struct agent_config_in *in, const st
 }
 
 static void make_env(struct arena *a, const struct agent_config_in *in, const struct json *process,
-                     struct words *to)
+                     struct config_words *to)
 {
     json_each (v, json_getc(process, "env")) {
         if (str_find_char(json_str(v), '=') > 0)
@@ -144,11 +144,11 @@ static void make_env(struct arena *a, const struct agent_config_in *in, const st
 
 /* ---------------------------------------------------------------- mounts */
 
-struct mounts {
+struct config_mounts {
     VEC(struct container_mount) all;
 };
 
-static bool is_mounted(const struct mounts *m, const char *where)
+static bool is_mounted(const struct config_mounts *m, const char *where)
 {
     for (size_t i = 0; i < m->all.n; i++) {
         if (str_is(m->all.p[i].where, where))
@@ -157,7 +157,7 @@ static bool is_mounted(const struct mounts *m, const char *where)
     return false;
 }
 
-static void add_file(struct arena *a, struct mounts *to, const char *dir, const char *name,
+static void add_file(struct arena *a, struct config_mounts *to, const char *dir, const char *name,
                      const char *where)
 {
     if (!is_mounted(to, where))
@@ -175,7 +175,7 @@ static enum container_propagation propagation_of(enum volume_propagation p)
                                      : CONTAINER_PROPAGATION_PRIVATE;
 }
 
-static void add_volumes(const struct agent_config_in *in, struct mounts *to)
+static void add_volumes(const struct agent_config_in *in, struct config_mounts *to)
 {
     for (size_t i = 0; i < in->n_mounts; i++) {
         const struct volume_mount *m = &in->mounts[i];
@@ -190,7 +190,7 @@ static void add_volumes(const struct agent_config_in *in, struct mounts *to)
 }
 
 /* A volume of the image, unless the pod mounts something there: memory, lost with the container. */
-static void add_image_volumes(const struct json *config, struct mounts *to)
+static void add_image_volumes(const struct json *config, struct config_mounts *to)
 {
     json_each (m, json_getc(config, "mounts")) {
         struct str where = json_get_str(m, "destination");
@@ -204,7 +204,7 @@ static void add_image_volumes(const struct json *config, struct mounts *to)
 }
 
 static void make_mounts(struct arena *a, const struct agent_config_in *in,
-                        const struct json *config, struct mounts *to)
+                        const struct json *config, struct config_mounts *to)
 {
     const char *log = in->container->termination_path.n
                           ? str_dup_arena(a, in->container->termination_path)
@@ -305,8 +305,9 @@ static void set_namespaces(const struct agent_config_in *in, struct container_sp
 }
 
 static int write_spec(struct arena *a, const struct agent_config_in *in, const struct json *config,
-                      const struct container_user *user, struct words *args, struct words *env,
-                      struct mounts *mounts, struct buf *to, struct err *err)
+                      const struct container_user *user, struct config_words *args,
+                      struct config_words *env, struct config_mounts *mounts, struct buf *to,
+                      struct err *err)
 {
     const struct pod_container *c = in->container;
     const struct json *process = json_getc(config, "process");
@@ -354,8 +355,8 @@ int agent_config_make(struct arena *a, const struct agent_config_in *in, struct 
 {
     struct json *config;
     struct container_user user;
-    struct words args = { 0 }, env = { 0 };
-    struct mounts mounts = { 0 };
+    struct config_words args = { 0 }, env = { 0 };
+    struct config_mounts mounts = { 0 };
     int r = json_parse(a, in->image_config, NULL, &config, err);
     if (r < 0)
         return err_ctx(err, E_INVALID, "configuration of the image");

@@ -121,7 +121,7 @@ void agent_root_fs_forget(struct agent_root_fs *f)
 
 /* ---------------------------------------------------------------- removing */
 
-struct removal {
+struct root_fs_removal {
     struct job job;
     char *dir;
     void (*done)(void *arg);
@@ -130,7 +130,7 @@ struct removal {
 
 static void work_remove(struct job *j)
 {
-    struct removal *r = container_of(j, struct removal, job);
+    struct root_fs_removal *r = container_of(j, struct root_fs_removal, job);
     scoped(free_scoped) char *target = xasprintf("%s/root", r->dir);
     struct err err = { 0 };
     if (umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL && errno != ENOENT)
@@ -142,7 +142,7 @@ static void work_remove(struct job *j)
 
 static void done_remove(struct job *j, int code)
 {
-    struct removal *r = container_of(j, struct removal, job);
+    struct root_fs_removal *r = container_of(j, struct root_fs_removal, job);
     if (r->done)
         r->done(r->arg);
     free(r->dir);
@@ -151,11 +151,11 @@ static void done_remove(struct job *j, int code)
 
 void agent_root_fs_remove(struct loop *loop, const char *dir, void (*done)(void *arg), void *arg)
 {
-    struct removal *r = xnew(struct removal);
-    *r = (struct removal){ .job = { .work = work_remove, .done = done_remove },
-                           .dir = xstrdup(dir),
-                           .done = done,
-                           .arg = arg };
+    struct root_fs_removal *r = xnew(struct root_fs_removal);
+    *r = (struct root_fs_removal){ .job = { .work = work_remove, .done = done_remove },
+                                   .dir = xstrdup(dir),
+                                   .done = done,
+                                   .arg = arg };
     int code = job_start(loop, &r->job);
     assert(code == 0);
     (void)code;

@@ -6,20 +6,20 @@
 enum { SERVICES_MAX = 65536, SERVICE_PORTS_MAX = 256 };
 
 /* One allocation for each: what the environment needs of a Service. */
-struct service {
+struct agent_service {
     struct arena arena;
     struct pod_service pub;
 };
 
 struct agent_services {
-    struct map by_name; /* NAMESPACE/NAME -> struct service */
+    struct map by_name; /* NAMESPACE/NAME -> struct agent_service */
     struct reflector *watch;
     bool is_synced;
     void (*on_synced)(void *arg);
     void *arg;
 };
 
-static void free_service(struct service *s)
+static void free_service(struct agent_service *s)
 {
     if (!s)
         return;
@@ -27,7 +27,7 @@ static void free_service(struct service *s)
     free(s);
 }
 
-static void read_ports(struct service *s, const struct json *ports)
+static void read_ports(struct agent_service *s, const struct json *ports)
 {
     size_t n = ports ? MIN(ports->n, (uint32_t)SERVICE_PORTS_MAX) : 0;
     struct pod_service_port *list = arena_new_n(&s->arena, struct pod_service_port, n + 1);
@@ -59,7 +59,7 @@ static void on_object(void *arg, const struct json *object)
     on_deleted(s, namespace, name);
     if (!ip.n || str_is(ip, "None") || s->by_name.n == SERVICES_MAX)
         return;
-    struct service *one = xnew(struct service);
+    struct agent_service *one = xnew(struct agent_service);
     one->arena.block_bytes = 256;
     one->pub.namespace = str_copy_arena(&one->arena, namespace);
     one->pub.name = str_copy_arena(&one->arena, name);
@@ -136,7 +136,7 @@ size_t agent_services_list(const struct agent_services *s, struct arena *a, stru
     struct pod_service *list = arena_new_n(a, struct pod_service, s->by_name.n + 1);
     size_t n = 0;
     map_each (e, &s->by_name) {
-        const struct service *one = e->value;
+        const struct agent_service *one = e->value;
         if (is_wanted(&one->pub, namespace))
             list[n++] = one->pub;
     }

@@ -58,6 +58,7 @@ static struct agent_run *new_run(struct agent_pod *p, const char *container, uin
     r->restarts = restarts;
     r->dir = xasprintf("%s/containers/%s-%u", p->dir, container, restarts);
     agent_run_id(p, str_of(container), restarts, r->id);
+    list_init(&r->attached);
     list_push_back(&p->runs, &r->node);
     return r;
 }
@@ -92,6 +93,7 @@ static void free_starting(struct agent_run *r)
 void agent_run_free(struct agent_run *r)
 {
     free_starting(r);
+    agent_attach_end(r, 0);
     if (r->mounting)
         agent_root_fs_forget(r->mounting);
     if (r->probes)
@@ -301,6 +303,7 @@ static void on_ended(void *arg, const struct container_end *end)
     struct agent_pod *p = r->pod;
     struct pod_now now = agent_now(r->agent);
     struct pod_container_end e = { 0 };
+    agent_attach_end(r, end->status);
     if (r->log)
         podlog_writer_flush(r->log);
     if (!p) {
@@ -349,11 +352,23 @@ static void on_line(void *arg, enum container_stream stream, struct str line, bo
                           has_more);
 }
 
+static void on_output(void *arg, enum container_stream stream, struct str bytes)
+{
+    agent_attach_output(arg, stream, bytes);
+}
+
+static void on_room(void *arg)
+{
+    agent_attach_room(arg);
+}
+
 const struct container_events agent_run_events = {
     .on_started = on_started,
     .on_ended = on_ended,
     .on_removed = on_removed,
     .on_line = on_line,
+    .on_output = on_output,
+    .on_room = on_room,
 };
 
 /* ---------------------------------------------------------------- start: the runtime */
@@ -461,6 +476,11 @@ static int start_it(struct agent_starting *s, const struct pod_container *c, str
                                                                : "/proc/self/ns/net",
                                          .note = make_note(r, &s->arena),
                                          .stop_signal = made.stop_signal,
+                                         .has_keeper = true,
+                                         .has_terminal = c->has_tty,
+                                         .input = c->has_tty || !c->has_stdin ? CONTAINER_INPUT_NONE
+                                                  : c->stdin_once             ? CONTAINER_INPUT_ONCE
+                                                                  : CONTAINER_INPUT_OPEN,
                                          .events = &agent_run_events,
                                          .arg = r };
     return container_start(p->agent->containers, &opts, &r->c, err);
@@ -603,6 +623,7 @@ struct agent_run *agent_run_find(struct agent *a, struct container *c,
                              .c = c,
                              .is_running = left->is_adopted,
                              .was_adopted = left->is_adopted };
+    list_init(&r->attached);
     (void)snprintf(r->id, sizeof r->id, "%s", container_name(c));
     r->dir = xasprintf("%s/%s/containers/%s-%u", a->pods_dir, r->pod_uid, r->container_name,
                        r->restarts);

@@ -102,6 +102,8 @@ void agent_termination_read(const struct agent_run *r, const struct pod_containe
     }
     if (end->ran_out && ret->exit_code != 0)
         (void)snprintf(ret->reason, sizeof ret->reason, "OOMKilled");
+    ret->started_ms = end->wall_started_ms;
+    ret->finished_ms = end->wall_ended_ms;
     ret->signal = 0; /* kubelet shows 128 + signal alone */
     ret->message = read_message(r, c, ret->exit_code);
 }

@@ -21,6 +21,7 @@ struct container_image_want { /* borrowed for the call */
     const struct str *auths; /* files of credentials; none: anonymous */
     size_t n_auths;
     enum container_pull policy;
+    bool is_planned; /* a plan of the scheduler may bring it (image.dormouse.dev/plan) */
 };
 
 /* An image that is ready to run. Counted: it and its files are kept until the last put(). */

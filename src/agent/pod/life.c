@@ -798,13 +798,13 @@ void pod_life_restore_ended(struct pod_life *l, size_t i, uint32_t restarts,
 
 /* ---------------------------------------------------------------- phase */
 
-struct tally {
+struct pod_tally {
     bool is_waiting, is_running, has_stopped, has_failed;
 };
 
-static struct tally tally_main(const struct pod_life *l)
+static struct pod_tally tally_main(const struct pod_life *l)
 {
-    struct tally t = { 0 };
+    struct pod_tally t = { 0 };
     for (size_t i = 0; i < l->n; i++) {
         const struct pod_container_life *c = &l->containers[i];
         if (!is_main(c))
@@ -831,7 +831,7 @@ static bool has_init_failed(const struct pod_life *l)
 
 const char *pod_life_phase(const struct pod_life *l)
 {
-    struct tally t = tally_main(l);
+    struct pod_tally t = tally_main(l);
     bool is_over = pod_at(l) >= POD_TEARING_DOWN;
     bool is_natural = l->cause == POD_CAUSE_NONE || l->cause == POD_CAUSE_DELETED;
     if (is_over && !is_natural)

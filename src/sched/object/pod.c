@@ -204,7 +204,7 @@ static void read_status(const struct json *json, struct sched_pod *p, struct sch
 
 /* ---- spec ---- */
 
-struct pod_spec {
+struct sched_pod_spec {
     const struct json *node_name, *scheduler_name, *priority, *preemption_policy, *host_network,
         *host_users;
     const struct json *tolerations, *node_selector, *affinity, *spreads, *containers;
@@ -212,24 +212,24 @@ struct pod_spec {
         *pull_secrets;
 };
 static const struct bind_field spec_fields[] = {
-    BIND_JSON("volumes", struct pod_spec, volumes),
-    BIND_JSON("initContainers", struct pod_spec, init_containers),
-    BIND_JSON("containers", struct pod_spec, containers),
-    BIND_JSON("nodeSelector", struct pod_spec, node_selector),
-    BIND_JSON("nodeName", struct pod_spec, node_name),
-    BIND_JSON("hostNetwork", struct pod_spec, host_network),
-    BIND_JSON("imagePullSecrets", struct pod_spec, pull_secrets),
-    BIND_JSON("affinity", struct pod_spec, affinity),
-    BIND_JSON("schedulerName", struct pod_spec, scheduler_name),
-    BIND_JSON("tolerations", struct pod_spec, tolerations),
-    BIND_JSON("priority", struct pod_spec, priority),
-    BIND_JSON("preemptionPolicy", struct pod_spec, preemption_policy),
-    BIND_JSON("overhead", struct pod_spec, overhead),
-    BIND_JSON("topologySpreadConstraints", struct pod_spec, spreads),
-    BIND_JSON("hostUsers", struct pod_spec, host_users),
-    BIND_JSON("schedulingGates", struct pod_spec, gates),
-    BIND_JSON("resourceClaims", struct pod_spec, claims),
-    BIND_JSON("resources", struct pod_spec, resources),
+    BIND_JSON("volumes", struct sched_pod_spec, volumes),
+    BIND_JSON("initContainers", struct sched_pod_spec, init_containers),
+    BIND_JSON("containers", struct sched_pod_spec, containers),
+    BIND_JSON("nodeSelector", struct sched_pod_spec, node_selector),
+    BIND_JSON("nodeName", struct sched_pod_spec, node_name),
+    BIND_JSON("hostNetwork", struct sched_pod_spec, host_network),
+    BIND_JSON("imagePullSecrets", struct sched_pod_spec, pull_secrets),
+    BIND_JSON("affinity", struct sched_pod_spec, affinity),
+    BIND_JSON("schedulerName", struct sched_pod_spec, scheduler_name),
+    BIND_JSON("tolerations", struct sched_pod_spec, tolerations),
+    BIND_JSON("priority", struct sched_pod_spec, priority),
+    BIND_JSON("preemptionPolicy", struct sched_pod_spec, preemption_policy),
+    BIND_JSON("overhead", struct sched_pod_spec, overhead),
+    BIND_JSON("topologySpreadConstraints", struct sched_pod_spec, spreads),
+    BIND_JSON("hostUsers", struct sched_pod_spec, host_users),
+    BIND_JSON("schedulingGates", struct sched_pod_spec, gates),
+    BIND_JSON("resourceClaims", struct sched_pod_spec, claims),
+    BIND_JSON("resources", struct sched_pod_spec, resources),
 };
 static const struct bind_table spec_table = BIND_TABLE(spec_fields);
 
@@ -308,7 +308,7 @@ static int read_port(struct intern_table *w, const struct json *m, bool host_net
     return 0;
 }
 
-static int read_ports(struct intern_table *w, struct arena *a, const struct pod_spec *s,
+static int read_ports(struct intern_table *w, struct arena *a, const struct sched_pod_spec *s,
                       struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
@@ -341,7 +341,7 @@ static struct intern *normalized_image(struct intern_table *w, struct arena *a, 
     return intern_get(w, str_of(arena_printf(a, STR_FMT ":latest", STR_ARG(image))));
 }
 
-static void read_images(struct intern_table *w, struct arena *a, const struct pod_spec *s,
+static void read_images(struct intern_table *w, struct arena *a, const struct sched_pod_spec *s,
                         struct sched_pod *p)
 {
     const struct json *lists[] = { s->init_containers, s->containers };
@@ -451,7 +451,7 @@ static bool restarts_all(const struct json *containers)
     return false;
 }
 
-static uint8_t features_of(const struct pod_spec *s)
+static uint8_t features_of(const struct sched_pod_spec *s)
 {
     uint8_t needs = 0;
     if (restarts_all(s->containers) || restarts_all(s->init_containers))
@@ -461,7 +461,7 @@ static uint8_t features_of(const struct pod_spec *s)
     return needs;
 }
 
-static int read_scalars(struct intern_table *w, const struct pod_spec *s, struct sched_pod *p,
+static int read_scalars(struct intern_table *w, const struct sched_pod_spec *s, struct sched_pod *p,
                         struct err *err)
 {
     struct str node = json_str(s->node_name), scheduler = json_str(s->scheduler_name);
@@ -478,7 +478,7 @@ static int read_scalars(struct intern_table *w, const struct pod_spec *s, struct
     return 0;
 }
 
-static int read_spec(struct intern_table *w, struct arena *a, const struct pod_spec *s,
+static int read_spec(struct intern_table *w, struct arena *a, const struct sched_pod_spec *s,
                      struct sched_pod *p, struct err *err)
 {
     const struct json *lists[] = { s->tolerations,     s->spreads, s->containers,
@@ -505,7 +505,7 @@ static int read_spec(struct intern_table *w, struct arena *a, const struct pod_s
 static int read_parts(struct intern_table *w, struct arena *a, const struct json *json,
                       struct sched_pod *p, struct err *err)
 {
-    struct pod_spec s = { 0 };
+    struct sched_pod_spec s = { 0 };
     struct sched_pod_json parts = { 0 };
     bind_pick(&spec_table, json_getc(json, "spec"), &s);
     parts.containers = s.containers;
