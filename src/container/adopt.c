@@ -64,6 +64,11 @@ struct adopt_recovery {
     void *arg;
 };
 
+void container_set_events(struct container *c, const struct container_events *events)
+{
+    c->events = events;
+}
+
 static void recover_one(struct container_host *h, const char *name,
                         const struct adopt_recovery *how)
 {
@@ -86,7 +91,10 @@ static void recover_one(struct container_host *h, const char *name,
         container_drop(c);
     }
     c->arg = how->on_found(how->arg, c, &left);
-    c->events = c->arg ? how->events : NULL;
+    if (!c->arg)
+        c->events = NULL;
+    else if (!c->events)
+        c->events = how->events;
     if (left.is_adopted && !c->arg)
         container_stop(c, 0);
     arena_fini(&a);
