@@ -3,6 +3,7 @@
 
 #include "agent/agent_impl.h"
 #include "agent/log/podlog_line.h"
+#include "agent/log/podlog_writer.h"
 #include "io/process.h"
 
 #include <fcntl.h>

@@ -5,6 +5,8 @@
  */
 #include "agent/agent_impl.h"
 #include "agent/hook.h"
+#include "agent/logs.h"
+#include "agent/pause.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
@@ -182,6 +184,7 @@ static void turn(struct defer *d)
         carry_out(p, &step);
     if (pod_at(&p->life) == POD_GONE) {
         agent_run_record_remove(p);
+        agent_logs_remove(p);
         free_pod(p);
         if (a->on_pods)
             a->on_pods(a->arg, a->pods.n);
@@ -266,6 +269,7 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     free(old);
     add_new_containers(p);
     keep_status(p, object);
+    agent_report_seen(p, json_getc(object, "status"));
     agent_pod_check_deletion(p);
     agent_pod_look(p);
 }
@@ -300,10 +304,13 @@ void agent_pod_leave(struct agent_pod *p)
         if (!r->is_removing)
             agent_run_free(r);
     }
+    agent_pause_leave(p);
     if (!is_pending(p)) {
         free_pod(p);
         return;
     }
+    list_each (node, &p->containers)
+        agent_pull_cancel(list_entry(node, struct agent_container, node));
     p->is_leaving = true;
     p->agent->n_stopping++;
     defer_cancel(&p->turn);
