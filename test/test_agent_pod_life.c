@@ -407,10 +407,28 @@ TEST(probes_decide_on_readiness_and_restarts)
     CHECK(!pod_life_probed(&life, 0, POD_PROBE_READINESS, true, &now));
     CHECK(is_condition("Ready", "True"));
     CHECK(pod_life_probed(&life, 0, POD_PROBE_LIVENESS, false, &now));
-    CHECK(is_condition("Ready", "False"));
     CHECK_INT(next_step(POD_STEP_STOP).grace_ms, 7000);
+    CHECK(is_condition("Ready", "True")); /* it still serves, as far as its probe knows */
+    CHECK(!pod_life_probed(&life, 0, POD_PROBE_LIVENESS, false, &now));
+    CHECK(pod_life_probed(&life, 0, POD_PROBE_READINESS, false, &now));
+    CHECK(is_condition("Ready", "False"));
     end(0, 137);
     run(0);
+    CHECK(is_condition("Ready", "False"));
+}
+
+TEST(a_container_that_is_deleted_is_ready_until_its_end)
+{
+    begin(ONE);
+    prepare();
+    run(0);
+    none();
+    pod_life_delete(&life, 30000, false, &now);
+    (void)next_step(POD_STEP_STOP);
+    CHECK(is_condition("Ready", "True"));
+    end(0, 0);
+    (void)next_step(POD_STEP_TEAR_DOWN);
+    CHECK(is_condition("Ready", "False"));
 }
 
 TEST(a_deadline_ends_the_pod)
@@ -426,6 +444,18 @@ TEST(a_deadline_ends_the_pod)
     (void)next_step(POD_STEP_TEAR_DOWN);
     phase("Failed");
     CHECK(str_is(json_get_str(status(), "reason"), "DeadlineExceeded"));
+}
+
+TEST(a_jump_of_the_wall_clock_ends_no_pod)
+{
+    begin("\"activeDeadlineSeconds\":60," ONE);
+    prepare();
+    run(0);
+    none();
+    now.unix_ms += 86400000;
+    pod_life_set_spec(&life, &spec, &now);
+    none();
+    CHECK_INT(pod_life_wake_ms(&life), now.ms + 60000);
 }
 
 TEST(an_evicted_pod_has_failed)
@@ -459,6 +489,64 @@ TEST(a_changed_image_replaces_the_container)
     CHECK_INT(life.containers[0].restarts, 1);
     end(1, 1); /* an ephemeral container ends for good */
     none();
+}
+
+static void change_image(struct pod_spec *to, const char *image)
+{
+    parse(arena_printf(&arena,
+                       "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{"
+                       "\"containers\":[{\"name\":\"a\",\"image\":\"%s\"}]}}",
+                       image),
+          to);
+    pod_life_set_spec(&life, to, &now);
+}
+
+TEST(a_changed_image_ends_pauses_and_pulls_of_the_one_before)
+{
+    static struct pod_spec second, third;
+    begin(ONE);
+    prepare();
+    CHECK_INT(next_step(POD_STEP_PULL).i, 0);
+    pod_life_pulled(&life, 0, -1, "ErrImagePull", "no", NULL, NULL, &now);
+    none();
+    change_image(&second, "j");
+    CHECK_INT(next_step(POD_STEP_PULL).i, 0);
+    change_image(&third, "k");
+    run(0);
+    CHECK_INT(life.containers[0].restarts, 0);
+    none();
+}
+
+TEST(an_ephemeral_container_waits_for_no_other)
+{
+    begin("\"initContainers\":[{\"name\":\"x\"}],\"containers\":[{\"name\":\"a\"}],"
+          "\"ephemeralContainers\":[{\"name\":\"e\"}]");
+    prepare();
+    run(2);
+    run(0);
+    none(); /* the init container runs */
+    end(2, 0);
+    none();
+    end(0, 0);
+    run(1);
+    phase("Running");
+}
+
+TEST(after_a_start_of_the_machine_init_containers_run_again)
+{
+    begin("\"initContainers\":[{\"name\":\"x\"}],\"containers\":[{\"name\":\"a\"}]");
+    struct pod_container_end e = { .exit_code = 0 };
+    pod_life_restore_lost(&life, 0, 0, &e, &now);
+    e = (struct pod_container_end){ .exit_code = 255, .reason = "Unknown" };
+    pod_life_restore_lost(&life, 1, 3, &e, &now);
+    prepare();
+    run(0);
+    none();
+    end(0, 0);
+    run(1);
+    CHECK_INT(life.containers[0].restarts, 1);
+    CHECK_INT(life.containers[1].restarts, 4);
+    phase("Running");
 }
 
 TEST(a_restart_of_the_agent_takes_over)

@@ -4,13 +4,18 @@
 #include "agent/exec.h"
 #include "agent/mirror.h"
 #include "agent/routes.h"
+#include "agent/logs.h"
+#include "agent/pause.h"
 #include "agent/run_record.h"
 #include "agent/token.h"
 #include "base/clock.h"
 #include "base/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -73,6 +78,8 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
 {
     struct agent *a = arg;
     struct str pod = json_get_str(left->note, "pod"), name = json_get_str(left->note, "container");
+    if (pod.n && json_bool(json_getc(left->note, "pause")))
+        return agent_pause_find(a, c, left);
     if (!pod.n || !name.n)
         return NULL;
     struct agent_run *r = agent_run_find(a, c, left);
@@ -80,12 +87,12 @@ static void *on_found(void *arg, struct container *c, const struct container_lef
     return r;
 }
 
-static void claim_runs(struct agent_pod *p)
+static void claim_runs(struct agent_pod *p, const struct json *status)
 {
     list_each_safe (node, &p->agent->left) {
         struct agent_run *r = list_entry(node, struct agent_run, node);
         if (str_is(str_of(r->pod_uid), p->uid))
-            agent_run_claim(r, p);
+            agent_run_claim(r, p, status);
     }
 }
 
@@ -96,20 +103,54 @@ static void drop_unclaimed(struct agent *a)
         if (r->c)
             container_stop(r->c, 0);
     }
+    agent_pause_drop_unclaimed(a);
+}
+
+static int64_t time_of(const struct json *o, const char *key)
+{
+    int64_t us;
+    return rfc3339_parse(json_get_str(o, key), &us) < 0 ? 0 : us / 1000;
+}
+
+/* How it ended, if that was reported. */
+static struct pod_container_end lost_end(const struct json *status)
+{
+    const struct json *state = json_getc(status, "state");
+    const struct json *ended = json_getc(state, "terminated");
+    struct pod_container_end e = { .exit_code = 255, .reason = "Unknown" };
+    if (!ended && !json_getc(state, "running"))
+        ended = json_path(status, "lastState", "terminated", NULL);
+    struct str message = json_get_str(ended, "message"), id = json_get_str(status, "containerID");
+    if (ended) {
+        e.exit_code = (int)json_int_or(json_getc(ended, "exitCode"), 255);
+        (void)snprintf(e.reason, sizeof e.reason, STR_FMT, STR_ARG(json_get_str(ended, "reason")));
+        e.message = message.n ? str_dup(message) : NULL;
+        e.started_ms = time_of(ended, "startedAt");
+        e.finished_ms = time_of(ended, "finishedAt");
+    }
+    e.id = str_dup(id);
+    return e;
+}
+
+static void restore_lost_list(struct agent_pod *p, const struct json *list)
+{
+    struct pod_now now = agent_now(p->agent);
+    json_each (s, list) {
+        size_t i = pod_life_find(&p->life, json_get_str(s, "name"));
+        if (i == SIZE_MAX || !json_get_str(s, "containerID").n)
+            continue;
+        struct pod_container_end e = lost_end(s);
+        pod_life_restore_lost(&p->life, i, (uint32_t)json_int_or(json_getc(s, "restartCount"), 0),
+                              &e, &now);
+    }
 }
 
 /* Its containers ran, and nothing of them is left: the machine has started again. */
 static void restore_lost(struct agent_pod *p, const struct json *status)
 {
-    struct pod_now now = agent_now(p->agent);
-    json_each (s, json_getc(status, "containerStatuses")) {
-        size_t i = pod_life_find(&p->life, json_get_str(s, "name"));
-        bool has_run = json_get_str(s, "containerID").n > 0;
-        struct pod_container_end e = { .exit_code = 255, .reason = "Unknown" };
-        if (i != SIZE_MAX && has_run)
-            pod_life_restore_ended(
-                &p->life, i, (uint32_t)json_int_or(json_getc(s, "restartCount"), 0), &e, &now);
-    }
+    restore_lost_list(p, json_getc(status, "initContainerStatuses"));
+    restore_lost_list(p, json_getc(status, "containerStatuses"));
+    restore_lost_list(p, json_getc(status, "ephemeralContainerStatuses"));
 }
 
 static bool is_over(const struct json *status)
@@ -129,7 +170,7 @@ static void restore(struct agent_pod *p, const struct json *object)
     bool has_record = agent_run_record_exists(p);
     if (has_record && agent_prepare_adopt(p))
         pod_life_restore_prepared(&p->life);
-    claim_runs(p);
+    claim_runs(p, status);
     if (has_record)
         (void)agent_run_record_restore(p);
     else if (list_is_empty(&p->runs))
@@ -228,6 +269,7 @@ void agent_check_synced(struct agent *a)
     a->is_synced = true;
     drop_unclaimed(a);
     agent_run_record_sweep(a);
+    agent_logs_sweep(a);
     pod_networks_collect(a->networks, NULL, NULL);
     agent_remove_orphans(a);
     if (a->on_synced)
@@ -324,11 +366,40 @@ static void copy_addresses(struct agent *a, const struct agent_opts *opts)
     }
 }
 
+static uint64_t read_pid_max(void)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);
+    uint64_t n;
+    if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/pid_max", &text, NULL) < 0 ||
+        parse_u64(str_trim(buf_str(&text)), 1, INT32_MAX, &n) < 0)
+        return 32768;
+    return n;
+}
+
+/* Without CAP_SYS_RESOURCE, as in some containers, nobody may be made less likely to be killed when
+ * memory runs out than this process is. */
+static int read_oom_adj_min(void)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64);
+    struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+    int64_t n;
+    if (syscall(SYS_capget, &head, data) == 0 &&
+        (data[CAP_TO_INDEX(CAP_SYS_RESOURCE)].effective & CAP_TO_MASK(CAP_SYS_RESOURCE)))
+        return -1000;
+    if (sys_read_file(AT_FDCWD, "/proc/self/oom_score_adj", &text, NULL) < 0 ||
+        parse_i64(str_trim(buf_str(&text)), -1000, 1000, &n) < 0)
+        return 0;
+    return (int)n;
+}
+
 static void read_machine(struct agent *a)
 {
     struct sysinfo info;
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     (void)sysinfo(&info);
+    a->oom_adj_min = read_oom_adj_min();
+    a->pod_pids = MIN(read_pid_max() / 4, (uint64_t)AGENT_POD_PIDS);
     a->memory_bytes = (uint64_t)info.totalram * info.mem_unit;
     a->allocatable = (struct pod_amounts){ .cpu_milli = n * 1000,
                                            .memory_bytes = (int64_t)a->memory_bytes,
@@ -360,6 +431,8 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
     r = r < 0 ? r : container_host_set_up(a->containers, err);
     r = r < 0 ? r : sys_mkdir_all(a->records_dir, 0700, err);
     r = r < 0 ? r : sys_mkdir_all(a->log_dir, 0755, err);
+    r = r < 0 ? r : sys_mkdir_all(a->logs_dir, 0700, err);
+    r = r < 0 ? r : agent_pause_set_up(a, err);
     r = r < 0 ? r : pod_networks_new(&networks, NULL, 0, &a->networks, err);
     r = r < 0 ? r : volume_host_new(&volumes, &a->volumes, err);
     if (r < 0)
@@ -402,15 +475,19 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .node_name = xstrdup(opts->node_name),
                          .node_uid = str_dup(opts->node_uid),
                          .pods_dir = xasprintf("%s/agent/pods", opts->data_dir),
+                         .logs_dir = xasprintf("%s/agent/logs", opts->data_dir),
                          .log_dir = xstrdup(opts->log_dir ? opts->log_dir : AGENT_LOG_DIR),
                          .run_dir = container_host_run_dir("agent", opts->data_dir),
                          .on_synced = opts->on_synced,
                          .on_pods = opts->on_pods,
                          .arg = opts->arg };
     a->containers_dir = container_host_run_dir("pod", opts->data_dir);
+    a->pause_dir = xasprintf("%s/agent/pause", opts->data_dir);
+    a->seccomp_dir = xasprintf("%s/seccomp", opts->data_dir);
     a->records_dir = xasprintf("%s/pods", a->run_dir);
     a->runtime = xstrdup("dormouse://");
     list_init(&a->left);
+    list_init(&a->left_pauses);
     copy_addresses(a, opts);
     read_machine(a);
     *ret = a;
@@ -455,10 +532,13 @@ static void free_agent(struct agent *a)
     free(a->node_name);
     free(a->node_uid);
     free(a->pods_dir);
+    free(a->logs_dir);
     free(a->log_dir);
     free(a->run_dir);
     free(a->records_dir);
     free(a->containers_dir);
+    free(a->pause_dir);
+    free(a->seccomp_dir);
     free(a->runtime);
     free(a);
     done(arg);
@@ -497,6 +577,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
         volume_host_stop_removing(a->volumes);
     list_each_safe (node, &a->left)
         agent_run_free(list_entry(node, struct agent_run, node));
+    agent_pause_leave_unclaimed(a);
     for (struct map_entry *e; (e = map_next(&a->pods, NULL));)
         agent_pod_leave(e->value);
     if (a->services)

@@ -31,7 +31,12 @@ struct agent;
 #define AGENT_CLUSTER_CIDR "10.244.0.0/16"
 
 enum {
-    AGENT_PODS_MAX = 1024,       /* of a node; further ones are refused (OutOfpods) */
+    AGENT_PODS_MAX = 1024, /* of a node; further ones are refused (OutOfpods) */
+    /* Processes and threads of a pod, or a quarter of what the machine has numbers for: a pod that
+     * forks without end leaves the others theirs. (kubelet has no limit unless podPidsLimit is
+     * set.)
+     */
+    AGENT_POD_PIDS = 4096,
     AGENT_STOP_MS = 3000,        /* for requests that run */
     AGENT_OUTPUT_RATE = 10 << 20 /* bytes per second of each pipe of a container */
 };

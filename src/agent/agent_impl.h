@@ -38,8 +38,8 @@ struct agent {
     struct watch_hub *hub;
     const struct kube_identity *identity;
     struct container_images images;
-    char *node_name, *node_uid, *pods_dir, *log_dir, *run_dir, *records_dir, *containers_dir,
-        *runtime;
+    char *node_name, *node_uid, *pods_dir, *logs_dir, *log_dir, *run_dir, *records_dir, *containers_dir,
+        *pause_dir, *seccomp_dir, *runtime;
     struct container_host *containers;
     struct pod_networks *networks;
     struct probers *probers;
@@ -50,6 +50,8 @@ struct agent {
     struct defer read_end;
     struct pod_amounts allocatable;
     uint64_t memory_bytes;          /* of the machine */
+    int oom_adj_min;                /* of oom_score_adj, as far as this process may set it */
+    uint64_t pod_pids;              /* processes and threads of a pod at most */
     struct agent_cpu_sample sample; /* when somebody last asked, as in runs and pods */
     struct reflector *watch;
     struct reflector *nodes; /* agent/routes.h; so is the next member */
@@ -59,7 +61,8 @@ struct agent {
     bool are_static_known, are_pods_known;
     struct agent_events *events;
     struct map pods;  /* uid -> struct agent_pod */
-    struct list left; /* runs of an earlier process whose pod is not known yet */
+    struct list left; /* runs of an earlier process whose pod is not known yet; likewise */
+    struct list left_pauses;
     char **addresses;
     struct str *address_views;
     size_t n_addresses;
@@ -93,6 +96,8 @@ struct agent_run {
     struct podlog_writer *log;
     bool is_running, is_stopped;
     bool is_removing; /* a job removes its files, and frees it */
+    bool is_waiting;  /* for its directory, which an earlier try has still, and for its pod */
+    struct defer look;
     struct agent_cpu_sample sample;
     struct list attached; /* clients of kubectl attach: answer_exec.c */
     /* Of an earlier process. */
@@ -143,6 +148,7 @@ struct agent_pod {
     bool has_network;            /* it is ready, or that of the host */
     struct volume_pod *volumes;  /* NULL: none */
     enum agent_ipc_at ipc_at;    /* agent/ipc.h */
+    struct agent_pause *pause;   /* agent/pause.h; NULL: none */
     unsigned n_leaving;          /* parts that are being removed */
     struct timer group_timer;
     bool is_group_made;
@@ -216,16 +222,25 @@ bool agent_prepare_adopt(struct agent_pod *p);
 /* The object or the spec has changed. */
 void agent_prepare_update(struct agent_pod *p);
 void agent_prepare_leave(struct agent_pod *p);
+/* One of pod.n_leaving. */
+void agent_prepare_part_removed(struct agent_pod *p);
+/* Volumes are ready, and the server has answered for all objects: also after it was taken over. */
+bool agent_prepare_is_settled(const struct agent_pod *p);
 
 /* ---- start.c ---- */
 
 void agent_start_container(struct agent_pod *p, size_t i);
+/* What runs that have not begun wait for may be there. */
+void agent_start_look(struct agent_pod *p);
 void agent_run_stop(struct agent_run *r, uint64_t grace_ms);
 /* Take over what an earlier process started. */
 struct agent_run *agent_run_find(struct agent *a, struct container *c,
                                  const struct container_left *left);
-/* Its pod is known: the life cycle gets what the run is or how it ended. */
-void agent_run_claim(struct agent_run *r, struct agent_pod *p);
+/* Its pod is known, and its last status: the life cycle gets what the run is or how it ended. */
+void agent_run_claim(struct agent_run *r, struct agent_pod *p, const struct json *status);
+/* A probe of the container, or a hook as a single attempt; in the arena. */
+void agent_probe_spec(struct arena *a, const struct pod_container *c, const struct pod_probe *from,
+                      struct probe_spec *to);
 /* Start or end its probes, as the life cycle of container i says. */
 void agent_run_probe(struct agent_run *r, size_t i, bool is_adopted);
 void agent_run_free(struct agent_run *r);
@@ -252,6 +267,8 @@ void agent_attach_end(struct agent_run *r, int status);
 /* ---- report.c ---- */
 
 void agent_report(struct agent_pod *p);
+/* The object's status, which another writer may have changed: then it is sent again. */
+void agent_report_seen(struct agent_pod *p, const struct json *status);
 void agent_report_delete(struct agent_pod *p);
 void agent_report_cancel(struct agent_pod *p);
 /* As it would be reported now. */

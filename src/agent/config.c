@@ -268,6 +268,16 @@ static int stop_signal_of(const struct agent_config_in *in, const struct json *c
     return signal_by_name(own.n ? own : image);
 }
 
+/* Rounded up, so that the shares are the same when they are made of it again. */
+struct container_limits agent_config_limits(const struct pod_cgroup *g)
+{
+    return (struct container_limits){
+        .memory_bytes = (uint64_t)g->memory_bytes,
+        .cpu_milli = (g->cpu_shares * 1000 + 1023) / 1024,
+        .cpu_quota_milli = (uint64_t)g->cpu_quota_us * 1000 / POD_CPU_PERIOD_US,
+    };
+}
+
 static int make_limits(const struct agent_config_in *in, struct container_limits *ret,
                        struct err *err)
 {
@@ -275,11 +285,7 @@ static int make_limits(const struct agent_config_in *in, struct container_limits
     int r = pod_cgroup_of_container(in->pod, in->container, &g, err);
     if (r < 0)
         return r;
-    *ret = (struct container_limits){
-        .memory_bytes = (uint64_t)g.memory_bytes,
-        .cpu_milli = g.cpu_shares * 1000 / 1024,
-        .cpu_quota_milli = (uint64_t)g.cpu_quota_us * 1000 / POD_CPU_PERIOD_US,
-    };
+    *ret = agent_config_limits(&g);
     return 0;
 }
 
@@ -323,7 +329,8 @@ static int write_spec(struct arena *a, const struct agent_config_in *in, const s
                      .has_terminal = c->has_tty,
                      .gains_privileges = c->security.allow_escalation != 0,
                      .keeps_limits = true,
-                     .oom_score_adj = pod_oom_score_adj(in->pod, c, (int64_t)in->memory_bytes) },
+                     .oom_score_adj = MAX(pod_oom_score_adj(in->pod, c, (int64_t)in->memory_bytes),
+                                          in->oom_adj_min) },
         .root = in->root,
         .is_root_writable = c->security.read_only_root != 1,
         .host_name = in->host_name,

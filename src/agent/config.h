@@ -6,6 +6,7 @@
 #pragma once
 
 #include "agent/pod/env.h"
+#include "agent/pod/resources.h"
 #include "agent/volume/volume.h"
 #include "container/spec.h"
 
@@ -25,6 +26,7 @@ struct agent_config_in { /* borrowed */
     size_t n_mounts;
     const struct container_machine *machine;
     uint64_t memory_bytes;                  /* of the machine */
+    int oom_adj_min;                        /* that the agent may set */
     struct str seccomp;                     /* the profile of Localhost; empty: none */
     const char *ipc, *pid;                  /* paths of namespaces of the pod; NULL: its own */
     const struct container_device *devices; /* of a privileged container */
@@ -40,6 +42,9 @@ struct agent_config_made {
 /* Append it. Errors: E_INVALID with what the pod or the image has wrong, E_UNSUPPORTED. */
 int agent_config_make(struct arena *a, const struct agent_config_in *in, struct buf *to,
                       struct agent_config_made *ret, struct err *err);
+
+/* Without a limit of processes. */
+struct container_limits agent_config_limits(const struct pod_cgroup *g);
 
 /*
  * Which user to look up in the image's files: "" is the one that the image names, whose numbers are

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lifecycle hooks of a container (Kubernetes, "Container Lifecycle Hooks"). */
+/* Lifecycle hooks of a container (Kubernetes, "Container Lifecycle Hooks"). One at a time: a
+ * preStop hook ends a postStart hook that still runs. */
 #pragma once
 
 #include <stdbool.h>

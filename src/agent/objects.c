@@ -2,8 +2,11 @@
 #include "agent/objects.h"
 
 #include "base/map.h"
+#include "client/ask.h"
 
 #include <stdio.h>
+
+enum { GET_AGAIN_MS = 1000, GET_AGAIN_MAX_MS = 30000 };
 
 struct agent_objects {
     struct agent_objects_opts opts;
@@ -19,12 +22,16 @@ struct agent_object {
     bool is_known;
     char *text; /* as JSON; NULL: it does not exist */
     size_t n;
-    struct reflector *watch;
+    struct reflector *watch; /* ConfigMaps and Secrets; the others by requests: */
+    struct client_ask *ask;
+    struct timer again;
+    uint64_t again_ms;
 };
 
-static const char *const plurals[] = {
-    [AGENT_CONFIG_MAP] = "configmaps", [AGENT_SECRET] = "secrets"
-};
+static const char *const plurals[] = { [AGENT_CONFIG_MAP] = "configmaps",
+                                       [AGENT_SECRET] = "secrets",
+                                       [AGENT_CLAIM] = "persistentvolumeclaims",
+                                       [AGENT_VOLUME] = "persistentvolumes" };
 
 static char *key_of(enum agent_object_kind kind, struct str namespace, struct str name)
 {
@@ -82,8 +89,60 @@ void agent_objects_free(struct agent_objects *s)
     free(s);
 }
 
+/* ---------------------------------------------------------------- claims and volumes
+ *
+ * The Node authorizer gives a node these by GET only. They are asked for until they are bound.
+ */
+
+static void get(struct agent_object *o);
+
+static void on_again(struct timer *t)
+{
+    get(container_of(t, struct agent_object, again));
+}
+
+static bool is_settled(const struct agent_object *o, const struct json *object)
+{
+    return object && (o->kind == AGENT_VOLUME ||
+                      str_is(json_get_str(json_getc(object, "status"), "phase"), "Bound"));
+}
+
+static void on_got(void *arg, int status, struct str body, const struct json *json,
+                   const struct err *err)
+{
+    struct agent_object *o = arg;
+    const struct json *object = status == 200 ? json : NULL;
+    o->ask = NULL;
+    if (!is_settled(o, object)) {
+        o->again_ms = MIN(MAX(2 * o->again_ms, (uint64_t)GET_AGAIN_MS), (uint64_t)GET_AGAIN_MAX_MS);
+        timer_start(o->s->opts.loop, &o->again, o->again_ms, on_again);
+    }
+    if (!object && status != 404)
+        return; /* not known yet */
+    o->is_known = true;
+    set_text(o, object ? xstrndup(body.p, body.n) : NULL, object ? body.n : 0);
+}
+
+static void get(struct agent_object *o)
+{
+    struct err err = { 0 };
+    scoped(free_scoped) char *target =
+        o->kind == AGENT_VOLUME
+            ? xasprintf("/api/v1/%s/%s", plurals[o->kind], o->name)
+            : xasprintf("/api/v1/namespaces/%s/%s/%s", o->namespace, plurals[o->kind], o->name);
+    const struct ask_request rq = { .method = "GET", .target = str_of(target) };
+    if (ask_start(o->s->opts.transport, o->s->opts.identity, &rq, on_got, o, &o->ask, &err) < 0)
+        timer_start(o->s->opts.loop, &o->again, GET_AGAIN_MAX_MS, on_again);
+}
+
+/* ---------------------------------------------------------------- ConfigMaps and Secrets */
+
 static int follow(struct agent_object *o, struct err *err)
 {
+    if (o->kind == AGENT_CLAIM || o->kind == AGENT_VOLUME) {
+        get(o);
+        return 0;
+    }
     char selector[280];
     (void)snprintf(selector, sizeof selector, "metadata.name=%s", o->name);
     const struct reflector_opts opts = {
@@ -107,6 +166,8 @@ static void free_object(struct agent_object *o)
 {
     if (o->watch)
         reflector_close(o->watch);
+    ask_cancel(o->ask);
+    timer_stop(o->s->opts.loop, &o->again);
     (void)map_del(&o->s->by_key, str_of(o->key));
     free(o->namespace);
     free(o->name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ConfigMaps, Secrets, and PersistentVolumeClaims with their PersistentVolumes that pods of this
- * node use. Each is followed by a watch of its own, since
- * the Node authorizer gives a node only the objects that its pods name (Kubernetes, "Using Node
- * Authorization").
+ * node use. ConfigMaps and Secrets are followed by a watch of each, claims and volumes are asked
+ * for until they are bound, since the Node authorizer gives a node only the objects that its pods
+ * name, and those two only by GET (Kubernetes, "Using Node Authorization").
  *
  * Loop thread only; on_change() never runs inside a call.
  */

@@ -5,10 +5,14 @@
  * together once no run of a container is left.
  */
 #include "agent/agent_impl.h"
+#include "agent/config.h"
 #include "agent/etc_files.h"
 #include "agent/image_volumes.h"
 #include "agent/ipc.h"
+#include "agent/logs.h"
+#include "agent/pause.h"
 #include "agent/pod/resources.h"
+#include "agent/run_record.h"
 #include "base/sys.h"
 
 #include <errno.h>
@@ -127,11 +131,8 @@ static int make_group(struct agent_pod *p, struct err *err)
     arena_fini(&a);
     if (r < 0 || p->is_group_made)
         return r;
-    const struct container_limits limits = {
-        .memory_bytes = (uint64_t)g.memory_bytes,
-        .cpu_milli = g.cpu_shares * 1000 / 1024,
-        .cpu_quota_milli = (uint64_t)g.cpu_quota_us * 1000 / POD_CPU_PERIOD_US,
-    };
+    struct container_limits limits = agent_config_limits(&g);
+    limits.pids = p->agent->pod_pids;
     r = container_pod_group_make(p->agent->containers, p->group, &limits, err);
     p->is_group_made = r == 0;
     return r;
@@ -151,7 +152,7 @@ static int make_dirs(struct agent_pod *p, struct err *err)
     int r = make_dir(p->dir, 0750, err);
     r = r < 0 ? r : make_dir(containers, 0750, err);
     r = r < 0 ? r : make_dir(etc, 0755, err);
-    return r < 0 ? r : make_dir(p->log_dir, 0755, err);
+    return r < 0 ? r : agent_logs_make(p, err);
 }
 
 /* ---------------------------------------------------------------- network */
@@ -297,18 +298,26 @@ static int start_volumes(struct agent_pod *p, struct err *err)
 
 /* ---------------------------------------------------------------- making */
 
+bool agent_prepare_is_settled(const struct agent_pod *p)
+{
+    return are_objects_known(p) && agent_pause_is_ready(p) &&
+           (!p->volumes || volume_pod_at(p->volumes) == VOLUME_POD_READY);
+}
+
 /* Volumes may hold addresses, so that they come after the network. */
 void agent_prepare_look(struct agent_pod *p)
 {
     struct err err = { 0 };
+    agent_start_look(p);
     if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_known(p) ||
         p->ipc_at == AGENT_IPC_MAKING)
         return;
+    agent_pause_start(p);
     if (start_volumes(p, &err) < 0) {
         fail(p, "FailedMount", &err);
         return;
     }
-    if (volume_pod_at(p->volumes) != VOLUME_POD_READY)
+    if (volume_pod_at(p->volumes) != VOLUME_POD_READY || !agent_pause_is_ready(p))
         return;
     if (agent_etc_files_write(p, &err) < 0) {
         fail(p, "FailedCreatePodSandBox", &err);
@@ -317,6 +326,7 @@ void agent_prepare_look(struct agent_pod *p)
     struct pod_now now = agent_now(p->agent);
     sm_move(&p->prepare, AGENT_PREPARE_DONE);
     pod_life_prepared(&p->life, 0, NULL, &now);
+    agent_run_record_write(p); /* from now on the next process takes over what is there */
     agent_pod_look(p);
 }
 
@@ -345,12 +355,14 @@ bool agent_prepare_adopt(struct agent_pod *p)
         pod_network_adopt(p->agent->networks, str_of(p->uid), &p->network, &err) < 0)
         return false;
     set_facts(p);
+    agent_pause_claim(p);
     agent_image_volumes_start(p);
     p->ipc_at = shares_ipc(p) ? AGENT_IPC_MADE : AGENT_IPC_NONE;
     follow_objects(p);
     if (make_dirs(p, &err) < 0 || make_group(p, &err) < 0 || start_volumes(p, &err) < 0)
         log_warn("a pod was taken over in part", "pod=%s/%s error=\"%s\"", p->namespace, p->name,
                  err_text(&err));
+    agent_pause_start(p);
     sm_move(&p->prepare, AGENT_PREPARE_DONE);
     return true;
 }
@@ -377,7 +389,7 @@ static void check_removed(struct agent_pod *p)
     agent_pod_look(p);
 }
 
-static void on_part_removed(struct agent_pod *p)
+void agent_prepare_part_removed(struct agent_pod *p)
 {
     assert(p->n_leaving > 0);
     p->n_leaving--;
@@ -392,12 +404,12 @@ static void on_network_removed(void *arg, int r, const struct err *err)
     struct agent_pod *p = arg;
     if (r < 0)
         agent_event(p, NULL, true, "FailedKillPod", "%s", err_text(err));
-    on_part_removed(p);
+    agent_prepare_part_removed(p);
 }
 
 static void on_volumes_removed(struct volume_pod *v, void *arg)
 {
-    on_part_removed(arg);
+    agent_prepare_part_removed(arg);
 }
 
 static void remove_group(struct timer *t)
@@ -408,7 +420,7 @@ static void remove_group(struct timer *t)
         return;
     }
     p->is_group_made = false;
-    on_part_removed(p);
+    agent_prepare_part_removed(p);
 }
 
 void agent_tear_down(struct agent_pod *p)
@@ -419,6 +431,7 @@ void agent_tear_down(struct agent_pod *p)
     if (!list_is_empty(&p->runs))
         return;       /* the last run calls again */
     p->n_leaving = 1; /* so that it does not end in between */
+    p->n_leaving += agent_pause_stop(p);
     if (p->network) {
         p->n_leaving++;
         pod_network_stop(take_ptr(&p->network), on_network_removed, p);
@@ -431,7 +444,7 @@ void agent_tear_down(struct agent_pod *p)
         p->n_leaving++;
         timer_start(p->agent->loop, &p->group_timer, 0, remove_group);
     }
-    on_part_removed(p);
+    agent_prepare_part_removed(p);
 }
 
 static void on_volumes_left(struct volume_pod *v, void *arg)

@@ -158,7 +158,8 @@ void agent_pull_start(struct agent_container *c)
     struct agent_pod *p = c->pod;
     size_t i = agent_container_index(c);
     struct err err = { 0 };
-    assert(!c->is_pulling && i != SIZE_MAX);
+    assert(i != SIZE_MAX);
+    agent_pull_cancel(c); /* of an image that was wanted before */
     const struct pod_container *spec = p->life.containers[i].spec;
     c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
     c->pull_began_ms = 0;

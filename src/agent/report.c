@@ -135,6 +135,13 @@ void agent_report(struct agent_pod *p)
         send_status(p);
 }
 
+/* Such as the controller that found the node's Lease expired. */
+void agent_report_seen(struct agent_pod *p, const struct json *status)
+{
+    if (p->sent && !p->ask && !pod_conditions_are_in(&p->conditions, status))
+        free(take_ptr(&p->sent));
+}
+
 /* ---------------------------------------------------------------- deletion */
 
 static void on_deleted(void *arg, int status, struct str body, const struct json *json,
@@ -142,7 +149,10 @@ static void on_deleted(void *arg, int status, struct str body, const struct json
 {
     struct agent_pod *p = arg;
     p->ask = NULL;
-    if (status == 0 || status >= 500 || status == 429) {
+    bool is_done = (status >= 200 && status < 300) || status == 404 || status == 409;
+    if (!is_done) {
+        log_warn("a pod was not deleted", "pod=%s/%s status=%d error=\"%s\"", p->namespace, p->name,
+                 status, status ? "refused" : err_text(err));
         retry_later(p);
         return;
     }

@@ -2,16 +2,8 @@
 #include "agent/resize.h"
 
 #include "agent/agent_impl.h"
+#include "agent/config.h"
 #include "agent/pod/resources.h"
-
-static struct container_limits limits_of(const struct pod_cgroup *g)
-{
-    return (struct container_limits){
-        .memory_bytes = (uint64_t)g->memory_bytes,
-        .cpu_milli = g->cpu_shares * 1000 / 1024,
-        .cpu_quota_milli = (uint64_t)g->cpu_quota_us * 1000 / POD_CPU_PERIOD_US,
-    };
-}
 
 static bool is_same(const struct pod_cgroup *a, const struct pod_cgroup *b)
 {
@@ -46,7 +38,8 @@ static void resize_pod(struct agent_pod *p)
     struct err err = { 0 };
     if (!p->is_group_made || pod_cgroup_of_pod(p->spec, &g, &err) < 0)
         return;
-    const struct container_limits limits = limits_of(&g);
+    struct container_limits limits = agent_config_limits(&g);
+    limits.pids = p->agent->pod_pids;
     if (container_pod_group_limit(p->agent->containers, p->group, &limits, &err) < 0)
         complain(p, NULL, &err);
 }
@@ -67,7 +60,7 @@ static void resize_container(struct agent_pod *p, const struct pod_spec *old,
         pod_life_restart(&p->life, agent_container_index(own), &now);
         return;
     }
-    const struct container_limits limits = limits_of(&to);
+    const struct container_limits limits = agent_config_limits(&to);
     if (container_limit(own->run->c, &limits, &err) < 0)
         complain(p, own->name, &err);
     else

@@ -26,6 +26,23 @@ struct agent_root_fs {
     void *arg;
 };
 
+/* ---------------------------------------------------------------- what is there */
+
+/* Unmount and remove the directory; fine if there is none. */
+static int remove_dir(const char *dir, struct err *err)
+{
+    scoped(free_scoped) char *target = xasprintf("%s/root", dir);
+    int r;
+    do /* once for each mount */
+        r = umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 ? -errno : 0;
+    while (r == 0);
+    if (r != -EINVAL && r != -ENOENT)
+        return err_sys(err, r, "unmount %s", target);
+    if (r == -ENOENT && access(dir, F_OK) < 0)
+        return 0;
+    return tree_remove(AT_FDCWD, dir, err);
+}
+
 /* ---------------------------------------------------------------- making */
 
 static int make_dir(const char *base, const char *name, int *ret_fd, struct err *err)
@@ -68,6 +85,7 @@ static int make(struct agent_root_fs *f)
     if (lower < 0)
         return err_sys(&f->err, -errno, "open %s", f->image_root);
     int r = f->finds_user ? find_user(f, lower) : 0;
+    r = r < 0 ? r : remove_dir(f->dir, &f->err); /* of a process that was killed at this point */
     r = r < 0 ? r : sys_mkdir_all(f->dir, 0750, &f->err);
     r = r < 0 ? r : make_dir(f->dir, "upper", &upper, &f->err);
     r = r < 0 ? r : make_dir(f->dir, "work", &work, &f->err);
@@ -131,12 +149,8 @@ struct root_fs_removal {
 static void work_remove(struct job *j)
 {
     struct root_fs_removal *r = container_of(j, struct root_fs_removal, job);
-    scoped(free_scoped) char *target = xasprintf("%s/root", r->dir);
     struct err err = { 0 };
-    if (umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 && errno != EINVAL && errno != ENOENT)
-        log_warn("a root file system cannot be unmounted", "path=\"%s\" error=\"%s\"", target,
-                 err_strerror(-errno));
-    else if (tree_remove(AT_FDCWD, r->dir, &err) < 0)
+    if (remove_dir(r->dir, &err) < 0)
         log_warn("the files of a container stay", "error=\"%s\"", err_text(&err));
 }
 

@@ -11,17 +11,22 @@
 #include "agent/etc_files.h"
 #include "agent/hook.h"
 #include "agent/log/podlog_writer.h"
+#include "agent/logs.h"
+#include "agent/pause.h"
 #include "agent/root_fs.h"
 #include "agent/run_record.h"
 #include "agent/termination.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "codec/digest.h"
+#include "container/devices.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { SECCOMP_MAX = 1 << 20 }; /* bytes of a profile */
 
 /* What a start needs until the runtime has the container. */
 struct agent_starting {
@@ -90,10 +95,22 @@ static void free_starting(struct agent_run *r)
     free(s);
 }
 
+/* The life cycle does not count this run any more. */
+static void let_go(struct agent_run *r)
+{
+    struct agent_container *c = owner_of(r);
+    if (!c)
+        return;
+    if (c->hook)
+        agent_hook_cancel(c->hook);
+    c->run = NULL;
+}
+
 void agent_run_free(struct agent_run *r)
 {
     free_starting(r);
     agent_attach_end(r, 0);
+    defer_cancel(&r->look);
     if (r->mounting)
         agent_root_fs_forget(r->mounting);
     if (r->probes)
@@ -101,9 +118,7 @@ void agent_run_free(struct agent_run *r)
     podlog_writer_close(r->log);
     if (r->image)
         r->agent->images.ops->put(r->agent->images.arg, r->image);
-    struct agent_container *c = owner_of(r);
-    if (c)
-        c->run = NULL;
+    let_go(r);
     list_remove(&r->node);
     pod_container_end_fini(&r->end);
     free(r->pod_uid);
@@ -127,6 +142,7 @@ static void on_root_removed(void *arg)
         agent_pod_left(p);
         return;
     }
+    agent_start_look(p);
     if (p->prepare.at == AGENT_PREPARE_REMOVING)
         agent_tear_down(p);
     agent_pod_look(p);
@@ -141,17 +157,6 @@ static void remove_rest(struct agent_run *r)
         container_probes_close(take_ptr(&r->probes));
     podlog_writer_close(take_ptr(&r->log));
     agent_root_fs_remove(r->agent->loop, r->dir, on_root_removed, r);
-}
-
-/* The life cycle does not count this run any more. */
-static void let_go(struct agent_run *r)
-{
-    struct agent_container *c = owner_of(r);
-    if (!c)
-        return;
-    if (c->hook)
-        agent_hook_cancel(c->hook);
-    c->run = NULL;
 }
 
 static void fail_start(struct agent_run *r, const char *reason, const struct err *err)
@@ -187,7 +192,7 @@ static void on_probe(void *arg, const struct probe_report *report)
         agent_event(p, r->container_name, false, "Killing",
                     "Container %s failed %s probe, will be restarted", r->container_name,
                     report->kind == PROBE_STARTUP ? "startup" : "liveness");
-    if (i != SIZE_MAX && report->has_changed &&
+    if (i != SIZE_MAX && (report->has_changed || report->must_end) &&
         pod_life_probed(&p->life, i, kinds[report->kind], report->value, &now))
         agent_pod_look(p);
 }
@@ -203,8 +208,8 @@ static uint16_t port_of(const struct pod_container *c, const struct pod_port_ref
     return 0;
 }
 
-static void fill_probe(struct arena *a, const struct pod_container *c, const struct pod_probe *from,
-                       struct probe_spec *to)
+void agent_probe_spec(struct arena *a, const struct pod_container *c, const struct pod_probe *from,
+                      struct probe_spec *to)
 {
     static const enum probe_method methods[] = { [POD_ACTION_EXEC] = PROBE_EXEC,
                                                  [POD_ACTION_HTTP] = PROBE_HTTP,
@@ -257,7 +262,7 @@ static void start_probes(struct agent_run *r, const struct pod_container_life *l
     for (unsigned i = 0; i < PROBE_KINDS; i++) {
         if (!from[i] || from[i]->action.kind == POD_ACTION_NONE)
             continue;
-        fill_probe(&a, c, from[i], &specs[i]);
+        agent_probe_spec(&a, c, from[i], &specs[i]);
         opts.specs[i] = &specs[i];
     }
     r->probes = container_probes_start(p->agent->probers, &opts);
@@ -271,6 +276,8 @@ void agent_run_probe(struct agent_run *r, size_t i, bool is_adopted)
         start_probes(r, life, is_adopted);
     else if (r->probes && !pod_container_runs(life))
         container_probes_close(take_ptr(&r->probes));
+    else if (r->probes && !pod_container_is_probed(life))
+        container_probes_end_liveness(r->probes); /* it is being stopped */
 }
 
 static void on_started(void *arg, int code, const struct err *err)
@@ -378,6 +385,7 @@ static int open_log(struct agent_run *r, struct err *err)
     scoped(free_scoped) char *path =
         xasprintf("%s/%s/%u.log", r->pod->log_dir, r->container_name, r->restarts);
     const struct podlog_writer_opts opts = { .loop = r->pod->agent->loop, .path = path };
+    agent_logs_drop_old(r->pod, r->container_name, r->restarts);
     return podlog_writer_open(&opts, &r->log, err);
 }
 
@@ -390,13 +398,33 @@ static int make_termination_log(struct agent_run *r, char **ret, struct err *err
     return 0;
 }
 
-/* The namespace of the container that an ephemeral one looks into; NULL: its own. */
-static const char *target_of(struct agent_starting *s, const struct pod_container *c)
+/* The namespace of the pod, or of the container that an ephemeral one looks into; NULL: its own. */
+static const char *pid_namespace_of(struct agent_starting *s, const struct pod_container *c)
 {
+    if (s->run->pod->pause)
+        return agent_pause_path(s->run->pod, &s->arena);
     struct agent_container *target =
         c->target.n ? agent_pod_container(s->run->pod, c->target) : NULL;
     int pid = target && target->run && target->run->c ? container_pid(target->run->c) : 0;
     return pid ? arena_printf(&s->arena, "/proc/%d/ns/pid", pid) : NULL;
+}
+
+/* The profile of seccompProfile Localhost; empty: another type. */
+static int read_seccomp(const struct agent_starting *s, const struct pod_container *c,
+                        struct buf *to, struct err *err)
+{
+    const struct agent_pod *p = s->run->pod;
+    const struct pod_seccomp *own = &c->security.seccomp, *of_pod = &p->spec->security.seccomp;
+    const struct pod_seccomp *used = own->type.n ? own : of_pod;
+    if (!str_is(used->type, "Localhost") || c->security.privileged == 1)
+        return 0;
+    scoped(free_scoped) char *path =
+        xasprintf("%s/" STR_FMT, p->agent->seccomp_dir, STR_ARG(used->profile));
+    if (str_find(used->profile, STR("..")) >= 0)
+        return err_set(err, E_INVALID, "the seccomp profile '%s' is outside of its directory",
+                       path);
+    int r = sys_read_file(AT_FDCWD, path, to, err);
+    return r < 0 ? err_ctx(err, r, "seccomp profile") : 0;
 }
 
 static int make_config(struct agent_starting *s, const struct pod_container *c, const char *log,
@@ -406,7 +434,12 @@ static int make_config(struct agent_starting *s, const struct pod_container *c, 
     struct agent_pod *p = r->pod;
     struct pod_files_hostname name;
     const struct container_machine machine = container_host_machine(p->agent->containers);
+    scoped(buf_fini_scoped) struct buf seccomp = BUF_INIT(SECCOMP_MAX);
+    struct container_devices devices = { 0 };
     int code = agent_etc_hostname(p, &name, err);
+    code = code < 0 ? code : read_seccomp(s, c, &seccomp, err);
+    if (code >= 0 && c->security.privileged == 1)
+        code = container_devices_find("/dev", &devices, err);
     if (code < 0)
         return code;
     const struct agent_config_in in = {
@@ -425,11 +458,17 @@ static int make_config(struct agent_starting *s, const struct pod_container *c, 
         .n_mounts = s->n_mounts,
         .machine = &machine,
         .memory_bytes = p->agent->memory_bytes,
-        .pid = target_of(s, c),
+        .oom_adj_min = p->agent->oom_adj_min,
+        .seccomp = buf_str(&seccomp),
+        .devices = devices.p,
+        .n_devices = devices.n,
+        .pid = pid_namespace_of(s, c),
         .ipc = p->ipc_at == AGENT_IPC_MADE ? arena_printf(&s->arena, "%s/ipc", p->dir) : NULL,
         .shm = p->ipc_at == AGENT_IPC_MADE ? arena_printf(&s->arena, "%s/shm", p->dir) : NULL,
     };
-    return agent_config_make(&s->arena, &in, to, ret, err);
+    code = agent_config_make(&s->arena, &in, to, ret, err);
+    container_devices_fini(&devices);
+    return code;
 }
 
 /* For the next process. */
@@ -571,21 +610,34 @@ static int make_env(struct agent_starting *s, const struct pod_container *c, str
     return r;
 }
 
-void agent_start_container(struct agent_pod *p, size_t i)
+/* An earlier try, whose files are still being removed. */
+static bool is_dir_taken(const struct agent_run *r)
 {
-    const struct pod_container_life *life = &p->life.containers[i];
-    struct agent_container *c = agent_pod_container(p, life->name);
+    list_each (node, &r->pod->runs) {
+        const struct agent_run *other = list_entry(node, struct agent_run, node);
+        if (other != r && !strcmp(other->dir, r->dir))
+            return true;
+    }
+    return false;
+}
+
+static void begin(struct agent_run *r)
+{
+    struct agent_starting *s = r->starting;
+    struct agent_pod *p = r->pod;
+    size_t i = index_of(r);
     struct err err = { 0 };
-    assert(c && c->image && !c->run);
-    struct agent_run *r = new_run(p, c->name, life->restarts);
-    struct agent_starting *s = r->starting = xnew(struct agent_starting);
-    s->run = c->run = r;
-    r->image = take_ptr(&c->image);
-    if (make_env(s, life->spec, &err) < 0) {
+    r->is_waiting = false;
+    if (r->is_stopped || i == SIZE_MAX) {
+        start_now(s); /* ends it */
+        return;
+    }
+    const struct pod_container *c = p->life.containers[i].spec;
+    if (make_env(s, c, &err) < 0) {
         fail_start(r, "CreateContainerConfigError", &err);
         return;
     }
-    const char *user = agent_config_user(&s->arena, p->spec, life->spec, &s->has_user);
+    const char *user = agent_config_user(&s->arena, p->spec, c, &s->has_user);
     const struct agent_root_fs_opts opts = {
         .loop = p->agent->loop,
         .image_root = arena_printf(&s->arena, "%s/rootfs", r->image->dir),
@@ -598,9 +650,40 @@ void agent_start_container(struct agent_pod *p, size_t i)
     r->mounting = agent_root_fs_make(&opts);
 }
 
+static void on_look(struct defer *d)
+{
+    struct agent_run *r = container_of(d, struct agent_run, look);
+    if (r->is_stopped || (!is_dir_taken(r) && agent_prepare_is_settled(r->pod)))
+        begin(r);
+}
+
+void agent_start_look(struct agent_pod *p)
+{
+    list_each (node, &p->runs) {
+        struct agent_run *r = list_entry(node, struct agent_run, node);
+        if (r->is_waiting)
+            defer_start(p->agent->loop, &r->look, on_look);
+    }
+}
+
+void agent_start_container(struct agent_pod *p, size_t i)
+{
+    const struct pod_container_life *life = &p->life.containers[i];
+    struct agent_container *c = agent_pod_container(p, life->name);
+    assert(c && c->image && !c->run);
+    struct agent_run *r = new_run(p, c->name, life->restarts);
+    r->starting = xnew(struct agent_starting);
+    r->starting->run = c->run = r;
+    r->image = take_ptr(&c->image);
+    r->is_waiting = true;
+    agent_start_look(p);
+}
+
 void agent_run_stop(struct agent_run *r, uint64_t grace_ms)
 {
     r->is_stopped = true;
+    if (r->is_waiting)
+        agent_start_look(r->pod);
     if (r->c)
         container_stop(r->c, (uint32_t)MIN(grace_ms, UINT32_MAX));
 }
@@ -650,7 +733,20 @@ static void restore_end(struct agent_run *r, struct agent_pod *p, size_t i)
     pod_life_restore_ended(&p->life, i, r->restarts, &r->end, &now);
 }
 
-void agent_run_claim(struct agent_run *r, struct agent_pod *p)
+/* What its probes had found, as it was reported. */
+static void restore_probed(struct agent_run *r, size_t i, const char *id, const struct json *status)
+{
+    static const char *const lists[] = { "containerStatuses", "initContainerStatuses" };
+    for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+        json_each (s, json_getc(status, lists[k])) {
+            if (str_is(json_get_str(s, "containerID"), id))
+                pod_life_restore_probed(&r->pod->life, i, json_bool(json_getc(s, "started")),
+                                        json_bool(json_getc(s, "ready")));
+        }
+    }
+}
+
+void agent_run_claim(struct agent_run *r, struct agent_pod *p, const struct json *status)
 {
     size_t i = pod_life_find(&p->life, str_of(r->container_name));
     struct agent_container *c = agent_pod_container(p, str_of(r->container_name));
@@ -668,6 +764,7 @@ void agent_run_claim(struct agent_run *r, struct agent_pod *p)
         c->run = r;
         pod_life_restore_running(&p->life, i, r->restarts, r->started_ms, id, r->image_name,
                                  r->image_id);
+        restore_probed(r, i, id, status);
         agent_run_probe(r, i, true);
     }
 }

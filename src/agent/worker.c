@@ -6,6 +6,8 @@
 #include "agent/agent_impl.h"
 #include "agent/hook.h"
 #include "agent/mirror.h"
+#include "agent/logs.h"
+#include "agent/pause.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
@@ -187,6 +189,7 @@ static void turn(struct defer *d)
         agent_run_record_remove(p);
         if (p->static_text)
             agent_mirror_drop(p);
+        agent_logs_remove(p);
         free_pod(p);
         if (a->on_pods)
             a->on_pods(a->arg, a->pods.n);
@@ -271,6 +274,7 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     free(old);
     add_new_containers(p);
     keep_status(p, object);
+    agent_report_seen(p, json_getc(object, "status"));
     agent_pod_check_deletion(p);
     agent_pod_look(p);
 }
@@ -305,10 +309,13 @@ void agent_pod_leave(struct agent_pod *p)
         if (!r->is_removing)
             agent_run_free(r);
     }
+    agent_pause_leave(p);
     if (!is_pending(p)) {
         free_pod(p);
         return;
     }
+    list_each (node, &p->containers)
+        agent_pull_cancel(list_entry(node, struct agent_container, node));
     p->is_leaving = true;
     p->agent->n_stopping++;
     defer_cancel(&p->turn);

@@ -83,6 +83,11 @@ struct adopt_recovery {
     void *arg;
 };
 
+void container_set_events(struct container *c, const struct container_events *events)
+{
+    c->events = events;
+}
+
 /* NULL: there is none that can be read. */
 static struct json *read_state(const struct container_host *h, const char *name, struct arena *a)
 {
@@ -112,7 +117,10 @@ static void recover_one(struct container_host *h, const char *name,
         container_drop(c);
     }
     c->arg = how->on_found(how->arg, c, &left);
-    c->events = c->arg ? how->events : NULL;
+    if (!c->arg)
+        c->events = NULL;
+    else if (!c->events)
+        c->events = how->events;
     if (left.is_adopted && !c->arg)
         container_stop(c, 0);
     arena_fini(&a);

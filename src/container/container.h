@@ -285,3 +285,5 @@ void container_host_recover(struct container_host *h,
                             void *(*on_found)(void *arg, struct container *c,
                                               const struct container_left *left),
                             const struct container_events *events, void *arg);
+/* Inside on_found(): other events than those of all; kept. */
+void container_set_events(struct container *c, const struct container_events *events);

@@ -542,7 +542,8 @@ static struct container_exec *exec_new(struct container *c, const struct contain
 int container_exec_start(struct container *c, const struct container_exec_opts *o,
                          struct container_exec **ret, struct err *err)
 {
-    if (c->sm.at != CONTAINER_RUNNING || !c->init || c->is_stopped)
+    bool is_up = c->sm.at == CONTAINER_RUNNING || c->sm.at == CONTAINER_ENDING;
+    if (!is_up || !c->init)
         return err_set(err, -ESRCH, "container '%s' does not run", c->name);
     if (c->n_execs == CONTAINER_EXECS_MAX)
         return err_set(err, E_LIMIT, "more than %d programs are started in container '%s'",

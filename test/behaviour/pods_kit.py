@@ -22,8 +22,9 @@ def can_run_pods():
 
 needs_pods = pytest.mark.skipif(not can_run_pods(), reason="pods need root, crun or runc, and busybox")
 
-COMMANDS = ("sh", "sleep", "cat", "echo", "env", "id", "ls", "hostname", "true", "false", "test", "touch", "wget", "httpd", "nc", "trap", "mount", "kill",
-            "dd", "mkdir", "stat", "grep", "sort", "head", "readlink", "date", "seq")
+COMMANDS = ("sh", "sleep", "cat", "echo", "env", "id", "ls", "hostname", "true", "false", "test", "touch", "wget", "httpd", "nc", "mount", "kill",
+            "dd", "mkdir", "stat", "grep", "sort", "head", "readlink", "date", "seq", "ps", "rm", "cp", "ln", "printf", "nsenter", "sysctl", "chmod",
+            "mkfifo", "chown", "wc", "ip", "tail", "tr", "df", "ping", "usleep", "tar", "du")
 
 
 def busybox_archive(directory):
@@ -44,6 +45,20 @@ def make_store(directory):
                            "--store", directory / "store"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return directory / "store"
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("images"))
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, store):
+    """One for all tests of a file: each of them has pods of its own names."""
+    up = Cluster(tmp_path_factory.mktemp("pods") / "data", store)
+    yield up
+    up.clear()
+    assert up.stop() == 0
 
 
 class Cluster(Server):
@@ -114,6 +129,34 @@ class Cluster(Server):
         for path in pathlib.Path("/run").glob(f"dormouse-pod-*/{ident}/pid"):
             return int(path.read_text())
         return None
+
+    def sh(self, name, text, container="a", check=True):
+        """What a shell in the container prints."""
+        return self.kubectl("exec", name, "-c", container, "--", "sh", "-c", text, check=check).stdout
+
+    def put(self, kind, name, method="POST", **members):
+        """A ConfigMap or Secret."""
+        body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name}, **members}
+        path = f"/api/v1/namespaces/default/{kind.lower()}s"
+        answer = self.ask(method, path if method == "POST" else f"{path}/{name}", body)
+        assert answer.status in (200, 201), answer.body
+
+    def patch(self, path, body, kind="merge-patch"):
+        answer = self.ask("PATCH", path, body, Content_Type=f"application/{kind}+json")
+        assert answer.status == 200, answer.body
+        return answer.json()
+
+    def reasons(self, name):
+        """Of the events of the pod."""
+        items = self.get(f"/api/v1/namespaces/default/events?fieldSelector=involvedObject.name%3D{name}").json()["items"]
+        return [e["reason"] for e in items]
+
+    def wait_reason(self, name, reason):
+        wait_for(lambda: reason in self.reasons(name), f"{reason}: {self.reasons(name)}")
+
+    def root_of(self, pod, container="a"):
+        """The files of a container that runs."""
+        return pathlib.Path(f"/proc/{self.pid_of(pod, container)}/root")
 
     def clear(self):
         """No pod and nothing of one is left."""

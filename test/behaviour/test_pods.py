@@ -3,27 +3,13 @@
 import os
 import pathlib
 import signal
-import time
 
 import pytest
 
 from conftest import wait_for
-from pods_kit import IMAGE, PODS, Cluster, condition_of, is_ready, make_store, needs_pods, state_of, status_of
+from pods_kit import PODS, Cluster, cluster, condition_of, is_ready, needs_pods, state_of, status_of, store  # noqa: F401
 
 pytestmark = needs_pods
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return make_store(tmp_path_factory.mktemp("images"))
-
-
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory, store):
-    up = Cluster(tmp_path_factory.mktemp("pods") / "data", store)
-    yield up
-    up.clear()
-    assert up.stop() == 0
 
 
 def mounts_of(uid):
@@ -85,14 +71,17 @@ def test_a_crash_is_followed_by_a_back_off(cluster):
 def test_init_containers_and_sidecars_in_order(cluster):
     say = "echo {} >> /v/order"
     mounts = [{"name": "v", "mountPath": "/v"}]
-    cluster.run("order", restartPolicy="Never", volumes=[{"name": "v", "emptyDir": {}}], initContainers=[
+    side = "; trap 'echo end >> /v/order; cat /v/order; exit 0' TERM; while :; do sleep 0.05; done"
+    cluster.run("order", restartPolicy="Never", terminationGracePeriodSeconds=30, volumes=[{"name": "v", "emptyDir": {}}], initContainers=[
         {"name": "one", "command": ["sh", "-c", say.format("one")], "volumeMounts": mounts},
-        {"name": "side", "command": ["sh", "-c", say.format("side") + "; trap 'echo end >> /v/order; exit 0' TERM; while :; do sleep 0.1; done"],
-         "restartPolicy": "Always", "volumeMounts": mounts, "startupProbe": {"exec": {"command": ["test", "-e", "/v/order"]}, "periodSeconds": 1}}
-    ][:1], containers=[{"name": "a", "command": ["sh", "-c", say.format("main") + "; cat /v/order"], "volumeMounts": mounts}])
+        {"name": "side", "command": ["sh", "-c", say.format("side") + side], "restartPolicy": "Always", "volumeMounts": mounts,
+         "startupProbe": {"exec": {"command": ["grep", "side", "/v/order"]}, "periodSeconds": 1}},
+        {"name": "two", "command": ["sh", "-c", say.format("two")], "volumeMounts": mounts},
+    ], containers=[{"name": "a", "command": ["sh", "-c", say.format("main")], "volumeMounts": mounts}])
     pod = cluster.wait_phase("order", "Succeeded")
-    assert cluster.log_of(pod) == ["one", "main"]
+    assert cluster.log_of(pod, "side") == ["one", "side", "two", "main", "end"]
     assert state_of(pod, "one")[1]["exitCode"] == 0 and condition_of(pod, "Initialized") == "True"
+    assert state_of(pod, "side")[1]["reason"] == "Completed" and status_of(pod, "side")["restartCount"] == 0
 
 
 def test_what_is_missing_is_said_and_waited_for(cluster):

@@ -102,8 +102,8 @@ bool pod_container_is_probed(const struct pod_container_life *c)
 
 bool pod_container_is_ready(const struct pod_container_life *c)
 {
-    return pod_container_runs(c) && c->is_started && c->is_ready &&
-           pod_container_at(c) == POD_CONTAINER_RUNNING;
+    return pod_container_runs(c) && pod_container_at(c) != POD_CONTAINER_POST_START &&
+           c->is_started && c->is_ready;
 }
 
 size_t pod_life_find(const struct pod_life *l, struct str name)
@@ -223,9 +223,14 @@ void pod_life_fini(struct pod_life *l)
     *l = (struct pod_life){ 0 };
 }
 
+/* The wall clock counts once: a jump of it ends no pod. */
 static void set_deadline(struct pod_life *l, const struct pod_now *now)
 {
     int64_t s = l->spec->deadline_s;
+    if (l->has_deadline && s == l->deadline_s)
+        return;
+    l->has_deadline = true;
+    l->deadline_s = s;
     if (s < 0 || s > INT32_MAX) {
         l->deadline_ms = 0;
         return;
@@ -242,6 +247,16 @@ static bool is_same_image(const struct pod_container *a, const struct pod_contai
     return str_eq(a->image, b->image);
 }
 
+/* Pauses counted for the old one. */
+static void change_image(struct pod_life *l, struct pod_container_life *c,
+                         const struct pod_now *now)
+{
+    c->was_rebuilt = is_busy(c);
+    c->pull_backoff_ms = c->backoff_ms = c->retry_ms = 0;
+    if (pod_container_at(c) != POD_CONTAINER_WAITING)
+        stop_container(c, now->ms + grace_of(l), now);
+}
+
 /* Move the record of the container from the old list, or begin a new one. */
 static void carry_container(struct pod_life *l, struct pod_container_life *to,
                             const struct pod_container *spec, const struct pod_now *now)
@@ -256,10 +271,8 @@ static void carry_container(struct pod_life *l, struct pod_container_life *to,
     l->containers[i] = (struct pod_container_life){ 0 };
     to->spec = spec;
     to->name = spec->name;
-    if (is_changed && is_busy(to)) {
-        to->was_rebuilt = true;
-        stop_container(to, now->ms + grace_of(l), now);
-    }
+    if (is_changed)
+        change_image(l, to, now);
 }
 
 void pod_life_set_spec(struct pod_life *l, const struct pod_spec *spec, const struct pod_now *now)
@@ -457,6 +470,7 @@ static bool begin_start(struct pod_life *l, size_t i, struct pod_step *ret)
     if (pod_container_at(c) != POD_CONTAINER_PULLED)
         return false;
     sm_move(&c->sm, POD_CONTAINER_STARTING);
+    c->has_begun = true;
     replace_last(c);
     *ret = (struct pod_step){ .kind = POD_STEP_START, .i = i };
     return true;
@@ -466,7 +480,7 @@ static bool has_main_begun(const struct pod_life *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct pod_container_life *c = &l->containers[i];
-        if (is_main(c) && (is_busy(c) || c->has_ended || c->has_last))
+        if (is_main(c) && c->has_begun)
             return true;
     }
     return false;
@@ -529,16 +543,26 @@ static bool is_on_its_way(const struct pod_container_life *c)
 
 static bool next_main(struct pod_life *l, const struct pod_now *now, struct pod_step *ret)
 {
+    size_t n_init = l->spec->n_init, n = n_init + l->spec->n_main;
     bool is_waiting = false;
-    for (size_t i = l->spec->n_init; i < l->n; i++) {
+    for (size_t i = n_init; i < n; i++) {
         if (begin_pull(l, i, now, ret))
             return true;
     }
-    for (size_t i = l->spec->n_init; i < l->n; i++) {
-        bool is_ordered = is_main(&l->containers[i]);
-        if (!(is_ordered && is_waiting) && begin_start(l, i, ret))
+    for (size_t i = n_init; i < n; i++) {
+        if (!is_waiting && begin_start(l, i, ret))
             return true;
-        is_waiting |= is_ordered && is_on_its_way(&l->containers[i]);
+        is_waiting |= is_on_its_way(&l->containers[i]);
+    }
+    return false;
+}
+
+/* They wait for no other container, so that they show why init containers fail. */
+static bool next_ephemeral(struct pod_life *l, const struct pod_now *now, struct pod_step *ret)
+{
+    for (size_t i = l->spec->n_init + l->spec->n_main; i < l->n; i++) {
+        if (begin_pull(l, i, now, ret) || begin_start(l, i, ret))
+            return true;
     }
     return false;
 }
@@ -566,7 +590,8 @@ static bool next_active(struct pod_life *l, const struct pod_now *now, struct po
         begin_ending(l, POD_CAUSE_NONE, grace_of(l), now);
         return false;
     }
-    return next_init(l, now, ret, &is_held) || (!is_held && next_main(l, now, ret));
+    return next_ephemeral(l, now, ret) || next_init(l, now, ret, &is_held) ||
+           (!is_held && next_main(l, now, ret));
 }
 
 /* ---------------------------------------------------------------- events */
@@ -707,7 +732,9 @@ bool pod_life_probed(struct pod_life *l, size_t i, enum pod_probe_kind kind, boo
                      const struct pod_now *now)
 {
     struct pod_container_life *c = &l->containers[i];
-    if (pod_container_at(c) != POD_CONTAINER_RUNNING)
+    bool is_ending = pod_container_at(c) == POD_CONTAINER_PRE_STOP ||
+                     pod_container_at(c) == POD_CONTAINER_STOPPING;
+    if (pod_container_at(c) != POD_CONTAINER_RUNNING && !(is_ending && kind == POD_PROBE_READINESS))
         return false;
     bool *flag = kind == POD_PROBE_READINESS ? &c->is_ready : &c->is_started;
     if (kind != POD_PROBE_READINESS && !success) {
@@ -780,6 +807,14 @@ void pod_life_restore_running(struct pod_life *l, size_t i, uint32_t restarts, i
     set_text(&c->image, image);
     set_text(&c->image_id, image_id);
     c->restarts = restarts;
+    c->has_begun = true;
+}
+
+void pod_life_restore_probed(struct pod_life *l, size_t i, bool is_started, bool is_ready)
+{
+    struct pod_container_life *c = &l->containers[i];
+    c->is_started |= is_started;
+    c->is_ready |= is_ready;
 }
 
 void pod_life_restore_ended(struct pod_life *l, size_t i, uint32_t restarts,
@@ -788,12 +823,24 @@ void pod_life_restore_ended(struct pod_life *l, size_t i, uint32_t restarts,
     struct pod_container_life *c = &l->containers[i];
     assert(pod_container_at(c) == POD_CONTAINER_WAITING);
     c->restarts = restarts;
+    c->has_begun = true;
     c->end = *end;
     *end = (struct pod_container_end){ 0 };
     c->has_ended = true;
     complete_end(c, now);
     if (!should_restart(l, c))
         sm_move(&c->sm, POD_CONTAINER_ENDED);
+}
+
+void pod_life_restore_lost(struct pod_life *l, size_t i, uint32_t restarts,
+                           struct pod_container_end *end, const struct pod_now *now)
+{
+    struct pod_container_life *c = &l->containers[i];
+    pod_life_restore_ended(l, i, restarts, end, now);
+    c->has_begun = false;
+    if (c->kind == POD_CONTAINER_INIT && pod_container_at(c) == POD_CONTAINER_ENDED &&
+        c->end.exit_code == 0)
+        sm_move(&c->sm, POD_CONTAINER_WAITING); /* what it has prepared is lost */
 }
 
 /* ---------------------------------------------------------------- phase */

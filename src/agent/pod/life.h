@@ -90,6 +90,7 @@ struct pod_container_life {
     char *id, *image, *image_id; /* owned; NULL: not known */
     bool is_started;             /* its startup probe has succeeded, or it has none */
     bool is_ready;               /* its readiness probe, if it has one */
+    bool has_begun;              /* it was started in the pod's present networks and volumes */
     bool was_rebuilt;            /* its definition changed: it is started again after its end */
     uint64_t end_ms, kill_ms;    /* PRE_STOP, STOPPING: the end of its grace as requested, and with
                                   * POD_MIN_GRACE_MS at least */
@@ -112,13 +113,15 @@ struct pod_life {
     char reason[POD_REASON_MAX]; /* status.reason */
     char *message;               /* status.message; owned */
     int64_t start_ms;            /* status.startTime; Unix time */
-    uint64_t deadline_ms;        /* activeDeadlineSeconds; 0: none */
-    uint64_t end_ms;             /* when the grace of the pod ends */
-    uint64_t retry_ms;           /* of the preparation */
-    bool is_asked;     /* the step of this state was returned: PREPARE, TEAR_DOWN, DELETE */
-    bool was_prepared; /* volumes and network have been made */
-    bool is_deleted;   /* deletion was requested */
-    bool is_gone;      /* the object does not exist any more */
+    bool has_deadline;           /* deadline_s was read: the value that deadline_ms is of */
+    int64_t deadline_s;
+    uint64_t deadline_ms; /* activeDeadlineSeconds; 0: none */
+    uint64_t end_ms;      /* when the grace of the pod ends */
+    uint64_t retry_ms;    /* of the preparation */
+    bool is_asked;        /* the step of this state was returned: PREPARE, TEAR_DOWN, DELETE */
+    bool was_prepared;    /* volumes and network have been made */
+    bool is_deleted;      /* deletion was requested */
+    bool is_gone;         /* the object does not exist any more */
 };
 
 enum pod_step_kind {
@@ -202,9 +205,16 @@ void pod_life_restore_finished(struct pod_life *l);
 /* It runs: id, image and image_id are copied. */
 void pod_life_restore_running(struct pod_life *l, size_t i, uint32_t restarts, int64_t started_ms,
                               const char *id, const char *image, const char *image_id);
+/* What the probes of one that runs had found. */
+void pod_life_restore_probed(struct pod_life *l, size_t i, bool is_started, bool is_ready);
 /* It ended before, or while nobody saw it. `end` is taken. last: NULL or taken. */
 void pod_life_restore_ended(struct pod_life *l, size_t i, uint32_t restarts,
                             struct pod_container_end *end, const struct pod_now *now);
+
+/* It ran in a sandbox that is gone, as after a start of the machine: init containers run again.
+ * `end` is taken. */
+void pod_life_restore_lost(struct pod_life *l, size_t i, uint32_t restarts,
+                           struct pod_container_end *end, const struct pod_now *now);
 
 /* ---- queries ---- */
 

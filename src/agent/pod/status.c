@@ -43,6 +43,17 @@ void pod_conditions_read(const struct json *status, struct pod_conditions *ret)
     }
 }
 
+bool pod_conditions_are_in(const struct pod_conditions *c, const struct json *status)
+{
+    struct pod_conditions there;
+    pod_conditions_read(status, &there);
+    for (unsigned i = 0; i < POD_CONDITIONS; i++) {
+        if (c->at[i].is_known && (!there.at[i].is_known || there.at[i].is_true != c->at[i].is_true))
+            return false;
+    }
+    return true;
+}
+
 static struct json *add_condition(struct arena *a, struct json *list, enum pod_condition which,
                                   bool is_true, const struct pod_status_facts *facts,
                                   struct pod_conditions *memory)

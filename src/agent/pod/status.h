@@ -26,6 +26,8 @@ struct pod_conditions {
 
 /* Read them from the status of the object, after a restart. status: NULL is fine. */
 void pod_conditions_read(const struct json *status, struct pod_conditions *ret);
+/* The object's status has these conditions still: no other writer has changed them. */
+bool pod_conditions_are_in(const struct pod_conditions *c, const struct json *status);
 
 struct pod_status_facts {                 /* borrowed */
     const struct str *host_ips, *pod_ips; /* pod_ips: none while the pod has no network */

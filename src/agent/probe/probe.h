@@ -55,10 +55,11 @@ struct probe_spec {
     int64_t grace_s;
     const struct str *command; /* PROBE_EXEC */
     size_t n_command;
-    struct str host; /* HTTP, TCP; "": the container's address */
-    uint16_t port;   /* HTTP, TCP, gRPC; names are resolved by the caller */
-    bool is_https;   /* HTTP; certificates are not verified */
-    struct str path; /* HTTP: "/healthz?full"; "": "/" */
+    struct str host;       /* HTTP, TCP; "": the container's address */
+    uint16_t port;         /* HTTP, TCP, gRPC; names are resolved by the caller */
+    bool is_https;         /* HTTP; certificates are not verified */
+    bool takes_any_status; /* HTTP: every answer is a success, as of a hook */
+    struct str path;       /* HTTP: "/healthz?full"; "": "/" */
     const struct probe_header *headers;
     size_t n_headers;
     struct str service; /* gRPC */

@@ -83,7 +83,7 @@ static void judge(struct http_probe *h)
     struct prober_attempt *a = h->a;
     if (is_redirect(h->status) && h->location && follow(h))
         return;
-    if (h->status >= 200 && h->status < 300)
+    if ((h->status >= 200 && h->status < 300) || a->spec->takes_any_status)
         prober_attempt_end_str(a, PROBE_SUCCESS, buf_str(&h->body));
     else if (h->status >= 300 && h->status < 400)
         prober_attempt_end(a, PROBE_WARNING, "Probe terminated redirects, Response body: " STR_FMT,
