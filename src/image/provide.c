@@ -5,12 +5,13 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "codec/digest.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/layer_show.h"
 #include "image/run_config.h"
-#include "base/tree_remove.h"
+#include "image/stored.h"
 #include "image/unpack.h"
 #include "io/address.h"
 #include "modules/module_artifact.h"
@@ -20,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -291,6 +293,48 @@ static int write_root(struct oci_store *s, const struct oci_image *image, const 
     return r < 0 ? err_ctx(err, r, "root file system") : 0;
 }
 
+/* No tenant has blanks. */
+#define MOUNTED_PLACE "of all, mounted"
+
+static struct str place_of_want(const struct provide_want *want)
+{
+    return want->is_mounted ? STR(MOUNTED_PLACE) : want->tenant;
+}
+
+/* What an earlier boot left is an empty directory; what is not empty was written. */
+static int mount_root(struct oci_store *s, const struct oci_image *image, const char *root,
+                      struct err *err)
+{
+    const struct stored stored = { s, image, OCI_SYMLINK_PARENT_SHADOW };
+    const struct mount_opts how = { .is_read_only = true };
+    if (mount_is_point(root) || (rmdir(root) < 0 && errno != ENOENT))
+        return 0;
+    if (!stored_can_mount(s, false) || stored_has_objects(&stored))
+        return err_set(err, E_UNSUPPORTED, "images of this store cannot be mounted here");
+    int r = stored_prepare(&stored, err);
+    if (r < 0)
+        return r;
+    r = sys_mkdirat(AT_FDCWD, root, 0755);
+    r = r < 0 ? err_sys(err, r, "make '%s'", root) : stored_mount(&stored, root, &how, err);
+    if (r < 0)
+        (void)rmdir(root);
+    return r;
+}
+
+static int mount_or_write_root(struct oci_store *s, const struct oci_image *image,
+                               const struct provide_want *want, const char *root, struct err *err)
+{
+    struct err why = { 0 };
+    char text[LOG_QUOTE_MAX];
+    int r = want->is_mounted ? mount_root(s, image, root, &why) : E_UNSUPPORTED;
+    if (r >= 0)
+        return r;
+    if (want->is_mounted)
+        log_debug("an image is unpacked, not mounted", "reason=\"%s\"",
+                  log_quote(text, str_of(err_text(&why))));
+    return write_root(s, image, root, err);
+}
+
 static void tenant_hex(struct str tenant, char ret[PROVIDE_TENANT_DIGITS + 1])
 {
     uint8_t hash[SHA256_BYTES];
@@ -316,7 +360,8 @@ static int tenant_dir(struct oci_store *s, const struct oci_digest *manifest, st
     return 0;
 }
 
-static int make_root(struct oci_store *s, struct str tenant, struct provided *p, struct err *err)
+static int make_root(struct oci_store *s, const struct provide_want *want, struct provided *p,
+                     struct err *err)
 {
     struct arena a = { 0 };
     struct oci_image image = { .digest = p->manifest };
@@ -327,11 +372,11 @@ static int make_root(struct oci_store *s, struct str tenant, struct provided *p,
     if (r >= 0 && !p->was_pulled)
         oci_store_image_touch(s, &image.config);
     r = r < 0 ? r : oci_store_document(s, &image.manifest.config.digest, &a, &text, err);
-    r = r < 0 ? r : tenant_dir(s, &p->manifest, tenant, &p->dir, err);
+    r = r < 0 ? r : tenant_dir(s, &p->manifest, place_of_want(want), &p->dir, err);
     if (r >= 0) {
         root = xasprintf("%s/rootfs", p->dir);
         (void)pthread_mutex_lock(&unpacking);
-        r = write_root(s, &image, root, err);
+        r = mount_or_write_root(s, &image, want, root, err);
         (void)pthread_mutex_unlock(&unpacking);
     }
     if (r >= 0 && (fd = sys_openat(AT_FDCWD, root, O_PATH | O_DIRECTORY, 0)) < 0)
@@ -348,7 +393,7 @@ static char *lease_of(const struct provide_want *want, const struct oci_digest *
 {
     char text[OCI_DIGEST_TEXT_SIZE], tenant[PROVIDE_TENANT_DIGITS + 1];
     oci_digest_format(manifest, text);
-    tenant_hex(want->tenant, tenant);
+    tenant_hex(place_of_want(want), tenant);
     return xasprintf(STR_FMT ":%s/%s", STR_ARG(want->lease), text + strlen("sha256:"), tenant);
 }
 
@@ -362,7 +407,7 @@ int provide_image(struct oci_store *s, const struct provide_site *site,
     scoped(free_scoped) char *lease = r < 0 ? NULL : lease_of(want, &p.manifest);
     r = r < 0 ? r : oci_store_lease(s, str_of(lease), &p.manifest, true, err);
     bool is_leased = r >= 0;
-    r = r < 0 ? r : make_root(s, want->tenant, &p, err);
+    r = r < 0 ? r : make_root(s, want, &p, err);
     if (r < 0 && is_leased)
         (void)oci_store_lease_drop(s, str_of(lease), NULL);
     asked_fini(&q);
@@ -400,11 +445,43 @@ static bool is_place(struct str place)
            is_hex(tenant, PROVIDE_TENANT_DIGITS);
 }
 
+struct other_leases {
+    struct str lease, place;
+    size_t n;
+};
+
+static int count_other(void *arg, struct str id, struct err *err)
+{
+    struct other_leases *o = arg;
+    (void)err;
+    o->n += !str_eq(id, o->lease) && str_eq(place_of(id), o->place);
+    return 0;
+}
+
+static void end_mount(const char *dir)
+{
+    scoped(free_scoped) char *root = xasprintf("%s/rootfs", dir);
+    if (mount_is_point(root) && umount2(root, MNT_DETACH | UMOUNT_NOFOLLOW) < 0)
+        log_warn("an image stays mounted", "path=\"%s\" error=\"%s\"", root, err_strerror(-errno));
+}
+
+/* A user of the image takes its lease first, then the lock, to look whether it is mounted. */
+static void end_unused_mount(struct oci_store *s, struct str lease, const char *dir)
+{
+    struct other_leases others = { lease, place_of(lease), 0 };
+    (void)pthread_mutex_lock(&unpacking);
+    if (oci_store_lease_each(s, count_other, &others, NULL) >= 0 && others.n == 0)
+        end_mount(dir);
+    (void)pthread_mutex_unlock(&unpacking);
+}
+
 int provide_drop(struct oci_store *s, struct str lease, struct err *err)
 {
     struct str place = place_of(lease);
     scoped(free_scoped) char *dir =
         xasprintf("%s/images/" STR_FMT, oci_store_root(s), STR_ARG(place));
+    if (is_place(place))
+        end_unused_mount(s, lease, dir);
     int r = oci_store_lease_drop(s, lease, err);
     if (r >= 0 && is_place(place))
         (void)utimensat(AT_FDCWD, dir, NULL, AT_SYMLINK_NOFOLLOW); /* its last use */
@@ -442,8 +519,10 @@ static int sweep_image(struct root_sweep *w, int images_fd, const char *manifest
             continue;
         w->n++;
         scoped(free_scoped) char *path = xasprintf("%s/images/%s", oci_store_root(w->s), place);
-        if (!w->is_dry)
+        if (!w->is_dry) {
+            end_mount(path);
             r = oci_store_discard(w->s, path, err);
+        }
     }
     return r;
 }

@@ -7,7 +7,8 @@
  *     <store>/images/<manifest>/<tenant>/rootfs
  *
  * It has no devices, since containers run on it in place and a mount would expose them. It is not
- * shared between tenants, since mount points are created in it at paths that a tenant chooses. gc
+ * shared between tenants, since mount points are created in it at paths that a tenant chooses.
+ * A mounted one has its devices and a place for all tenants; its last drop ends the mount. gc
  * removes it with the image, and provide_sweep() after its tenant has not used it for a while: the
  * namespace may have been deleted while other tenants use the image. A lease prevents both.
  * Blocking calls, several threads at once on one store.
@@ -68,6 +69,9 @@ struct provide_want {
                               * None: anonymous. */
     size_t n_auths;
     enum provide_policy policy;
+    /* Mount the root file system, read-only, instead of writing it, if the kernel and the store can
+     * (image/stored.h). For callers that put an overlay over it: then it is one for all tenants. */
+    bool is_mounted;
     /* The image is leased until the machine starts again, as LEASE:<manifest>/<tenant>, the words
      * of the path of its directory. */
     struct str lease;

@@ -119,6 +119,7 @@ static const struct bind_field provide_fields[] = {
     BIND_STR("reference", PROVIDE, reference, TEXT),
     BIND_STR("tenant", PROVIDE, tenant, TEXT),
     BIND_STR("ca", PROVIDE, ca, TEXT),
+    BIND_BOOL("mounted", PROVIDE, is_mounted),
     BIND_ENUM("policy", PROVIDE, policy, policies, .flags = BIND_LAX | BIND_ALWAYS),
     BIND_STRS("auths", PROVIDE, auths, n_auths, PROVIDE_AUTHS_MAX),
     BIND_STRS("hosts", PROVIDE, hosts, n_hosts, PROVIDE_HOSTS_MAX),

@@ -20,7 +20,7 @@
  *     {"do":"mount","lease":ID,"source":"docker://redis:7","maxTarBytes":N}   as of a pull
  *     {"do":"unmount","lease":ID}
  *     {"do":"provide","reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...],
- *      "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}              image/provide.h
+ *      "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE,"mounted":true}  image/provide.h
  *     {"do":"release","lease":L}
  *
  * "mount" leases an image and writes the files for mounting it (image/stored.h); the command itself
@@ -83,6 +83,7 @@ struct store_job_pull {
 struct store_job_provide { /* as struct provide_want and struct provide_site */
     struct str reference, tenant, ca;
     enum provide_policy policy;
+    bool is_mounted;
     struct str *auths, *hosts, *plain_hosts;
     size_t n_auths, n_hosts, n_plain_hosts;
 };

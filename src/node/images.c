@@ -706,6 +706,8 @@ static char *get_text(const struct node_images *s, const struct container_image_
     json_set_str(&a, v, "tenant", want->tenant);
     json_set_str(&a, v, "policy", str_of(policies[want->policy]));
     json_set_str(&a, v, "lease", str_of(s->lease));
+    if (s->opts.is_mounted)
+        json_set_bool(&a, v, "mounted", true);
     for (size_t i = 0; i < want->n_auths && i < PROVIDE_AUTHS_MAX; i++)
         json_add(auths, json_new_str(&a, want->auths[i]));
     json_setc(&a, v, "auths", auths);

@@ -17,7 +17,7 @@ enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500 };
 
 struct pods {
     struct pods_opts opts;
-    char *store;
+    char *store, *owner; /* of images, and of their leases: not that of functions' */
     struct provide_site site;
     struct image_node *image_node; /* NULL: images are not shared */
     struct node_images *images;
@@ -79,12 +79,14 @@ static int start_images(struct pods *p, const struct pods_opts *o, struct err *e
     p->store = realpath(dir, NULL);
     if (!p->store)
         return err_sys(err, -errno, "'%s'", dir);
+    p->owner = xasprintf("%s/agent", o->data_dir);
     if (o->cluster_key.n && o->n_addresses)
         start_image_node(p, o);
     const struct images_opts opts = { .loop = o->loop,
                                       .node = p->image_node,
                                       .store = p->store,
-                                      .owner = o->data_dir,
+                                      .owner = p->owner,
+                                      .is_mounted = true,
                                       .hosts = o->image_hosts,
                                       .n_hosts = o->n_image_hosts,
                                       .plain_hosts = o->plain_hosts,
@@ -160,6 +162,7 @@ void pods_set_cert(struct pods *p, struct str cert, struct str key)
 static void free_pods(struct pods *p)
 {
     free(p->store);
+    free(p->owner);
     free(p->site.plain_hosts);
     free(p);
 }
