@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/sys.h"
-#include "image/snapshot_state.h"
 #include "base/tree_remove.h"
+#include "image/snapshot_state.h"
 #include "oci/store.h"
 #include "tar_kit.h"
 

@@ -3,6 +3,7 @@
  * behind a real mount, and what fetches. */
 #include "base/clock.h"
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/handed.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
@@ -17,7 +18,6 @@
 #include "image/run.h"
 #include "image/start_list.h"
 #include "image/store_control.h"
-#include "base/tree_remove.h"
 #include "oci/file_parcel.h"
 #include "oci/table.h"
 #include "oci/tree_manifest.h"

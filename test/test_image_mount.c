@@ -3,8 +3,8 @@
 #include "image/mount.h"
 
 #include "base/sys.h"
-#include "image/erofs.h"
 #include "base/tree_remove.h"
+#include "image/erofs.h"
 #include "test.h"
 
 #include <errno.h>

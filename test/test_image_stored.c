@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The EROFS image of an image of the store: written once, whole or not at all, whatever fails. */
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/erofs_file.h"
 #include "image/linked_dir.h"
 #include "image/stored_layers.h"
-#include "base/tree_remove.h"
 #include "tar_kit.h"
 
 #include <errno.h>

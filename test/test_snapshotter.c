@@ -4,12 +4,12 @@
  * what a refusing disk or a kill at any call leaves: what was answered, nothing half done.
  */
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/layer_child.h"
 #include "image/snapshot_call.h"
 #include "image/snapshot_journal.h"
 #include "image/snapshot_usage.h"
 #include "image/snapshotter.h"
-#include "base/tree_remove.h"
 #include "snapshot_kit.h"
 
 #include <errno.h>

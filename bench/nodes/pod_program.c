@@ -52,7 +52,8 @@ int main(int argc, char **argv)
     if (strcmp(mode, "true") == 0)
         return 0;
     uint64_t n = 0;
-    if (strcmp(mode, "print") == 0 && argc > 2 && parse_u64(str_of(argv[2]), 0, 1000000000, &n) >= 0)
+    if (strcmp(mode, "print") == 0 && argc > 2 &&
+        parse_u64(str_of(argv[2]), 0, 1000000000, &n) >= 0)
         return print_lines(n);
     for (;;)
         pause();

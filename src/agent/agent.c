@@ -2,10 +2,10 @@
 /* The node agent as a whole: start, the Pods of the node, recovery, stop. */
 #include "agent/agent_impl.h"
 #include "agent/exec.h"
-#include "agent/mirror.h"
-#include "agent/routes.h"
 #include "agent/logs.h"
+#include "agent/mirror.h"
 #include "agent/pause.h"
+#include "agent/routes.h"
 #include "agent/run_record.h"
 #include "agent/token.h"
 #include "base/clock.h"

@@ -38,8 +38,8 @@ struct agent {
     struct watch_hub *hub;
     const struct kube_identity *identity;
     struct container_images images;
-    char *node_name, *node_uid, *pods_dir, *logs_dir, *log_dir, *run_dir, *records_dir, *containers_dir,
-        *pause_dir, *seccomp_dir, *runtime;
+    char *node_name, *node_uid, *pods_dir, *logs_dir, *log_dir, *run_dir, *records_dir,
+        *containers_dir, *pause_dir, *seccomp_dir, *runtime;
     struct container_host *containers;
     struct pod_networks *networks;
     struct probers *probers;

@@ -256,7 +256,7 @@ void agent_pause_claim(struct agent_pod *p)
 {
     list_each_safe (node, &p->agent->left_pauses) {
         struct agent_pause *s = list_entry(node, struct agent_pause, node);
-        if (p->pause || strcmp(s->pod_uid, p->uid))
+        if (p->pause || strcmp(s->pod_uid, p->uid) != 0)
             continue;
         list_remove(&s->node);
         s->pod = p;

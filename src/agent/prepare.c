@@ -282,7 +282,7 @@ static void on_volumes(struct volume_pod *v, void *arg)
     struct agent_pod *p = arg;
     const struct err *problem = volume_pod_problem(v);
     if (problem->code &&
-        strncmp(p->mount_problem, err_text(problem), sizeof p->mount_problem - 1)) {
+        strncmp(p->mount_problem, err_text(problem), sizeof p->mount_problem - 1) != 0) {
         (void)snprintf(p->mount_problem, sizeof p->mount_problem, "%s", err_text(problem));
         agent_event(p, NULL, true, "FailedMount", "%s", err_text(problem));
     }

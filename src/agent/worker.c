@@ -5,8 +5,8 @@
  */
 #include "agent/agent_impl.h"
 #include "agent/hook.h"
-#include "agent/mirror.h"
 #include "agent/logs.h"
+#include "agent/mirror.h"
 #include "agent/pause.h"
 #include "agent/pull.h"
 #include "agent/resize.h"

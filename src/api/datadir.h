@@ -56,8 +56,9 @@ int datadir_check_name(const char *name, struct err *err);
  * Open or create the directory, and create missing files. The certificate is for the loopback
  * addresses, the machine's name, the names that pods use, those in `names`, and the machine's own
  * addresses if the server listens on all of them. A certificate for other names is replaced.
- * Errors: -EACCES, -EROFS, ...: not writable; -ENOSPC: no room for a new one; -ENOTEMPTY: holds files that are not ours; -EPERM:
- * belongs to another user; E_VERSION: written by a newer program; E_CORRUPT.
+ * Errors: -EACCES, -EROFS, ...: not writable; -ENOSPC: no room for a new one; -ENOTEMPTY: holds
+ * files that are not ours; -EPERM: belongs to another user; E_VERSION: written by a newer program;
+ * E_CORRUPT.
  */
 int datadir_open(const char *path, const struct datadir_names *names, struct datadir **ret,
                  struct err *err);

@@ -53,7 +53,7 @@ struct api_opts {
                               signs none */
     uint64_t event_ttl_ms; /* Events are deleted after this; 0: one hour */
     struct node_cidrs node_cidrs; /* pod addresses, given to Nodes piece by piece; n 0: none are */
-    struct str commit;     /* copied; commit of the program, with "+" if modified; "": unknown */
+    struct str commit;      /* copied; commit of the program, with "+" if modified; "": unknown */
     struct str commit_date; /* copied; RFC 3339; "": unknown */
     uint64_t watch_min_ms;  /* 0: API_WATCH_MIN_MS */
     bool warn_unattended; /* warn clients that create a workload if no controller for it is running

@@ -16,67 +16,75 @@ extern uint64_t cmd_agent_max_pods; /* 0: not given */
 int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
 
 /* prefix: of options that would mean something else in a command with other parts. */
-#define CMD_AGENT_OPTS(prefix)                                                                     \
-    {                                                                                              \
-        "node-name",     0, "NAME", "name of the node (this machine's)", CMD_STRING,               \
-        &cmd_agent_name, 0, 0                                                                      \
-    },                                                                                             \
-        { "node-ip",                                                                               \
-          0,                                                                                       \
-          "ADDR",                                                                                  \
-          "its address; repeatable, one IPv4 and one IPv6 (the one that leads to the API server)", \
-          CMD_LIST,                                                                                \
-          &cmd_agent_addresses,                                                                    \
-          0,                                                                                       \
-          0 },                                                                                     \
-        { prefix "label",                                                                          \
-          0,                                                                                       \
-          "KEY=VALUE",                                                                             \
-          "a label of a node that is new; repeatable",                                             \
-          CMD_LIST,                                                                                \
-          &cmd_agent_labels,                                                                       \
-          0,                                                                                       \
-          0 },                                                                                     \
-        { prefix "taint",                                                                          \
-          0,                                                                                       \
-          "KEY=VALUE:EFFECT",                                                                      \
-          "a taint of a node that is new: NoSchedule, PreferNoSchedule or NoExecute; repeatable",  \
-          CMD_LIST,                                                                                \
-          &cmd_agent_taints,                                                                       \
-          0,                                                                                       \
-          0 },                                                                                     \
-    {                                                                                              \
-        "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000    \
-    },                                                                                             \
-    {                                                                                              \
-        "agent-listen", 0, "HOST:PORT",                                                            \
-            "where kubectl logs, exec and so on reach the node (0.0.0.0:10250, or any port if "    \
-            "that is taken)",                                                                      \
-            CMD_STRING, &cmd_agent_listen, 0, 0                                                    \
-    },                                                                                             \
-    {                                                                                              \
-        "image-listen", 0, "HOST:PORT",                                                            \
-            "where images are shared: where other nodes get layers from this one, and the "        \
-            "scheduler sends its plans (0.0.0.0:7443, or any port if that is taken); none: it "    \
-            "shares none",                                                                         \
-            CMD_STRING, &cmd_agent_images, 0, 0                                                    \
-    },                                                                                             \
-    {                                                                                              \
-        "image-quota", 0, "SIZE",                                                                  \
-            "where images are shared: layers that the node keeps (no limit)", CMD_SIZE,            \
-            &cmd_agent_image_quota, 0, 0                                                           \
-    },                                                                                             \
-    {                                                                                              \
-        "image-probe", 0, "DURATION",                                                              \
-            "where images are shared: interval of measurements of other nodes, 10s at least "      \
-            "(only after activity on this node)",                                                  \
-            CMD_DURATION, &cmd_agent_image_probe_ms, 0, 0                                          \
-    },                                                                                             \
-    {                                                                                              \
-        "pod-log-dir", 0, "DIR", "what containers print (/var/log/pods)", CMD_STRING,              \
-        &cmd_agent_log_dir, 0, 0                                                                   \
-    },                                                                                             \
-    {                                                                                              \
-        "pod-manifest-dir", 0, "DIR", "files of static pods (none)", CMD_STRING,                   \
-        &cmd_agent_manifest_dir, 0, 0                                                              \
+#define CMD_AGENT_OPTS(prefix)                                                                       \
+    {                                                                                                \
+        "node-name",     0, "NAME", "name of the node (this machine's)", CMD_STRING,                 \
+        &cmd_agent_name, 0, 0                                                                        \
+    },                                                                                               \
+        { "node-ip",                                                                                 \
+          0,                                                                                         \
+          "ADDR",                                                                                    \
+          "its address; repeatable, one IPv4 and one IPv6 (the one that leads to the API server)",   \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_addresses,                                                                      \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { prefix "label",                                                                            \
+          0,                                                                                         \
+          "KEY=VALUE",                                                                               \
+          "a label of a node that is new; repeatable",                                               \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_labels,                                                                         \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { prefix "taint",                                                                            \
+          0,                                                                                         \
+          "KEY=VALUE:EFFECT",                                                                        \
+          "a taint of a node that is new: NoSchedule, PreferNoSchedule or NoExecute; repeatable",    \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_taints,                                                                         \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000 }, \
+        { "agent-listen",                                                                            \
+          0,                                                                                         \
+          "HOST:PORT",                                                                               \
+          "where kubectl logs, exec and so on reach the node (0.0.0.0:10250, or any port if "        \
+          "that is taken)",                                                                          \
+          CMD_STRING,                                                                                \
+          &cmd_agent_listen,                                                                         \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "image-listen",                                                                            \
+          0,                                                                                         \
+          "HOST:PORT",                                                                               \
+          "where images are shared: where other nodes get layers from this one, and the "            \
+          "scheduler sends its plans (0.0.0.0:7443, or any port if that is taken); none: it "        \
+          "shares none",                                                                             \
+          CMD_STRING,                                                                                \
+          &cmd_agent_images,                                                                         \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "image-quota",                                                                             \
+          0,                                                                                         \
+          "SIZE",                                                                                    \
+          "where images are shared: layers that the node keeps (no limit)",                          \
+          CMD_SIZE,                                                                                  \
+          &cmd_agent_image_quota,                                                                    \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "image-probe",                                                                             \
+          0,                                                                                         \
+          "DURATION",                                                                                \
+          "where images are shared: interval of measurements of other nodes, 10s at least "          \
+          "(only after activity on this node)",                                                      \
+          CMD_DURATION,                                                                              \
+          &cmd_agent_image_probe_ms,                                                                 \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "pod-log-dir",      0, "DIR", "what containers print (/var/log/pods)", CMD_STRING,         \
+          &cmd_agent_log_dir, 0, 0 },                                                                \
+    {                                                                                                \
+        "pod-manifest-dir", 0, "DIR", "files of static pods (none)", CMD_STRING,                     \
+            &cmd_agent_manifest_dir, 0, 0                                                            \
     }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/sum.h"
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "base/vec.h"
 #include "cmd/child.h"
 #include "cmd/image_args.h"
@@ -18,7 +19,6 @@
 #include "image/lease.h"
 #include "image/refactor.h"
 #include "image/retries.h"
-#include "base/tree_remove.h"
 #include "image/watch.h"
 
 #include <dirent.h>

@@ -33,8 +33,8 @@ struct image_deploy_opts {
     struct oci_remote_opts remote; /* how registries are reached; texts are kept */
     /* Which registries there may be, and how they are reached, instead; NULL: any; kept. */
     const struct provide_site *site;
-    uint64_t prefetch_bps;         /* maximum rate of a prefetch BDM, bytes per second */
-    struct tls_ctx *tls;           /* for peers by https; NULL: the roots of the system */
+    uint64_t prefetch_bps; /* maximum rate of a prefetch BDM, bytes per second */
+    struct tls_ctx *tls;   /* for peers by https; NULL: the roots of the system */
     /* Whether the peer is excluded as long as there is another source; NULL: none is. */
     bool (*is_out)(void *arg, struct str node);
     /* Once, from the loop; image_deploy_free() may follow. */
@@ -44,7 +44,8 @@ struct image_deploy_opts {
 
 /*
  * text: a BDM, copied. Errors: those of image_bdm_parse(); E_INVALID, the ranges of a layer do not
- * cover it, or have no source; E_UNSUPPORTED, other encodings; E_DENIED, a registry that the site does not allow.
+ * cover it, or have no source; E_UNSUPPORTED, other encodings; E_DENIED, a registry that the site
+ * does not allow.
  */
 int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
                        struct image_deploy **ret, struct err *err);

@@ -3,8 +3,8 @@
 
 #include "base/sum.h"
 #include "base/sys.h"
-#include "image/erofs.h"
 #include "base/tree_remove.h"
+#include "image/erofs.h"
 
 #include <errno.h>
 #include <fcntl.h>

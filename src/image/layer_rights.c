@@ -2,8 +2,8 @@
 #include "image/layer_rights.h"
 
 #include "base/sys.h"
-#include "codec/digest.h"
 #include "base/tree_remove.h"
+#include "codec/digest.h"
 #include "oci/source.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
 
 #include "base/backoff.h"
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/handed.h"
 #include "image/layer_cache.h"
 #include "image/lazy_proof.h"
 #include "image/root.h"
 #include "image/store_ask.h"
-#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

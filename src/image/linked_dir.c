@@ -2,8 +2,8 @@
 #include "image/linked_dir.h"
 
 #include "base/sys.h"
-#include "image/share.h"
 #include "base/tree_remove.h"
+#include "image/share.h"
 
 #include <assert.h>
 #include <errno.h>

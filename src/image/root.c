@@ -2,12 +2,12 @@
 #include "image/root.h"
 
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/erofs.h"
 #include "image/layer_tar.h"
 #include "image/linked_dir.h"
 #include "image/store_do.h"
 #include "image/stored_layers.h"
-#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include "base/str.h"
 #include "base/sys.h"
-#include "image/root.h"
 #include "base/tree_remove.h"
+#include "image/root.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -20,9 +20,9 @@
  */
 #pragma once
 
+#include "base/list.h"
 #include "client/transport.h"
 #include "image/bdm.h"
-#include "base/list.h"
 #include "image/mirror_store.h"
 #include "io/http.h"
 #include "io/loop.h"
@@ -88,7 +88,7 @@ struct image_server_opts {
     /* Registries that a BDM may name, and how they are reached (image/provide.h); NULL: any, by
      * `registry`; kept. */
     const struct provide_site *site;
-    struct oci_platform platform;    /* of images for several; texts are kept */
+    struct oci_platform platform; /* of images for several; texts are kept */
     /*
      * As a node of a cluster: its name, and the key that all nodes share, IMAGE_BDM_KEY_MIN_BYTES
      * at least; copied. Then BDMs are carried out, and other nodes get layers for their tokens.

@@ -33,7 +33,7 @@ struct image_server {
     uint64_t seq;             /* of changes of the store */
     struct list deploys;      /* struct node_deploy, those that ended last at the end */
     size_t n_deploys, n_deploying;
-    struct list awaiting; /* struct image_server_await */
+    struct list awaiting;       /* struct image_server_await */
     struct list boxes, parcels; /* struct outbox_box, struct server_outbox_parcel: to be pushed */
     size_t n_boxes, n_parcels;
     uint64_t n_pushed, n_unpushed; /* parcels that were sent; that were given up */

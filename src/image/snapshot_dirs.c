@@ -2,8 +2,8 @@
 /* The directories of a snapshotter, and the mounts that containerd gets; see snapshotter.h. */
 #include "base/log.h"
 #include "base/sys.h"
-#include "image/snapshotter_int.h"
 #include "base/tree_remove.h"
+#include "image/snapshotter_int.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 
 #include "base/sum.h"
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/erofs.h"
 #include "image/erofs_file.h"
-#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 #include "image/stored_layers.h"
 
 #include "base/sys.h"
+#include "base/tree_remove.h"
 #include "image/erofs.h"
 #include "image/erofs_file.h"
-#include "base/tree_remove.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  * the page cache as long as it has room, and maps one again when an instruction on it runs. Mapping
  * all that one request needs takes less than a millisecond.
  *
- * The start counts as work. After a trim no timer is armed until the loop has work again. A process with
- * several loops has one of these, on its main loop. Loop thread only.
+ * The start counts as work. After a trim no timer is armed until the loop has work again. A process
+ * with several loops has one of these, on its main loop. Loop thread only.
  */
 #pragma once
 

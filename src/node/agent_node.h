@@ -44,7 +44,7 @@ struct agent_node_opts { /* strings are kept */
     uint64_t image_quota_bytes, image_probe_ms;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
-    const char *listen_host; /* of the agent's HTTP interface, as in node/pods.h */
+    const char *listen_host;  /* of the agent's HTTP interface, as in node/pods.h */
     uint16_t listen_port;
     bool listens_elsewhere;
     const char *client_ca; /* PEM: the cluster's CA */

@@ -33,7 +33,7 @@ struct images_opts { /* texts are kept */
     const char *const *hosts, *const *plain_hosts; /* image/provide.h */
     size_t n_hosts, n_plain_hosts;
     const char *ca_file;
-    bool is_mounted; /* the users put overlays over root file systems (image/provide.h) */
+    bool is_mounted;         /* the users put overlays over root file systems (image/provide.h) */
     struct image_node *node; /* plans of images come there; NULL: there are none; kept */
     const char *program;     /* a program that calls provide_child_main(); NULL: this one */
 };

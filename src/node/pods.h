@@ -16,7 +16,7 @@ enum { PODS_LISTEN_PORT = 10250 };
 struct pods_opts { /* strings are kept */
     struct loop *loop;
     const char *data_dir, *node_name;
-    struct str node_uid; /* of the Node object; copied */
+    struct str node_uid;                  /* of the Node object; copied */
     struct transport *transport;          /* kept */
     struct watch_hub *hub;                /* kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */

@@ -86,8 +86,7 @@ static const struct sched_status *bind_pod(struct sched_plugin *p, struct sched_
     (void)buf_add_cstr(&body, ",\"uid\":");
     (void)json_write_str(&body, pod->uid);
     if (p->framework->announces_plans)
-        (void)buf_add_cstr(&body,
-                           ",\"annotations\":{\"image.dormouse.dev/plan\":\"expected\"}");
+        (void)buf_add_cstr(&body, ",\"annotations\":{\"image.dormouse.dev/plan\":\"expected\"}");
     (void)buf_add_cstr(&body, "},\"target\":{\"kind\":\"Node\",\"name\":");
     (void)json_write_str(&body, intern_str(cycle->node));
     (void)buf_add_cstr(&body, "}}");
