@@ -42,6 +42,29 @@ TEST(references_are_completed_as_docker_does)
     }
 }
 
+TEST(references_that_name_the_same_are_equal)
+{
+#define DIGEST_A "@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+    static const struct {
+        const char *a, *b;
+        bool equal;
+    } cases[] = {
+        { "redis", "docker.io/library/redis:latest", true },
+        { "redis:7", "redis:8", false },
+        { "redis", "redis-x", false },
+        { "h:1/redis", "h:2/redis", false },
+        { "redis:7" DIGEST_A, "redis" DIGEST_A, true },
+        { "redis:7" DIGEST_A, "redis:7", false },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct oci_reference a, b;
+        CHECK_OK(oci_reference_parse(str_of(cases[i].a), &a, NULL));
+        CHECK_OK(oci_reference_parse(str_of(cases[i].b), &b, NULL));
+        CHECK(oci_reference_equal(&a, &b) == cases[i].equal);
+        CHECK(oci_reference_equal(&b, &a) == cases[i].equal);
+    }
+}
+
 TEST(what_is_no_reference_is_refused)
 {
     static const char *const cases[] = {

@@ -62,7 +62,8 @@ static void start_image_node(struct pods *p, const struct pods_opts *o)
                                           .address = o->addresses[0],
                                           .site = &p->site,
                                           .quota_bytes = o->image_quota_bytes,
-                                          .probe_ms = o->image_probe_ms };
+                                          .probe_ms = o->image_probe_ms,
+                                          .prefetches = o->image_quota_bytes > 0 };
     p->image_node = image_node_start(&opts);
 }
 

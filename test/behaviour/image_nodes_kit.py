@@ -17,6 +17,14 @@ STATES = "/apis/dormouse.dev/v1alpha1/nodeimagestates"
 HERE = ("--node-network", "127.0.0.0/8")
 
 
+def create_token(server):
+    done = subprocess.run([BUILD / "dormouse", "token", "create", "--kubeconfig", server.kubeconfig], capture_output=True, text=True, check=True)
+    token = next(word for word in done.stdout.split() if len(word) == 23 and word[6] == ".")
+    info = "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+    wait_for(lambda: "jws-kubeconfig-" + token[:6] in (server.get(info).json().get("data") or {}), "the token signs cluster-info")
+    return token
+
+
 def base_layer():
     return layer([*programs("busybox"), ("bin/sh", "l", "busybox"), ("bin/sleep", "l", "busybox"), ("bin/cat", "l", "busybox")])
 
@@ -54,8 +62,7 @@ class Cluster:
         self.directory.mkdir(exist_ok=True)
         self.registry = Fake()
         self.up = Up(self.directory / "up", *shares, "--image-registry", self.registry.host, *args)
-        done = subprocess.run([BUILD / "dormouse", "token", "create", "--kubeconfig", self.up.kubeconfig], capture_output=True, text=True, check=True)
-        self.token = next(word for word in done.stdout.split() if len(word) == 23 and word[6] == ".")
+        self.token = create_token(self.up)
 
     def add_image(self, name, *layers):
         """An image of the registry with busybox below these layers; its full name."""
