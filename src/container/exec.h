@@ -55,8 +55,9 @@ struct container_exec_opts { /* borrowed for the call */
 };
 
 /*
- * Errors: -ESRCH (the container does not run), E_LIMIT (CONTAINER_EXECS_MAX), those of
- * container_spec_write_process() and of the system calls. Nothing is called then.
+ * Errors: -ESRCH (the container does not run; it does during the grace of a stop), E_LIMIT
+ * (CONTAINER_EXECS_MAX), those of container_spec_write_process() and of the system calls. Nothing
+ * is called then.
  */
 int container_exec_start(struct container *c, const struct container_exec_opts *opts,
                          struct container_exec **ret, struct err *err);
