@@ -189,9 +189,6 @@ static const char table[] =
     " patch,update resource.k8s.io resourceclaims/binding\n"
     "role dormouse:scheduler\n"
     " R dormouse.dev nodeimagestates\n"
-    /* The agent of a node routes to the pods of the others (agent/routes.h). */
-    "role dormouse:node-routes\n"
-    " R core nodes\n"
     "role system:service-account-issuer-discovery\n"
     " get @ /.well-known/openid-configuration,/.well-known/openid-configuration/,"
     "/openid/v1/jwks,/openid/v1/jwks/\n"
@@ -464,7 +461,6 @@ static const char table[] =
     "bind system:kube-scheduler system:kube-scheduler U:system:kube-scheduler\n"
     "bind system:volume-scheduler system:volume-scheduler U:system:kube-scheduler\n"
     "bind dormouse:scheduler dormouse:scheduler U:system:kube-scheduler\n"
-    "bind dormouse:node-routes dormouse:node-routes G:system:nodes\n"
     "bind system:node system:node\n"
     "bind system:service-account-issuer-discovery system:service-account-issuer-discovery "
     "G:system:serviceaccounts\n"
