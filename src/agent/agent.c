@@ -319,16 +319,21 @@ static bool is_known(void *arg, struct str uid)
 
 static void on_orphans(void *arg, size_t n, const struct err *err)
 {
+    struct agent *a = arg;
+    a->removes_orphans = false;
     if (n > 0)
         log_info("directories of pods that are gone were removed", "n=%zu", n);
     if (err->code)
         log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(err));
+    if (a->is_stopping)
+        agent_part_stopped(a);
 }
 
 void agent_remove_orphans(struct agent *a)
 {
     struct err err = { 0 };
-    if (volume_orphans_start(a->volumes, is_known, on_orphans, a, &err) < 0)
+    a->removes_orphans = volume_orphans_start(a->volumes, is_known, on_orphans, a, &err) >= 0;
+    if (!a->removes_orphans)
         log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(&err));
 }
 
@@ -567,7 +572,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     a->done = done;
     a->done_arg = arg;
     a->is_stopping = true;
-    a->n_stopping = 1;
+    a->n_stopping = 1 + a->removes_orphans;
     if (a->watch)
         reflector_close(take_ptr(&a->watch));
     if (a->static_source)

@@ -67,7 +67,8 @@ struct agent {
     struct str *address_views;
     size_t n_addresses;
     bool is_synced, is_stopping;
-    unsigned n_stopping; /* parts that have not stopped */
+    bool removes_orphans; /* the volumes do, on a thread */
+    unsigned n_stopping;  /* parts that have not stopped */
     struct defer stop;
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);

@@ -2,7 +2,7 @@
 /*
  * The first process of a PID namespace that containers of a pod share: it waits for ever, and the
  * kernel waits for the processes that are left to it, since it ignores SIGCHLD (sigaction(2)).
- * Without a library, so that it takes a few pages. Compiled by tools/embed-program.
+ * Freestanding, so that it takes a few pages. Compiled by tools/embed-program.
  */
 #include <asm/signal.h>
 #include <asm/unistd.h>
