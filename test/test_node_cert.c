@@ -176,8 +176,8 @@ TEST(what_is_no_cluster_info_is_refused)
         "{\"data\":{\"kubeconfig\":\"a\"}}",
         "{\"data\":{\"kubeconfig\":\"{clusters: [{cluster: {}}]}\"}}",
         "{\"data\":{\"kubeconfig\":\"{clusters: [\"}}",
-        "{\"data\":{\"kubeconfig\":\"{clusters: [{cluster: "
-        "{certificate-authority-data: '!'}}]}\"}}"
+        ("{\"data\":{\"kubeconfig\":\"{clusters: [{cluster: "
+         "{certificate-authority-data: '!'}}]}\"}}")
     };
     uint8_t hash[32] = { 0 };
     struct str pem;
