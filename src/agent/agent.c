@@ -177,6 +177,41 @@ static void restore(struct agent_pod *p, const struct json *object)
         restore_lost(p, status);
 }
 
+/* ---------------------------------------------------------------- groups of pods that are gone */
+
+struct group_sweep {
+    struct agent *a;
+    const char *parent; /* "", "burstable", "besteffort" */
+    bool is_busy;
+    VEC(char *) names; /* the directory is read before anything in it is removed */
+};
+
+static void on_group(void *arg, const char *name)
+{
+    struct group_sweep *s = arg;
+    struct str uid = str_of(name);
+    if (str_has_prefix(uid, STR("pod")) && !map_has(&s->a->pods, str_slice(uid, 3, uid.n)))
+        vec_push(&s->names, xasprintf("%s%s%s", s->parent, s->parent[0] ? "/" : "", name));
+}
+
+static void sweep_groups(struct timer *t)
+{
+    static const char *const parents[] = { "", "burstable", "besteffort" };
+    struct agent *a = container_of(t, struct agent, groups_timer);
+    struct group_sweep s = { .a = a };
+    for (size_t i = 0; i < ARRAY_LEN(parents); i++) {
+        s.parent = parents[i];
+        container_pod_group_each(a->containers, s.parent, on_group, &s);
+    }
+    vec_each (name, &s.names) {
+        s.is_busy |= container_pod_group_remove(a->containers, *name) == -EBUSY;
+        free(*name);
+    }
+    vec_fini(&s.names);
+    if (s.is_busy)
+        timer_start(a->loop, &a->groups_timer, AGENT_GROUPS_MS, sweep_groups);
+}
+
 /* ---------------------------------------------------------------- Pods */
 
 static int read_pod(const struct json *object, struct arena **ret_arena, struct pod_spec **ret,
@@ -270,6 +305,7 @@ void agent_check_synced(struct agent *a)
     drop_unclaimed(a);
     agent_run_record_sweep(a);
     agent_logs_sweep(a);
+    timer_start(a->loop, &a->groups_timer, 0, sweep_groups);
     pod_networks_collect(a->networks, NULL, NULL);
     agent_remove_orphans(a);
     if (a->on_synced)
@@ -311,10 +347,20 @@ static int follow_pods(struct agent *a, struct err *err)
 /* ---------------------------------------------------------------- directories of pods that are
  * gone */
 
+/* Also while runs of it are still being removed. */
 static bool is_known(void *arg, struct str uid)
 {
     const struct agent *a = arg;
+    list_each (node, &a->left) {
+        if (str_is(uid, list_entry(node, struct agent_run, node)->pod_uid))
+            return true;
+    }
     return map_has(&a->pods, uid);
+}
+
+static void on_orphans_timer(struct timer *t)
+{
+    agent_remove_orphans(container_of(t, struct agent, orphans_timer));
 }
 
 static void on_orphans(void *arg, size_t n, const struct err *err)
@@ -323,18 +369,23 @@ static void on_orphans(void *arg, size_t n, const struct err *err)
     a->removes_orphans = false;
     if (n > 0)
         log_info("directories of pods that are gone were removed", "n=%zu", n);
-    if (err->code)
-        log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(err));
     if (a->is_stopping)
         agent_part_stopped(a);
+    if (!err->code || a->is_stopping)
+        return;
+    log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(err));
+    timer_start(a->loop, &a->orphans_timer, AGENT_ORPHANS_MS, on_orphans_timer);
 }
 
 void agent_remove_orphans(struct agent *a)
 {
     struct err err = { 0 };
-    a->removes_orphans = volume_orphans_start(a->volumes, is_known, on_orphans, a, &err) >= 0;
-    if (!a->removes_orphans)
-        log_warn("directories of pods that are gone stay", "error=\"%s\"", err_text(&err));
+    if (a->is_stopping)
+        return;
+    if (a->removes_orphans)
+        timer_start(a->loop, &a->orphans_timer, AGENT_ORPHANS_SOON_MS, on_orphans_timer);
+    else
+        a->removes_orphans = volume_orphans_start(a->volumes, is_known, on_orphans, a, &err) == 0;
 }
 
 /* ---------------------------------------------------------------- commands for probes */
@@ -357,6 +408,30 @@ static void cancel_exec(void *arg, void *running)
 }
 
 static const struct probe_exec exec_of_probes = { .start = start_exec, .cancel = cancel_exec };
+
+/* ---------------------------------------------------------------- addresses of pods */
+
+static void use_cidrs(struct agent *a)
+{
+    a->are_cidrs_known = true;
+    timer_stop(a->loop, &a->cidrs_timer);
+    map_each (e, &a->pods)
+        agent_prepare_look(e->value);
+}
+
+static void on_no_cidrs(struct timer *t)
+{
+    log_warn("the node has no podCIDRs", "used=10.88.0.0/16");
+    use_cidrs(container_of(t, struct agent, cidrs_timer));
+}
+
+int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err)
+{
+    int r = pod_networks_set_cidrs(a->networks, cidrs, n, err);
+    if (r == 0 && !a->are_cidrs_known)
+        use_cidrs(a);
+    return r;
+}
 
 /* ---------------------------------------------------------------- start */
 
@@ -496,13 +571,9 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
     copy_addresses(a, opts);
     read_machine(a);
     *ret = a;
+    timer_start(a->loop, &a->cidrs_timer, AGENT_CIDRS_MS, on_no_cidrs);
     int r = start_mechanisms(a, opts, err);
     return r < 0 ? r : start_watches(a, opts, err);
-}
-
-int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err)
-{
-    return pod_networks_set_cidrs(a->networks, cidrs, n, err);
 }
 
 size_t agent_pods(const struct agent *a)
@@ -572,7 +643,10 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     a->done = done;
     a->done_arg = arg;
     a->is_stopping = true;
-    a->n_stopping = 1 + a->removes_orphans;
+    timer_stop(a->loop, &a->cidrs_timer);
+    timer_stop(a->loop, &a->groups_timer);
+    timer_stop(a->loop, &a->orphans_timer);
+    a->n_stopping = 1;
     if (a->watch)
         reflector_close(take_ptr(&a->watch));
     if (a->static_source)
@@ -580,8 +654,14 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     agent_routes_stop(a);
     if (a->volumes)
         volume_host_stop_removing(a->volumes);
-    list_each_safe (node, &a->left)
-        agent_run_free(list_entry(node, struct agent_run, node));
+    a->n_stopping += a->removes_orphans;
+    list_each_safe (node, &a->left) {
+        struct agent_run *r = list_entry(node, struct agent_run, node);
+        if (r->is_removing)
+            a->n_stopping++;
+        else
+            agent_run_free(r);
+    }
     agent_pause_leave_unclaimed(a);
     for (struct map_entry *e; (e = map_next(&a->pods, NULL));)
         agent_pod_leave(e->value);

@@ -37,7 +37,11 @@ enum {
      * set.)
      */
     AGENT_POD_PIDS = 4096,
-    AGENT_STOP_MS = 3000,        /* for requests that run */
+    AGENT_CIDRS_MS = 10000,    /* pods wait for the node's podCIDRs so long */
+    AGENT_ORPHANS_MS = 300000, /* likewise, of directories; while others are being removed: */
+    AGENT_ORPHANS_SOON_MS = 1000,
+    AGENT_GROUPS_MS = 1000, /* between two tries to remove control groups of pods that are gone */
+    AGENT_STOP_MS = 3000,   /* for requests that run */
     AGENT_OUTPUT_RATE = 10 << 20 /* bytes per second of each pipe of a container */
 };
 

@@ -67,8 +67,12 @@ struct agent {
     struct str *address_views;
     size_t n_addresses;
     bool is_synced, is_stopping;
-    bool removes_orphans; /* the volumes do, on a thread */
-    unsigned n_stopping;  /* parts that have not stopped */
+    bool are_cidrs_known; /* the node's podCIDRs, or no longer waited for */
+    struct timer cidrs_timer;
+    bool removes_orphans; /* directories of pods that are gone */
+    struct timer orphans_timer;
+    struct timer groups_timer; /* to look again for groups of pods that are gone */
+    unsigned n_stopping;       /* parts that have not stopped */
     struct defer stop;
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);

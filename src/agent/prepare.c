@@ -124,11 +124,7 @@ static void drop_objects(struct agent_pod *p)
 static int make_group(struct agent_pod *p, struct err *err)
 {
     struct pod_cgroup g;
-    struct arena a = { 0 };
     int r = pod_cgroup_of_pod(p->spec, &g, err);
-    if (r >= 0 && !p->group)
-        p->group = str_dup(pod_cgroup_path(&a, p->spec));
-    arena_fini(&a);
     if (r < 0 || p->is_group_made)
         return r;
     struct container_limits limits = agent_config_limits(&g);
@@ -226,7 +222,7 @@ static int start_network(struct agent_pod *p, struct err *err)
         set_facts(p);
         return 0;
     }
-    if (p->network)
+    if (p->network || !p->agent->are_cidrs_known)
         return 0;
     for (size_t i = 0; (c = pod_spec_at(p->spec, i)); i++)
         add_host_ports(&ports, c);
@@ -309,6 +305,10 @@ void agent_prepare_look(struct agent_pod *p)
 {
     struct err err = { 0 };
     agent_start_look(p);
+    if (p->prepare.at == AGENT_PREPARE_WAITS && !p->has_network && start_network(p, &err) < 0) {
+        fail(p, "FailedCreatePodSandBox", &err);
+        return;
+    }
     if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_known(p) ||
         p->ipc_at == AGENT_IPC_MAKING)
         return;
@@ -428,8 +428,9 @@ void agent_tear_down(struct agent_pod *p)
     struct err err = { 0 };
     if (p->prepare.at != AGENT_PREPARE_REMOVING)
         sm_move(&p->prepare, AGENT_PREPARE_REMOVING);
-    if (!list_is_empty(&p->runs))
-        return;       /* the last run calls again */
+    if (!list_is_empty(&p->runs) || p->ipc_at == AGENT_IPC_MAKING)
+        return; /* the last run, or on_ipc(), calls again */
+    assert(p->n_leaving == 0);
     p->n_leaving = 1; /* so that it does not end in between */
     p->n_leaving += agent_pause_stop(p);
     if (p->network) {
@@ -440,10 +441,8 @@ void agent_tear_down(struct agent_pod *p)
         p->n_leaving++;
         volume_pod_close(take_ptr(&p->volumes), VOLUME_POD_REMOVE, on_volumes_removed, p);
     }
-    if (p->is_group_made) {
-        p->n_leaving++;
-        timer_start(p->agent->loop, &p->group_timer, 0, remove_group);
-    }
+    p->n_leaving++; /* an earlier process may have made the group */
+    timer_start(p->agent->loop, &p->group_timer, 0, remove_group);
     agent_prepare_part_removed(p);
 }
 

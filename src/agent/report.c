@@ -36,6 +36,12 @@ static void on_lost(struct agent_pod *p)
     pod_life_gone(&p->life);
 }
 
+/* Why the server has refused, cut to what a line of the log takes. */
+static struct str answer_text(int status, const struct json *json, const struct err *err)
+{
+    return status ? str_slice(json_get_str(json, "message"), 0, 300) : str_of(err_text(err));
+}
+
 static void on_answer(void *arg, int status, struct str body, const struct json *json,
                       const struct err *err)
 {
@@ -62,8 +68,8 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
         on_lost(p);
         return;
     }
-    log_warn("the status of a pod was not taken", "pod=%s/%s status=%d error=\"%s\"", p->namespace,
-             p->name, status, status ? "refused" : err_text(err));
+    log_warn("the status of a pod was not taken", "pod=%s/%s status=%d error=\"" STR_FMT "\"",
+             p->namespace, p->name, status, STR_ARG(answer_text(status, json, err)));
     retry_later(p);
 }
 
@@ -89,12 +95,25 @@ struct json *agent_report_status(struct agent_pod *p, struct arena *a)
     return pod_status_make(a, &p->life, &facts, &p->conditions);
 }
 
+/* A strategic merge patch keeps the addresses of before, unless it is told not to. */
+static void replace_list(struct arena *a, struct json *list)
+{
+    struct json *o = json_new_object(a);
+    if (!list)
+        return;
+    json_setc(a, o, "$patch", json_new_cstr(a, "replace"));
+    json_add(list, o);
+}
+
 static void make_text(struct agent_pod *p, struct buf *to)
 {
     struct arena a = { 0 };
     struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata");
     json_set_str(&a, meta, "uid", str_of(p->mirror_uid ? p->mirror_uid : p->uid));
-    json_setc(&a, o, "status", agent_report_status(p, &a));
+    struct json *status = agent_report_status(p, &a);
+    replace_list(&a, json_getc(status, "podIPs"));
+    replace_list(&a, json_getc(status, "hostIPs"));
+    json_setc(&a, o, "status", status);
     (void)json_write(to, o);
     arena_fini(&a);
 }
@@ -151,8 +170,8 @@ static void on_deleted(void *arg, int status, struct str body, const struct json
     p->ask = NULL;
     bool is_done = (status >= 200 && status < 300) || status == 404 || status == 409;
     if (!is_done) {
-        log_warn("a pod was not deleted", "pod=%s/%s status=%d error=\"%s\"", p->namespace, p->name,
-                 status, status ? "refused" : err_text(err));
+        log_warn("a pod was not deleted", "pod=%s/%s status=%d error=\"" STR_FMT "\"", p->namespace,
+                 p->name, status, STR_ARG(answer_text(status, json, err)));
         retry_later(p);
         return;
     }

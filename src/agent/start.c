@@ -134,8 +134,13 @@ void agent_run_free(struct agent_run *r)
 static void on_root_removed(void *arg)
 {
     struct agent_run *r = arg;
+    struct agent *a = r->agent;
     struct agent_pod *p = r->pod;
     agent_run_free(r);
+    if (!p && a->is_stopping)
+        agent_part_stopped(a);
+    else if (!p && a->is_synced)
+        agent_remove_orphans(a);
     if (!p)
         return;
     if (p->is_leaving) {

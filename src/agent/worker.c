@@ -8,6 +8,7 @@
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/pause.h"
+#include "agent/pod/resources.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
@@ -250,6 +251,9 @@ struct agent_pod *agent_pod_new(struct agent *a, struct pod_spec *spec, struct a
     list_init(&p->runs);
     list_init(&p->image_volumes);
     p->dir = xasprintf("%s/%s", a->pods_dir, p->uid);
+    struct arena path = { 0 };
+    p->group = str_dup(pod_cgroup_path(&path, spec));
+    arena_fini(&path);
     p->log_dir = xasprintf("%s/%s_%s_%s", a->log_dir, p->namespace, p->name, p->uid);
     pod_conditions_read(json_getc(object, "status"), &p->conditions);
     pod_life_init(&p->life, spec, start_of(object), &now);
@@ -279,10 +283,10 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     agent_pod_look(p);
 }
 
+/* By force: nobody waits for it, and another pod may have its place. */
 void agent_pod_gone(struct agent_pod *p, const struct pod_now *now)
 {
-    int64_t s = p->spec->deletion_grace_s >= 0 ? p->spec->deletion_grace_s : p->spec->grace_s;
-    pod_life_delete(&p->life, (uint64_t)MIN(MAX(s, 0), INT32_MAX) * 1000, true, now);
+    pod_life_delete(&p->life, 0, true, now);
     agent_pod_look(p);
 }
 

@@ -24,6 +24,8 @@ struct agent_node {
     struct buf client_ca;               /* PEM */
     struct buf cluster_key;             /* empty: images are not shared */
     struct cluster_key *asking;         /* for it; NULL: it does not */
+    struct arena node_arena;            /* of node: as it was seen last; NULL: not yet */
+    struct json *node;
     struct pods *pods;                  /* from the registration on; NULL: none */
     char *problem;                      /* why no pods run here; NULL: they do */
     struct node_cert *client, *serving; /* the former NULL beside the API server */
@@ -146,6 +148,8 @@ static void start_pods(struct agent_node *n)
     } else {
         registration_set_runtime(n->registration, pods_runtime(n->pods));
     }
+    if (n->node)
+        pods_set_node(n->pods, n->node);
 }
 
 /* A node that cannot run pods says so, also before it has tried. */
@@ -158,6 +162,8 @@ static const char *why_not_ready(void *arg)
 static void on_node(void *arg, const struct json *node)
 {
     struct agent_node *n = arg;
+    arena_reset(&n->node_arena);
+    n->node = json_clone(&n->node_arena, node);
     if (n->pods)
         pods_set_node(n->pods, node);
 }
@@ -320,6 +326,7 @@ static void free_node(struct agent_node *n)
     free(n->config.ca_pem);
     buf_fini(&n->client_ca);
     buf_fini(&n->cluster_key);
+    arena_fini(&n->node_arena);
     free(n->serving_path);
     free(n->problem);
     free(n->name);

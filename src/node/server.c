@@ -28,17 +28,21 @@
 #include "operator/host/objects.h"
 #include "sched/object/node_image_state.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     STATUS_LINE_MS = 1000,
     LOCKS_MAX_BYTES = 1 << 20,
+    LOCK_TRIES = 100, /* to lock a data directory whose process has ended, with pauses */
+    LOCK_PAUSE_NS = 20000000,
     /* For another cluster, where each watch holds a connection; other requests need some too. */
     UPSTREAMS_MAX = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
 };
@@ -891,6 +895,12 @@ static int64_t holder_of(int fd)
     return 0;
 }
 
+/* A child that it had forked and that has not started its program yet has the lock for a moment. */
+static bool is_ended(int64_t holder)
+{
+    return holder == 0 || (kill((pid_t)holder, 0) < 0 && errno == ESRCH);
+}
+
 /*
  * Only one process may use a data directory: swap files and the admin socket have no locks of their
  * own. The lock is on the directory itself: a lock file would make an empty directory look used.
@@ -905,9 +915,13 @@ static int lock_data_dir(struct server *s, struct err *err)
     s->lock_fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
     if (s->lock_fd < 0)
         return err_sys(err, s->lock_fd, "open data directory '%s'", dir);
-    if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return 0;
-    int64_t holder = holder_of(s->lock_fd);
+    int64_t holder = 0;
+    for (int i = 0; i < LOCK_TRIES && is_ended(holder); i++) {
+        if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
+            return 0;
+        holder = holder_of(s->lock_fd);
+        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+    }
     if (holder > 0)
         return err_set(err, -EWOULDBLOCK,
                        "data directory '%s' is in use by process %lld (--data-dir DIR: another)",

@@ -158,6 +158,16 @@ class Cluster(Server):
         """The files of a container that runs."""
         return pathlib.Path(f"/proc/{self.pid_of(pod, container)}/root")
 
+    def run_dirs(self):
+        """Where the agent and its containers have what is in memory: named by a hash of the data directory."""
+        ends = {p.parts[2].rsplit("-", 1)[1] for p in pathlib.Path("/run").glob("dormouse-agent-*/pods/*.json")
+                if (self.data_dir / "agent/pods" / p.stem).exists()}
+        return [p for p in pathlib.Path("/run").glob("dormouse-*-*") if p.name.rsplit("-", 1)[1] in ends]
+
+    def run_dir(self):
+        """Of the containers."""
+        return next((p for p in self.run_dirs() if p.name.startswith("dormouse-pod-")), "none")
+
     def clear(self):
         """No pod and nothing of one is left."""
         for item in self.get(PODS).json()["items"]:

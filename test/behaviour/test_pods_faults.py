@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong around pods: processes that are killed at any moment, disks that are full, an API that is away."""
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from conftest import wait_for
+from pods_kit import IMAGE, PODS, Cluster, cluster, is_ready, needs_pods, state_of, status_of, store
+
+pytestmark = needs_pods
+
+SLEEP = ["sleep", "100000"]
+
+
+def rest_of(up, uids):
+    """What is left of these pods on the machine."""
+    found = []
+    groups = [d for top in pathlib.Path("/sys/fs/cgroup").glob("*/dormouse-pod") for d, _, _ in os.walk(top)]  # of v1; groups vanish meanwhile
+    for uid in uids:
+        found += [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines() if uid in line]
+        found += [d for d in groups if uid in d]
+        found += [str(p) for p in (up.data_dir / "agent").glob(f"*/{uid}")] + [str(p) for p in up.log_dir.glob(f"*_{uid}")]
+    return found
+
+
+def programs(mark):
+    """Processes of containers that run a program with this argument, but for those of the runtime."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            if mark.encode() in words and b"sleep" in words[0]:
+                found.append(int(path.name))
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("seed", [int(os.environ.get("TEST_SEED", random.randrange(1 << 30)))])
+def test_kills_at_any_moment(tmp_path, store, seed):
+    """Pods are made and deleted while the process is killed again and again; then all is as it should be."""
+    rng = random.Random(seed)
+    up = Cluster(tmp_path / "data", store)
+    uids, alive = {}, {}
+    for round in range(int(os.environ.get("TEST_KILLS", "5"))):
+        for i in range(3):
+            name, mark = f"p{round}-{i}", f"7{os.getpid()}{round}{i}"
+            pod = up.run(name, ["sleep", mark], terminationGracePeriodSeconds=rng.choice([0, 1]), volumes=[{"name": "v", "emptyDir": {"medium": "Memory"}}],
+                         containers=[{"name": "a", "command": ["sleep", mark], "volumeMounts": [{"name": "v", "mountPath": "/v"}]},
+                                     {"name": "b", "command": ["sleep", mark]}], shareProcessNamespace=rng.random() < 0.3)
+            uids[name], alive[name] = pod["metadata"]["uid"], mark
+        for name in rng.sample(sorted(alive), len(alive) // 3):
+            up.delete(name)
+            del alive[name]
+        threading.Event().wait(rng.random() * 1.2)  # the moment is what is tested
+        up.kill()
+        up = up.again()
+    for name, mark in alive.items():
+        up.wait(name, is_ready)
+        wait_for(lambda: len(programs(mark)) == 2, f"{name}: {programs(mark)} (seed {seed})")
+    gone = set(uids) - set(alive)
+    for name in gone:
+        up.wait_gone(name)
+    wait_for(lambda: not rest_of(up, [uids[name] for name in gone]), f"{rest_of(up, [uids[name] for name in gone])} (seed {seed})")
+    ours = {str(p) for p in pathlib.Path("/run").glob("dormouse-agent-*/network/netns/*") if p.name in uids.values()}
+    assert len(ours) == len(alive), ours
+    up.clear()
+    wait_for(lambda: not rest_of(up, uids.values()), "nothing is left")
+    assert up.stop() == 0
+
+
+def test_the_runtime_is_killed(cluster):
+    cluster.run("first")
+    cluster.wait("first", is_ready)
+    run, stop, killed = str(cluster.run_dir()).encode(), threading.Event(), []
+    assert run != b"none"
+
+    def kill_all():
+        while not stop.is_set():
+            for path in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    words = (path / "cmdline").read_bytes().split(b"\0")
+                    if run + b"/crun" in words and b"run" in words:
+                        os.kill(int(path.name), signal.SIGKILL)
+                        killed.append(path.name)
+                except OSError:
+                    pass
+    thread = threading.Thread(target=kill_all)
+    thread.start()
+    try:
+        cluster.run("crunless")
+        wait_for(lambda: killed, "crun is killed")
+    finally:
+        stop.set()
+        thread.join()
+    cluster.wait("crunless", is_ready)
+
+
+def test_a_full_disk(tmp_path, store):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], check=True)
+    up = None
+    try:
+        up = Cluster(disk / "data", store)
+        up.run("before")
+        up.wait("before", is_ready)
+        fd = os.open(disk / "fill", os.O_WRONLY | os.O_CREAT)
+        try:
+            while os.write(fd, bytes(1 << 16)):
+                pass
+        except OSError:
+            os.close(fd)
+        answer = up.ask("POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "full"}, "spec": {"containers": [{"name": "a", "image": IMAGE}]}})
+        assert is_ready(up.pod("before")) and up.process.poll() is None
+        (disk / "fill").unlink()
+        if answer.status != 201:
+            up.run("full")
+        else:
+            assert up.process.poll() is None
+        wait_for(lambda: (up.pod("full") or {}).get("status", {}).get("phase"), "the pod is there")
+        up.clear()
+        assert up.stop() == 0
+    finally:
+        if up and up.process.poll() is None:
+            up.kill()
+        subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_containers_that_ignore_signals_and_leave_zombies(cluster):
+    cluster.run("deaf", ["sh", "-c", "trap '' TERM INT HUP; for i in 1 2 3 4 5; do sh -c 'sleep 0.01 & exec sleep 100000' & done; while :; do sleep 0.1; done"],
+                terminationGracePeriodSeconds=1)
+    cluster.run("beside")
+    pod = cluster.wait("deaf", is_ready)
+    cluster.wait("beside", is_ready)
+    cluster.delete("deaf")
+    cluster.wait_gone("deaf")
+    wait_for(lambda: not rest_of(cluster, [pod["metadata"]["uid"]]), "nothing is left")
+    assert is_ready(cluster.pod("beside"))
+
+
+def test_a_start_of_the_machine(tmp_path, store):
+    """Nothing in /run, no process, no mount: pods begin anew, init containers too, and files of the pod are gone."""
+    up = Cluster(tmp_path / "data", store)
+    up.run("again", initContainers=[{"name": "i", "command": ["sh", "-c", "echo init"]}])
+    up.run("once", SLEEP, restartPolicy="Never")
+    pod, once = up.wait("again", is_ready), up.wait("once", is_ready)
+    pids = [up.pid_of(pod), up.pid_of(once)]
+    up.kill()
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    for line in pathlib.Path("/proc/mounts").read_text().splitlines():
+        if str(tmp_path) in line or any(m["metadata"]["uid"] in line for m in (pod, once)):
+            subprocess.run(["umount", "-l", line.split()[1]], check=False)
+    for directory in up.run_dirs():
+        subprocess.run(f"umount -l {directory}/network/netns/* 2>/dev/null", shell=True)
+        shutil.rmtree(directory, ignore_errors=True)
+    up = up.again()
+    pod = up.wait("again", lambda p: is_ready(p) and status_of(p)["restartCount"] == 1)
+    assert status_of(pod, "i")["restartCount"] == 1 and state_of(pod, "i")[1]["exitCode"] == 0
+    once = up.wait_phase("once", "Failed")
+    assert state_of(once)[0] == "terminated"
+    up.clear()
+    assert up.stop() == 0
+
+
+def test_another_writer_of_the_status_is_corrected(cluster):
+    cluster.run("written")
+    cluster.wait("written", is_ready)
+    cluster.patch(f"{PODS}/written/status", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, "strategic-merge-patch")
+    cluster.wait("written", is_ready)
+
+
+def test_an_object_that_is_removed_by_force(cluster):
+    cluster.run("forced", ["sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"], terminationGracePeriodSeconds=300)
+    pod = cluster.wait("forced", is_ready)
+    pid = cluster.pid_of(pod)
+    cluster.delete("forced", gracePeriodSeconds=0)
+    assert cluster.pod("forced") is None
+    cluster.run("forced")  # the same name, at once
+    new = cluster.wait("forced", is_ready)
+    assert new["metadata"]["uid"] != pod["metadata"]["uid"]
+    wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the old one ends")
+    wait_for(lambda: not rest_of(cluster, [pod["metadata"]["uid"]]), "nothing is left")
