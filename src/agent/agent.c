@@ -675,7 +675,9 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
         a->n_stopping++;
         pod_networks_close(a->networks, on_part_stopped, a);
     }
-    if (a->containers)
-        container_host_leave(a->containers);
+    if (a->containers) {
+        a->n_stopping++;
+        container_host_leave(take_ptr(&a->containers), on_part_stopped, a);
+    }
     defer_start(a->loop, &a->stop, on_stop);
 }

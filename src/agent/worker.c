@@ -314,6 +314,10 @@ void agent_pod_leave(struct agent_pod *p)
             agent_run_free(r);
     }
     agent_pause_leave(p);
+    if (timer_is_armed(&p->group_timer)) {
+        timer_stop(p->agent->loop, &p->group_timer);
+        p->n_leaving--; /* the next process removes it */
+    }
     if (!is_pending(p)) {
         free_pod(p);
         return;

@@ -212,11 +212,13 @@ void container_cgroup_join(const struct container_cgroups *g, const char *name, 
         (void)closedir(dir);
 }
 
+#define LISTED "memory" /* the hierarchy of version 1 whose groups are listed */
+
 void container_cgroup_each(const struct container_cgroups *g, const char *name,
                            void (*each)(void *arg, const char *name), void *arg)
 {
     char path[PATH_BYTES];
-    container_cgroup_path(g, name, "memory", ".", ".", path);
+    container_cgroup_path(g, name, LISTED, ".", ".", path);
     DIR *dir = g->kind == CONTAINER_CGROUPS_NONE ? NULL : opendir(path);
     struct dirent *e;
     while (dir && (e = readdir(dir)))
@@ -304,10 +306,13 @@ int container_cgroup_remove(const struct container_cgroups *g, const char *name)
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
-        if (e->d_name[0] != '.' && remove_group(path, group, 0) < 0)
+        if (e->d_name[0] != '.' && strcmp(e->d_name, LISTED) && remove_group(path, group, 0) < 0)
             r = -EBUSY;
     }
     if (dir)
         (void)closedir(dir);
-    return r;
+    /* The last: a process that is killed meanwhile leaves one that container_cgroup_each() finds.
+     */
+    (void)snprintf(path, sizeof path, ROOT "/" LISTED "%s/%s", g->parent, name);
+    return r == 0 ? remove_group(path, group, 0) : r;
 }

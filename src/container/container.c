@@ -57,6 +57,11 @@ static uint32_t lap_us(struct container *c)
     return (uint32_t)MIN(us, (uint64_t)UINT32_MAX);
 }
 
+static bool is_up(const struct container *c)
+{
+    return c->sm.at == CONTAINER_RUNNING || c->sm.at == CONTAINER_ENDING;
+}
+
 /* ---- what a caller may ask ---- */
 
 const char *container_name(const struct container *c)
@@ -214,6 +219,8 @@ static void on_init_exit(struct process *p, int status, void *arg)
     c->end_status = status;
     c->wall_ended_ms = clock_wall_ms();
     timer_stop(c->h->loop, &c->grace);
+    if (c->h->is_leaving)
+        return; /* the next process asks the keeper */
     if (c->has_keeper)
         collect(c);
     else
@@ -260,7 +267,9 @@ static void on_run(struct container *c, int status)
             container_write_state(c);
             report_started(c, 0, NULL);
         }
-        if (has_ended) /* its keeper has waited for it */
+        if (h->is_leaving)
+            container_leave(c);
+        else if (has_ended) /* its keeper has waited for it */
             collect(c);
     }
     next_start(h);
@@ -287,6 +296,8 @@ static void on_keeper_exit(struct process *p, int status, void *arg)
     struct container *c = arg;
     (void)p;
     c->keeper = NULL;
+    if (c->h->is_leaving && is_up(c))
+        return;           /* the next process reads what it has written */
     if (c->wait_keeper) { /* the runtime has ended with it */
         container_keeper_close(take_ptr(&c->wait_keeper));
         on_run(c, status < 0 ? status : -SIGKILL);
@@ -576,6 +587,51 @@ void container_stop(struct container *c, uint32_t grace_ms)
     }
 }
 
+/* ---- the process ends before it ---- */
+
+static void release(struct container *c)
+{
+    struct container_host *h = c->h;
+    timer_stop(h->loop, &c->grace);
+    timer_stop(h->loop, &c->late);
+    if (c->init)
+        process_release(take_ptr(&c->init));
+    if (c->keeper)
+        process_release(take_ptr(&c->keeper));
+    container_keeper_close(take_ptr(&c->wait_keeper));
+    container_streams_release(c);
+    container_free(c);
+    container_host_check_closed(h);
+}
+
+static void on_leave_turn(struct defer *d)
+{
+    release(container_of(d, struct container, turn));
+}
+
+static void leave_soon(struct container *c)
+{
+    if (c->n_execs == 0)
+        defer_start(c->h->loop, &c->turn, on_leave_turn);
+}
+
+void container_leave(struct container *c)
+{
+    static const struct container_events none;
+    c->events = &none;
+    if (c->sm.at == CONTAINER_NETWORK || c->sm.at == CONTAINER_QUEUED) {
+        clean(c);
+        return;
+    }
+    if (!is_up(c))
+        return;                       /* on_run() calls again, or it is being removed */
+    assert(!c->network);              /* those of the host end with it */
+    timer_stop(c->h->loop, &c->late); /* of collect() */
+    container_execs_kill(c);
+    container_execs_stop(c);
+    leave_soon(c);
+}
+
 /* ---- after it ---- */
 
 static void on_finish_turn(struct defer *d)
@@ -590,6 +646,10 @@ static void finish_later(struct container *c)
 
 void container_changed(struct container *c)
 {
+    if (c->h->is_leaving && is_up(c)) {
+        leave_soon(c);
+        return;
+    }
     if (!c->waits || c->n_execs > 0 || c->keeper)
         return;
     c->waits = false;

@@ -92,14 +92,17 @@ int container_host_new(const struct container_host_opts *opts, struct container_
 int container_host_set_up(struct container_host *h, struct err *err);
 /*
  * Stop all containers without grace; after the last on_removed() done() runs and the host is freed.
- * container_start() must not be called after it. An owner whose containers should outlive it ends
- * without this call, and the next process recovers them.
+ * container_start() must not be called after it. An owner whose containers should outlive it calls
+ * container_host_leave(), and the next process recovers them.
  */
 void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg);
 
-/* The process ends and its containers go on: no callback from now on. Memory and handles stay until
- * the end of the process. */
-void container_host_leave(struct container_host *h);
+/*
+ * The process ends and its containers go on: no event from now on, except the ends of
+ * container_exec, which are stopped. Those that are being started or removed are waited for; then
+ * done() runs and the host is freed. Their networks are those of the caller (container_opts).
+ */
+void container_host_leave(struct container_host *h, void (*done)(void *arg), void *arg);
 
 /* RUN of a process. Given, free(). */
 char *container_host_run_dir(const char *kind, const char *data_dir);

@@ -45,8 +45,9 @@ struct container_host {
     uint32_t n_exec_starting;
     struct timer reap; /* for children of crun that have not ended yet; pauses get longer */
     uint32_t reap_ms;
-    uint32_t n_exec_left; /* which look for what crun has left; nothing is started then */
-    void (*done)(void *arg);
+    uint32_t n_exec_left;    /* which look for what crun has left; nothing is started then */
+    bool is_leaving;         /* container_host_leave(): containers that run are released */
+    void (*done)(void *arg); /* also of that */
     void *done_arg;
     struct defer closing;
 };
@@ -140,6 +141,9 @@ struct container_known {          /* of one that runs already */
 };
 /* Its end and what it prints are ours from now on. -ESRCH: it has ended, and is not known how. */
 int container_adopt(struct container *c, const struct container_known *known, struct err *err);
+/* Its events are over. One that runs goes on and is freed, also later when a step of it has ended;
+ * one that does not run yet is removed. */
+void container_leave(struct container *c);
 /* One of the programs in it, or its keeper, is gone. */
 void container_changed(struct container *c);
 /* It runs already, or did. End it without grace, and remove what is left of it. */
@@ -177,6 +181,8 @@ void container_streams_terminal(struct container *c, int fd);
 void container_streams_adopt(struct container *c, int keeper);
 void container_streams_drain(struct container *c);
 void container_streams_close(struct container *c);
+/* Without reading what is left: it is for the next process. */
+void container_streams_release(struct container *c);
 
 /* ---- crun.c ---- */
 
@@ -251,8 +257,6 @@ void container_crun_kill_all(const struct container_host *h, bool (*is_first)(vo
 
 /* One of them, or the runtime for one of them, is this process. */
 bool container_execs_have(const struct container *c, int pid);
-/* No callback from now on. */
-void container_execs_leave(struct container *c);
 /* The container has ended: end all programs in it, ... */
 void container_execs_kill(struct container *c);
 /* ... and no longer wait until what they have printed is delivered. */

@@ -542,7 +542,8 @@ static struct container_exec *exec_new(struct container *c, const struct contain
 int container_exec_start(struct container *c, const struct container_exec_opts *o,
                          struct container_exec **ret, struct err *err)
 {
-    bool is_up = c->sm.at == CONTAINER_RUNNING || c->sm.at == CONTAINER_ENDING;
+    bool is_up = (c->sm.at == CONTAINER_RUNNING && !c->is_stopped) ||
+                 (c->sm.at == CONTAINER_ENDING && c->grace_ms > 0);
     if (!is_up || !c->init)
         return err_set(err, -ESRCH, "container '%s' does not run", c->name);
     if (c->n_execs == CONTAINER_EXECS_MAX)
@@ -630,12 +631,6 @@ bool container_execs_have(const struct container *c, int pid)
             return true;
     }
     return false;
-}
-
-void container_execs_leave(struct container *c)
-{
-    list_each (node, &c->execs)
-        list_entry(node, struct container_exec, node)->events = NULL;
 }
 
 void container_execs_kill(struct container *c)

@@ -276,7 +276,8 @@ static void on_networks_closed(void *arg)
     scoped(free_scoped) char *crun = xasprintf("%s/crun", h->run);
     char keepers[CONTAINER_CGROUP_NAME_MAX]; /* perhaps of an earlier process */
     container_host_keepers(h, keepers);
-    (void)container_cgroup_remove(&h->cgroups, keepers);
+    if (!h->is_leaving)
+        (void)container_cgroup_remove(&h->cgroups, keepers);
     (void)rmdir(crun); /* containers that could not be removed keep theirs */
     (void)rmdir(h->run);
     close_descriptors(h);
@@ -289,15 +290,6 @@ static void on_networks_closed(void *arg)
     free(h->subnet);
     free(h);
     done(done_arg);
-}
-
-void container_host_leave(struct container_host *h)
-{
-    static const struct container_events none;
-    map_each (e, &h->containers) {
-        ((struct container *)e->value)->events = &none;
-        container_execs_leave(e->value);
-    }
 }
 
 static void on_closing(struct defer *d)
@@ -314,6 +306,16 @@ void container_host_check_closed(struct container_host *h)
 {
     if (h->done && h->containers.n == 0)
         defer_start(h->loop, &h->closing, on_closing);
+}
+
+void container_host_leave(struct container_host *h, void (*done)(void *arg), void *arg)
+{
+    h->done = done;
+    h->done_arg = arg;
+    h->is_leaving = true;
+    map_each (e, &h->containers)
+        container_leave(e->value);
+    container_host_check_closed(h);
 }
 
 void container_host_close(struct container_host *h, void (*done)(void *arg), void *arg)

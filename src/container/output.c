@@ -201,3 +201,12 @@ void container_output_close(struct container_output *o)
         deliver(o, buf_str(&o->rest), false);
     uv_close((uv_handle_t *)&o->poll, on_closed);
 }
+
+void container_output_release(struct container_output *o)
+{
+    if (!o || o->is_closed)
+        return;
+    o->is_closed = true;
+    timer_stop(o->loop, &o->pause);
+    uv_close((uv_handle_t *)&o->poll, on_closed);
+}

@@ -44,3 +44,5 @@ const char *container_output_last(const struct container_output *o);
 void container_output_drain(struct container_output *o);
 /* Reads the remaining output, reports a last line without line feed, and frees it. NULL is fine. */
 void container_output_close(struct container_output *o);
+/* Frees it without reading: what is in the pipe is for another reader. NULL is fine. */
+void container_output_release(struct container_output *o);

@@ -161,6 +161,15 @@ void container_streams_close(struct container *c)
     container_output_close(take_ptr(&c->err_out));
 }
 
+void container_streams_release(struct container *c)
+{
+    container_console_close(&c->console);
+    c->terminal = -1;
+    container_feed_close(take_ptr(&c->feed));
+    container_output_release(take_ptr(&c->out));
+    container_output_release(take_ptr(&c->err_out));
+}
+
 /* ---- what a caller may ask ---- */
 
 ssize_t container_write(struct container *c, struct str bytes)

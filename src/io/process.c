@@ -178,6 +178,12 @@ int process_spawn(struct loop *loop, const struct process_opts *o, struct proces
     return r;
 }
 
+void process_release(struct process *p)
+{
+    timer_stop(p->loop, &p->adoption);
+    uv_close((uv_handle_t *)&p->poll, on_closed);
+}
+
 int process_pid(const struct process *p)
 {
     return p->pid;

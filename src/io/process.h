@@ -44,6 +44,8 @@ int process_spawn(struct loop *loop, const struct process_opts *opts, struct pro
  */
 int process_watch(struct loop *loop, int pid, uint64_t start_ticks, bool will_be_ours,
                   process_exit_cb on_exit, void *arg, struct process **ret, struct err *err);
+/* It is not watched any more: on_exit() does not run, and it is nobody's child to wait for here. */
+void process_release(struct process *p);
 int process_pid(const struct process *p);
 void process_signal(struct process *p, int signum);
 /*

@@ -399,11 +399,6 @@ void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
         stop_registration(n);
 }
 
-bool agent_node_has_pods(const struct agent_node *n)
-{
-    return n->pods != NULL;
-}
-
 const char *agent_node_not_ready(const struct agent_node *n)
 {
     return registration_is_registered(n->registration) ? NULL : "its node is not registered";

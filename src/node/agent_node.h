@@ -76,9 +76,8 @@ char *agent_node_name(const char *given);
 char *agent_node_credentials(const char *data_dir);
 /* Errors: E_INVALID: a name, a label, a taint or an address. */
 int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err);
+/* Containers of pods go on. */
 void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg);
-/* Pods can run here: their containers go on after agent_node_stop(). */
-bool agent_node_has_pods(const struct agent_node *n);
 /* NULL: ready; else what is missing. */
 const char *agent_node_not_ready(const struct agent_node *n);
 const char *agent_node_name_of(const struct agent_node *n);

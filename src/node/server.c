@@ -65,7 +65,6 @@ struct server {
     struct functions *functions;
     struct scheduling *scheduling;
     struct agent_node *agent;
-    bool leaves_containers; /* they run on, and handles for them stay open until the end */
     struct admin *admin;
     struct node_health *health;
     struct leader *leader;
@@ -195,7 +194,6 @@ static void stop_scheduling(struct server *s)
 
 static void stop_agent(struct server *s)
 {
-    s->leaves_containers = agent_node_has_pods(s->agent);
     agent_node_stop(take_ptr(&s->agent), stop_next, s);
 }
 
@@ -1026,11 +1024,9 @@ int server_run(const struct server_opts *opts, struct err *err)
             begin_stop(&s, r, &cause);
     }
     loop_run(&s.loop);
-    if (!s.leaves_containers) {
-        while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
-            ;
-        loop_fini(&s.loop);
-    }
+    while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
+        ;
+    loop_fini(&s.loop);
     fd_scoped(&s.lock_fd);
     if (s.r < 0 && s.made_dir)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
