@@ -123,6 +123,7 @@ struct agent_container {
     struct agent_run *run;         /* the current one; NULL: none */
     struct agent_hook *hook;       /* that runs; NULL: none */
     uint64_t pull_began_ms;
+    size_t pull_skip; /* pull Secrets whose credentials were refused */
 };
 
 enum agent_prepare_at {

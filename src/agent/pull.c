@@ -33,10 +33,11 @@ static void add_secret(struct credentials *to, struct str name, const struct jso
     to->files[to->n++] = file;
 }
 
-static void find_credentials(struct agent_pod *p, struct credentials *to)
+/* Without the first `skip` Secrets. */
+static void find_credentials(struct agent_pod *p, size_t skip, struct credentials *to)
 {
     *to = (struct credentials){ .tenant = p->spec->namespace };
-    for (size_t i = 0; i < p->spec->n_pull_secrets; i++) {
+    for (size_t i = skip; i < p->spec->n_pull_secrets; i++) {
         struct str name = p->spec->pull_secrets[i];
         vec_each (o, &p->objects) {
             if (agent_object_is(*o, AGENT_SECRET, p->spec->namespace, name))
@@ -119,11 +120,18 @@ static void report_pulled(struct agent_container *c)
                     "Container image \"" STR_FMT "\" already present on machine", STR_ARG(image));
 }
 
+static void try_pull(struct agent_container *c);
+
 static void on_done(struct container_image_call *call, int r, struct container_image *image,
                     const struct err *err)
 {
     struct agent_container *c = container_of(call, struct agent_container, call);
     const char *reason = r < 0 ? reason_of(c, r) : NULL;
+    if (r < 0 && r != E_INVALID && c->pull_skip + 1 < c->pod->spec->n_pull_secrets) {
+        c->pull_skip++; /* another Secret may have other credentials for this registry */
+        try_pull(c);
+        return;
+    }
     if (r < 0)
         agent_event(c->pod, c->name, true, "Failed", "%s: %s", reason, err_text(err));
     else
@@ -137,11 +145,11 @@ static bool is_planned(const struct pod_spec *spec)
     return pod_pair_value(spec->annotations, spec->n_annotations, STR("image.dormouse.dev/plan")).n;
 }
 
-int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
+int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, size_t skip,
                      struct container_image_call *call, struct err *err)
 {
     struct credentials credentials;
-    find_credentials(p, &credentials);
+    find_credentials(p, skip, &credentials);
     const struct container_image_want want = { .reference = image,
                                                .tenant = credentials.tenant,
                                                .auths = credentials.files,
@@ -153,20 +161,27 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
     return r;
 }
 
-void agent_pull_start(struct agent_container *c)
+static void try_pull(struct agent_container *c)
 {
     struct agent_pod *p = c->pod;
     size_t i = agent_container_index(c);
     struct err err = { 0 };
-    assert(i != SIZE_MAX);
-    agent_pull_cancel(c); /* of an image that was wanted before */
-    const struct pod_container *spec = p->life.containers[i].spec;
     c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
-    c->pull_began_ms = 0;
-    c->is_pulling = true;
-    int r = agent_pull_image(p, spec->image, spec->pull_policy, &c->call, &err);
+    int r = i == SIZE_MAX ? -ECANCELED
+                          : agent_pull_image(p, p->life.containers[i].spec->image,
+                                             p->life.containers[i].spec->pull_policy, c->pull_skip,
+                                             &c->call, &err);
     if (r < 0)
         end_pull(c, r, "ErrImagePull", err_text(&err), NULL);
+}
+
+void agent_pull_start(struct agent_container *c)
+{
+    agent_pull_cancel(c); /* of an image that was wanted before */
+    c->pull_began_ms = 0;
+    c->pull_skip = 0;
+    c->is_pulling = true;
+    try_pull(c);
 }
 
 void agent_pull_cancel(struct agent_container *c)

@@ -7,8 +7,9 @@
 struct agent_container;
 struct agent_pod;
 
-/* Ask for an image with the pull Secrets of the pod. As container_images_ops.get. */
-int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
+/* Ask for an image with the pull Secrets of the pod, of which the store uses the first that names
+ * the registry; skip: without so many at the beginning. As container_images_ops.get. */
+int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, size_t skip,
                      struct container_image_call *call, struct err *err);
 
 /* pod_life_pulled() follows, unless it is cancelled. */

@@ -84,6 +84,11 @@ static int set_functions(struct server_opts *server)
 {
     struct functions_opts *f = &server->functions;
     bool by_default = !fn_role.gateway;
+    /* Also for pods. */
+    f->image_hosts = fn_role.image_registries.at;
+    f->n_image_hosts = fn_role.image_registries.n;
+    f->image_store = fn_role.image_store;
+    f->module_site = server->module_site;
     if (fn_role.gateway && strcmp(fn_role.gateway, "none") == 0)
         return 0;
     if (by_default)
@@ -95,7 +100,6 @@ static int set_functions(struct server_opts *server)
     f->roles = FUNCTIONS_CONTROL | FUNCTIONS_GATEWAY | FUNCTIONS_WORKER;
     f->module_dirs = modules.at;
     f->n_module_dirs = modules.n;
-    f->module_site = server->module_site;
     return r;
 }
 
