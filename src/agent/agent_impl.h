@@ -22,6 +22,8 @@
 #include "client/reflector.h"
 #include "container/container.h"
 
+#include <netinet/in.h>
+
 enum {
     AGENT_PATH_MAX = 4096,
     AGENT_ID_SIZE = 33,          /* of a run: 32 hexadecimal digits and a NUL */
@@ -161,6 +163,8 @@ struct agent_pod {
     struct agent_cpu_sample sample;
     VEC(struct agent_object *) objects;
     struct list image_volumes; /* agent/image_volumes.h */
+    /* Copies: the status has them also after the network has gone. */
+    char ip_texts[POD_NETWORK_IPS_MAX][INET6_ADDRSTRLEN];
     struct str ips[POD_NETWORK_IPS_MAX];
     struct pod_facts facts;
     char mount_problem[256]; /* of the last event FailedMount */

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -158,8 +159,10 @@ static void set_facts(struct agent_pod *p)
     size_t n = 0;
     const char *const *ips = p->network ? pod_network_ips(p->network, &n) : NULL;
     struct agent *a = p->agent;
-    for (size_t i = 0; i < n; i++)
-        p->ips[i] = str_of(ips[i]);
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(p->ip_texts[i], sizeof p->ip_texts[i], "%s", ips[i]);
+        p->ips[i] = str_of(p->ip_texts[i]);
+    }
     p->facts = (struct pod_facts){ .host_ips = a->address_views,
                                    .n_host_ips = a->n_addresses,
                                    .pod_ips = p->network ? p->ips : a->address_views,
