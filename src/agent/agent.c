@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The node agent as a whole: start, the Pods of the node, recovery, stop. */
 #include "agent/agent_impl.h"
+#include "agent/evict.h"
 #include "agent/exec.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
@@ -538,6 +539,7 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
                                                   .arg = a };
     a->objects = agent_objects_new(&objects);
     a->events = agent_events_new(a);
+    a->evict = agent_evict_new(a);
     int r = agent_services_new(&services, &a->services, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
@@ -598,6 +600,7 @@ static void free_agent(struct agent *a)
         agent_objects_free(a->objects);
     if (a->events)
         agent_events_free(a->events);
+    agent_evict_free(a->evict);
     defer_cancel(&a->read_end);
     arena_fini(&a->reading);
     map_fini(&a->pods);
@@ -654,7 +657,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     agent_routes_stop(a);
     if (a->volumes)
         volume_host_stop_removing(a->volumes);
-    a->n_stopping += a->removes_orphans;
+    a->n_stopping += a->removes_orphans + a->n_measures;
     list_each_safe (node, &a->left) {
         struct agent_run *r = list_entry(node, struct agent_run, node);
         if (r->is_removing)

@@ -40,8 +40,10 @@ enum {
     AGENT_CIDRS_MS = 10000,    /* pods wait for the node's podCIDRs so long */
     AGENT_ORPHANS_MS = 300000, /* likewise, of directories; while others are being removed: */
     AGENT_ORPHANS_SOON_MS = 1000,
-    AGENT_GROUPS_MS = 1000, /* between two tries to remove control groups of pods that are gone */
-    AGENT_STOP_MS = 3000,   /* for requests that run */
+    AGENT_GROUPS_MS = 1000,   /* between two tries to remove control groups of pods that are gone */
+    AGENT_STORAGE_MS = 10000, /* between two measurements of a pod that has limits of storage */
+    AGENT_EVICT_GRACE_MS = 1000, /* of a pod that is evicted */
+    AGENT_STOP_MS = 3000,        /* for requests that run */
     AGENT_OUTPUT_RATE = 10 << 20 /* bytes per second of each pipe of a container */
 };
 
@@ -71,6 +73,14 @@ struct agent_opts { /* strings are copied */
 /* Errors: E_UNSUPPORTED: containers are not possible here, with the reason. */
 int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *err);
 void agent_stop(struct agent *a, void (*done)(void *arg), void *arg);
+
+/* What of the machine is below its threshold now. */
+struct agent_pressure {
+    bool memory, disk, processes;
+    uint64_t available, minimum; /* of the first of them; bytes, inodes or processes */
+};
+/* One pod is evicted, unless one is still ending; again as long as it lasts. */
+void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure);
 
 /* The node's podCIDRs. Errors: E_INVALID. */
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err);

@@ -71,7 +71,9 @@ struct agent {
     bool is_synced, is_stopping;
     bool are_cidrs_known; /* the node's podCIDRs, or no longer waited for */
     struct timer cidrs_timer;
-    bool removes_orphans; /* directories of pods that are gone */
+    struct agent_evict *evict; /* agent/evict.h */
+    unsigned n_measures;       /* of storage, that run */
+    bool removes_orphans;      /* directories of pods that are gone */
     struct timer orphans_timer;
     struct timer groups_timer; /* to look again for groups of pods that are gone */
     unsigned n_stopping;       /* parts that have not stopped */
@@ -169,9 +171,11 @@ struct agent_pod {
     struct pod_facts facts;
     char mount_problem[256]; /* of the last event FailedMount */
 
-    char *static_text;      /* of a static pod: its object as JSON; NULL: it is of the API */
-    char *mirror_uid;       /* of its mirror; NULL: there is none */
-    struct client_ask *ask; /* a status, or a deletion, that is being sent */
+    char *static_text; /* of a static pod: its object as JSON; NULL: it is of the API */
+    char *mirror_uid;  /* of its mirror; NULL: there is none */
+    bool has_storage_limit;
+    struct timer storage_timer; /* agent/evict.h */
+    struct client_ask *ask;     /* a status, or a deletion, that is being sent */
     bool is_status_dirty, is_deleting;
     char *sent; /* the last status that the server took; NULL: none */
     size_t sent_n;

@@ -4,10 +4,12 @@
  * the end upwards.
  */
 #include "agent/agent_impl.h"
+#include "agent/evict.h"
 #include "agent/hook.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/pause.h"
+#include "agent/pod/eviction.h"
 #include "agent/pod/resources.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
@@ -157,6 +159,7 @@ static void free_pod(struct agent_pod *p)
     (void)map_del(&p->agent->pods, str_of(p->uid));
     defer_cancel(&p->turn);
     timer_stop(p->agent->loop, &p->timer);
+    agent_evict_forget(p);
     agent_report_cancel(p);
     list_each_safe (node, &p->containers)
         free_container(list_entry(node, struct agent_container, node));
@@ -198,6 +201,7 @@ static void turn(struct defer *d)
     }
     cancel_pulls(p);
     set_probes(p);
+    agent_evict_watch(p);
     arm(p);
     agent_report(p);
 }
@@ -251,6 +255,7 @@ struct agent_pod *agent_pod_new(struct agent *a, struct pod_spec *spec, struct a
     list_init(&p->runs);
     list_init(&p->image_volumes);
     p->dir = xasprintf("%s/%s", a->pods_dir, p->uid);
+    p->has_storage_limit = pod_storage_is_limited(spec);
     struct arena path = { 0 };
     p->group = str_dup(pod_cgroup_path(&path, spec));
     arena_fini(&path);
@@ -271,6 +276,7 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     const struct pod_spec *old_spec = p->spec;
     p->spec = spec;
     p->arena = arena;
+    p->has_storage_limit = pod_storage_is_limited(spec);
     pod_life_set_spec(&p->life, spec, &now);
     agent_prepare_update(p); /* volumes have kept the old one */
     agent_resize(p, old_spec);
@@ -328,6 +334,7 @@ void agent_pod_leave(struct agent_pod *p)
     p->agent->n_stopping++;
     defer_cancel(&p->turn);
     timer_stop(p->agent->loop, &p->timer);
+    agent_evict_forget(p);
     agent_report_cancel(p);
     (void)map_del(&p->agent->pods, str_of(p->uid));
 }

@@ -21,10 +21,10 @@ struct agent_node {
     struct kubeconfig config; /* server and CA, for the file of the credentials */
     struct registration *registration;
     struct kube_identity identity;
-    struct buf client_ca;               /* PEM */
-    struct buf cluster_key;             /* empty: images are not shared */
-    struct cluster_key *asking;         /* for it; NULL: it does not */
-    struct arena node_arena;            /* of node: as it was seen last; NULL: not yet */
+    struct buf client_ca;       /* PEM */
+    struct buf cluster_key;     /* empty: images are not shared */
+    struct cluster_key *asking; /* for it; NULL: it does not */
+    struct arena node_arena;    /* of node: as it was seen last; NULL: not yet */
     struct json *node;
     struct pods *pods;                  /* from the registration on; NULL: none */
     char *problem;                      /* why no pods run here; NULL: they do */
@@ -159,6 +159,18 @@ static const char *why_not_ready(void *arg)
     return n->problem;
 }
 
+static void on_pressure(void *arg, const struct registration_pressure *p)
+{
+    struct agent_node *n = arg;
+    const struct agent_pressure now = { .memory = p->memory_now,
+                                        .disk = p->disk_now,
+                                        .processes = p->pid_now,
+                                        .available = p->available,
+                                        .minimum = p->minimum };
+    if (n->pods)
+        pods_set_pressure(n->pods, &now);
+}
+
 static void on_node(void *arg, const struct json *node)
 {
     struct agent_node *n = arg;
@@ -225,6 +237,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .not_ready = why_not_ready,
         .on_registered = on_registered,
         .on_node = on_node,
+        .on_pressure = on_pressure,
         .arg = n,
     };
     return registration_start(&opts, &n->registration, err);

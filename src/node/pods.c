@@ -243,3 +243,9 @@ void pods_set_node(struct pods *p, const struct json *node)
     if (n > 0 && p->agent && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)
         log_warn("the node's podCIDRs are not used", "error=\"%s\"", err_text(&err));
 }
+
+void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure)
+{
+    if (p->agent)
+        agent_set_pressure(p->agent, pressure);
+}

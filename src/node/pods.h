@@ -62,3 +62,5 @@ void pods_set_cert(struct pods *p, struct str cert_pem, struct str key_pem);
 const char *pods_runtime(const struct pods *p);
 /* The Node object has changed: its podCIDRs count from now on. */
 void pods_set_node(struct pods *p, const struct json *node);
+/* What the machine is short of: pods are evicted. */
+void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure);

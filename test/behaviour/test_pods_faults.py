@@ -188,3 +188,29 @@ def test_an_object_that_is_removed_by_force(cluster):
     assert new["metadata"]["uid"] != pod["metadata"]["uid"]
     wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the old one ends")
     wait_for(lambda: not rest_of(cluster, [pod["metadata"]["uid"]]), "nothing is left")
+
+
+def test_a_disk_that_runs_full_ends_the_pod_that_fills_it(tmp_path, store):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs", disk], check=True)
+    up = None
+    try:
+        up = Cluster(disk / "data", store)
+        mounts = {"volumes": [{"name": "v", "emptyDir": {}}]}
+        where = [{"name": "v", "mountPath": "/v"}]
+        up.run("modest", **mounts, containers=[{"name": "a", "command": ["sh", "-c", "echo x > /v/x; exec sleep 100000"], "volumeMounts": where}])
+        up.wait("modest", is_ready)
+        up.run("greedy", **mounts, containers=[{"name": "a", "volumeMounts": where, "command": [
+            "sh", "-c", "dd if=/dev/zero of=/v/x bs=1048576 count=88 2>/dev/null; exec sleep 100000"]}])
+        pod = up.wait_phase("greedy", "Failed")
+        assert pod["status"]["reason"] == "Evicted" and "The node was low on resource: ephemeral-storage" in pod["status"]["message"]
+        conditions = lambda: {c["type"]: c["status"] for c in up.get("/api/v1/nodes").json()["items"][0]["status"]["conditions"]}  # noqa: E731
+        wait_for(lambda: conditions()["DiskPressure"] == "True", "the node says so")
+        assert is_ready(up.pod("modest"))
+        up.clear()
+        assert up.stop() == 0
+    finally:
+        if up and up.process.poll() is None:
+            up.kill()
+        subprocess.run(["umount", "-l", disk], check=True)

@@ -112,3 +112,20 @@ def test_termination_messages(cluster):
     assert said["file"] == "said\n" and said["path"] == "here\n" and said["log"] == "one\ntwo\n" and said["fine"] is None and said["both"] == "file\n"
     assert len(said["long"]) <= 2048 and said["long"].count("\n") <= 80 and said["long"].endswith("299\n")
     assert state_of(pod, "path")[1]["reason"] == "Completed"
+
+
+def test_storage_beyond_its_limit(cluster):
+    fill = ["sh", "-c", "dd if=/dev/zero of=$WHERE bs=65536 count=64 2>/dev/null; exec sleep 100000"]  # 4 MiB
+
+    def c(where, **more):
+        return [{"name": "a", "command": fill, "env": [{"name": "WHERE", "value": where}], **more}]
+    limit = {"resources": {"limits": {"ephemeral-storage": "2Mi"}}}
+    cluster.run("fills-volume", volumes=[{"name": "v", "emptyDir": {"sizeLimit": "2Mi"}}], containers=c("/v/f", volumeMounts=[{"name": "v", "mountPath": "/v"}]))
+    cluster.run("fills-layer", containers=c("/tmp/f", **limit))
+    cluster.run("fills-less", volumes=[{"name": "v", "emptyDir": {"sizeLimit": "5Mi"}}], containers=c("/v/f", volumeMounts=[{"name": "v", "mountPath": "/v"}]))
+    for name, text in (("fills-volume", 'Usage of EmptyDir volume "v" exceeds the limit "2Mi"'), ("fills-layer", "ephemeral")):
+        pod = cluster.wait_phase(name, "Failed")
+        assert pod["status"]["reason"] == "Evicted" and text in pod["status"]["message"]
+        assert next(c for c in pod["status"]["conditions"] if c["type"] == "DisruptionTarget")["reason"] == "TerminationByKubelet"
+        cluster.wait_reason(name, "Evicted")
+    assert is_ready(cluster.pod("fills-less"))
