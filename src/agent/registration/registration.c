@@ -304,6 +304,8 @@ static void arm(struct registration *r, uint64_t at_ms)
 static void fail(struct registration *r, const char *why)
 {
     uint64_t wait = backoff_wait(RETRY_FIRST_MS, RETRY_MAX_MS, r->failures);
+    if (r->at.at == AT_REPORTING)
+        r->wants_report = true; /* what it had to say is still to be said */
     if (r->failures++ == 0)
         log_warn(r->is_registered ? "the node cannot report, trying again"
                                   : "the node cannot register, trying again",
