@@ -471,6 +471,19 @@ TEST(an_evicted_pod_has_failed)
     CHECK(is_condition("DisruptionTarget", "True"));
 }
 
+TEST(a_refused_pod_has_failed)
+{
+    begin(ONE);
+    pod_life_refuse(&life, "OutOfcpu", "no room", &now);
+    (void)next_step(POD_STEP_TEAR_DOWN);
+    phase("Failed");
+    pod_life_torn_down(&life);
+    none();
+    CHECK(str_is(json_get_str(status(), "reason"), "OutOfcpu"));
+    CHECK(str_is(json_get_str(status(), "message"), "Pod was rejected: no room"));
+    CHECK(!is_condition("DisruptionTarget", "True"));
+}
+
 TEST(a_changed_image_replaces_the_container)
 {
     static struct pod_spec other;

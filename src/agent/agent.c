@@ -6,6 +6,7 @@
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/pause.h"
+#include "agent/pod/admission.h"
 #include "agent/routes.h"
 #include "agent/run_record.h"
 #include "agent/token.h"
@@ -235,11 +236,34 @@ static int read_pod(const struct json *object, struct arena **ret_arena, struct 
     return 0;
 }
 
+/* Once, before it has begun; as kubelet at its admission. */
+static void admit(struct agent_pod *p, const struct json *object)
+{
+    struct agent *a = p->agent;
+    struct pod_admission_used used = { 0 };
+    struct pod_refusal no;
+    struct pod_now now = agent_now(a);
+    bool is_new = pod_at(&p->life) == POD_PREPARING && !p->spec->deletion.n &&
+                  !json_path(object, "status", "startTime", NULL);
+    if (!is_new || !a->node || p->spec->is_mirror)
+        return;
+    map_each (e, &a->pods) {
+        const struct agent_pod *other = e->value;
+        if (other != p && pod_at(&other->life) < POD_TEARING_DOWN)
+            pod_admission_add(&used, other->spec);
+    }
+    if (pod_admission_check(object, p->spec, a->node, &used, AGENT_PODS_MAX, &no))
+        return;
+    agent_event(p, NULL, true, no.reason, "%s", no.message);
+    pod_life_refuse(&p->life, no.reason, no.message, &now);
+}
+
 static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct arena *arena,
                                  const struct json *object)
 {
     struct agent_pod *p = agent_pod_new(a, spec, arena, object);
     restore(p, object);
+    admit(p, object);
     agent_pod_check_deletion(p);
     agent_pod_look(p);
     if (a->on_pods)
@@ -578,6 +602,25 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
     return r < 0 ? r : start_watches(a, opts, err);
 }
 
+void agent_set_node(struct agent *a, const struct json *node)
+{
+    struct arena *m = &a->node_arena;
+    arena_reset(m);
+    a->node = json_new_object(m);
+    struct json *meta = json_obj(m, a->node, "metadata"), *spec = json_obj(m, a->node, "spec"),
+                *status = json_obj(m, a->node, "status");
+    const struct json *labels = json_path(node, "metadata", "labels", NULL),
+                      *taints = json_path(node, "spec", "taints", NULL),
+                      *amounts = json_path(node, "status", "allocatable", NULL);
+    json_set_str(m, meta, "name", str_of(a->node_name));
+    if (labels)
+        json_setc(m, meta, "labels", json_clone(m, labels));
+    if (taints)
+        json_setc(m, spec, "taints", json_clone(m, taints));
+    if (amounts)
+        json_setc(m, status, "allocatable", json_clone(m, amounts));
+}
+
 size_t agent_pods(const struct agent *a)
 {
     return a->pods.n;
@@ -601,6 +644,7 @@ static void free_agent(struct agent *a)
     if (a->events)
         agent_events_free(a->events);
     agent_evict_free(a->evict);
+    arena_fini(&a->node_arena);
     defer_cancel(&a->read_end);
     arena_fini(&a->reading);
     map_fini(&a->pods);

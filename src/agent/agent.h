@@ -84,6 +84,8 @@ void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure);
 
 /* The node's podCIDRs. Errors: E_INVALID. */
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err);
+/* The Node object: its labels, taints and allocatable decide which pods may run here. */
+void agent_set_node(struct agent *a, const struct json *node);
 size_t agent_pods(const struct agent *a);
 /* "crun://1.8.1"; borrowed until agent_stop(). */
 const char *agent_runtime(const struct agent *a);

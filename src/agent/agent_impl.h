@@ -72,8 +72,10 @@ struct agent {
     bool are_cidrs_known; /* the node's podCIDRs, or no longer waited for */
     struct timer cidrs_timer;
     struct agent_evict *evict; /* agent/evict.h */
-    unsigned n_measures;       /* of storage, that run */
-    bool removes_orphans;      /* directories of pods that are gone */
+    struct arena node_arena;   /* of node: what admission needs of it; NULL: not known */
+    struct json *node;
+    unsigned n_measures;  /* of storage, that run */
+    bool removes_orphans; /* directories of pods that are gone */
     struct timer orphans_timer;
     struct timer groups_timer; /* to look again for groups of pods that are gone */
     unsigned n_stopping;       /* parts that have not stopped */

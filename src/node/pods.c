@@ -238,6 +238,8 @@ void pods_set_node(struct pods *p, const struct json *node)
         if (n < POD_CIDRS_MAX)
             cidrs[n++] = json_str(c);
     }
+    if (p->agent)
+        agent_set_node(p->agent, node);
     if (n == 0 && json_get_str(spec, "podCIDR").n)
         cidrs[n++] = json_get_str(spec, "podCIDR");
     if (n > 0 && p->agent && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)

@@ -129,3 +129,19 @@ def test_storage_beyond_its_limit(cluster):
         assert next(c for c in pod["status"]["conditions"] if c["type"] == "DisruptionTarget")["reason"] == "TerminationByKubelet"
         cluster.wait_reason(name, "Evicted")
     assert is_ready(cluster.pod("fills-less"))
+
+
+def test_pods_that_a_node_refuses(cluster):
+    """Bound by hand: the scheduler would not have done it."""
+    node = cluster.get("/api/v1/nodes").json()["items"][0]["metadata"]["name"]
+    cluster.run("too-big", nodeName=node, containers=[{"name": "a", "command": SLEEP, "resources": {"requests": {"cpu": "1000"}}}])
+    cluster.run("elsewhere", nodeName=node, nodeSelector={"no": "such"})
+    cluster.run("here", nodeName=node, nodeSelector={"kubernetes.io/hostname": node})
+    pod = cluster.wait_phase("too-big", "Failed")
+    assert pod["status"]["reason"] == "OutOfcpu" and pod["status"]["message"].startswith("Pod was rejected: Node didn't have enough resource: cpu, requested: 1000000")
+    pod = cluster.wait_phase("elsewhere", "Failed")
+    assert pod["status"]["reason"] == "NodeAffinity" and state_of(pod)[0] == "waiting"
+    cluster.wait("here", is_ready)
+    for name in ("too-big", "elsewhere", "here"):
+        cluster.delete(name)
+        cluster.wait_gone(name)

@@ -769,6 +769,16 @@ void pod_life_evict(struct pod_life *l, const char *reason, const char *message,
     begin_ending(l, POD_CAUSE_EVICTED, grace_ms, now);
 }
 
+void pod_life_refuse(struct pod_life *l, const char *reason, const char *message,
+                     const struct pod_now *now)
+{
+    assert(pod_at(l) == POD_PREPARING && !l->is_asked);
+    set_reason(l->reason, reason);
+    free(l->message);
+    l->message = xasprintf("Pod was rejected: %s", message);
+    begin_ending(l, POD_CAUSE_REFUSED, 0, now);
+}
+
 void pod_life_restart(struct pod_life *l, size_t i, const struct pod_now *now)
 {
     stop_container(&l->containers[i], now->ms + grace_of(l), now);

@@ -101,7 +101,8 @@ enum pod_cause { /* of the end of a pod */
                  POD_CAUSE_NONE,
                  POD_CAUSE_DELETED,
                  POD_CAUSE_EVICTED, /* with reason and message; phase Failed */
-                 POD_CAUSE_DEADLINE
+                 POD_CAUSE_DEADLINE,
+                 POD_CAUSE_REFUSED /* it must not run here; phase Failed */
 };
 
 struct pod_life {
@@ -191,6 +192,9 @@ void pod_life_delete(struct pod_life *l, uint64_t grace_ms, bool is_gone,
 /* End it; it becomes Failed. */
 void pod_life_evict(struct pod_life *l, const char *reason, const char *message, uint64_t grace_ms,
                     const struct pod_now *now);
+/* Before its first step: it becomes Failed. */
+void pod_life_refuse(struct pod_life *l, const char *reason, const char *message,
+                     const struct pod_now *now);
 /* Stop one container; it is started again if its policy says so. */
 void pod_life_restart(struct pod_life *l, size_t i, const struct pod_now *now);
 /* Something that waits may succeed now, such as after a ConfigMap was created. */
