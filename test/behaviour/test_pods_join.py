@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pods of a machine that has joined, while its API server is away, and while the machine itself is."""
+import os
+import pathlib
+import signal
+
+import pytest
+
+from conftest import Server, wait_for
+from pods_kit import Cluster, is_ready, needs_pods, state_of, status_of, store
+from test_nodes_join import NODES, Node, create_token, ready
+
+pytestmark = needs_pods
+
+
+class Control(Cluster):
+    """A cluster without a node of its own."""
+
+    def __init__(self, data_dir, listen="127.0.0.1:0"):
+        self.log_dir = pathlib.Path(str(data_dir) + ".pods")
+        Server.__init__(self, data_dir, listen=listen, extra=("--gateway", "none", "--no-agent"))
+
+
+@pytest.fixture
+def control(tmp_path, store):
+    os.environ["DORMOUSE_IMAGE_STORE"] = str(store)
+    server = Control(tmp_path / "data")
+    yield server
+    assert server.process.poll() is not None or server.stop() == 0
+
+
+def join(control, directory, *args):
+    node = Node(control, directory, "--node-name", "n1", "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir), *args)
+    wait_for(lambda: ready(control, "n1").get("status") == "True", "the node is ready")
+    return node
+
+
+def test_pods_go_on_while_the_server_is_away(control, tmp_path):
+    node = join(control, tmp_path / "n1", "--token", create_token(control))
+    control.run("again", nodeName="n1")
+    control.run("once", ["sh", "-c", "trap 'echo bye > /dev/termination-log; exit 4' TERM; while :; do sleep 0.05; done"], nodeName="n1", restartPolicy="Never")
+    control.run("probed", nodeName="n1", containers=[{"name": "a", "command": ["sleep", "100000"],
+                                                      "livenessProbe": {"exec": {"command": ["test", "!", "-e", "/tmp/dead"]}, "periodSeconds": 1, "failureThreshold": 1}}])
+    pod, once, probed = (control.wait(name, is_ready) for name in ("again", "once", "probed"))
+    control.kill()
+    pid, other = control.pid_of(pod), control.pid_of(probed)
+    os.kill(control.pid_of(once), signal.SIGTERM)
+    (control.root_of(probed) / "tmp/dead").touch()
+    os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: not pathlib.Path(f"/proc/{other}").exists(), "the probe ends its container")
+    server = Control(control.data_dir, control.listen)
+    pod = server.wait("again", lambda p: status_of(p)["restartCount"] == 1 and is_ready(p))
+    assert status_of(pod)["lastState"]["terminated"]["exitCode"] == 137
+    server.wait("probed", lambda p: status_of(p)["restartCount"] == 1 and is_ready(p))
+    once = server.wait_phase("once", "Failed")
+    assert state_of(once)[1]["exitCode"] == 4 and state_of(once)[1]["message"] == "bye\n"
+    for name in ("again", "once", "probed"):
+        server.delete(name)
+        server.wait_gone(name)
+    assert node.stop() == 0
+    assert server.stop() == 0
+
+
+def test_what_happens_to_a_pod_while_its_machine_is_away(control, tmp_path):
+    node = join(control, tmp_path / "n1", "--token", create_token(control))
+    for name in ("kept", "deleted", "forced"):
+        control.run(name, nodeName="n1")
+    pods = {name: control.wait(name, is_ready) for name in ("kept", "deleted", "forced")}
+    pids = {name: control.pid_of(pod) for name, pod in pods.items()}
+    node.kill()
+    control.delete("deleted")
+    control.delete("forced", gracePeriodSeconds=0)
+    assert control.pod("deleted") and not control.pod("forced")
+    control.patch("/api/v1/namespaces/default/pods/kept/status", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, "strategic-merge-patch")
+    control.run("new", nodeName="n1")
+    node = join(control, tmp_path / "n1")
+    control.wait_gone("deleted")
+    control.wait("new", is_ready)
+    pod = control.wait("kept", is_ready)
+    assert control.pid_of(pod) == pids["kept"] and status_of(pod)["restartCount"] == 0
+    for name in ("deleted", "forced"):
+        wait_for(lambda: not pathlib.Path(f"/proc/{pids[name]}").exists(), f"{name} ends")
+    for name in ("kept", "new"):
+        control.delete(name)
+        control.wait_gone(name)
+    assert control.ask("DELETE", f"{NODES}/n1").status == 200
+    assert node.stop() == 0
