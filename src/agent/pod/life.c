@@ -848,9 +848,11 @@ void pod_life_restore_lost(struct pod_life *l, size_t i, uint32_t restarts,
     struct pod_container_life *c = &l->containers[i];
     pod_life_restore_ended(l, i, restarts, end, now);
     c->has_begun = false;
+    /* What it has prepared may be lost. The API lets a status leave "terminated" only where the
+     * pod's policy is Always. */
     if (c->kind == POD_CONTAINER_INIT && pod_container_at(c) == POD_CONTAINER_ENDED &&
-        c->end.exit_code == 0)
-        sm_move(&c->sm, POD_CONTAINER_WAITING); /* what it has prepared is lost */
+        c->end.exit_code == 0 && str_is(l->spec->restart_policy, "Always"))
+        sm_move(&c->sm, POD_CONTAINER_WAITING);
 }
 
 /* ---------------------------------------------------------------- phase */

@@ -285,8 +285,35 @@ void pod_update(const struct validate_value *root, const struct json *old)
 
 /* ---- status ---- */
 
+static bool rule_restarts(const struct json *rule, int64_t exit_code)
+{
+    const struct json *codes = json_getc(rule, "exitCodes");
+    bool is_listed = false;
+    json_each (v, json_getc(codes, "values"))
+        is_listed |= json_int_or(v, -1) == exit_code;
+    return codes && str_is(json_get_str(rule, "action"), "Restart") &&
+           is_listed == str_is(json_get_str(codes, "operator"), "In");
+}
+
+/* By its own policy and rules, which take the place of the pod's. containers: of the spec. */
+static bool may_restart(const struct json *containers, struct str name, const char *pod_policy,
+                        int64_t exit_code)
+{
+    struct str policy = str_of(pod_policy);
+    json_each (c, containers) {
+        if (!str_eq(json_get_str(c, "name"), name))
+            continue;
+        json_each (rule, json_getc(c, "restartPolicyRules"))
+            if (rule_restarts(rule, exit_code))
+                return true;
+        if (json_get_str(c, "restartPolicy").n)
+            policy = json_get_str(c, "restartPolicy");
+    }
+    return str_is(policy, "Always") || (str_is(policy, "OnFailure") && exit_code != 0);
+}
+
 static void state_transitions(const struct validate_value *list, const struct json *old,
-                              const char *policy, const struct map *sidecars)
+                              const char *policy, const struct json *containers)
 {
     struct map running = { 0 }; /* names of containers that are not terminated now */
     size_t i = 0;
@@ -299,8 +326,8 @@ static void state_transitions(const struct validate_value *list, const struct js
         struct validate_value item = value_item(list, s, i++), state = value_member(&item, "state");
         const struct json *end = json_getc(state.v, "terminated");
         struct str name = json_get_str(s, "name");
-        if (!json_is(end, JSON_OBJECT) || (sidecars && map_has(sidecars, name)) ||
-            (json_int_or(json_getc(end, "exitCode"), 0) != 0 && strcmp(policy, "OnFailure") == 0))
+        if (!json_is(end, JSON_OBJECT) ||
+            may_restart(containers, name, policy, json_int_or(json_getc(end, "exitCode"), 0)))
             continue;
         if (map_has(&running, name))
             report_forbidden(&state, "may not be transitioned to non-terminated state");
@@ -368,19 +395,16 @@ void pod_status_update(const struct validate_value *root, const struct json *old
     MEMBER(nominated, &status, "nominatedNodeName");
     const struct json *before = json_getc(old, "status"), *spec = json_getc(old, "spec");
     char *policy = str_dup_arena(root->errs->a, json_get_str(spec, "restartPolicy"));
-    struct map sidecars = { 0 };
-    json_each (c, json_getc(spec, "initContainers"))
-        if (str_is(json_get_str(c, "restartPolicy"), "Always"))
-            (void)map_put(&sidecars, json_get_str(c, "name"), c);
     conditions(&listed);
     if (!value_same(nominated.v, json_getc(before, "nominatedNodeName")))
         validate_subdomain_if_set(&nominated, NULL);
     if (!str_eq(value_text(&qos), json_get_str(before, "qosClass")))
         report_invalid_text(&qos, "field is immutable");
-    state_transitions(&regular, json_getc(before, "containerStatuses"), policy, NULL);
-    state_transitions(&init, json_getc(before, "initContainerStatuses"), policy, &sidecars);
+    state_transitions(&regular, json_getc(before, "containerStatuses"), policy,
+                      json_getc(spec, "containers"));
+    state_transitions(&init, json_getc(before, "initContainerStatuses"), policy,
+                      json_getc(spec, "initContainers"));
     state_transitions(&ephemeral, json_getc(before, "ephemeralContainerStatuses"), "Never", NULL);
     status_addresses(&pod_ips);
     host_addresses(&status);
-    map_fini(&sidecars);
 }
