@@ -115,6 +115,7 @@ struct agent_container {
     char *name;
     struct container_image_call call;
     bool is_pulling;
+    char *early; /* the image that was asked for before the life cycle asks; NULL: none */
     struct container_image *image; /* pulled, for the next start */
     struct agent_run *run;         /* the current one; NULL: none */
     struct agent_hook *hook;       /* that runs; NULL: none */

@@ -119,10 +119,26 @@ static void report_pulled(struct agent_container *c)
                     "Container image \"" STR_FMT "\" already present on machine", STR_ARG(image));
 }
 
+/* Before the life cycle asks. A failure is not kept: it will be that of the next attempt. */
+static void end_early(struct agent_container *c, int r, struct container_image *image)
+{
+    c->is_pulling = false;
+    if (r < 0) {
+        free(take_ptr(&c->early));
+        return;
+    }
+    assert(!c->image);
+    c->image = image;
+}
+
 static void on_done(struct container_image_call *call, int r, struct container_image *image,
                     const struct err *err)
 {
     struct agent_container *c = container_of(call, struct agent_container, call);
+    if (c->early) {
+        end_early(c, r, image);
+        return;
+    }
     const char *reason = r < 0 ? reason_of(c, r) : NULL;
     if (r < 0)
         agent_event(c->pod, c->name, true, "Failed", "%s: %s", reason, err_text(err));
@@ -153,20 +169,70 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy,
     return r;
 }
 
-void agent_pull_start(struct agent_container *c)
+static int start(struct agent_container *c, const struct pod_container *spec, struct err *err)
 {
-    struct agent_pod *p = c->pod;
-    size_t i = agent_container_index(c);
-    struct err err = { 0 };
-    assert(i != SIZE_MAX);
-    agent_pull_cancel(c); /* of an image that was wanted before */
-    const struct pod_container *spec = p->life.containers[i].spec;
     c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
     c->pull_began_ms = 0;
     c->is_pulling = true;
-    int r = agent_pull_image(p, spec->image, spec->pull_policy, &c->call, &err);
+    return agent_pull_image(c->pod, spec->image, spec->pull_policy, &c->call, err);
+}
+
+/* What was asked for early, or is still asked for, answers this request. */
+static bool take_early(struct agent_container *c, const struct pod_container *spec)
+{
+    scoped(free_scoped) char *early = take_ptr(&c->early);
+    if (!early)
+        return false;
+    if (!str_is(spec->image, early)) { /* the pod has got another one meanwhile */
+        if (c->image)
+            c->pod->agent->images.ops->put(c->pod->agent->images.arg, take_ptr(&c->image));
+        return false;
+    }
+    if (c->image) {
+        report_pulled(c);
+        end_pull(c, 0, NULL, NULL, take_ptr(&c->image));
+    }
+    return true;
+}
+
+void agent_pull_start(struct agent_container *c)
+{
+    size_t i = agent_container_index(c);
+    struct err err = { 0 };
+    assert(i != SIZE_MAX);
+    const struct pod_container *spec = c->pod->life.containers[i].spec;
+    if (take_early(c, spec))
+        return;
+    agent_pull_cancel(c); /* of an image that was wanted before */
+    int r = start(c, spec, &err);
     if (r < 0)
         end_pull(c, r, "ErrImagePull", err_text(&err), NULL);
+}
+
+static void start_early(struct agent_pod *p, const struct pod_container *spec)
+{
+    struct agent_container *c = agent_pod_container(p, spec->name);
+    struct err err = { 0 };
+    if (!c || c->is_pulling || c->image || policy_of(spec->pull_policy) == CONTAINER_PULL_ALWAYS)
+        return;
+    c->early = str_dup(spec->image);
+    if (start(c, spec, &err) < 0) {
+        c->is_pulling = false;
+        free(take_ptr(&c->early));
+    }
+}
+
+void agent_pull_early(struct agent_pod *p)
+{
+    const struct pod_spec *spec = p->spec;
+    if (spec->n_pull_secrets > 0)
+        return;
+    if (spec->n_init > 0) {
+        start_early(p, &spec->init[0]);
+        return;
+    }
+    for (size_t i = 0; i < spec->n_main; i++)
+        start_early(p, &spec->main[i]);
 }
 
 void agent_pull_cancel(struct agent_container *c)
@@ -174,5 +240,6 @@ void agent_pull_cancel(struct agent_container *c)
     if (!c->is_pulling)
         return;
     c->is_pulling = false;
+    free(take_ptr(&c->early));
     c->pod->agent->images.ops->cancel(c->pod->agent->images.arg, &c->call);
 }
