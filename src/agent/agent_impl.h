@@ -170,6 +170,7 @@ struct agent_pod {
     char *sending;
     size_t sending_n;
     struct timer report_timer;
+    struct timer pending_timer; /* changes of a pod that is Pending are collected */
     uint64_t report_backoff_ms;
     bool is_leaving;         /* the agent stops, and waits for what is being removed here */
     bool is_finished_before; /* it had ended when the agent saw it first: its status stays */
