@@ -112,7 +112,7 @@ class Place:
     def run(self, *words, check=True):
         done = subprocess.run(self.enter(*words), capture_output=True, text=True, timeout=120)
         if check and done.returncode:
-            raise OSError(f"{words[0]}: {done.stderr.strip()[-400:]}")
+            raise OSError(f"{words[0]}: status {done.returncode} {done.stderr.strip()[-400:]}")
         return done.stdout
 
     def start(self, name, *words, env=None, out=None):
