@@ -21,6 +21,7 @@ from pod_client_kit import Api  # noqa: E402
 from servers import UPSTREAM_ARGS  # noqa: E402
 
 IMAGE, NODE, MAX_PODS = "docker.io/library/bench:1", "bench", 110
+REGISTRY_PORT = 5000
 READY_S = 180
 
 class Unavailable(Exception):
@@ -47,6 +48,7 @@ class System:
         self.directory.mkdir()
         self.place = Place(self.name, self.directory, f"/run/netns/{network.name(self.name)}", network.address(self.name))
         self.api = None
+        self.registry = f"{network.address('registry')}:{REGISTRY_PORT}"
 
     @property
     def address(self):
@@ -98,6 +100,7 @@ class Dormouse(System):
             raise OSError(done.stderr)
         self.place.start("dormouse", BUILD / "dormouse", "up", "--data-dir", data, "--listen", f"{self.address}:6443", "--agent", "--node-name", NODE,
                          "--node-ip", self.address, "--max-pods", str(MAX_PODS), "--pod-log-dir", self.directory / "logs",
+                         "--plain-http-registry", self.registry, "--image-registry", self.registry,
                          env=os.environ | {"DORMOUSE_IMAGE_STORE": str(store)}, out=subprocess.PIPE)
         line = self.place.programs["dormouse"].stdout.readline()
         if not line.startswith(b"ready "):
@@ -125,6 +128,7 @@ class Peer(System):
             raise Unavailable(missing)
         super().__init__(network, base)
         self.node = KubeletNode(self.place, self.built, make_layout(self.directory / "layout"), NODE, self.directory)
+        self.node.registries = [self.registry]
 
     def version(self):
         containerd = subprocess.run(["containerd", "--version"], capture_output=True, text=True).stdout.split()[2]
