@@ -72,6 +72,15 @@ class System:
     def wait_ready(self, *programs):
         self.wait("node", lambda: self.is_node_ready() and self.has_account(), *programs)
 
+    def explain(self):
+        """What a reader needs who asks why it went wrong."""
+        node = self.api.must("GET", f"/api/v1/nodes/{NODE}")
+        events = self.api.must("GET", "/api/v1/events")["items"]
+        return "\n".join([f"{self.name}: " + json.dumps({c["type"]: c["status"] for c in node["status"]["conditions"]}), json.dumps(node["spec"]),
+                          *(f"{p['metadata']['name']}: {json.dumps(p['status'])}" for p in self.api.pods() if p["status"].get("phase") != "Running"),
+                          *(f"{e['reason']}: {e['message']}" for e in events if e.get("type") != "Normal"),
+                          *(self.place.log_of(name, 1500) for name in self.place.programs)])
+
     def __enter__(self):
         try:
             self.start()
