@@ -11,41 +11,18 @@ import subprocess
 import sys
 import time
 
-from api import Api
-from place import GROUPS, Place, inside
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DORMOUSE_BUILD", ROOT / "build"))
 sys.path[:0] = [str(ROOT / "test/behaviour"), str(ROOT / "test/differential")]
 from image_kit import Layout, layer  # noqa: E402
+from kubelet_kit import PAUSE, KubeletNode, find_upstream  # noqa: E402
+from place_kit import Place, inside  # noqa: E402
+from pod_client_kit import Api  # noqa: E402
 from servers import UPSTREAM_ARGS  # noqa: E402
 
 IMAGE, NODE, MAX_PODS = "docker.io/library/bench:1", "bench", 110
+REGISTRY_PORT = 5000
 READY_S = 180
-PLUGINS = "/usr/lib/cni"
-
-CONTAINERD = """version = 2
-root = "{at}/root"
-state = "{at}/state"
-disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs",
-  "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.aufs", "io.containerd.tracing.processor.v1.otlp"]
-[grpc]
-  address = "{at}/c.sock"
-[ttrpc]
-  address = "{at}/t.sock"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "docker.io/library/pause:1"
-  stream_server_port = "0"
-[plugins."io.containerd.grpc.v1.cri".cni]
-  bin_dir = "{plugins}"
-  conf_dir = "{at}/cni"
-[plugins."io.containerd.grpc.v1.cri".registry]
-  config_path = "{at}/hosts"
-"""
-NETWORK = {"cniVersion": "0.4.0", "name": "bench", "plugins": [
-    {"type": "bridge", "bridge": "cni0", "isGateway": True, "hairpinMode": True,
-     "ipam": {"type": "host-local", "ranges": [[{"subnet": "10.88.0.0/16"}]], "routes": [{"dst": "0.0.0.0/0"}]}}]}
-
 
 class Unavailable(Exception):
     """Something that the system needs is not here."""
@@ -56,7 +33,7 @@ def make_layout(directory):
     program = [("program", "f", (BUILD / "bench/nodes/pod-program").read_bytes(), {"mode": 0o755}),
                ("etc/passwd", "f", b"root:x:0:0:root:/:/\n"), ("etc/group", "f", b"root:x:0:\n"), ("tmp", "d", b"", {"mode": 0o1777})]
     layout = Layout(directory)
-    for name, mode in ((IMAGE, "idle"), ("docker.io/library/pause:1", "pause")):
+    for name, mode in ((IMAGE, "idle"), (PAUSE, "pause")):
         layout.image(name, [layer(program)], run={"Entrypoint": ["/program"], "Cmd": [mode]})
     return directory
 
@@ -69,8 +46,9 @@ class System:
     def __init__(self, network, base):
         self.network, self.directory = network, base / self.name
         self.directory.mkdir()
-        self.place = Place(network, self.name, self.directory)
+        self.place = Place(self.name, self.directory, f"/run/netns/{network.name(self.name)}", network.address(self.name))
         self.api = None
+        self.registry = f"{network.address('registry')}:{REGISTRY_PORT}"
 
     @property
     def address(self):
@@ -93,6 +71,15 @@ class System:
 
     def wait_ready(self, *programs):
         self.wait("node", lambda: self.is_node_ready() and self.has_account(), *programs)
+
+    def explain(self):
+        """What a reader needs who asks why it went wrong."""
+        node = self.api.must("GET", f"/api/v1/nodes/{NODE}")
+        events = self.api.must("GET", "/api/v1/events")["items"]
+        return "\n".join([f"{self.name}: " + json.dumps({c["type"]: c["status"] for c in node["status"]["conditions"]}), json.dumps(node["spec"]),
+                          *(f"{p['metadata']['name']}: {json.dumps(p['status'])}" for p in self.api.pods() if p["status"].get("phase") != "Running"),
+                          *(f"{e['reason']}: {e['message']}" for e in events if e.get("type") != "Normal"),
+                          *(self.place.log_of(name, 1500) for name in self.place.programs)])
 
     def __enter__(self):
         try:
@@ -122,7 +109,7 @@ class Dormouse(System):
             raise OSError(done.stderr)
         self.place.start("dormouse", BUILD / "dormouse", "up", "--data-dir", data, "--listen", f"{self.address}:6443", "--agent", "--node-name", NODE,
                          "--node-ip", self.address, "--max-pods", str(MAX_PODS), "--pod-log-dir", self.directory / "logs",
-                         *(w for host in self.registries() for w in ("--plain-http-registry", host)),
+                         "--plain-http-registry", self.registry, "--image-registry", self.registry,
                          env=os.environ | {"DORMOUSE_IMAGE_STORE": str(store)}, out=subprocess.PIPE)
         line = self.place.programs["dormouse"].stdout.readline()
         if not line.startswith(b"ready "):
@@ -130,18 +117,11 @@ class Dormouse(System):
         self.api = Api(self.place.netns, self.address, 6443, ssl.create_default_context(cafile=data / "pki/ca.crt"), (data / "admin.token").read_text().strip())
         self.wait_ready("dormouse")
 
-    def registries(self):
-        return ()
-
-    def log_files(self):
-        return self.directory / "logs"
-
     def stop(self):
         if "dormouse" in self.place.programs:
             self.place.end("dormouse")
             self.place.programs["dormouse"].stdout.close()
         self.place.close()
-        unmount_below(self.directory)
 
 
 class Peer(System):
@@ -152,16 +132,12 @@ class Peer(System):
     USERS = (("admin", "admin", "system:masters"), ("kubelet", f"system:node:{NODE}", "system:nodes"))
 
     def __init__(self, network, base):
-        for program in ("containerd", "runc", "ctr"):
-            if not shutil.which(program):
-                raise Unavailable(f"no {program} here (./dev test --foreign installs it)")
-        if not pathlib.Path(PLUGINS, "bridge").exists():
-            raise Unavailable(f"no plug-ins of CNI in {PLUGINS} (Debian's containernetworking-plugins)")
-        done = subprocess.run([ROOT / "tools/build-upstream", "--node", "--cached"], capture_output=True, text=True)
-        if done.returncode:
-            raise Unavailable(done.stderr.strip())
-        self.built = pathlib.Path(done.stdout.strip())
+        self.built, missing = find_upstream()
+        if missing:
+            raise Unavailable(missing)
         super().__init__(network, base)
+        self.node = KubeletNode(self.place, self.built, make_layout(self.directory / "layout"), NODE, self.directory)
+        self.node.registries = [self.registry]
 
     def version(self):
         containerd = subprocess.run(["containerd", "--version"], capture_output=True, text=True).stdout.split()[2]
@@ -216,52 +192,11 @@ class Peer(System):
         self.spawn("controllers", self.built / "kube-controller-manager", f"--kubeconfig={admin}", "--leader-elect=false", f"--service-account-private-key-file={at}/sa.key",
                    f"--root-ca-file={at}/certs/apiserver.crt", "--authentication-skip-lookup=true")
 
-    # -- the node
-
-    def start_containerd(self):
-        at = self.directory / "c"
-        (at / "cni").mkdir(parents=True)
-        (at / "cni/10-bench.conflist").write_text(json.dumps(NETWORK))
-        for host in self.registries():
-            (at / "hosts" / host).mkdir(parents=True)
-            (at / "hosts" / host / "hosts.toml").write_text(f'server = "http://{host}"\n[host."http://{host}"]\n  capabilities = ["pull", "resolve"]\n')
-        (at / "config.toml").write_text(CONTAINERD.format(at=at, plugins=PLUGINS))
-        self.spawn("containerd", shutil.which("containerd"), "-c", at / "config.toml", "-l", "error")
-        self.ctr = ["ctr", "-a", str(at / "c.sock"), "-n", "k8s.io"]
-        self.wait("containerd", lambda: (at / "c.sock").exists() and self.is_containerd_there(), "containerd")
-        archive = self.directory / "images.tar"
-        subprocess.run(["tar", "-C", make_layout(self.directory / "layout"), "-cf", archive, "."], check=True)
-        self.place.run(*self.ctr, "images", "import", archive)
-
-    def is_containerd_there(self):
-        return subprocess.run(self.place.enter(*self.ctr, "version"), capture_output=True).returncode == 0
-
-    def start_kubelet(self):
-        at = self.directory
-        for base in GROUPS.iterdir():
-            if base.is_dir() and not base.is_symlink() and (base / "cgroup.procs").exists():
-                with contextlib.suppress(OSError):
-                    (base / self.place.ident).mkdir(exist_ok=True)
-        (at / "kubelet.yaml").write_text(json.dumps({
-            "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "containerRuntimeEndpoint": f"unix://{at}/c/c.sock",
-            "cgroupDriver": "cgroupfs", "cgroupRoot": "/" + self.place.ident, "failCgroupV1": False, "failSwapOn": False, "maxPods": MAX_PODS,
-            "podLogsDir": str(at / "logs"), "volumePluginDir": str(at / "plugins"), "evictionHard": {"memory.available": "50Mi"},
-            "authentication": {"anonymous": {"enabled": False}, "webhook": {"enabled": True}, "x509": {"clientCAFile": str(at / "ca.crt")}},
-            "authorization": {"mode": "Webhook"}, "resolvConf": "/etc/resolv.conf"}))
-        self.spawn("kubelet", self.built / "kubelet", "--config", at / "kubelet.yaml", "--kubeconfig", self.config_of("kubelet"), "--root-dir", at / "kubelet",
-                   "--cert-dir", at / "kubelet-pki", "--hostname-override", NODE, "--node-ip", self.address)
-
-    def registries(self):
-        return ()
-
-    def log_files(self):
-        return self.directory / "logs"
-
     def start(self):
         self.make_keys()
         self.start_control_plane()
-        self.start_containerd()
-        self.start_kubelet()
+        self.node.start_containerd()
+        self.node.start_kubelet(self.directory / "ca.crt", "--kubeconfig", self.config_of("kubelet"), maxPods=MAX_PODS)
         self.wait_ready("kubelet", "containerd", "kube-apiserver", "controllers", "scheduler")
 
     def stop(self):
@@ -269,13 +204,5 @@ class Peer(System):
             if name in self.place.programs:
                 self.place.end(name)
         self.place.close()
-        unmount_below(self.directory)
-
-
-def unmount_below(directory):
-    """Mounts of the place ended with its namespace; what another namespace of mounts has is not ours."""
-    for line in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
-        if line.split()[1].startswith(str(directory) + "/"):
-            subprocess.run(["umount", "--lazy", line.split()[1]], capture_output=True)
 
 

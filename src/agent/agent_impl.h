@@ -125,6 +125,7 @@ struct agent_container {
     char *name;
     struct container_image_call call;
     bool is_pulling;
+    char *early; /* the image that was asked for before the life cycle asks; NULL: none */
     struct container_image *image; /* pulled, for the next start */
     struct agent_run *run;         /* the current one; NULL: none */
     struct agent_hook *hook;       /* that runs; NULL: none */
@@ -184,6 +185,7 @@ struct agent_pod {
     char *sending;
     size_t sending_n;
     struct timer report_timer;
+    struct timer pending_timer; /* changes of a pod that is Pending are collected */
     uint64_t report_backoff_ms;
     bool is_leaving;         /* the agent stops, and waits for what is being removed here */
     bool is_finished_before; /* it had ended when the agent saw it first: its status stays */

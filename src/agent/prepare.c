@@ -12,6 +12,7 @@
 #include "agent/logs.h"
 #include "agent/pause.h"
 #include "agent/pod/resources.h"
+#include "agent/pull.h"
 #include "agent/run_record.h"
 #include "base/sys.h"
 
@@ -344,6 +345,7 @@ void agent_prepare(struct agent_pod *p)
     if (r >= 0) {
         start_ipc(p);
         agent_image_volumes_start(p);
+        agent_pull_early(p);
     }
     if (r < 0)
         fail(p, "FailedCreatePodSandBox", &err);

@@ -122,10 +122,26 @@ static void report_pulled(struct agent_container *c)
 
 static void try_pull(struct agent_container *c);
 
+/* Before the life cycle asks. A failure is not kept: it will be that of the next attempt. */
+static void end_early(struct agent_container *c, int r, struct container_image *image)
+{
+    c->is_pulling = false;
+    if (r < 0) {
+        free(take_ptr(&c->early));
+        return;
+    }
+    assert(!c->image);
+    c->image = image;
+}
+
 static void on_done(struct container_image_call *call, int r, struct container_image *image,
                     const struct err *err)
 {
     struct agent_container *c = container_of(call, struct agent_container, call);
+    if (c->early) {
+        end_early(c, r, image);
+        return;
+    }
     const char *reason = r < 0 ? reason_of(c, r) : NULL;
     if (r < 0 && r != E_INVALID && c->pull_skip + 1 < c->pod->spec->n_pull_secrets) {
         c->pull_skip++; /* another Secret may have other credentials for this registry */
@@ -161,27 +177,78 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, s
     return r;
 }
 
+static int start(struct agent_container *c, const struct pod_container *spec, struct err *err)
+{
+    c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
+    c->is_pulling = true;
+    return agent_pull_image(c->pod, spec->image, spec->pull_policy, c->pull_skip, &c->call, err);
+}
+
+/* What was asked for early, or is still asked for, answers this request. */
+static bool take_early(struct agent_container *c, const struct pod_container *spec)
+{
+    scoped(free_scoped) char *early = take_ptr(&c->early);
+    if (!early)
+        return false;
+    if (!str_is(spec->image, early)) { /* the pod has got another one meanwhile */
+        if (c->image)
+            c->pod->agent->images.ops->put(c->pod->agent->images.arg, take_ptr(&c->image));
+        return false;
+    }
+    if (c->image) {
+        report_pulled(c);
+        end_pull(c, 0, NULL, NULL, take_ptr(&c->image));
+    }
+    return true;
+}
+
 static void try_pull(struct agent_container *c)
 {
-    struct agent_pod *p = c->pod;
     size_t i = agent_container_index(c);
     struct err err = { 0 };
-    c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
-    int r = i == SIZE_MAX ? -ECANCELED
-                          : agent_pull_image(p, p->life.containers[i].spec->image,
-                                             p->life.containers[i].spec->pull_policy, c->pull_skip,
-                                             &c->call, &err);
+    int r = i == SIZE_MAX ? -ECANCELED : start(c, c->pod->life.containers[i].spec, &err);
     if (r < 0)
         end_pull(c, r, "ErrImagePull", err_text(&err), NULL);
 }
 
 void agent_pull_start(struct agent_container *c)
 {
+    size_t i = agent_container_index(c);
+    assert(i != SIZE_MAX);
+    if (take_early(c, c->pod->life.containers[i].spec))
+        return;
     agent_pull_cancel(c); /* of an image that was wanted before */
     c->pull_began_ms = 0;
     c->pull_skip = 0;
-    c->is_pulling = true;
     try_pull(c);
+}
+
+static void start_early(struct agent_pod *p, const struct pod_container *spec)
+{
+    struct agent_container *c = agent_pod_container(p, spec->name);
+    struct err err = { 0 };
+    if (!c || c->is_pulling || c->image || policy_of(spec->pull_policy) == CONTAINER_PULL_ALWAYS)
+        return;
+    c->early = str_dup(spec->image);
+    c->pull_began_ms = 0;
+    c->pull_skip = 0;
+    if (start(c, spec, &err) < 0) {
+        c->is_pulling = false;
+        free(take_ptr(&c->early));
+    }
+}
+
+void agent_pull_early(struct agent_pod *p)
+{
+    const struct pod_spec *spec = p->spec;
+    if (spec->n_pull_secrets > 0)
+        return;
+    if (spec->n_init > 0) {
+        start_early(p, &spec->init[0]);
+        return;
+    }
+    for (size_t i = 0; i < spec->n_main; i++)
+        start_early(p, &spec->main[i]);
 }
 
 void agent_pull_cancel(struct agent_container *c)
@@ -189,5 +256,6 @@ void agent_pull_cancel(struct agent_container *c)
     if (!c->is_pulling)
         return;
     c->is_pulling = false;
+    free(take_ptr(&c->early));
     c->pod->agent->images.ops->cancel(c->pod->agent->images.arg, &c->call);
 }

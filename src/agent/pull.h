@@ -12,7 +12,12 @@ struct agent_pod;
 int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, size_t skip,
                      struct container_image_call *call, struct err *err);
 
-/* pod_life_pulled() follows, unless it is cancelled. */
+/*
+ * Ask for the images of the containers that start first, while the pod's network and volumes are
+ * being made. Not where that takes a Secret or asks the registry each time.
+ */
+void agent_pull_early(struct agent_pod *p);
+/* pod_life_pulled() follows, unless it is cancelled; at once, where an early request has ended. */
 void agent_pull_start(struct agent_container *c);
 /* Fine if none is under way. */
 void agent_pull_cancel(struct agent_container *c);

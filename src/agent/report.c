@@ -2,7 +2,9 @@
 /*
  * The status of a pod to the API server: after each turn of its worker the status is made, and sent
  * if it differs from the last one that the server took. One request at a time; a failure is tried
- * again with growing pauses.
+ * again with growing pauses. While the pod is Pending, changes are collected for a moment: most
+ * pods run before it is over, and then one durable write says all, and does not wait for another
+ * one.
  */
 #include "agent/agent_impl.h"
 #include "agent/mirror.h"
@@ -10,7 +12,7 @@
 #include "agent/resize.h"
 #include "base/clock.h"
 
-enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000 };
+enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000, PENDING_MS = 100 };
 
 static void on_retry(struct timer *t)
 {
@@ -105,14 +107,26 @@ static void replace_list(struct arena *a, struct json *list)
     json_add(list, o);
 }
 
+/* Conditions are merged by their types: what one of them no longer has is removed by a null. */
+static void clear_rest(struct arena *a, const struct json *conditions)
+{
+    static const char *const keys[] = { "reason", "message" };
+    json_each (c, conditions) {
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+            if (!json_getc(c, keys[i]))
+                json_setc(a, c, keys[i], json_new_null(a));
+    }
+}
+
 static void make_text(struct agent_pod *p, struct buf *to)
 {
     struct arena a = { 0 };
     struct json *o = json_new_object(&a), *meta = json_obj(&a, o, "metadata");
-    json_set_str(&a, meta, "uid", str_of(p->mirror_uid ? p->mirror_uid : p->uid));
     struct json *status = agent_report_status(p, &a);
+    json_set_str(&a, meta, "uid", str_of(p->mirror_uid ? p->mirror_uid : p->uid));
     replace_list(&a, json_getc(status, "podIPs"));
     replace_list(&a, json_getc(status, "hostIPs"));
+    clear_rest(&a, json_getc(status, "conditions"));
     json_setc(&a, o, "status", status);
     (void)json_write(to, o);
     arena_fini(&a);
@@ -143,15 +157,34 @@ static void send_status(struct agent_pod *p)
     send_text(p);
 }
 
+static bool can_report(const struct agent_pod *p)
+{
+    return !p->ask && !p->is_deleting && !p->life.is_gone && !p->is_finished_before &&
+           !timer_is_armed(&p->report_timer);
+}
+
+static void on_pending(struct timer *t)
+{
+    struct agent_pod *p = container_of(t, struct agent_pod, pending_timer);
+    if (can_report(p))
+        send_status(p);
+}
+
 void agent_report(struct agent_pod *p)
 {
-    if (p->ask || p->is_deleting || p->life.is_gone || p->is_finished_before ||
-        timer_is_armed(&p->report_timer))
+    if (!can_report(p))
         return;
-    if (p->static_text && !p->mirror_uid)
+    if (p->static_text && !p->mirror_uid) {
         agent_mirror_make(p);
-    else
-        send_status(p);
+        return;
+    }
+    if (str_is(str_of(pod_life_phase(&p->life)), "Pending")) {
+        if (!timer_is_armed(&p->pending_timer))
+            timer_start(p->agent->loop, &p->pending_timer, PENDING_MS, on_pending);
+        return;
+    }
+    timer_stop(p->agent->loop, &p->pending_timer);
+    send_status(p);
 }
 
 /* Such as the controller that found the node's Lease expired. */
@@ -211,5 +244,6 @@ void agent_report_delete(struct agent_pod *p)
 void agent_report_cancel(struct agent_pod *p)
 {
     timer_stop(p->agent->loop, &p->report_timer);
+    timer_stop(p->agent->loop, &p->pending_timer);
     ask_cancel(take_ptr(&p->ask));
 }

@@ -36,18 +36,32 @@ static struct json *make_end(struct arena *a, const struct pod_container_life *c
     return o;
 }
 
+/* Without fsync: a crash of the machine ends the containers, too. */
+static int replace(const struct agent_pod *p, struct str text, struct err *err)
+{
+    scoped(free_scoped) char *path = path_of(p);
+    scoped(free_scoped) char *new_path = xasprintf("%s/.%s.json", p->agent->records_dir, p->uid);
+    int r = sys_openat(AT_FDCWD, new_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (r < 0)
+        return err_sys(err, r, "create '%s'", new_path);
+    scoped(fd_scoped) int fd = r;
+    r = sys_write_all(fd, text.p, text.n);
+    if (r >= 0)
+        r = sys_renameat(AT_FDCWD, new_path, AT_FDCWD, path);
+    return r < 0 ? err_sys(err, r, "write '%s'", path) : 0;
+}
+
 void agent_run_record_write(const struct agent_pod *p)
 {
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(RECORD_MAX);
-    scoped(free_scoped) char *path = path_of(p);
     struct err err = { 0 };
     struct json *o = json_new_object(&a), *list = json_obj(&a, o, "containers");
     for (size_t i = 0; i < p->life.n; i++)
         json_set(&a, list, p->life.containers[i].name, make_end(&a, &p->life.containers[i]));
     (void)json_write(&text, o);
     arena_fini(&a);
-    if (sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, &err) < 0)
+    if (replace(p, buf_str(&text), &err) < 0)
         log_warn("the record of a pod was not written", "pod=%s/%s error=\"%s\"", p->namespace,
                  p->name, err_text(&err));
 }

@@ -55,6 +55,7 @@ static void free_container(struct agent_container *c)
     if (c->image)
         c->pod->agent->images.ops->put(c->pod->agent->images.arg, c->image);
     list_remove(&c->node);
+    free(c->early);
     free(c->name);
     free(c);
 }
@@ -123,6 +124,8 @@ static void cancel_pulls(struct agent_pod *p)
     list_each (node, &p->containers) {
         struct agent_container *c = list_entry(node, struct agent_container, node);
         size_t i = agent_container_index(c);
+        if (c->early && i != SIZE_MAX && p->prepare.at == AGENT_PREPARE_WAITS)
+            continue;
         if (i == SIZE_MAX || pod_container_at(&p->life.containers[i]) != POD_CONTAINER_PULLING)
             agent_pull_cancel(c);
     }

@@ -55,8 +55,8 @@ int container_crun_start(struct container_host *h, const struct container_crun_o
     container_crun_argv(h, o->words, o->log, argv, &root);
     struct process_opts opts = { .argv = argv,
                                  .env = env,
-                                 .unmounted = h->hides_cgroup2 ? "/sys/fs/cgroup/unified" : NULL,
-                                 .unmounted_from = "/sys/fs/cgroup",
+                                 .covered = h->hides_cgroup2 ? "/sys/fs/cgroup/unified" : NULL,
+                                 .covered_in = "/sys/fs/cgroup",
                                  .in = o->in,
                                  .out = o->out,
                                  .err_out = o->err_out,

@@ -347,6 +347,11 @@ void loop_fini(struct loop *loop)
     loop_trim(loop);
 }
 
+void loop_end_threads(void)
+{
+    uv_library_shutdown();
+}
+
 void loop_run(struct loop *loop)
 {
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);

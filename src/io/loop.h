@@ -48,6 +48,9 @@ struct loop {
 int loop_init(struct loop *loop, struct err *err);
 /* All handles of users must be closed and their callbacks have run; asserted. */
 void loop_fini(struct loop *loop);
+/* All loops of the process have ended, and no job runs: the threads for jobs end, so that what
+ * libraries keep for a thread is freed before these clean up at exit. */
+void loop_end_threads(void);
 /* Run until loop_stop(), or until no active handle, armed timer or deferred call is left. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);

@@ -134,10 +134,11 @@ static int become(const struct process_opts *o)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (o->has_session)
         (void)setsid();
-    if (o->unmounted && (unshare(CLONE_NEWNS) < 0 ||
-                         /* so that the same is not unmounted elsewhere */
-                         mount("none", o->unmounted_from, NULL, MS_PRIVATE, NULL) < 0 ||
-                         umount2(o->unmounted, MNT_DETACH) < 0))
+    /* Covered, not unmounted: that would wait for an RCU grace period, and the parent with it.
+     * Private, so that it is not covered elsewhere. */
+    if (o->covered &&
+        (unshare(CLONE_NEWNS) < 0 || mount("none", o->covered_in, NULL, MS_PRIVATE, NULL) < 0 ||
+         mount("none", o->covered, "tmpfs", 0, "mode=755") < 0))
         return errno;
     if (dup2(o->in, 0) < 0 || dup2(o->out, 1) < 0 || dup2(o->err_out, 2) < 0)
         return errno;

@@ -21,9 +21,9 @@ typedef void (*process_exit_cb)(struct process *p, int status, void *arg);
 struct process_opts {
     const char *const *argv; /* argv[0] is a path; NULL at the end */
     const char *const *env;
-    /* In a mount namespace of its own, made at this moment, in which `unmounted`, directly below
-     * the mount `unmounted_from`, is not mounted. NULL: in that of this process. */
-    const char *unmounted, *unmounted_from;
+    /* In a mount namespace of its own, made at this moment, in which an empty file system covers
+     * `covered`, a directory of the mount `covered_in`. NULL: in that of this process. */
+    const char *covered, *covered_in;
     int in, out, err_out; /* descriptors 0, 1, 2; borrowed */
     bool has_session; /* start a session, which its children inherit: see process_reap_stray() */
     process_exit_cb on_exit;

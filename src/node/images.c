@@ -9,6 +9,7 @@
 #include "image/provide_child.h"
 #include "io/process.h"
 #include "node/image_node.h"
+#include "node/images_known.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,8 @@ struct images_request {
     char *tenant; /* as above */
     char *lease;  /* the lease to drop */
     bool is_pulling;
+    bool is_repeatable; /* the answer may be given again: images_known.h */
+    struct images_stamp asked;
     struct image_node_job_call job; /* `asked`, of this process and not of the child */
     struct image_node_wait *wait;   /* `waiting`, for a plan; NULL: for its turn */
     struct list calls;              /* struct waiter */
@@ -67,9 +70,12 @@ struct node_images {
     char *lease;        /* prefix of the leases' ids */
     struct map held;    /* dir -> struct images_held */
     struct map by_text; /* text -> struct images_request */
+    struct images_known known;
     struct list waiting, asked;
     size_t n_gets, n_drops; /* in `asked`; one is 0, since a drop must not meet a new lease */
     size_t n_unused;        /* held images without a reference */
+    struct timer rest;      /* until they are dropped */
+    bool is_rested;         /* it has ended */
     uint64_t last_id;
     size_t n_jobs;              /* requests that this process works on */
     struct images_child *child; /* the child that accepts requests; NULL: none */
@@ -168,6 +174,13 @@ static void ref(void *arg, struct container_image *image)
     container_of(image, struct images_held, pub)->refs++;
 }
 
+static void on_rested(struct timer *t)
+{
+    struct node_images *s = container_of(t, struct node_images, rest);
+    s->is_rested = true;
+    pump_later(s);
+}
+
 static void put(void *arg, struct container_image *image)
 {
     struct node_images *s = arg;
@@ -176,7 +189,10 @@ static void put(void *arg, struct container_image *image)
     if (--h->refs > 0)
         return;
     s->n_unused++;
-    pump_later(s);
+    if (s->opts.keep_ms == 0 || s->done)
+        pump_later(s);
+    else if (!timer_is_armed(&s->rest))
+        timer_start(s->opts.loop, &s->rest, s->opts.keep_ms, on_rested);
 }
 
 static bool is_hex(struct str s, size_t n)
@@ -205,23 +221,10 @@ static struct container_image *adopt(void *arg, struct str dir)
 
 /* ---------------------------------------------------------------- answers */
 
-static void take_image(struct images_request *q, const struct json *m)
+/* h: a reference of it, which is given up once every caller has one. */
+static void give_image(struct images_request *q, struct images_held *h)
 {
     struct node_images *s = q->s;
-    struct str dir = json_get_str(m, "dir"), config = json_get_str(m, "config");
-    if (!place_of(s, dir).n) {
-        fail_request(q, -EIO, "the process that pulls images named a wrong directory");
-        return;
-    }
-    struct images_held *h = hold(s, dir); /* until every caller has a reference */
-    if (!h->pub.config.p) {
-        h->pub.config = str_n(str_dup(config), config.n);
-        h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
-    }
-    if (json_bool(json_getc(m, "pulled")))
-        log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
-    if (s->opts.node)
-        image_node_changed(s->opts.node);
     struct list calls;
     list_init(&calls);
     list_move_all(&q->calls, &calls);
@@ -235,6 +238,28 @@ static void take_image(struct images_request *q, const struct json *m)
         c->on_done(c, 0, &h->pub, NULL);
     }
     put(s, &h->pub);
+}
+
+static void take_image(struct images_request *q, const struct json *m)
+{
+    struct node_images *s = q->s;
+    struct str dir = json_get_str(m, "dir"), config = json_get_str(m, "config");
+    if (!place_of(s, dir).n) {
+        fail_request(q, -EIO, "the process that pulls images named a wrong directory");
+        return;
+    }
+    struct images_held *h = hold(s, dir);
+    if (!h->pub.config.p) {
+        h->pub.config = str_n(str_dup(config), config.n);
+        h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
+    }
+    if (json_bool(json_getc(m, "pulled")))
+        log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
+    if (s->opts.node)
+        image_node_changed(s->opts.node);
+    if (q->is_repeatable)
+        images_known_add(&s->known, s->opts.store, q->asked, str_of(q->text), h->pub.dir);
+    give_image(q, h);
 }
 
 /* Also notifies callers that joined after the pull had begun. */
@@ -290,7 +315,9 @@ static void check_closed(struct node_images *s)
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
     timer_stop(s->opts.loop, &s->late);
+    timer_stop(s->opts.loop, &s->rest);
     defer_cancel(&s->turn);
+    images_known_fini(&s->known);
     for (struct map_entry *e; (e = map_next(&s->held, NULL));)
         free_held(e->value);
     map_fini(&s->held);
@@ -591,15 +618,22 @@ static void do_request(struct node_images *s, struct images_request *q)
     arena_fini(&a);
 }
 
-static void ask(struct node_images *s, struct images_request *q)
+static void begin_request(struct node_images *s, struct images_request *q)
 {
-    struct err err = { 0 };
     list_remove(&q->node);
     list_push_back(&s->asked, &q->node);
     if (q->text)
         s->n_gets++;
     else
         s->n_drops++;
+}
+
+static void ask(struct node_images *s, struct images_request *q)
+{
+    struct err err = { 0 };
+    begin_request(s, q);
+    if (q->is_repeatable)
+        q->asked = images_stamp_now(s->opts.store);
     if (s->opts.node && image_node_can_do(s->opts.node))
         do_request(s, q);
     else if (!s->child && start_child(s, &err) < 0)
@@ -608,9 +642,15 @@ static void ask(struct node_images *s, struct images_request *q)
         send_request(s, q);
 }
 
+static bool may_drop(const struct node_images *s)
+{
+    return s->opts.keep_ms == 0 || s->is_rested || s->done;
+}
+
 static void drop_unused(struct node_images *s)
 {
     struct map_entry *e = map_next(&s->held, NULL);
+    s->is_rested = false;
     while (e && s->n_unused) {
         struct images_held *h = e->value;
         if (h->refs) {
@@ -639,12 +679,27 @@ static bool has_turn(const struct node_images *s, const struct images_request *w
     return n < IMAGES_TENANT_MAX;
 }
 
+/* The image that the same request got before, as long as it is leased; NULL: ask for it. */
+static struct images_held *find_known(struct node_images *s, const struct images_request *q)
+{
+    const char *dir = q->is_repeatable
+                          ? images_known_find(&s->known, s->opts.store, str_of(q->text))
+                          : NULL;
+    struct images_held *h = dir ? map_get(&s->held, str_of(dir)) : NULL;
+    return h && h->pub.config.p ? h : NULL;
+}
+
 static void ask_waiting(struct node_images *s)
 {
     list_each_safe (node, &s->waiting) {
         struct images_request *q = list_entry(node, struct images_request, node);
-        if (!q->wait && has_turn(s, q))
+        struct images_held *h = q->wait ? NULL : find_known(s, q);
+        if (h) {
+            begin_request(s, q);
+            give_image(q, hold(s, str_of(h->pub.dir)));
+        } else if (!q->wait && has_turn(s, q)) {
             ask(s, q);
+        }
     }
 }
 
@@ -674,7 +729,7 @@ static void pump(struct defer *d)
         give_up_all(s);
     if (s->n_drops == 0)
         ask_waiting(s);
-    if (s->n_gets == 0 && list_is_empty(&s->waiting))
+    if (s->n_gets == 0 && list_is_empty(&s->waiting) && may_drop(s))
         drop_unused(s);
     list_each (node, &s->asked) {
         struct images_request *q = list_entry(node, struct images_request, node);
@@ -739,6 +794,7 @@ static int get(void *arg, const struct container_image_want *want,
         q = new_request(s);
         q->text = take_ptr(&text);
         q->tenant = str_dup(want->tenant);
+        q->is_repeatable = want->policy != CONTAINER_PULL_ALWAYS;
         (void)map_put(&s->by_text, str_of(q->text), q);
         list_push_back(&s->waiting, &q->node);
         if (want->is_planned && s->opts.node && want->policy != CONTAINER_PULL_NEVER)

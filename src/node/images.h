@@ -5,9 +5,10 @@
  * (image/provide_child.h) does it, which only runs while there are requests, so that at other times
  * the store is unlocked and commands can write it.
  *
- * Requests for the same image with the same credentials are merged. An image is leased in the store
- * while it is used here; leases of an earlier process end with the boot, or when the image has been
- * used again here.
+ * Requests for the same image with the same credentials are merged, and answered from memory while
+ * the image is leased and no name in the store has changed (not those of the policy Always). An
+ * image is leased in the store while it is used here, and keep_ms longer; leases of an earlier
+ * process end with the boot, or when the image has been used again here.
  *
  * Loop thread only.
  */
@@ -33,6 +34,7 @@ struct images_opts { /* texts are kept */
     const char *const *hosts, *const *plain_hosts; /* image/provide.h */
     size_t n_hosts, n_plain_hosts;
     const char *ca_file;
+    uint32_t keep_ms;        /* an image that is not used any more stays leased for at most that */
     bool is_mounted;         /* the users put overlays over root file systems (image/provide.h) */
     struct image_node *node; /* plans of images come there; NULL: there are none; kept */
     const char *program;     /* a program that calls provide_child_main(); NULL: this one */

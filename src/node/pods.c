@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <unistd.h>
 
-enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500 };
+enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500, IMAGE_KEEP_MS = 10000 };
 
 struct pods {
     struct pods_opts opts;
@@ -92,7 +92,8 @@ static int start_images(struct pods *p, const struct pods_opts *o, struct err *e
                                       .n_hosts = o->n_image_hosts,
                                       .plain_hosts = o->plain_hosts,
                                       .n_plain_hosts = o->n_plain_hosts,
-                                      .ca_file = o->ca_file };
+                                      .ca_file = o->ca_file,
+                                      .keep_ms = IMAGE_KEEP_MS };
     p->images = images_new(&opts);
     return 0;
 }

@@ -24,6 +24,7 @@ struct podlog_writer {
     uint64_t size; /* of the file, as far as it holds whole lines */
     struct buf batch;
     uint32_t n_batch;   /* lines in it */
+    int64_t batch_us;   /* when the first of them came; all have this time */
     struct defer flush; /* at the end of the turn */
     struct podlog_stamp stamp;
     uint64_t n_dropped, n_told; /* lines that were dropped; those that the log tells of */
@@ -229,7 +230,9 @@ static void add_piece(struct podlog_writer *w, enum podlog_stream stream, struct
 {
     if (w->batch.n + text.n + PODLOG_HEAD_MAX_BYTES > PODLOG_BATCH_BYTES)
         podlog_writer_flush(w);
-    (void)podlog_line_write(&w->batch, &w->stamp, MAX(clock_wall_us(), 0), stream, text, has_more);
+    if (w->n_batch == 0)
+        w->batch_us = MAX(clock_wall_us(), 0);
+    (void)podlog_line_write(&w->batch, &w->stamp, w->batch_us, stream, text, has_more);
     w->n_batch++;
     defer_start(w->loop, &w->flush, on_flush);
 }

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client of both systems: requests, a watch of pods, and a command in a container over a WebSocket."""
+"""A client of a cluster in a network namespace (place_kit.py): requests, a watch of pods, logs, and a command in a container over a WebSocket."""
 import base64
 import http.client
 import json
 import os
 import socket
 import struct
-import sys
-import pathlib
 import time
 import urllib.parse
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "images"))
-from network import inside  # noqa: E402
+from place_kit import inside
 
 PODS = "/api/v1/namespaces/default/pods"
 TIMEOUT_S = 180
@@ -62,6 +59,8 @@ class Watch:
 
 
 class Api:
+    """netns: a path."""
+
     def __init__(self, netns, host, port, tls, token):
         self.netns, self.host, self.port, self.tls, self.token = netns, host, port, tls, token
         self.kept = None
@@ -99,8 +98,14 @@ class Api:
 
     # -- logs
 
-    def logs(self, name, seconds=None, **params):
-        """-> lines that came, seconds that it took: of all, or during some seconds"""
+    def log_of(self, name, **params):
+        status, data = self.ask("GET", f"{PODS}/{name}/log?{urllib.parse.urlencode(params)}")
+        if status != 200:
+            raise OSError(f"logs: {status} {data[:300]}")
+        return data.decode()
+
+    def count_lines(self, name, seconds=None, **params):
+        """-> lines of the log that came, seconds that it took: of all, or during some seconds"""
         connection = Connection(self)
         connection.request("GET", f"{PODS}/{name}/log?{urllib.parse.urlencode(params)}", headers={"Authorization": "Bearer " + self.token})
         answer = connection.getresponse()
@@ -119,7 +124,7 @@ class Api:
     # -- exec
 
     def exec(self, name, *command):
-        """Over a connection of its own. -> seconds from the connection to the status; OSError: it failed"""
+        """Over a connection of its own. -> what it printed, seconds from the connection to the status; OSError: it failed"""
         query = urllib.parse.urlencode([("command", c) for c in command] + [("stdout", "true"), ("stderr", "true")])
         began = time.monotonic()
         sock = self.connect()
@@ -128,18 +133,18 @@ class Api:
                           "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
                           f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\n"
                           "Sec-WebSocket-Protocol: v5.channel.k8s.io\r\n\r\n").encode())
-            status = read_status(sock)
+            out, status = read_streams(sock)
             took = time.monotonic() - began
         finally:
             sock.close()
         if json.loads(status).get("status") != "Success":
             raise OSError(f"exec: {status[:300]}")
-        return took
+        return out, took
 
 
-def read_status(sock):
-    """What the error channel says."""
-    data = b""
+def read_streams(sock):
+    """-> what came on the others, what the error channel says"""
+    data, out = b"", b""
 
     def need(n):
         nonlocal data
@@ -165,6 +170,8 @@ def read_status(sock):
         need(at + n)
         opcode, payload, data = data[0] & 15, data[at:at + n], data[at + n:]
         if opcode == 2 and payload[:1] == b"\3":
-            return payload[1:]
+            return out, payload[1:]
+        if opcode == 2:
+            out += payload[1:]
         if opcode == 8:
             raise OSError(f"exec: closed: {payload[:100]}")
