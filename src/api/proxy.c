@@ -80,11 +80,26 @@ static bool is_allowed(struct str host)
     return address_parse(host, &at) && address_is_machine(&at) && !address_is_loopback(&at);
 }
 
+/* As upstream: links in the page at the root would otherwise lead beside the proxy. */
+static void redirect(struct proxy *p)
+{
+    struct request *rq = p->rq;
+    struct str query = rq->route.url->raw_query;
+    (void)headers_add(&rq->extra, STR("location"),
+                      str_of(arena_printf(&rq->arena, STR_FMT "/%s" STR_FMT, STR_ARG(p->prefix),
+                                          query.n ? "?" : "", STR_ARG(query))));
+    reply_bytes(rq, 301, NULL, STR(""));
+}
+
 static void relay(struct proxy *p, struct str host, uint16_t port, enum kubelet_way way)
 {
     struct request *rq = p->rq;
     struct arena *a = &rq->arena;
     struct str query = rq->route.url->raw_query;
+    if (p->path.n == 0 && !rq->protocol && rq->route.verb == KUBE_GET) {
+        redirect(p);
+        return;
+    }
     if (!is_allowed(host)) {
         reply_status(rq, status_bad_request(a, STR("address not allowed")));
         return;
@@ -321,17 +336,6 @@ static void on_service(void *arg, int r, const struct store_kv *kv, uint64_t rev
 
 /* ------------------------------------------------------------------ start */
 
-/* As upstream: links in the page at the root would otherwise lead beside the proxy. */
-static void redirect(struct proxy *p)
-{
-    struct request *rq = p->rq;
-    struct str query = rq->route.url->raw_query;
-    (void)headers_add(&rq->extra, STR("location"),
-                      str_of(arena_printf(&rq->arena, STR_FMT "/%s" STR_FMT, STR_ARG(p->prefix),
-                                          query.n ? "?" : "", STR_ARG(query))));
-    reply_bytes(rq, 301, NULL, STR(""));
-}
-
 static const char *invalid_name(const struct proxy *p)
 {
     const struct request *rq = p->rq;
@@ -347,8 +351,6 @@ void proxy_serve(struct request *rq)
     split_path(p);
     if (!split_name(p, rq->route.name))
         reply_status(rq, status_bad_request(&rq->arena, str_of(invalid_name(p))));
-    else if (p->path.n == 0 && !rq->protocol && rq->route.verb == KUBE_GET)
-        redirect(p);
     else if (str_is(rq->res->plural, "nodes"))
         read_object(p, "nodes", STR(""), on_node);
     else if (str_is(rq->res->plural, "services"))

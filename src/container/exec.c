@@ -494,7 +494,8 @@ static int make_pipe(int *ret_read, int *ret_write, bool is_input, const struct 
     *ret_write = ends[1];
     if (ends[0] < 0 || ends[1] < 0)
         return err_sys(err, -EMFILE, "pipe");
-    (void)fchown(ends[0], u->uid, u->gid); /* programs reopen /dev/stderr */
+    if (fchown(ends[0], u->uid, u->gid) < 0) /* programs reopen /dev/stderr */
+        return err_sys(err, -errno, "owner of a pipe");
     (void)fcntl(ends[ours], F_SETFL, O_NONBLOCK);
     return 0;
 }

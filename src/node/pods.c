@@ -22,6 +22,7 @@ struct pods {
     struct image_node *image_node; /* NULL: images are not shared */
     struct node_images *images;
     struct agent *agent;
+    bool is_running; /* false: pods_start() failed; what it made waits for pods_stop() */
     struct agent_reviewer *reviewer;
     struct agent_server *server; /* NULL: there is no certificate yet */
     void (*done)(void *arg);
@@ -148,7 +149,7 @@ void pods_set_cert(struct pods *p, struct str cert, struct str key)
     struct err err = { 0 };
     if (p->image_node)
         image_node_set_cert(p->image_node, cert, key);
-    if (!p->agent)
+    if (!p->is_running)
         return;
     bool is_first = !p->server;
     int r = is_first ? start_server(p, cert, key, &err)
@@ -174,7 +175,9 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
     struct pods *p = *ret = xnew(struct pods);
     p->opts = *opts;
     int r = start_images(p, opts, err);
-    return r < 0 ? r : start_agent(p, opts, err);
+    r = r < 0 ? r : start_agent(p, opts, err);
+    p->is_running = r >= 0;
+    return r;
 }
 
 static void on_image_node_closed(void *arg)
@@ -226,7 +229,7 @@ void pods_stop(struct pods *p, void (*done)(void *arg), void *arg)
 
 const char *pods_runtime(const struct pods *p)
 {
-    return p->agent ? agent_runtime(p->agent) : "";
+    return p->is_running ? agent_runtime(p->agent) : "";
 }
 
 void pods_set_node(struct pods *p, const struct json *node)
@@ -239,16 +242,17 @@ void pods_set_node(struct pods *p, const struct json *node)
         if (n < POD_CIDRS_MAX)
             cidrs[n++] = json_str(c);
     }
-    if (p->agent)
-        agent_set_node(p->agent, node);
+    if (!p->is_running)
+        return;
+    agent_set_node(p->agent, node);
     if (n == 0 && json_get_str(spec, "podCIDR").n)
         cidrs[n++] = json_get_str(spec, "podCIDR");
-    if (n > 0 && p->agent && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)
+    if (n > 0 && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)
         log_warn("the node's podCIDRs are not used", "error=\"%s\"", err_text(&err));
 }
 
 void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure)
 {
-    if (p->agent)
+    if (p->is_running)
         agent_set_pressure(p->agent, pressure);
 }

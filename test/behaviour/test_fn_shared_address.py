@@ -101,7 +101,7 @@ def keepalived(machines, machine, priority):
 
 def test_an_address_moves_to_a_gateway_that_lives(machines):
     base = machines.base
-    machines.dormouse("net", "up", "--data-dir", base / "up", "--listen", "127.0.0.1:0", "--fn-listen", f"{NET}.1:7070",
+    machines.dormouse("net", "up", "--no-agent", "--data-dir", base / "up", "--listen", "127.0.0.1:0", "--fn-listen", f"{NET}.1:7070",
                       "--fn-worker-listen", f"{NET}.1:0")
     gateways = {m: machines.dormouse(m, "fn", "gateway", "--data-dir", base / m, "--name", m, "--listen", "0.0.0.0:80", "--advertise",
                                      f"{NET}.{i + 2}:80", "-c", f"{NET}.1:7070", "--health-listen", "127.0.0.1:9901")

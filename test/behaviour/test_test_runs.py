@@ -155,14 +155,16 @@ loader = importlib.machinery.SourceFileLoader("run_tests", {str(ROOT / "tools/ru
 runner = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_tests", loader))
 loader.exec_module(runner)
 runner.adopt_orphans()
-subprocess.run(["sh", "-c", "setsid sleep 900 & true"], check=True)
+sh = subprocess.Popen(["sh", "-c", "setsid sh -c 'echo begun; sleep 900; true' &"], stdout=subprocess.PIPE)
+sh.stdout.readline()  # the orphan has its command by now
+sh.wait()
 print(runner.end_what_is_left(timeout_s=0))
 print(runner.end_what_is_left(timeout_s=0))
 """
     done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=60)
     first, second = done.stdout.splitlines()
     assert "sleep 900" in first and second == "[]", done.stderr
-    assert not is_alive(int(first.strip("[]'").split()[0]))
+    assert not is_alive(int(first.strip("[]'\"").split()[0]))
 
 
 def test_skips_are_counted_by_reason():
