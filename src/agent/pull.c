@@ -171,7 +171,8 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, s
                                                .auths = credentials.files,
                                                .n_auths = credentials.n,
                                                .policy = policy_of(policy),
-                                               .is_planned = is_planned(p->spec) };
+                                               .is_planned = is_planned(p->spec),
+                                               .is_mounted = true };
     int r = p->agent->images.ops->get(p->agent->images.arg, &want, call, err);
     arena_fini(&credentials.arena);
     return r;

@@ -98,9 +98,6 @@ int fn_role_options(struct functions_opts *to)
     to->n_labels = fn_role.labels.n;
     to->bundle_dirs = fn_role.bundles.at;
     to->n_bundle_dirs = fn_role.bundles.n;
-    to->image_hosts = fn_role.image_registries.at;
-    to->n_image_hosts = fn_role.image_registries.n;
-    to->image_store = fn_role.image_store;
     to->subnet = fn_role.subnet;
     to->unlimited_containers = fn_role.unlimited_containers;
     to->simulate = (uint32_t)fn_role.simulate;
@@ -143,6 +140,7 @@ static int run_role(const struct cmd *cmd, const struct cmd_opt *opts, unsigned 
     server.functions.module_dirs = modules.at;
     server.functions.n_module_dirs = modules.n;
     server.functions.module_site = server.module_site;
+    server.images = cmd_image_opts(fn_role.image_store, &fn_role.image_registries);
     return server_run(&server, &err) < 0 ? cmd_fail(CMD_FAILED, &err) : CMD_OK;
 }
 

@@ -40,6 +40,16 @@ struct module_site cmd_registry_site(void)
                                  .n_plain_hosts = cmd_registries.plain.n };
 }
 
+struct image_supply_opts cmd_image_opts(const char *store, const struct cmd_list *hosts)
+{
+    return (struct image_supply_opts){ .store = store,
+                                       .hosts = hosts->at,
+                                       .n_hosts = hosts->n,
+                                       .ca_file = cmd_registries.ca,
+                                       .plain_hosts = cmd_registries.plain.at,
+                                       .n_plain_hosts = cmd_registries.plain.n };
+}
+
 int cmd_take_plan_opts(bool sends, struct scheduling_plans *ret)
 {
     const struct scheduling_plans *p = &cmd_plans;

@@ -26,6 +26,8 @@ int cmd_take_host_opts(struct server_opts *to);
 int cmd_take_module_site(struct server_opts *to);
 /* How registries are reached, on any host. Its texts are those of the arguments. */
 struct module_site cmd_registry_site(void);
+/* Likewise; for images of containers, which come from these registries. */
+struct image_supply_opts cmd_image_opts(const char *store, const struct cmd_list *hosts);
 
 extern uint64_t cmd_plugin_check_ms;
 #define CMD_PLUGIN_CHECK_OPT(option)                                                               \

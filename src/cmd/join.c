@@ -75,10 +75,7 @@ static int run(int argc, char **argv)
     r = cmd_take_agent_opts(&server.agent, false);
     if (r)
         return r;
-    server.functions.image_store = image_store;
-    server.functions.image_hosts = image_registries.at;
-    server.functions.n_image_hosts = image_registries.n;
-    server.functions.module_site = cmd_registry_site();
+    server.images = cmd_image_opts(image_store, &image_registries);
     server.agent.cluster_key_file = cluster_key;
     server.agent.wanted = AGENT_NODE_YES;
     server.agent.cert_s = (uint32_t)(cert_ms / 1000);

@@ -84,10 +84,6 @@ static int set_functions(struct server_opts *server)
 {
     struct functions_opts *f = &server->functions;
     bool by_default = !fn_role.gateway;
-    /* Also for pods. */
-    f->image_hosts = fn_role.image_registries.at;
-    f->n_image_hosts = fn_role.image_registries.n;
-    f->image_store = fn_role.image_store;
     f->module_site = server->module_site;
     if (fn_role.gateway && strcmp(fn_role.gateway, "none") == 0)
         return 0;
@@ -134,6 +130,7 @@ static int run(int argc, char **argv)
     if ((r = cmd_take_cluster_opts(&server)) || (r = cmd_take_host_opts(&server)) ||
         (r = set_functions(&server)))
         return r;
+    server.images = cmd_image_opts(fn_role.image_store, &fn_role.image_registries);
     server.scheduler.check_ms = cmd_plugin_check_ms;
     server.scheduler.registries = cmd_registry_site();
     if ((r = cmd_take_agent_opts(&server.agent, server.port == 0)) != 0)

@@ -22,6 +22,9 @@ struct container_image_want { /* borrowed for the call */
     size_t n_auths;
     enum container_pull policy;
     bool is_planned; /* a plan of the scheduler may bring it (image.dormouse.dev/plan) */
+    bool is_mounted; /* an overlay is put over the root file system: it is read-only and, where the
+                      * kernel can, mounted instead of unpacked */
+    bool is_listed_only; /* from no registry that the machine's options do not name */
 };
 
 /* An image that is ready to run. Counted: it and its files are kept until the last put(). */

@@ -27,8 +27,7 @@ enum {
 };
 
 struct provide_child {
-    struct arena arena; /* of the first line */
-    const struct json *site;
+    struct arena arena;            /* of the first line */
     const char *root;              /* of the store */
     uint64_t lock_ms;              /* for another process that has it */
     pthread_mutex_t opening;       /* of the next two */
@@ -181,14 +180,8 @@ static void answer_image(struct provide_child_job *j, struct json *image)
 
 static int get(struct provide_child_job *j, struct json *wanted, struct json **ret, struct err *err)
 {
-    static const char *const of_site[] = { "hosts", "plainHosts", "ca" };
     struct store_job job;
     json_set_str(&j->arena, wanted, "do", STR("provide"));
-    for (size_t i = 0; i < ARRAY_LEN(of_site); i++) {
-        const struct json *v = json_getc(j->c->site, of_site[i]);
-        if (v)
-            json_setc(&j->arena, wanted, of_site[i], json_copy(&j->arena, v));
-    }
     int r = store_job_read(wanted, &j->arena, &job, err);
     return r < 0 ? r : do_job(j, &job, ret, err);
 }
@@ -284,12 +277,11 @@ static void begin(struct provide_child *c, struct str line)
 /* ---- the first line ---- */
 
 /* If it cannot be read there is no store, and every request gets an error. */
-static void take_site(struct provide_child *c, struct str line)
+static void take_store(struct provide_child *c, struct str line)
 {
     struct json *v;
     if (json_parse(&c->arena, str_copy_arena(&c->arena, line), NULL, &v, NULL) < 0)
         return;
-    c->site = v;
     c->root = str_dup_arena(&c->arena, json_get_str(v, "store"));
     c->lock_ms = (uint64_t)MAX(json_int_or(json_getc(v, "lockMilliseconds"), 0), (int64_t)0);
 }
@@ -297,15 +289,15 @@ static void take_site(struct provide_child *c, struct str line)
 /* ---- the whole ---- */
 
 /* Each whole line of `in`. false: one is too long. */
-static bool take_lines(struct provide_child *c, struct buf *in, bool *has_site)
+static bool take_lines(struct provide_child *c, struct buf *in, bool *has_store)
 {
     for (ptrdiff_t at; (at = str_find_char(buf_str(in), '\n')) >= 0;) {
         struct str line = str_slice(buf_str(in), 0, (size_t)at);
-        if (*has_site)
+        if (*has_store)
             begin(c, line);
         else
-            take_site(c, line);
-        *has_site = true;
+            take_store(c, line);
+        *has_store = true;
         buf_consume(in, (size_t)at + 1);
     }
     return in->n < PROVIDE_LINE_MAX;
@@ -314,7 +306,7 @@ static bool take_lines(struct provide_child *c, struct buf *in, bool *has_site)
 int provide_child_main(void)
 {
     struct provide_child c = { .root = "" };
-    bool has_site = false;
+    bool has_store = false;
     scoped(buf_fini_scoped) struct buf in = BUF_INIT(PROVIDE_LINE_MAX + READ_BYTES);
     (void)sem_init(&c.room, 0, PROVIDE_THREADS);
     (void)sem_init(&c.asking, 0, PROVIDE_ASKING_MAX);
@@ -333,7 +325,7 @@ int provide_child_main(void)
         if (n <= 0)
             break;
         buf_advance(&in, (size_t)n);
-        if (!take_lines(&c, &in, &has_site))
+        if (!take_lines(&c, &in, &has_store))
             return 1;
     }
     for (int i = 0; i < PROVIDE_THREADS; i++) /* until all have ended */

@@ -7,8 +7,9 @@
  * for each message, and answers in the same form; it ends at the end of its input, after the last
  * answer.
  *
- *     <- {"store":DIR,"lockMilliseconds":N,"hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}
- *     <- {"id":1,"get":{"reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...]}}
+ *     <- {"store":DIR,"lockMilliseconds":N}
+ *     <- {"id":1,"get":{"reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...],
+ *                       "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE}}
  *     -> {"id":1,"pulling":true}
  *     -> {"id":1,"manifest":"sha256:...","dir":D,"words":N,"config":TEXT,"pulled":true}
  *     <- {"id":2,"drop":LEASE}

@@ -28,10 +28,7 @@ struct agent_node_opts { /* strings are kept */
     const char *data_dir;
     struct transport *transport; /* kept */
     struct watch_hub *hub;       /* kept; over that transport */
-    const char *image_store;     /* this member and the next ones: node/pods.h */
-    const char *const *image_hosts, *const *plain_hosts;
-    size_t n_image_hosts, n_plain_hosts;
-    const char *image_ca_file;
+    struct image_supply *images; /* kept */
     /*
      * Images are shared with other nodes (node/pods.h): the file of the cluster's key; NULL: the
      * cluster's own (node/cluster_key.h), if it has one.

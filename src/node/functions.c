@@ -25,7 +25,7 @@
 #include "io/http.h"
 #include "io/tls.h"
 #include "modules/module_source.h"
-#include "node/images.h"
+#include "node/image_supply.h"
 #include "node/listener.h"
 
 #include <errno.h>
@@ -70,8 +70,6 @@ struct functions {
     struct worker *worker;
     struct worker_http *worker_http;
     struct fn_simulation *simulation;
-    struct node_images *images; /* of containers */
-    char *image_store;
     struct module_sources *sources;
     char *module_dirs[FUNCTIONS_DIRS_MAX + 1]; /* real paths */
     size_t n_module_dirs;
@@ -513,40 +511,10 @@ static size_t read_labels(const struct functions_opts *o, struct arena *a, struc
     return o->n_labels;
 }
 
-static int start_images(struct functions *f, struct err *err)
-{
-    const struct functions_opts *o = &f->opts;
-    const char *env = getenv("DORMOUSE_IMAGE_STORE");
-    scoped(free_scoped) char *dir = o->image_store  ? xstrdup(o->image_store)
-                                    : env && env[0] ? xstrdup(env)
-                                                    : xasprintf("%s/images", o->data_dir);
-    int r = module_hosts_check(&(struct module_hosts){ o->image_hosts, o->n_image_hosts }, err);
-    r = r < 0 ? err_ctx(err, r, "--image-registry") : sys_mkdir_all(dir, 0700, err);
-    if (r < 0)
-        return r;
-    f->image_store = realpath(dir, NULL);
-    if (!f->image_store)
-        return err_sys(err, -errno, "'%s'", dir);
-    static const char *const none[] = { "none.invalid" }; /* only files */
-    const struct images_opts opts = { .loop = o->loop,
-                                      .store = f->image_store,
-                                      .owner = o->data_dir,
-                                      .hosts = o->n_image_hosts ? o->image_hosts : none,
-                                      .n_hosts = o->n_image_hosts ? o->n_image_hosts : 1,
-                                      .plain_hosts = o->module_site.plain_hosts,
-                                      .n_plain_hosts = o->module_site.n_plain_hosts,
-                                      .ca_file = o->module_site.ca_file };
-    f->images = images_new(&opts);
-    return 0;
-}
-
 static int start_oci(struct functions *f, struct runtime **ret, struct err *err)
 {
     const struct functions_opts *o = &f->opts;
-    int r = start_images(f, err);
-    if (r < 0)
-        return r;
-    const struct container_images images = images_interface(f->images);
+    const struct container_images images = image_supply_interface(o->images);
     struct oci_opts opts = { .loop = o->loop,
                              .dir = o->data_dir,
                              .logs = f->logs,
@@ -599,10 +567,9 @@ static int start_worker(struct functions *f, struct err *err)
         opts.n_runtimes++;
     else
         log_warn("functions that are modules cannot run here", "reason=\"%s\"", err_text(&why));
-    const bool wants_oci = o->n_bundle_dirs || o->n_image_hosts;
-    if (wants_oci && start_oci(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
+    if (o->images && start_oci(f, &opts.runtimes[opts.n_runtimes], &why) >= 0)
         opts.n_runtimes++;
-    else if (wants_oci)
+    else if (o->images)
         log_warn("functions that are containers cannot run here", "reason=\"%s\"", err_text(&why));
     r = worker_start(&opts, &f->worker, err);
     arena_fini(&a);
@@ -698,7 +665,6 @@ static void free_functions(struct functions *f)
     free(f->gateway_address);
     free(f->control_address);
     free(f->worker_address);
-    free(f->image_store);
     free(f);
     if (done)
         done(arg);
@@ -730,15 +696,6 @@ static void stop_control(void *arg)
         stop_control_http(f);
 }
 
-static void stop_images(void *arg)
-{
-    struct functions *f = arg;
-    if (f->images)
-        images_close(take_ptr(&f->images), stop_control, f);
-    else
-        stop_control(f);
-}
-
 static void stop_worker(void *arg)
 {
     struct functions *f = arg;
@@ -746,11 +703,11 @@ static void stop_worker(void *arg)
         /* Without gateways in other processes no request can be outstanding. */
         worker_stop(take_ptr(&f->worker),
                     has(f, FUNCTIONS_CONTROL) && !f->control_http ? 0 : FUNCTIONS_DRAIN_MS / 2,
-                    stop_images, f);
+                    stop_control, f);
     else if (f->simulation)
-        simulate_stop(take_ptr(&f->simulation), stop_images, f);
+        simulate_stop(take_ptr(&f->simulation), stop_control, f);
     else
-        stop_images(f);
+        stop_control(f);
 }
 
 static void stop_worker_http(void *arg)

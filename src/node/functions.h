@@ -77,10 +77,8 @@ struct functions_opts { /* strings are kept */
     size_t n_labels;
     const char *const *module_dirs, *const *bundle_dirs;
     size_t n_module_dirs, n_bundle_dirs;
-    const char *image_store; /* directory; NULL: $DORMOUSE_IMAGE_STORE, or images in data_dir */
-    const char *const *image_hosts; /* registries of images (image/provide.h); none: no images */
-    size_t n_image_hosts;           /* except files below bundle_dirs */
-    struct module_site module_site; /* allowed module URLs; plain hosts and CA also for images */
+    struct image_supply *images;    /* kept; NULL: functions are no containers here */
+    struct module_site module_site; /* allowed module URLs */
     const char *subnet;             /* of containers, /16; NULL: default */
     bool unlimited_containers; /* run containers even where the machine has no control groups */
     uint32_t simulate; /* number of workers with fake sandboxes to run instead of a real one */

@@ -67,9 +67,10 @@ struct images_child {
 
 struct node_images {
     struct images_opts opts;
-    char *lease;        /* prefix of the leases' ids */
-    struct map held;    /* dir -> struct images_held */
-    struct map by_text; /* text -> struct images_request */
+    struct image_node *node; /* NULL: images are not shared */
+    char *lease;             /* prefix of the leases' ids */
+    struct map held;         /* dir -> struct images_held */
+    struct map by_text;      /* text -> struct images_request */
     struct images_known known;
     struct list waiting, asked;
     size_t n_gets, n_drops; /* in `asked`; one is 0, since a drop must not meet a new lease */
@@ -255,8 +256,8 @@ static void take_image(struct images_request *q, const struct json *m)
     }
     if (json_bool(json_getc(m, "pulled")))
         log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
-    if (s->opts.node)
-        image_node_changed(s->opts.node);
+    if (s->node)
+        image_node_changed(s->node);
     if (q->is_repeatable)
         images_known_add(&s->known, s->opts.store, q->asked, str_of(q->text), h->pub.dir);
     give_image(q, h);
@@ -449,31 +450,13 @@ static void send_line(struct images_child *c, const struct json *message)
         on_sent(&w->req, -1);
 }
 
-static void add_hosts(struct arena *a, struct json *to, const char *key, const char *const *hosts,
-                      size_t n)
-{
-    struct json *list = json_new_array(a);
-    for (size_t i = 0; i < n; i++)
-        json_add(list, json_new_cstr(a, hosts[i]));
-    json_setc(a, to, key, list);
-}
-
-static void add_site(const struct images_opts *o, struct arena *a, struct json *to)
-{
-    add_hosts(a, to, "hosts", o->hosts, o->n_hosts);
-    add_hosts(a, to, "plainHosts", o->plain_hosts, o->n_plain_hosts);
-    if (o->ca_file)
-        json_set_str(a, to, "ca", str_of(o->ca_file));
-}
-
-static void send_site(struct images_child *c)
+static void send_store(struct images_child *c)
 {
     const struct images_opts *o = &c->s->opts;
     struct arena a = { 0 };
     struct json *m = json_new_object(&a);
     json_set_str(&a, m, "store", str_of(o->store));
     json_set_int(&a, m, "lockMilliseconds", IMAGES_LOCK_MS);
-    add_site(o, &a, m);
     send_line(c, m);
     arena_fini(&a);
 }
@@ -541,7 +524,7 @@ static int start_child(struct node_images *s, struct err *err)
     list_push_back(&s->children, &c->node);
     s->child = c;
     (void)uv_read_start((uv_stream_t *)&c->out, on_alloc, on_read);
-    send_site(c);
+    send_store(c);
     return 0;
 }
 
@@ -607,14 +590,13 @@ static void do_request(struct node_images *s, struct images_request *q)
     struct json *job = json_new_object(&a);
     if (q->text && json_parse(&a, str_of(q->text), NULL, &job, NULL) >= 0) {
         json_set_str(&a, job, "do", STR("provide"));
-        add_site(&s->opts, &a, job);
     } else {
         json_set_str(&a, job, "do", STR("release"));
         json_set_str(&a, job, "lease", str_of(q->lease ? q->lease : ""));
     }
     q->job = (struct image_node_job_call){ .on_event = on_job_event, .on_done = on_job_done };
     s->n_jobs++;
-    image_node_do(s->opts.node, job, &q->job);
+    image_node_do(s->node, job, &q->job);
     arena_fini(&a);
 }
 
@@ -634,7 +616,7 @@ static void ask(struct node_images *s, struct images_request *q)
     begin_request(s, q);
     if (q->is_repeatable)
         q->asked = images_stamp_now(s->opts.store);
-    if (s->opts.node && image_node_can_do(s->opts.node))
+    if (s->node && image_node_can_do(s->node))
         do_request(s, q);
     else if (!s->child && start_child(s, &err) < 0)
         fail_request(q, -EIO, err_text(&err));
@@ -682,9 +664,8 @@ static bool has_turn(const struct node_images *s, const struct images_request *w
 /* The image that the same request got before, as long as it is leased; NULL: ask for it. */
 static struct images_held *find_known(struct node_images *s, const struct images_request *q)
 {
-    const char *dir = q->is_repeatable
-                          ? images_known_find(&s->known, s->opts.store, str_of(q->text))
-                          : NULL;
+    const char *dir =
+        q->is_repeatable ? images_known_find(&s->known, s->opts.store, str_of(q->text)) : NULL;
     struct images_held *h = dir ? map_get(&s->held, str_of(dir)) : NULL;
     return h && h->pub.config.p ? h : NULL;
 }
@@ -748,6 +729,23 @@ static void pump_later(struct node_images *s)
 
 /* ---------------------------------------------------------------- the interface */
 
+/* The registries that a request may ask. */
+static void add_site(const struct provide_site *site, bool is_listed_only, struct arena *a,
+                     struct json *to)
+{
+    struct json *hosts = json_new_array(a), *plain = json_new_array(a);
+    for (size_t i = 0; i < site->n_hosts; i++)
+        json_add(hosts, json_new_cstr(a, site->hosts[i]));
+    if (site->n_hosts == 0 && is_listed_only)
+        json_add(hosts, json_new_cstr(a, "none.invalid"));
+    for (size_t i = 0; i < site->n_plain_hosts; i++)
+        json_add(plain, json_new_str(a, site->plain_hosts[i]));
+    json_setc(a, to, "hosts", hosts);
+    json_setc(a, to, "plainHosts", plain);
+    if (site->ca_file)
+        json_set_str(a, to, "ca", str_of(site->ca_file));
+}
+
 /* NULL: the text is too long. */
 static char *get_text(const struct node_images *s, const struct container_image_want *want)
 {
@@ -761,7 +759,8 @@ static char *get_text(const struct node_images *s, const struct container_image_
     json_set_str(&a, v, "tenant", want->tenant);
     json_set_str(&a, v, "policy", str_of(policies[want->policy]));
     json_set_str(&a, v, "lease", str_of(s->lease));
-    if (s->opts.is_mounted)
+    add_site(s->opts.site, want->is_listed_only, &a, v);
+    if (want->is_mounted)
         json_set_bool(&a, v, "mounted", true);
     for (size_t i = 0; i < want->n_auths && i < PROVIDE_AUTHS_MAX; i++)
         json_add(auths, json_new_str(&a, want->auths[i]));
@@ -797,8 +796,8 @@ static int get(void *arg, const struct container_image_want *want,
         q->is_repeatable = want->policy != CONTAINER_PULL_ALWAYS;
         (void)map_put(&s->by_text, str_of(q->text), q);
         list_push_back(&s->waiting, &q->node);
-        if (want->is_planned && s->opts.node && want->policy != CONTAINER_PULL_NEVER)
-            q->wait = image_node_await(s->opts.node, want->reference, want->tenant,
+        if (want->is_planned && s->node && want->policy != CONTAINER_PULL_NEVER)
+            q->wait = image_node_await(s->node, want->reference, want->tenant,
                                        want->policy == CONTAINER_PULL_ALWAYS, on_plan_over, q);
     }
     struct waiter *w = xnew(struct waiter);
@@ -824,6 +823,12 @@ static const struct container_images_ops ops = {
     .get = get, .cancel = cancel, .adopt = adopt, .ref = ref, .put = put
 };
 
+void images_set_node(struct node_images *s, struct image_node *node)
+{
+    assert(!s->node && node);
+    s->node = node;
+}
+
 struct container_images images_interface(struct node_images *s)
 {
     return (struct container_images){ .ops = &ops, .arg = s };
@@ -845,8 +850,8 @@ static void on_late(struct timer *t)
 {
     struct node_images *s = container_of(t, struct node_images, late);
     s->is_late = true;
-    if (s->opts.node)
-        image_node_stop_jobs(s->opts.node);
+    if (s->node)
+        image_node_stop_jobs(s->node);
     list_each (node, &s->children) {
         struct images_child *c = list_entry(node, struct images_child, node);
         if (c->process)

@@ -19,6 +19,7 @@
 
 struct node_images;
 struct image_node;
+struct provide_site;
 
 enum {
     IMAGES_LOCK_MS = 600000,    /* to wait for another process that writes the store */
@@ -29,19 +30,18 @@ enum {
 
 struct images_opts { /* texts are kept */
     struct loop *loop;
-    const char *store;                             /* directory */
-    const char *owner;                             /* owner of leases: the data directory */
-    const char *const *hosts, *const *plain_hosts; /* image/provide.h */
-    size_t n_hosts, n_plain_hosts;
-    const char *ca_file;
-    uint32_t keep_ms;        /* an image that is not used any more stays leased for at most that */
-    bool is_mounted;         /* the users put overlays over root file systems (image/provide.h) */
-    struct image_node *node; /* plans of images come there; NULL: there are none; kept */
-    const char *program;     /* a program that calls provide_child_main(); NULL: this one */
+    const char *store;               /* directory */
+    const char *owner;               /* owner of leases: the data directory */
+    const struct provide_site *site; /* registries; kept */
+    uint32_t keep_ms;    /* an image that is not used any more stays leased for at most that */
+    const char *program; /* a program that calls provide_child_main(); NULL: this one */
 };
 
 struct node_images *images_new(const struct images_opts *opts);
-/* The interface for the worker. Borrowed until images_close(). */
+/* Plans of images come to this node, which does the work from now on while it has the store. Once;
+ * closed after these images. */
+void images_set_node(struct node_images *s, struct image_node *node);
+/* The interface for owners of containers. Borrowed until images_close(). */
 struct container_images images_interface(struct node_images *s);
 /* No image may be in use; done() runs when the child has ended. */
 void images_close(struct node_images *s, void (*done)(void *arg), void *arg);

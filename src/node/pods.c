@@ -5,22 +5,16 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "container/program.h"
-#include "modules/module_hosts.h"
-#include "node/image_node.h"
-#include "node/images.h"
+#include "node/image_supply.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
-enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500, IMAGE_KEEP_MS = 10000 };
+enum { POD_CIDRS_MAX = 2, PODS_DRAIN_MS = 500 };
 
 struct pods {
     struct pods_opts opts;
-    char *store, *owner; /* of images, and of their leases: not that of functions' */
-    struct provide_site site;
-    struct image_node *image_node; /* NULL: images are not shared */
-    struct node_images *images;
     struct agent *agent;
     bool is_running; /* false: pods_start() failed; what it made waits for pods_stop() */
     struct agent_reviewer *reviewer;
@@ -41,62 +35,21 @@ char *pods_problem(void)
     return NULL;
 }
 
-static void start_image_node(struct pods *p, const struct pods_opts *o)
+static void share_images(const struct pods_opts *o)
 {
-    p->site = (struct provide_site){ .hosts = o->image_hosts,
-                                     .n_hosts = o->n_image_hosts,
-                                     .ca_file = o->ca_file,
-                                     .plain_hosts = xnew_n(struct str, o->n_plain_hosts + 1),
-                                     .n_plain_hosts = o->n_plain_hosts };
-    for (size_t i = 0; i < o->n_plain_hosts; i++)
-        p->site.plain_hosts[i] = str_of(o->plain_hosts[i]);
-    const struct image_node_opts opts = { .loop = o->loop,
-                                          .node_name = o->node_name,
-                                          .store = p->store,
-                                          .transport = o->transport,
-                                          .identity = o->identity,
-                                          .cluster_key = o->cluster_key,
-                                          .ca_pem = o->cluster_ca,
-                                          .listen_host = o->image_host,
-                                          .listen_port = o->image_port,
-                                          .listens_elsewhere = o->image_listens_elsewhere,
-                                          .address = o->addresses[0],
-                                          .site = &p->site,
-                                          .quota_bytes = o->image_quota_bytes,
-                                          .probe_ms = o->image_probe_ms,
-                                          .prefetches = o->image_quota_bytes > 0 };
-    p->image_node = image_node_start(&opts);
-}
-
-static int start_images(struct pods *p, const struct pods_opts *o, struct err *err)
-{
-    const char *env = getenv("DORMOUSE_IMAGE_STORE");
-    scoped(free_scoped) char *dir = o->image_store  ? xstrdup(o->image_store)
-                                    : env && env[0] ? xstrdup(env)
-                                                    : xasprintf("%s/images", o->data_dir);
-    int r = module_hosts_check(&(struct module_hosts){ o->image_hosts, o->n_image_hosts }, err);
-    r = r < 0 ? err_ctx(err, r, "--image-registry") : sys_mkdir_all(dir, 0700, err);
-    if (r < 0)
-        return r;
-    p->store = realpath(dir, NULL);
-    if (!p->store)
-        return err_sys(err, -errno, "'%s'", dir);
-    p->owner = xasprintf("%s/agent", o->data_dir);
-    if (o->cluster_key.n && o->n_addresses)
-        start_image_node(p, o);
-    const struct images_opts opts = { .loop = o->loop,
-                                      .node = p->image_node,
-                                      .store = p->store,
-                                      .owner = p->owner,
-                                      .is_mounted = true,
-                                      .hosts = o->image_hosts,
-                                      .n_hosts = o->n_image_hosts,
-                                      .plain_hosts = o->plain_hosts,
-                                      .n_plain_hosts = o->n_plain_hosts,
-                                      .ca_file = o->ca_file,
-                                      .keep_ms = IMAGE_KEEP_MS };
-    p->images = images_new(&opts);
-    return 0;
+    image_supply_share(o->images,
+                       &(struct image_node_opts){ .node_name = o->node_name,
+                                                  .transport = o->transport,
+                                                  .identity = o->identity,
+                                                  .cluster_key = o->cluster_key,
+                                                  .ca_pem = o->cluster_ca,
+                                                  .listen_host = o->image_host,
+                                                  .listen_port = o->image_port,
+                                                  .listens_elsewhere = o->image_listens_elsewhere,
+                                                  .address = o->addresses[0],
+                                                  .quota_bytes = o->image_quota_bytes,
+                                                  .probe_ms = o->image_probe_ms,
+                                                  .prefetches = o->image_quota_bytes > 0 });
 }
 
 static int start_agent(struct pods *p, const struct pods_opts *o, struct err *err)
@@ -108,7 +61,7 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .node_name = o->node_name,
                                      .node_uid = o->node_uid,
                                      .data_dir = o->data_dir,
-                                     .images = images_interface(p->images),
+                                     .images = image_supply_interface(o->images),
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,
@@ -147,8 +100,7 @@ static int start_server(struct pods *p, struct str cert, struct str key, struct 
 void pods_set_cert(struct pods *p, struct str cert, struct str key)
 {
     struct err err = { 0 };
-    if (p->image_node)
-        image_node_set_cert(p->image_node, cert, key);
+    image_supply_set_cert(p->opts.images, cert, key);
     if (!p->is_running)
         return;
     bool is_first = !p->server;
@@ -162,46 +114,24 @@ void pods_set_cert(struct pods *p, struct str cert, struct str key)
 
 /* ---------------------------------------------------------------- start and stop */
 
-static void free_pods(struct pods *p)
-{
-    free(p->store);
-    free(p->owner);
-    free(p->site.plain_hosts);
-    free(p);
-}
-
 int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
 {
     struct pods *p = *ret = xnew(struct pods);
     p->opts = *opts;
-    int r = start_images(p, opts, err);
-    r = r < 0 ? r : start_agent(p, opts, err);
+    if (opts->cluster_key.n && opts->n_addresses)
+        share_images(opts);
+    int r = start_agent(p, opts, err);
     p->is_running = r >= 0;
     return r;
-}
-
-static void on_image_node_closed(void *arg)
-{
-    struct pods *p = arg;
-    void (*done)(void *) = p->done;
-    void *done_arg = p->arg;
-    free_pods(p);
-    done(done_arg);
-}
-
-static void on_images_closed(void *arg)
-{
-    struct pods *p = arg;
-    if (p->image_node)
-        image_node_close(take_ptr(&p->image_node), on_image_node_closed, p);
-    else
-        on_image_node_closed(p);
 }
 
 static void on_agent_stopped(void *arg)
 {
     struct pods *p = arg;
-    images_close(take_ptr(&p->images), on_images_closed, p);
+    void (*done)(void *) = p->done;
+    void *done_arg = p->arg;
+    free(p);
+    done(done_arg);
 }
 
 static void stop_agent(void *arg)
@@ -211,10 +141,8 @@ static void stop_agent(void *arg)
         agent_reviewer_free(take_ptr(&p->reviewer));
     if (p->agent)
         agent_stop(take_ptr(&p->agent), on_agent_stopped, p);
-    else if (p->images)
-        on_agent_stopped(p);
     else
-        on_images_closed(p);
+        on_agent_stopped(p);
 }
 
 void pods_stop(struct pods *p, void (*done)(void *arg), void *arg)

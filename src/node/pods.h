@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pods of this node: the agent (agent/agent.h) with the store of images of this process.
+ * The pods of this node: the agent (agent/agent.h) with the images of this process.
  *
  * Loop thread only.
  */
@@ -10,6 +10,7 @@
 #include "codec/json.h"
 
 struct pods;
+struct image_supply;
 
 enum { PODS_LISTEN_PORT = 10250 };
 
@@ -22,12 +23,7 @@ struct pods_opts { /* strings are kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
     const char *const *addresses;         /* of the node; copied */
     size_t n_addresses;
-    const char *image_store;        /* directory; NULL: $DORMOUSE_IMAGE_STORE, data_dir/images */
-    const char *const *image_hosts; /* registries; none: any at public addresses */
-    size_t n_image_hosts;
-    const char *const *plain_hosts;
-    size_t n_plain_hosts;
-    const char *ca_file;
+    struct image_supply *images; /* kept */
     /*
      * As a node that shares its images (node/image_node.h): the key of the cluster, the CA of
      * nodes, and where the image server listens. An empty key: it does not.
@@ -53,7 +49,7 @@ struct pods_opts { /* strings are kept */
 
 /* NULL: this machine can run pods; else why not. Given, free(). */
 char *pods_problem(void);
-/* Errors: those of agent_start(), of the store's directory. */
+/* Errors: those of agent_start(). */
 int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err);
 void pods_stop(struct pods *p, void (*done)(void *arg), void *arg);
 /* The certificate of the HTTP interface, which begins with it. */

@@ -62,6 +62,7 @@ struct server {
     struct module_cache *modules; /* NULL: no service has guests; same for the next member */
     struct runner_pool *runners;
     struct host *host;
+    struct image_supply *images; /* NULL: no service has containers */
     struct functions *functions;
     struct scheduling *scheduling;
     struct agent_node *agent;
@@ -101,7 +102,7 @@ struct service {
     bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
 };
 
-enum { N_SERVICES = 12 };
+enum { N_SERVICES = 13 };
 static const struct service services[N_SERVICES];
 
 static void *const *service_slot(const struct server *s, const struct service *row)
@@ -180,6 +181,11 @@ static void stop_mechanisms(struct server *s)
 static void stop_host(struct server *s)
 {
     host_stop(take_ptr(&s->host), stop_next, s);
+}
+
+static void stop_images(struct server *s)
+{
+    image_supply_close(take_ptr(&s->images), stop_next, s);
 }
 
 static void stop_functions(struct server *s)
@@ -491,6 +497,30 @@ static int start_mechanisms(struct server *s, struct transport *transport, struc
     return r;
 }
 
+static bool has_agent(const struct server_opts *o)
+{
+    assert(o->agent.wanted != AGENT_NODE_AUTO);
+    return o->agent.wanted == AGENT_NODE_YES;
+}
+
+/* As functions. */
+static bool runs_containers(const struct server_opts *o)
+{
+    const struct functions_opts *f = &o->functions;
+    return (f->roles & FUNCTIONS_WORKER) && !f->simulate && (f->n_bundle_dirs || o->images.n_hosts);
+}
+
+/* One store for functions and pods. */
+static int start_images(struct server *s, struct transport *transport, struct err *err)
+{
+    struct image_supply_opts opts = s->opts.images;
+    opts.loop = &s->loop;
+    opts.data_dir = s->opts.data_dir;
+    if (!runs_containers(&s->opts) && !has_agent(&s->opts))
+        return 0;
+    return image_supply_new(&opts, &s->images, err);
+}
+
 static int start_host(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
@@ -540,6 +570,7 @@ static int start_functions(struct server *s, struct transport *transport, struct
     opts.transport = transport;
     opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
+    opts.images = runs_containers(&s->opts) ? s->images : NULL;
     opts.on_ready = on_functions_ready;
     opts.arg = s;
     opts.listeners[0] = s->cluster ? api_port(cluster_api(s->cluster)) : s->api_port;
@@ -592,12 +623,7 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     opts.transport = transport;
     opts.hub = s->hub;
     opts.embedded = s->cluster != NULL;
-    opts.image_store = s->opts.functions.image_store;
-    opts.image_hosts = s->opts.functions.image_hosts;
-    opts.n_image_hosts = s->opts.functions.n_image_hosts;
-    opts.plain_hosts = s->opts.functions.module_site.plain_hosts;
-    opts.n_plain_hosts = s->opts.functions.module_site.n_plain_hosts;
-    opts.image_ca_file = s->opts.functions.module_site.ca_file;
+    opts.images = s->images;
     opts.server = s->opts.join.server;
     opts.remote = s->remote;
     opts.config = s->config;
@@ -605,15 +631,14 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     opts.on_ready = on_agent_ready;
     opts.client_ca = s->config ? s->config->ca_pem : NULL;
     opts.arg = s;
-    return agent_node_is_wanted(&opts) ? agent_node_start(&opts, &s->agent, err) : 0;
+    return has_agent(&s->opts) ? agent_node_start(&opts, &s->agent, err) : 0;
 }
 
 /* Start the watch hub. There is one per process, so that services share watches. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
-    if (!o->with_operators && !o->with_scheduler && !o->functions.roles &&
-        !agent_node_is_wanted(&o->agent))
+    if (!o->with_operators && !o->with_scheduler && !o->functions.roles && !has_agent(o))
         return 0;
     struct watch_hub_opts opts = { .transport = transport };
     if (!s->cluster) {
@@ -745,6 +770,7 @@ static const struct service services[N_SERVICES] = {
     { SLOT(leader), start_leader, stop_leader },
     { SLOT(modules), start_mechanisms, stop_mechanisms, .metrics = modules_metrics },
     { SLOT(host), start_host, stop_host, host_not_ready, operators_metrics },
+    { SLOT(images), start_images, stop_images },
     { SLOT(functions), start_functions, stop_functions, roles_not_ready, roles_metrics,
       roles_status, roles_words, roles_say_ready },
     { SLOT(scheduling), start_scheduling, stop_scheduling, scheduler_not_ready, scheduler_metrics,
@@ -999,6 +1025,7 @@ int server_run(const struct server_opts *opts, struct err *err)
 {
     struct server s = { .opts = *opts, .lock_fd = -1, .started_ms = clock_mono_ms() };
     sys_raise_files();
+    s.opts.agent.wanted = agent_node_is_wanted(&opts->agent) ? AGENT_NODE_YES : AGENT_NODE_NO;
     int r = loop_init(&s.loop, err);
     if (r < 0)
         return r;

@@ -18,6 +18,7 @@
 #include "node/agent_node.h"
 #include "node/functions.h"
 #include "node/host.h"
+#include "node/image_supply.h"
 #include "node/scheduling.h"
 
 enum {
@@ -64,7 +65,11 @@ struct server_opts {
     uint16_t health_port;
     enum host_identity identity;
     struct guest_host_opts guests;
-    /* roles 0: none. server_run() fills in loop, data_dir, transport, embedded and on_ready. */
+    /* Of containers; server_run() fills in loop and data_dir. */
+    struct image_supply_opts images;
+    /* roles 0: none. server_run() fills in loop, data_dir, transport, images, embedded and
+     * on_ready.
+     */
     struct functions_opts functions;
     /*
      * server_run() fills in the same members. SIGHUP makes it read its file again, if there is one.

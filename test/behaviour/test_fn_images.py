@@ -16,6 +16,7 @@ import pytest
 from conftest import BUILD, can_mount, wait_for
 from functions_kit import FUNCTIONS, FunctionServer, call
 from image_kit import Layout, digest, docker_archive, layer
+from pods_kit import PODS, can_run_pods
 from registry_kit import REGISTRY, cut_after, fake, real
 from serve_kit import Node, serve
 from test_fn_containers import MISSING
@@ -130,6 +131,24 @@ def test_a_second_start_and_a_restart_ask_the_registry_for_nothing(tmp_path, sta
     server = start()
     assert call(server.gateway, "web.default").status == 200
     assert requests(registry) == asked
+
+
+@pytest.mark.skipif(not can_run_pods(), reason="pods need root, crun or runc, and busybox")
+def test_a_function_and_a_pod_of_one_image_pull_it_once(tmp_path, start, registry):
+    registry.add_layout(layout(tmp_path / "layout"), "team/web", "v1")
+    image = f"{registry.host}/team/web:v1"
+    server = start("--agent", "--pod-log-dir", tmp_path / "logs")
+    pod = {"metadata": {"name": "web"}, "spec": {"terminationGracePeriodSeconds": 0, "containers": [{"name": "a", "image": image}]}}
+    server.create(PODS, pod)
+    wait_for(lambda: server.get(f"{PODS}/web").json()["status"]["phase"] == "Running", "the pod runs")
+    asked = requests(registry)
+    assert sum("/blobs/" in path for _, path in asked) == 3, "a configuration and two layers, once each"
+    server.deploy("web", spec(image))
+    assert call(server.gateway, "web.default").status == 200
+    assert requests(registry) == asked, "the function has what the pod has pulled"
+    server.ask("DELETE", f"{PODS}/web")
+    server.ask("DELETE", FUNCTIONS.format("default") + "/web")
+    wait_for(lambda: server.get(f"{PODS}/web").status == 404, "the pod is gone")
 
 
 def test_functions_share_layers_of_refactored_forms_but_not_where_a_digest_is_named(tmp_path, start, registry):

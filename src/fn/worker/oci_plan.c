@@ -198,6 +198,7 @@ static int ask(struct oci_plan *p)
         return E_INVALID;
     int r = container_host_set_up(o->host, &p->err);
     want.reference = str_of(reference);
+    want.is_listed_only = true;
     if (r < 0)
         return r;
     if (o->images.ops->get(o->images.arg, &want, &p->call, &p->err) < 0)

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/image_supply.h"
+
+#include "base/sys.h"
+#include "modules/module_hosts.h"
+#include "node/images.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct image_supply {
+    struct image_supply_opts opts;
+    char *store;
+    struct provide_site site;
+    struct node_images *images;
+    struct image_node *node; /* NULL: images are not shared */
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+static void free_supply(struct image_supply *s)
+{
+    free(s->store);
+    free(s->site.plain_hosts);
+    free(s);
+}
+
+static int open_dir(const struct image_supply_opts *o, char **ret, struct err *err)
+{
+    const char *env = getenv("DORMOUSE_IMAGE_STORE");
+    scoped(free_scoped) char *dir = o->store        ? xstrdup(o->store)
+                                    : env && env[0] ? xstrdup(env)
+                                                    : xasprintf("%s/images", o->data_dir);
+    int r = sys_mkdir_all(dir, 0700, err);
+    if (r < 0)
+        return r;
+    *ret = realpath(dir, NULL);
+    return *ret ? 0 : err_sys(err, -errno, "'%s'", dir);
+}
+
+int image_supply_new(const struct image_supply_opts *opts, struct image_supply **ret,
+                     struct err *err)
+{
+    char *store = NULL;
+    int r = module_hosts_check(&(struct module_hosts){ opts->hosts, opts->n_hosts }, err);
+    r = r < 0 ? err_ctx(err, r, "--image-registry") : open_dir(opts, &store, err);
+    if (r < 0)
+        return r;
+    struct image_supply *s = xnew(struct image_supply);
+    *s = (struct image_supply){
+        .opts = *opts,
+        .store = store,
+        .site = { .hosts = opts->hosts,
+                  .n_hosts = opts->n_hosts,
+                  .ca_file = opts->ca_file,
+                  .plain_hosts = xnew_n(struct str, opts->n_plain_hosts + 1),
+                  .n_plain_hosts = opts->n_plain_hosts },
+    };
+    for (size_t i = 0; i < opts->n_plain_hosts; i++)
+        s->site.plain_hosts[i] = str_of(opts->plain_hosts[i]);
+    s->images = images_new(&(struct images_opts){ .loop = opts->loop,
+                                                  .store = s->store,
+                                                  .owner = opts->data_dir,
+                                                  .site = &s->site,
+                                                  .keep_ms = IMAGE_SUPPLY_KEEP_MS });
+    *ret = s;
+    return 0;
+}
+
+struct container_images image_supply_interface(struct image_supply *s)
+{
+    return images_interface(s->images);
+}
+
+void image_supply_share(struct image_supply *s, const struct image_node_opts *opts)
+{
+    struct image_node_opts o = *opts;
+    o.loop = s->opts.loop;
+    o.store = s->store;
+    o.site = &s->site;
+    s->node = image_node_start(&o);
+    images_set_node(s->images, s->node);
+}
+
+void image_supply_set_cert(struct image_supply *s, struct str cert_pem, struct str key_pem)
+{
+    if (s->node)
+        image_node_set_cert(s->node, cert_pem, key_pem);
+}
+
+static void on_node_closed(void *arg)
+{
+    struct image_supply *s = arg;
+    void (*done)(void *) = s->done;
+    void *done_arg = s->done_arg;
+    free_supply(s);
+    done(done_arg);
+}
+
+static void on_images_closed(void *arg)
+{
+    struct image_supply *s = arg;
+    if (s->node)
+        image_node_close(take_ptr(&s->node), on_node_closed, s);
+    else
+        on_node_closed(s);
+}
+
+void image_supply_close(struct image_supply *s, void (*done)(void *arg), void *arg)
+{
+    s->done = done;
+    s->done_arg = arg;
+    images_close(take_ptr(&s->images), on_images_closed, s);
+}
