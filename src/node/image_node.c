@@ -301,7 +301,7 @@ static void on_event(void *arg, const struct json *v)
     struct image_node_job *j = arg;
     struct image_node_event *e = xnew(struct image_node_event);
     e->job = j;
-    e->v = json_copy(&e->arena, v);
+    e->v = json_clone(&e->arena, v);
     e->post.run = run_event;
     loop_post(j->n->opts.loop, &e->post);
 }
@@ -349,7 +349,7 @@ void image_node_do(struct image_node *n, const struct json *job, struct image_no
     assert(image_node_can_do(n));
     j->n = n;
     j->call = c;
-    j->wanted = json_copy(&j->arena, job);
+    j->wanted = json_clone(&j->arena, job);
     list_push_back(&n->jobs, &j->node);
     n->n_jobs++;
     loop_hold(n->opts.loop);

@@ -140,6 +140,7 @@ class Cluster:
         assert self.up.stop() == 0
         self.registry.close()
         assert not any(stopped.values()), stopped
+        assert f" {self.directory}/" not in pathlib.Path("/proc/mounts").read_text(), "an image without a user stays mounted"
 
 
 class Up(Server):
