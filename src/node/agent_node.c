@@ -203,6 +203,17 @@ static void on_registered(void *arg)
         start_parts(n);
 }
 
+/* The API server verifies the name by which it reaches the node. */
+static void on_address(void *arg)
+{
+    struct agent_node *n = arg;
+    if (!n->serving)
+        return;
+    node_cert_stop(take_ptr(&n->serving));
+    free(take_ptr(&n->serving_path));
+    start_serving(n);
+}
+
 static int start_registration(struct agent_node *n, struct err *err)
 {
     const struct agent_node_opts *o = &n->opts;
@@ -233,6 +244,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .on_registered = on_registered,
         .on_node = on_node,
         .on_pressure = on_pressure,
+        .on_address = on_address,
         .arg = n,
     };
     return registration_start(&opts, &n->registration, err);

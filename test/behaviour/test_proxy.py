@@ -2,6 +2,8 @@
 """The proxies of nodes, pods and Services: what reaches the other server, what comes back, and where the server does not connect."""
 import http.server
 import json
+import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -9,7 +11,8 @@ import threading
 
 import pytest
 
-from conftest import DEADLINE_S, Server, wait_for
+from conftest import DEADLINE_S, Server, find_kubectl, wait_for
+from pods_kit import needs_pods
 from test_nodes_join import NODES, Node, create_token
 
 NS = "/api/v1/namespaces/default"
@@ -245,3 +248,45 @@ def test_a_proxy_needs_its_right(place):
         seen = server.get(f"{NS}/pods/web/proxy/", Impersonate_User=account).json()
         assert "impersonate-user" not in seen["headers"]
         assert server.ask("POST", f"{NS}/pods/web/proxy/", "x", Impersonate_User=account).status == 403
+
+
+@pytest.fixture
+def network():
+    """The words that run a program in a network of its own, whose machine has the address 10.99.0.1."""
+    if not find_kubectl() or not shutil.which("ip"):
+        pytest.skip("needs kubectl and ip")
+    name = f"dm{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    words = ("nsenter", f"--net=/run/netns/{name}")
+    for line in ("link set lo up", "link add e0 type veth peer name e1", "link set e1 up", "link set e0 up", *address(1)):
+        subprocess.run([*words, "ip", *line.split()], check=True)
+    yield words
+    subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def address(n):
+    return f"addr add 10.99.0.{n}/24 dev e0", "route add default via 10.99.0.254 dev e0"
+
+
+class Up(Server):
+    COMMAND = "up"
+
+
+@needs_pods
+def test_a_node_with_another_address_has_a_certificate_for_it(data_dir, network):
+    up = Up(data_dir, extra=("--gateway", "none", "--agent", "--node-name", "moves"), prefix=network)
+
+    def kubectl(*words):
+        done = subprocess.run([*network, find_kubectl(), "--kubeconfig", up.kubeconfig, "--request-timeout=5s", *words], capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+        return done.stdout
+
+    def is_reached(host):
+        return kubectl("get", "node", "moves", "-o", "jsonpath={.status.addresses[0].address}") == host and \
+            kubectl("get", "--raw", "/api/v1/nodes/moves/proxy/healthz") == "ok"
+
+    wait_for(lambda: is_reached("10.99.0.1"), "the node answers at its address")
+    for line in ("addr del 10.99.0.1/24 dev e0", *address(2)):
+        subprocess.run([*network, "ip", *line.split()], check=True)
+    wait_for(lambda: is_reached("10.99.0.2"), "the node answers at its new address")
+    assert up.stop() == 0

@@ -236,6 +236,16 @@ static bool source_towards(const struct sockaddr_storage *to, socklen_t n,
            address_text((const struct sockaddr *)&from, ret);
 }
 
+/* Devices of pods and of functions: others reach nothing there. */
+static bool is_of_containers(const char *device)
+{
+    static const char *const prefixes[] = { "dmp", "dmf" };
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (strncmp(device, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
 /* An address of an interface that is up, IPv4 first; loopback if there is no other. */
 static void take_interface(char ret[MACHINE_ADDRESS_CHARS])
 {
@@ -248,8 +258,9 @@ static void take_interface(char ret[MACHINE_ADDRESS_CHARS])
         for (const struct ifaddrs *at = all; at; at = at->ifa_next) {
             struct address one;
             if (!at->ifa_addr || at->ifa_addr->sa_family != families[i] ||
-                !(at->ifa_flags & IFF_UP) || !address_of_socket(at->ifa_addr, &one) ||
-                address_is_loopback(&one) || !address_is_machine(&one))
+                !(at->ifa_flags & IFF_UP) || is_of_containers(at->ifa_name) ||
+                !address_of_socket(at->ifa_addr, &one) || address_is_loopback(&one) ||
+                !address_is_machine(&one))
                 continue;
             (void)address_text(at->ifa_addr, ret);
             freeifaddrs(all);

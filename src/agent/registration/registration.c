@@ -13,6 +13,7 @@
  */
 #include "agent/registration/registration.h"
 
+#include "agent/registration/address_watch.h"
 #include "agent/registration/machine.h"
 #include "agent/registration/node_event.h"
 #include "agent/registration/node_object.h"
@@ -92,6 +93,7 @@ struct registration {
     struct node_object_state states[NODE_OBJECT_CONDITIONS];
     struct shortage shortage;
     struct pressure kernel; /* wakes us when memory is short */
+    struct address_watch watch;
     size_t n_pods;
     struct timer timer;
     struct defer turn;
@@ -354,8 +356,13 @@ static void update_addresses(struct registration *r)
 {
     if (r->opts.n_addresses)
         return;
+    char before[MACHINE_ADDRESS_CHARS];
+    bool is_first = r->n_addresses == 0;
+    memcpy(before, r->address[0], sizeof before);
     machine_address_towards(r->opts.server, r->address[0]);
     r->n_addresses = 1;
+    if (!is_first && strcmp(before, r->address[0]) != 0 && r->opts.on_address)
+        r->opts.on_address(r->opts.arg);
 }
 
 static void describe(struct registration *r, struct arena *a, struct node_object *ret)
@@ -781,6 +788,16 @@ const char *const *registration_addresses(const struct registration *r, size_t *
     return r->addresses;
 }
 
+/* Addresses of the command line stay. */
+static void on_network(void *arg)
+{
+    struct registration *r = arg;
+    char now[MACHINE_ADDRESS_CHARS];
+    machine_address_towards(r->opts.server, now);
+    if (r->opts.n_addresses == 0 && strcmp(now, r->address[0]) != 0)
+        registration_changed(r);
+}
+
 int registration_start(const struct registration_opts *opts, struct registration **ret,
                        struct err *err)
 {
@@ -801,13 +818,14 @@ int registration_start(const struct registration_opts *opts, struct registration
     node_events_init(&r->events, opts->transport, r->opts.identity, r->opts.node_name);
     notice_suspension(r);
     pressure_start(&r->kernel, opts->loop, on_kernel, r);
+    address_watch_start(&r->watch, opts->loop, on_network, r);
     r->wants_look = true;
     defer_start(opts->loop, &r->turn, on_turn);
     *ret = r;
     return 0;
 }
 
-static void on_closed(void *arg)
+static void on_watch_closed(void *arg)
 {
     struct registration *r = arg;
     void (*done)(void *) = r->done;
@@ -819,6 +837,12 @@ static void on_closed(void *arg)
     arena_fini(&r->arena);
     free(r);
     done(done_arg);
+}
+
+static void on_closed(void *arg)
+{
+    struct registration *r = arg;
+    address_watch_close(&r->watch, on_watch_closed);
 }
 
 void registration_stop(struct registration *r, void (*done)(void *arg), void *arg)

@@ -111,6 +111,8 @@ struct registration_opts {
     void (*on_node)(void *arg, const struct json *node);
     /* What is short has changed, or is still below its threshold at the next look. NULL: none. */
     void (*on_pressure)(void *arg, const struct registration_pressure *p);
+    /* registration_addresses() has changed. NULL: not of interest. */
+    void (*on_address)(void *arg);
     void *arg;
 };
 
