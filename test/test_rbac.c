@@ -447,7 +447,7 @@ TEST(the_defaults_are_there_and_mean_what_they_say)
                                scheduler = user("system:kube-scheduler"),
                                job = user("system:serviceaccount:kube-system:job-controller");
     rbac_defaults(take_default, &c);
-    CHECK_INT(c.roles, 76 + 1); /* and dormouse:scheduler */
+    CHECK_INT(c.roles, 76 + 2); /* and dormouse:scheduler, system:aggregated-metrics-reader */
     CHECK_INT(c.bindings, 57 + 1);
     rbac_stats(c.r, &st);
     printf("# %zu roles, %zu bindings: %zu bytes\n", st.roles, st.bindings, st.bytes);

@@ -32,6 +32,7 @@ struct api_part_ops;
 struct admit;
 struct auth;
 struct controllers;
+struct usage_reader;
 
 /*
  * The controller has read what it needs (r 0), or has failed (err may be NULL). Runs once, from the
@@ -50,6 +51,8 @@ struct api_needs {
     /* Serve a create that stores nothing, such as a SubjectAccessReview; false: the request is not
      * one. */
     bool (*serve)(struct request *rq);
+    /* Serve a get or list of a kind that is measured. */
+    void (*serve_measured)(struct request *rq);
     /* The answers of /.well-known/openid-configuration and /openid/v1/jwks; NULL: none. */
     struct json *(*openid_document)(struct request *rq, struct str address);
     struct json *(*openid_keys)(struct request *rq);
@@ -75,6 +78,7 @@ struct api {
     struct admit *admit;
     struct auth *auth;
     struct controllers *controllers;
+    struct usage_reader *usage;
     struct api_part { /* see part.h */
         const struct api_part_ops *ops;
         void *self;

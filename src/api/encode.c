@@ -332,8 +332,9 @@ int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, s
 static struct json *list_meta_json(struct arena *a, const struct list_meta *meta, bool always)
 {
     struct json *o = json_new_object(a);
-    json_set_str(a, o, "resourceVersion",
-                 str_of(arena_printf(a, "%llu", (unsigned long long)meta->rev)));
+    if (meta->rev)
+        json_set_str(a, o, "resourceVersion",
+                     str_of(arena_printf(a, "%llu", (unsigned long long)meta->rev)));
     if (meta->continue_token.n || always)
         json_set_str(a, o, "continue", meta->continue_token);
     if (meta->has_left)

@@ -54,7 +54,7 @@ int encode_answer(struct request *rq, struct encode_stored st, struct buf *to, s
  * measured before.
  */
 struct list_meta {
-    uint64_t rev;
+    uint64_t rev; /* 0: none, the items are not stored */
     struct str continue_token;
     bool has_left;
     uint64_t left;

@@ -275,7 +275,7 @@ static void on_end(void *arg, int r, const struct err *err)
 /* ------------------------------------------------------------------ asking it */
 
 /* Show ourselves to agents as upstream's API server does, and to nobody else. */
-static int make_tls(struct relay *y, const struct api *api, enum kubelet_way way, struct err *err)
+int kubelet_tls(const struct api *api, enum kubelet_way way, struct tls_ctx **ret, struct err *err)
 {
     static const struct str group = { "system:masters", sizeof "system:masters" - 1 };
     const struct x509_user us = { .name = STR("kube-apiserver-kubelet-client"),
@@ -284,15 +284,16 @@ static int make_tls(struct relay *y, const struct api *api, enum kubelet_way way
     scoped(buf_fini_scoped) struct buf cert = BUF_INIT(64 << 10);
     scoped(buf_fini_scoped) struct buf key = BUF_INIT(64 << 10);
     struct str ca = buf_str(&api->ca_cert);
+    *ret = NULL;
     if (way == KUBELET_PLAIN)
         return 0;
     if (way == KUBELET_FOREIGN)
-        return tls_ctx_new_client(STR(""), STR(""), STR(""), true, &y->tls, err);
+        return tls_ctx_new_client(STR(""), STR(""), STR(""), true, ret, err);
     int r =
         x509_make_client(ca, buf_str(&api->ca_key), &us, KUBELET_CERTIFICATE_S, &cert, &key, err);
     return r < 0 ? r
-                 : tls_ctx_new_client(ca, buf_str(&cert), buf_str(&key), way == KUBELET_ANY,
-                                      &y->tls, err);
+                 : tls_ctx_new_client(ca, buf_str(&cert), buf_str(&key), way == KUBELET_ANY, ret,
+                                      err);
 }
 
 /* The fields that a proxy sends: the client's, without those of its connection to us. */
@@ -369,7 +370,7 @@ void kubelet_relay(struct request *rq, const struct kubelet_call *call)
     y->refusal = BUF_INIT(KUBELET_ERROR_MAX_BYTES);
     sm_init(&y->sm, relay_table, RELAY_ASKING);
     api->n_kubelet_calls++;
-    int r = make_tls(y, api, call->way, &err);
+    int r = kubelet_tls(api, call->way, &y->tls, &err);
     if (r >= 0)
         r = ask(y, call, &err);
     if (r < 0) {

@@ -52,5 +52,10 @@ struct kubelet_call { /* borrowed */
  * request no longer counts as one in flight.
  */
 void kubelet_relay(struct request *rq, const struct kubelet_call *call);
+/*
+ * TLS with which the server shows itself to agents, by a certificate that is made for it. Given:
+ * tls_ctx_free() once no connection uses it. NULL for KUBELET_PLAIN.
+ */
+int kubelet_tls(const struct api *api, enum kubelet_way way, struct tls_ctx **ret, struct err *err);
 /* Whether this server has what it needs to show agents who it is: the key of the CA. */
 bool kubelet_is_reachable(const struct api *api);

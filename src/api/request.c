@@ -372,6 +372,10 @@ static void run(struct request *rq)
     }
     if (subresource_serve(rq))
         return;
+    if (rq->res->strategy->is_measured) {
+        rq->api->needs->serve_measured(rq);
+        return;
+    }
     switch (rq->route.verb) {
     case KUBE_GET:
         read_get(rq);

@@ -35,9 +35,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
+	metrics "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // Only stable versions: what alpha and beta versions hold changes too often to be a table.
+// metrics.k8s.io has no other version than its beta.
 var stableVersion = regexp.MustCompile(`^v[0-9]+$`)
 
 // Types of metav1 that every group version registers; they are listed once, under meta.k8s.io.
@@ -572,12 +574,13 @@ func main() {
 	check(apiregistration.AddToScheme(s))
 	check(admission.AddToScheme(s))
 	check(apidiscovery.AddToScheme(s))
+	check(metrics.AddToScheme(s))
 
 	known := s.AllKnownTypes()
 	var gvks []schema.GroupVersionKind
 	for gvk, t := range known {
 		own := !strings.HasSuffix(t.PkgPath(), "apis/meta/v1") && !strings.HasSuffix(t.PkgPath(), "pkg/runtime")
-		if own && stableVersion.MatchString(gvk.Version) {
+		if own && (stableVersion.MatchString(gvk.Version) || gvk.Group == metrics.GroupName) {
 			gvks = append(gvks, gvk)
 		}
 	}

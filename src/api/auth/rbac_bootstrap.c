@@ -82,6 +82,8 @@ static const char table[] =
     " R policy poddisruptionbudgets,poddisruptionbudgets/status\n"
     " R networking.k8s.io ingresses,ingresses/status,networkpolicies\n"
     " R resource.k8s.io resourceclaims,resourceclaims/status,resourceclaimtemplates\n"
+    "role system:aggregated-metrics-reader to=view\n"
+    " R metrics.k8s.io nodes,pods\n"
 
     /* ---- components of a cluster ---- */
     "role system:heapster\n"

@@ -9,12 +9,14 @@
 #include "api/auth/authn.h"
 #include "api/auth/authz.h"
 #include "api/controllers/controllers.h"
+#include "api/usage/usage_serve.h"
 
 static const struct api_needs needs = { .authenticate = authn_step,
                                         .impersonate = impersonate_step,
                                         .authorize = authz_step,
                                         .take_credentials = authn_take,
                                         .serve = auth_serve,
+                                        .serve_measured = usage_serve,
                                         .openid_document = auth_openid_document,
                                         .openid_keys = auth_openid_keys,
                                         .schema_revision = controllers_schema_revision,
@@ -46,6 +48,7 @@ int api_new(const struct api_opts *opts, struct api **ret, struct err *err)
     }
     controllers_add_rest(api->controllers);
     admit_add_part(api->admit);
+    usage_add_part(api);
     register_stages(api);
     *ret = api;
     return 0;

@@ -82,6 +82,7 @@ struct kube_strategy {
     bool unconditional_update; /* an update may leave out resourceVersion */
     bool create_on_update;     /* PUT of an absent object creates it */
     bool is_review;           /* never stored: a create asks a question, the answer is the object */
+    bool is_measured;         /* never stored: each answer is made from what nodes report */
     bool has_spec_finalizers; /* Namespace: spec.finalizers delay its removal like
                                  metadata.finalizers */
     bool keeps_status;        /* a new object may have a status (Node) */

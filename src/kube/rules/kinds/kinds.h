@@ -39,6 +39,7 @@ struct kind_list {
     X(kinds_certificates)                                                                          \
     X(kinds_endpointslices)                                                                        \
     X(kinds_flowcontrol)                                                                           \
+    X(kinds_metrics)                                                                               \
     X(kinds_networking)                                                                            \
     X(kinds_rbac)                                                                                  \
     X(kinds_resource_claims)                                                                       \
