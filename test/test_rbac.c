@@ -447,8 +447,11 @@ TEST(the_defaults_are_there_and_mean_what_they_say)
                                scheduler = user("system:kube-scheduler"),
                                job = user("system:serviceaccount:kube-system:job-controller");
     rbac_defaults(take_default, &c);
-    CHECK_INT(c.roles, 76 + 2); /* and dormouse:scheduler, system:aggregated-metrics-reader */
-    CHECK_INT(c.bindings, 57 + 1);
+    CHECK_INT(
+        c.roles,
+        76 +
+            3); /* and dormouse:scheduler, dormouse:node-routes, system:aggregated-metrics-reader */
+    CHECK_INT(c.bindings, 57 + 2);
     rbac_stats(c.r, &st);
     printf("# %zu roles, %zu bindings: %zu bytes\n", st.roles, st.bindings, st.bytes);
     struct api_attributes at = { .identity = &anybody, .verb = STR("get"), .path = STR("/api") };

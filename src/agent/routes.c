@@ -61,7 +61,7 @@ int agent_routes_start(struct agent *a, struct err *err)
         .loop = a->loop,
         .transport = a->transport,
         .hub = a->hub,
-        /* With the process's own rights: the Node authorizer shows a node no other Nodes. */
+        /* With the process's own rights; a node of its own has those of dormouse:node-routes. */
         .key = { .group_version = STR("v1"), .plural = STR("nodes") },
         .streams = true,
         .ops = &watch_ops,

@@ -14,7 +14,7 @@ static void auth_start(void *self, controller_ready_cb ready, void *arg)
     struct auth *auth = self;
     struct api *api = auth->api;
     assert(!auth->authz);
-    auth->authz = authz_start(api, ready, arg);
+    auth->authz = authz_start(api, auth->with_node_routes, ready, arg);
     api->authorize = authz_decide;
     api->authorize_arg = auth->authz;
 }
@@ -72,6 +72,7 @@ int auth_init(struct api *api, const struct api_opts *opts, struct err *err)
     api->auth = xnew(struct auth);
     *api->auth = (struct auth){ .api = api,
                                 .tokens = tokens,
+                                .with_node_routes = opts->node_cidrs.n > 0,
                                 .with_anonymous = opts->rbac && opts->anonymous };
     api_add_part(api, opts->rbac ? &part_with_rbac : &part_without_rbac, api->auth);
     return 0;

@@ -12,7 +12,7 @@ struct auth {
     struct api *api;
     struct tokens *tokens;
     struct authz *authz; /* NULL without RBAC, and before the part is started */
-    bool with_anonymous;
+    bool with_anonymous, with_node_routes;
 };
 
 /* Sets api->auth and adds the part. Errors: those of tokens_new(); then nothing was added. */

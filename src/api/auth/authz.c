@@ -57,7 +57,8 @@ struct authz {
     struct timer retry;
     struct log_rate unwritten_log;
 
-    struct arena arena;    /* holds the defaults and repairs until they are written */
+    struct arena arena; /* holds the defaults and repairs until they are written */
+    bool with_node_routes;
     struct buf node_rules; /* compiled, of the default role system:node */
     struct map defaults;   /* kind's digit and "ns/name" -> JSON text; trees would be large */
     struct list repairs;
@@ -238,6 +239,8 @@ static void note_default(void *arg, const struct rbac_default *d)
     struct authz *z = arg;
     struct arena a = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(API_BODY_MAX_BYTES);
+    if (str_is(d->name, RBAC_NODE_ROUTES) && !z->with_node_routes)
+        return;
     (void)json_write(&text, d->obj);
     if (d->kind == RBAC_CLUSTER_ROLE && str_is(d->name, "system:node"))
         (void)rbac_rules_compile(&z->node_rules, json_getc(d->obj, "rules"));
@@ -360,7 +363,8 @@ static void on_begin(struct defer *d)
     load_start(container_of(d, struct authz, begin));
 }
 
-struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
+struct authz *authz_start(struct api *api, bool with_node_routes, controller_ready_cb ready,
+                          void *arg)
 {
     struct authz *z = xnew(struct authz);
     *z = (struct authz){ .api = api,
@@ -368,6 +372,7 @@ struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg)
                          .policy = rbac_new(),
                          .after = BUF_INIT(STORE_KEY_MAX_BYTES),
                          .node_rules = BUF_INIT(4096),
+                         .with_node_routes = with_node_routes,
                          .ready = ready,
                          .ready_arg = arg };
     list_init(&z->repairs);

@@ -15,9 +15,11 @@ struct authz;
 
 /*
  * Read and follow all roles and bindings, and write the missing defaults. ready: when all of that
- * is done. Until then the policy is empty: only system:masters may do anything.
+ * is done. Until then the policy is empty: only system:masters may do anything. with_node_routes:
+ * RBAC_NODE_ROUTES is one of the defaults.
  */
-struct authz *authz_start(struct api *api, controller_ready_cb ready, void *arg);
+struct authz *authz_start(struct api *api, bool with_node_routes, controller_ready_cb ready,
+                          void *arg);
 void authz_stop(struct authz *z); /* NULL is fine, also for the next two */
 void authz_free(struct authz *z);
 bool authz_is_busy(const struct authz *z);

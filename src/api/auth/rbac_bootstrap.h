@@ -7,6 +7,12 @@
 
 #include "api/auth/rbac.h"
 
+/*
+ * The role, and the binding to system:nodes, by which nodes read each other's Nodes: each routes to
+ * the podCIDRs of the others. Only where this server gives them out.
+ */
+#define RBAC_NODE_ROUTES "dormouse:node-routes"
+
 /* One default object: its kind and name, and its whole JSON as a client would send it. */
 struct rbac_default {
     enum rbac_kind kind;
