@@ -37,6 +37,18 @@ TEST(a_range_has_a_piece_for_each_node)
     CHECK_STR(str_of(text), "10.1.2.0/24");
 }
 
+TEST(ranges_are_written_as_they_were_read)
+{
+    static const char *const texts[] = { "10.244.0.0/16", "10.244.0.0/16,fd00:10:244::/56",
+                                         "fd00:ffff:ffff:ff00::/56,192.168.128.0/24" };
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        char text[NODE_CIDRS_RANGES_MAX * NODE_CIDRS_CHARS];
+        struct node_cidrs c = parse(texts[i]);
+        node_cidrs_text(&c, text);
+        CHECK_STR(str_of(text), texts[i]);
+    }
+}
+
 TEST(what_is_no_range_is_refused)
 {
     static const char *const bad[] = {

@@ -5,6 +5,7 @@
 #include "agent/exec.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
+#include "agent/network/node_route.h"
 #include "agent/pause.h"
 #include "agent/pod/admission.h"
 #include "agent/routes.h"
@@ -450,9 +451,10 @@ static void on_no_cidrs(struct timer *t)
     use_cidrs(container_of(t, struct agent, cidrs_timer));
 }
 
-int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err)
+int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n,
+                        const struct str *cluster, size_t n_cluster, struct err *err)
 {
-    int r = pod_networks_set_cidrs(a->networks, cidrs, n, err);
+    int r = pod_networks_set_cidrs(a->networks, cidrs, n, cluster, n_cluster, err);
     if (r == 0 && !a->are_cidrs_known)
         use_cidrs(a);
     return r;
@@ -511,6 +513,12 @@ static void read_machine(struct agent *a)
                                            .ephemeral_bytes = POD_AMOUNT_NONE };
 }
 
+/* Of pods, so that their packets pass to other nodes in whatever way. */
+static uint32_t pods_mtu(const struct agent *a)
+{
+    return a->n_addresses ? node_route_pod_mtu(a->address_views[0]) : 0;
+}
+
 static int start_mechanisms(struct agent *a, const struct agent_opts *opts, struct err *err)
 {
     const struct container_host_opts host = { .loop = a->loop,
@@ -518,12 +526,11 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
                                               .data_dir = opts->data_dir,
                                               .program = opts->runtime,
                                               .output_rate = AGENT_OUTPUT_RATE };
-    static const char *const cluster_cidrs[] = { AGENT_CLUSTER_CIDR, NULL };
     scoped(free_scoped) char *networks_dir = xasprintf("%s/network", a->run_dir);
     const struct pod_networks_opts networks = { .loop = a->loop,
                                                 .state_dir = networks_dir,
                                                 .config_dir = opts->cni_config_dir,
-                                                .cluster_cidrs = cluster_cidrs };
+                                                .mtu = pods_mtu(a) };
     const struct probers_opts probers = { .loop = a->loop,
                                           .exec = &exec_of_probes,
                                           .seed = sys_random_u64() };

@@ -28,7 +28,6 @@ struct agent;
 #define AGENT_LOG_DIR "/var/log/pods"
 /* Of the pods of all nodes, unless the API server gives out others: traffic there keeps its
  * address. */
-#define AGENT_CLUSTER_CIDR "10.244.0.0/16"
 
 enum {
     AGENT_PODS_MAX = 1024, /* of a node; further ones are refused (OutOfpods) */
@@ -82,8 +81,9 @@ struct agent_pressure {
 /* One pod is evicted, unless one is still ending; again as long as it lasts. */
 void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure);
 
-/* The node's podCIDRs. Errors: E_INVALID. */
-int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err);
+/* The node's podCIDRs; cluster: the ranges of which they are pieces. Errors: E_INVALID. */
+int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n,
+                        const struct str *cluster, size_t n_cluster, struct err *err);
 /* The Node object: its labels, taints and allocatable decide which pods may run here. */
 void agent_set_node(struct agent *a, const struct json *node);
 size_t agent_pods(const struct agent *a);

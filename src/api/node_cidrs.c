@@ -100,6 +100,20 @@ void node_cidrs_piece(const struct node_cidr_range *r, uint32_t i, char ret[NODE
     (void)snprintf(ret, NODE_CIDRS_CHARS, "%s/%u", s, r->node_bits);
 }
 
+void node_cidrs_text(const struct node_cidrs *all,
+                     char ret[NODE_CIDRS_RANGES_MAX * NODE_CIDRS_CHARS])
+{
+    size_t n = 0;
+    *ret = '\0';
+    for (size_t i = 0; i < all->n; i++) {
+        const struct node_cidr_range *r = &all->range[i];
+        char text[INET6_ADDRSTRLEN];
+        const char *s = inet_ntop(r->is_v6 ? AF_INET6 : AF_INET, r->base, text, sizeof text);
+        assert(s);
+        n += (size_t)snprintf(ret + n, NODE_CIDRS_CHARS, "%s%s/%u", i ? "," : "", s, r->bits);
+    }
+}
+
 bool node_cidrs_find(const struct node_cidr_range *r, struct str cidr, uint32_t *ret_first,
                      uint32_t *ret_last)
 {

@@ -32,6 +32,15 @@ struct node_cidrs {
 
 /* "10.244.0.0/16" or "10.244.0.0/16,fd00:10:244::/56". Errors: E_INVALID with what is wrong. */
 int node_cidrs_parse(struct str text, struct node_cidrs *ret, struct err *err);
+/*
+ * Of each Node: all ranges of the cluster, as node_cidrs_text() writes them, since an agent has to
+ * know which addresses are pods of other nodes.
+ */
+#define NODE_CIDRS_ANNOTATION "dormouse.dev/pod-networks"
+
+/* "10.244.0.0/16,fd00:10:244::/56" */
+void node_cidrs_text(const struct node_cidrs *all,
+                     char ret[NODE_CIDRS_RANGES_MAX * NODE_CIDRS_CHARS]);
 /* "10.244.3.0/24" */
 void node_cidrs_piece(const struct node_cidr_range *r, uint32_t i, char ret[NODE_CIDRS_CHARS]);
 /* The pieces that a CIDR overlaps, of any size. false: none, or it cannot be read. */

@@ -2,6 +2,7 @@
 #include "node/pods.h"
 
 #include "agent/answer.h"
+#include "api/node_cidrs.h"
 #include "base/log.h"
 #include "base/sys.h"
 #include "container/program.h"
@@ -160,22 +161,39 @@ const char *pods_runtime(const struct pods *p)
     return p->is_running ? agent_runtime(p->agent) : "";
 }
 
-void pods_set_node(struct pods *p, const struct json *node)
+static size_t read_pod_cidrs(const struct json *node, struct str ret[POD_CIDRS_MAX])
 {
     const struct json *spec = json_getc(node, "spec");
-    struct str cidrs[POD_CIDRS_MAX];
-    struct err err = { 0 };
     size_t n = 0;
     json_each (c, json_getc(spec, "podCIDRs")) {
         if (n < POD_CIDRS_MAX)
-            cidrs[n++] = json_str(c);
+            ret[n++] = json_str(c);
     }
+    if (n == 0 && json_get_str(spec, "podCIDR").n)
+        ret[n++] = json_get_str(spec, "podCIDR");
+    return n;
+}
+
+/* None where another controller than dormouse's gives out podCIDRs. */
+static size_t read_cluster_cidrs(const struct json *node, struct str ret[POD_CIDRS_MAX])
+{
+    struct str rest =
+        json_str(json_path(node, "metadata", "annotations", NODE_CIDRS_ANNOTATION, NULL));
+    size_t n = 0;
+    while (rest.n && n < POD_CIDRS_MAX)
+        (void)str_cut(rest, ',', &ret[n++], &rest);
+    return n;
+}
+
+void pods_set_node(struct pods *p, const struct json *node)
+{
+    struct str cidrs[POD_CIDRS_MAX], cluster[POD_CIDRS_MAX];
+    struct err err = { 0 };
     if (!p->is_running)
         return;
     agent_set_node(p->agent, node);
-    if (n == 0 && json_get_str(spec, "podCIDR").n)
-        cidrs[n++] = json_get_str(spec, "podCIDR");
-    if (n > 0 && agent_set_pod_cidrs(p->agent, cidrs, n, &err) < 0)
+    size_t n = read_pod_cidrs(node, cidrs), n_cluster = read_cluster_cidrs(node, cluster);
+    if (n > 0 && agent_set_pod_cidrs(p->agent, cidrs, n, cluster, n_cluster, &err) < 0)
         log_warn("the node's podCIDRs are not used", "error=\"%s\"", err_text(&err));
 }
 

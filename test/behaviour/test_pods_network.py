@@ -3,14 +3,15 @@
 import contextlib
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
 
-from conftest import wait_for
+from conftest import DEADLINE_S, wait_for
 from place_kit import inside
 from pods_kit import Cluster, is_ready, needs_pods, store  # noqa: F401 - a fixture
-from test_nodes_join import Node, create_token, ready
+from test_nodes_join import NODES, Node, Up, create_token, ready
 
 pytestmark = [needs_pods, pytest.mark.skipif(not shutil.which("ip"), reason="needs ip (package iproute2)")]
 
@@ -97,6 +98,9 @@ class Machines:
         done = subprocess.run(["nsenter", "-t", str(self.up.pid_of(self.pods[n])), "-n", "-m", *command], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else None
 
+    def network_of(self, n):
+        return f"/proc/{self.up.pid_of(self.pods[n])}/ns/net"
+
     def addresses(self, n):
         return [a["ip"] for a in self.pods[n]["status"]["podIPs"]]
 
@@ -112,7 +116,72 @@ def stack():
         yield stack
 
 
+def patch(server, path, body):
+    assert server.ask("PATCH", path, body, Content_Type="application/merge-patch+json").status == 200
+
+
+def source_of(listen_in, address, connect_in):
+    """Whose address a connection between two network namespaces has at its end."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with inside(listen_in):
+        listener = socket.create_server((address, 0), family=family)
+    listener.settimeout(DEADLINE_S)
+    with listener, inside(connect_in), socket.create_connection(listener.getsockname()[:2], timeout=DEADLINE_S):
+        connection, peer = listener.accept()
+        connection.close()
+    return peer[0]
+
+
 def test_pods_of_two_machines_reach_each_other(stack, tmp_path, store):  # noqa: F811
-    m = Machines(stack, tmp_path, store, Network(stack))
+    """Also with their own addresses, which only those outside of the cluster do not see."""
+    m = Machines(stack, tmp_path, store, Network(stack), "--pod-cidr", "10.99.0.0/16")
     m.reaches(0)
     m.reaches(1)
+    (address0,), (address1,) = m.addresses(0), m.addresses(1)
+    assert address0.startswith("10.99.") and address1.startswith("10.99.")
+    assert source_of(m.network_of(1), address1, m.network_of(0)) == address0
+    assert source_of(m.network_of(0), address0, m.network_of(1)) == address1
+    assert source_of(f"/run/netns/{m.network.machines[1]}", m.network.address(1), m.network_of(0)) == m.network.address(0)
+    assert [m.in_pod(n, "cat", "/sys/class/net/eth0/mtu") for n in (0, 1)] == ["1450\n", "1450\n"]
+
+
+def test_pods_of_both_families_behind_a_router(stack, tmp_path, store):  # noqa: F811
+    """The machines have IPv4 only, and a router between them knows nothing of pods."""
+    m = Machines(stack, tmp_path, store, Network(stack, is_routed=True, mtu=1400), "--pod-cidr", "10.99.0.0/16,fd00:99::/56")
+    for n in (0, 1):
+        v4, v6 = m.addresses(n)
+        assert v4.startswith("10.99.") and v6.startswith("fd00:99:")
+        assert m.in_pod(n, "cat", "/sys/class/net/eth0/mtu") == "1350\n"
+    m.reaches(0)
+    m.reaches(1)
+    m.reaches(0, size=3000)
+    for address0, address1 in zip(m.addresses(0), m.addresses(1)):
+        assert source_of(m.network_of(1), address1, m.network_of(0)) == address0
+    with m.network.inside(0):
+        notes = [m.up.get(f"{NODES}/{name}").json()["metadata"]["annotations"]["dormouse.dev/pod-networks"] for name in ("n0", "n1")]
+        assert notes == ["10.99.0.0/16,fd00:99::/56"] * 2
+
+
+def test_nodes_learn_another_range(tmp_path):
+    """Those that have a piece keep it, and learn the ranges of which the others get theirs."""
+    notes = "dormouse.dev/pod-networks"
+
+    def node(server, name):
+        item = server.get(f"{NODES}/{name}").json()
+        return item["spec"].get("podCIDR"), item["metadata"].get("annotations", {}).get(notes)
+    up = Up(tmp_path / "data", "--pod-cidr", "10.98.0.0/16")
+    up.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "old"}})
+    wait_for(lambda: node(up, "old") == ("10.98.0.0/24", "10.98.0.0/16"), "a piece")
+    patch(up, f"{NODES}/old", {"metadata": {"annotations": {notes: "junk"}}})
+    wait_for(lambda: node(up, "old") == ("10.98.0.0/24", "10.98.0.0/16"), "the ranges are restored")
+    assert up.stop() == 0
+    up = Up(tmp_path / "data", "--pod-cidr", "10.97.0.0/24")
+    up.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "new"}})
+    wait_for(lambda: node(up, "new") == ("10.97.0.0/24", "10.97.0.0/24"), "a piece of the new range")
+    wait_for(lambda: node(up, "old") == ("10.98.0.0/24", "10.97.0.0/24"), "the new range beside the old piece")
+    up.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "late"}})
+    wait_for(lambda: "used up" in up.text_of_log(), "there is no further piece")
+    patch(up, f"{NODES}/old", {"metadata": {"annotations": {notes: "junk"}}})
+    wait_for(lambda: node(up, "old")[1] == "10.97.0.0/24", "also then the ranges are restored")
+    assert node(up, "late")[0] is None
+    assert up.stop() == 0

@@ -52,10 +52,7 @@ struct pod_networks_opts {
     enum pod_network_mode mode;
     const char *config_dir;      /* NULL: /etc/cni/net.d */
     const char *const *bin_dirs; /* NULL at the end; NULL: /opt/cni/bin, /usr/lib/cni */
-    /* Networks of pods on any node: native traffic there keeps the pod's address. NULL at the end;
-     * NULL: only the node's own. */
-    const char *const *cluster_cidrs;
-    uint32_t mtu; /* of native networks; 0: the kernel's default, 1500 */
+    uint32_t mtu;                /* of native networks; 0: the kernel's default, 1500 */
 };
 
 /*
@@ -65,11 +62,13 @@ struct pod_networks_opts {
 int pod_networks_new(const struct pod_networks_opts *opts, const struct str *cidrs, size_t n_cidrs,
                      struct pod_networks **ret, struct err *err);
 /*
- * The node's podCIDRs, one IPv4 and one IPv6 at most, in the order in which a pod's addresses are
- * listed. For native networks made from now on; others keep their addresses. E_INVALID.
+ * cidrs: the node's podCIDRs, one IPv4 and one IPv6 at most, in the order in which a pod's
+ * addresses are listed. For native networks made from now on; others keep their addresses. cluster:
+ * the ranges of pods on any node, at most as many: native traffic to them, and to the node's own,
+ * keeps the pod's address. E_INVALID.
  */
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
-                           struct err *err);
+                           const struct str *cluster, size_t n_cluster, struct err *err);
 /* done() runs once running changes have ended. The networks stay; their objects were freed by
  * pod_network_stop() or pod_network_leave() before. */
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg);

@@ -5,8 +5,8 @@
  * routers. The owner reports the nodes that it watches, itself included; changes of the kernel's
  * tables run on pool threads, one batch at a time, and failures are tried again.
  *
- * With VXLAN, pods should have an MTU of 50 (IPv6 between the nodes: 70) bytes less than the
- * nodes'.
+ * VXLAN takes 50 bytes of a packet (IPv6 between the nodes: 70), which pods' MTU leaves:
+ * node_route_pod_mtu().
  *
  * Routes carry the protocol number NODE_ROUTE_PROTOCOL, by which leftovers of an earlier process
  * are found: node_routes_synced() removes those of nodes that do not exist any more. Loop thread
@@ -48,6 +48,12 @@ struct node_routes_opts {
         own; /* the name of this node, which gets no route; its first address wraps packets */
     enum node_route_mode mode;
 };
+
+/*
+ * The MTU of pods on the node with this address, also for those that have neighbours only: another
+ * node may come later. 0: no device has the address, or the loopback device has it.
+ */
+uint32_t node_route_pod_mtu(struct str address);
 
 int node_routes_new(const struct node_routes_opts *opts, struct node_routes **ret, struct err *err);
 /* The node was added or has changed. E_INVALID: an address or range that cannot be read; E_LIMIT.

@@ -14,7 +14,12 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -152,17 +157,57 @@ static void want_peer(struct route_apply *a, const struct node_route_peer *peer)
 
 /* ---------------------------------------------------------------- the device */
 
+/* What is left of packets of this size between nodes with addresses of the family. */
+static uint32_t mtu_with_headers(uint32_t mtu, uint8_t family)
+{
+    uint32_t headers = family == AF_INET6 ? VXLAN_HEADERS_V6 : VXLAN_HEADERS_V4;
+    return mtu > MTU_MIN + headers ? mtu - headers : MTU_MIN;
+}
+
 static uint32_t mtu_below(const struct route_apply *a)
 {
-    const struct netlink_ip *own = &a->plan->own.addresses[0];
-    uint32_t mtu = 1500, headers = own->family == AF_INET6 ? VXLAN_HEADERS_V6 : VXLAN_HEADERS_V4;
+    uint32_t mtu = 1500;
     bool direct;
     for (size_t i = 0; i < a->wanted.neighbours.n; i++)
         if (a->wanted.neighbours.p[i].is_forwarding) { /* as a rule one uplink leads to all */
             (void)netlink_is_direct(a->fd, &a->wanted.neighbours.p[i].ip, &direct, &mtu, NULL);
             break;
         }
-    return mtu > MTU_MIN + headers ? mtu - headers : MTU_MIN;
+    return mtu_with_headers(mtu, a->plan->own.addresses[0].family);
+}
+
+static bool has_address(const struct ifaddrs *device, const struct netlink_ip *ip)
+{
+    const struct sockaddr *at = device->ifa_addr;
+    if (!at || at->sa_family != ip->family || (device->ifa_flags & IFF_LOOPBACK))
+        return false;
+    return ip->family == AF_INET6
+               ? memcmp(&((const struct sockaddr_in6 *)(const void *)at)->sin6_addr, ip->bytes,
+                        16) == 0
+               : memcmp(&((const struct sockaddr_in *)(const void *)at)->sin_addr, ip->bytes, 4) ==
+                     0;
+}
+
+static uint32_t mtu_of(const char *device)
+{
+    scoped(fd_scoped) int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq ask = { 0 };
+    (void)snprintf(ask.ifr_name, sizeof ask.ifr_name, "%s", device);
+    return fd >= 0 && ioctl(fd, SIOCGIFMTU, &ask) == 0 ? (uint32_t)ask.ifr_mtu : 0;
+}
+
+uint32_t node_route_pod_mtu(struct str address)
+{
+    struct ifaddrs *all = NULL;
+    struct netlink_ip ip;
+    uint32_t mtu = 0;
+    if (!pod_range_parse_ip(address, &ip) || getifaddrs(&all) < 0)
+        return 0;
+    for (const struct ifaddrs *d = all; d && !mtu; d = d->ifa_next)
+        if (has_address(d, &ip))
+            mtu = mtu_of(d->ifa_name);
+    freeifaddrs(all);
+    return mtu ? mtu_with_headers(mtu, ip.family) : 0;
 }
 
 static int make_device(struct route_apply *a, struct err *err)

@@ -16,22 +16,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { CLUSTER_CIDRS_MAX = 16 };
-
 /* Shared with jobs: what the machine needs once. A new one after each change of the ranges. */
 struct setup {
     uv_mutex_t lock;
     unsigned refs; /* loop thread only */
     bool is_done;  /* guarded */
     int firewall;  /* guarded: 0, or why there is none */
-    struct netlink_ip pods[POD_NETWORK_CIDRS_MAX], cluster[CLUSTER_CIDRS_MAX];
+    struct netlink_ip pods[POD_NETWORK_CIDRS_MAX], cluster[POD_NETWORK_CIDRS_MAX];
     size_t n_pods, n_cluster;
 };
 
 struct pod_native {
     const struct pod_network_places *places;
-    struct netlink_ip cluster[CLUSTER_CIDRS_MAX];
-    size_t n_cluster;
     uint32_t mtu;
     uint32_t next[POD_NETWORK_CIDRS_MAX];
     struct setup *setup; /* NULL before pod_native_set_cidrs() */
@@ -429,25 +425,14 @@ const struct pod_network_driver pod_native_driver = {
 
 /* ---------------------------------------------------------------- the driver */
 
-int pod_native_new(const struct pod_network_places *places, const char *const *cluster_cidrs,
-                   uint32_t mtu, struct pod_native **ret, struct err *err)
+struct pod_native *pod_native_new(const struct pod_network_places *places, uint32_t mtu)
 {
     struct pod_native *n = xnew(struct pod_native);
     n->places = places;
     n->mtu = mtu;
     for (size_t i = 0; i < POD_NETWORK_CIDRS_MAX; i++)
         n->next[i] = (uint32_t)(sys_random_u64() % 250);
-    for (; cluster_cidrs && cluster_cidrs[n->n_cluster]; n->n_cluster++) {
-        const char *text = cluster_cidrs[n->n_cluster];
-        if (n->n_cluster == CLUSTER_CIDRS_MAX ||
-            !pod_range_parse(str_of(text), &n->cluster[n->n_cluster])) {
-            free(n);
-            return err_set(err, E_INVALID, "'%s' is no network of the cluster, or one too many",
-                           text);
-        }
-    }
-    *ret = n;
-    return 0;
+    return n;
 }
 
 void pod_native_free(struct pod_native *n)
@@ -472,24 +457,38 @@ static int read_range(const struct setup *s, struct str cidr, struct netlink_ip 
     return 0;
 }
 
+static int read_ranges(struct setup *s, const struct str *cidrs, size_t n_cidrs,
+                       const struct str *cluster, size_t n_cluster, struct err *err)
+{
+    if (n_cidrs == 0 || n_cidrs > POD_NETWORK_CIDRS_MAX || n_cluster > POD_NETWORK_CIDRS_MAX)
+        return err_set(err, E_INVALID, "a node has one or two ranges of pod addresses");
+    for (; s->n_pods < n_cidrs; s->n_pods++) {
+        int r = read_range(s, cidrs[s->n_pods], &s->pods[s->n_pods], err);
+        if (r < 0)
+            return r;
+    }
+    for (; s->n_cluster < n_cluster; s->n_cluster++)
+        if (!pod_range_parse(cluster[s->n_cluster], &s->cluster[s->n_cluster]))
+            return err_set(err, E_INVALID, "'" STR_FMT "' is no network of the cluster",
+                           STR_ARG(cluster[s->n_cluster]));
+    return 0;
+}
+
+static bool is_same(const struct setup *a, const struct setup *b)
+{
+    return a->n_pods == b->n_pods && a->n_cluster == b->n_cluster &&
+           memcmp(a->pods, b->pods, sizeof a->pods) == 0 &&
+           memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0;
+}
+
 int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
-                         struct err *err)
+                         const struct str *cluster, size_t n_cluster, struct err *err)
 {
     struct setup *s = setup_new();
-    int r = n_cidrs == 0 || n_cidrs > POD_NETWORK_CIDRS_MAX
-                ? err_set(err, E_INVALID, "a node has one or two ranges of pod addresses")
-                : 0;
-    for (size_t i = 0; r == 0 && i < n_cidrs; i++) {
-        r = read_range(s, cidrs[i], &s->pods[i], err);
-        s->n_pods += r == 0;
-    }
-    if (r < 0) {
-        setup_unref(s);
-        return r;
-    }
-    memcpy(s->cluster, n->cluster, sizeof s->cluster);
-    s->n_cluster = n->n_cluster;
-    setup_unref(n->setup);
-    n->setup = s;
-    return 0;
+    int r = read_ranges(s, cidrs, n_cidrs, cluster, n_cluster, err);
+    bool is_new = r == 0 && !(n->setup && is_same(n->setup, s));
+    setup_unref(is_new ? n->setup : s);
+    if (is_new)
+        n->setup = s;
+    return r;
 }

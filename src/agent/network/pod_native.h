@@ -23,11 +23,10 @@ extern const struct pod_network_driver pod_native_driver;
 
 #define POD_NATIVE_DEVICES "dmp" /* names of all devices begin with it */
 
-/* cluster_cidrs: copied. E_INVALID. */
-int pod_native_new(const struct pod_network_places *places, const char *const *cluster_cidrs,
-                   uint32_t mtu, struct pod_native **ret, struct err *err);
+/* places: kept. mtu: 0: the kernel's default. */
+struct pod_native *pod_native_new(const struct pod_network_places *places, uint32_t mtu);
 /* No change is under way. */
 void pod_native_free(struct pod_native *n);
 /* See pod_networks_set_cidrs(). */
 int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
-                         struct err *err);
+                         const struct str *cluster, size_t n_cluster, struct err *err);

@@ -579,13 +579,10 @@ static int make_dirs(const struct pod_networks *p, struct err *err)
     return r < 0 ? r : sys_mkdir_all(p->records_dir, 0700, err);
 }
 
-static int make_drivers(struct pod_networks *p, const struct pod_networks_opts *o, struct err *err)
+static void make_drivers(struct pod_networks *p, const struct pod_networks_opts *o)
 {
-    int r = pod_native_new(&p->places, o->cluster_cidrs, o->mtu, &p->native, err);
-    if (r < 0)
-        return r;
+    p->native = pod_native_new(&p->places, o->mtu);
     p->cni = pod_cni_new(&p->places, o->config_dir, o->bin_dirs);
-    return 0;
 }
 
 int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs, size_t n_cidrs,
@@ -602,12 +599,11 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
                                              .netns_dir = p->netns_dir,
                                              .records_dir = p->records_dir };
     list_init(&p->waiting);
+    make_drivers(p, o);
     int r = make_dirs(p, err);
     if (r == 0)
-        r = make_drivers(p, o, err);
-    if (r == 0)
-        r = n_cidrs ? pod_networks_set_cidrs(p, cidrs, n_cidrs, err)
-                    : pod_native_set_cidrs(p->native, &first, 1, err);
+        r = n_cidrs ? pod_networks_set_cidrs(p, cidrs, n_cidrs, NULL, 0, err)
+                    : pod_native_set_cidrs(p->native, &first, 1, NULL, 0, err);
     if (r == 0)
         r = load_records(p, err);
     if (r < 0) {
@@ -623,9 +619,9 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
 }
 
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
-                           struct err *err)
+                           const struct str *cluster, size_t n_cluster, struct err *err)
 {
-    int r = pod_native_set_cidrs(p->native, cidrs, n_cidrs, err);
+    int r = pod_native_set_cidrs(p->native, cidrs, n_cidrs, cluster, n_cluster, err);
     if (r == 0)
         pod_cni_set_cidrs(p->cni, cidrs, n_cidrs);
     return r;

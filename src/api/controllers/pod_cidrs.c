@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gives each Node its piece of the cluster's range of pod addresses: spec.podCIDRs, as
- * kube-controller-manager with --allocate-node-cidrs. A piece belongs to its Node until the Node is
- * deleted.
+ * kube-controller-manager with --allocate-node-cidrs, and the ranges themselves, in an annotation.
+ * A piece belongs to its Node until the Node is deleted.
  *
  *     idle -> reading all Nodes, page by page -> writing -> idle
  *
- * A round follows each write of a Node that has no piece, and, while there was none left, the
+ * A round follows each write of a Node that lacks one of them, and, while there was none left, the
  * deletion of a Node. Nothing is kept between rounds but where the search for a free piece goes on,
  * so that a piece is not used again at once: routes to it may still exist.
  */
@@ -37,11 +37,13 @@ static const struct sm_state cidrs_table[] = {
 struct pod_cidrs_node {
     struct str name;
     uint64_t rev;
+    bool has_piece;
 };
 
 struct pod_cidrs {
     struct api *api;
     struct node_cidrs ranges;
+    char text[NODE_CIDRS_RANGES_MAX * NODE_CIDRS_CHARS]; /* of the ranges */
     struct sm sm;
     struct arena arena;                   /* of one round */
     uint8_t *used[NODE_CIDRS_RANGES_MAX]; /* a bit for each piece */
@@ -61,11 +63,17 @@ static void kick(struct pod_cidrs *c);
 
 /* ------------------------------------------------------------------ reading */
 
-static bool needs_one(const struct json *node)
+static bool has_piece(const struct json *node)
 {
     const struct json *spec = json_getc(node, "spec");
-    return !meta_is_deleting(node) && json_get_str(spec, "podCIDR").n == 0 &&
-           !json_first(json_getc(spec, "podCIDRs"));
+    return json_get_str(spec, "podCIDR").n > 0 || json_first(json_getc(spec, "podCIDRs"));
+}
+
+static bool lacks(const struct pod_cidrs *c, const struct json *node)
+{
+    struct str text =
+        json_str(json_path(node, "metadata", "annotations", NODE_CIDRS_ANNOTATION, NULL));
+    return !meta_is_deleting(node) && (!has_piece(node) || !str_is(text, c->text));
 }
 
 static void mark(struct pod_cidrs *c, struct str cidr)
@@ -87,14 +95,15 @@ static void take_node(struct pod_cidrs *c, const struct store_kv *kv, struct are
     mark(c, json_str(json_path(node, "spec", "podCIDR", NULL)));
     json_each (cidr, json_path(node, "spec", "podCIDRs", NULL))
         mark(c, json_str(cidr));
-    if (!needs_one(node))
+    if (!lacks(c, node))
         return;
     if (c->n_waiting == POD_CIDRS_NODES_MAX) {
         c->is_dirty = true;
         return;
     }
     c->waiting[c->n_waiting++] =
-        (struct pod_cidrs_node){ str_copy_arena(&c->arena, meta_name(node)), kv->mod_rev };
+        (struct pod_cidrs_node){ str_copy_arena(&c->arena, meta_name(node)), kv->mod_rev,
+                                 has_piece(node) };
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -151,14 +160,19 @@ static bool take_piece(struct pod_cidrs *c, size_t i, char ret[NODE_CIDRS_CHARS]
     return false;
 }
 
+/* cidrs: NULL if the Node has its piece. */
 static void patch(struct pod_cidrs *c, const struct pod_cidrs_node *node, const struct json *cidrs)
 {
     struct arena *a = &c->arena;
-    struct json *body = json_new_object(a), *spec = json_obj(a, body, "spec");
+    struct json *body = json_new_object(a), *meta = json_obj(a, body, "metadata");
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(4096), path = BUF_INIT(4096);
     meta_set_resource_version(a, body, node->rev);
-    json_set_str(a, spec, "podCIDR", json_str(json_first(cidrs)));
-    json_setc(a, spec, "podCIDRs", json_clone(a, cidrs));
+    json_set_str(a, json_obj(a, meta, "annotations"), NODE_CIDRS_ANNOTATION, str_of(c->text));
+    if (cidrs) {
+        struct json *spec = json_obj(a, body, "spec");
+        json_set_str(a, spec, "podCIDR", json_str(json_first(cidrs)));
+        json_setc(a, spec, "podCIDRs", json_clone(a, cidrs));
+    }
     (void)json_write(&text, body);
     (void)buf_add_cstr(&path, "/api/v1/nodes/");
     (void)url_encode(&path, node->name);
@@ -176,8 +190,8 @@ static void patch(struct pod_cidrs *c, const struct pod_cidrs_node *node, const 
 /* false: there is no free piece. */
 static bool give(struct pod_cidrs *c, const struct pod_cidrs_node *node)
 {
-    struct json *cidrs = json_new_array(&c->arena);
-    for (size_t i = 0; i < c->ranges.n; i++) {
+    struct json *cidrs = node->has_piece ? NULL : json_new_array(&c->arena);
+    for (size_t i = 0; cidrs && i < c->ranges.n; i++) {
         char text[NODE_CIDRS_CHARS];
         if (!take_piece(c, i, text))
             return false;
@@ -192,8 +206,9 @@ static void give_all(struct pod_cidrs *c)
     bool was_full = c->is_full;
     sm_move(&c->sm, CIDRS_WRITING);
     c->is_full = false;
-    for (size_t i = 0; i < c->n_waiting && !c->is_full; i++)
-        c->is_full = !give(c, &c->waiting[i]);
+    for (size_t i = 0; i < c->n_waiting; i++)
+        if (!c->is_full || c->waiting[i].has_piece)
+            c->is_full = !give(c, &c->waiting[i]) || c->is_full;
     if (c->is_full && !was_full)
         log_warn("the range of pod addresses is used up; further nodes get none", "pieces=%u",
                  c->ranges.range[0].n_pieces);
@@ -271,7 +286,7 @@ void pod_cidrs_written(struct pod_cidrs *c, const struct written *w)
         return;
     if (!w->obj)
         c->was_freed = true;
-    if (w->obj ? c->is_full || !needs_one(w->obj) : !c->is_full)
+    if (w->obj ? !lacks(c, w->obj) || (c->is_full && !has_piece(w->obj)) : !c->is_full)
         return;
     c->is_dirty = true;
     kick(c);
@@ -285,6 +300,7 @@ struct pod_cidrs *pod_cidrs_start(struct api *api, const struct node_cidrs *rang
     *c = (struct pod_cidrs){
         .api = api, .ranges = *ranges, .after = BUF_INIT(STORE_KEY_MAX_BYTES), .is_dirty = true
     };
+    node_cidrs_text(ranges, c->text);
     sm_init(&c->sm, cidrs_table, CIDRS_IDLE);
     kick(c);
     return c;
