@@ -458,6 +458,68 @@ static void on_txn(void *arg, const struct store_txn_result *res, const struct e
     on_done(arg);
 }
 
+#define CSRS     "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+#define HOURS(n) ((n)*3600)
+
+/* condition: its type, or NULL; ago_s: of the request, or of its condition. */
+static void put_request(struct fixture *f, const char *name, int64_t ago_s, const char *condition,
+                        bool is_issued)
+{
+    char stamp[RFC3339_MAX];
+    rfc3339_format((int64_t)clock_wall_ms() / 1000 - ago_s, stamp);
+    scoped(free_scoped) char *key =
+        xasprintf("/registry/certificates.k8s.io/certificatesigningrequests/%s", name);
+    scoped(free_scoped) char *conditions = xasprintf(
+        "\"conditions\":[{\"type\":\"%s\",\"status\":\"True\",\"lastUpdateTime\":\"%s\"}]",
+        condition ? condition : "", stamp);
+    scoped(free_scoped) char *value = xasprintf(
+        "{\"apiVersion\":\"certificates.k8s.io/v1\",\"kind\":\"CertificateSigningRequest\","
+        "\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"creationTimestamp\":\"%s\"},\"spec\":"
+        "{\"signerName\":\"example.com/x\",\"request\":\"eA==\"},\"status\":{%s%s}}",
+        name, name, stamp, condition ? conditions : "",
+        is_issued ? ",\"certificate\":\"eA==\"" : "");
+    const struct store_op put = { .kind = STORE_PUT, .key = str_of(key), .value = str_of(value) };
+    CHECK_OK(store_txn(f->store, &put, 1, on_txn, f, NULL));
+    wait_done(f);
+}
+
+TEST(certificate_requests_that_are_over_are_deleted)
+{
+    static const char *const stay[] = { "pending", "waits-for-a-signer", "issued-now", "other" };
+    struct fixture f;
+    fixture_init(&f);
+    settle(&f);
+    size_t timers = f.loop.timers.n;
+    put_request(&f, "issued", HOURS(1) + 1, "Approved", true);
+    put_request(&f, "denied", HOURS(1) + 1, "Denied", false);
+    put_request(&f, "failed", HOURS(1) + 1, "Failed", false);
+    put_request(&f, "forgotten", HOURS(24) + 1, NULL, false);
+    put_request(&f, "pending", HOURS(23), NULL, false);
+    put_request(&f, "waits-for-a-signer", HOURS(1000), "Approved", false);
+    put_request(&f, "issued-now", HOURS(1) - 60, "Approved", true);
+    put_request(&f, "other", -HOURS(10), NULL, false);
+    close_server(&f);
+    open_server(&f);
+    until_gone(&f, CSRS "/issued");
+    until_gone(&f, CSRS "/denied");
+    until_gone(&f, CSRS "/failed");
+    until_gone(&f, CSRS "/forgotten");
+    settle(&f);
+    for (size_t i = 0; i < ARRAY_LEN(stay); i++) {
+        scoped(free_scoped) char *path = xasprintf(CSRS "/%s", stay[i]);
+        CHECK(there(&f, path));
+    }
+    CHECK_INT(f.loop.timers.n, timers + 1); /* for the next that is due */
+    loop_skip(&f.loop, 5 * 60000);
+    until_gone(&f, CSRS "/issued-now");
+    loop_skip(&f.loop, HOURS(1) * 1000);
+    until_gone(&f, CSRS "/pending");
+    CHECK(there(&f, CSRS "/other"));
+    CHECK(there(&f, CSRS "/waits-for-a-signer"));
+    (void)want(&f, 200, "DELETE", CSRS "/other", NULL);
+    fixture_fini(&f);
+}
+
 TEST(events_that_a_clock_put_back_made_in_the_future_stay_their_time)
 {
     static const char value[] =

@@ -74,6 +74,7 @@ static void on_defaults_ready(void *arg, int r, const struct err *err)
         assert(c->gc && c->accounts && c->aggregate && c->defaults && !c->event_expiry);
         c->event_expiry = expiry_start_events(api, c->event_ttl_ms);
         c->token_expiry = expiry_start_tokens(api);
+        c->request_expiry = expiry_start_requests(api);
         c->quotas = quotas_start(api);
         c->account_secrets = account_secrets_start(api);
         c->cluster_info = cluster_info_start(api);
@@ -131,6 +132,7 @@ static void rest_stop(void *self)
     quotas_stop(c->quotas);
     expiry_stop(c->event_expiry);
     expiry_stop(c->token_expiry);
+    expiry_stop(c->request_expiry);
     defaults_stop(c->defaults);
     aggregate_stop(c->aggregate);
     accounts_stop(c->accounts);
@@ -146,6 +148,7 @@ static void rest_free(void *self)
     quotas_free(c->quotas);
     expiry_free(c->event_expiry);
     expiry_free(c->token_expiry);
+    expiry_free(c->request_expiry);
     defaults_free(c->defaults);
     aggregate_free(c->aggregate);
     accounts_free(c->accounts);
@@ -157,10 +160,10 @@ static bool rest_is_busy(const void *self)
     const struct controllers *c = self;
     return gc_is_busy(c->gc) || accounts_is_busy(c->accounts) || aggregate_is_busy(c->aggregate) ||
            defaults_is_busy(c->defaults) || expiry_is_busy(c->event_expiry) ||
-           expiry_is_busy(c->token_expiry) || quotas_is_busy(c->quotas) ||
-           account_secrets_is_busy(c->account_secrets) || cluster_info_is_busy(c->cluster_info) ||
-           pod_cidrs_is_busy(c->pod_cidrs) || c->csrs_in_flight > 0 ||
-           c->policy_types_in_flight > 0;
+           expiry_is_busy(c->token_expiry) || expiry_is_busy(c->request_expiry) ||
+           quotas_is_busy(c->quotas) || account_secrets_is_busy(c->account_secrets) ||
+           cluster_info_is_busy(c->cluster_info) || pod_cidrs_is_busy(c->pod_cidrs) ||
+           c->csrs_in_flight > 0 || c->policy_types_in_flight > 0;
 }
 
 /* Notify only the controllers that need nothing but the name. */
@@ -185,6 +188,7 @@ static void rest_written(void *self, const struct written *w)
     aggregate_written(c->aggregate, w);
     expiry_written(c->event_expiry, w);
     expiry_written(c->token_expiry, w);
+    expiry_written(c->request_expiry, w);
     quotas_written(c->quotas, w);
     account_secrets_written(c->account_secrets, w);
     cluster_info_written(c->cluster_info, w);

@@ -90,6 +90,7 @@ void defaults_written(struct defaults *d, const struct written *w);
  */
 struct expiry *expiry_start_events(struct api *api, uint64_t ttl_ms);
 struct expiry *expiry_start_tokens(struct api *api);
+struct expiry *expiry_start_requests(struct api *api);
 void expiry_stop(struct expiry *x);
 void expiry_free(struct expiry *x);
 bool expiry_is_busy(const struct expiry *x);
@@ -139,7 +140,7 @@ struct controllers {
     struct accounts *accounts;
     struct aggregate *aggregate;
     struct defaults *defaults;
-    struct expiry *event_expiry, *token_expiry;
+    struct expiry *event_expiry, *token_expiry, *request_expiry;
     struct quotas *quotas;
     struct account_secrets *account_secrets;
     struct cluster_info *cluster_info;

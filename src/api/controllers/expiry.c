@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes objects that expire: Events and the Secrets of bootstrap tokens, each by an expiry of its
- * own. One timer is armed for the next object that is due; it is armed only while there are such
- * objects. When it fires, all objects of the kind are read in pages, and those that are due are
- * deleted through the API:
+ * Deletes objects that expire: Events, the Secrets of bootstrap tokens, and
+ * CertificateSigningRequests, each by an expiry of its own. One timer is armed for the next object
+ * that is due; it is armed only while there are such objects. When it fires, all objects of the
+ * kind are read in pages, and those that are due are deleted through the API:
  *
  *     idle ----> reading <----> deleting        reading, deleting -> idle
  *     (timer)    (a page)       (of it, what is due)
  *
  * Events are deleted after a time (one hour, unless --event-ttl is given), counted from when they
  * were last observed or created; never earlier because the clock was corrected, and with some slack
- * so that many are deleted at once. A bootstrap token has a date.
+ * so that many are deleted at once. A bootstrap token has a date. A request goes an hour after it
+ * was issued, denied or has failed, or a day after it was made if nobody has decided; one that was
+ * approved and waits for another signer stays, as upstream.
  */
 #include "api/bootstrap_token.h"
 #include "api/controllers/controllers.h"
@@ -24,8 +26,10 @@
 #include <assert.h>
 
 enum {
-    EXPIRY_PAGE_ROWS = 64,   /* also the number of parallel deletions */
-    EXPIRY_SLACK_PART = 20,  /* fraction of the time to live */
+    EXPIRY_PAGE_ROWS = 64,           /* also the number of parallel deletions */
+    EXPIRY_SLACK_PART = 20,          /* fraction of the time to live */
+    EXPIRY_DECIDED_MS = 3600 * 1000, /* of requests, as kube-controller-manager */
+    EXPIRY_PENDING_MS = 24 * EXPIRY_DECIDED_MS,
     EXPIRY_RETRY_MS = 60000, /* after an error of the store */
     /* The longest time of the timer for a date: the wall clock may be set meanwhile. */
     EXPIRY_DATE_MAX_MS = 3600 * 1000
@@ -42,7 +46,7 @@ static const struct sm_state expiry_table[] = {
 /* What differs between the kinds. Wall clock. */
 struct expiry_kind {
     struct str prefix; /* of the keys in the store */
-    const char *plural;
+    const char *group, *plural;
     bool (*concerns)(const struct written *w);
     /* When the object is to be deleted; INT64_MAX: never. */
     int64_t (*due_ms)(const struct expiry *x, const struct json *obj, uint64_t rev, int64_t now_ms);
@@ -52,7 +56,7 @@ struct expiry {
     struct api *api;
     const struct expiry_kind *kind;
     struct sm sm;
-    uint64_t ttl_ms;           /* of Events */
+    uint64_t ttl_ms;           /* of Events; of others the longest time after a stamp */
     uint64_t slack_ms, max_ms; /* added to the time of the timer, and its longest time */
     struct timer timer;
     struct buf after;
@@ -106,6 +110,37 @@ static bool is_event(const struct written *w)
     return str_is(w->res->kind, "Event") && !w->res->crd;
 }
 
+/* When what is stamped is due; a stamp in the future counts as now. */
+static int64_t after_stamp_ms(const struct expiry *x, const struct json *stamp, uint64_t rev,
+                              int64_t now_ms, int64_t time_ms)
+{
+    int64_t at_ms = stamp_ms(stamp);
+    if (at_ms == 0)
+        return INT64_MAX;
+    return jump_stamp(&x->jump, MIN(at_ms, now_ms), rev, now_ms) + time_ms;
+}
+
+static int64_t request_due_ms(const struct expiry *x, const struct json *csr, uint64_t rev,
+                              int64_t now_ms)
+{
+    const struct json *status = json_getc(csr, "status"), *all = json_getc(status, "conditions");
+    bool is_issued = json_get_str(status, "certificate").n > 0;
+    int64_t due_ms = INT64_MAX;
+    if (!json_first(all))
+        return after_stamp_ms(x, json_path(csr, "metadata", "creationTimestamp", NULL), rev, now_ms,
+                              EXPIRY_PENDING_MS);
+    json_each (c, all)
+        if (is_issued || !str_is(json_get_str(c, "type"), "Approved"))
+            due_ms = MIN(due_ms, after_stamp_ms(x, json_getc(c, "lastUpdateTime"), rev, now_ms,
+                                                EXPIRY_DECIDED_MS));
+    return due_ms;
+}
+
+static bool is_request(const struct written *w)
+{
+    return str_is(w->res->kind, "CertificateSigningRequest") && !w->res->crd;
+}
+
 static int64_t token_due_ms(const struct expiry *x, const struct json *secret, uint64_t rev,
                             int64_t now_ms)
 {
@@ -116,8 +151,9 @@ static int64_t token_due_ms(const struct expiry *x, const struct json *secret, u
     return at_s == INT64_MAX ? INT64_MAX : at_s < 0 ? 0 : at_s * 1000;
 }
 
-#define EVENTS_PREFIX "/registry/events/"
-#define TOKENS_PREFIX "/registry/secrets/" BOOTSTRAP_TOKEN_NAMESPACE "/" BOOTSTRAP_TOKEN_PREFIX
+#define EVENTS_PREFIX   "/registry/events/"
+#define TOKENS_PREFIX   "/registry/secrets/" BOOTSTRAP_TOKEN_NAMESPACE "/" BOOTSTRAP_TOKEN_PREFIX
+#define REQUESTS_PREFIX "/registry/certificates.k8s.io/certificatesigningrequests/"
 
 static bool is_token(const struct written *w)
 {
@@ -125,11 +161,16 @@ static bool is_token(const struct written *w)
 }
 
 static const struct expiry_kind events = {
-    { EVENTS_PREFIX, sizeof EVENTS_PREFIX - 1 }, "events", is_event, event_due_ms
+    { EVENTS_PREFIX, sizeof EVENTS_PREFIX - 1 }, "", "events", is_event, event_due_ms
 };
 static const struct expiry_kind tokens = {
-    { TOKENS_PREFIX, sizeof TOKENS_PREFIX - 1 }, "secrets", is_token, token_due_ms
+    { TOKENS_PREFIX, sizeof TOKENS_PREFIX - 1 }, "", "secrets", is_token, token_due_ms
 };
+static const struct expiry_kind requests = { { REQUESTS_PREFIX, sizeof REQUESTS_PREFIX - 1 },
+                                             "certificates.k8s.io",
+                                             "certificatesigningrequests",
+                                             is_request,
+                                             request_due_ms };
 
 static void look_at_clock(struct expiry *x)
 {
@@ -191,12 +232,12 @@ static void on_deleted(void *arg, int r, struct str body)
 static void delete (struct expiry *x, struct arena *a, const struct json *obj, uint64_t rev)
 {
     struct buf name = BUF_INIT(4096);
+    const struct kube_resource *res = kube_registry_find(&x->api->reg, str_of(x->kind->group),
+                                                         STR("v1"), str_of(x->kind->plural));
     (void)url_encode(&name, meta_name(obj));
     const struct inner_request req = {
         .method = "DELETE",
-        .target =
-            str_of(arena_printf(a, "/api/v1/namespaces/" STR_FMT "/%s/%s",
-                                STR_ARG(meta_namespace(obj)), x->kind->plural, buf_cstr(&name))),
+        .target = inner_path(a, res, meta_namespace(obj), buf_str(&name)),
         .content_type = "application/json",
         .body = str_of(arena_printf(
             a, "{\"kind\":\"DeleteOptions\",\"preconditions\":{\"resourceVersion\":\"%llu\"}}",
@@ -279,13 +320,13 @@ void expiry_written(struct expiry *x, const struct written *w)
 }
 
 static struct expiry *start(struct api *api, const struct expiry_kind *kind, uint64_t ttl_ms,
-                            uint64_t max_ms)
+                            uint64_t slack_ms, uint64_t max_ms)
 {
     struct expiry *x = xnew(struct expiry);
     *x = (struct expiry){ .api = api,
                           .kind = kind,
                           .ttl_ms = ttl_ms,
-                          .slack_ms = ttl_ms / EXPIRY_SLACK_PART,
+                          .slack_ms = slack_ms,
                           .max_ms = max_ms,
                           .after = BUF_INIT(STORE_KEY_MAX_BYTES) };
     sm_init(&x->sm, expiry_table, EXPIRY_IDLE);
@@ -295,12 +336,18 @@ static struct expiry *start(struct api *api, const struct expiry_kind *kind, uin
 
 struct expiry *expiry_start_events(struct api *api, uint64_t ttl_ms)
 {
-    return start(api, &events, ttl_ms, UINT64_MAX);
+    return start(api, &events, ttl_ms, ttl_ms / EXPIRY_SLACK_PART, UINT64_MAX);
 }
 
 struct expiry *expiry_start_tokens(struct api *api)
 {
-    return start(api, &tokens, 0, EXPIRY_DATE_MAX_MS);
+    return start(api, &tokens, 0, 0, EXPIRY_DATE_MAX_MS);
+}
+
+struct expiry *expiry_start_requests(struct api *api)
+{
+    return start(api, &requests, EXPIRY_PENDING_MS, EXPIRY_DECIDED_MS / EXPIRY_SLACK_PART,
+                 UINT64_MAX);
 }
 
 void expiry_stop(struct expiry *x)
