@@ -145,6 +145,7 @@ void image_server_serve(struct image_server *s, struct http_exchange *x,
                         bool is_upload);
 void image_server_reply_error(struct http_exchange *x, int status, const char *code,
                               const char *message);
+void image_server_reply_metrics(struct image_server *s, struct http_exchange *x);
 
 /* ---- as a node ---- */
 

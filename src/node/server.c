@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One server process; see server.h. Read from server_run() at the end upwards. */
-#include "node/server.h"
+#include "node/server_impl.h"
 
 #include "agent/registration/joining.h"
 #include "base/clock.h"
@@ -10,105 +10,28 @@
 #include "client/http_transport.h"
 #include "client/leader.h"
 #include "client/watch_hub.h"
-#include "codec/json.h"
 #include "codec/url.h"
 #include "fn/function.h"
 #include "guest/module.h"
 #include "guest/runner_pool.h"
 #include "io/address.h"
 #include "io/http.h"
-#include "io/idle_trim.h"
-#include "node/admin.h"
-#include "node/cluster.h"
-#include "node/cluster_key.h"
-#include "node/health.h"
+#include "node/data_lock.h"
 #include "node/host.h"
-#include "node/trace_page.h"
-#include "operator/host/describe.h"
 #include "operator/host/objects.h"
 #include "sched/object/node_image_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
     STATUS_LINE_MS = 1000,
-    LOCKS_MAX_BYTES = 1 << 20,
-    LOCK_TRIES = 100, /* to lock a data directory whose process has ended, with pauses */
-    LOCK_PAUSE_NS = 20000000,
     /* For another cluster, where each watch holds a connection; other requests need some too. */
     UPSTREAMS_MAX = HTTP_TRANSPORT_CONNECTIONS * 3 / 4
 };
-
-struct server {
-    struct server_opts opts;
-    struct loop loop;
-    int lock_fd; /* the data directory, locked */
-    bool made_dir;
-    struct cluster *cluster;
-    struct joining *joining;
-    char *credentials; /* the file of a node that joins */
-    struct kubeconfig *config;
-    struct http_transport *remote;
-    struct watch_hub *hub;        /* of all services; NULL: no service needs an API */
-    uint16_t api_port;            /* of the remote API; 0: unknown */
-    struct module_cache *modules; /* NULL: no service has guests; same for the next member */
-    struct runner_pool *runners;
-    struct host *host;
-    struct image_supply *images; /* NULL: no service has containers */
-    struct functions *functions;
-    struct scheduling *scheduling;
-    struct agent_node *agent;
-    struct admin *admin;
-    struct node_health *health;
-    struct leader *leader;
-    char *lease_namespace;
-    struct sig_watch term, interrupt, hangup;
-    struct timer deadline, status_line;
-    struct idle_trim idle_trim;
-    struct defer stop;
-    bool stopping, ready;
-    size_t n_rows;              /* of services, that are still to be stopped */
-    struct cluster_key *asking; /* for the key of nodes that share images */
-    char *image_key, *node_ca;
-    size_t n_kinds; /* definitions that the cluster was given */
-    uint64_t started_ms;
-    char last_line[160];
-    int r;
-    struct err err;
-};
-
-/*
- * A service of the process: one row of `services`, below. Rows start in their order and stop in the
- * reverse order; a service runs while its pointer in struct server is set. Columns may be NULL.
- */
-struct service {
-    size_t slot; /* offsetof() the pointer */
-    /* Does nothing, and returns 0, where the options do not ask for the service. */
-    int (*start)(struct server *s, struct transport *transport, struct err *err);
-    void (*stop)(struct server *s); /* calls stop_next() when the service has stopped */
-    /* The rest is called only while the service runs. */
-    const char *(*not_ready)(const struct server *s);  /* what is missing; NULL: ready */
-    void (*metrics)(struct server *s, struct buf *to); /* Prometheus text */
-    void (*status)(struct server *s, struct buf *to);  /* members of a JSON object */
-    void (*ready_words)(struct server *s);             /* its part of the line "ready" */
-    bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
-};
-
-enum { N_SERVICES = 13 };
-static const struct service services[N_SERVICES];
-
-static void *const *service_slot(const struct server *s, const struct service *row)
-{
-    return (void *const *)((const char *)s + row->slot);
-}
 
 /* ---------------------------------------------------------------- stopping */
 
@@ -138,8 +61,8 @@ static void stop_next(void *arg)
 {
     struct server *s = arg;
     while (s->n_rows > 0) {
-        const struct service *row = &services[--s->n_rows];
-        if (*service_slot(s, row)) {
+        const struct service *row = &server_services[--s->n_rows];
+        if (*server_slot(s, row)) {
             row->stop(s);
             return;
         }
@@ -256,120 +179,7 @@ static void on_hangup(struct sig_watch *w, int signum)
         scheduling_reload(s->scheduling);
 }
 
-/* ---------------------------------------------------------------- status and metrics */
-
-static int render_metrics(void *arg, const struct url_target *target, struct buf *to)
-{
-    struct server *s = arg;
-    for (const struct service *row = services; row < services + N_SERVICES; row++)
-        if (row->metrics && *service_slot(s, row))
-            row->metrics(s, to);
-    return 200;
-}
-
-static int render_guests(void *arg, const struct url_target *target, struct buf *to)
-{
-    struct server *s = arg;
-    if (s->host)
-        host_guests_json(s->host, to);
-    else
-        buf_add_cstr(to, "[]");
-    return 200;
-}
-
-static int render_status(void *arg, const struct url_target *target, struct buf *to)
-{
-    struct server *s = arg;
-    struct host_counts n = { 0 };
-    if (s->host)
-        host_get_counts(s->host, &n);
-    buf_printf(to,
-               "{\"version\":\"%s\",\"pid\":%d,\"uptimeSeconds\":%" PRIu64
-               ",\"operators\":%zu,\"guests\":%zu,"
-               "\"awake\":%zu,\"asleep\":%zu,\"failed\":%zu,\"runners\":%u,\"wakes\":%" PRIu64
-               ",\"activations\":%" PRIu64,
-               version_text(), (int)getpid(), (clock_mono_ms() - s->started_ms) / 1000, n.operators,
-               n.guests, n.awake, n.asleep, n.failed, n.runners, n.wakes, n.activations);
-    for (const struct service *row = services; row < services + N_SERVICES; row++) {
-        if (row->status && *service_slot(s, row)) {
-            buf_add_char(to, ',');
-            row->status(s, to);
-        }
-    }
-    buf_add_cstr(to, "}\n");
-    return 200;
-}
-
-static int render_functions(void *arg, const struct url_target *target, struct buf *to)
-{
-    struct server *s = arg;
-    if (s->functions)
-        functions_table(s->functions, to);
-    else
-        buf_add_cstr(to, "[]");
-    return 200;
-}
-
-/* A client that may use the admin socket may also use functions through it. */
-static bool serve_functions(void *arg, struct http_exchange *x, const struct http_request *req)
-{
-    struct server *s = arg;
-    return s->functions && functions_serve(s->functions, x, req);
-}
-
-#define NO_OPERATOR "there is no such operator here; 'dormouse guests' lists them"
-
-static int render_operator(void *arg, const struct url_target *target, struct buf *to)
-{
-    struct server *s = arg;
-    struct operator* o = s->host ? host_find(s->host, target) : NULL;
-    if (!o && s->host && host_describe_refused(s->host, target, to))
-        return 200;
-    if (!o) {
-        (void)buf_add_cstr(to, NO_OPERATOR);
-        return 404;
-    }
-    operator_describe(o, loop_now_ms(&s->loop), to);
-    return 200;
-}
-
-static void stream_trace(void *arg, const struct url_target *target, struct http_exchange *x)
-{
-    struct server *s = arg;
-    uint64_t count = 1;
-    struct str text = url_query_get(target, "count");
-    struct operator* o = s->host ? host_find(s->host, target) : NULL;
-    struct v1_trace *trace = o ? operator_trace(o) : NULL;
-    if (text.n && parse_u64(text, 0, UINT32_MAX, &count) < 0)
-        http_reply(x, 400, NULL, STR("count is no number"));
-    else if (!o)
-        http_reply(x, 404, NULL, STR(NO_OPERATOR));
-    else if (!trace)
-        http_reply(x, 404, NULL, STR("only operators of ABI v1 can be traced, once they run"));
-    else
-        trace_page_start(x, trace, count);
-}
-
-static void explain_pod(void *arg, const struct url_target *target, struct http_exchange *x)
-{
-    struct server *s = arg;
-    if (s->scheduling)
-        scheduling_explain(s->scheduling, target, x);
-    else
-        http_reply(x, 404, NULL, STR("there is no scheduler in this process"));
-}
-
-static const struct admin_page pages[] = {
-    { "/metrics", "text/plain; version=0.0.4", .render = render_metrics },
-    { "/guests", "application/json", .render = render_guests },
-    { "/status", "application/json", .render = render_status },
-    { "/functions", "application/json", .render = render_functions },
-    { "/operator", "application/json", .render = render_operator },
-    { "/trace", .stream = stream_trace },
-    { "/scheduler/explain", .stream = explain_pod },
-    { .serve = serve_functions },
-    { .path = NULL }
-};
+/* ---------------------------------------------------------------- readiness */
 
 /* A status line that is rewritten in place. Only on a terminal; the timer runs only there. */
 static void on_status_line(struct timer *t)
@@ -396,8 +206,8 @@ static void say_ready(struct server *s)
     (void)printf("ready");
     if (!s->cluster)
         (void)printf(" data-dir=%s pid=%d", s->opts.data_dir, (int)getpid());
-    for (const struct service *row = services; row < services + N_SERVICES; row++)
-        if (row->ready_words && *service_slot(s, row))
+    for (const struct service *row = server_services; row < server_services + N_SERVICES; row++)
+        if (row->ready_words && *server_slot(s, row))
             row->ready_words(s);
     (void)putchar('\n');
     (void)fflush(stdout);
@@ -447,15 +257,16 @@ static const char *not_ready(void *arg)
     if (s->stopping)
         return "it is being stopped";
     const char *why = NULL;
-    for (const struct service *row = services; !why && row < services + N_SERVICES; row++)
-        if (row->not_ready && *service_slot(s, row))
+    for (const struct service *row = server_services; !why && row < server_services + N_SERVICES;
+         row++)
+        if (row->not_ready && *server_slot(s, row))
             why = row->not_ready(s);
     return why;
 }
 
 static void render_all_metrics(void *arg, struct buf *to)
 {
-    (void)render_metrics(arg, NULL, to);
+    server_metrics(arg, to);
 }
 
 static int start_health(struct server *s, struct transport *transport, struct err *err)
@@ -650,7 +461,7 @@ static int start_hub(struct server *s, struct transport *transport, struct err *
 
 static int start_admin(struct server *s, struct transport *transport, struct err *err)
 {
-    return admin_start(&s->loop, s->opts.data_dir, pages, s, &s->admin, err);
+    return admin_start(&s->loop, s->opts.data_dir, server_pages, s, &s->admin, err);
 }
 
 static const char *host_not_ready(const struct server *s)
@@ -761,7 +572,7 @@ static bool agent_says_ready(const struct server *s)
 #define SLOT(member) .slot = offsetof(struct server, member)
 /* The leader stops after the guests, so that no other process starts them before they have ended.
  */
-static const struct service services[N_SERVICES] = {
+const struct service server_services[N_SERVICES] = {
     { SLOT(cluster), .stop = stop_cluster, .metrics = cluster_metrics,
       .ready_words = cluster_words },
     { SLOT(joining), .stop = stop_joining },
@@ -791,10 +602,11 @@ static void start_services(struct server *s, struct transport *transport)
     struct err err = { 0 };
     int r = 0;
     bool is_said = true;
-    for (const struct service *row = services; r >= 0 && row < services + N_SERVICES; row++) {
+    for (const struct service *row = server_services; r >= 0 && row < server_services + N_SERVICES;
+         row++) {
         if (row->start)
             r = row->start(s, transport, &err);
-        if (r >= 0 && row->says_ready && *service_slot(s, row) && row->says_ready(s))
+        if (r >= 0 && row->says_ready && *server_slot(s, row) && row->says_ready(s))
             is_said = false;
     }
     if (r < 0)
@@ -897,64 +709,6 @@ static int start_cluster(struct server *s, struct err *err)
     return cluster_start(&opts, &s->cluster, err);
 }
 
-/* Pid of the process that holds a flock() on the same file, from /proc/locks; 0: unknown. */
-static int64_t holder_of(int fd)
-{
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(LOCKS_MAX_BYTES);
-    struct stat st;
-    if (fstat(fd, &st) < 0 || sys_read_file(AT_FDCWD, "/proc/locks", &text, NULL) < 0)
-        return 0;
-    /* "1: FLOCK  ADVISORY  WRITE 4321 08:01:131073 0 EOF" */
-    scoped(free_scoped) char *inode = xasprintf(":%llu 0 EOF", (unsigned long long)st.st_ino);
-    for (struct str rest = buf_str(&text), line, word; rest.n;) {
-        (void)str_cut(rest, '\n', &line, &rest);
-        if (str_find(line, STR("FLOCK")) < 0 || !str_has_suffix(line, str_of(inode)))
-            continue;
-        for (uint64_t pid; line.n;) {
-            (void)str_cut(line, ' ', &word, &line);
-            if (parse_u64(word, 1, INT32_MAX, &pid) >= 0)
-                return (int64_t)pid;
-        }
-    }
-    return 0;
-}
-
-/* A child that it had forked and that has not started its program yet has the lock for a moment. */
-static bool is_ended(int64_t holder)
-{
-    return holder == 0 || (kill((pid_t)holder, 0) < 0 && errno == ESRCH);
-}
-
-/*
- * Only one process may use a data directory: swap files and the admin socket have no locks of their
- * own. The lock is on the directory itself: a lock file would make an empty directory look used.
- */
-static int lock_data_dir(struct server *s, struct err *err)
-{
-    const char *dir = s->opts.data_dir;
-    s->made_dir = access(dir, F_OK) < 0;
-    int r = sys_mkdir_all(dir, 0700, err);
-    if (r < 0)
-        return r;
-    s->lock_fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0);
-    if (s->lock_fd < 0)
-        return err_sys(err, s->lock_fd, "open data directory '%s'", dir);
-    int64_t holder = 0;
-    for (int i = 0; i < LOCK_TRIES && is_ended(holder); i++) {
-        if (flock(s->lock_fd, LOCK_EX | LOCK_NB) == 0)
-            return 0;
-        holder = holder_of(s->lock_fd);
-        (void)nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
-    }
-    if (holder > 0)
-        return err_set(err, -EWOULDBLOCK,
-                       "data directory '%s' is in use by process %lld (--data-dir DIR: another)",
-                       dir, (long long)holder);
-    return err_set(err, -EWOULDBLOCK,
-                   "data directory '%s' is in use by another process (--data-dir DIR: another)",
-                   dir);
-}
-
 static int start_remote(struct server *s, struct err *err)
 {
     scoped(kubeconfig_free_scoped) struct kubeconfig *config = NULL;
@@ -1044,7 +798,8 @@ int server_run(const struct server_opts *opts, struct err *err)
     } else {
         struct err cause = { 0 };
         idle_trim_start(&s.loop, &s.idle_trim);
-        r = lock_data_dir(&s, &cause);
+        s.made_dir = access(opts->data_dir, F_OK) < 0;
+        r = s.lock_fd = data_lock(opts->data_dir, &cause);
         if (r >= 0)
             r = start_transport(&s, &cause);
         if (r < 0)
