@@ -15,6 +15,7 @@ import tempfile
 import pytest
 
 from conftest import BUILD, DEADLINE_S, IS_CLOCK_SHIFTED, Server, wait_for
+from place_kit import inside
 
 NODES = "/api/v1/nodes"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -26,8 +27,8 @@ NOBODY = 65534
 class Up(Server):
     COMMAND = "up"
 
-    def __init__(self, data_dir, *extra, listen="127.0.0.1:0"):
-        super().__init__(data_dir, listen=listen, extra=("--gateway", "none", "--no-scheduler", *extra))
+    def __init__(self, data_dir, *extra, listen="127.0.0.1:0", prefix=()):
+        super().__init__(data_dir, listen=listen, extra=("--gateway", "none", "--no-scheduler", *extra), prefix=prefix)
 
 
 class Node:
@@ -395,3 +396,26 @@ def test_a_bare_api_leaves_addresses_to_others(api):
     assert ranges(api) == {"a": None, "b": None}
     done = subprocess.run([str(BUILD / "dormouse"), "api", "--pod-cidr", "10.0.0.0/30"], capture_output=True, text=True)
     assert done.returncode == 2 and "not between /8 and /24" in done.stderr
+
+
+@pytest.mark.skipif(not runs_pods() or not shutil.which("ip"), reason="needs root, crun or runc, and ip (package iproute2)")
+def test_a_machine_without_control_groups_is_not_ready_and_serves_the_api(tmp_path):
+    """As in `ip netns exec`, whose /sys has none: no pod can run, and everything else goes on."""
+    name = f"dmtest{os.getpid()}-none"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+        with inside(f"/run/netns/{name}"):
+            up = Up(tmp_path / "data", "--agent", "--node-name", "n1", "--pod-log-dir", str(tmp_path / "logs"), prefix=("ip", "netns", "exec", name))
+            wait_for(lambda: ready(up, "n1").get("status") == "False", "it is not ready")
+            assert "control groups" in ready(up, "n1")["message"] and ready(up, "n1")["reason"] == "KubeletNotReady"
+            wait_for(lambda: list((tmp_path / "data").rglob("node-serving.pem")), "its serving certificate, which concerns the pods")
+            pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"nodeName": "n1", "containers": [{"name": "a", "image": "i"}]}}
+            up.create("/api/v1/namespaces/default/pods", pod)
+            up.create("/api/v1/namespaces/default/configmaps", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}})
+            assert up.ask("PATCH", f"{NODES}/n1", {"metadata": {"labels": {"a": "b"}}}, Content_Type="application/merge-patch+json").status == 200
+            assert up.get("/api/v1/namespaces/default/pods/p").json()["status"]["phase"] == "Pending"
+            assert up.get("/apis/metrics.k8s.io/v1beta1/nodes").json()["items"] == []
+            assert up.process.poll() is None and up.stop() == 0
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
