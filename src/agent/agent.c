@@ -3,6 +3,7 @@
 #include "agent/agent_impl.h"
 #include "agent/evict.h"
 #include "agent/exec.h"
+#include "agent/image_gc.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/pause.h"
@@ -333,6 +334,7 @@ void agent_check_synced(struct agent *a)
     timer_start(a->loop, &a->groups_timer, 0, sweep_groups);
     pod_networks_collect(a->networks, NULL, NULL);
     agent_remove_orphans(a);
+    agent_image_gc_start(a->image_gc);
     if (a->on_synced)
         a->on_synced(a->arg);
 }
@@ -564,11 +566,15 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->objects = agent_objects_new(&objects);
     a->events = agent_events_new(a);
     a->evict = agent_evict_new(a);
+    a->image_gc = agent_image_gc_new(a);
     int r = agent_services_new(&services, &a->services, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
     return r < 0 ? r : follow_pods(a, err);
 }
+
+static const struct agent_gc gc_default = { AGENT_GC_HIGH_PERCENT, AGENT_GC_LOW_PERCENT,
+                                            AGENT_GC_MIN_AGE_MS };
 
 int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *err)
 {
@@ -586,10 +592,15 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .run_dir = container_host_run_dir("agent", opts->data_dir),
                          .on_synced = opts->on_synced,
                          .on_pods = opts->on_pods,
+                         .on_images = opts->on_images,
+                         .on_reclaimed = opts->on_reclaimed,
+                         .on_node_event = opts->on_node_event,
+                         .gc = opts->gc.high_percent ? opts->gc : gc_default,
                          .arg = opts->arg };
     a->containers_dir = container_host_run_dir("pod", opts->data_dir);
     a->pause_dir = xasprintf("%s/agent/pause", opts->data_dir);
     a->seccomp_dir = xasprintf("%s/seccomp", opts->data_dir);
+    a->image_dir = opts->image_dir ? xstrdup(opts->image_dir) : NULL;
     a->records_dir = xasprintf("%s/pods", a->run_dir);
     a->runtime = xstrdup("dormouse://");
     list_init(&a->left);
@@ -644,6 +655,7 @@ static void free_agent(struct agent *a)
     if (a->events)
         agent_events_free(a->events);
     agent_evict_free(a->evict);
+    free(a->image_dir);
     arena_fini(&a->node_arena);
     defer_cancel(&a->read_end);
     arena_fini(&a->reading);
@@ -693,6 +705,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     timer_stop(a->loop, &a->cidrs_timer);
     timer_stop(a->loop, &a->groups_timer);
     timer_stop(a->loop, &a->orphans_timer);
+    agent_image_gc_free(take_ptr(&a->image_gc));
     a->n_stopping = 1;
     if (a->watch)
         reflector_close(take_ptr(&a->watch));

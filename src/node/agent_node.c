@@ -17,7 +17,7 @@
 
 struct agent_node {
     struct agent_node_opts opts;
-    char *name, *user;
+    char *name, *user, *image_dir;
     struct kubeconfig config; /* server and CA, for the file of the credentials */
     struct registration *registration;
     struct kube_identity identity;
@@ -99,6 +99,31 @@ static void on_pods(void *arg, size_t n_pods)
     registration_set_pods(n->registration, n_pods);
 }
 
+static void on_images(void *arg)
+{
+    struct agent_node *n = arg;
+    registration_changed(n->registration);
+}
+
+static void on_reclaimed(void *arg)
+{
+    struct agent_node *n = arg;
+    registration_look(n->registration);
+}
+
+static void on_node_event(void *arg, const char *reason, const char *message)
+{
+    struct agent_node *n = arg;
+    registration_warn(n->registration, reason, message);
+}
+
+static size_t list_images(void *arg, struct arena *a, const struct registration_image **ret)
+{
+    const struct agent_node *n = arg;
+    (void)a;
+    return n->pods ? pods_images(n->pods, ret) : 0;
+}
+
 static void on_listening(void *arg, uint16_t port)
 {
     struct agent_node *n = arg;
@@ -130,6 +155,7 @@ static void start_pods(struct agent_node *n)
                               .image_listens_elsewhere = o->image_listens_elsewhere,
                               .image_quota_bytes = o->image_quota_bytes,
                               .image_probe_ms = o->image_probe_ms,
+                              .gc = o->gc,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,
@@ -138,6 +164,9 @@ static void start_pods(struct agent_node *n)
                               .client_ca = buf_cstr(&n->client_ca),
                               .on_listening = on_listening,
                               .on_pods = on_pods,
+                              .on_images = on_images,
+                              .on_reclaimed = on_reclaimed,
+                              .on_node_event = on_node_event,
                               .arg = n };
     opts.addresses = registration_addresses(n->registration, &opts.n_addresses);
     if (pods_start(&opts, &n->pods, &err) < 0) {
@@ -216,6 +245,11 @@ static int start_registration(struct agent_node *n, struct err *err)
     int r = read_lists(o, &lists, err);
     if (r < 0)
         return r;
+    n->image_dir = pods_image_store(o->image_store, o->data_dir);
+    if (access(n->image_dir, F_OK) < 0) { /* it will be in the data directory, or no pods run */
+        free(n->image_dir);
+        n->image_dir = xstrdup(o->data_dir);
+    }
     const struct registration_opts opts = {
         .loop = o->loop,
         .transport = o->transport,
@@ -223,6 +257,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .hub = o->hub,
         .node_name = n->name,
         .data_dir = o->data_dir,
+        .image_dir = n->image_dir,
         .server = o->server,
         .addresses = lists.addresses,
         .n_addresses = o->n_addresses,
@@ -235,6 +270,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .embedded = o->embedded,
         .records_events = true,
         .not_ready = why_not_ready,
+        .images = list_images,
         .on_registered = on_registered,
         .on_node = on_node,
         .on_pressure = on_pressure,
@@ -341,6 +377,7 @@ static void free_node(struct agent_node *n)
     buf_fini(&n->cluster_key);
     arena_fini(&n->node_arena);
     free(n->serving_path);
+    free(n->image_dir);
     free(n->problem);
     free(n->name);
     free(n->user);

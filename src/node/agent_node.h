@@ -42,6 +42,7 @@ struct agent_node_opts { /* strings are kept */
     uint16_t image_port;
     bool image_listens_elsewhere; /* as listens_elsewhere */
     uint64_t image_quota_bytes, image_probe_ms;
+    struct agent_gc gc;       /* of images */
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     const char *listen_host;  /* of the agent's HTTP interface, as in node/pods.h */

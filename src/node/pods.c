@@ -8,6 +8,7 @@
 #include "modules/module_hosts.h"
 #include "node/image_node.h"
 #include "node/images.h"
+#include "node/images_unused.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +22,7 @@ struct pods {
     struct provide_site site;
     struct image_node *image_node; /* NULL: images are not shared */
     struct node_images *images;
+    struct images_list *list;
     struct agent *agent;
     bool is_running; /* false: pods_start() failed; what it made waits for pods_stop() */
     struct agent_reviewer *reviewer;
@@ -68,12 +70,69 @@ static void start_image_node(struct pods *p, const struct pods_opts *o)
     p->image_node = image_node_start(&opts);
 }
 
-static int start_images(struct pods *p, const struct pods_opts *o, struct err *err)
+char *pods_image_store(const char *image_store, const char *data_dir)
 {
     const char *env = getenv("DORMOUSE_IMAGE_STORE");
-    scoped(free_scoped) char *dir = o->image_store  ? xstrdup(o->image_store)
-                                    : env && env[0] ? xstrdup(env)
-                                                    : xasprintf("%s/images", o->data_dir);
+    return image_store     ? xstrdup(image_store)
+           : env && env[0] ? xstrdup(env)
+                           : xasprintf("%s/images", data_dir);
+}
+
+static void on_pulled(void *arg)
+{
+    struct pods *p = arg;
+    images_list_look(p->list);
+}
+
+static void on_list(void *arg)
+{
+    struct pods *p = arg;
+    if (p->opts.on_images)
+        p->opts.on_images(p->opts.arg);
+}
+
+size_t pods_images(const struct pods *p, const struct registration_image **ret)
+{
+    return p->list ? images_list_get(p->list, ret) : 0;
+}
+
+/* The agent has removed some. */
+static void on_images(void *arg)
+{
+    struct pods *p = arg;
+    images_list_look(p->list);
+    if (p->image_node)
+        image_node_changed(p->image_node);
+}
+
+static void on_synced(void *arg)
+{
+    struct pods *p = arg;
+    if (p->opts.on_synced)
+        p->opts.on_synced(p->opts.arg);
+}
+
+static void on_pods(void *arg, size_t n_pods)
+{
+    struct pods *p = arg;
+    p->opts.on_pods(p->opts.arg, n_pods);
+}
+
+static void on_reclaimed(void *arg)
+{
+    struct pods *p = arg;
+    p->opts.on_reclaimed(p->opts.arg);
+}
+
+static void on_node_event(void *arg, const char *reason, const char *message)
+{
+    struct pods *p = arg;
+    p->opts.on_node_event(p->opts.arg, reason, message);
+}
+
+static int start_images(struct pods *p, const struct pods_opts *o, struct err *err)
+{
+    scoped(free_scoped) char *dir = pods_image_store(o->image_store, o->data_dir);
     int r = module_hosts_check(&(struct module_hosts){ o->image_hosts, o->n_image_hosts }, err);
     r = r < 0 ? err_ctx(err, r, "--image-registry") : sys_mkdir_all(dir, 0700, err);
     if (r < 0)
@@ -94,8 +153,11 @@ static int start_images(struct pods *p, const struct pods_opts *o, struct err *e
                                       .plain_hosts = o->plain_hosts,
                                       .n_plain_hosts = o->n_plain_hosts,
                                       .ca_file = o->ca_file,
-                                      .keep_ms = IMAGE_KEEP_MS };
+                                      .keep_ms = IMAGE_KEEP_MS,
+                                      .on_pulled = on_pulled,
+                                      .arg = p };
     p->images = images_new(&opts);
+    p->list = images_list_new(o->loop, p->images, p->store, on_list, p);
     return 0;
 }
 
@@ -109,13 +171,18 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .node_uid = o->node_uid,
                                      .data_dir = o->data_dir,
                                      .images = images_interface(p->images),
+                                     .image_dir = p->store,
+                                     .gc = o->gc,
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,
                                      .n_addresses = o->n_addresses,
-                                     .on_synced = o->on_synced,
-                                     .on_pods = o->on_pods,
-                                     .arg = o->arg };
+                                     .on_synced = on_synced,
+                                     .on_pods = on_pods,
+                                     .on_images = on_images,
+                                     .on_reclaimed = on_reclaimed,
+                                     .on_node_event = on_node_event,
+                                     .arg = p };
     return agent_start(&opts, &p->agent, err);
 }
 
@@ -201,6 +268,7 @@ static void on_images_closed(void *arg)
 static void on_agent_stopped(void *arg)
 {
     struct pods *p = arg;
+    images_list_free(take_ptr(&p->list));
     images_close(take_ptr(&p->images), on_images_closed, p);
 }
 
