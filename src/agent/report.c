@@ -62,8 +62,7 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
     }
     free(take_ptr(&p->sending));
     if (p->static_text && (status == 404 || status == 409)) {
-        free(take_ptr(&p->mirror_uid));
-        agent_report(p);
+        agent_mirror_lost(p);
         return;
     }
     if (status == 404 || status == 409) {
