@@ -10,6 +10,7 @@
 #include "agent/pod/admission.h"
 #include "agent/routes.h"
 #include "agent/run_record.h"
+#include "agent/shutdown.h"
 #include "agent/token.h"
 #include "base/clock.h"
 #include "base/sys.h"
@@ -237,16 +238,28 @@ static int read_pod(const struct json *object, struct arena **ret_arena, struct 
     return 0;
 }
 
+static void refuse(struct agent_pod *p, const char *reason, const char *message)
+{
+    const struct pod_now now = agent_now(p->agent);
+    agent_event(p, NULL, true, reason, "%s", message);
+    pod_life_refuse(&p->life, reason, message, &now);
+}
+
 /* Once, before it has begun; as kubelet at its admission. */
 static void admit(struct agent_pod *p, const struct json *object)
 {
     struct agent *a = p->agent;
     struct pod_admission_used used = { 0 };
     struct pod_refusal no;
-    struct pod_now now = agent_now(a);
     bool is_new = pod_at(&p->life) == POD_PREPARING && !p->spec->deletion.n &&
                   !json_path(object, "status", "startTime", NULL);
-    if (!is_new || !a->node || p->spec->is_mirror)
+    if (!is_new || p->spec->is_mirror)
+        return;
+    if (a->shutdown) {
+        refuse(p, "NodeShutdown", "Pod was rejected as the node is shutting down.");
+        return;
+    }
+    if (!a->node)
         return;
     map_each (e, &a->pods) {
         const struct agent_pod *other = e->value;
@@ -255,8 +268,7 @@ static void admit(struct agent_pod *p, const struct json *object)
     }
     if (pod_admission_check(object, p->spec, a->node, &used, AGENT_PODS_MAX, &no))
         return;
-    agent_event(p, NULL, true, no.reason, "%s", no.message);
-    pod_life_refuse(&p->life, no.reason, no.message, &now);
+    refuse(p, no.reason, no.message);
 }
 
 static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct arena *arena,
@@ -706,6 +718,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     timer_stop(a->loop, &a->groups_timer);
     timer_stop(a->loop, &a->orphans_timer);
     agent_image_gc_free(take_ptr(&a->image_gc));
+    agent_shutdown_free(take_ptr(&a->shutdown));
     a->n_stopping = 1;
     if (a->watch)
         reflector_close(take_ptr(&a->watch));

@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "agent/pod/shutdown.h"
 #include "client/transport.h"
 #include "client/watch_hub.h"
 #include "container/images.h"
@@ -43,7 +44,9 @@ enum {
     AGENT_GROUPS_MS = 1000,   /* between two tries to remove control groups of pods that are gone */
     AGENT_STORAGE_MS = 10000, /* between two measurements of a pod that has limits of storage */
     AGENT_EVICT_GRACE_MS = 1000, /* of a pod that is evicted */
-    AGENT_GC_MS = 300000,        /* between two looks at the file system of the images */
+    /* Beyond the grace of a group of pods at a shutdown: for what is killed, and for reports. */
+    AGENT_SHUTDOWN_REST_MS = 3000,
+    AGENT_GC_MS = 300000, /* between two looks at the file system of the images */
     /* Of struct agent_gc, as kubelet's. */
     AGENT_GC_HIGH_PERCENT = 85,
     AGENT_GC_LOW_PERCENT = 80,
@@ -103,6 +106,18 @@ struct agent_pressure {
 /* One pod is evicted, unless one is still ending; again as long as it lasts. Where a disk is short,
  * what nothing uses goes first. */
 void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure);
+
+/*
+ * The machine is about to stop: end all pods, in the order of the plan, and admit no further ones;
+ * that lasts until the process ends. done() runs once: how many were ended, and how many are left
+ * because they took too long. Errors: E_CONFLICT: it does so already.
+ */
+int agent_shut_down(struct agent *a, const struct pod_shutdown_plan *plan,
+                    void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                    struct err *err);
+/* done() does not run any more. */
+void agent_shut_down_forget(struct agent *a);
+bool agent_is_shutting_down(const struct agent *a);
 
 /* The node's podCIDRs. Errors: E_INVALID. */
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n, struct err *err);

@@ -73,6 +73,7 @@ struct agent {
     struct timer cidrs_timer;
     struct agent_evict *evict;       /* agent/evict.h */
     struct agent_image_gc *image_gc; /* agent/image_gc.h */
+    struct agent_shutdown *shutdown; /* agent/shutdown.h; NULL: the machine goes on */
     char *image_dir;                 /* NULL: not watched */
     struct agent_gc gc;
     struct arena node_arena; /* of node: what admission needs of it; NULL: not known */

@@ -136,7 +136,7 @@ void agent_mirror_seen(struct agent *a, const struct pod_spec *mirror)
     struct agent_pod *p = find(a, mirror->namespace, mirror->name);
     struct str hash = pod_pair_value(mirror->annotations, mirror->n_annotations,
                                      STR("kubernetes.io/config.mirror"));
-    if (!p && (!a->static_source || !a->are_static_known))
+    if (!p && a->static_source && !a->are_static_known)
         return; /* its file may still be read */
     if (!p || !str_eq(hash, p->spec->config_hash) || mirror->deletion.n) {
         delete_mirror(a, mirror->namespace, mirror->name, mirror->uid);

@@ -185,6 +185,8 @@ static void start_pods(struct agent_node *n)
 static const char *why_not_ready(void *arg)
 {
     const struct agent_node *n = arg;
+    if (n->pods && pods_are_shutting_down(n->pods))
+        return "node is shutting down";
     return n->problem;
 }
 
@@ -447,6 +449,23 @@ void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
         pods_stop(take_ptr(&n->pods), stop_registration, n);
     else
         stop_registration(n);
+}
+
+int agent_node_shut_down(struct agent_node *n, const struct pod_shutdown_plan *plan,
+                         void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                         struct err *err)
+{
+    int r = n->pods ? pods_shut_down(n->pods, plan, done, arg, err)
+                    : err_set(err, E_UNSUPPORTED, "no pods run on this node");
+    if (r >= 0)
+        registration_changed(n->registration);
+    return r;
+}
+
+void agent_node_shut_down_forget(struct agent_node *n)
+{
+    if (n->pods)
+        pods_shut_down_forget(n->pods);
 }
 
 const char *agent_node_not_ready(const struct agent_node *n)

@@ -324,3 +324,22 @@ void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure)
     if (p->is_running)
         agent_set_pressure(p->agent, pressure);
 }
+
+int pods_shut_down(struct pods *p, const struct pod_shutdown_plan *plan,
+                   void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                   struct err *err)
+{
+    return p->is_running ? agent_shut_down(p->agent, plan, done, arg, err)
+                         : err_set(err, E_UNSUPPORTED, "no pods run on this node");
+}
+
+void pods_shut_down_forget(struct pods *p)
+{
+    if (p->is_running)
+        agent_shut_down_forget(p->agent);
+}
+
+bool pods_are_shutting_down(const struct pods *p)
+{
+    return p->is_running && agent_is_shutting_down(p->agent);
+}

@@ -73,5 +73,11 @@ const char *pods_runtime(const struct pods *p);
 void pods_set_node(struct pods *p, const struct json *node);
 /* Those of the store, the largest first; borrowed until the next callback. */
 size_t pods_images(const struct pods *p, const struct registration_image **ret);
+/* As agent_shut_down() and the next ones. Errors: also E_UNSUPPORTED: no pods run here. */
+int pods_shut_down(struct pods *p, const struct pod_shutdown_plan *plan,
+                   void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                   struct err *err);
+void pods_shut_down_forget(struct pods *p);
+bool pods_are_shutting_down(const struct pods *p);
 /* What the machine is short of: pods are evicted. */
 void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure);

@@ -51,3 +51,16 @@ def test_a_file_that_changes_or_goes_ends_the_pod(machine):
     (files / "web.json").unlink()
     up.wait_gone("web-n1")
     wait_for(lambda: not list((up.data_dir / "agent/pods").iterdir()), "nothing of it is left")
+
+
+def test_a_node_without_a_directory_removes_mirrors_that_are_left(tmp_path, store):
+    files = tmp_path / "manifests"
+    files.mkdir()
+    (files / "web.json").write_text(manifest("web"))
+    up = Cluster(tmp_path / "data", store, "--pod-manifest-dir", str(files), "--node-name", "n1")
+    up.wait("web-n1", is_ready)
+    assert up.stop() == 0
+    up = Cluster(tmp_path / "data", store, "--node-name", "n1")
+    up.wait_gone("web-n1")
+    wait_for(lambda: not list((up.data_dir / "agent/pods").iterdir()), "nothing of it is left")
+    assert up.stop() == 0
