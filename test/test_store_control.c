@@ -1378,6 +1378,8 @@ TEST(a_job_is_read_as_it_was_written)
                                     .name = STR("n"),
                                     .from = STR("/state/handed"),
                                     .lease = STR("l") });
+    check_same(&(struct store_job){ .kind = STORE_JOB_IMAGES });
+    check_same(&(struct store_job){ .kind = STORE_JOB_PRUNE, .bytes = 1 << 30, .min_age_s = 120 });
 }
 
 TEST_MAIN

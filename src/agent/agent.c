@@ -3,6 +3,7 @@
 #include "agent/agent_impl.h"
 #include "agent/evict.h"
 #include "agent/exec.h"
+#include "agent/image_gc.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/network/node_route.h"
@@ -10,6 +11,7 @@
 #include "agent/pod/admission.h"
 #include "agent/routes.h"
 #include "agent/run_record.h"
+#include "agent/shutdown.h"
 #include "agent/token.h"
 #include "base/clock.h"
 #include "base/sys.h"
@@ -237,16 +239,28 @@ static int read_pod(const struct json *object, struct arena **ret_arena, struct 
     return 0;
 }
 
+static void refuse(struct agent_pod *p, const char *reason, const char *message)
+{
+    const struct pod_now now = agent_now(p->agent);
+    agent_event(p, NULL, true, reason, "%s", message);
+    pod_life_refuse(&p->life, reason, message, &now);
+}
+
 /* Once, before it has begun; as kubelet at its admission. */
 static void admit(struct agent_pod *p, const struct json *object)
 {
     struct agent *a = p->agent;
     struct pod_admission_used used = { 0 };
     struct pod_refusal no;
-    struct pod_now now = agent_now(a);
     bool is_new = pod_at(&p->life) == POD_PREPARING && !p->spec->deletion.n &&
                   !json_path(object, "status", "startTime", NULL);
-    if (!is_new || !a->node || p->spec->is_mirror)
+    if (!is_new || p->spec->is_mirror)
+        return;
+    if (a->shutdown) {
+        refuse(p, "NodeShutdown", "Pod was rejected as the node is shutting down.");
+        return;
+    }
+    if (!a->node)
         return;
     map_each (e, &a->pods) {
         const struct agent_pod *other = e->value;
@@ -255,8 +269,7 @@ static void admit(struct agent_pod *p, const struct json *object)
     }
     if (pod_admission_check(object, p->spec, a->node, &used, AGENT_PODS_MAX, &no))
         return;
-    agent_event(p, NULL, true, no.reason, "%s", no.message);
-    pod_life_refuse(&p->life, no.reason, no.message, &now);
+    refuse(p, no.reason, no.message);
 }
 
 static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct arena *arena,
@@ -334,6 +347,7 @@ void agent_check_synced(struct agent *a)
     timer_start(a->loop, &a->groups_timer, 0, sweep_groups);
     pod_networks_collect(a->networks, NULL, NULL);
     agent_remove_orphans(a);
+    agent_image_gc_start(a->image_gc);
     if (a->on_synced)
         a->on_synced(a->arg);
 }
@@ -571,11 +585,15 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->objects = agent_objects_new(&objects);
     a->events = agent_events_new(a);
     a->evict = agent_evict_new(a);
+    a->image_gc = agent_image_gc_new(a);
     int r = agent_services_new(&services, &a->services, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
     return r < 0 ? r : follow_pods(a, err);
 }
+
+static const struct agent_gc gc_default = { AGENT_GC_HIGH_PERCENT, AGENT_GC_LOW_PERCENT,
+                                            AGENT_GC_MIN_AGE_MS };
 
 int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *err)
 {
@@ -593,10 +611,15 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .run_dir = container_host_run_dir("agent", opts->data_dir),
                          .on_synced = opts->on_synced,
                          .on_pods = opts->on_pods,
+                         .on_images = opts->on_images,
+                         .on_reclaimed = opts->on_reclaimed,
+                         .on_node_event = opts->on_node_event,
+                         .gc = opts->gc.high_percent ? opts->gc : gc_default,
                          .arg = opts->arg };
     a->containers_dir = container_host_run_dir("pod", opts->data_dir);
     a->pause_dir = xasprintf("%s/agent/pause", opts->data_dir);
     a->seccomp_dir = xasprintf("%s/seccomp", opts->data_dir);
+    a->image_dir = opts->image_dir ? xstrdup(opts->image_dir) : NULL;
     a->records_dir = xasprintf("%s/pods", a->run_dir);
     a->runtime = xstrdup("dormouse://");
     list_init(&a->left);
@@ -651,6 +674,7 @@ static void free_agent(struct agent *a)
     if (a->events)
         agent_events_free(a->events);
     agent_evict_free(a->evict);
+    free(a->image_dir);
     arena_fini(&a->node_arena);
     defer_cancel(&a->read_end);
     arena_fini(&a->reading);
@@ -700,6 +724,8 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     timer_stop(a->loop, &a->cidrs_timer);
     timer_stop(a->loop, &a->groups_timer);
     timer_stop(a->loop, &a->orphans_timer);
+    agent_image_gc_free(take_ptr(&a->image_gc));
+    agent_shutdown_free(take_ptr(&a->shutdown));
     a->n_stopping = 1;
     if (a->watch)
         reflector_close(take_ptr(&a->watch));

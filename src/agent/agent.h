@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include "agent/pod/shutdown.h"
 #include "client/transport.h"
 #include "client/watch_hub.h"
 #include "container/images.h"
@@ -42,8 +43,22 @@ enum {
     AGENT_GROUPS_MS = 1000,   /* between two tries to remove control groups of pods that are gone */
     AGENT_STORAGE_MS = 10000, /* between two measurements of a pod that has limits of storage */
     AGENT_EVICT_GRACE_MS = 1000, /* of a pod that is evicted */
+    /* Beyond the grace of a group of pods at a shutdown: for what is killed, and for reports. */
+    AGENT_SHUTDOWN_REST_MS = 3000,
+    AGENT_GC_MS = 300000, /* between two looks at the file system of the images */
+    /* Of struct agent_gc, as kubelet's. */
+    AGENT_GC_HIGH_PERCENT = 85,
+    AGENT_GC_LOW_PERCENT = 80,
+    AGENT_GC_MIN_AGE_MS = 120000,
     AGENT_STOP_MS = 3000,        /* for requests that run */
     AGENT_OUTPUT_RATE = 10 << 20 /* bytes per second of each pipe of a container */
+};
+
+/* When images that nothing uses are removed (agent/image_gc.h). */
+struct agent_gc { /* zeroed: as the enum above has it */
+    unsigned high_percent,
+        low_percent;     /* of the file system, used; high 100: only under pressure */
+    uint64_t min_age_ms; /* since their pull */
 };
 
 struct agent_opts { /* strings are copied */
@@ -55,10 +70,12 @@ struct agent_opts { /* strings are copied */
     struct str node_uid; /* of the Node object, for references to it; copied */
     const char *data_dir;
     struct container_images images; /* kept until done() */
-    const char *log_dir;            /* NULL: AGENT_LOG_DIR */
-    const char *manifest_dir;       /* of static pods, which exists; NULL: none */
-    const char *runtime;            /* crun or runc, a name or a path; NULL: what is installed */
-    const char *cni_config_dir;     /* NULL: /etc/cni/net.d */
+    const char *image_dir;          /* on their file system; NULL: not watched */
+    struct agent_gc gc;
+    const char *log_dir;        /* NULL: AGENT_LOG_DIR */
+    const char *manifest_dir;   /* of static pods, which exists; NULL: none */
+    const char *runtime;        /* crun or runc, a name or a path; NULL: what is installed */
+    const char *cni_config_dir; /* NULL: /etc/cni/net.d */
     /* Of this node, the first one first; copied. */
     const char *const *addresses;
     size_t n_addresses;
@@ -66,6 +83,13 @@ struct agent_opts { /* strings are copied */
     void (*on_synced)(void *arg);
     /* The number of pods that run has changed. NULL: not wanted. */
     void (*on_pods)(void *arg, size_t n_pods);
+    /* Images were removed. NULL: not wanted. */
+    void (*on_images)(void *arg);
+    /* Because of the pressure what nothing uses was removed: the disk is to be looked at again,
+     * and agent_set_pressure() called if it is still short. NULL: not wanted. */
+    void (*on_reclaimed)(void *arg);
+    /* A warning about the node, for an Event. NULL: not wanted. */
+    void (*on_node_event)(void *arg, const char *reason, const char *message);
     void *arg;
 };
 
@@ -78,8 +102,21 @@ struct agent_pressure {
     bool memory, disk, processes;
     uint64_t available, minimum; /* of the first of them; bytes, inodes or processes */
 };
-/* One pod is evicted, unless one is still ending; again as long as it lasts. */
+/* One pod is evicted, unless one is still ending; again as long as it lasts. Where a disk is short,
+ * what nothing uses goes first. */
 void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure);
+
+/*
+ * The machine is about to stop: end all pods, in the order of the plan, and admit no further ones;
+ * that lasts until the process ends. done() runs once: how many were ended, and how many are left
+ * because they took too long. Errors: E_CONFLICT: it does so already.
+ */
+int agent_shut_down(struct agent *a, const struct pod_shutdown_plan *plan,
+                    void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                    struct err *err);
+/* done() does not run any more. */
+void agent_shut_down_forget(struct agent *a);
+bool agent_is_shutting_down(const struct agent *a);
 
 /* The node's podCIDRs; cluster: the ranges of which they are pieces. Errors: E_INVALID. */
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n,

@@ -71,8 +71,12 @@ struct agent {
     bool is_synced, is_stopping;
     bool are_cidrs_known; /* the node's podCIDRs, or no longer waited for */
     struct timer cidrs_timer;
-    struct agent_evict *evict; /* agent/evict.h */
-    struct arena node_arena;   /* of node: what admission needs of it; NULL: not known */
+    struct agent_evict *evict;       /* agent/evict.h */
+    struct agent_image_gc *image_gc; /* agent/image_gc.h */
+    struct agent_shutdown *shutdown; /* agent/shutdown.h; NULL: the machine goes on */
+    char *image_dir;                 /* NULL: not watched */
+    struct agent_gc gc;
+    struct arena node_arena; /* of node: what admission needs of it; NULL: not known */
     struct json *node;
     unsigned n_measures;  /* of storage, that run */
     bool removes_orphans; /* directories of pods that are gone */
@@ -82,6 +86,9 @@ struct agent {
     struct defer stop;
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);
+    void (*on_images)(void *arg);
+    void (*on_reclaimed)(void *arg);
+    void (*on_node_event)(void *arg, const char *reason, const char *message);
     void *arg;
     void (*done)(void *arg);
     void *done_arg;

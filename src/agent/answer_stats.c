@@ -169,7 +169,7 @@ static void take_node(struct arena *arena, struct agent *a, int64_t now_us, stru
     agent_node_usage(a, now_us, &s->cpu, &s->memory);
     read_network(arena, 0, now_us, &s->network);
     read_fs(a->pods_dir, now_us, &s->fs);
-    read_fs(a->pods_dir, now_us, &s->image_fs);
+    read_fs(a->image_dir ? a->image_dir : a->pods_dir, now_us, &s->image_fs);
     if (sys_read_file(AT_FDCWD, "/proc/sys/kernel/pid_max", &text, &err) >= 0)
         (void)parse_u64(str_trim(buf_str(&text)), 0, UINT64_MAX, &s->max_pid);
 }

@@ -2,6 +2,7 @@
 #include "agent/evict.h"
 
 #include "agent/agent_impl.h"
+#include "agent/image_gc.h"
 #include "agent/pod/eviction.h"
 #include "agent/pod/resources.h"
 
@@ -276,7 +277,8 @@ void agent_set_pressure(struct agent *a, const struct agent_pressure *pressure)
     if (!is_any || a->is_stopping || !a->is_synced || e->is_measuring || is_any_ending(a))
         return;
     if (!pressure->memory && pressure->disk) {
-        measure_all(e);
+        if (agent_image_gc_reclaim(a->image_gc) == AGENT_IMAGE_GC_NO_MORE)
+            measure_all(e);
         return;
     }
     map_each (entry, &a->pods) {

@@ -92,7 +92,9 @@ void agent_image_volumes_drop(struct agent_pod *p)
         struct image_volume *v = list_entry(node, struct image_volume, node);
         if (v->is_pulling)
             images->ops->cancel(images->arg, &v->call);
-        if (v->image)
+        if (v->image && p->agent->is_stopping)
+            images->ops->leave(images->arg, v->image);
+        else if (v->image)
             images->ops->put(images->arg, v->image);
         timer_stop(p->agent->loop, &v->again);
         list_remove(&v->node);

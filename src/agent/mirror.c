@@ -5,7 +5,13 @@
 #include "agent/static/source.h"
 #include "kube/rules/rules.h"
 
-enum { MIRROR_MAX_BYTES = 4 << 20, MIRROR_RETRY_MS = 10000 };
+enum {
+    MIRROR_MAX_BYTES = 4 << 20,
+    MIRROR_RETRY_MS = 10000,
+    /* After its deletion: clients that wait for that see a time without it. kubectl waits for
+     * the end of a name, not of a uid, before its newest versions. */
+    MIRROR_AGAIN_MS = 1000
+};
 
 /* ---------------------------------------------------------------- requests */
 
@@ -100,6 +106,13 @@ void agent_mirror_make(struct agent_pod *p)
         timer_start(p->agent->loop, &p->report_timer, MIRROR_RETRY_MS, on_retry);
 }
 
+void agent_mirror_lost(struct agent_pod *p)
+{
+    free(take_ptr(&p->mirror_uid));
+    free(take_ptr(&p->sent));
+    timer_start(p->agent->loop, &p->report_timer, MIRROR_AGAIN_MS, on_retry);
+}
+
 void agent_mirror_drop(struct agent_pod *p)
 {
     if (p->mirror_uid)
@@ -123,7 +136,7 @@ void agent_mirror_seen(struct agent *a, const struct pod_spec *mirror)
     struct agent_pod *p = find(a, mirror->namespace, mirror->name);
     struct str hash = pod_pair_value(mirror->annotations, mirror->n_annotations,
                                      STR("kubernetes.io/config.mirror"));
-    if (!p && (!a->static_source || !a->are_static_known))
+    if (!p && a->static_source && !a->are_static_known)
         return; /* its file may still be read */
     if (!p || !str_eq(hash, p->spec->config_hash) || mirror->deletion.n) {
         delete_mirror(a, mirror->namespace, mirror->name, mirror->uid);
@@ -140,11 +153,8 @@ void agent_mirror_seen(struct agent *a, const struct pod_spec *mirror)
 void agent_mirror_deleted(struct agent *a, struct str namespace, struct str name)
 {
     struct agent_pod *p = find(a, namespace, name);
-    if (!p)
-        return;
-    free(take_ptr(&p->mirror_uid));
-    free(take_ptr(&p->sent));
-    agent_report(p);
+    if (p && p->mirror_uid)
+        agent_mirror_lost(p);
 }
 
 /* ---------------------------------------------------------------- files */

@@ -23,5 +23,7 @@ void agent_mirror_seen(struct agent *a, const struct pod_spec *mirror);
 void agent_mirror_deleted(struct agent *a, struct str namespace, struct str name);
 /* The pod has no mirror: ask for one. agent_report() follows. */
 void agent_mirror_make(struct agent_pod *p);
+/* It was deleted: another one is made a moment later. */
+void agent_mirror_lost(struct agent_pod *p);
 /* The pod is gone: delete its mirror. */
 void agent_mirror_drop(struct agent_pod *p);

@@ -10,6 +10,7 @@
 #include "agent/mirror.h"
 #include "agent/pod/resources.h"
 #include "agent/resize.h"
+#include "agent/shutdown.h"
 #include "base/clock.h"
 
 enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000, PENDING_MS = 100 };
@@ -58,12 +59,12 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
             agent_report_delete(p);
         else
             agent_report(p);
+        agent_shutdown_look(p->agent);
         return;
     }
     free(take_ptr(&p->sending));
     if (p->static_text && (status == 404 || status == 409)) {
-        free(take_ptr(&p->mirror_uid));
-        agent_report(p);
+        agent_mirror_lost(p);
         return;
     }
     if (status == 404 || status == 409) {

@@ -116,7 +116,9 @@ void agent_run_free(struct agent_run *r)
     if (r->probes)
         container_probes_close(r->probes);
     podlog_writer_close(r->log);
-    if (r->image)
+    if (r->image && r->agent->is_stopping && r->c)
+        r->agent->images.ops->leave(r->agent->images.arg, r->image);
+    else if (r->image)
         r->agent->images.ops->put(r->agent->images.arg, r->image);
     let_go(r);
     list_remove(&r->node);

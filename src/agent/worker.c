@@ -14,6 +14,7 @@
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
+#include "agent/shutdown.h"
 
 #include "base/clock.h"
 
@@ -200,6 +201,7 @@ static void turn(struct defer *d)
         free_pod(p);
         if (a->on_pods)
             a->on_pods(a->arg, a->pods.n);
+        agent_shutdown_look(a);
         return;
     }
     cancel_pulls(p);
@@ -207,6 +209,7 @@ static void turn(struct defer *d)
     agent_evict_watch(p);
     arm(p);
     agent_report(p);
+    agent_shutdown_look(a);
 }
 
 void agent_pod_look(struct agent_pod *p)

@@ -9,6 +9,8 @@ static char listen_host[256], image_host[256];
 const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_images,
     *cmd_agent_manifest_dir;
 uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
+uint64_t cmd_agent_gc_high = AGENT_GC_HIGH_PERCENT, cmd_agent_gc_low = AGENT_GC_LOW_PERCENT,
+         cmd_agent_gc_age_ms = AGENT_GC_MIN_AGE_MS;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 uint64_t cmd_agent_max_pods;
 
@@ -30,6 +32,20 @@ static int take_image_opts(struct agent_node_opts *to, bool any_port)
                : CMD_OK;
 }
 
+static int take_gc_opts(struct agent_node_opts *to)
+{
+    struct err err = { 0 };
+    to->gc = (struct agent_gc){ .high_percent = (unsigned)cmd_agent_gc_high,
+                                .low_percent = (unsigned)cmd_agent_gc_low,
+                                .min_age_ms = cmd_agent_gc_age_ms };
+    if (cmd_agent_gc_low < cmd_agent_gc_high)
+        return CMD_OK;
+    (void)err_set(&err, E_INVALID,
+                  "--image-gc-low-threshold %u is not below --image-gc-high-threshold %u",
+                  to->gc.low_percent, to->gc.high_percent);
+    return cmd_fail(CMD_USAGE, &err);
+}
+
 int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
 {
     struct err err = { 0 };
@@ -45,7 +61,8 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     to->max_pods = (uint32_t)cmd_agent_max_pods;
     to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
     to->listens_elsewhere = !cmd_agent_listen;
-    int r = take_image_opts(to, any_port);
+    int r = take_gc_opts(to);
+    r = r ? r : take_image_opts(to, any_port);
     if (r || !cmd_agent_listen)
         return r;
     to->listen_host = listen_host;

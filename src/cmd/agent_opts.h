@@ -8,6 +8,7 @@
 extern const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_images,
     *cmd_agent_manifest_dir;
 extern uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
+extern uint64_t cmd_agent_gc_high, cmd_agent_gc_low, cmd_agent_gc_age_ms;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
@@ -80,6 +81,26 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
           "(only after activity on this node)",                                                      \
           CMD_DURATION,                                                                              \
           &cmd_agent_image_probe_ms,                                                                 \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "image-gc-high-threshold",                                                                 \
+          0,                                                                                         \
+          "PERCENT",                                                                                 \
+          "images that nothing uses are removed when the file system of the store is so full "       \
+          "(85; "                                                                                    \
+          "100: only where a disk is short)",                                                        \
+          CMD_U64,                                                                                   \
+          &cmd_agent_gc_high,                                                                        \
+          1,                                                                                         \
+          100 },                                                                                     \
+        { "image-gc-low-threshold", 0, "PERCENT", "until it is so full (80)", CMD_U64,               \
+          &cmd_agent_gc_low,        0, 100 },                                                        \
+        { "minimum-image-ttl-duration",                                                              \
+          0,                                                                                         \
+          "DURATION",                                                                                \
+          "an image stays at least so long after its pull (2m)",                                     \
+          CMD_DURATION,                                                                              \
+          &cmd_agent_gc_age_ms,                                                                      \
           0,                                                                                         \
           0 },                                                                                       \
         { "pod-log-dir",      0, "DIR", "what containers print (/var/log/pods)", CMD_STRING,         \

@@ -199,10 +199,15 @@ int cmd_parse_size(const char *text, uint64_t *ret)
     return parse_unit(str_of(text), units, factors, ret);
 }
 
+int cmd_parse_duration(struct str text, uint64_t *ret)
+{
+    static const char *const units[] = { "ms", "s", "m", "h", NULL };
+    static const uint64_t factors[] = { 1, 1000, 60000, 3600000 };
+    return parse_unit(str_is(text, "0") ? STR("0s") : text, units, factors, ret);
+}
+
 static int parse_value(const struct cmd_opt *o, const char *text)
 {
-    static const char *const time_units[] = { "ms", "s", "m", "h", NULL };
-    static const uint64_t time_factors[] = { 1, 1000, 60000, 3600000 };
     struct cmd_list *list = o->to;
     switch (o->type) {
     case CMD_FLAG:
@@ -217,8 +222,7 @@ static int parse_value(const struct cmd_opt *o, const char *text)
     case CMD_U64:
         return parse_u64(str_of(text), o->min, o->max ? o->max : UINT64_MAX, o->to);
     case CMD_DURATION:
-        return parse_unit(str_of(strcmp(text, "0") == 0 ? "0s" : text), time_units, time_factors,
-                          o->to);
+        return cmd_parse_duration(str_of(text), o->to);
     case CMD_SIZE:
         return cmd_parse_size(text, o->to);
     case CMD_LIST:

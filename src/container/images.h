@@ -44,6 +44,13 @@ struct container_image_call { /* given by the caller; zeroed before first use */
     void *data; /* of the node; NULL: not under way */
 };
 
+struct container_images_prune { /* given by the caller; zeroed before first use */
+    /* r 0: so many images were removed, and bytes of their layers. */
+    void (*on_done)(struct container_images_prune *c, int r, uint64_t n_images, uint64_t n_bytes,
+                    const struct err *err);
+    void *data; /* of the node; NULL: not under way */
+};
+
 struct container_images_ops {
     /* on_done() follows, unless it is cancelled. Errors: of starting a process. */
     int (*get)(void *arg, const struct container_image_want *want, struct container_image_call *c,
@@ -56,6 +63,15 @@ struct container_images_ops {
     struct container_image *(*adopt)(void *arg, struct str dir);
     void (*ref)(void *arg, struct container_image *image);
     void (*put)(void *arg, struct container_image *image);
+    /* As put(), by a process that ends while a container goes on: the next one finds the image. */
+    void (*leave)(void *arg, struct container_image *image);
+    /*
+     * Remove images that nothing uses, the one that was used longest ago first, until `bytes` have
+     * gone; those that were pulled less than min_age_ms ago stay. on_done() follows, unless it is
+     * cancelled.
+     */
+    void (*prune)(void *arg, uint64_t bytes, uint64_t min_age_ms, struct container_images_prune *c);
+    void (*prune_cancel)(void *arg, struct container_images_prune *c);
 };
 
 struct container_images {

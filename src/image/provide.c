@@ -25,6 +25,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LEASE_TURNS_MAX = 4 };
+
 void provide_result_fini(struct provided *p)
 {
     free(p->dir);
@@ -397,15 +399,36 @@ static char *lease_of(const struct provide_want *want, const struct oci_digest *
     return xasprintf(STR_FMT ":%s/%s", STR_ARG(want->lease), text + strlen("sha256:"), tenant);
 }
 
+/* gc may remove an image that was found before it is leased. */
+static int find_and_lease(struct oci_store *s, const struct provide_site *site,
+                          const struct provide_asked *q, struct provided *to, char **ret_lease,
+                          struct err *err)
+{
+    int r = 0;
+    for (unsigned turn = 0; turn < LEASE_TURNS_MAX; turn++) {
+        struct err why = { 0 };
+        r = find_or_pull(s, site, q, to, err);
+        if (r < 0)
+            return r;
+        scoped(free_scoped) char *lease = lease_of(q->want, &to->manifest);
+        r = oci_store_lease(s, str_of(lease), &to->manifest, true, &why);
+        if (r >= 0)
+            *ret_lease = take_ptr(&lease);
+        if (r != -ENOENT)
+            return r < 0 ? err_set(err, r, "%s", err_text(&why)) : 0;
+        (void)err_set(err, r, "%s", err_text(&why));
+    }
+    return r;
+}
+
 int provide_image(struct oci_store *s, const struct provide_site *site,
                   const struct provide_want *want, struct provided *ret, struct err *err)
 {
     struct provide_asked q = { .want = want };
     struct provided p = { .config = BUF_INIT(RUN_CONFIG_MAX) };
+    scoped(free_scoped) char *lease = NULL;
     int r = read_reference(&q, err);
-    r = r < 0 ? r : find_or_pull(s, site, &q, &p, err);
-    scoped(free_scoped) char *lease = r < 0 ? NULL : lease_of(want, &p.manifest);
-    r = r < 0 ? r : oci_store_lease(s, str_of(lease), &p.manifest, true, err);
+    r = r < 0 ? r : find_and_lease(s, site, &q, &p, &lease, err);
     bool is_leased = r >= 0;
     r = r < 0 ? r : make_root(s, want, &p, err);
     if (r < 0 && is_leased)
@@ -450,10 +473,10 @@ struct other_leases {
     size_t n;
 };
 
-static int count_other(void *arg, struct str id, struct err *err)
+static int count_other(void *arg, struct str id, const struct oci_digest *manifest, struct err *err)
 {
     struct other_leases *o = arg;
-    (void)err;
+    (void)manifest, (void)err;
     o->n += !str_eq(id, o->lease) && str_eq(place_of(id), o->place);
     return 0;
 }
@@ -496,10 +519,10 @@ struct root_sweep {
     size_t n;
 };
 
-static int note_lease(void *arg, struct str id, struct err *err)
+static int note_lease(void *arg, struct str id, const struct oci_digest *manifest, struct err *err)
 {
     struct root_sweep *w = arg;
-    (void)err;
+    (void)manifest, (void)err;
     (void)map_put(&w->leased, place_of(id), w);
     return 0;
 }

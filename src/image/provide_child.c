@@ -186,6 +186,21 @@ static int get(struct provide_child_job *j, struct json *wanted, struct json **r
     return r < 0 ? r : do_job(j, &job, ret, err);
 }
 
+static int run(struct provide_child_job *j, const struct json *wanted, struct json **ret,
+               struct err *err)
+{
+    struct store_job job;
+    int r = store_job_read(wanted, &j->arena, &job, err);
+    return r < 0 ? r : do_job(j, &job, ret, err);
+}
+
+static void answer_result(struct provide_child_job *j, struct json *result)
+{
+    struct json *v = new_answer(j);
+    json_setc(&j->arena, v, "result", result);
+    answer(j->c, v);
+}
+
 static int drop(struct provide_child_job *j, struct str lease, struct json **ret, struct err *err)
 {
     const struct store_job job = { .kind = STORE_JOB_RELEASE, .lease = lease };
@@ -234,13 +249,17 @@ static void *run_job(void *arg)
     struct provide_child_job *j = arg;
     struct provide_child *c = j->c;
     struct err err = { 0 };
-    struct json *result, *wanted = json_getc(j->message, "get");
-    int r = wanted ? get(j, wanted, &result, &err)
-                   : drop(j, json_get_str(j->message, "drop"), &result, &err);
+    struct json *result, *wanted = json_getc(j->message, "get"),
+                         *other = json_getc(j->message, "job");
+    int r = wanted  ? get(j, wanted, &result, &err)
+            : other ? run(j, other, &result, &err)
+                    : drop(j, json_get_str(j->message, "drop"), &result, &err);
     if (r < 0)
         answer_error(j, &err);
     else if (wanted)
         answer_image(j, result);
+    else if (other)
+        answer_result(j, result);
     else
         answer(c, new_answer(j));
     remove_job(c, j);

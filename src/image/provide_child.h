@@ -14,6 +14,8 @@
  *     -> {"id":1,"manifest":"sha256:...","dir":D,"words":N,"config":TEXT,"pulled":true}
  *     <- {"id":2,"drop":LEASE}
  *     -> {"id":2,"error":{"code":N,"text":T}}            {"id":2} without an error
+ *     <- {"id":3,"job":{"do":"images"}}                  image/store_job.h
+ *     -> {"id":3,"result":{...}}
  */
 #pragma once
 

@@ -4,13 +4,14 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "codec/bind.h"
+#include "image/collect.h"
 #include "image/erofs_file.h"
 #include "image/handed.h"
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
-#include "image/linked_dir.h"
 #include "image/provide_job.h"
+#include "image/prune_job.h"
 #include "image/stored.h"
 #include "oci/pull.h"
 
@@ -21,11 +22,11 @@
 /* ---- the text ---- */
 
 static const char *const kinds[STORE_JOB_KINDS] = {
-    [STORE_JOB_TAG] = "tag",         [STORE_JOB_RM] = "rm",       [STORE_JOB_PIN] = "pin",
-    [STORE_JOB_UNPIN] = "unpin",     [STORE_JOB_GC] = "gc",       [STORE_JOB_PULL] = "pull",
-    [STORE_JOB_START] = "start",     [STORE_JOB_MOUNT] = "mount", [STORE_JOB_UNMOUNT] = "unmount",
-    [STORE_JOB_CHECK] = "check",     [STORE_JOB_KEEP] = "keep",   [STORE_JOB_PROVIDE] = "provide",
-    [STORE_JOB_RELEASE] = "release",
+    [STORE_JOB_TAG] = "tag",         [STORE_JOB_RM] = "rm",         [STORE_JOB_PIN] = "pin",
+    [STORE_JOB_UNPIN] = "unpin",     [STORE_JOB_GC] = "gc",         [STORE_JOB_PULL] = "pull",
+    [STORE_JOB_START] = "start",     [STORE_JOB_MOUNT] = "mount",   [STORE_JOB_UNMOUNT] = "unmount",
+    [STORE_JOB_CHECK] = "check",     [STORE_JOB_KEEP] = "keep",     [STORE_JOB_PROVIDE] = "provide",
+    [STORE_JOB_RELEASE] = "release", [STORE_JOB_IMAGES] = "images", [STORE_JOB_PRUNE] = "prune",
 };
 
 static const char *const parents[] = { [OCI_SYMLINK_PARENT_REFUSE] = "refuse",
@@ -60,6 +61,8 @@ static const struct bind_field job_fields[] = {
     BIND_BOOL("dryRun", struct store_job, is_dry),
     BIND_STR("lease", struct store_job, lease, TEXT),
     BIND_UINT("bytesPerSecond", struct store_job, bytes_per_s),
+    BIND_UINT("bytes", struct store_job, bytes),
+    BIND_UINT("minAgeSeconds", struct store_job, min_age_s),
     BIND_ARRAY("images", struct store_job, images, n_images, &image_name, STORE_JOB_IMAGES_MAX),
 };
 static const struct bind_table job_table = BIND_TABLE(job_fields);
@@ -234,6 +237,8 @@ static int change_name(struct oci_store *s, const struct store_job *job, const s
     case STORE_JOB_KEEP:
     case STORE_JOB_PROVIDE:
     case STORE_JOB_RELEASE:
+    case STORE_JOB_IMAGES:
+    case STORE_JOB_PRUNE:
     case STORE_JOB_KINDS:
         break;
     }
@@ -291,13 +296,7 @@ static void cache_json(struct arena *a, struct json *to, const struct layer_cach
     }
 }
 
-struct collected {
-    struct oci_store_gc store;
-    size_t n_roots;
-    struct layer_cache_summary cache;
-};
-
-static struct json *collected_json(const struct collected *c, bool is_dry, struct arena *a)
+static struct json *collected_json(const struct image_collected *c, bool is_dry, struct arena *a)
 {
     struct json *v = json_new_object(a);
     json_set_int(a, v, "layers", (int64_t)c->store.n_layers);
@@ -312,31 +311,11 @@ static struct json *collected_json(const struct collected *c, bool is_dry, struc
     return v;
 }
 
-static int collect_all(struct oci_store *s, bool is_dry, struct collected *c, struct err *err)
-{
-    size_t n_links = 0;
-    uint64_t link_bytes = 0;
-    int r = provide_sweep(s, 0, is_dry, &c->n_roots, err);
-    r = r < 0 ? r : oci_store_gc(s, is_dry, &c->store, err);
-    r = r < 0 ? r : oci_store_sweep(s, SIZE_MAX, err);
-    r = r < 0 ? r : linked_dir_sweep(s, is_dry, &n_links, &link_bytes, err);
-    r = r < 0 ? r : layer_cache_settle(s, err);
-    if (r < 0)
-        return r;
-    (void)layer_cache_summary(s, &c->cache);
-    c->store.n_objects += n_links;
-    c->store.n_bytes += link_bytes;
-    return 0;
-}
-
 static int collect(struct oci_store *s, bool is_dry, struct arena *a, struct json **ret,
                    struct err *err)
 {
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a tree is removed by one thread */
-    struct collected c = { 0 };
-    (void)pthread_mutex_lock(&mutex);
-    int r = collect_all(s, is_dry, &c, err);
-    (void)pthread_mutex_unlock(&mutex);
+    struct image_collected c = { 0 };
+    int r = image_collect(s, is_dry, &c, err);
     if (r >= 0)
         *ret = collected_json(&c, is_dry, a);
     return r;
@@ -831,6 +810,10 @@ int store_job_run(struct oci_store *s, const struct store_job *job,
         r = provide_job_run(s, job, watch, a, &v, err);
     else if (job->kind == STORE_JOB_RELEASE)
         r = provide_job_release(s, job->lease, err);
+    else if (job->kind == STORE_JOB_IMAGES)
+        r = prune_job_list(s, a, &v, err);
+    else if (job->kind == STORE_JOB_PRUNE)
+        r = prune_job_run(s, job, a, &v, err);
     else
         r = change_names(s, job, err);
     if (r < 0)

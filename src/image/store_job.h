@@ -22,6 +22,7 @@
  *     {"do":"provide","reference":R,"tenant":T,"policy":"Always","lease":L,"auths":[TEXT...],
  *      "hosts":[HOST...],"plainHosts":[HOST...],"ca":FILE,"mounted":true}  image/provide.h
  *     {"do":"release","lease":L}
+ *     {"do":"images"}    {"do":"prune","bytes":N,"minAgeSeconds":N}   image/prune.h
  *
  * "mount" leases an image and writes the files for mounting it (image/stored.h); the command itself
  * mounts it, and sends "unmount" afterwards. An image that was pulled for a mount has no name.
@@ -64,6 +65,8 @@ enum store_job_kind {
     STORE_JOB_KEEP,
     STORE_JOB_PROVIDE,
     STORE_JOB_RELEASE, /* of what was provided */
+    STORE_JOB_IMAGES,
+    STORE_JOB_PRUNE,
     STORE_JOB_KINDS
 };
 
@@ -101,6 +104,7 @@ struct store_job {
     bool is_again;
     bool is_dry;                /* of gc; of a check, which then may have a reader */
     uint64_t bytes_per_s;       /* of a check; 0: no limit */
+    uint64_t bytes, min_age_s;  /* of prune */
     struct store_job_pull pull; /* of a mount as well, where there are no images */
     struct str lease;           /* of a mount, or what is kept: its id; a reboot ends it; of what is
                                  * provided as in struct provide_want */
@@ -143,7 +147,8 @@ struct store_job_watch {
  * cannot be mounted from the store; for a check the members that `image check -o json` prints,
  * except the findings, and "unreadError":{"code":N,"text":T} if a file could not be read; for
  * "provide" {"manifest", "place": <manifest>/<tenant> below "images" of the store, "words",
- * "config", "pulled"}.
+ * "config", "pulled"}; for "images" {"images":[{"names":[...],"bytes":N}]}, the largest first, at
+ * most PRUNE_JOB_IMAGES_MAX; for "prune" {"images":N,"bytes":N}, how many and what went.
  * Errors: those of oci_store_image_find(), oci_store_image_put(), oci_store_gc(),
  * oci_origin_open(), oci_pull(), start_list_put(), handed_keep(), provide_image(), provide_drop(),
  * stored_prepare(); E_INVALID, the form is not that of the open store; E_CONFLICT, see images and

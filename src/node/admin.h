@@ -9,6 +9,7 @@
  *     GET /operator?namespace=NS&name=NAME   JSON: operator/host/describe.h
  *     GET /trace?namespace=NS&name=NAME      JSON lines as they happen: operator/v1/trace.h
  *     GET /scheduler/explain?namespace=NS&name=POD   JSON: sched/explain/explain.h
+ *     POST /node/shutdown?groups=...         JSON: node/shutdown_page.h
  *     /v1/namespaces/NS/functions...         functions by REST: fn/control/rest.c
  */
 #pragma once

@@ -40,8 +40,8 @@ static void on_end(void *arg, int r, const struct err *err)
     loop_stop(&a->loop);
 }
 
-int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg, struct str),
-                 void *arg, struct err *err)
+static int ask(const char *method, const char *data_dir, const char *path,
+               void (*data)(void *arg, struct str), void *arg, struct err *err)
 {
     static const struct exchange_events events = { .on_head = on_head,
                                                    .on_data = on_data,
@@ -58,7 +58,7 @@ int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg,
         return r;
     r = http_client_new(&a.loop, &opts, &client, err);
     if (r >= 0) {
-        struct http_call_opts req = { .method = STR("GET"),
+        struct http_call_opts req = { .method = str_of(method),
                                       .target = str_of(path),
                                       .head_timeout_ms = ADMIN_TIMEOUT_MS,
                                       .events = &events,
@@ -89,6 +89,18 @@ int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg,
     if (r == -EACCES)
         return err_set(err, r, "the dormouse in '%s' belongs to another user", data_dir);
     return err_ctx(err, r, "no answer from the dormouse in '%s'", data_dir);
+}
+
+int admin_follow(const char *data_dir, const char *path, void (*data)(void *arg, struct str),
+                 void *arg, struct err *err)
+{
+    return ask("GET", data_dir, path, data, arg, err);
+}
+
+int admin_post(const char *data_dir, const char *path, void (*data)(void *arg, struct str),
+               void *arg, struct err *err)
+{
+    return ask("POST", data_dir, path, data, arg, err);
 }
 
 static void add_to_buf(void *arg, struct str chunk)

@@ -20,3 +20,6 @@ int admin_get(const char *data_dir, const char *path, struct buf *to, struct err
  */
 int admin_follow(const char *data_dir, const char *path, void (*on_data)(void *arg, struct str),
                  void *arg, struct err *err);
+/* The same, by POST without a body. */
+int admin_post(const char *data_dir, const char *path, void (*on_data)(void *arg, struct str),
+               void *arg, struct err *err);

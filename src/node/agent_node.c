@@ -8,6 +8,7 @@
 #include "base/sys.h"
 #include "image/bdm_send.h"
 #include "node/cluster_key.h"
+#include "node/image_supply.h"
 #include "node/pods.h"
 
 #include <ctype.h>
@@ -99,6 +100,31 @@ static void on_pods(void *arg, size_t n_pods)
     registration_set_pods(n->registration, n_pods);
 }
 
+static void on_images(void *arg)
+{
+    struct agent_node *n = arg;
+    registration_changed(n->registration);
+}
+
+static void on_reclaimed(void *arg)
+{
+    struct agent_node *n = arg;
+    registration_look(n->registration);
+}
+
+static void on_node_event(void *arg, const char *reason, const char *message)
+{
+    struct agent_node *n = arg;
+    registration_warn(n->registration, reason, message);
+}
+
+static size_t list_images(void *arg, struct arena *a, const struct registration_image **ret)
+{
+    const struct agent_node *n = arg;
+    (void)a;
+    return image_supply_list(n->opts.images, ret);
+}
+
 static void on_listening(void *arg, uint16_t port)
 {
     struct agent_node *n = arg;
@@ -125,6 +151,7 @@ static void start_pods(struct agent_node *n)
                               .image_listens_elsewhere = o->image_listens_elsewhere,
                               .image_quota_bytes = o->image_quota_bytes,
                               .image_probe_ms = o->image_probe_ms,
+                              .gc = o->gc,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,
@@ -133,6 +160,9 @@ static void start_pods(struct agent_node *n)
                               .client_ca = buf_cstr(&n->client_ca),
                               .on_listening = on_listening,
                               .on_pods = on_pods,
+                              .on_images = on_images,
+                              .on_reclaimed = on_reclaimed,
+                              .on_node_event = on_node_event,
                               .arg = n };
     opts.addresses = registration_addresses(n->registration, &opts.n_addresses);
     if (pods_start(&opts, &n->pods, &err) < 0) {
@@ -151,6 +181,8 @@ static void start_pods(struct agent_node *n)
 static const char *why_not_ready(void *arg)
 {
     const struct agent_node *n = arg;
+    if (n->pods && pods_are_shutting_down(n->pods))
+        return "node is shutting down";
     return n->problem;
 }
 
@@ -229,6 +261,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .hub = o->hub,
         .node_name = n->name,
         .data_dir = o->data_dir,
+        .image_dir = image_supply_dir(o->images),
         .server = o->server,
         .addresses = lists.addresses,
         .n_addresses = o->n_addresses,
@@ -241,6 +274,7 @@ static int start_registration(struct agent_node *n, struct err *err)
         .embedded = o->embedded,
         .records_events = true,
         .not_ready = why_not_ready,
+        .images = list_images,
         .on_registered = on_registered,
         .on_node = on_node,
         .on_pressure = on_pressure,
@@ -417,6 +451,23 @@ void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
         pods_stop(take_ptr(&n->pods), stop_registration, n);
     else
         stop_registration(n);
+}
+
+int agent_node_shut_down(struct agent_node *n, const struct pod_shutdown_plan *plan,
+                         void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                         struct err *err)
+{
+    int r = n->pods ? pods_shut_down(n->pods, plan, done, arg, err)
+                    : err_set(err, E_UNSUPPORTED, "no pods run on this node");
+    if (r >= 0)
+        registration_changed(n->registration);
+    return r;
+}
+
+void agent_node_shut_down_forget(struct agent_node *n)
+{
+    if (n->pods)
+        pods_shut_down_forget(n->pods);
 }
 
 const char *agent_node_not_ready(const struct agent_node *n)

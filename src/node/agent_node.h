@@ -39,6 +39,7 @@ struct agent_node_opts { /* strings are kept */
     uint16_t image_port;
     bool image_listens_elsewhere; /* as listens_elsewhere */
     uint64_t image_quota_bytes, image_probe_ms;
+    struct agent_gc gc;       /* of images */
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     const char *listen_host;  /* of the agent's HTTP interface, as in node/pods.h */
@@ -75,6 +76,11 @@ char *agent_node_credentials(const char *data_dir);
 int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret, struct err *err);
 /* Containers of pods go on. */
 void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg);
+/* The machine is about to stop: as pods_shut_down(), and the Node is not ready any more. */
+int agent_node_shut_down(struct agent_node *n, const struct pod_shutdown_plan *plan,
+                         void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                         struct err *err);
+void agent_node_shut_down_forget(struct agent_node *n);
 /* NULL: ready; else what is missing. */
 const char *agent_node_not_ready(const struct agent_node *n);
 const char *agent_node_name_of(const struct agent_node *n);

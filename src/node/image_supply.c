@@ -4,6 +4,7 @@
 #include "base/sys.h"
 #include "modules/module_hosts.h"
 #include "node/images.h"
+#include "node/images_unused.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@ struct image_supply {
     char *store;
     struct provide_site site;
     struct node_images *images;
-    struct image_node *node; /* NULL: images are not shared */
+    struct image_node *node;  /* NULL: images are not shared */
+    struct images_list *list; /* NULL: nobody follows */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -23,6 +25,13 @@ static void free_supply(struct image_supply *s)
     free(s->store);
     free(s->site.plain_hosts);
     free(s);
+}
+
+static void on_pulled(void *arg)
+{
+    struct image_supply *s = arg;
+    if (s->list)
+        images_list_look(s->list);
 }
 
 static int open_dir(const struct image_supply_opts *o, char **ret, struct err *err)
@@ -62,7 +71,9 @@ int image_supply_new(const struct image_supply_opts *opts, struct image_supply *
                                                   .store = s->store,
                                                   .owner = opts->data_dir,
                                                   .site = &s->site,
-                                                  .keep_ms = IMAGE_SUPPLY_KEEP_MS });
+                                                  .keep_ms = IMAGE_SUPPLY_KEEP_MS,
+                                                  .on_pulled = on_pulled,
+                                                  .arg = s });
     *ret = s;
     return 0;
 }
@@ -70,6 +81,34 @@ int image_supply_new(const struct image_supply_opts *opts, struct image_supply *
 struct container_images image_supply_interface(struct image_supply *s)
 {
     return images_interface(s->images);
+}
+
+const char *image_supply_dir(const struct image_supply *s)
+{
+    return s->store;
+}
+
+void image_supply_follow(struct image_supply *s, void (*on_list)(void *arg), void *arg)
+{
+    assert(!s->list);
+    s->list = images_list_new(s->opts.loop, s->images, s->store, on_list, arg);
+}
+
+void image_supply_unfollow(struct image_supply *s)
+{
+    images_list_free(take_ptr(&s->list));
+}
+
+size_t image_supply_list(const struct image_supply *s, const struct registration_image **ret)
+{
+    return s->list ? images_list_get(s->list, ret) : 0;
+}
+
+void image_supply_changed(struct image_supply *s)
+{
+    on_pulled(s);
+    if (s->node)
+        image_node_changed(s->node);
 }
 
 void image_supply_share(struct image_supply *s, const struct image_node_opts *opts)
@@ -108,6 +147,7 @@ static void on_images_closed(void *arg)
 
 void image_supply_close(struct image_supply *s, void (*done)(void *arg), void *arg)
 {
+    assert(!s->list);
     s->done = done;
     s->done_arg = arg;
     images_close(take_ptr(&s->images), on_images_closed, s);

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "agent/registration/registration.h"
 #include "container/images.h"
 #include "node/image_node.h"
 
@@ -34,6 +35,15 @@ int image_supply_new(const struct image_supply_opts *opts, struct image_supply *
 void image_supply_close(struct image_supply *s, void (*done)(void *arg), void *arg);
 /* Borrowed until image_supply_close(). */
 struct container_images image_supply_interface(struct image_supply *s);
+/* The directory of the store. Borrowed likewise. */
+const char *image_supply_dir(const struct image_supply *s);
+/* Keep the list of the store's images; on_list: it has changed. At most one follows. */
+void image_supply_follow(struct image_supply *s, void (*on_list)(void *arg), void *arg);
+void image_supply_unfollow(struct image_supply *s);
+/* The largest first; borrowed until the next callback. Returns how many; 0 where nobody follows. */
+size_t image_supply_list(const struct image_supply *s, const struct registration_image **ret);
+/* Images of the store were removed. */
+void image_supply_changed(struct image_supply *s);
 /*
  * Share the images with other nodes from now on. Once; before the first request for an image of a
  * pod. `loop`, `store` and `site` of opts are set here.

@@ -10,6 +10,8 @@
 #include "io/process.h"
 #include "node/image_node.h"
 #include "node/images_known.h"
+#include "node/images_text.h"
+#include "node/images_unused.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +19,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum {
-    READ_BYTES = 64 << 10,
-    HEX_DIGITS = 64,
-    AROUND_BYTES = 64 /* of a request, in addition to its text */
-};
+enum { READ_BYTES = 64 << 10, HEX_DIGITS = 64 };
 
 extern char **environ; /* the child inherits proxy settings from it */
 
@@ -30,6 +28,7 @@ struct images_held {
     struct container_image pub;
     struct node_images *s;
     uint32_t refs;
+    bool is_left; /* its lease is for the next process */
 };
 
 /* One request to the child; equal requests are merged. */
@@ -37,9 +36,11 @@ struct images_request {
     struct node_images *s;
     struct list node; /* in `waiting` or `asked` */
     uint64_t id;
-    char *text;   /* JSON of "get"; NULL: the request drops a lease */
-    char *tenant; /* as above */
-    char *lease;  /* the lease to drop */
+    char *text;                  /* JSON of "get"; NULL: another request */
+    char *tenant;                /* as above */
+    char *lease;                 /* the lease to drop; NULL: another request */
+    char *wants;                 /* JSON of the job of images_do(); NULL: another request */
+    struct images_job *for_whom; /* of it; NULL: cancelled */
     bool is_pulling;
     bool is_repeatable; /* the answer may be given again: images_known.h */
     struct images_stamp asked;
@@ -102,19 +103,31 @@ static void free_request(struct images_request *q)
     free(q->text);
     free(q->tenant);
     free(q->lease);
+    free(q->wants);
     free(q);
 }
 
 /* The request has ended: no further answer follows. */
 static void end_request(struct images_request *q)
 {
-    if (q->text)
-        q->s->n_gets--;
-    else
+    if (q->lease)
         q->s->n_drops--;
+    else
+        q->s->n_gets--;
     struct node_images *s = q->s;
     free_request(q);
     pump_later(s);
+}
+
+static void end_job(struct images_request *q, int r, const struct json *result,
+                    const struct err *err)
+{
+    struct images_job *j = q->for_whom;
+    end_request(q);
+    if (!j)
+        return;
+    j->data = NULL;
+    j->on_done(j, r, result, err);
 }
 
 static void fail_request(struct images_request *q, int r, const char *text)
@@ -122,6 +135,10 @@ static void fail_request(struct images_request *q, int r, const char *text)
     struct err err = { 0 };
     struct list calls;
     (void)err_set(&err, r, "%s", text);
+    if (q->wants) {
+        end_job(q, r, NULL, &err);
+        return;
+    }
     list_init(&calls);
     list_move_all(&q->calls, &calls);
     end_request(q);
@@ -189,11 +206,21 @@ static void put(void *arg, struct container_image *image)
     assert(h->refs > 0);
     if (--h->refs > 0)
         return;
+    if (h->is_left) {
+        free_held(h);
+        return;
+    }
     s->n_unused++;
     if (s->opts.keep_ms == 0 || s->done)
         pump_later(s);
     else if (!timer_is_armed(&s->rest))
         timer_start(s->opts.loop, &s->rest, s->opts.keep_ms, on_rested);
+}
+
+static void leave(void *arg, struct container_image *image)
+{
+    container_of(image, struct images_held, pub)->is_left = true;
+    put(arg, image);
 }
 
 static bool is_hex(struct str s, size_t n)
@@ -254,8 +281,11 @@ static void take_image(struct images_request *q, const struct json *m)
         h->pub.config = str_n(str_dup(config), config.n);
         h->pub.n_program = (size_t)json_int_or(json_getc(m, "words"), 0);
     }
-    if (json_bool(json_getc(m, "pulled")))
+    if (json_bool(json_getc(m, "pulled"))) {
         log_info("image pulled", "digest=" STR_FMT, STR_ARG(json_get_str(m, "manifest")));
+        if (s->opts.on_pulled)
+            s->opts.on_pulled(s->opts.arg);
+    }
     if (s->node)
         image_node_changed(s->node);
     if (q->is_repeatable)
@@ -285,11 +315,13 @@ static void take_message(struct node_images *s, const struct json *m)
     if (json_bool(json_getc(m, "pulling"))) {
         q->is_pulling = true;
         tell_pulling(q);
-    } else if (error && q->text) {
+    } else if (error && !q->lease) {
         int64_t code = json_int_or(json_getc(error, "code"), -EIO);
         fail_request(q, code < 0 && code > INT32_MIN ? (int)code : -EIO, text);
     } else if (q->text) {
         take_image(q, m);
+    } else if (q->wants) {
+        end_job(q, 0, json_getc(m, "result"), NULL);
     } else {
         if (error)
             log_warn("lease of an image not dropped", "lease=%s error=\"%s\"", q->lease, text);
@@ -533,12 +565,12 @@ static int start_child(struct node_images *s, struct err *err)
 static void send_request(struct node_images *s, struct images_request *q)
 {
     struct arena a = { 0 };
-    struct json *m = json_new_object(&a), *get;
+    struct json *m = json_new_object(&a), *v;
     json_set_int(&a, m, "id", (int64_t)q->id);
     if (q->lease)
         json_set_str(&a, m, "drop", str_of(q->lease));
-    else if (json_parse(&a, str_of(q->text), NULL, &get, NULL) >= 0)
-        json_setc(&a, m, "get", get);
+    else if (json_parse(&a, str_of(q->wants ? q->wants : q->text), NULL, &v, NULL) >= 0)
+        json_setc(&a, m, q->wants ? "job" : "get", v);
     send_line(s->child, m);
     arena_fini(&a);
 }
@@ -569,8 +601,10 @@ static void on_job_done(struct image_node_job_call *c, int r, struct json *resul
     struct images_request *q = container_of(c, struct images_request, job);
     struct node_images *s = q->s;
     s->n_jobs--;
-    if (r < 0 && q->text) {
+    if (r < 0 && !q->lease) {
         fail_request(q, r, err_text(err));
+    } else if (q->wants) {
+        end_job(q, 0, result, NULL);
     } else if (q->text) {
         json_set_str(a, result, "dir",
                      str_of(arena_printf(a, "%s/images/" STR_FMT, s->opts.store,
@@ -590,9 +624,11 @@ static void do_request(struct node_images *s, struct images_request *q)
     struct json *job = json_new_object(&a);
     if (q->text && json_parse(&a, str_of(q->text), NULL, &job, NULL) >= 0) {
         json_set_str(&a, job, "do", STR("provide"));
-    } else {
+    } else if (q->lease) {
         json_set_str(&a, job, "do", STR("release"));
-        json_set_str(&a, job, "lease", str_of(q->lease ? q->lease : ""));
+        json_set_str(&a, job, "lease", str_of(q->lease));
+    } else if (q->wants) {
+        (void)json_parse(&a, str_of(q->wants), NULL, &job, NULL);
     }
     q->job = (struct image_node_job_call){ .on_event = on_job_event, .on_done = on_job_done };
     s->n_jobs++;
@@ -604,10 +640,10 @@ static void begin_request(struct node_images *s, struct images_request *q)
 {
     list_remove(&q->node);
     list_push_back(&s->asked, &q->node);
-    if (q->text)
-        s->n_gets++;
-    else
+    if (q->lease)
         s->n_drops++;
+    else
+        s->n_gets++;
 }
 
 static void ask(struct node_images *s, struct images_request *q)
@@ -729,48 +765,6 @@ static void pump_later(struct node_images *s)
 
 /* ---------------------------------------------------------------- the interface */
 
-/* The registries that a request may ask. */
-static void add_site(const struct provide_site *site, bool is_listed_only, struct arena *a,
-                     struct json *to)
-{
-    struct json *hosts = json_new_array(a), *plain = json_new_array(a);
-    for (size_t i = 0; i < site->n_hosts; i++)
-        json_add(hosts, json_new_cstr(a, site->hosts[i]));
-    if (site->n_hosts == 0 && is_listed_only)
-        json_add(hosts, json_new_cstr(a, "none.invalid"));
-    for (size_t i = 0; i < site->n_plain_hosts; i++)
-        json_add(plain, json_new_str(a, site->plain_hosts[i]));
-    json_setc(a, to, "hosts", hosts);
-    json_setc(a, to, "plainHosts", plain);
-    if (site->ca_file)
-        json_set_str(a, to, "ca", str_of(site->ca_file));
-}
-
-/* NULL: the text is too long. */
-static char *get_text(const struct node_images *s, const struct container_image_want *want)
-{
-    static const char *const policies[] = { [CONTAINER_PULL_IF_NOT_PRESENT] = "IfNotPresent",
-                                            [CONTAINER_PULL_ALWAYS] = "Always",
-                                            [CONTAINER_PULL_NEVER] = "Never" };
-    struct arena a = { 0 };
-    scoped(buf_fini_scoped) struct buf text = BUF_INIT(PROVIDE_LINE_MAX - AROUND_BYTES);
-    struct json *v = json_new_object(&a), *auths = json_new_array(&a);
-    json_set_str(&a, v, "reference", want->reference);
-    json_set_str(&a, v, "tenant", want->tenant);
-    json_set_str(&a, v, "policy", str_of(policies[want->policy]));
-    json_set_str(&a, v, "lease", str_of(s->lease));
-    add_site(s->opts.site, want->is_listed_only, &a, v);
-    if (want->is_mounted)
-        json_set_bool(&a, v, "mounted", true);
-    for (size_t i = 0; i < want->n_auths && i < PROVIDE_AUTHS_MAX; i++)
-        json_add(auths, json_new_str(&a, want->auths[i]));
-    json_setc(&a, v, "auths", auths);
-    (void)json_write(&text, v);
-    arena_fini(&a);
-    size_t n;
-    return buf_ok(&text) ? buf_take(&text, &n) : NULL;
-}
-
 static void on_plan_over(void *arg)
 {
     struct images_request *q = arg;
@@ -782,10 +776,9 @@ static int get(void *arg, const struct container_image_want *want,
                struct container_image_call *call, struct err *err)
 {
     struct node_images *s = arg;
-    scoped(free_scoped) char *text = get_text(s, want);
+    scoped(free_scoped) char *text = images_text_get(&s->opts, s->lease, want);
     if (!text)
-        return err_set(err, E_LIMIT, "its credentials have more than %d bytes",
-                       PROVIDE_LINE_MAX - AROUND_BYTES);
+        return err_set(err, E_LIMIT, "its credentials have more than %d bytes", IMAGES_TEXT_MAX);
     struct images_request *q = map_get(&s->by_text, str_of(text));
     if (!q && s->by_text.n >= IMAGES_REQUESTS_MAX)
         return err_set(err, E_LIMIT, "more than %d images are being pulled", IMAGES_REQUESTS_MAX);
@@ -819,9 +812,31 @@ static void cancel(void *arg, struct container_image_call *call)
     free(w);
 }
 
-static const struct container_images_ops ops = {
-    .get = get, .cancel = cancel, .adopt = adopt, .ref = ref, .put = put
-};
+static const struct container_images_ops ops = { .get = get,
+                                                 .cancel = cancel,
+                                                 .adopt = adopt,
+                                                 .ref = ref,
+                                                 .put = put,
+                                                 .leave = leave,
+                                                 .prune = images_prune,
+                                                 .prune_cancel = images_prune_cancel };
+
+void images_do(struct node_images *s, const char *job, struct images_job *j)
+{
+    struct images_request *q = j->data = new_request(s);
+    q->wants = xstrdup(job);
+    q->tenant = xstrdup("");
+    q->for_whom = j;
+    list_push_back(&s->waiting, &q->node);
+    pump_later(s);
+}
+
+void images_cancel_job(struct images_job *j)
+{
+    struct images_request *q = take_ptr(&j->data);
+    if (q)
+        q->for_whom = NULL;
+}
 
 void images_set_node(struct node_images *s, struct image_node *node)
 {

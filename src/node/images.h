@@ -17,6 +17,8 @@
 #include "container/images.h"
 #include "io/loop.h"
 
+struct json;
+
 struct node_images;
 struct image_node;
 struct provide_site;
@@ -35,6 +37,8 @@ struct images_opts { /* texts are kept */
     const struct provide_site *site; /* registries; kept */
     uint32_t keep_ms;    /* an image that is not used any more stays leased for at most that */
     const char *program; /* a program that calls provide_child_main(); NULL: this one */
+    void (*on_pulled)(void *arg); /* another image is in the store; NULL: not of interest */
+    void *arg;
 };
 
 struct node_images *images_new(const struct images_opts *opts);
@@ -43,5 +47,16 @@ struct node_images *images_new(const struct images_opts *opts);
 void images_set_node(struct node_images *s, struct image_node *node);
 /* The interface for owners of containers. Borrowed until images_close(). */
 struct container_images images_interface(struct node_images *s);
-/* No image may be in use; done() runs when the child has ended. */
+
+struct images_job { /* given by the caller; zeroed before first use */
+    /* Once, never within images_do(). result: borrowed; NULL with an error. */
+    void (*on_done)(struct images_job *j, int r, const struct json *result, const struct err *err);
+    void *data; /* of this module; NULL: not under way */
+};
+/* job: as in image/store_job.h; copied. */
+void images_do(struct node_images *s, const char *job, struct images_job *j);
+/* on_done() does not run any more; the job goes on. */
+void images_cancel_job(struct images_job *j);
+
+/* No job may be under way. No image may be in use; done() runs when the child has ended. */
 void images_close(struct node_images *s, void (*done)(void *arg), void *arg);

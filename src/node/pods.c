@@ -53,6 +53,38 @@ static void share_images(const struct pods_opts *o)
                                                   .prefetches = o->image_quota_bytes > 0 });
 }
 
+/* The agent has removed some. */
+static void on_images(void *arg)
+{
+    struct pods *p = arg;
+    image_supply_changed(p->opts.images);
+}
+
+static void on_synced(void *arg)
+{
+    struct pods *p = arg;
+    if (p->opts.on_synced)
+        p->opts.on_synced(p->opts.arg);
+}
+
+static void on_pods(void *arg, size_t n_pods)
+{
+    struct pods *p = arg;
+    p->opts.on_pods(p->opts.arg, n_pods);
+}
+
+static void on_reclaimed(void *arg)
+{
+    struct pods *p = arg;
+    p->opts.on_reclaimed(p->opts.arg);
+}
+
+static void on_node_event(void *arg, const char *reason, const char *message)
+{
+    struct pods *p = arg;
+    p->opts.on_node_event(p->opts.arg, reason, message);
+}
+
 static int start_agent(struct pods *p, const struct pods_opts *o, struct err *err)
 {
     const struct agent_opts opts = { .loop = o->loop,
@@ -63,13 +95,18 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .node_uid = o->node_uid,
                                      .data_dir = o->data_dir,
                                      .images = image_supply_interface(o->images),
+                                     .image_dir = image_supply_dir(o->images),
+                                     .gc = o->gc,
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,
                                      .n_addresses = o->n_addresses,
-                                     .on_synced = o->on_synced,
-                                     .on_pods = o->on_pods,
-                                     .arg = o->arg };
+                                     .on_synced = on_synced,
+                                     .on_pods = on_pods,
+                                     .on_images = on_images,
+                                     .on_reclaimed = on_reclaimed,
+                                     .on_node_event = on_node_event,
+                                     .arg = p };
     return agent_start(&opts, &p->agent, err);
 }
 
@@ -121,6 +158,7 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
     p->opts = *opts;
     if (opts->cluster_key.n && opts->n_addresses)
         share_images(opts);
+    image_supply_follow(opts->images, opts->on_images, opts->arg);
     int r = start_agent(p, opts, err);
     p->is_running = r >= 0;
     return r;
@@ -129,6 +167,7 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
 static void on_agent_stopped(void *arg)
 {
     struct pods *p = arg;
+    image_supply_unfollow(p->opts.images);
     void (*done)(void *) = p->done;
     void *done_arg = p->arg;
     free(p);
@@ -201,4 +240,23 @@ void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure)
 {
     if (p->is_running)
         agent_set_pressure(p->agent, pressure);
+}
+
+int pods_shut_down(struct pods *p, const struct pod_shutdown_plan *plan,
+                   void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                   struct err *err)
+{
+    return p->is_running ? agent_shut_down(p->agent, plan, done, arg, err)
+                         : err_set(err, E_UNSUPPORTED, "no pods run on this node");
+}
+
+void pods_shut_down_forget(struct pods *p)
+{
+    if (p->is_running)
+        agent_shut_down_forget(p->agent);
+}
+
+bool pods_are_shutting_down(const struct pods *p)
+{
+    return p->is_running && agent_is_shutting_down(p->agent);
 }

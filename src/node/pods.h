@@ -7,6 +7,7 @@
 #pragma once
 
 #include "agent/agent.h"
+#include "agent/registration/registration.h"
 #include "codec/json.h"
 
 struct pods;
@@ -33,6 +34,7 @@ struct pods_opts { /* strings are kept */
     uint16_t image_port;
     bool image_listens_elsewhere; /* at any free port if that one is taken */
     uint64_t image_quota_bytes, image_probe_ms;
+    struct agent_gc gc;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */
@@ -44,6 +46,10 @@ struct pods_opts { /* strings are kept */
     void (*on_listening)(void *arg, uint16_t port);
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);
+    void (*on_images)(void *arg); /* image_supply_list() gives another list */
+    /* As in agent/agent.h. */
+    void (*on_reclaimed)(void *arg);
+    void (*on_node_event)(void *arg, const char *reason, const char *message);
     void *arg;
 };
 
@@ -58,5 +64,11 @@ void pods_set_cert(struct pods *p, struct str cert_pem, struct str key_pem);
 const char *pods_runtime(const struct pods *p);
 /* The Node object has changed: its podCIDRs count from now on. */
 void pods_set_node(struct pods *p, const struct json *node);
+/* As agent_shut_down() and the next ones. Errors: also E_UNSUPPORTED: no pods run here. */
+int pods_shut_down(struct pods *p, const struct pod_shutdown_plan *plan,
+                   void (*done)(void *arg, size_t n_ended, size_t n_left), void *arg,
+                   struct err *err);
+void pods_shut_down_forget(struct pods *p);
+bool pods_are_shutting_down(const struct pods *p);
 /* What the machine is short of: pods are evicted. */
 void pods_set_pressure(struct pods *p, const struct agent_pressure *pressure);

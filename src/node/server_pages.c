@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "codec/url.h"
 #include "io/http.h"
+#include "node/shutdown_page.h"
 #include "node/trace_page.h"
 #include "operator/host/describe.h"
 
@@ -75,6 +76,12 @@ static bool serve_functions(void *arg, struct http_exchange *x, const struct htt
     return s->functions && functions_serve(s->functions, x, req);
 }
 
+static bool serve_shutdown(void *arg, struct http_exchange *x, const struct http_request *req)
+{
+    struct server *s = arg;
+    return shutdown_page_serve(s->agent, x, req);
+}
+
 #define NO_OPERATOR "there is no such operator here; 'dormouse guests' lists them"
 
 static int render_operator(void *arg, const struct url_target *target, struct buf *to)
@@ -125,6 +132,7 @@ const struct admin_page server_pages[] = {
     { "/operator", "application/json", .render = render_operator },
     { "/trace", .stream = stream_trace },
     { "/scheduler/explain", .stream = explain_pod },
+    { .serve = serve_shutdown },
     { .serve = serve_functions },
     { .path = NULL }
 };

@@ -400,8 +400,9 @@ int oci_store_lease_drop(struct oci_store *s, struct str id, struct err *err); /
 /* Call each() for every lease that has not ended, until it returns a negative code. Errors: that
  * code, E_CORRUPT, E_LIMIT. */
 int oci_store_lease_each(struct oci_store *s,
-                         int (*each)(void *arg, struct str id, struct err *err), void *arg,
-                         struct err *err);
+                         int (*each)(void *arg, struct str id, const struct oci_digest *manifest,
+                                     struct err *err),
+                         void *arg, struct err *err);
 
 /* ---- maintenance ---- */
 

@@ -558,7 +558,7 @@ int store_each_lease(struct oci_store *s, struct arena *a, store_lease_cb each, 
 }
 
 struct lease_walk {
-    int (*each)(void *arg, struct str id, struct err *err);
+    int (*each)(void *arg, struct str id, const struct oci_digest *manifest, struct err *err);
     void *arg;
 };
 
@@ -566,12 +566,13 @@ static int visit_lease(void *arg, const char *file, const struct store_lease *l,
 {
     const struct lease_walk *w = arg;
     (void)file;
-    return l->is_over ? 0 : w->each(w->arg, l->id, err);
+    return l->is_over ? 0 : w->each(w->arg, l->id, &l->manifest, err);
 }
 
 int oci_store_lease_each(struct oci_store *s,
-                         int (*each)(void *arg, struct str id, struct err *err), void *arg,
-                         struct err *err)
+                         int (*each)(void *arg, struct str id, const struct oci_digest *manifest,
+                                     struct err *err),
+                         void *arg, struct err *err)
 {
     struct lease_walk walk = { each, arg };
     struct arena a = { 0 };

@@ -754,6 +754,12 @@ void registration_look(struct registration *r)
         defer_start(r->opts.loop, &r->turn, on_turn);
 }
 
+void registration_warn(struct registration *r, const char *reason, const char *message)
+{
+    if (!r->is_stopping)
+        record_text(r, true, reason, message);
+}
+
 void registration_set_runtime(struct registration *r, const char *runtime)
 {
     r->opts.runtime = copy(&r->arena, runtime);

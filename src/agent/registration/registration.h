@@ -128,6 +128,8 @@ void registration_stop(struct registration *r, void (*done)(void *arg), void *ar
 /* Something that a report holds has changed: images, readiness. Reported soon, once for several
  * calls. */
 void registration_changed(struct registration *r);
+/* An Event about the Node, of the type Warning; with records_events. */
+void registration_warn(struct registration *r, const char *reason, const char *message);
 /* nodeInfo.containerRuntimeVersion: from now on; copied. Reported soon. */
 void registration_set_runtime(struct registration *r, const char *runtime);
 /* status.daemonEndpoints: from now on. Reported soon. */
