@@ -32,7 +32,7 @@ def machines(tmp_path_factory, store):  # noqa: F811
         up.wait(name, is_ready)
     yield up
     for name in ("idle", "busy"):
-        up.delete(name, gracePeriodSeconds=0)
+        up.delete(name, gracePeriodSeconds=1)  # its node ends it first
         up.wait_gone(name)
     assert node.stop() == 0
     up.clear()
