@@ -117,4 +117,35 @@ TEST(resources)
     arena_fini(&arena);
 }
 
+static bool allows(const char *members)
+{
+    static const char *const more[] = { "net.core.somaxconn", "kernel.msg*" };
+    struct pod_spec spec;
+    struct json *pod = parse(arena_printf(
+        &arena, "{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{%s}}", members));
+    CHECK_OK(pod_spec_read(&arena, pod, &spec, NULL));
+    return pod_admission_sysctls(&spec, more, ARRAY_LEN(more), &no);
+}
+
+#define SYSCTL(name)                                                                               \
+    "\"securityContext\":{\"sysctls\":[{\"name\":\"" name "\",\"value\":\"1\"}]}"
+
+TEST(sysctls)
+{
+    CHECK(allows(""));
+    CHECK(allows(SYSCTL("kernel.shm_rmid_forced")));
+    CHECK(allows(SYSCTL("net/ipv4/tcp_rmem")));
+    CHECK(!allows(SYSCTL("net.ipv4.ip_forward")));
+    CHECK_STR(str_of(no.reason), "SysctlForbidden");
+    CHECK_STR(str_of(no.message),
+              "Pod was rejected: forbidden sysctl: \"net.ipv4.ip_forward\" not allowlisted");
+    CHECK(allows(SYSCTL("net.core.somaxconn")));
+    CHECK(!allows(SYSCTL("net.core.somaxconn2")));
+    CHECK(allows(SYSCTL("kernel.msgmax")));
+    CHECK(!allows("\"hostNetwork\":true," SYSCTL("net.ipv4.tcp_rmem")));
+    CHECK(!allows("\"hostIPC\":true," SYSCTL("kernel.msgmax")));
+    CHECK(allows("\"hostIPC\":true," SYSCTL("net.ipv4.tcp_rmem")));
+    arena_fini(&arena);
+}
+
 TEST_MAIN

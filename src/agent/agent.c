@@ -260,6 +260,10 @@ static void admit(struct agent_pod *p, const struct json *object)
         refuse(p, "NodeShutdown", "Pod was rejected as the node is shutting down.");
         return;
     }
+    if (!pod_admission_sysctls(p->spec, a->sysctls, a->n_sysctls, &no)) {
+        refuse(p, no.reason, no.message);
+        return;
+    }
     if (!a->node)
         return;
     map_each (e, &a->pods) {
@@ -285,6 +289,16 @@ static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct 
     return p;
 }
 
+/* Pods that were deleted while nothing was heard of it, and whose name has a new one. */
+static void end_others(struct agent *a, const struct pod_spec *spec)
+{
+    map_each (e, &a->pods) {
+        struct agent_pod *p = e->value;
+        if (!p->static_text && str_is(spec->name, p->name) && str_is(spec->namespace, p->namespace))
+            agent_pod_gone(p, 0);
+    }
+}
+
 static void on_pod(void *arg, const struct json *object)
 {
     struct agent *a = arg;
@@ -304,8 +318,10 @@ static void on_pod(void *arg, const struct json *object)
     struct agent_pod *p = map_get(&a->pods, spec->uid);
     if (p)
         agent_pod_set_spec(p, spec, arena, object);
-    else
-        (void)add_pod(a, spec, arena, object);
+    if (p)
+        return;
+    end_others(a, spec);
+    (void)add_pod(a, spec, arena, object);
 }
 
 void agent_add_static(struct agent *a, const struct json *object)
@@ -326,13 +342,12 @@ void agent_add_static(struct agent *a, const struct json *object)
 static void on_pod_deleted(void *arg, struct str namespace, struct str name)
 {
     struct agent *a = arg;
-    struct pod_now now = agent_now(a);
     agent_mirror_deleted(a, namespace, name);
     map_each (e, &a->pods) {
         struct agent_pod *p = e->value;
         if (p->static_text || !str_is(namespace, p->namespace) || !str_is(name, p->name))
             continue;
-        agent_pod_gone(p, &now);
+        agent_pod_gone(p, 0);
     }
 }
 
@@ -604,11 +619,13 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .identity = opts->identity,
                          .images = opts->images,
                          .node_name = xstrdup(opts->node_name),
-                         .node_uid = str_dup(opts->node_uid),
+                         .node_uid = xstrdup(""),
                          .pods_dir = xasprintf("%s/agent/pods", opts->data_dir),
                          .logs_dir = xasprintf("%s/agent/logs", opts->data_dir),
                          .log_dir = xstrdup(opts->log_dir ? opts->log_dir : AGENT_LOG_DIR),
                          .run_dir = container_host_run_dir("agent", opts->data_dir),
+                         .sysctls = opts->sysctls,
+                         .n_sysctls = opts->n_sysctls,
                          .on_synced = opts->on_synced,
                          .on_pods = opts->on_pods,
                          .on_images = opts->on_images,
@@ -635,6 +652,9 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
 void agent_set_node(struct agent *a, const struct json *node)
 {
     struct arena *m = &a->node_arena;
+    bool is_first = !a->node_uid[0];
+    free(a->node_uid);
+    a->node_uid = str_dup(json_str(json_path(node, "metadata", "uid", NULL)));
     arena_reset(m);
     a->node = json_new_object(m);
     struct json *meta = json_obj(m, a->node, "metadata"), *spec = json_obj(m, a->node, "spec"),
@@ -649,6 +669,8 @@ void agent_set_node(struct agent *a, const struct json *node)
         json_setc(m, spec, "taints", json_clone(m, taints));
     if (amounts)
         json_setc(m, status, "allocatable", json_clone(m, amounts));
+    if (is_first)
+        agent_mirror_make_all(a);
 }
 
 size_t agent_pods(const struct agent *a)

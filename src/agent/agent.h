@@ -67,7 +67,6 @@ struct agent_opts { /* strings are copied */
     struct watch_hub *hub;                /* kept; over that transport */
     const struct kube_identity *identity; /* kept; of the node */
     const char *node_name;
-    struct str node_uid; /* of the Node object, for references to it; copied */
     const char *data_dir;
     struct container_images images; /* kept until done() */
     const char *image_dir;          /* on their file system; NULL: not watched */
@@ -76,6 +75,9 @@ struct agent_opts { /* strings are copied */
     const char *manifest_dir;   /* of static pods, which exists; NULL: none */
     const char *runtime;        /* crun or runc, a name or a path; NULL: what is installed */
     const char *cni_config_dir; /* NULL: /etc/cni/net.d */
+    /* Allowed besides the safe ones (pod/admission.h); kept. */
+    const char *const *sysctls;
+    size_t n_sysctls;
     /* Of this node, the first one first; copied. */
     const char *const *addresses;
     size_t n_addresses;
@@ -121,7 +123,8 @@ bool agent_is_shutting_down(const struct agent *a);
 /* The node's podCIDRs; cluster: the ranges of which they are pieces. Errors: E_INVALID. */
 int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n,
                         const struct str *cluster, size_t n_cluster, struct err *err);
-/* The Node object: its labels, taints and allocatable decide which pods may run here. */
+/* The Node object: its labels, taints and allocatable decide which pods may run here; mirrors of
+ * static pods belong to it, and are made from now on. */
 void agent_set_node(struct agent *a, const struct json *node);
 size_t agent_pods(const struct agent *a);
 /* "crun://1.8.1"; borrowed until agent_stop(). */

@@ -86,6 +86,8 @@ struct agent {
     struct defer stop;
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);
+    const char *const *sysctls;
+    size_t n_sysctls;
     void (*on_images)(void *arg);
     void (*on_reclaimed)(void *arg);
     void (*on_node_event)(void *arg, const char *reason, const char *message);
@@ -194,6 +196,7 @@ struct agent_pod {
     struct timer report_timer;
     struct timer pending_timer; /* changes of a pod that is Pending are collected */
     uint64_t report_backoff_ms;
+    bool is_held;            /* a pod of the same name still ends: it goes first */
     bool is_leaving;         /* the agent stops, and waits for what is being removed here */
     bool is_finished_before; /* it had ended when the agent saw it first: its status stays */
 };
@@ -208,7 +211,7 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
 /* Deletion, if the object says so. */
 void agent_pod_check_deletion(struct agent_pod *p);
 /* The object does not exist any more. */
-void agent_pod_gone(struct agent_pod *p, const struct pod_now *now);
+void agent_pod_gone(struct agent_pod *p, uint64_t grace_ms);
 /* Look for the next step soon. */
 void agent_pod_look(struct agent_pod *p);
 /* Free it without ending its containers: the process ends. */

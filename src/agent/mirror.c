@@ -96,7 +96,7 @@ void agent_mirror_make(struct agent_pod *p)
     struct err err = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(MIRROR_MAX_BYTES);
     scoped(free_scoped) char *target = xasprintf("/api/v1/namespaces/%s/pods", p->namespace);
-    if (p->ask || make_text(p, &text) < 0)
+    if (p->ask || !p->agent->node_uid[0] || make_text(p, &text) < 0)
         return;
     const struct ask_request rq = { .method = "POST",
                                     .target = str_of(target),
@@ -104,6 +104,15 @@ void agent_mirror_make(struct agent_pod *p)
                                     .body = buf_str(&text) };
     if (ask_start(p->agent->transport, p->agent->identity, &rq, on_made, p, &p->ask, &err) < 0)
         timer_start(p->agent->loop, &p->report_timer, MIRROR_RETRY_MS, on_retry);
+}
+
+void agent_mirror_make_all(struct agent *a)
+{
+    map_each (e, &a->pods) {
+        struct agent_pod *p = e->value;
+        if (p->static_text)
+            agent_report(p);
+    }
 }
 
 void agent_mirror_lost(struct agent_pod *p)
@@ -125,7 +134,8 @@ static struct agent_pod *find(struct agent *a, struct str namespace, struct str 
 {
     map_each (e, &a->pods) {
         struct agent_pod *p = e->value;
-        if (p->static_text && str_is(namespace, p->namespace) && str_is(name, p->name))
+        if (p->static_text && !p->is_held && str_is(namespace, p->namespace) &&
+            str_is(name, p->name))
             return p;
     }
     return NULL;
@@ -168,9 +178,8 @@ static void on_gone(void *arg, struct str uid)
 {
     struct agent *a = arg;
     struct agent_pod *p = map_get(&a->pods, uid);
-    struct pod_now now = agent_now(a);
     if (p)
-        agent_pod_gone(p, &now);
+        agent_pod_gone(p, (uint64_t)MIN(MAX(p->spec->grace_s, 0), INT32_MAX) * 1000);
 }
 
 /* Mirrors without a file are deleted now: the list of Pods is read again. */

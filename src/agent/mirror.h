@@ -23,6 +23,8 @@ void agent_mirror_seen(struct agent *a, const struct pod_spec *mirror);
 void agent_mirror_deleted(struct agent *a, struct str namespace, struct str name);
 /* The pod has no mirror: ask for one. agent_report() follows. */
 void agent_mirror_make(struct agent_pod *p);
+/* The Node is known: those of all static pods that have none. */
+void agent_mirror_make_all(struct agent *a);
 /* It was deleted: another one is made a moment later. */
 void agent_mirror_lost(struct agent_pod *p);
 /* The pod is gone: delete its mirror. */

@@ -105,13 +105,14 @@ static void follow_objects(struct agent_pod *p)
         follow(p, AGENT_SECRET, p->spec->pull_secrets[i]);
 }
 
+/* A static pod runs without the API, then without variables of Services; as with kubelet. */
 static bool are_objects_known(const struct agent_pod *p)
 {
     for (size_t i = 0; i < p->objects.n; i++) {
         if (!agent_object_is_known(p->objects.p[i]))
             return false;
     }
-    return agent_services_is_synced(p->agent->services);
+    return p->static_text || agent_services_is_synced(p->agent->services);
 }
 
 static void drop_objects(struct agent_pod *p)

@@ -31,11 +31,10 @@ static void retry_later(struct agent_pod *p)
     timer_start(p->agent->loop, &p->report_timer, ms, on_retry);
 }
 
-/* The object is gone, or another one has its name: nothing is left to report to. */
+/* The object is gone: nothing is left to report to. */
 static void on_lost(struct agent_pod *p)
 {
-    struct pod_now now = agent_now(p->agent);
-    agent_pod_gone(p, &now);
+    agent_pod_gone(p, 0);
     pod_life_gone(&p->life);
 }
 
@@ -63,11 +62,12 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
         return;
     }
     free(take_ptr(&p->sending));
-    if (p->static_text && (status == 404 || status == 409)) {
+    /* 422: the mirror has another uid. Of a pod of the API its watch says so, and ends it. */
+    if (p->static_text && (status == 404 || status == 409 || status == 422)) {
         agent_mirror_lost(p);
         return;
     }
-    if (status == 404 || status == 409) {
+    if (status == 404) {
         on_lost(p);
         return;
     }
@@ -161,7 +161,7 @@ static void send_status(struct agent_pod *p)
 static bool can_report(const struct agent_pod *p)
 {
     return !p->ask && !p->is_deleting && !p->life.is_gone && !p->is_finished_before &&
-           !timer_is_armed(&p->report_timer);
+           !timer_is_armed(&p->report_timer) && !(p->static_text && p->is_held);
 }
 
 static void on_pending(struct timer *t)

@@ -89,11 +89,46 @@ static void stop(struct agent_pod *p, size_t i, uint64_t grace_ms)
     agent_run_stop(c->run, grace_ms);
 }
 
+static bool has_name_of(const struct agent_pod *p, const struct agent_pod *other)
+{
+    return other != p && strcmp(other->name, p->name) == 0 &&
+           strcmp(other->namespace, p->namespace) == 0;
+}
+
+/* Another pod of this name that has begun: the two may have the same files and ports. */
+static struct agent_pod *find_before(const struct agent_pod *p)
+{
+    map_each (e, &p->agent->pods) {
+        struct agent_pod *other = e->value;
+        if (has_name_of(p, other) &&
+            (pod_at(&other->life) != POD_PREPARING || other->prepare.at != AGENT_PREPARE_NONE))
+            return other;
+    }
+    return NULL;
+}
+
+/* p has ended. One that was deleted meanwhile stays as it is. */
+static void release(struct agent_pod *p)
+{
+    map_each (e, &p->agent->pods) {
+        struct agent_pod *other = e->value;
+        if (!other->is_held || !has_name_of(p, other))
+            continue;
+        other->is_held = false;
+        if (pod_at(&other->life) == POD_PREPARING)
+            agent_prepare(other);
+        agent_pod_look(other);
+        return;
+    }
+}
+
 static void carry_out(struct agent_pod *p, const struct pod_step *s)
 {
     switch (s->kind) {
     case POD_STEP_PREPARE:
-        agent_prepare(p);
+        p->is_held = find_before(p) != NULL;
+        if (!p->is_held)
+            agent_prepare(p);
         break;
     case POD_STEP_PULL:
         agent_pull_start(container_at(p, s->i));
@@ -198,6 +233,7 @@ static void turn(struct defer *d)
         if (p->static_text)
             agent_mirror_drop(p);
         agent_logs_remove(p);
+        release(p);
         free_pod(p);
         if (a->on_pods)
             a->on_pods(a->arg, a->pods.n);
@@ -295,10 +331,11 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     agent_pod_look(p);
 }
 
-/* By force: nobody waits for it, and another pod may have its place. */
-void agent_pod_gone(struct agent_pod *p, const struct pod_now *now)
+/* Nobody waits for it. */
+void agent_pod_gone(struct agent_pod *p, uint64_t grace_ms)
 {
-    pod_life_delete(&p->life, 0, true, now);
+    struct pod_now now = agent_now(p->agent);
+    pod_life_delete(&p->life, grace_ms, true, &now);
     agent_pod_look(p);
 }
 

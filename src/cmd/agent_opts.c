@@ -11,7 +11,7 @@ const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_agent_im
 uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 uint64_t cmd_agent_gc_high = AGENT_GC_HIGH_PERCENT, cmd_agent_gc_low = AGENT_GC_LOW_PERCENT,
          cmd_agent_gc_age_ms = AGENT_GC_MIN_AGE_MS;
-struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
+struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints, cmd_agent_sysctls;
 uint64_t cmd_agent_max_pods;
 
 static int take_image_opts(struct agent_node_opts *to, bool any_port)
@@ -59,6 +59,8 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     to->taints = cmd_agent_taints.at;
     to->n_taints = cmd_agent_taints.n;
     to->max_pods = (uint32_t)cmd_agent_max_pods;
+    to->sysctls = cmd_agent_sysctls.at;
+    to->n_sysctls = cmd_agent_sysctls.n;
     to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
     to->listens_elsewhere = !cmd_agent_listen;
     int r = take_gc_opts(to);

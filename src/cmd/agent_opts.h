@@ -10,6 +10,7 @@ extern const char *cmd_agent_name, *cmd_agent_log_dir, *cmd_agent_listen, *cmd_a
 extern uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 extern uint64_t cmd_agent_gc_high, cmd_agent_gc_low, cmd_agent_gc_age_ms;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
+extern struct cmd_list cmd_agent_sysctls;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
 /* Copy the options to `to`. any_port: of the agent, if none was given. Returns a status of the
@@ -44,6 +45,14 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
           "a taint of a node that is new: NoSchedule, PreferNoSchedule or NoExecute; repeatable",    \
           CMD_LIST,                                                                                  \
           &cmd_agent_taints,                                                                         \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "allowed-unsafe-sysctls",                                                                  \
+          0,                                                                                         \
+          "NAME",                                                                                    \
+          "sysctls that pods may set besides the safe ones; ends with * for all that begin so",      \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_sysctls,                                                                        \
           0,                                                                                         \
           0 },                                                                                       \
         { "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000 }, \

@@ -16,8 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { UNREGISTERED_MS = 2000 };
+
 struct agent_node {
     struct agent_node_opts opts;
+    struct timer unregistered; /* then pods start without the API server */
     char *name, *user;
     struct kubeconfig config; /* server and CA, for the file of the credentials */
     struct registration *registration;
@@ -139,12 +142,10 @@ static void start_pods(struct agent_node *n)
     struct pods_opts opts = { .loop = o->loop,
                               .data_dir = o->data_dir,
                               .node_name = n->name,
-                              .node_uid = registration_node_uid(n->registration),
                               .transport = o->transport,
                               .hub = o->hub,
                               .identity = o->embedded ? &n->identity : NULL,
                               .images = o->images,
-                              .cluster_key = buf_str(&n->cluster_key),
                               .cluster_ca = buf_str(&n->client_ca),
                               .image_host = o->image_host,
                               .image_port = o->image_port,
@@ -152,6 +153,8 @@ static void start_pods(struct agent_node *n)
                               .image_quota_bytes = o->image_quota_bytes,
                               .image_probe_ms = o->image_probe_ms,
                               .gc = o->gc,
+                              .sysctls = o->sysctls,
+                              .n_sysctls = o->n_sysctls,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,
@@ -207,9 +210,22 @@ static void on_node(void *arg, const struct json *node)
         pods_set_node(n->pods, node);
 }
 
+/* An API server that is away must not keep containers of before and static pods waiting. */
+static void on_unregistered(struct timer *t)
+{
+    struct agent_node *n = container_of(t, struct agent_node, unregistered);
+    log_warn("the API server does not answer; containers of before and static pods go on",
+             "node=%s", n->name);
+    start_pods(n);
+}
+
 static void start_parts(struct agent_node *n)
 {
-    start_pods(n);
+    timer_stop(n->opts.loop, &n->unregistered);
+    if (!n->pods)
+        start_pods(n);
+    if (n->cluster_key.n)
+        pods_share_images(n->pods, buf_str(&n->cluster_key));
     start_serving(n);
     if (n->opts.on_ready)
         n->opts.on_ready(n->opts.arg);
@@ -419,8 +435,10 @@ int agent_node_start(const struct agent_node_opts *opts, struct agent_node **ret
         free_node(n);
         return err_ctx(err, r, "node");
     }
-    if (opts->remote)
+    if (opts->remote) {
         start_client(n);
+        timer_start(opts->loop, &n->unregistered, UNREGISTERED_MS, on_unregistered);
+    }
     *ret = n;
     return 0;
 }
@@ -447,6 +465,7 @@ void agent_node_stop(struct agent_node *n, void (*done)(void *arg), void *arg)
     node_cert_stop(take_ptr(&n->client));
     node_cert_stop(take_ptr(&n->serving));
     cluster_key_cancel(take_ptr(&n->asking));
+    timer_stop(n->opts.loop, &n->unregistered);
     if (n->pods)
         pods_stop(take_ptr(&n->pods), stop_registration, n);
     else

@@ -52,7 +52,9 @@ struct agent_node_opts { /* strings are kept */
     const char *server;    /* URL of the API server; NULL: this machine */
     const char *const *labels, *const *taints, *const *addresses; /* of the command line */
     size_t n_labels, n_taints, n_addresses;
-    uint32_t max_pods; /* 0: the default */
+    uint32_t max_pods;          /* 0: the default */
+    const char *const *sysctls; /* of pods, allowed besides the safe ones */
+    size_t n_sysctls;
     struct registration_reserved reserved;
     /*
      * Credentials that are renewed: the transport above as it was made, and the file that holds

@@ -36,13 +36,16 @@ char *pods_problem(void)
     return NULL;
 }
 
-static void share_images(const struct pods_opts *o)
+void pods_share_images(struct pods *p, struct str cluster_key)
 {
+    const struct pods_opts *o = &p->opts;
+    if (o->n_addresses == 0)
+        return;
     image_supply_share(o->images,
                        &(struct image_node_opts){ .node_name = o->node_name,
                                                   .transport = o->transport,
                                                   .identity = o->identity,
-                                                  .cluster_key = o->cluster_key,
+                                                  .cluster_key = cluster_key,
                                                   .ca_pem = o->cluster_ca,
                                                   .listen_host = o->image_host,
                                                   .listen_port = o->image_port,
@@ -92,11 +95,12 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .hub = o->hub,
                                      .identity = o->identity,
                                      .node_name = o->node_name,
-                                     .node_uid = o->node_uid,
                                      .data_dir = o->data_dir,
                                      .images = image_supply_interface(o->images),
                                      .image_dir = image_supply_dir(o->images),
                                      .gc = o->gc,
+                                     .sysctls = o->sysctls,
+                                     .n_sysctls = o->n_sysctls,
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,
@@ -156,8 +160,6 @@ int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err)
 {
     struct pods *p = *ret = xnew(struct pods);
     p->opts = *opts;
-    if (opts->cluster_key.n && opts->n_addresses)
-        share_images(opts);
     image_supply_follow(opts->images, opts->on_images, opts->arg);
     int r = start_agent(p, opts, err);
     p->is_running = r >= 0;

@@ -18,7 +18,6 @@ enum { PODS_LISTEN_PORT = 10250 };
 struct pods_opts { /* strings are kept */
     struct loop *loop;
     const char *data_dir, *node_name;
-    struct str node_uid;                  /* of the Node object; copied */
     struct transport *transport;          /* kept */
     struct watch_hub *hub;                /* kept */
     const struct kube_identity *identity; /* kept; NULL: the transport's own */
@@ -26,15 +25,17 @@ struct pods_opts { /* strings are kept */
     size_t n_addresses;
     struct image_supply *images; /* kept */
     /*
-     * As a node that shares its images (node/image_node.h): the key of the cluster, the CA of
-     * nodes, and where the image server listens. An empty key: it does not.
+     * For pods_share_images() (node/image_node.h): the CA of nodes, and where the image server
+     * listens.
      */
-    struct str cluster_key, cluster_ca;
+    struct str cluster_ca;
     const char *image_host;
     uint16_t image_port;
     bool image_listens_elsewhere; /* at any free port if that one is taken */
     uint64_t image_quota_bytes, image_probe_ms;
     struct agent_gc gc;
+    const char *const *sysctls; /* allowed besides the safe ones */
+    size_t n_sysctls;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */
@@ -58,6 +59,8 @@ char *pods_problem(void);
 /* Errors: those of agent_start(). */
 int pods_start(const struct pods_opts *opts, struct pods **ret, struct err *err);
 void pods_stop(struct pods *p, void (*done)(void *arg), void *arg);
+/* Images are shared with the nodes that have this key. Once. */
+void pods_share_images(struct pods *p, struct str cluster_key);
 /* The certificate of the HTTP interface, which begins with it. */
 void pods_set_cert(struct pods *p, struct str cert_pem, struct str key_pem);
 /* "crun://1.8.1"; "": pods cannot run. Borrowed until pods_stop(). */

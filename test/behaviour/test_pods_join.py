@@ -9,6 +9,7 @@ import pytest
 from conftest import Server, wait_for
 from pods_kit import Cluster, is_ready, needs_pods, state_of, status_of, store
 from test_nodes_join import NODES, Node, create_token, ready
+from test_pods_static import manifest
 
 pytestmark = needs_pods
 
@@ -59,6 +60,40 @@ def test_pods_go_on_while_the_server_is_away(control, tmp_path):
         server.wait_gone(name)
     assert node.stop() == 0
     assert server.stop() == 0
+
+
+def test_a_machine_that_starts_without_its_server_goes_on(control, tmp_path):
+    files, said = tmp_path / "manifests", tmp_path / "said"
+    files.mkdir()
+    said.mkdir()
+    node = join(control, tmp_path / "n1", "--token", create_token(control), "--pod-manifest-dir", str(files))
+    control.run("talks", nodeName="n1", volumes=[{"name": "d", "hostPath": {"path": str(said)}}], terminationGracePeriodSeconds=1, containers=[
+        {"name": "a", "command": ["sh", "-c", f"while :; do echo {1000 * 'x'}; echo . >> /d/lines; done"], "volumeMounts": [{"name": "d", "mountPath": "/d"}]}])
+    talks = control.wait("talks", is_ready)
+    pid = control.pid_of(talks)
+    control.kill()
+    node.kill()
+    lines = lambda: (said / "lines").stat().st_size  # noqa: E731
+    wait_for(lambda: state_of_process(pid) == "S", "its output is full")
+    (files / "static.json").write_text(manifest("static", ["sh", "-c", "touch /d/static; sleep 100000"], directory=said))
+    before = lines()
+    node = Node(control, tmp_path / "n1", "--node-name", "n1", "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir),
+                "--pod-manifest-dir", str(files), wait=False)
+    wait_for(lambda: (said / "static").exists(), "the static pod runs")
+    wait_for(lambda: lines() > before, "the output of the pod is read")
+    server = Control(control.data_dir, control.listen)
+    assert status_of(server.wait("talks", is_ready))["restartCount"] == 0
+    assert server.wait("static-n1", is_ready)["metadata"]["ownerReferences"][0]["uid"] == server.get(f"{NODES}/n1").json()["metadata"]["uid"]
+    (files / "static.json").unlink()
+    server.delete("talks")
+    for name in ("talks", "static-n1"):
+        server.wait_gone(name)
+    assert node.stop() == 0
+    assert server.stop() == 0
+
+
+def state_of_process(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 
 def test_what_happens_to_a_pod_while_its_machine_is_away(control, tmp_path):

@@ -10,9 +10,13 @@ from pods_kit import IMAGE, Cluster, is_ready, needs_pods, status_of, store
 pytestmark = needs_pods
 
 
-def manifest(name, command=("sleep", "100000")):
-    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"terminationGracePeriodSeconds": 1, "containers": [
-        {"name": "a", "image": IMAGE, "imagePullPolicy": "IfNotPresent", "command": list(command)}]}})
+def manifest(name, command=("sleep", "100000"), directory=None, grace_s=1):
+    container = {"name": "a", "image": IMAGE, "imagePullPolicy": "IfNotPresent", "command": list(command)}
+    spec = {"terminationGracePeriodSeconds": grace_s, "containers": [container]}
+    if directory:
+        container["volumeMounts"] = [{"name": "d", "mountPath": "/d"}]
+        spec["volumes"] = [{"name": "d", "hostPath": {"path": str(directory)}}]
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
 
 
 @pytest.fixture
@@ -51,6 +55,22 @@ def test_a_file_that_changes_or_goes_ends_the_pod(machine):
     (files / "web.json").unlink()
     up.wait_gone("web-n1")
     wait_for(lambda: not list((up.data_dir / "agent/pods").iterdir()), "nothing of it is left")
+
+
+def test_a_file_that_changes_runs_one_pod_at_a_time_and_gives_the_old_one_its_grace(machine, tmp_path):
+    files, up = machine
+    said = tmp_path / "said"
+    said.mkdir()
+
+    def instance(n):
+        text = f"trap 'sleep 3; echo end {n} >> /d/log; exit 0' TERM; echo begin {n} >> /d/log; while :; do sleep 0.1; done"
+        return manifest("web", ["sh", "-c", text], directory=said, grace_s=60)
+
+    (files / "web.json").write_text(instance(1))
+    first = up.wait("web-n1", is_ready)
+    (files / "web.json").write_text(instance(2))
+    up.wait("web-n1", lambda p: is_ready(p) and p["metadata"]["uid"] != first["metadata"]["uid"])
+    assert (said / "log").read_text() == "begin 1\nend 1\nbegin 2\n"
 
 
 def test_a_node_without_a_directory_removes_mirrors_that_are_left(tmp_path, store):

@@ -6,6 +6,7 @@
 #include "kube/model/quantity.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------- labels of the node */
 
@@ -185,4 +186,55 @@ bool pod_admission_check(const struct json *pod, const struct pod_spec *spec,
     if (!tolerates_all(s, node))
         return refuse("TaintToleration", ret);
     return pod_is_critical(spec) || has_room(spec, node, used, max_pods, ret);
+}
+
+/* Kubernetes' safe ones: they belong to a namespace of the pod, and others do not feel them. */
+static const char *const safe_sysctls[] = {
+    "kernel.shm_rmid_forced",           "net.ipv4.ip_local_port_range",
+    "net.ipv4.ip_local_reserved_ports", "net.ipv4.ip_unprivileged_port_start",
+    "net.ipv4.ping_group_range",        "net.ipv4.tcp_fin_timeout",
+    "net.ipv4.tcp_keepalive_intvl",     "net.ipv4.tcp_keepalive_probes",
+    "net.ipv4.tcp_keepalive_time",      "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_syncookies",          "net.ipv4.tcp_wmem",
+};
+
+/* "net.core.*" allows all that begin so. */
+static bool is_listed(const char *name, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(list[i]);
+        bool is_prefix = length > 0 && list[i][length - 1] == '*';
+        if (is_prefix ? strncmp(name, list[i], length - 1) == 0 : strcmp(name, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One of the machine's own namespace would change the machine. */
+static bool is_of_pod(const struct pod_spec *spec, const char *name)
+{
+    if (strncmp(name, "net.", 4) == 0)
+        return !spec->host_network;
+    return !spec->host_ipc;
+}
+
+bool pod_admission_sysctls(const struct pod_spec *spec, const char *const *allowed,
+                           size_t n_allowed, struct pod_refusal *ret)
+{
+    char name[POD_ADMISSION_TEXT_MAX / 2];
+    for (size_t i = 0; i < spec->security.n_sysctls; i++) {
+        struct str text = spec->security.sysctls[i].name;
+        (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(text));
+        for (char *c = name; *c; c++) /* "net/ipv4/tcp_rmem" is the same one */
+            *c = *c == '/' ? '.' : *c;
+        if (text.n < sizeof name && is_of_pod(spec, name) &&
+            (is_listed(name, safe_sysctls, ARRAY_LEN(safe_sysctls)) ||
+             is_listed(name, allowed, n_allowed)))
+            continue;
+        (void)snprintf(ret->reason, sizeof ret->reason, "SysctlForbidden");
+        (void)snprintf(ret->message, sizeof ret->message,
+                       "Pod was rejected: forbidden sysctl: \"%s\" not allowlisted", name);
+        return false;
+    }
+    return true;
 }

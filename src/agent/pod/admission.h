@@ -27,3 +27,9 @@ struct pod_refusal {
 bool pod_admission_check(const struct json *pod, const struct pod_spec *spec,
                          const struct json *node, const struct pod_admission_used *used,
                          size_t max_pods, struct pod_refusal *ret);
+/*
+ * Whether the sysctls of a pod are allowed: those that only count for the pod, and do no harm to
+ * others; further ones by the machine's list ("net.core.somaxconn", "kernel.msg*"). false: refused.
+ */
+bool pod_admission_sysctls(const struct pod_spec *spec, const char *const *allowed,
+                           size_t n_allowed, struct pod_refusal *ret);

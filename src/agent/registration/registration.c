@@ -783,11 +783,6 @@ bool registration_is_registered(const struct registration *r)
     return r->is_registered && !r->is_gone;
 }
 
-struct str registration_node_uid(const struct registration *r)
-{
-    return str_of(r->uid);
-}
-
 const char *const *registration_addresses(const struct registration *r, size_t *n)
 {
     *n = r->n_addresses;

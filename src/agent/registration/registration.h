@@ -145,7 +145,5 @@ void registration_look(struct registration *r);
 
 bool registration_is_registered(const struct registration *r);
 struct registration_pressure registration_pressure(const struct registration *r);
-/* uid of the Node, for references to it; "": not known yet. Valid until the next callback. */
-struct str registration_node_uid(const struct registration *r);
 /* The machine's addresses as they are reported, the first one first; n: how many. */
 const char *const *registration_addresses(const struct registration *r, size_t *n);
