@@ -154,7 +154,7 @@ static const struct {
       "10,'versionPriority':1,'service':{'namespace':'n','name':'s','port':443}},'status':{"
       "'conditions':[{'type':'Available','status':'False','lastTransitionTime':"
       "'2026-01-02T03:04:05Z','reason':'NotForwarded','message':'dormouse forwards no requests to "
-      "services; what the group and version have is not served'}]}}" },
+      "services, and serves the group and version itself or not'}]}}" },
     { CERT, "certificatesigningrequests",
       "{'metadata':{'name':'a'},'spec':{'request':'eA==','signerName':'x.y/z','usages':"
       "['client auth']},'status':{'certificate':'eA=='}}",

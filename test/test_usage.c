@@ -44,12 +44,15 @@ TEST(cpu_is_the_difference_of_two_readings)
     struct usage_node *u = usage_new();
     struct usage_rate r;
     take(u, 10000, NODE("100.5", "010000") CONTAINER("p", "a", "7", "010000", OLD));
-    CHECK(!usage_of_node(u, &r) && !of_container(u, "p", "a", &r));
+    CHECK(!usage_of_node(u, &r) && !of_container(u, "p", "a", &r) && !usage_is_complete(u));
     take(u, 20000, NODE("105.5", "020000") CONTAINER("p", "a", "7.000002001", "020000", OLD));
     CHECK(usage_of_node(u, &r));
     CHECK(r.cpu_nano == 500000000 && r.memory_bytes == 1048576000 && r.window_ms == 10000);
     CHECK(r.at_ms == START_S * INT64_C(1000) + 20000);
     CHECK(of_container(u, "p", "a", &r) && r.cpu_nano == 200 && r.memory_bytes == 4096);
+    CHECK(usage_is_complete(u));
+    take(u, 21000, NODE("106", "021000") CONTAINER("p", "b", "7", "021000", OLD));
+    CHECK(!usage_is_complete(u));
     usage_free(u);
 }
 

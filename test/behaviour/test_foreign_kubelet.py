@@ -19,6 +19,7 @@ from pods_kit import COMMANDS, is_ready, state_of, status_of
 built, missing = find_upstream()
 pytestmark = [pytest.mark.foreign, pytest.mark.skipif(bool(missing) or not shutil.which("busybox"), reason=missing or "no busybox here")]
 NODE, IMAGE = "real", "docker.io/library/busybox:test"
+METRICS = "/apis/metrics.k8s.io/v1beta1"
 CSRS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 
@@ -165,5 +166,8 @@ def test_kubectl_reaches_its_pods(cluster):
     cluster.wait("served", is_ready)
     assert run("logs", "served") == "here\n"
     assert run("exec", "served", "--", "hostname") == "served\n"
+    wait_for(lambda: cluster.api.must("GET", f"{METRICS}/namespaces/default/pods")["items"], "the kubelet has measured the pod twice")
+    assert run("top", "pods", "--no-headers").split()[0] == "served" and run("top", "nodes", "--no-headers").split()[0] == NODE
+    assert cluster.api.must("GET", f"{METRICS}/namespaces/default/pods/served")["containers"][0]["name"] == "a"
     cluster.api.must("DELETE", f"{PODS}/served")
     wait_for(lambda: cluster.pod("served") is None, "it is gone")

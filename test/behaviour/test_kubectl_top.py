@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nodes and pods use: kubectl top, and metrics.k8s.io as its other readers ask for it."""
+import concurrent.futures
 import json
 import re
+import socket
 
 import pytest
 
@@ -136,3 +138,30 @@ def test_nodes_that_cannot_be_measured_are_left_out(tmp_path):
     assert "far" in json.dumps(server.get("/api/v1/nodes").json())
     assert server.text_of_log().count("what a node uses was not read") == 1
     assert server.stop() == 0
+
+
+def test_an_agent_that_does_not_answer_holds_nobody(tmp_path):
+    """The question ends with its deadline, also for those that come meanwhile; a server that stops does not wait for it."""
+    server = Server(tmp_path / "data")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "silent"},
+                "status": {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+                           "daemonEndpoints": {"kubeletEndpoint": {"Port": silent.getsockname()[1]}}}}
+        server.create(NODES, node)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            answers = [pool.submit(server.get, f"{GROUP}/nodes") for _ in range(3)]
+            assert [a.result().json()["items"] for a in answers] == [[]] * 3
+        assert server.text_of_log().count("no answer in time") == 1
+        assert server.ask("DELETE", f"{NODES}/silent").status == 200
+        server.create(NODES, {**node, "metadata": {"name": "other"}})
+        connection = server.connect()
+        connection.request("GET", f"{GROUP}/nodes", headers=server.headers())
+        silent.accept()[0].recv(1)
+        peer, _ = silent.accept()  # of the second node: its agent is being asked
+        peer.recv(1)
+        gone = server.connect()  # a client that leaves, whose question goes on
+        gone.request("GET", f"{GROUP}/nodes/other", headers=server.headers())
+        gone.close()
+        assert server.stop() == 0
+        connection.close()
+        peer.close()

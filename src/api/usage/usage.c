@@ -242,6 +242,17 @@ bool usage_rate_of(const struct usage_counter *c, struct usage_rate *ret)
     return true;
 }
 
+bool usage_is_complete(const struct usage_node *u)
+{
+    map_each (e, &u->pods) {
+        const struct usage_pod *p = e->value;
+        list_each (node, &p->containers)
+            if (list_entry(node, struct usage_container, node)->counter.before.at_ms == 0)
+                return false;
+    }
+    return u->self.before.at_ms != 0;
+}
+
 bool usage_of_node(const struct usage_node *u, struct usage_rate *ret)
 {
     return usage_rate_of(&u->self, ret);

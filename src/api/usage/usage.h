@@ -65,6 +65,8 @@ void usage_free(struct usage_node *u);
 void usage_take(struct usage_node *u, struct str text, int64_t now_ms);
 /* false: not known, or not yet. */
 bool usage_rate_of(const struct usage_counter *c, struct usage_rate *ret);
+/* Whether the node and all its containers can be compared with something. */
+bool usage_is_complete(const struct usage_node *u);
 bool usage_of_node(const struct usage_node *u, struct usage_rate *ret);
 /* NULL: no container of the pod was in the last reading. */
 const struct usage_pod *usage_of_pod(const struct usage_node *u, struct str ns, struct str name);

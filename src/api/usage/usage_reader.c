@@ -5,6 +5,7 @@
 #include "api/kubelet.h"
 #include "api/part.h"
 #include "api/subresources.h"
+#include "base/backoff.h"
 #include "base/clock.h"
 #include "base/sm.h"
 #include "io/http.h"
@@ -26,7 +27,7 @@ struct usage_reading { /* of one node */
     struct list queued; /* reader->queue */
     struct usage_node *usage;
     bool has_failed;    /* the last time */
-    bool is_second;     /* of two readings */
+    unsigned n_pauses;  /* of this question */
     bool is_late;       /* the agent has not answered in time */
     uint64_t tried_ms;  /* when the last reading ended; 0: never */
     struct timer timer; /* the pause, or the deadline of the agent */
@@ -107,7 +108,7 @@ static void reading_end(struct usage_reading *g, bool has_failed)
     r->n_reading -= holds_slot(g);
     sm_move(&g->sm, READING_IDLE);
     g->has_failed = has_failed;
-    g->is_second = false;
+    g->n_pauses = 0;
     g->tried_ms = loop_now_ms(r->api->loop);
     timer_stop(r->api->loop, &g->timer);
     list_remove(&g->queued);
@@ -125,24 +126,23 @@ static void enqueue(struct usage_reading *g)
 static void on_pause(struct timer *t)
 {
     struct usage_reading *g = container_of(t, struct usage_reading, timer);
-    g->is_second = true;
     enqueue(g);
 }
 
 static void taken(struct usage_reading *g)
 {
     struct usage_reader *r = g->reader;
-    struct usage_rate rate;
     if (!g->usage)
         g->usage = usage_new();
     usage_take(g->usage, buf_str(&g->text), clock_wall_ms());
-    if (g->is_second || r->is_stopped || usage_of_node(g->usage, &rate)) {
+    if (g->n_pauses == USAGE_PAUSES_MAX || r->is_stopped || usage_is_complete(g->usage)) {
         reading_end(g, false);
         return;
     }
     r->n_reading--;
     sm_move(&g->sm, READING_PAUSE);
-    timer_start(r->api->loop, &g->timer, USAGE_PAUSE_MS, on_pause);
+    timer_start(r->api->loop, &g->timer,
+                backoff_wait(USAGE_PAUSE_MS, USAGE_FRESH_MS, g->n_pauses++), on_pause);
     read_next(r);
 }
 
@@ -269,9 +269,7 @@ static void read_next(struct usage_reader *r)
 
 static bool is_fresh(const struct usage_reading *g, uint64_t now_ms)
 {
-    struct usage_rate rate;
-    return g->tried_ms && now_ms - g->tried_ms < USAGE_FRESH_MS &&
-           (g->has_failed || usage_of_node(g->usage, &rate));
+    return g->tried_ms && now_ms - g->tried_ms < USAGE_FRESH_MS;
 }
 
 const struct usage_node *usage_reader_get(const struct usage_reader *r, struct str node)

@@ -8,7 +8,9 @@
  *                  +------- pausing <-------+        the first reading of a while
  *
  * A node that was not read for a while is read twice, USAGE_PAUSE_MS apart, since its counters of
- * CPU time say nothing alone. A node that cannot be read is not tried again for USAGE_FRESH_MS.
+ * CPU time say nothing alone. A kubelet measures every ten seconds or so: it is read again, after
+ * longer pauses, until it has newer counters. A node that cannot be read is not tried again for
+ * USAGE_FRESH_MS.
  */
 #pragma once
 
@@ -19,7 +21,8 @@ struct api;
 enum {
     USAGE_FRESH_MS = 15000, /* metrics-server's resolution */
     USAGE_KEEP_MS = USAGE_WINDOW_MAX_MS,
-    USAGE_PAUSE_MS = 1000,
+    USAGE_PAUSE_MS = 1000, /* and twice as long each time */
+    USAGE_PAUSES_MAX = 4,
     USAGE_READ_TIMEOUT_MS = 5000,
     USAGE_READS_MAX = 16,  /* at a time */
     USAGE_NODES_MAX = 5000 /* further ones are not read: names of Nodes in Pods may be any */

@@ -6,7 +6,7 @@
 
 #define GROUP "apiregistration.k8s.io"
 #define NOT_FORWARDED                                                                              \
-    "dormouse forwards no requests to services; what the group and version have is not served"
+    "dormouse forwards no requests to services, and serves the group and version itself or not"
 
 static void service_set_defaults(struct arena *a, struct json *obj)
 {
