@@ -372,6 +372,25 @@ TEST(a_user_namespace_has_ranges_of_ids)
     arena_fini(&a);
 }
 
+TEST(volumes_are_mapped_where_that_is_asked_for)
+{
+    const struct container_mount mounts[] = {
+        { .kind = CONTAINER_MOUNT_VOLUME,
+          .where = STR("/a"),
+          .source = STR("/x"),
+          .is_mapped = true },
+        { .kind = CONTAINER_MOUNT_VOLUME, .where = STR("/b"), .source = STR("/x") },
+    };
+    struct container_spec s = { .mounts = mounts, .n_mounts = 2, .shm = STR("/shm") };
+    struct arena a = { 0 };
+    const struct json *doc = whole(&a, s, NULL);
+    CHECK(has_option(mount_at(doc, "/a"), "idmap") && !has_option(mount_at(doc, "/b"), "idmap"));
+    CHECK(!has_option(mount_at(doc, "/dev/shm"), "idmap"));
+    s.user = "/proc/7/ns/user";
+    CHECK(has_option(mount_at(whole(&a, s, NULL), "/dev/shm"), "idmap"));
+    arena_fini(&a);
+}
+
 TEST(sysctls_are_set_unless_their_names_lead_elsewhere)
 {
     static const char *const bad[] = { "",    ".",       "/etc", "net..ip", "net/../../etc",

@@ -13,6 +13,7 @@
 #include "agent/run_record.h"
 #include "agent/shutdown.h"
 #include "agent/token.h"
+#include "agent/users.h"
 #include "base/clock.h"
 #include "base/sys.h"
 
@@ -359,6 +360,7 @@ void agent_check_synced(struct agent *a)
     drop_unclaimed(a);
     agent_run_record_sweep(a);
     agent_logs_sweep(a);
+    agent_users_sweep(a);
     timer_start(a->loop, &a->groups_timer, 0, sweep_groups);
     pod_networks_collect(a->networks, NULL, NULL);
     agent_remove_orphans(a);
@@ -634,6 +636,7 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .gc = opts->gc.high_percent ? opts->gc : gc_default,
                          .arg = opts->arg };
     a->containers_dir = container_host_run_dir("pod", opts->data_dir);
+    a->roots_dir = container_host_run_dir("roots", opts->data_dir);
     a->pause_dir = xasprintf("%s/agent/pause", opts->data_dir);
     a->seccomp_dir = xasprintf("%s/seccomp", opts->data_dir);
     a->image_dir = opts->image_dir ? xstrdup(opts->image_dir) : NULL;
@@ -714,6 +717,7 @@ static void free_agent(struct agent *a)
     free(a->records_dir);
     free(a->containers_dir);
     free(a->pause_dir);
+    free(a->roots_dir);
     free(a->seccomp_dir);
     free(a->runtime);
     free(a);

@@ -41,7 +41,7 @@ struct agent {
     const struct kube_identity *identity;
     struct container_images images;
     char *node_name, *node_uid, *pods_dir, *logs_dir, *log_dir, *run_dir, *records_dir,
-        *containers_dir, *pause_dir, *seccomp_dir, *runtime;
+        *containers_dir, *roots_dir, *pause_dir, *seccomp_dir, *runtime;
     struct container_host *containers;
     struct pod_networks *networks;
     struct probers *probers;
@@ -150,6 +150,7 @@ enum agent_prepare_at {
 };
 
 enum agent_ipc_at { AGENT_IPC_NONE, AGENT_IPC_MAKING, AGENT_IPC_MADE };
+enum agent_users_at { AGENT_USERS_NONE, AGENT_USERS_MAKING, AGENT_USERS_MADE };
 
 struct agent_pod {
     struct agent *agent;
@@ -166,12 +167,14 @@ struct agent_pod {
 
     struct sm prepare; /* enum agent_prepare_at */
     char *dir, *log_dir, *group;
-    struct pod_network *network; /* NULL: none, or that of the host */
-    bool has_network;            /* it is ready, or that of the host */
-    struct volume_pod *volumes;  /* NULL: none */
-    enum agent_ipc_at ipc_at;    /* agent/ipc.h */
-    struct agent_pause *pause;   /* agent/pause.h; NULL: none */
-    unsigned n_leaving;          /* parts that are being removed */
+    struct pod_network *network;  /* NULL: none, or that of the host */
+    bool has_network;             /* it is ready, or that of the host */
+    struct volume_pod *volumes;   /* NULL: none */
+    enum agent_ipc_at ipc_at;     /* agent/ipc.h */
+    enum agent_users_at users_at; /* agent/users.h; so is the next member */
+    uint32_t users_base;          /* 0: the users of the machine */
+    struct agent_pause *pause;    /* agent/pause.h; NULL: none */
+    unsigned n_leaving;           /* parts that are being removed */
     struct timer group_timer;
     bool is_group_made;
     struct agent_cpu_sample sample;

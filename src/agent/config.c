@@ -300,6 +300,19 @@ static void make_sysctls(struct arena *a, const struct pod_spec *pod, struct con
     spec->n_sysctls = pod->security.n_sysctls;
 }
 
+/* All that is mounted from the machine belongs to the same users as without a namespace. */
+static void set_users(const struct agent_config_in *in, struct container_id_range *range,
+                      struct config_mounts *mounts, struct container_spec *spec)
+{
+    if (!in->user)
+        return;
+    *range = (struct container_id_range){ 0, in->users_base, in->n_users };
+    spec->user = in->user;
+    spec->uids = spec->gids = (struct container_id_ranges){ range, 1 };
+    vec_each (m, &mounts->all)
+        m->is_mapped = m->kind == CONTAINER_MOUNT_VOLUME;
+}
+
 static void set_namespaces(const struct agent_config_in *in, struct container_spec *spec)
 {
     const struct pod_spec *pod = in->pod;
@@ -347,11 +360,13 @@ static int write_spec(struct arena *a, const struct agent_config_in *in, const s
         .machine = in->machine,
     };
     struct container_capabilities capabilities;
+    struct container_id_range range;
     int r = container_capabilities_make(c->security.cap_add, c->security.n_cap_add,
                                         c->security.cap_drop, c->security.n_cap_drop,
                                         is_privileged(c), &capabilities, err);
     spec.process.capabilities = capabilities.names;
     set_namespaces(in, &spec);
+    set_users(in, &range, mounts, &spec);
     make_sysctls(a, in->pod, &spec);
     r = r < 0 ? r : make_limits(in, &spec.limits, err);
     return r < 0 ? r : container_spec_write(&spec, to, err);

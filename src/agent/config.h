@@ -32,6 +32,9 @@ struct agent_config_in { /* borrowed */
     const struct container_device *devices; /* of a privileged container */
     size_t n_devices;
     const char *shm; /* a directory for /dev/shm; NULL: its own */
+    /* A user namespace, whose ids 0 to n - 1 are those from users_base on; NULL: ours. */
+    const char *user;
+    uint32_t users_base, n_users;
 };
 
 struct agent_config_made {

@@ -16,8 +16,9 @@
 
 enum { AGENT_SHM_BYTES = 64 << 20 };
 
-/* Fine if they are there already. done: exactly once. */
-void agent_ipc_make(struct loop *loop, const char *dir,
+/* has_users: the namespace belongs to the user namespace at DIR/user. Fine if they are there
+ * already. done: exactly once. */
+void agent_ipc_make(struct loop *loop, const char *dir, bool has_users,
                     void (*done)(void *arg, int r, const struct err *err), void *arg);
 /* Unmount both, on any thread; fine without them. */
 void agent_ipc_remove(const char *dir);

@@ -14,6 +14,7 @@
 #include "agent/pod/resources.h"
 #include "agent/pull.h"
 #include "agent/run_record.h"
+#include "agent/users.h"
 #include "base/sys.h"
 
 #include <errno.h>
@@ -219,6 +220,11 @@ static void add_host_ports(struct host_ports *to, const struct pod_container *c)
     }
 }
 
+static bool is_waiting_for_users(const struct agent_pod *p)
+{
+    return agent_users_are_own(p) && p->users_at != AGENT_USERS_MADE;
+}
+
 static int start_network(struct agent_pod *p, struct err *err)
 {
     struct host_ports ports = { 0 };
@@ -227,8 +233,9 @@ static int start_network(struct agent_pod *p, struct err *err)
         set_facts(p);
         return 0;
     }
-    if (p->network || !p->agent->are_cidrs_known)
+    if (p->network || !p->agent->are_cidrs_known || is_waiting_for_users(p))
         return 0;
+    scoped(free_scoped) char *user = xasprintf("%s/user", p->dir);
     for (size_t i = 0; (c = pod_spec_at(p->spec, i)); i++)
         add_host_ports(&ports, c);
     const struct pod_network_opts opts = { .id = str_of(p->uid),
@@ -237,6 +244,7 @@ static int start_network(struct agent_pod *p, struct err *err)
                                            .uid = str_of(p->uid),
                                            .ports = ports.all.p,
                                            .n_ports = ports.all.n,
+                                           .user = p->users_base ? user : NULL,
                                            .on_ready = on_network,
                                            .arg = p };
     int r = pod_network_start(p->agent->networks, &opts, &p->network, err);
@@ -260,6 +268,33 @@ static void on_ipc(void *arg, int r, const struct err *err)
         agent_prepare_look(p);
 }
 
+static void on_users(void *arg, int r, const struct err *err)
+{
+    struct agent_pod *p = arg;
+    p->users_at = r < 0 ? AGENT_USERS_NONE : AGENT_USERS_MADE;
+    if (p->is_leaving)
+        agent_pod_left(p);
+    else if (p->prepare.at == AGENT_PREPARE_REMOVING)
+        agent_tear_down(p);
+    else if (r < 0)
+        fail(p, "FailedCreatePodSandBox", err);
+    else
+        agent_prepare_look(p);
+}
+
+/* Namespaces of the pod belong to it: before them. */
+static int start_users(struct agent_pod *p, struct err *err)
+{
+    if (!agent_users_are_own(p) || p->users_at != AGENT_USERS_NONE)
+        return 0;
+    int r = agent_users_claim(p, err);
+    if (r < 0)
+        return r;
+    p->users_at = AGENT_USERS_MAKING;
+    agent_users_make(p->agent->loop, p->dir, p->users_base, on_users, p);
+    return 0;
+}
+
 static bool shares_ipc(const struct agent_pod *p)
 {
     size_t n = p->spec->n_main;
@@ -270,10 +305,10 @@ static bool shares_ipc(const struct agent_pod *p)
 
 static void start_ipc(struct agent_pod *p)
 {
-    if (p->ipc_at != AGENT_IPC_NONE || !shares_ipc(p))
+    if (p->ipc_at != AGENT_IPC_NONE || !shares_ipc(p) || is_waiting_for_users(p))
         return;
     p->ipc_at = AGENT_IPC_MAKING;
-    agent_ipc_make(p->agent->loop, p->dir, on_ipc, p);
+    agent_ipc_make(p->agent->loop, p->dir, p->users_base != 0, on_ipc, p);
 }
 
 /* ---------------------------------------------------------------- volumes */
@@ -310,12 +345,14 @@ void agent_prepare_look(struct agent_pod *p)
 {
     struct err err = { 0 };
     agent_start_look(p);
+    if (p->prepare.at == AGENT_PREPARE_WAITS)
+        start_ipc(p);
     if (p->prepare.at == AGENT_PREPARE_WAITS && !p->has_network && start_network(p, &err) < 0) {
         fail(p, "FailedCreatePodSandBox", &err);
         return;
     }
     if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_known(p) ||
-        p->ipc_at == AGENT_IPC_MAKING)
+        p->ipc_at == AGENT_IPC_MAKING || is_waiting_for_users(p))
         return;
     agent_pause_start(p);
     if (start_volumes(p, &err) < 0) {
@@ -342,9 +379,9 @@ void agent_prepare(struct agent_pod *p)
     follow_objects(p);
     int r = make_dirs(p, &err);
     r = r < 0 ? r : make_group(p, &err);
+    r = r < 0 ? r : start_users(p, &err);
     r = r < 0 ? r : start_network(p, &err);
     if (r >= 0) {
-        start_ipc(p);
         agent_image_volumes_start(p);
         agent_pull_early(p);
     }
@@ -364,6 +401,8 @@ bool agent_prepare_adopt(struct agent_pod *p)
     agent_pause_claim(p);
     agent_image_volumes_start(p);
     p->ipc_at = shares_ipc(p) ? AGENT_IPC_MADE : AGENT_IPC_NONE;
+    if (agent_users_are_own(p) && agent_users_claim(p, &err) == 0)
+        p->users_at = AGENT_USERS_MADE;
     follow_objects(p);
     if (make_dirs(p, &err) < 0 || make_group(p, &err) < 0 || start_volumes(p, &err) < 0)
         log_warn("a pod was taken over in part", "pod=%s/%s error=\"%s\"", p->namespace, p->name,
@@ -434,7 +473,8 @@ void agent_tear_down(struct agent_pod *p)
     struct err err = { 0 };
     if (p->prepare.at != AGENT_PREPARE_REMOVING)
         sm_move(&p->prepare, AGENT_PREPARE_REMOVING);
-    if (!list_is_empty(&p->runs) || p->ipc_at == AGENT_IPC_MAKING)
+    if (!list_is_empty(&p->runs) || p->ipc_at == AGENT_IPC_MAKING ||
+        p->users_at == AGENT_USERS_MAKING)
         return; /* the last run, or on_ipc(), calls again */
     assert(p->n_leaving == 0);
     p->n_leaving = 1; /* so that it does not end in between */

@@ -16,6 +16,7 @@
 #include "agent/root_fs.h"
 #include "agent/run_record.h"
 #include "agent/termination.h"
+#include "agent/users.h"
 #include "base/clock.h"
 #include "base/sys.h"
 #include "codec/digest.h"
@@ -163,7 +164,8 @@ static void remove_rest(struct agent_run *r)
     if (r->probes)
         container_probes_close(take_ptr(&r->probes));
     podlog_writer_close(take_ptr(&r->log));
-    agent_root_fs_remove(r->agent->loop, r->dir, on_root_removed, r);
+    scoped(free_scoped) char *place = agent_users_root(r->agent, r->id);
+    agent_root_fs_remove(r->agent->loop, r->dir, place, on_root_removed, r);
 }
 
 static void fail_start(struct agent_run *r, const char *reason, const struct err *err)
@@ -440,6 +442,7 @@ static int make_config(struct agent_starting *s, const struct pod_container *c, 
     struct agent_run *r = s->run;
     struct agent_pod *p = r->pod;
     struct pod_files_hostname name;
+    scoped(free_scoped) char *place = p->users_base ? agent_users_root(p->agent, r->id) : NULL;
     const struct container_machine machine = container_host_machine(p->agent->containers);
     scoped(buf_fini_scoped) struct buf seccomp = BUF_INIT(SECCOMP_MAX);
     struct container_devices devices = { 0 };
@@ -457,7 +460,7 @@ static int make_config(struct agent_starting *s, const struct pod_container *c, 
         .image_config = r->image->config,
         .image_program = r->image->n_program,
         .image_user = s->has_user ? &s->user : NULL,
-        .root = arena_printf(&s->arena, "%s/root", r->dir),
+        .root = place ? place : arena_printf(&s->arena, "%s/root", r->dir),
         .etc = arena_printf(&s->arena, "%s/etc", p->dir),
         .termination_log = log,
         .host_name = name.name,
@@ -472,6 +475,9 @@ static int make_config(struct agent_starting *s, const struct pod_container *c, 
         .pid = pid_namespace_of(s, c),
         .ipc = p->ipc_at == AGENT_IPC_MADE ? arena_printf(&s->arena, "%s/ipc", p->dir) : NULL,
         .shm = p->ipc_at == AGENT_IPC_MADE ? arena_printf(&s->arena, "%s/shm", p->dir) : NULL,
+        .user = agent_users_path(p, &s->arena),
+        .users_base = p->users_base,
+        .n_users = AGENT_USERS_RANGE,
     };
     code = agent_config_make(&s->arena, &in, to, ret, err);
     container_devices_fini(&devices);
@@ -644,6 +650,7 @@ static void begin(struct agent_run *r)
         fail_start(r, "CreateContainerConfigError", &err);
         return;
     }
+    scoped(free_scoped) char *place = agent_users_root(p->agent, r->id);
     const char *user = agent_config_user(&s->arena, p->spec, c, &s->has_user);
     const struct agent_root_fs_opts opts = {
         .loop = p->agent->loop,
@@ -651,6 +658,9 @@ static void begin(struct agent_run *r)
         .dir = r->dir,
         .user = user,
         .finds_user = s->has_user,
+        .user_namespace = agent_users_path(p, &s->arena),
+        .users_base = p->users_base,
+        .place = p->users_base ? place : NULL,
         .done = on_root,
         .arg = r,
     };

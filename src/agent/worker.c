@@ -341,7 +341,8 @@ void agent_pod_gone(struct agent_pod *p, uint64_t grace_ms)
 
 static bool is_pending(const struct agent_pod *p)
 {
-    return p->n_leaving > 0 || p->ipc_at == AGENT_IPC_MAKING || !list_is_empty(&p->runs);
+    return p->n_leaving > 0 || p->ipc_at == AGENT_IPC_MAKING || p->users_at == AGENT_USERS_MAKING ||
+           !list_is_empty(&p->runs);
 }
 
 void agent_pod_left(struct agent_pod *p)

@@ -217,6 +217,9 @@ struct container_opts {      /* borrowed for the call */
     void *arg;
 };
 
+/* Not runc. */
+bool container_host_is_crun(const struct container_host *h);
+
 /*
  * Errors: those of container_host_set_up(); E_INVALID (a name, the signal, the note), E_LIMIT
  * (files, the note), -EEXIST (a container of this name), of the system calls. Nothing is left then,

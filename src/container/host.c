@@ -326,3 +326,8 @@ void container_host_close(struct container_host *h, void (*done)(void *arg), voi
         container_stop(e->value, 0);
     container_host_check_closed(h);
 }
+
+bool container_host_is_crun(const struct container_host *h)
+{
+    return !h->is_runc;
+}

@@ -197,10 +197,11 @@ static void add_volume(const struct container_mount *m, struct buf *to)
                                                 [CONTAINER_PROPAGATION_SHARED] = "rshared" };
     begin_mount(m->where, "bind", to);
     (void)json_write_str(to, m->source);
-    (void)buf_printf(to, ",\"options\":[\"rbind\",\"%s\",\"%s\"]}", propagations[m->propagation],
+    (void)buf_printf(to, ",\"options\":[\"rbind\",\"%s\",\"%s\"%s]}", propagations[m->propagation],
                      m->is_writable           ? "rw"
                      : m->is_deeply_read_only ? "rro"
-                                              : "ro");
+                                              : "ro",
+                     m->is_mapped ? ",\"idmap\"" : "");
 }
 
 static void add_mount(const struct container_mount *m, struct buf *to)
@@ -234,7 +235,8 @@ static void add_shm(const struct container_spec *s, struct buf *to)
     if (s->shm.n) {
         begin_mount(STR("/dev/shm"), "bind", to);
         (void)json_write_str(to, s->shm);
-        (void)buf_add_cstr(to, ",\"options\":[\"rbind\",\"rw\"," SAFE "]}");
+        (void)buf_printf(to, ",\"options\":[\"rbind\",\"rw\"%s," SAFE "]}",
+                         s->user ? ",\"idmap\"" : "");
         return;
     }
     (void)snprintf(options, sizeof options, SAFE ",\"mode=1777\",\"size=%llu\"",

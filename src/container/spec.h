@@ -11,7 +11,7 @@
  * opened: the caller must remove them, or mount it with nodev in a way that the runtime cannot
  * undo.
  *
- * Not implemented: AppArmor and SELinux, ambient capabilities, huge pages, idmapped mounts.
+ * Not implemented: AppArmor and SELinux, ambient capabilities, huge pages.
  */
 #pragma once
 
@@ -66,9 +66,10 @@ enum container_propagation {
 
 struct container_mount { /* besides /proc, /dev, /dev/shm and /sys */
     enum container_mount_kind kind;
-    struct str where;                       /* absolute; as `source`, without NUL */
-    struct str source;                      /* BIND, VOLUME */
-    bool is_writable;                       /* VOLUME */
+    struct str where;  /* absolute; as `source`, without NUL */
+    struct str source; /* BIND, VOLUME */
+    bool is_writable;  /* VOLUME */
+    bool is_mapped; /* VOLUME: owners by the user namespace; crun on a file system that can map */
     bool is_deeply_read_only;               /* VOLUME: what is mounted below it, too. Linux 5.12. */
     enum container_propagation propagation; /* VOLUME. The source must be in a shared mount for
                                              * SHARED. */
@@ -125,7 +126,7 @@ struct container_spec {
     const char *user;
     struct container_id_ranges uids, gids;
     uint64_t shm_bytes; /* of /dev/shm; 0: CONTAINER_SHM_BYTES */
-    struct str shm;     /* a directory of this machine instead; empty: none */
+    struct str shm;     /* a directory of this machine instead; empty: none. With `user` mapped */
     bool has_cgroup;    /* its own control group at /sys/fs/cgroup, read-only unless privileged */
     bool is_unmasked;   /* no path of /proc and /sys is hidden or read-only */
     /* Also unmasked, /sys can be written, all devices can be opened. Capabilities, system calls and

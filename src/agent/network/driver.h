@@ -20,6 +20,7 @@ struct pod_network_places {
 struct pod_network_change {
     struct pod_record *rec; /* belongs to the driver until done() */
     char *netns;            /* path of the namespace */
+    char *user;             /* of add(): of the user namespace that it belongs to; NULL: ours */
     /* Exactly once, on a later turn than that of the start. */
     void (*done)(struct pod_network_change *c, int r, const struct err *err);
     void *state; /* the driver's */

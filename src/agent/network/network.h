@@ -97,6 +97,8 @@ struct pod_network_opts {
      * none. CNI plug-ins with that capability get them; native networks refuse them
      * (E_UNSUPPORTED). */
     uint64_t ingress_bits, egress_bits;
+    const char
+        *user; /* path of the user namespace that it belongs to; NULL: that of this process */
     /* Runs exactly once, on a later turn. r < 0: nothing is left of it; the object has to be freed
      * by pod_network_stop() all the same. */
     void (*on_ready)(void *arg, int r, const struct err *err);

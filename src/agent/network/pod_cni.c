@@ -253,7 +253,7 @@ static void prepare_add(struct job *j)
     if (run->r == 0)
         run->r = pod_record_write(run->c->places->records_dir, rec, &run->err);
     if (run->r == 0)
-        run->r = pod_namespace_make(run->change->netns, NULL, NULL, &run->err);
+        run->r = pod_namespace_make(run->change->netns, run->change->user, NULL, NULL, &run->err);
 }
 
 static void prepare_nothing(struct job *j)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/sys.h"
 #include "container/netlink.h"
+#include "container/user_namespace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,13 +51,29 @@ static int set_up(const char *path, int *ret_inner, struct err *err)
     return 0;
 }
 
-static int make(const char *path, int *ret_ns, int *ret_inner, struct err *err)
+/* This thread is in the new one then. */
+static int enter_new(const char *user, struct err *err)
+{
+    int r;
+    if (!user) {
+        r = unshare(CLONE_NEWNET) < 0 ? -errno : 0;
+    } else {
+        scoped(fd_scoped) int ns = user_namespace_open_new(user, CLONE_NEWNET, err);
+        if (ns < 0)
+            return ns;
+        r = setns(ns, CLONE_NEWNET) < 0 ? -errno : 0;
+    }
+    return r < 0 ? err_sys(err, r == -EPERM ? E_UNSUPPORTED : r, "make a network namespace") : 0;
+}
+
+static int make(const char *path, const char *user, int *ret_ns, int *ret_inner, struct err *err)
 {
     scoped(fd_scoped) int own = sys_openat(AT_FDCWD, OWN, O_RDONLY, 0);
     if (own < 0)
         return err_sys(err, own, "open our network namespace");
-    if (unshare(CLONE_NEWNET) < 0)
-        return err_sys(err, errno == EPERM ? E_UNSUPPORTED : -errno, "make a network namespace");
+    int e = enter_new(user, err);
+    if (e < 0)
+        return e;
     int inner = -1, ns = sys_openat(AT_FDCWD, OWN, O_RDONLY, 0);
     int r = ns < 0 ? err_sys(err, ns, "open a network namespace") : set_up(path, &inner, err);
     if (setns(own, CLONE_NEWNET) < 0)
@@ -71,13 +88,14 @@ static int make(const char *path, int *ret_ns, int *ret_inner, struct err *err)
     return 0;
 }
 
-int pod_namespace_make(const char *path, int *ret_ns, int *ret_inner, struct err *err)
+int pod_namespace_make(const char *path, const char *user, int *ret_ns, int *ret_inner,
+                       struct err *err)
 {
     scoped(fd_scoped) int ns = -1, inner = -1;
     scoped(fd_scoped) int file = sys_openat(AT_FDCWD, path, O_RDONLY | O_CREAT | O_EXCL, 0444);
     if (file < 0)
         return err_sys(err, file, "make '%s'", path);
-    int r = make(path, &ns, &inner, err);
+    int r = make(path, user, &ns, &inner, err);
     if (r < 0) {
         (void)unlink(path);
         return r;

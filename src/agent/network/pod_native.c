@@ -202,7 +202,7 @@ static int add_now(struct native_job *j, struct err *err)
     if (r == 0)
         r = set_up_machine(j->setup, err);
     if (r == 0)
-        r = pod_namespace_make(j->change->netns, &ns, &inner, err);
+        r = pod_namespace_make(j->change->netns, j->change->user, &ns, &inner, err);
     if (r == 0)
         r = connect_pod(j, ns, inner, err);
     rec->is_complete = r == 0;

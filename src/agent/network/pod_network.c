@@ -142,6 +142,7 @@ static void on_over(struct defer *d)
     if (r < 0 && n->err)
         err = *n->err;
     free(n->change.netns);
+    free(n->change.user);
     free(n->err);
     free(n);
     if (stopped)
@@ -380,6 +381,7 @@ int pod_network_start(struct pod_networks *p, const struct pod_network_opts *o,
     struct pod_network *n =
         network_new(p, o->id, pod_record_new(o), old ? NETWORK_CLEAR : NETWORK_ADD);
     n->old = old;
+    n->change.user = o->user ? xstrdup(o->user) : NULL;
     n->on_ready = o->on_ready;
     n->arg = o->arg;
     enqueue(n, n->sm.at);
