@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong around pods: processes that are killed at any moment, disks that are full, an API that is away."""
+import calendar
 import os
 import pathlib
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import threading
+import time
 
 import pytest
 
-from conftest import wait_for
+from conftest import BUILD, wait_for
 from pods_kit import IMAGE, PODS, Cluster, cluster, is_ready, needs_pods, state_of, status_of, store
 
 pytestmark = needs_pods
@@ -214,3 +217,74 @@ def test_a_disk_that_runs_full_ends_the_pod_that_fills_it(tmp_path, store):
         if up and up.process.poll() is None:
             up.kill()
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+def test_everything_is_killed_but_the_machine(tmp_path, store):
+    """Each pod goes on as its policy says, and no program runs twice."""
+    up = Cluster(tmp_path / "data", store)
+    marks = {policy: f"8{os.getpid()}{i}" for i, policy in enumerate(("Always", "OnFailure", "Never"))}
+    for policy, mark in marks.items():
+        up.run(policy.lower(), ["sleep", mark], restartPolicy=policy)
+    pods = {policy: up.wait(policy.lower(), is_ready) for policy in marks}
+    pids = [up.pid_of(pod) for pod in pods.values()]
+    keepers = [int(p.name) for p in pathlib.Path("/proc").glob("[0-9]*") if str(up.run_dir()).encode() in words_of(p)]
+    assert len(keepers) >= len(pids)
+    for pid in [up.process.pid, *keepers, *pids]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    up.process.wait()
+    up = up.again()
+    for policy in ("Always", "OnFailure"):
+        up.wait(policy.lower(), lambda p: is_ready(p) and status_of(p)["restartCount"] == 1)
+        assert len(programs(marks[policy])) == 1, policy
+    never = up.wait_phase("never", "Failed")
+    assert status_of(never)["restartCount"] == 0 and state_of(never)[1]["exitCode"] != 0 and not programs(marks["Never"])
+    uids = [pod["metadata"]["uid"] for pod in pods.values()]
+    up.clear()
+    wait_for(lambda: not rest_of(up, uids), "nothing is left")
+    assert up.stop() == 0
+
+
+def words_of(path):
+    try:
+        return (path / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_jumps_of_the_clock(tmp_path, store, monkeypatch):
+    """A day forward, a minute before the beginning: containers, probes, deadlines, back-offs and the node live on."""
+    jump = tmp_path / "jump"
+    jump.write_bytes(bytes(8))
+    with monkeypatch.context() as m:
+        m.setenv("LD_PRELOAD", str(BUILD / "test/shifted_clock.so"))
+        m.setenv("SHIFTED_CLOCK_FILE", str(jump))
+        up = Cluster(tmp_path / "data", store)
+    probe = {"exec": {"command": ["true"]}, "periodSeconds": 1}
+    up.run("probed", activeDeadlineSeconds=3600, containers=[
+        {"name": "a", "livenessProbe": probe, "readinessProbe": probe, "command": ["sh", "-c", "while :; do echo line; sleep 0.1; done"]}])
+    up.run("crashes", ["sh", "-c", "sleep 0.2; exit 1"])
+    pod = up.wait("probed", is_ready)
+    pid = up.pid_of(pod)
+    up.wait("crashes", lambda p: status_of(p)["restartCount"] >= 1)
+    for i, seconds in enumerate((86400, -60)):
+        with open(jump, "r+b") as f:
+            f.write(struct.pack("q", seconds))
+        n = len(up.log_of(pod))
+        wait_for(lambda: len(up.log_of(pod)) > n + 15, "it goes on, beyond two of its probes")
+        up.run(f"new{i}", ["sh", "-c", "echo out; exec sleep 100000"], containers=None)
+        new = up.wait(f"new{i}", is_ready)
+        assert up.log_of(new) == ["out"]
+        start = calendar.timegm(time.strptime(new["status"]["startTime"], "%Y-%m-%dT%H:%M:%SZ"))
+        assert abs(start - time.time() - seconds) < 50, "the clock has not jumped"
+        now = up.wait("probed", is_ready)
+        assert up.pid_of(now) == pid and status_of(now)["restartCount"] == 0 and now["status"]["phase"] == "Running"
+        assert status_of(up.pod("crashes"))["restartCount"] < 5  # its back-off counts by another clock
+        conditions = {c["type"]: c["status"] for c in up.get("/api/v1/nodes").json()["items"][0]["status"]["conditions"]}
+        assert conditions["Ready"] == "True"
+        up.delete(f"new{i}")
+        up.wait_gone(f"new{i}")
+    up.clear()
+    assert up.stop() == 0
