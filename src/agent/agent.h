@@ -45,7 +45,8 @@ enum {
     AGENT_EVICT_GRACE_MS = 1000, /* of a pod that is evicted */
     /* Beyond the grace of a group of pods at a shutdown: for what is killed, and for reports. */
     AGENT_SHUTDOWN_REST_MS = 3000,
-    AGENT_GC_MS = 300000, /* between two looks at the file system of the images */
+    AGENT_RECLAIM_MS = 60000, /* a disk is short: for unused images to go, before pods have to */
+    AGENT_GC_MS = 300000,     /* between two looks at the file system of the images */
     /* Of struct agent_gc, as kubelet's. */
     AGENT_GC_HIGH_PERCENT = 85,
     AGENT_GC_LOW_PERCENT = 80,

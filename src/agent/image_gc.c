@@ -21,8 +21,9 @@ struct agent_image_gc {
     struct sm at;
     struct timer timer;
     struct container_images_prune call;
-    uint64_t wanted; /* bytes, of COLLECTING */
-    bool has_failed; /* the last time */
+    uint64_t wanted;   /* bytes, of COLLECTING */
+    uint64_t began_ms; /* of RECLAIMING */
+    bool has_failed;   /* the last time */
 };
 
 static void event(const struct agent *a, const char *reason, const char *text)
@@ -122,9 +123,12 @@ enum agent_image_gc_reclaimed agent_image_gc_reclaim(struct agent_image_gc *g)
         sm_move(&g->at, IDLE);
         return AGENT_IMAGE_GC_NO_MORE;
     }
+    if (g->at.at == RECLAIMING && loop_now_ms(g->a->loop) - g->began_ms > AGENT_RECLAIM_MS)
+        return AGENT_IMAGE_GC_NO_MORE; /* the store is busy; it goes on */
     if (g->at.at == IDLE) {
         agent_remove_orphans(g->a);
         sm_move(&g->at, RECLAIMING);
+        g->began_ms = loop_now_ms(g->a->loop);
         prune(g, UINT64_MAX);
     }
     return AGENT_IMAGE_GC_WAIT;

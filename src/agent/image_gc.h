@@ -23,7 +23,7 @@ void agent_image_gc_start(struct agent_image_gc *g);
 
 enum agent_image_gc_reclaimed {
     AGENT_IMAGE_GC_WAIT,   /* on_reclaimed() comes, or the next look at the disk */
-    AGENT_IMAGE_GC_NO_MORE /* all that nothing uses was just removed */
+    AGENT_IMAGE_GC_NO_MORE /* all that nothing uses was just removed, or that takes too long */
 };
 /* A disk is short. */
 enum agent_image_gc_reclaimed agent_image_gc_reclaim(struct agent_image_gc *g);

@@ -126,7 +126,7 @@ void agent_users_sweep(const struct agent *a)
 
 /* ---------------------------------------------------------------- the namespace */
 
-struct making {
+struct users_making {
     struct job job;
     char *dir;
     uint32_t base;
@@ -146,7 +146,7 @@ static int check_mapping(const char *user, const char *dir, struct err *err)
 
 static void work(struct job *j)
 {
-    struct making *m = container_of(j, struct making, job);
+    struct users_making *m = container_of(j, struct users_making, job);
     scoped(free_scoped) char *path = xasprintf("%s/user", m->dir);
     m->r = user_namespace_make(path, m->base, AGENT_USERS_RANGE, &m->err);
     if (m->r >= 0)
@@ -155,7 +155,7 @@ static void work(struct job *j)
 
 static void done(struct job *j, int r)
 {
-    struct making *m = container_of(j, struct making, job);
+    struct users_making *m = container_of(j, struct users_making, job);
     m->done(m->arg, r < 0 ? r : m->r, &m->err);
     free(m->dir);
     free(m);
@@ -164,12 +164,12 @@ static void done(struct job *j, int r)
 void agent_users_make(struct loop *loop, const char *dir, uint32_t base,
                       void (*cb)(void *arg, int r, const struct err *err), void *arg)
 {
-    struct making *m = xnew(struct making);
-    *m = (struct making){ .job = { .work = work, .done = done },
-                          .dir = xstrdup(dir),
-                          .base = base,
-                          .done = cb,
-                          .arg = arg };
+    struct users_making *m = xnew(struct users_making);
+    *m = (struct users_making){ .job = { .work = work, .done = done },
+                                .dir = xstrdup(dir),
+                                .base = base,
+                                .done = cb,
+                                .arg = arg };
     int r = job_start(loop, &m->job);
     assert(r == 0);
     (void)r;

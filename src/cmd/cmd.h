@@ -130,7 +130,8 @@ void cmd_commit(struct str *ret_commit, struct str *ret_date);
 extern const struct cmd cmd_version, cmd_api, cmd_kubeconfig, cmd_up, cmd_operator_run, cmd_guests,
     cmd_top, cmd_operator_init, cmd_operator_build, cmd_operator_describe, cmd_operator_logs,
     cmd_operator_test, cmd_trace, cmd_manifest_operator, cmd_replay;
-extern const struct cmd cmd_node_shutdown, cmd_join, cmd_token_create, cmd_token_list, cmd_token_delete;
+extern const struct cmd cmd_node_shutdown, cmd_join, cmd_token_create, cmd_token_list,
+    cmd_token_delete;
 extern const struct cmd cmd_fn_controlplane, cmd_fn_gateway, cmd_fn_worker;
 extern const struct cmd cmd_scheduler_init, cmd_scheduler_build;
 extern const struct cmd cmd_scheduler, cmd_scheduler_call, cmd_scheduler_explain,

@@ -33,7 +33,8 @@ __attribute__((noreturn)) static void run_child(int user_fd, int type, int hear,
         _exit(errno);
     if (type && unshare(type) < 0)
         _exit(errno);
-    (void)write(tell, "", 1);
+    if (write(tell, "", 1) < 0)
+        _exit(errno);
     (void)close(tell);
     while (read(hear, &byte, 1) < 0 && errno == EINTR)
         ;
