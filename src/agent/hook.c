@@ -83,8 +83,12 @@ static void start_request(struct agent_hook *h, const struct pod_container *c,
     struct agent_pod *p = h->c->pod;
     struct str address = p->facts.n_pod_ips ? p->facts.pod_ips[0] : STR("");
     const struct pod_probe once = { .action = *action, .timeout_s = HOOK_HTTP_S };
-    agent_probe_spec(&h->arena, c, &once, &h->spec);
-    h->spec.takes_any_status = true;
+    struct arena own = { 0 };
+    struct probe_spec spec;
+    agent_probe_spec(&own, c, &once, &spec);
+    spec.takes_any_status = true;
+    probe_spec_copy(&h->arena, &spec, &h->spec); /* the pod may get another spec meanwhile */
+    arena_fini(&own);
     h->request = probers_run(p->agent->probers, &h->spec, address, h->c->run, on_request, h);
 }
 

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from conftest import wait_for
-from pods_kit import cluster, condition_of, is_ready, needs_pods, state_of, status_of, store  # noqa: F401
+from pods_kit import Cluster, cluster, condition_of, is_ready, needs_pods, state_of, status_of, store  # noqa: F401
 
 pytestmark = needs_pods
 
@@ -139,6 +139,48 @@ def test_hooks_by_http_take_any_answer(cluster, asked):
     assert asked[1:] == [("/begin", "me"), ("/end", "me")]
     cluster.run("refused", restartPolicy="Never", containers=one(lifecycle={"postStart": {"httpGet": {"port": 9, "path": "/"}}}))
     cluster.wait_phase("refused", "Failed")
+
+
+def test_a_hook_keeps_its_headers_while_the_pod_changes(tmp_path, store, monkeypatch):  # noqa: F811
+    """The answer to the first request is a redirect; before it, each change of the pod frees the specification before."""
+    monkeypatch.setenv("MALLOC_PERTURB_", "165")  # freed memory is overwritten
+    seen, go = [], threading.Event()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.path, self.headers.get("X-Who")))
+            if self.path == "/first":
+                go.wait()
+                self.send_response(302)
+                self.send_header("Location", "/second")
+            else:
+                self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *args):
+            pass
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    up = Cluster(tmp_path / "data", store)
+    hook = {"host": "127.0.0.1", "port": server.server_port, "path": "/first", "httpHeaders": [{"name": "X-Who", "value": "me"}]}
+    try:
+        up.run("moved", labels={"n": "0"}, containers=one(["sh", "-c", "exec sleep 100000"], lifecycle={"postStart": {"httpGet": hook}},
+                                                          env=[{"name": "N", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['n']"}}}]))
+        wait_for(lambda: seen, "the hook asks")
+        for n in range(1, 4):
+            up.patch("/api/v1/namespaces/default/pods/moved", {"metadata": {"labels": {"n": str(n)}}})
+            up.run(f"next-{n}", restartPolicy="Never", command=["true"])  # the agent has seen the change once this pod has ended
+            up.wait_phase(f"next-{n}", "Succeeded")
+        go.set()
+        up.wait("moved", is_ready)
+        assert seen == [("/first", "me"), ("/second", "me")]
+        up.clear()
+    finally:
+        go.set()
+        server.shutdown()
+        server.server_close()
+        assert up.stop() == 0
 
 
 def test_deletion_while_the_first_hook_runs(cluster):

@@ -176,7 +176,7 @@ static void wait_until(struct container_probe *pr, uint64_t due_ms)
 
 /* ---------------------------------------------------------------- a container */
 
-static void copy_spec(struct arena *a, const struct probe_spec *from, struct probe_spec *to)
+void probe_spec_copy(struct arena *a, const struct probe_spec *from, struct probe_spec *to)
 {
     *to = *from;
     struct str *command = arena_new_n(a, struct str, from->n_command);
@@ -199,7 +199,7 @@ static void add_probe(struct container_probes *c, enum probe_kind kind,
     struct container_probe *pr = arena_new(&c->arena, struct container_probe);
     assert(spec->period_s && spec->timeout_s && spec->success_threshold && spec->failure_threshold);
     pr->of = c;
-    copy_spec(&c->arena, spec, &pr->spec);
+    probe_spec_copy(&c->arena, spec, &pr->spec);
     pr->spec.n_headers = MIN(spec->n_headers, (size_t)PROBE_HEADERS_MAX);
     pr->rules = (struct probe_rules){ .kind = kind,
                                       .success_threshold = spec->success_threshold,

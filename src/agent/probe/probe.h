@@ -22,6 +22,7 @@
  */
 #pragma once
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "io/loop.h"
 
@@ -64,6 +65,8 @@ struct probe_spec {
     size_t n_headers;
     struct str service; /* gRPC */
 };
+/* With all its strings, into the arena. */
+void probe_spec_copy(struct arena *a, const struct probe_spec *from, struct probe_spec *to);
 
 enum probe_outcome {
     PROBE_SUCCESS,
