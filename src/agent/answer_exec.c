@@ -8,6 +8,8 @@
 #include "io/process.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 enum { INPUT_MAX = 1 << 20 };
 
@@ -22,8 +24,10 @@ struct remote {
     struct container_exec *exec;  /* NULL: attached to the container's own program */
     struct agent_run *run;        /* of that, and its list of clients */
     struct list node;
-    bool is_full[2];  /* by stream: it takes no output for now */
-    struct buf input; /* what the program has not taken */
+    /* Attached, by stream. */
+    bool is_full[2];       /* it takes no output for now */
+    uint64_t n_skipped[2]; /* bytes that it has missed since it was told so */
+    struct buf input;      /* what the program has not taken */
     bool is_input_over;
 };
 
@@ -38,11 +42,15 @@ static void free_remote(struct remote *r)
 
 /* ---------------------------------------------------------------- from the program */
 
+static enum stream_output output_of(enum container_stream stream)
+{
+    return stream == CONTAINER_STDERR ? STREAM_STDERR : STREAM_STDOUT;
+}
+
 static void on_output(void *arg, enum container_stream stream, struct str bytes)
 {
     struct remote *r = arg;
-    enum stream_output which = stream == CONTAINER_STDERR ? STREAM_STDERR : STREAM_STDOUT;
-    if (r->stream && !stream_remote_output(r->stream, which, bytes))
+    if (r->stream && !stream_remote_output(r->stream, output_of(stream), bytes))
         container_exec_pause(r->exec, stream, true);
 }
 
@@ -102,29 +110,32 @@ static const struct container_exec_events events = {
 
 /* ---------------------------------------------------------------- attached clients */
 
-/* The slowest client decides: the program waits for it. */
-static void set_paused(struct agent_run *run)
+static bool tell_skipped(struct remote *r, enum stream_output which)
 {
-    bool is_paused = false;
-    list_each (node, &run->attached) {
-        const struct remote *r = list_entry(node, struct remote, node);
-        is_paused |= r->is_full[0] || r->is_full[1];
-    }
-    if (run->c)
-        container_pause_output(run->c, is_paused);
+    uint64_t n = r->n_skipped[which];
+    char text[96];
+    if (n == 0)
+        return true;
+    r->n_skipped[which] = 0;
+    (void)snprintf(text, sizeof text, "\r\n[%" PRIu64 " bytes were skipped: too slow a client]\r\n",
+                   n);
+    return stream_remote_output(r->stream, which, str_of(text));
 }
 
+/* A client that does not keep up misses output: the container, its log and other clients do not
+ * wait for it. */
 void agent_attach_output(struct agent_run *run, enum container_stream stream, struct str bytes)
 {
-    enum stream_output which = stream == CONTAINER_STDERR ? STREAM_STDERR : STREAM_STDOUT;
-    bool is_full = false;
+    enum stream_output which = output_of(stream);
     list_each (node, &run->attached) {
         struct remote *r = list_entry(node, struct remote, node);
-        if (!stream_remote_output(r->stream, which, bytes))
-            is_full = r->is_full[which] = true;
+        if (r->is_full[which]) {
+            r->n_skipped[which] += bytes.n;
+            continue;
+        }
+        (void)tell_skipped(r, which);
+        r->is_full[which] = !stream_remote_output(r->stream, which, bytes);
     }
-    if (is_full)
-        set_paused(run);
 }
 
 void agent_attach_room(struct agent_run *run)
@@ -137,6 +148,8 @@ void agent_attach_end(struct agent_run *run, int status)
 {
     while (!list_is_empty(&run->attached)) {
         struct remote *r = list_entry(list_pop_front(&run->attached), struct remote, node);
+        (void)tell_skipped(r, STREAM_STDOUT);
+        (void)tell_skipped(r, STREAM_STDERR);
         if (status == PROCESS_UNKNOWN)
             stream_remote_failed(r->stream, "the container has ended");
         else
@@ -221,12 +234,10 @@ static void resume(void *program, enum stream_output which)
 {
     struct remote *r = program;
     enum container_stream stream = which == STREAM_STDERR ? CONTAINER_STDERR : CONTAINER_STDOUT;
-    if (r->exec) {
+    if (r->exec)
         container_exec_pause(r->exec, stream, false);
-        return;
-    }
-    r->is_full[which] = false;
-    set_paused(r->run);
+    else
+        r->is_full[which] = false;
 }
 
 static void resize(void *program, uint16_t columns, uint16_t rows)
@@ -251,10 +262,8 @@ static void close_remote(void *program, void *arg)
         container_exec_stop(r->exec);
         return;
     }
-    struct agent_run *run = r->run;
     list_remove(&r->node);
     free_remote(r);
-    set_paused(run);
 }
 
 static const struct stream_program_ops program_ops = {

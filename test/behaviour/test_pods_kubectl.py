@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kubectl logs, exec and port-forward with pods that run: through the API server to the agent's server."""
 import os
+import signal
 import subprocess
 import urllib.request
 
@@ -50,6 +51,25 @@ def test_exec(kubectl):
     assert none.returncode != 0 and "nothing" in none.stderr
     assert kubectl("exec", "-it", "web", "--", "sh", "-c", "test -t 0 || echo no terminal", check=False,
                    stdin=subprocess.DEVNULL).returncode == 0
+
+
+def test_a_client_that_does_not_read_holds_nobody_up(cluster, kubectl):
+    name = f"slow-{kubectl.version}"
+    cluster.run(name, restartPolicy="Never", containers=[{"name": "a", "command": [
+        "sh", "-c", r"while test ! -e /tmp/go; do echo up; usleep 50000; done; head -c 100000000 /dev/zero | tr '\\000' x; echo; echo end"]}])
+    pod = cluster.wait(name, is_ready)
+    attach = kubectl.start("attach", name)
+    try:
+        assert "up\n" in iter(attach.stdout.readline, "")
+        attach.send_signal(signal.SIGSTOP)
+        cluster.sh(name, "touch /tmp/go")
+        cluster.wait_phase(name, "Succeeded")
+        assert cluster.log_of(pod)[-1] == "end"
+        attach.send_signal(signal.SIGCONT)
+        assert "bytes were skipped" in attach.communicate(timeout=LIMIT_S)[0]
+    finally:
+        attach.kill()
+        attach.communicate()
 
 
 def test_port_forward(kubectl):
