@@ -127,8 +127,7 @@ static bool allows(const char *members)
     return pod_admission_sysctls(&spec, more, ARRAY_LEN(more), &no);
 }
 
-#define SYSCTL(name)                                                                               \
-    "\"securityContext\":{\"sysctls\":[{\"name\":\"" name "\",\"value\":\"1\"}]}"
+#define SYSCTL(name) "\"securityContext\":{\"sysctls\":[{\"name\":\"" name "\",\"value\":\"1\"}]}"
 
 TEST(sysctls)
 {
@@ -145,6 +144,31 @@ TEST(sysctls)
     CHECK(!allows("\"hostNetwork\":true," SYSCTL("net.ipv4.tcp_rmem")));
     CHECK(!allows("\"hostIPC\":true," SYSCTL("kernel.msgmax")));
     CHECK(allows("\"hostIPC\":true," SYSCTL("net.ipv4.tcp_rmem")));
+    arena_fini(&arena);
+}
+
+/* Whether a pod with these members is admitted. */
+static bool confines(const char *members)
+{
+    return pod_admission_profiles(parse(members), &no);
+}
+
+#define PROFILE(type) "{\"appArmorProfile\":{\"type\":\"" type "\"}}"
+
+TEST(profiles_of_apparmor)
+{
+    CHECK(confines("{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}"));
+    CHECK(confines("{\"spec\":{\"securityContext\":" PROFILE("Unconfined") "}}"));
+    CHECK(!confines("{\"spec\":{\"securityContext\":" PROFILE("Localhost") "}}"));
+    CHECK_STR(str_of(no.reason), "AppArmor");
+    CHECK(!confines(
+        "{\"spec\":{\"containers\":[{},{\"securityContext\":" PROFILE("RuntimeDefault") "}]}}"));
+    CHECK(!confines(
+        "{\"spec\":{\"initContainers\":[{\"securityContext\":" PROFILE("Localhost") "}]}}"));
+    CHECK(!confines("{\"metadata\":{\"annotations\":{\"container.apparmor.security.beta.kubernetes."
+                    "io/a\":\"localhost/x\"}}}"));
+    CHECK(confines("{\"metadata\":{\"annotations\":{\"container.apparmor.security.beta.kubernetes."
+                   "io/a\":\"unconfined\"}}}"));
     arena_fini(&arena);
 }
 

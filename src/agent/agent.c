@@ -261,7 +261,8 @@ static void admit(struct agent_pod *p, const struct json *object)
         refuse(p, "NodeShutdown", "Pod was rejected as the node is shutting down.");
         return;
     }
-    if (!pod_admission_sysctls(p->spec, a->sysctls, a->n_sysctls, &no)) {
+    if (!pod_admission_profiles(object, &no) ||
+        !pod_admission_sysctls(p->spec, a->sysctls, a->n_sysctls, &no)) {
         refuse(p, no.reason, no.message);
         return;
     }

@@ -31,7 +31,8 @@ struct agent_object {
 static const char *const plurals[] = { [AGENT_CONFIG_MAP] = "configmaps",
                                        [AGENT_SECRET] = "secrets",
                                        [AGENT_CLAIM] = "persistentvolumeclaims",
-                                       [AGENT_VOLUME] = "persistentvolumes" };
+                                       [AGENT_VOLUME] = "persistentvolumes",
+                                       [AGENT_RUNTIME_CLASS] = "runtimeclasses" };
 
 static char *key_of(enum agent_object_kind kind, struct str namespace, struct str name)
 {
@@ -89,9 +90,10 @@ void agent_objects_free(struct agent_objects *s)
     free(s);
 }
 
-/* ---------------------------------------------------------------- claims and volumes
+/* ---------------------------------------------------------------- claims, volumes, classes
  *
- * The Node authorizer gives a node these by GET only. They are asked for until they are bound.
+ * The Node authorizer gives a node claims and volumes by GET only. All are asked for until they are
+ * there, claims until they are bound.
  */
 
 static void get(struct agent_object *o);
@@ -103,7 +105,7 @@ static void on_again(struct timer *t)
 
 static bool is_settled(const struct agent_object *o, const struct json *object)
 {
-    return object && (o->kind == AGENT_VOLUME ||
+    return object && (o->kind != AGENT_CLAIM ||
                       str_is(json_get_str(json_getc(object, "status"), "phase"), "Bound"));
 }
 
@@ -127,7 +129,9 @@ static void get(struct agent_object *o)
 {
     struct err err = { 0 };
     scoped(free_scoped) char *target =
-        o->kind == AGENT_VOLUME
+        o->kind == AGENT_RUNTIME_CLASS
+            ? xasprintf("/apis/node.k8s.io/v1/%s/%s", plurals[o->kind], o->name)
+        : o->kind == AGENT_VOLUME
             ? xasprintf("/api/v1/%s/%s", plurals[o->kind], o->name)
             : xasprintf("/api/v1/namespaces/%s/%s/%s", o->namespace, plurals[o->kind], o->name);
     const struct ask_request rq = { .method = "GET", .target = str_of(target) };
@@ -139,7 +143,7 @@ static void get(struct agent_object *o)
 
 static int follow(struct agent_object *o, struct err *err)
 {
-    if (o->kind == AGENT_CLAIM || o->kind == AGENT_VOLUME) {
+    if (o->kind != AGENT_CONFIG_MAP && o->kind != AGENT_SECRET) {
         get(o);
         return 0;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ConfigMaps, Secrets, and PersistentVolumeClaims with their PersistentVolumes that pods of this
- * node use. ConfigMaps and Secrets are followed by a watch of each, claims and volumes are asked
- * for until they are bound, since the Node authorizer gives a node only the objects that its pods
- * name, and those two only by GET (Kubernetes, "Using Node Authorization").
+ * ConfigMaps, Secrets, RuntimeClasses, and PersistentVolumeClaims with their PersistentVolumes that
+ * pods of this node use. ConfigMaps and Secrets are followed by a watch of each, the others are
+ * asked for until they are there and bound, since the Node authorizer gives a node only the objects
+ * that its pods name, and claims and volumes only by GET (Kubernetes, "Using Node Authorization").
  *
  * Loop thread only; on_change() never runs inside a call.
  */
@@ -14,7 +14,13 @@
 struct agent_object;
 struct agent_objects;
 
-enum agent_object_kind { AGENT_CONFIG_MAP, AGENT_SECRET, AGENT_CLAIM, AGENT_VOLUME };
+enum agent_object_kind {
+    AGENT_CONFIG_MAP,
+    AGENT_SECRET,
+    AGENT_CLAIM,
+    AGENT_VOLUME,
+    AGENT_RUNTIME_CLASS
+};
 
 struct agent_objects_opts {
     struct loop *loop;
@@ -30,7 +36,7 @@ struct agent_objects *agent_objects_new(const struct agent_objects_opts *opts);
 /* All objects have been put back. */
 void agent_objects_free(struct agent_objects *s);
 
-/* Counted. namespace: "" of a PersistentVolume. Errors: of starting the watch. */
+/* Counted. namespace: "" of a PersistentVolume or RuntimeClass. Errors: of starting the watch. */
 int agent_objects_get(struct agent_objects *s, enum agent_object_kind kind, struct str namespace,
                       struct str name, struct agent_object **ret, struct err *err);
 void agent_object_put(struct agent_object *o);

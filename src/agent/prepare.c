@@ -39,7 +39,8 @@ const struct sm_state agent_prepare_table[] = {
 
 static void follow(struct agent_pod *p, enum agent_object_kind kind, struct str name)
 {
-    struct str namespace = kind == AGENT_VOLUME ? STR("") : p->spec->namespace;
+    bool has_namespace = kind != AGENT_VOLUME && kind != AGENT_RUNTIME_CLASS;
+    struct str namespace = has_namespace ? p->spec->namespace : STR("");
     struct agent_object *o;
     struct err err = { 0 };
     if (!name.n)
@@ -104,6 +105,25 @@ static void follow_objects(struct agent_pod *p)
         follow_volume(p, &p->spec->volumes[i]);
     for (size_t i = 0; i < p->spec->n_pull_secrets; i++)
         follow(p, AGENT_SECRET, p->spec->pull_secrets[i]);
+    follow(p, AGENT_RUNTIME_CLASS, p->spec->runtime_class);
+}
+
+/* The handlers crun and runc mean the one of them that this machine has. */
+static int check_runtime(const struct agent_pod *p, struct err *err)
+{
+    struct str name = p->spec->runtime_class;
+    if (!name.n)
+        return 0;
+    const struct agent_object *o =
+        agent_objects_find(p->agent->objects, AGENT_RUNTIME_CLASS, STR(""), name);
+    const struct json *class = o ? agent_objects_read(p->agent, o) : NULL;
+    if (!class)
+        return err_set(err, -ENOENT, "RuntimeClass \"" STR_FMT "\" not found", STR_ARG(name));
+    struct str handler = json_get_str(class, "handler");
+    if (!str_is(handler, "crun") && !str_is(handler, "runc"))
+        return err_set(err, E_UNSUPPORTED, "no runtime for \"" STR_FMT "\" is configured",
+                       STR_ARG(handler));
+    return 0;
 }
 
 /* A static pod runs without the API, then without variables of Services; as with kubelet. */
@@ -354,6 +374,10 @@ void agent_prepare_look(struct agent_pod *p)
     if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_known(p) ||
         p->ipc_at == AGENT_IPC_MAKING || is_waiting_for_users(p))
         return;
+    if (check_runtime(p, &err) < 0) {
+        fail(p, "FailedCreatePodSandBox", &err);
+        return;
+    }
     agent_pause_start(p);
     if (start_volumes(p, &err) < 0) {
         fail(p, "FailedMount", &err);

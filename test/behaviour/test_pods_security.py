@@ -73,6 +73,20 @@ def test_a_profile_of_the_machine(cluster):
     assert "missing.json" in state_of(pod)[1]["message"]
 
 
+def test_runtimes_and_profiles_that_a_node_does_not_have(cluster):
+    for name, handler in (("native", "crun"), ("boxed", "kata")):
+        cluster.create("/apis/node.k8s.io/v1/runtimeclasses", {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": handler})
+        cluster.run(name, runtimeClassName=name)
+    cluster.wait("native", is_ready)
+    cluster.wait_reason("boxed", "FailedCreatePodSandBox")
+    cluster.wait("boxed", lambda p: state_of(p)[1].get("reason") == "ContainerCreating")
+    cluster.delete("boxed")
+    cluster.wait_gone("boxed")
+    cluster.run("armor", securityContext={"appArmorProfile": {"type": "Localhost", "localhostProfile": "strict"}})
+    pod = cluster.wait_phase("armor", "Failed")
+    assert pod["status"]["reason"] == "AppArmor" and "Cannot enforce AppArmor" in pod["status"]["message"]
+
+
 def test_kernel_parameters(cluster):
     cluster.run("sysctls", securityContext={"sysctls": [{"name": "kernel.shm_rmid_forced", "value": "1"}, {"name": "net.ipv4.ip_local_port_range", "value": "2000 3000"}]},
                 containers=[{"name": "a", "command": SLEEP}, {"name": "b", "command": SLEEP}])

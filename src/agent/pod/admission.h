@@ -33,3 +33,5 @@ bool pod_admission_check(const struct json *pod, const struct pod_spec *spec,
  */
 bool pod_admission_sysctls(const struct pod_spec *spec, const char *const *allowed,
                            size_t n_allowed, struct pod_refusal *ret);
+/* false: it names an AppArmor profile, and the agent applies none. */
+bool pod_admission_profiles(const struct json *pod, struct pod_refusal *ret);
