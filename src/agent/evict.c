@@ -257,7 +257,11 @@ static void measure_next(struct agent_evict *e)
             return;
     }
     e->is_measuring = false;
-    end_one(e, POD_EVICTION_STORAGE);
+    /* Meanwhile the disk may have got room, by what a pod has removed or another's eviction. */
+    if (e->pressure.disk && !is_any_ending(e->agent))
+        end_one(e, POD_EVICTION_STORAGE);
+    else
+        clear(e);
 }
 
 static void measure_all(struct agent_evict *e)
