@@ -13,9 +13,9 @@
 struct agent_measure {
     struct agent *agent;
     char *uid;
-    VEC(char *) dirs;           /* two of each container: writable layer, logs */
-    VEC(struct str) containers; /* names, of dirs */
-    VEC(char *) names;
+    VEC(char *) dirs;   /* of each container its logs, and its writable layer if it has a run */
+    VEC(size_t) owners; /* of each of dirs: an index of names */
+    VEC(char *) names;  /* of containers */
     /* p NULL: it has gone meanwhile; used: of all. */
     void (*done)(struct agent *a, struct agent_pod *p, uint64_t used, const char *problem);
 };
@@ -39,7 +39,7 @@ static void free_measure(struct agent_measure *m)
     vec_each (n, &m->names)
         free(*n);
     vec_fini(&m->dirs);
-    vec_fini(&m->containers);
+    vec_fini(&m->owners);
     vec_fini(&m->names);
     free(m->uid);
     free(m);
@@ -69,13 +69,11 @@ static void judge(struct agent_measure *m, struct agent_pod *p, const struct vol
         used += list[i].is_ephemeral || !pod_spec_volume(p->spec, list[i].name) ? list[i].used_bytes
                                                                                 : 0;
     }
-    for (size_t i = 0; i < m->dirs.n; i += 2) {
-        struct pod_storage s = { .name = str_of(m->names.p[i / 2]) };
-        for (size_t k = i; k < i + 2; k++) {
-            const struct volume_usage *u = find_usage(list, n, m->dirs.p[k]);
-            s.used += u ? u->used_bytes : 0;
-        }
-        vec_push(&containers, s);
+    vec_each (name, &m->names)
+        vec_push(&containers, ((struct pod_storage){ .name = str_of(*name) }));
+    for (size_t i = 0; i < m->dirs.n; i++) {
+        const struct volume_usage *u = find_usage(list, n, m->dirs.p[i]);
+        containers.p[m->owners.p[i]].used += u ? u->used_bytes : 0;
     }
     bool exceeds =
         pod_storage_exceeds(p->spec, volumes.p, volumes.n, containers.p, containers.n, problem);
@@ -101,9 +99,14 @@ static void on_usage(void *arg, const struct volume_usage *list, size_t n)
 static void add_container(struct agent_measure *m, const struct agent_pod *p,
                           const struct agent_container *c)
 {
+    size_t owner = m->names.n;
     vec_push(&m->names, xstrdup(c->name));
-    vec_push(&m->dirs, xasprintf("%s/upper", c->run ? c->run->dir : ""));
     vec_push(&m->dirs, xasprintf("%s/%s", p->log_dir, c->name));
+    vec_push(&m->owners, owner);
+    if (!c->run)
+        return;
+    vec_push(&m->dirs, xasprintf("%s/upper", c->run->dir));
+    vec_push(&m->owners, owner);
 }
 
 static bool measure(struct agent_pod *p, void (*done)(struct agent *a, struct agent_pod *p,
