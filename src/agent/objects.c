@@ -20,7 +20,8 @@ struct agent_object {
     char *key;
     unsigned refs;
     bool is_known;
-    char *text; /* as JSON; NULL: it does not exist */
+    bool is_stale; /* another pod uses it, and the server has not answered since */
+    char *text;    /* as JSON; NULL: it does not exist */
     size_t n;
     struct reflector *watch; /* ConfigMaps and Secrets; the others by requests: */
     struct client_ask *ask;
@@ -122,6 +123,7 @@ static void on_got(void *arg, int status, struct str body, const struct json *js
     if (!object && status != 404)
         return; /* not known yet */
     o->is_known = true;
+    o->is_stale = false;
     set_text(o, object ? xstrndup(body.p, body.n) : NULL, object ? body.n : 0);
 }
 
@@ -139,11 +141,26 @@ static void get(struct agent_object *o)
         timer_start(o->s->opts.loop, &o->again, GET_AGAIN_MAX_MS, on_again);
 }
 
+/* What was read for another pod may be of an object that was deleted since, and made again. */
+static void get_anew(struct agent_object *o)
+{
+    o->is_stale = true;
+    o->again_ms = 0;
+    ask_cancel(take_ptr(&o->ask));
+    timer_stop(o->s->opts.loop, &o->again);
+    get(o);
+}
+
 /* ---------------------------------------------------------------- ConfigMaps and Secrets */
+
+static bool is_watched(const struct agent_object *o)
+{
+    return o->kind == AGENT_CONFIG_MAP || o->kind == AGENT_SECRET;
+}
 
 static int follow(struct agent_object *o, struct err *err)
 {
-    if (o->kind != AGENT_CONFIG_MAP && o->kind != AGENT_SECRET) {
+    if (!is_watched(o)) {
         get(o);
         return 0;
     }
@@ -194,6 +211,8 @@ int agent_objects_get(struct agent_objects *s, enum agent_object_kind kind, stru
     struct agent_object *o = map_get(&s->by_key, str_of(key));
     if (o) {
         o->refs++;
+        if (!is_watched(o))
+            get_anew(o);
         *ret = o;
         return 0;
     }
@@ -230,6 +249,11 @@ bool agent_object_is(const struct agent_object *o, enum agent_object_kind kind,
 bool agent_object_is_known(const struct agent_object *o)
 {
     return o->is_known;
+}
+
+bool agent_object_is_fresh(const struct agent_object *o)
+{
+    return o->is_known && !o->is_stale;
 }
 
 struct json *agent_object_read(const struct agent_object *o, struct arena *a)

@@ -48,5 +48,7 @@ bool agent_object_is(const struct agent_object *o, enum agent_object_kind kind,
                      struct str namespace, struct str name);
 /* The server has answered: it exists, or does not. */
 bool agent_object_is_known(const struct agent_object *o);
+/* It has answered since the last agent_objects_get(): another object may have the name by now. */
+bool agent_object_is_fresh(const struct agent_object *o);
 /* Parsed into the arena; NULL: it does not exist, or is not known yet. */
 struct json *agent_object_read(const struct agent_object *o, struct arena *a);

@@ -136,6 +136,15 @@ static bool are_objects_known(const struct agent_pod *p)
     return p->static_text || agent_services_is_synced(p->agent->services);
 }
 
+static bool are_objects_fresh(const struct agent_pod *p)
+{
+    for (size_t i = 0; i < p->objects.n; i++) {
+        if (!agent_object_is_fresh(p->objects.p[i]))
+            return false;
+    }
+    return are_objects_known(p);
+}
+
 static void drop_objects(struct agent_pod *p)
 {
     vec_each (o, &p->objects)
@@ -371,7 +380,7 @@ void agent_prepare_look(struct agent_pod *p)
         fail(p, "FailedCreatePodSandBox", &err);
         return;
     }
-    if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_known(p) ||
+    if (p->prepare.at != AGENT_PREPARE_WAITS || !p->has_network || !are_objects_fresh(p) ||
         p->ipc_at == AGENT_IPC_MAKING || is_waiting_for_users(p))
         return;
     if (check_runtime(p, &err) < 0) {

@@ -12,6 +12,7 @@ from pods_kit import IMAGE, PODS, cluster, is_ready, needs_pods, state_of, statu
 pytestmark = needs_pods
 
 SLEEP = ["sleep", "100000"]
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
 
 
 def mount(name, path, **more):
@@ -102,18 +103,41 @@ def test_paths_of_the_machine(cluster, tmp_path):
     assert (tmp_path / "made/x").exists()  # the machine's own files stay
 
 
+def bind(cluster, claim, volume, path):
+    """A claim, and the local volume that it is bound to."""
+    node = cluster.get("/api/v1/nodes").json()["items"][0]["metadata"]["name"]
+    cluster.create("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "local": {"path": str(path)},
+        "claimRef": {"namespace": "default", "name": claim},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}}})
+    cluster.create(CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {
+        "name": claim, "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "volumeName": volume, "resources": {"requests": {"storage": "1Gi"}}}})
+    for path in (f"/api/v1/persistentvolumes/{volume}", f"{CLAIMS}/{claim}"):
+        cluster.patch(path + "/status", {"status": {"phase": "Bound"}})
+
+
+def test_a_claim_that_was_made_again_is_another_one(cluster, tmp_path):
+    pods = {}
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_text(name + "\n")
+        bind(cluster, "again", "pv-" + name, tmp_path / name)
+        cluster.run("claim-" + name, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "again"}}],
+                    containers=[{"name": "a", "command": ["sh", "-c", "cat /v/f; exec sleep 100000"], "volumeMounts": [mount("v", "/v")]}])
+        pods[name] = cluster.wait("claim-" + name, is_ready)
+        assert cluster.ask("DELETE", f"{CLAIMS}/again").status in (200, 202)  # while the pod uses it: by force
+        cluster.ask("PATCH", f"{CLAIMS}/again", {"metadata": {"finalizers": None}}, Content_Type="application/merge-patch+json")
+        wait_for(lambda: cluster.get(f"{CLAIMS}/again").status == 404, "the claim is gone")
+    for name, pod in pods.items():
+        wait_for(lambda: cluster.log_of(pod) == [name], "the log")  # noqa: B023
+        cluster.delete("claim-" + name)
+        cluster.wait_gone("claim-" + name)
+
+
 def test_a_claim_of_a_volume_of_the_machine(cluster, tmp_path):
     (tmp_path / "f").write_text("kept\n")
-    node = cluster.get("/api/v1/nodes").json()["items"][0]["metadata"]["name"]
-    cluster.create("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "local": {"path": str(tmp_path)},
-        "claimRef": {"namespace": "default", "name": "claim"},
-        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}}})
-    cluster.create("/api/v1/namespaces/default/persistentvolumeclaims", {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {
-        "name": "claim", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "storageClassName": "manual", "volumeName": "pv", "resources": {"requests": {"storage": "1Gi"}}}})
-    for path, phase in (("/api/v1/persistentvolumes/pv", "Bound"), ("/api/v1/namespaces/default/persistentvolumeclaims/claim", "Bound")):
-        cluster.patch(path + "/status", {"status": {"phase": phase}})
+    bind(cluster, "claim", "pv", tmp_path)
     cluster.run("claim", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "claim"}}],
                 containers=[{"name": "a", "command": ["sh", "-c", "cat /v/f; exec sleep 100000"], "volumeMounts": [mount("v", "/v")]}])
     pod = cluster.wait("claim", is_ready)
