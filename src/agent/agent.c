@@ -185,6 +185,14 @@ static void restore(struct agent_pod *p, const struct json *object)
 
 /* ---------------------------------------------------------------- groups of pods that are gone */
 
+/* A pod that had ended before is not torn down: what an earlier process has left of it goes as that
+ * of pods that are gone. */
+static bool has_rest(const struct agent *a, struct str uid)
+{
+    const struct agent_pod *p = map_get(&a->pods, uid);
+    return p && !p->is_finished_before;
+}
+
 struct group_sweep {
     struct agent *a;
     const char *parent; /* "", "burstable", "besteffort" */
@@ -196,7 +204,7 @@ static void on_group(void *arg, const char *name)
 {
     struct group_sweep *s = arg;
     struct str uid = str_of(name);
-    if (str_has_prefix(uid, STR("pod")) && !map_has(&s->a->pods, str_slice(uid, 3, uid.n)))
+    if (str_has_prefix(uid, STR("pod")) && !has_rest(s->a, str_slice(uid, 3, uid.n)))
         vec_push(&s->names, xasprintf("%s%s%s", s->parent, s->parent[0] ? "/" : "", name));
 }
 
@@ -413,7 +421,7 @@ static bool is_known(void *arg, struct str uid)
         if (str_is(uid, list_entry(node, struct agent_run, node)->pod_uid))
             return true;
     }
-    return map_has(&a->pods, uid);
+    return has_rest(a, uid);
 }
 
 static void on_orphans_timer(struct timer *t)

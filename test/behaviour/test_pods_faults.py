@@ -193,6 +193,32 @@ def test_an_object_that_is_removed_by_force(cluster):
     wait_for(lambda: not rest_of(cluster, [pod["metadata"]["uid"]]), "nothing is left")
 
 
+def test_what_is_left_of_a_pod_that_has_ended_goes(tmp_path, store):
+    """As if the process had been killed between its report and the end of its work."""
+    up = Cluster(tmp_path / "data", store)
+    up.run("ended", ["sh", "-c", "while test ! -e /tmp/go; do sleep 0.05; done"], restartPolicy="Never")
+    pod = up.wait("ended", is_ready)
+    groups = []
+    for line in pathlib.Path(f"/proc/{up.pid_of(pod)}/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        group = pathlib.Path("/sys/fs/cgroup" + (f"/{names}" if names else "") + path)
+        groups += [g for g in group.parents if g.name.endswith(pod["metadata"]["uid"]) and g.exists()]
+    (up.root_of(pod) / "tmp/go").touch()
+    up.wait_phase("ended", "Succeeded")
+    rest = up.data_dir / "agent/pods" / pod["metadata"]["uid"]
+    wait_for(lambda: not rest.exists() and not any(g.exists() for g in groups), "nothing is left")
+    up.kill()
+    (rest / "volumes").mkdir(parents=True)
+    (rest / "volumes/secret").write_text("x")
+    for group in groups:
+        group.mkdir()
+    up = up.again()
+    wait_for(lambda: not rest.exists() and not any(g.exists() for g in groups), "nothing is left again")
+    assert up.pod("ended")["status"]["phase"] == "Succeeded" and groups
+    up.clear()
+    assert up.stop() == 0
+
+
 def test_a_disk_that_runs_full_ends_the_pod_that_fills_it(tmp_path, store):
     disk = tmp_path / "disk"
     disk.mkdir()
