@@ -250,6 +250,8 @@ void agent_prepare_look(struct agent_pod *p);
 void agent_tear_down(struct agent_pod *p);
 /* Take over the network of the pod and what else stands; false: there is none. */
 bool agent_prepare_adopt(struct agent_pod *p);
+/* Make what could not be made when it was taken over; fine when nothing is missing. */
+int agent_prepare_complete(struct agent_pod *p, struct err *err);
 /* The object or the spec has changed. */
 void agent_prepare_update(struct agent_pod *p);
 void agent_prepare_leave(struct agent_pod *p);

@@ -424,6 +424,15 @@ void agent_prepare(struct agent_pod *p)
         agent_prepare_look(p);
 }
 
+int agent_prepare_complete(struct agent_pod *p, struct err *err)
+{
+    if (p->prepare.at != AGENT_PREPARE_DONE || p->volumes)
+        return 0;
+    int r = make_dirs(p, err);
+    r = r < 0 ? r : make_group(p, err);
+    return r < 0 ? r : start_volumes(p, err);
+}
+
 bool agent_prepare_adopt(struct agent_pod *p)
 {
     struct err err = { 0 };
@@ -437,11 +446,11 @@ bool agent_prepare_adopt(struct agent_pod *p)
     if (agent_users_are_own(p) && agent_users_claim(p, &err) == 0)
         p->users_at = AGENT_USERS_MADE;
     follow_objects(p);
-    if (make_dirs(p, &err) < 0 || make_group(p, &err) < 0 || start_volumes(p, &err) < 0)
+    sm_move(&p->prepare, AGENT_PREPARE_DONE);
+    if (agent_prepare_complete(p, &err) < 0)
         log_warn("a pod was taken over in part", "pod=%s/%s error=\"%s\"", p->namespace, p->name,
                  err_text(&err));
     agent_pause_start(p);
-    sm_move(&p->prepare, AGENT_PREPARE_DONE);
     return true;
 }
 

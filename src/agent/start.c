@@ -670,8 +670,19 @@ static void begin(struct agent_run *r)
 static void on_look(struct defer *d)
 {
     struct agent_run *r = container_of(d, struct agent_run, look);
-    if (r->is_stopped || (!is_dir_taken(r) && agent_prepare_is_settled(r->pod)))
+    struct err err = { 0 };
+    if (r->is_stopped) {
         begin(r);
+        return;
+    }
+    if (is_dir_taken(r))
+        return;
+    if (agent_prepare_complete(r->pod, &err) < 0) {
+        r->is_waiting = false;
+        fail_start(r, "CreateContainerConfigError", &err);
+    } else if (agent_prepare_is_settled(r->pod)) {
+        begin(r);
+    }
 }
 
 void agent_start_look(struct agent_pod *p)

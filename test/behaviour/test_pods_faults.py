@@ -219,6 +219,25 @@ def test_what_is_left_of_a_pod_that_has_ended_goes(tmp_path, store):
     assert up.stop() == 0
 
 
+def test_a_pod_that_was_taken_over_in_part_is_completed(tmp_path, store):
+    up = Cluster(tmp_path / "data", store)
+    up.run("part", volumes=[{"name": "v", "emptyDir": {}}],
+           containers=[{"name": "a", "command": ["sh", "-c", "echo x >> /v/f; wc -l < /v/f; exec sleep 100000"], "volumeMounts": [{"name": "v", "mountPath": "/v"}]}])
+    pod = up.wait("part", is_ready)
+    logs = up.log_dir / f"default_part_{pod['metadata']['uid']}"
+    up.kill()
+    shutil.rmtree(logs)
+    logs.write_text("in the way")
+    up = up.again()
+    os.kill(up.pid_of(pod), signal.SIGKILL)
+    up.wait("part", lambda p: state_of(p)[1].get("reason") == "CreateContainerConfigError")
+    logs.unlink()
+    pod = up.wait("part", lambda p: is_ready(p) and status_of(p)["restartCount"] == 1)
+    wait_for(lambda: up.log_of(pod, restart=1) == ["2"], "the volume is the same")
+    up.clear()
+    assert up.stop() == 0
+
+
 def test_a_disk_that_runs_full_ends_the_pod_that_fills_it(tmp_path, store):
     disk = tmp_path / "disk"
     disk.mkdir()
