@@ -58,8 +58,10 @@ static void wait_again(struct agent_pause *s)
 {
     if (s->sm.at == PAUSE_ENDING)
         return;
-    sm_move(&s->sm, PAUSE_BROKEN);
-    timer_start(s->agent->loop, &s->again, AGAIN_MS, on_again);
+    if (s->sm.at != PAUSE_BROKEN)
+        sm_move(&s->sm, PAUSE_BROKEN);
+    if (s->pod) /* else agent_pause_claim() starts it */
+        timer_start(s->agent->loop, &s->again, AGAIN_MS, on_again);
 }
 
 static void on_started(void *arg, int r, const struct err *err)
@@ -90,10 +92,7 @@ static void on_removed(void *arg)
     struct agent_pod *p = s->pod;
     s->c = NULL;
     if (s->sm.at != PAUSE_ENDING) {
-        if (s->sm.at == PAUSE_BROKEN)
-            timer_start(s->agent->loop, &s->again, AGAIN_MS, on_again);
-        else
-            wait_again(s);
+        wait_again(s);
         return;
     }
     free_pause(s);
