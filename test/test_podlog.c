@@ -410,6 +410,27 @@ TEST(a_log_that_is_not_there_is_an_error)
     rig_fini(&r);
 }
 
+/* As of something that a program has put in the place of its log. */
+static int code_of_reading(struct rig *r)
+{
+    struct client c;
+    client_start(&c, r, (struct podlog_query){ 0 });
+    turn_until(r, &c.ended);
+    buf_fini(&c.got);
+    return c.code;
+}
+
+TEST(a_link_or_a_pipe_is_no_log)
+{
+    struct rig r;
+    rig_init(&r, 0);
+    CHECK(unlink(r.path) == 0 && symlink("/proc/version", r.path) == 0);
+    CHECK_ERR(code_of_reading(&r), -ELOOP);
+    CHECK(unlink(r.path) == 0 && mkfifo(r.path, 0600) == 0);
+    CHECK_ERR(code_of_reading(&r), -EINVAL); /* without waiting for a writer */
+    rig_fini(&r);
+}
+
 TEST(lines_are_dropped_and_counted_while_the_disk_is_full)
 {
     struct rig r;

@@ -90,7 +90,9 @@ static void open_on_thread(struct reader_job *j)
 {
     struct stat st;
     /* A followed file is open already, so that it is that of the writer. */
-    int fd = j->fd >= 0 ? j->fd : sys_openat(AT_FDCWD, j->path, O_RDONLY, 0), r = 0;
+    int fd = j->fd >= 0 ? j->fd
+                        : sys_openat(AT_FDCWD, j->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0),
+        r = 0;
     if (fd < 0) {
         j->n = fd;
         return;
