@@ -65,8 +65,14 @@ def make_tar(size, rows, parts):
     return out.getvalue()
 
 
-def make_images(directory, names):
-    """A layout with the images, made once."""
+def take_part(rows, one_in):
+    """One file in so many, chosen by digest, so that layers share what they share; with all directories and links but hard ones to what is left out."""
+    kept = {r[0] for r in rows if r[1] == "0" and int(r[8][:8], 16) % one_in == 0}
+    return [r for r in rows if r[1] not in "01" or r[0] in kept or (r[1] == "1" and r[7] in kept)]
+
+
+def make_images(directory, names, one_in=1):
+    """A layout with the images, made once. one_in: of the files."""
     done = directory / "complete"
     if done.exists():
         return
@@ -78,7 +84,7 @@ def make_images(directory, names):
         described = []
         for recorded, size, rows in read_layers(name):
             if recorded not in made:
-                tar = make_tar(size, rows, parts)
+                tar = make_tar(size // one_in, take_part(rows, one_in) if one_in > 1 else rows, parts)
                 packed = gzip.compress(tar, 1, mtime=0)
                 made[recorded] = ("sha256:" + hashlib.sha256(tar).hexdigest(), layout.descriptor(packed, "application/vnd.oci.image.layer.v1.tar+gzip"))
             described.append(made[recorded])
@@ -182,4 +188,6 @@ def run(plan, results):
 
 
 if __name__ == "__main__":
-    make_images(pathlib.Path(sys.argv[1]), sys.argv[2:])
+    one_in = int(sys.argv[2]) if sys.argv[1] == "--one-in" else 1
+    directory, *names = sys.argv[3:] if one_in > 1 else sys.argv[1:]
+    make_images(pathlib.Path(directory), names, one_in)

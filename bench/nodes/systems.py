@@ -102,6 +102,7 @@ class Dormouse(System):
     def start(self):
         if not (BUILD / "dormouse").exists():
             raise Unavailable(f"no {BUILD / 'dormouse'}")
+        self.place.elsewhere = ["dormouse-pod"]     # those of a kubelet are below the group of its place
         store, data = self.directory / "store", self.directory / "data"
         layout = make_layout(self.directory / "layout")
         done = subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{layout}:{IMAGE}", "--name", IMAGE, "--store", store], capture_output=True, text=True)
@@ -124,20 +125,18 @@ class Dormouse(System):
         self.place.close()
 
 
-class Peer(System):
-    """The processes of the control plane have administrators' tokens; a leader is not elected."""
+class ControlPlane(System):
+    """etcd, kube-apiserver, the scheduler and the controllers, which have administrators' tokens; a leader is not elected. nodes: whose kubelets have tokens."""
 
-    name = "peer"
-    ORDER = ("kubelet", "containerd", "scheduler", "controllers", "kube-apiserver", "etcd")
-    USERS = (("admin", "admin", "system:masters"), ("kubelet", f"system:node:{NODE}", "system:nodes"))
+    name = "master"
+    ORDER = ("scheduler", "controllers", "kube-apiserver", "etcd")
 
-    def __init__(self, network, base):
+    def __init__(self, network, base, nodes=()):
         self.built, missing = find_upstream()
         if missing:
             raise Unavailable(missing)
         super().__init__(network, base)
-        self.node = KubeletNode(self.place, self.built, make_layout(self.directory / "layout"), NODE, self.directory)
-        self.node.registries = [self.registry]
+        self.users = [("admin", "admin", "system:masters"), *((n, f"system:node:{n}", "system:nodes") for n in nodes)]
 
     def version(self):
         containerd = subprocess.run(["containerd", "--version"], capture_output=True, text=True).stdout.split()[2]
@@ -165,7 +164,7 @@ class Peer(System):
         openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "client.key", "-out", "client.csr",
                 "-subj", "/O=system:masters/CN=kube-apiserver")
         openssl("x509", "-req", "-in", "client.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-out", "client.crt", "-days", 30)
-        (self.directory / "tokens.csv").write_text("".join(f'token-{t},{user},,"{group}"\n' for t, user, group in self.USERS))
+        (self.directory / "tokens.csv").write_text("".join(f'token-{t},{user},,"{group}"\n' for t, user, group in self.users))
 
     def can_reach(self, port):
         with contextlib.suppress(OSError), inside(self.place.netns):
@@ -195,9 +194,6 @@ class Peer(System):
     def start(self):
         self.make_keys()
         self.start_control_plane()
-        self.node.start_containerd()
-        self.node.start_kubelet(self.directory / "ca.crt", "--kubeconfig", self.config_of("kubelet"), maxPods=MAX_PODS)
-        self.wait_ready("kubelet", "containerd", "kube-apiserver", "controllers", "scheduler")
 
     def stop(self):
         for name in self.ORDER:
@@ -206,3 +202,19 @@ class Peer(System):
         self.place.close()
 
 
+class Peer(ControlPlane):
+    """All on one machine."""
+
+    name = "peer"
+    ORDER = ("kubelet", "containerd", *ControlPlane.ORDER)
+
+    def __init__(self, network, base):
+        super().__init__(network, base, [NODE])
+        self.node = KubeletNode(self.place, self.built, make_layout(self.directory / "layout"), NODE, self.directory)
+        self.node.registries = [self.registry]
+
+    def start(self):
+        super().start()
+        self.node.start_containerd()
+        self.node.start_kubelet(self.directory / "ca.crt", "--kubeconfig", self.config_of(NODE), maxPods=MAX_PODS)
+        self.wait_ready("kubelet", "containerd", "kube-apiserver", "controllers", "scheduler")

@@ -313,6 +313,7 @@ static void run_end(struct post *p)
     list_remove(&j->node);
     n->n_jobs--;
     loop_release(n->opts.loop);
+    image_node_changed(n); /* jobs remove layers, too */
     j->call->on_done(j->call, j->r, j->result, &j->arena, &j->err);
     arena_fini(&j->arena);
     free(j);

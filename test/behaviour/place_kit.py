@@ -88,6 +88,7 @@ class Place:
         self.address, self.directory = address, pathlib.Path(directory)
         self.ident = f"dmplace{os.getpid()}-{name}"
         self.programs, self.group = {}, None
+        self.elsewhere = []     # names of groups at the top whose processes belong to the system, too
         words = ["unshare", "--mount", "--pid", *([] if netns else ["--net"]), "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", INIT]
         with inside(netns or "/proc/self/ns/net"):
             self.holder = subprocess.Popen(words, stdout=subprocess.PIPE)
@@ -190,9 +191,13 @@ class Place:
         return sum(names.values()), {k: v for k, v in names.items() if v}
 
     def cpu_s(self):
-        if (self.group / "cpuacct.usage").exists():
-            return int((self.group / "cpuacct.usage").read_text()) / 1e9
-        return int(re.search(r"usage_usec (\d+)", (self.group / "cpu.stat").read_text())[1]) / 1e6
+        return sum(self.cpu_of(g) for g in (self.group, *(self.group.parent / name for name in self.elsewhere)) if g.is_dir())
+
+    @staticmethod
+    def cpu_of(group):
+        if (group / "cpuacct.usage").exists():
+            return int((group / "cpuacct.usage").read_text()) / 1e9
+        return int(re.search(r"usage_usec (\d+)", (group / "cpu.stat").read_text())[1]) / 1e6
 
     def end(self, name, timeout_s=20):
         """TERM to one program, and wait."""
