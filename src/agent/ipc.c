@@ -107,13 +107,3 @@ void agent_ipc_make(struct loop *loop, const char *dir, bool has_users,
     assert(r == 0);
     (void)r;
 }
-
-void agent_ipc_remove(const char *dir)
-{
-    static const char *const names[] = { "ipc", "shm" };
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        scoped(free_scoped) char *path = xasprintf("%s/%s", dir, names[i]);
-        if (is_mounted(dir, names[i]))
-            (void)umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
-    }
-}

@@ -20,5 +20,3 @@ enum { AGENT_SHM_BYTES = 64 << 20 };
  * already. done: exactly once. */
 void agent_ipc_make(struct loop *loop, const char *dir, bool has_users,
                     void (*done)(void *arg, int r, const struct err *err), void *arg);
-/* Unmount both, on any thread; fine without them. */
-void agent_ipc_remove(const char *dir);

@@ -233,7 +233,7 @@ bool pod_admission_sysctls(const struct pod_spec *spec, const char *const *allow
             continue;
         (void)snprintf(ret->reason, sizeof ret->reason, "SysctlForbidden");
         (void)snprintf(ret->message, sizeof ret->message,
-                       "Pod was rejected: forbidden sysctl: \"%s\" not allowlisted", name);
+                       "forbidden sysctl: \"%s\" not allowlisted", name);
         return false;
     }
     return true;
