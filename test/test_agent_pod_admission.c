@@ -136,8 +136,7 @@ TEST(sysctls)
     CHECK(allows(SYSCTL("net/ipv4/tcp_rmem")));
     CHECK(!allows(SYSCTL("net.ipv4.ip_forward")));
     CHECK_STR(str_of(no.reason), "SysctlForbidden");
-    CHECK_STR(str_of(no.message),
-              "forbidden sysctl: \"net.ipv4.ip_forward\" not allowlisted");
+    CHECK_STR(str_of(no.message), "forbidden sysctl: \"net.ipv4.ip_forward\" not allowlisted");
     CHECK(allows(SYSCTL("net.core.somaxconn")));
     CHECK(!allows(SYSCTL("net.core.somaxconn2")));
     CHECK(allows(SYSCTL("kernel.msgmax")));
