@@ -39,7 +39,7 @@ def busybox_archive(directory):
 
 
 def make_store(directory):
-    """A store of images with busybox:test, for DORMOUSE_IMAGE_STORE."""
+    """A store of images with busybox:test, for --image-store."""
     busybox_archive(directory / "layout")
     done = subprocess.run([BUILD / "dormouse", "image", "pull", f"oci:{directory}/layout:{IMAGE}", "--name", f"docker.io/library/{IMAGE}",
                            "--store", directory / "store"], capture_output=True, text=True)
@@ -65,10 +65,9 @@ class Cluster(Server):
     COMMAND = "up"
 
     def __init__(self, data_dir, store, *extra, wait=True):
-        os.environ["DORMOUSE_IMAGE_STORE"] = str(store)
         self.store, self.more = store, extra
         self.log_dir = pathlib.Path(str(data_dir) + ".pods")
-        super().__init__(data_dir, extra=("--gateway", "none", "--agent", "--pod-log-dir", str(self.log_dir), *extra), wait=wait)
+        super().__init__(data_dir, extra=("--gateway", "none", "--agent", "--image-store", str(store), "--pod-log-dir", str(self.log_dir), *extra), wait=wait)
 
     def again(self):
         """Another process on the same data."""

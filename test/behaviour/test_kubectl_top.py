@@ -26,7 +26,7 @@ def machines(tmp_path_factory, store):  # noqa: F811
     """The machine of the server, and one that has joined."""
     directory = tmp_path_factory.mktemp("machines")
     up = Cluster(directory / "data", store, "--node-name", "n0", "--agent-listen", "0.0.0.0:0")
-    node = Node(up, directory / "n1", "--node-name", "n1", "--agent-listen", "0.0.0.0:0", "--pod-log-dir", str(up.log_dir), "--token", create_token(up))
+    node = Node(up, directory / "n1", "--node-name", "n1", "--image-store", str(store), "--agent-listen", "0.0.0.0:0", "--pod-log-dir", str(up.log_dir), "--token", create_token(up))
     wait_for(lambda: all(ready(up, name).get("status") == "True" for name in ("n0", "n1")), "the nodes are ready")
     up.run("idle", nodeName="n0", labels={"app": "idle"})
     up.run("busy", nodeName="n1", labels={"app": "busy"}, containers=[{"name": "a", "command": BUSY}, {"name": "b", "command": ["sleep", "100000"]}])

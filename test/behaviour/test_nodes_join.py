@@ -38,8 +38,6 @@ class Node:
         self.directory, self.log_path = directory, directory.parent / (directory.name + ".log")
         self.log = open(self.log_path, "ab")
         env = {k: v for k, v in os.environ.items() if k not in ("KUBECONFIG", "DORMOUSE_JOIN_TOKEN")}
-        if user:
-            env.pop("DORMOUSE_IMAGE_STORE", None)  # of an earlier test with pods: a directory of root
         if shift_s:
             env |= {"LD_PRELOAD": str(BUILD / "test/shifted_clock.so"), "SHIFTED_CLOCK_S": str(shift_s)}
         self.process = subprocess.Popen([str(BUILD / "dormouse"), "join", server if isinstance(server, str) else server.url,

@@ -24,14 +24,14 @@ class Control(Cluster):
 
 @pytest.fixture
 def control(tmp_path, store):
-    os.environ["DORMOUSE_IMAGE_STORE"] = str(store)
     server = Control(tmp_path / "data")
+    server.store = store
     yield server
     assert server.process.poll() is not None or server.stop() == 0
 
 
 def join(control, directory, *args):
-    node = Node(control, directory, "--node-name", "n1", "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir), *args)
+    node = Node(control, directory, "--node-name", "n1", "--image-store", str(control.store), "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir), *args)
     wait_for(lambda: ready(control, "n1").get("status") == "True", "the node is ready")
     return node
 
@@ -77,7 +77,7 @@ def test_a_machine_that_starts_without_its_server_goes_on(control, tmp_path):
     wait_for(lambda: state_of_process(pid) == "S", "its output is full")
     (files / "static.json").write_text(manifest("static", ["sh", "-c", "touch /d/static; sleep 100000"], directory=said))
     before = lines()
-    node = Node(control, tmp_path / "n1", "--node-name", "n1", "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir),
+    node = Node(control, tmp_path / "n1", "--node-name", "n1", "--image-store", str(control.store), "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir),
                 "--pod-manifest-dir", str(files), wait=False)
     wait_for(lambda: (said / "static").exists(), "the static pod runs")
     wait_for(lambda: lines() > before, "the output of the pod is read")

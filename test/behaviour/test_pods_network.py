@@ -73,7 +73,7 @@ class Machines:
             self.up.wait_ready()
             token = create_token(self.up)
         with network.inside(1):
-            self.node = Node(self.up, directory / "n1", "--node-name", "n1", "--node-ip", network.address(1), "--pod-log-dir", str(self.up.log_dir),
+            self.node = Node(self.up, directory / "n1", "--node-name", "n1", "--image-store", str(store), "--node-ip", network.address(1), "--pod-log-dir", str(self.up.log_dir),
                              "--token", token, wait=False)
         stack.callback(self.node.stop)
         stack.callback(self.clear)
