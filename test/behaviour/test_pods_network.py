@@ -86,7 +86,7 @@ class Machines:
     def clear(self):
         with self.network.inside(0):
             for item in self.up.get("/api/v1/namespaces/default/pods").json()["items"]:
-                self.up.delete(item["metadata"]["name"], gracePeriodSeconds=0)
+                self.up.delete(item["metadata"]["name"], gracePeriodSeconds=1)  # its node ends it first
             wait_for(lambda: not self.up.get("/api/v1/namespaces/default/pods").json()["items"], "no pod is left")
 
     def stop_up(self):
