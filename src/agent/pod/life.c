@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life cycle of a pod; see life.h. Read from pod_life_next() at the end upwards. */
-#include "agent/pod/life.h"
+#include "agent/pod/life_read.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,47 +72,11 @@ static uint64_t grace_of(const struct pod_life *l)
     return s <= 0 ? 0 : (uint64_t)MIN(s, INT32_MAX) * 1000;
 }
 
-static bool is_main(const struct pod_container_life *c)
-{
-    return c->kind == POD_CONTAINER_MAIN;
-}
-
-static bool is_sidecar(const struct pod_container_life *c)
-{
-    return c->spec->is_sidecar;
-}
-
-bool pod_container_runs(const struct pod_container_life *c)
-{
-    enum pod_container_at at = pod_container_at(c);
-    return at >= POD_CONTAINER_POST_START && at <= POD_CONTAINER_STOPPING && c->started_ms != 0;
-}
-
 /* A container of this machine may exist for it. */
 static bool is_busy(const struct pod_container_life *c)
 {
     enum pod_container_at at = pod_container_at(c);
     return at >= POD_CONTAINER_STARTING && at <= POD_CONTAINER_STOPPING;
-}
-
-bool pod_container_is_probed(const struct pod_container_life *c)
-{
-    return pod_container_at(c) == POD_CONTAINER_RUNNING;
-}
-
-bool pod_container_is_ready(const struct pod_container_life *c)
-{
-    return pod_container_runs(c) && pod_container_at(c) != POD_CONTAINER_POST_START &&
-           c->is_started && c->is_ready;
-}
-
-size_t pod_life_find(const struct pod_life *l, struct str name)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        if (str_eq(l->containers[i].name, name))
-            return i;
-    }
-    return SIZE_MAX;
 }
 
 static void move_pod(struct pod_life *l, enum pod_at to)
@@ -318,7 +282,7 @@ static bool should_restart(const struct pod_life *l, const struct pod_container_
 {
     if (pod_at(l) > POD_ACTIVE || c->kind == POD_CONTAINER_EPHEMERAL)
         return false;
-    if (is_sidecar(c) || c->was_rebuilt || rules_restart(c->spec, c->end.exit_code))
+    if (pod_container_is_sidecar(c) || c->was_rebuilt || rules_restart(c->spec, c->end.exit_code))
         return true;
     struct str policy =
         c->spec->restart_policy.n ? c->spec->restart_policy : l->spec->restart_policy;
@@ -403,14 +367,14 @@ static void stop_turn(struct pod_life *l, const struct pod_now *now)
     bool is_waited_for = false;
     for (size_t i = l->n; i-- > 0;) {
         struct pod_container_life *c = &l->containers[i];
-        if (is_sidecar(c))
+        if (pod_container_is_sidecar(c))
             continue;
         stop_container(c, l->end_ms, now);
         is_waited_for |= is_busy(c);
     }
     for (size_t i = l->n; i-- > 0 && !is_waited_for;) {
         struct pod_container_life *c = &l->containers[i];
-        if (!is_sidecar(c))
+        if (!pod_container_is_sidecar(c))
             continue;
         stop_container(c, l->end_ms, now);
         is_waited_for = is_busy(c);
@@ -476,58 +440,24 @@ static bool begin_start(struct pod_life *l, size_t i, struct pod_step *ret)
     return true;
 }
 
-static bool has_main_begun(const struct pod_life *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        const struct pod_container_life *c = &l->containers[i];
-        if (is_main(c) && c->has_begun)
-            return true;
-    }
-    return false;
-}
-
-static bool has_failed(const struct pod_container_life *c)
-{
-    return pod_container_at(c) == POD_CONTAINER_ENDED && c->has_ended && c->end.exit_code != 0;
-}
-
-/* What the order of init containers still waits for. */
-static bool holds_back(const struct pod_container_life *c)
-{
-    if (is_sidecar(c))
-        return !(pod_container_at(c) == POD_CONTAINER_RUNNING && c->is_started);
-    return pod_container_at(c) != POD_CONTAINER_ENDED;
-}
-
-bool pod_life_is_initialized(const struct pod_life *l)
-{
-    if (has_main_begun(l))
-        return true;
-    for (size_t i = 0; i < l->n && l->containers[i].kind == POD_CONTAINER_INIT; i++) {
-        if (holds_back(&l->containers[i]) || has_failed(&l->containers[i]))
-            return false;
-    }
-    return true;
-}
-
 /* *ret_held: the main containers have to wait. */
 static bool next_init(struct pod_life *l, const struct pod_now *now, struct pod_step *ret,
                       bool *ret_held)
 {
-    bool has_begun = has_main_begun(l);
+    bool has_begun = pod_life_has_main_begun(l);
     *ret_held = false;
     for (size_t i = 0; i < l->n && l->containers[i].kind == POD_CONTAINER_INIT; i++) {
         struct pod_container_life *c = &l->containers[i];
-        if (has_begun && !is_sidecar(c))
+        if (has_begun && !pod_container_is_sidecar(c))
             continue;
-        if (has_failed(c)) {
+        if (pod_container_has_failed(c)) {
             begin_ending(l, POD_CAUSE_NONE, grace_of(l), now);
             *ret_held = true;
             return false;
         }
         if (begin_pull(l, i, now, ret) || begin_start(l, i, ret))
             return true;
-        if (!has_begun && holds_back(c)) {
+        if (!has_begun && pod_container_holds_back(c)) {
             *ret_held = true;
             return false;
         }
@@ -570,7 +500,7 @@ static bool next_ephemeral(struct pod_life *l, const struct pod_now *now, struct
 static bool are_main_ended(const struct pod_life *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (is_main(&l->containers[i]) &&
+        if (pod_container_is_main(&l->containers[i]) &&
             pod_container_at(&l->containers[i]) != POD_CONTAINER_ENDED)
             return false;
     }
@@ -853,57 +783,6 @@ void pod_life_restore_lost(struct pod_life *l, size_t i, uint32_t restarts,
     if (c->kind == POD_CONTAINER_INIT && pod_container_at(c) == POD_CONTAINER_ENDED &&
         c->end.exit_code == 0 && str_is(l->spec->restart_policy, "Always"))
         sm_move(&c->sm, POD_CONTAINER_WAITING);
-}
-
-/* ---------------------------------------------------------------- phase */
-
-struct pod_tally {
-    bool is_waiting, is_running, has_stopped, has_failed;
-};
-
-static struct pod_tally tally_main(const struct pod_life *l)
-{
-    struct pod_tally t = { 0 };
-    for (size_t i = 0; i < l->n; i++) {
-        const struct pod_container_life *c = &l->containers[i];
-        if (!is_main(c))
-            continue;
-        if (pod_container_runs(c))
-            t.is_running = true;
-        else if (c->has_ended || c->has_last)
-            t.has_stopped = true;
-        else
-            t.is_waiting = true;
-        t.has_failed |= c->has_ended && c->end.exit_code != 0;
-    }
-    return t;
-}
-
-static bool has_init_failed(const struct pod_life *l)
-{
-    for (size_t i = 0; i < l->n && l->containers[i].kind == POD_CONTAINER_INIT; i++) {
-        if (!is_sidecar(&l->containers[i]) && has_failed(&l->containers[i]))
-            return true;
-    }
-    return false;
-}
-
-const char *pod_life_phase(const struct pod_life *l)
-{
-    struct pod_tally t = tally_main(l);
-    bool is_over = pod_at(l) >= POD_TEARING_DOWN;
-    bool is_natural = l->cause == POD_CAUSE_NONE || l->cause == POD_CAUSE_DELETED;
-    if (is_over && !is_natural)
-        return "Failed";
-    if (has_init_failed(l) && pod_at(l) >= POD_ENDING)
-        return "Failed";
-    if (is_over && (t.has_stopped || t.is_waiting))
-        return t.has_failed || t.is_waiting ? "Failed" : "Succeeded";
-    if (!pod_life_is_initialized(l) || t.is_waiting)
-        return "Pending";
-    if (t.is_running || t.has_stopped)
-        return "Running";
-    return "Pending";
 }
 
 /* ---------------------------------------------------------------- next */
