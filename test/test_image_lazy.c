@@ -1683,7 +1683,7 @@ static struct oci_store *open_store(const struct ending *e, bool is_reader)
     return s;
 }
 
-static int count_lease(void *arg, struct str id, struct err *err)
+static int count_lease(void *arg, struct str id, const struct oci_digest *manifest, struct err *err)
 {
     (void)id, (void)err;
     ++*(int *)arg;

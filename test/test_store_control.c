@@ -455,7 +455,7 @@ TEST(what_is_damaged_is_removed_by_the_process_that_has_the_store)
     oci_store_close(s);
 }
 
-static int count_lease(void *arg, struct str id, struct err *err)
+static int count_lease(void *arg, struct str id, const struct oci_digest *manifest, struct err *err)
 {
     (void)id, (void)err;
     ++*(size_t *)arg;
