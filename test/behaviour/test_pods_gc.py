@@ -27,7 +27,7 @@ def names(store):
 
 
 def node(up):
-    return up.get("/api/v1/nodes").json()["items"][0]
+    return wait_for(lambda: up.get("/api/v1/nodes").json()["items"], "the node is registered")[0]
 
 
 def node_events(up):
