@@ -3,6 +3,7 @@
 import calendar
 import os
 import pathlib
+import re
 import random
 import shutil
 import signal
@@ -155,8 +156,9 @@ def test_a_start_of_the_machine(tmp_path, store):
     up.run("once", SLEEP, restartPolicy="Never")
     pod, once = up.wait("again", is_ready), up.wait("once", is_ready)
     pids = [up.pid_of(pod), up.pid_of(once)]
+    keepers = [int(re.search(r"PPid:\t(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) for pid in pids]
     up.kill()
-    for pid in pids:
+    for pid in pids + keepers:
         os.kill(pid, signal.SIGKILL)
     for line in pathlib.Path("/proc/mounts").read_text().splitlines():
         if str(tmp_path) in line or any(m["metadata"]["uid"] in line for m in (pod, once)):
