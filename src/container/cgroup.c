@@ -306,7 +306,8 @@ int container_cgroup_remove(const struct container_cgroups *g, const char *name)
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
-        if (e->d_name[0] != '.' && strcmp(e->d_name, LISTED) && remove_group(path, group, 0) < 0)
+        if (e->d_name[0] != '.' && strcmp(e->d_name, LISTED) != 0 &&
+            remove_group(path, group, 0) < 0)
             r = -EBUSY;
     }
     if (dir)
