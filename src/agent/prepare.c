@@ -283,10 +283,9 @@ static int start_network(struct agent_pod *p, struct err *err)
 
 /* ---------------------------------------------------------------- shared namespaces */
 
-static void on_ipc(void *arg, int r, const struct err *err)
+/* A namespace was made, or could not be. */
+static void go_on(struct agent_pod *p, int r, const struct err *err)
 {
-    struct agent_pod *p = arg;
-    p->ipc_at = r < 0 ? AGENT_IPC_NONE : AGENT_IPC_MADE;
     if (p->is_leaving)
         agent_pod_left(p);
     else if (p->prepare.at == AGENT_PREPARE_REMOVING)
@@ -297,18 +296,18 @@ static void on_ipc(void *arg, int r, const struct err *err)
         agent_prepare_look(p);
 }
 
+static void on_ipc(void *arg, int r, const struct err *err)
+{
+    struct agent_pod *p = arg;
+    p->ipc_at = r < 0 ? AGENT_IPC_NONE : AGENT_IPC_MADE;
+    go_on(p, r, err);
+}
+
 static void on_users(void *arg, int r, const struct err *err)
 {
     struct agent_pod *p = arg;
     p->users_at = r < 0 ? AGENT_USERS_NONE : AGENT_USERS_MADE;
-    if (p->is_leaving)
-        agent_pod_left(p);
-    else if (p->prepare.at == AGENT_PREPARE_REMOVING)
-        agent_tear_down(p);
-    else if (r < 0)
-        fail(p, "FailedCreatePodSandBox", err);
-    else
-        agent_prepare_look(p);
+    go_on(p, r, err);
 }
 
 /* Namespaces of the pod belong to it: before them. */
