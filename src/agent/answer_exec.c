@@ -25,8 +25,8 @@ struct remote {
     struct agent_run *run;        /* of that, and its list of clients */
     struct list node;
     /* Attached, by stream. */
-    bool is_full[2];       /* it takes no output for now */
-    uint64_t n_skipped[2]; /* bytes that it has missed since it was told so */
+    bool is_full[2];       /* the client does not read: its output is skipped */
+    uint64_t n_skipped[2]; /* bytes that were skipped, not yet reported to the client */
     struct buf input;      /* what the program has not taken */
     bool is_input_over;
 };

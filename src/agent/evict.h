@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pods are ended where the machine runs short, one after the other, and where one uses more storage
- * than it may. The former is told by agent_set_pressure(), again as long as it lasts; pods with
+ * than it may. agent_set_pressure() reports the former, again as long as it lasts; pods with
  * limits of storage are measured every AGENT_STORAGE_MS, and no other ones.
  *
  * Loop thread only.

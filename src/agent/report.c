@@ -98,7 +98,7 @@ struct json *agent_report_status(struct agent_pod *p, struct arena *a)
     return pod_status_make(a, &p->life, &facts, &p->conditions);
 }
 
-/* A strategic merge patch keeps the addresses of before, unless it is told not to. */
+/* Without $patch a strategic merge patch keeps the earlier addresses. */
 static void replace_list(struct arena *a, struct json *list)
 {
     struct json *o = json_new_object(a);

@@ -331,7 +331,7 @@ void agent_pod_set_spec(struct agent_pod *p, struct pod_spec *spec, struct arena
     agent_pod_look(p);
 }
 
-/* Nobody waits for it. */
+/* The object is gone from the API, or its file from the disk. */
 void agent_pod_gone(struct agent_pod *p, uint64_t grace_ms)
 {
     struct pod_now now = agent_now(p->agent);

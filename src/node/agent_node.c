@@ -109,6 +109,12 @@ static void on_images(void *arg)
     registration_changed(n->registration);
 }
 
+static void on_removed(void *arg)
+{
+    struct agent_node *n = arg;
+    image_supply_changed(n->opts.images);
+}
+
 static void on_reclaimed(void *arg)
 {
     struct agent_node *n = arg;
@@ -164,6 +170,7 @@ static void start_pods(struct agent_node *n)
                               .on_listening = on_listening,
                               .on_pods = on_pods,
                               .on_images = on_images,
+                              .on_removed = on_removed,
                               .on_reclaimed = on_reclaimed,
                               .on_node_event = on_node_event,
                               .arg = n };

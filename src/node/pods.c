@@ -56,38 +56,6 @@ void pods_share_images(struct pods *p, struct str cluster_key)
                                                   .prefetches = o->image_quota_bytes > 0 });
 }
 
-/* The agent has removed some. */
-static void on_images(void *arg)
-{
-    struct pods *p = arg;
-    image_supply_changed(p->opts.images);
-}
-
-static void on_synced(void *arg)
-{
-    struct pods *p = arg;
-    if (p->opts.on_synced)
-        p->opts.on_synced(p->opts.arg);
-}
-
-static void on_pods(void *arg, size_t n_pods)
-{
-    struct pods *p = arg;
-    p->opts.on_pods(p->opts.arg, n_pods);
-}
-
-static void on_reclaimed(void *arg)
-{
-    struct pods *p = arg;
-    p->opts.on_reclaimed(p->opts.arg);
-}
-
-static void on_node_event(void *arg, const char *reason, const char *message)
-{
-    struct pods *p = arg;
-    p->opts.on_node_event(p->opts.arg, reason, message);
-}
-
 static int start_agent(struct pods *p, const struct pods_opts *o, struct err *err)
 {
     const struct agent_opts opts = { .loop = o->loop,
@@ -105,12 +73,12 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,
                                      .n_addresses = o->n_addresses,
-                                     .on_synced = on_synced,
-                                     .on_pods = on_pods,
-                                     .on_images = on_images,
-                                     .on_reclaimed = on_reclaimed,
-                                     .on_node_event = on_node_event,
-                                     .arg = p };
+                                     .on_synced = o->on_synced,
+                                     .on_pods = o->on_pods,
+                                     .on_images = o->on_removed,
+                                     .on_reclaimed = o->on_reclaimed,
+                                     .on_node_event = o->on_node_event,
+                                     .arg = o->arg };
     return agent_start(&opts, &p->agent, err);
 }
 

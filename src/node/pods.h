@@ -47,7 +47,8 @@ struct pods_opts { /* strings are kept */
     void (*on_listening)(void *arg, uint16_t port);
     void (*on_synced)(void *arg);
     void (*on_pods)(void *arg, size_t n_pods);
-    void (*on_images)(void *arg); /* image_supply_list() gives another list */
+    void (*on_images)(void *arg);  /* image_supply_list() gives another list */
+    void (*on_removed)(void *arg); /* the agent has removed images */
     /* As in agent/agent.h. */
     void (*on_reclaimed)(void *arg);
     void (*on_node_event)(void *arg, const char *reason, const char *message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a pod that is bound to this node may run here, as kubelet decides once for each pod: a
- * scheduler may have been wrong, or somebody else has set spec.nodeName. Pure, any thread.
+ * scheduler may have been wrong, or another client has set spec.nodeName. Pure, any thread.
  */
 #pragma once
 
