@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Twins: the same history in one instance that is dissolved and resumed between all events and in
- * one that never sleeps. Every line they print, checksums over all of their state among them, must
+ * one that is not put to sleep. Every line they print, checksums over all of their state among them, must
  * be equal.
  */
 #include "guest_rig.h"
@@ -87,7 +87,8 @@ static void run_twins(const char *name, enum guest_abi abi, bool force_pagemap)
         check_equal(&p, i);
     }
     CHECK_INT(actor_stats(&p.sleeper).suspends, EVENTS);
-    CHECK_INT(actor_stats(&p.waker).suspends, 0);
+    /* Not 0: memory pressure, and leaving a runner as a slow guest, put it to sleep, too. */
+    CHECK(actor_stats(&p.waker).suspends <= EVENTS / 20);
     CHECK(p.sleeper.lines >= EVENTS);
     actor_close(&p.sleeper);
     actor_close(&p.waker);
