@@ -6,6 +6,7 @@
 #include "image/layer_child.h"
 #include "image/lazy_guard.h"
 #include "image/provide_child.h"
+#include "io/loop.h"
 #include "version.h" /* made by meson: what was built */
 
 #include <string.h>
@@ -33,7 +34,7 @@ static const struct cmd_section sections[] = {
     { "guests", "What runs here" }, { "kubeconfig", "Administration" },
 };
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     const struct cmd_program dormouse = { .name = "dormouse",
                                           .intro = intro,
@@ -51,4 +52,11 @@ int main(int argc, char **argv)
     if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD)) /* likewise */
         return lazy_guard_main(argc, argv);
     return cmd_dispatch(&dormouse, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    int status = run(argc, argv);
+    loop_end_threads();
+    return status;
 }

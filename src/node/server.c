@@ -809,7 +809,6 @@ int server_run(const struct server_opts *opts, struct err *err)
     while (loop_turn(&s.loop, false)) /* turns for handles that are closing */
         ;
     loop_fini(&s.loop);
-    loop_end_threads();
     fd_scoped(&s.lock_fd);
     if (s.r < 0 && s.made_dir)
         (void)rmdir(opts->data_dir); /* a failed first start has left nothing in it */
