@@ -7,6 +7,7 @@
 #include "image/layer_cache.h"
 #include "image/layer_child.h"
 #include "image/provide.h"
+#include "io/thread_job.h"
 #include "oci/reference.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ struct image_deploy {
     const char *id, *node; /* of the deployment */
     uint64_t deadline_ms;
     atomic_bool stop;
-    struct post end;
+    struct thread_job job;
     pthread_mutex_t mutex; /* of what follows */
     size_t next, n_done, n_present;
     uint64_t peer_bytes, pushed_bytes, registry_bytes, import_bytes, import_us, fetch_ms;
@@ -362,18 +363,16 @@ static struct oci_config look_at_image(struct image_deploy *d)
     return config;
 }
 
-static void on_end(struct post *post)
+static void on_end(struct thread_job *job)
 {
-    struct image_deploy *d = container_of(post, struct image_deploy, end);
-    struct loop *loop = d->opts.loop;
+    struct image_deploy *d = container_of(job, struct image_deploy, job);
     d->has_ended = true;
     d->opts.on_end(d->opts.arg, d, d->err.code);
-    loop_release(loop);
 }
 
-static void *run(void *arg)
+static void run(struct thread_job *job)
 {
-    struct image_deploy *d = arg;
+    struct image_deploy *d = container_of(job, struct image_deploy, job);
     struct err err = { 0 };
     const struct oci_config image = look_at_image(d);
     each_held(d, &image, oci_store_hold);
@@ -391,16 +390,11 @@ static void *run(void *arg)
     each_held(d, &image, oci_store_release);
     if (r < 0)
         note_error(d, &err);
-    d->end.run = on_end;
-    loop_post(d->opts.loop, &d->end);
-    return NULL;
 }
 
 int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
                        struct image_deploy **ret, struct err *err)
 {
-    pthread_t thread;
-    pthread_attr_t attr;
     struct image_deploy *d = xnew(struct image_deploy);
     d->opts = *opts;
     (void)pthread_mutex_init(&d->mutex, NULL);
@@ -413,17 +407,13 @@ int image_deploy_start(const struct image_deploy_opts *opts, struct str text,
         d->id = str_dup_arena(&d->arena, d->bdm.deploy);
         d->node = str_dup_arena(&d->arena, d->bdm.node);
         d->deadline_ms = clock_mono_ms() + d->bdm.deadline_ms;
-        (void)pthread_attr_init(&attr);
-        (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-        r = -pthread_create(&thread, &attr, run, d);
-        (void)pthread_attr_destroy(&attr);
-        r = r < 0 ? err_sys(err, r, "thread") : 0;
+        d->job = (struct thread_job){ .work = run, .done = on_end };
+        r = thread_job_start(opts->loop, &d->job, err);
     }
     if (r < 0) {
         image_deploy_free(d);
         return r;
     }
-    loop_hold(opts->loop);
     *ret = d;
     return 0;
 }

@@ -4,10 +4,10 @@
 #include "base/log.h"
 #include "base/sys.h"
 #include "image/layer_cache.h"
+#include "io/thread_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,8 +31,8 @@ struct scrub {
     struct defer closed;
     void (*done)(void *arg);
     void *done_arg;
-    /* Of the thread, until it has posted its end. */
-    struct post end;
+    struct thread_job look;
+    /* Of the thread, until it has ended. */
     int r; /* 1: a layer was looked at; 0: there is none */
     struct err err;
     struct oci_store_check_result found;
@@ -158,16 +158,11 @@ static int look_at_next(struct scrub *s, struct err *err)
     return r < 0 ? r : 1;
 }
 
-static void on_end(struct post *post);
-
-static void *scrub_main(void *arg)
+static void look(struct thread_job *j)
 {
-    struct scrub *s = arg;
+    struct scrub *s = container_of(j, struct scrub, look);
     be_modest();
     s->r = look_at_next(s, &s->err);
-    s->end.run = on_end;
-    loop_post(s->opts.loop, &s->end);
-    return NULL;
 }
 
 /* ---- on the loop ---- */
@@ -175,17 +170,10 @@ static void *scrub_main(void *arg)
 static void on_due(struct timer *t)
 {
     struct scrub *s = container_of(t, struct scrub, timer);
-    pthread_t thread;
-    pthread_attr_t attr;
     s->err = (struct err){ 0 };
     s->found = (struct oci_store_check_result){ 0 };
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    s->is_running = pthread_create(&thread, &attr, scrub_main, s) == 0;
-    (void)pthread_attr_destroy(&attr);
-    if (s->is_running)
-        loop_hold(s->opts.loop);
-    else
+    s->is_running = thread_job_start(s->opts.loop, &s->look, &s->err) >= 0;
+    if (!s->is_running)
         timer_start(s->opts.loop, &s->timer, SCRUB_NOTHING_MS, on_due);
 }
 
@@ -206,11 +194,10 @@ static void count(struct scrub *s)
     s->stats.n_failed += s->r < 0 && s->r != -ECANCELED;
 }
 
-static void on_end(struct post *post)
+static void on_looked(struct thread_job *j)
 {
-    struct scrub *s = container_of(post, struct scrub, end);
+    struct scrub *s = container_of(j, struct scrub, look);
     char text[LOG_QUOTE_MAX];
-    loop_release(s->opts.loop);
     s->is_running = false;
     count(s);
     if (s->is_closing) {
@@ -232,6 +219,7 @@ struct scrub *scrub_start(const struct scrub_opts *opts)
 {
     struct scrub *s = xnew(struct scrub);
     s->opts = *opts;
+    s->look = (struct thread_job){ .work = look, .done = on_looked };
     read_cursor(s);
     uint64_t first = scrub_gap_ms(SCRUB_FIRST_BYTES, opts->bytes_per_day);
     timer_start(opts->loop, &s->timer, MIN(first, (uint64_t)SCRUB_FIRST_MS), on_due);

@@ -12,6 +12,7 @@
 #include "image/layer_child.h"
 #include "image/layer_rights.h"
 #include "image/layer_show.h"
+#include "io/thread_job.h"
 #include "oci/pull.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ struct image_pull {
     struct list waiting; /* struct image_server_serving.waiting */
     struct oci_origin origin;
     struct layer_show show;
-    struct post news, end;
+    struct post news;
+    struct thread_job job;
     pthread_mutex_t mutex; /* of what follows, until it has ended */
     bool is_posted;
     uint64_t n_bytes, ms;                   /* received from the registry */
@@ -216,15 +218,10 @@ static int run_pull(struct image_pull *p, struct err *err)
     return r;
 }
 
-static void on_end(struct post *post);
-
-static void *pull_thread(void *arg)
+static void pull(struct thread_job *job)
 {
-    struct image_pull *p = arg;
+    struct image_pull *p = container_of(job, struct image_pull, job);
     p->r = run_pull(p, &p->err);
-    p->end.run = on_end;
-    loop_post(p->s->loop, &p->end);
-    return NULL;
 }
 
 /* ---- on the loop ---- */
@@ -328,31 +325,23 @@ static void end_pull(struct image_pull *p)
     image_server_finish_close(s);
 }
 
-static void on_end(struct post *post)
+static void on_pulled(struct thread_job *job)
 {
-    struct image_pull *p = container_of(post, struct image_pull, end);
+    struct image_pull *p = container_of(job, struct image_pull, job);
     assert(p->sm.at == PULL_RUNNING && p->s->n_running > 0);
     p->s->n_running--;
-    loop_release(p->s->loop);
     end_pull(p);
 }
 
 static void start_thread(struct image_pull *p)
 {
-    pthread_t thread;
-    pthread_attr_t attr;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int r = pthread_create(&thread, &attr, pull_thread, p);
-    (void)pthread_attr_destroy(&attr);
-    if (r) {
-        p->r = err_sys(&p->err, -r, "thread");
+    p->job = (struct thread_job){ .work = pull, .done = on_pulled };
+    p->r = thread_job_start(p->s->loop, &p->job, &p->err);
+    if (p->r < 0)
         return;
-    }
     sm_move(&p->sm, PULL_RUNNING);
     assert(p->s->n_running < IMAGE_SERVER_PULLS_MAX);
     p->s->n_running++;
-    loop_hold(p->s->loop);
 }
 
 static void start_waiting(struct image_server *s)

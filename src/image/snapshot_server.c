@@ -14,11 +14,11 @@
 #include "image/closing.h"
 #include "image/layer_child.h"
 #include "io/grpc.h"
+#include "io/thread_job.h"
 #include "oci/pull.h"
 #include "oci/reference.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct snapshot_work {
@@ -29,7 +29,7 @@ struct snapshot_work {
     unsigned n_calls;         /* that need it */
     struct list waiting;      /* struct snapshot_serving.waiting */
     bool is_running, is_done; /* neither: in the queue */
-    struct post end;
+    struct thread_job job;
     int r;
     struct err err;
 };
@@ -45,7 +45,7 @@ struct snapshot_serving {
     bool has_call;
     struct job job;
     struct list walk; /* of server->walks, until its thread starts */
-    struct post walk_end;
+    struct thread_job walking;
     bool is_running; /* job, or thread */
     bool is_full;    /* a part of its list was sent, and the client has not taken it */
     struct list waiting;
@@ -147,16 +147,11 @@ static int pull(struct snapshot_work *w, struct err *err)
     return r;
 }
 
-static void on_work_end(struct post *post);
-
-static void *work_thread(void *arg)
+static void do_work(struct thread_job *job)
 {
-    struct snapshot_work *w = arg;
+    struct snapshot_work *w = container_of(job, struct snapshot_work, job);
     w->r = w->image ? pull(w, &w->err)
                     : snapshotter_unpack(w->server->snapshotter, &w->layer, &w->err);
-    w->end.run = on_work_end;
-    loop_post(w->server->loop, &w->end);
-    return NULL;
 }
 
 /* ---- works: on the loop ---- */
@@ -240,30 +235,14 @@ static size_t *n_running(struct snapshot_work *w)
     return w->image ? &w->server->n_pulling : &w->server->n_unpacking;
 }
 
-static void on_work_end(struct post *post)
+static void on_work_end(struct thread_job *job)
 {
-    struct snapshot_work *w = container_of(post, struct snapshot_work, end);
+    struct snapshot_work *w = container_of(job, struct snapshot_work, job);
     struct snapshot_server *s = w->server;
     w->is_running = false;
     --*n_running(w);
-    loop_release(s->loop);
     end_work(w);
     finish_close(s);
-}
-
-/* The loop waits for the messages of this thread. */
-static int start_thread(struct loop *loop, void *(*run)(void *arg), void *arg, struct err *err)
-{
-    pthread_t thread;
-    pthread_attr_t attr;
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int r = pthread_create(&thread, &attr, run, arg);
-    (void)pthread_attr_destroy(&attr);
-    if (r)
-        return err_sys(err, -r, "thread");
-    loop_hold(loop);
-    return 0;
 }
 
 /* From the start of its thread on, w->r and w->err are the thread's. */
@@ -272,7 +251,8 @@ static int start_work(struct snapshot_work *w)
     struct err err = { 0 };
     w->is_running = true;
     ++*n_running(w);
-    int r = start_thread(w->server->loop, work_thread, w, &err);
+    w->job = (struct thread_job){ .work = do_work, .done = on_work_end };
+    int r = thread_job_start(w->server->loop, &w->job, &err);
     if (r >= 0)
         return 0;
     w->is_running = false;
@@ -477,25 +457,20 @@ static enum snapshot_walk walk_of(const struct snapshot_serving *q)
                : SNAPSHOT_WALK_REMOVE;
 }
 
-static void on_walk_end(struct post *post)
+static void on_walk_end(struct thread_job *job)
 {
-    struct snapshot_serving *q = container_of(post, struct snapshot_serving, walk_end);
+    struct snapshot_serving *q = container_of(job, struct snapshot_serving, walking);
     struct snapshot_server *s = q->server;
     enum snapshot_walk kind = walk_of(q);
     assert(s->n_walking[kind] > 0);
     s->n_walking[kind]--;
-    loop_release(s->loop);
     start_walks(s, kind);
     end_run(q);
 }
 
-static void *walk_thread(void *arg)
+static void walk(struct thread_job *job)
 {
-    struct snapshot_serving *q = arg;
-    run_call(&q->job);
-    q->walk_end.run = on_walk_end;
-    loop_post(q->server->loop, &q->walk_end);
-    return NULL;
+    run_call(&container_of(job, struct snapshot_serving, walking)->job);
 }
 
 static void start_walks(struct snapshot_server *s, enum snapshot_walk kind)
@@ -505,7 +480,8 @@ static void start_walks(struct snapshot_server *s, enum snapshot_walk kind)
         struct snapshot_serving *q = list_first(&s->walks[kind], struct snapshot_serving, walk);
         list_remove(&q->walk);
         q->is_running = true;
-        if (start_thread(s->loop, walk_thread, q, &err) >= 0) {
+        q->walking = (struct thread_job){ .work = walk, .done = on_walk_end };
+        if (thread_job_start(s->loop, &q->walking, &err) >= 0) {
             s->n_walking[kind]++;
             continue;
         }

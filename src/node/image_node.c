@@ -8,11 +8,11 @@
 #include "image/layer_rights.h"
 #include "image/store_control.h"
 #include "image/store_job.h"
+#include "io/thread_job.h"
 #include "io/tls.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { PEM_MAX_BYTES = 1 << 20, TOKEN_BYTES = 37 };
@@ -273,7 +273,8 @@ struct image_node_job {
     struct arena arena; /* of the job and its result */
     struct json *wanted, *result;
     atomic_bool stop;
-    struct post end;
+    struct thread_job thread;
+    struct defer not_started;
     int r;
     struct err err;
 };
@@ -306,13 +307,11 @@ static void on_event(void *arg, const struct json *v)
     loop_post(j->n->opts.loop, &e->post);
 }
 
-static void run_end(struct post *p)
+static void end_job(struct image_node_job *j)
 {
-    struct image_node_job *j = container_of(p, struct image_node_job, end);
     struct image_node *n = j->n;
     list_remove(&j->node);
     n->n_jobs--;
-    loop_release(n->opts.loop);
     image_node_changed(n); /* jobs remove layers, too */
     j->call->on_done(j->call, j->r, j->result, &j->arena, &j->err);
     arena_fini(&j->arena);
@@ -321,9 +320,9 @@ static void run_end(struct post *p)
         close_store(n);
 }
 
-static void *job_main(void *arg)
+static void run_job(struct thread_job *thread)
 {
-    struct image_node_job *j = arg;
+    struct image_node_job *j = container_of(thread, struct image_node_job, thread);
     struct store_job job;
     const struct store_job_watch watch = { .on_event = on_event, .arg = j, .stop = &j->stop };
     j->r = store_job_read(j->wanted, &j->arena, &job, &j->err);
@@ -331,9 +330,16 @@ static void *job_main(void *arg)
         j->r = store_job_run(j->n->store, &job, &watch, &j->arena, &j->result, &j->err);
     if (j->r < 0)
         j->result = NULL;
-    j->end.run = run_end;
-    loop_post(j->n->opts.loop, &j->end);
-    return NULL;
+}
+
+static void on_end(struct thread_job *thread)
+{
+    end_job(container_of(thread, struct image_node_job, thread));
+}
+
+static void on_not_started(struct defer *d)
+{
+    end_job(container_of(d, struct image_node_job, not_started));
 }
 
 bool image_node_can_do(const struct image_node *n)
@@ -345,24 +351,16 @@ bool image_node_can_do(const struct image_node *n)
 void image_node_do(struct image_node *n, const struct json *job, struct image_node_job_call *c)
 {
     struct image_node_job *j = xnew(struct image_node_job);
-    pthread_t thread;
-    pthread_attr_t attr;
     assert(image_node_can_do(n));
     j->n = n;
     j->call = c;
     j->wanted = json_clone(&j->arena, job);
     list_push_back(&n->jobs, &j->node);
     n->n_jobs++;
-    loop_hold(n->opts.loop);
-    (void)pthread_attr_init(&attr);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    int r = -pthread_create(&thread, &attr, job_main, j);
-    (void)pthread_attr_destroy(&attr);
-    if (r == 0)
-        return;
-    j->r = err_sys(&j->err, r, "thread");
-    j->end.run = run_end;
-    loop_post(n->opts.loop, &j->end);
+    j->thread = (struct thread_job){ .work = run_job, .done = on_end };
+    j->r = thread_job_start(n->opts.loop, &j->thread, &j->err);
+    if (j->r < 0)
+        defer_start(n->opts.loop, &j->not_started, on_not_started);
 }
 
 void image_node_stop_jobs(struct image_node *n)
