@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Twins: the same history in one instance that is dissolved and resumed between all events and in
- * one that is not put to sleep. Every line they print, checksums over all of their state among them, must
- * be equal.
+ * one that is not put to sleep. Every line they print, checksums over all of their state among
+ * them, must be equal.
  */
 #include "guest_rig.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A job with a thread of its own, for work that may block for minutes. Work that is short belongs in
- * a struct job (io/loop.h), whose threads are shared.
+ * A job with a thread of its own, for work that may block for minutes. Work that is short belongs
+ * in a struct job (io/loop.h), whose threads are shared.
  */
 #pragma once
 
