@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work queues and their timers, in virtual time; a naive twin checks random histories. */
-#include "operator/work_queue.h"
+#include "client/work_queue.h"
 #include "test.h"
 
 #include <errno.h>

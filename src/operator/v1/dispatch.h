@@ -24,8 +24,8 @@
 #pragma once
 
 #include "base/buf.h"
+#include "client/work_queue.h"
 #include "io/loop.h"
-#include "operator/work_queue.h"
 
 struct dispatch;
 struct dispatch_operator;

@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "client/work_queue.h"
 #include "operator/v1/declaration.h"
-#include "operator/work_queue.h"
 
 /* What a mapping needs in addition to the object. */
 struct mapping {

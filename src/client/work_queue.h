@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "operator/work_timer.h"
+#include "client/work_timer.h"
 
 enum {
     WORK_SLACK_MAX_MS = 60000,      /* since a percentage of sixty days would be days */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A heap by hard end. */
-#include "operator/work_timer.h"
+#include "client/work_timer.h"
 
 #include "base/heap.h"
 

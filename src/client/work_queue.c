@@ -7,7 +7,7 @@
  * entry of the queue's heap, ordered by the hard end; the queue's timer is armed for the first
  * entry.
  */
-#include "operator/work_queue.h"
+#include "client/work_queue.h"
 
 #include "base/backoff.h"
 #include "base/heap.h"
