@@ -16,6 +16,7 @@
 #include "agent/users.h"
 #include "base/clock.h"
 #include "base/sys.h"
+#include "client/event_recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -706,7 +707,7 @@ static void free_agent(struct agent *a)
     if (a->objects)
         agent_objects_free(a->objects);
     if (a->events)
-        agent_events_free(a->events);
+        event_recorder_free(a->events);
     agent_evict_free(a->evict);
     free(a->image_dir);
     arena_fini(&a->node_arena);

@@ -61,7 +61,7 @@ struct agent {
     struct static_source *static_source; /* agent/mirror.h; NULL: none */
     struct kube_registry *rules;         /* of static pods */
     bool are_static_known, are_pods_known;
-    struct agent_events *events;
+    struct event_recorder *events;
     struct map pods;  /* uid -> struct agent_pod */
     struct list left; /* runs of an earlier process whose pod is not known yet; likewise */
     struct list left_pauses;
@@ -310,7 +310,6 @@ struct json *agent_report_status(struct agent_pod *p, struct arena *a);
 
 /* ---- events.c ---- */
 
-struct agent_events *agent_events_new(struct agent *a);
-void agent_events_free(struct agent_events *e);
+struct event_recorder *agent_events_new(struct agent *a);
 void agent_event(struct agent_pod *p, const char *container, bool is_warning, const char *reason,
                  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
