@@ -14,7 +14,7 @@
 static const char *data_dir, *listen_at = "127.0.0.1:6443", *kubeconfig;
 static const char *scheduler_config;
 static struct cmd_list modules;
-static bool no_scheduler, no_agent, shares_images;
+static bool no_scheduler, no_workloads, no_agent, shares_images;
 static int agent = -1;
 
 static const struct cmd_opt opts[] = {
@@ -57,6 +57,9 @@ static const struct cmd_opt opts[] = {
     CMD_PLAN_OPTS,
     { "no-scheduler", 0, NULL, "another one gives pods their nodes", CMD_FLAG, &no_scheduler, 0,
       0 },
+    CMD_SECTION("Workloads"),
+    { "no-workloads", 0, NULL, "another process runs the controllers of Deployments and the like",
+      CMD_FLAG, &no_workloads, 0, 0 },
     CMD_SECTION("Node"),
     { "agent", 0, NULL,
       "this machine is a node of the cluster; =false: it is not (where it can run containers)",
@@ -120,6 +123,7 @@ static int run(int argc, char **argv)
         .module_dirs = modules.at,
         .n_module_dirs = modules.n,
         .with_scheduler = !no_scheduler,
+        .with_workloads = !no_workloads,
         .warn_unattended = true,
         .scheduler = { .config_file = scheduler_config, .leader.elect = 0 },
     };

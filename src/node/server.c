@@ -20,6 +20,7 @@
 #include "node/host.h"
 #include "operator/host/objects.h"
 #include "sched/object/node_image_state.h"
+#include "workload/controllers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -119,6 +120,12 @@ static void stop_functions(struct server *s)
 static void stop_scheduling(struct server *s)
 {
     scheduling_stop(take_ptr(&s->scheduling), stop_next, s);
+}
+
+static void stop_workload(struct server *s)
+{
+    workload_stop(take_ptr(&s->workload));
+    stop_next(s);
 }
 
 static void stop_agent(struct server *s)
@@ -445,11 +452,22 @@ static int start_agent(struct server *s, struct transport *transport, struct err
     return has_agent(&s->opts) ? agent_node_start(&opts, &s->agent, err) : 0;
 }
 
+static int start_workload(struct server *s, struct transport *transport, struct err *err)
+{
+    const struct workload_opts opts = { .loop = &s->loop,
+                                        .transport = transport,
+                                        .hub = s->hub,
+                                        .controllers = workload_controllers,
+                                        .n_controllers = WORKLOAD_CONTROLLERS };
+    return s->opts.with_workloads ? workload_start(&opts, &s->workload, err) : 0;
+}
+
 /* Start the watch hub. There is one per process, so that services share watches. */
 static int start_hub(struct server *s, struct transport *transport, struct err *err)
 {
     const struct server_opts *o = &s->opts;
-    if (!o->with_operators && !o->with_scheduler && !o->functions.roles && !has_agent(o))
+    if (!o->with_operators && !o->with_scheduler && !o->functions.roles && !has_agent(o) &&
+        !o->with_workloads)
         return 0;
     struct watch_hub_opts opts = { .transport = transport };
     if (!s->cluster) {
@@ -477,6 +495,11 @@ static const char *roles_not_ready(const struct server *s)
 static const char *scheduler_not_ready(const struct server *s)
 {
     return scheduling_not_ready(s->scheduling);
+}
+
+static const char *workload_not_ready(const struct server *s)
+{
+    return workload_is_synced(s->workload) ? NULL : "the workloads are not known yet";
 }
 
 static const char *agent_not_ready(const struct server *s)
@@ -586,6 +609,7 @@ const struct service server_services[N_SERVICES] = {
       roles_status, roles_words, roles_say_ready },
     { SLOT(scheduling), start_scheduling, stop_scheduling, scheduler_not_ready, scheduler_metrics,
       scheduler_status, .says_ready = scheduler_says_ready },
+    { SLOT(workload), start_workload, stop_workload, .not_ready = workload_not_ready },
     { SLOT(agent), start_agent, stop_agent, agent_not_ready, .status = agent_status,
       .ready_words = agent_words, .says_ready = agent_says_ready },
     { SLOT(admin), start_admin, stop_admin },

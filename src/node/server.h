@@ -3,7 +3,8 @@
  * One server process. Its parts start in order and stop in the reverse order.
  *
  *     dormouse api            cluster
- *     dormouse up             cluster + operator host + roles of functions + node + admin socket
+ *     dormouse up             cluster + operator host + roles of functions + controllers of
+ *                             workloads + node + admin socket
  *     dormouse operator run   transport to some cluster + operator host + admin socket
  *     dormouse fn ROLE        roles of functions + admin socket, with a transport or without
  *     dormouse scheduler      transport to some cluster + scheduler + admin socket
@@ -81,6 +82,7 @@ struct server_opts {
      */
     bool shares_images;
     struct scheduling_opts scheduler;
+    bool with_workloads; /* with_cluster: the controllers of workload/controllers.h */
     /* server_run() fills in loop, data_dir, transport, embedded, server and on_ready. */
     struct agent_node_opts agent;
     struct server_join join;

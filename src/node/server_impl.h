@@ -28,6 +28,7 @@ struct server {
     struct image_supply *images; /* NULL: no service has containers */
     struct functions *functions;
     struct scheduling *scheduling;
+    struct workload *workload;
     struct agent_node *agent;
     struct admin *admin;
     struct node_health *health;
@@ -65,7 +66,7 @@ struct service {
     bool (*says_ready)(const struct server *s);        /* calls say_ready() itself, later */
 };
 
-enum { N_SERVICES = 13 };
+enum { N_SERVICES = 14 };
 extern const struct service server_services[N_SERVICES];
 
 static inline void *const *server_slot(const struct server *s, const struct service *row)

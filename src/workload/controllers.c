@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/controllers.h"
+
+#include "workload/replicas/replicas.h"
+
+const struct workload_controller *const workload_controllers[WORKLOAD_CONTROLLERS] = {
+    &replicas_set_controller,
+    &replicas_replication_controller,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditions of a status. */
+#pragma once
+
+#include "codec/json.h"
+
+struct workload_condition {
+    const char *type, *status, *reason;
+    struct str message;
+    int64_t at_s;         /* now */
+    bool has_update_time; /* the kind has lastUpdateTime, too (Deployments) */
+};
+
+/* NULL: there is none of this type. */
+struct json *workload_condition_find(const struct json *status, const char *type);
+/*
+ * Nothing changes if there is one of the type with the same status and reason; else it is replaced,
+ * and keeps its lastTransitionTime if its status stays.
+ */
+void workload_condition_set(struct arena *a, struct json *status,
+                            const struct workload_condition *c);
+void workload_condition_remove(struct json *status, const char *type);
