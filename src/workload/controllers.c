@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/controllers.h"
 
+#include "workload/deployment/deployment.h"
 #include "workload/replicas/replicas.h"
 
 const struct workload_controller *const workload_controllers[WORKLOAD_CONTROLLERS] = {
+    &deployment_controller,
     &replicas_set_controller,
     &replicas_replication_controller,
 };

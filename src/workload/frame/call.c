@@ -75,6 +75,11 @@ const struct workload_effect *workload_failure(struct workload_call *call)
     return NULL;
 }
 
+bool workload_adds(const struct workload_call *call)
+{
+    return workload_running_of((struct workload_call *)call)->effects.n > 0;
+}
+
 struct workload_effect *workload_effect_at(struct workload_call *call, size_t i)
 {
     struct workload_running *run = workload_running_of(call);

@@ -43,7 +43,7 @@ void workload_condition_set(struct arena *a, struct json *status,
 {
     const struct json *old = workload_condition_find(status, c->type);
     bool stays = old && str_is(json_get_str(old, "status"), c->status);
-    if (stays && str_is(json_get_str(old, "reason"), c->reason))
+    if (stays && !c->is_renewed && str_is(json_get_str(old, "reason"), c->reason))
         return;
     struct json *made =
         make_condition(a, c, stays ? json_get_str(old, "lastTransitionTime") : STR(""));
@@ -54,4 +54,12 @@ void workload_condition_set(struct arena *a, struct json *status,
         json_setc(a, status, "conditions", all);
     }
     json_add(all, made);
+}
+
+void workload_status_count(struct arena *a, struct json *status, const char *name, int64_t n)
+{
+    if (n)
+        json_set_int(a, status, name, n);
+    else
+        (void)json_del(status, str_of(name));
 }

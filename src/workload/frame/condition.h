@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions of a status. */
+/* Conditions and counters of a status. */
 #pragma once
 
 #include "codec/json.h"
@@ -9,6 +9,7 @@ struct workload_condition {
     struct str message;
     int64_t at_s;         /* now */
     bool has_update_time; /* the kind has lastUpdateTime, too (Deployments) */
+    bool is_renewed;      /* replace also one with the same status and reason */
 };
 
 /* NULL: there is none of this type. */
@@ -20,3 +21,6 @@ struct json *workload_condition_find(const struct json *status, const char *type
 void workload_condition_set(struct arena *a, struct json *status,
                             const struct workload_condition *c);
 void workload_condition_remove(struct json *status, const char *type);
+
+/* A counter that is 0 is left out, as upstream's encoder does. */
+void workload_status_count(struct arena *a, struct json *status, const char *name, int64_t n);

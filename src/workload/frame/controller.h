@@ -92,6 +92,12 @@ struct workload_pod {
 
 /* ---------------------------------------------------------------- controllers */
 
+enum workload_change {
+    WORKLOAD_APPEARS, /* or its labels or its controller are other ones now */
+    WORKLOAD_CHANGES,
+    WORKLOAD_LEAVES /* it is about to be removed, or to change its labels or its controller */
+};
+
 enum workload_watch_how {
     /*
      * Objects whose controller is the object of a key, and those without a controller that its
@@ -118,11 +124,10 @@ struct workload_controller {
     const struct workload_kind *kind;
     struct workload_watch watches[WORKLOAD_WATCHES_MAX]; /* the rest: kind NULL */
     /*
-     * For WORKLOAD_MAPPED: `object` was added, has changed or is about to be removed;
-     * workload_enqueue() the keys.
+     * For WORKLOAD_MAPPED: workload_enqueue() the keys that the change of `object` concerns.
      */
     void (*map)(struct workload *w, const struct workload_controller *c,
-                const struct workload_object *object);
+                const struct workload_object *object, enum workload_change change);
     /* The object exists; it may be being deleted. Adds effects. */
     void (*reconcile)(struct workload_call *call);
 };
@@ -229,6 +234,8 @@ bool workload_effect_namespace_ends(const struct workload_effect *e);
  */
 struct workload_effect *workload_create(struct workload_call *call,
                                         const struct workload_kind *kind, const struct json *body);
+struct workload_effect *workload_get(struct workload_call *call, const struct workload_kind *kind,
+                                     struct str name);
 /* `object` has its resourceVersion. subresource: "" or "status". */
 struct workload_effect *workload_update(struct workload_call *call,
                                         const struct workload_kind *kind, struct str subresource,
@@ -239,6 +246,8 @@ struct workload_effect *workload_patch(struct workload_call *call, const struct 
 struct workload_effect *workload_delete(struct workload_call *call,
                                         const struct workload_kind *kind,
                                         const struct workload_claim *claim);
+/* This round has effects already. */
+bool workload_adds(const struct workload_call *call);
 /* The effects of the round before this one; NULL: there are no more. */
 struct workload_effect *workload_effect_at(struct workload_call *call, size_t i);
 /* The first failure of the round before this one that is not settled; NULL: none. */

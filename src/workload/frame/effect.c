@@ -211,6 +211,14 @@ struct workload_effect *workload_create(struct workload_call *call,
             .kind = WORKLOAD_CREATE, .of = kind, .name = meta_name(body), .body = body });
 }
 
+struct workload_effect *workload_get(struct workload_call *call, const struct workload_kind *kind,
+                                     struct str name)
+{
+    return workload_effect_add(
+        workload_running_of(call),
+        &(struct workload_effect){ .kind = WORKLOAD_GET, .of = kind, .name = name });
+}
+
 struct workload_effect *workload_update(struct workload_call *call,
                                         const struct workload_kind *kind, struct str subresource,
                                         const struct json *object)

@@ -154,7 +154,7 @@ static void on_change(void *arg, const struct workload_object *o, enum workload_
             if (watch->how == WORKLOAD_OWNED)
                 map_owned(r, o, change);
             else
-                r->c->map(w, r->c, o);
+                r->c->map(w, r->c, o, change);
         }
     }
 }

@@ -57,12 +57,6 @@ struct workload_object {
     uint64_t facts[]; /* kind->facts_bytes */
 };
 
-enum workload_change {
-    WORKLOAD_APPEARS, /* or its labels or its controller are other ones now */
-    WORKLOAD_CHANGES,
-    WORKLOAD_LEAVES /* it is about to be removed, or to change its labels or its controller */
-};
-
 struct workload_view_opts {
     struct loop *loop;                    /* kept */
     struct transport *transport;          /* kept */

@@ -152,15 +152,6 @@ struct replicas_counts replicas_count(const struct workload_claims *pods,
     return c;
 }
 
-/* Counters that are 0 are left out, as upstream's encoder does. */
-static void set_count(struct arena *a, struct json *status, const char *name, int64_t n)
-{
-    if (n)
-        json_set_int(a, status, name, n);
-    else
-        (void)json_del(status, str_of(name));
-}
-
 struct json *replicas_status(struct arena *a, const struct json *object,
                              const struct replicas_counts *counts, const char *reason,
                              struct str failure, int64_t now_ms)
@@ -168,13 +159,13 @@ struct json *replicas_status(struct arena *a, const struct json *object,
     const struct json *old = json_getc(object, "status");
     struct json *status = old ? json_clone(a, old) : json_new_object(a);
     json_set_int(a, status, "replicas", counts->replicas);
-    set_count(a, status, "fullyLabeledReplicas", counts->fully_labeled);
-    set_count(a, status, "readyReplicas", counts->ready);
-    set_count(a, status, "availableReplicas", counts->available);
+    workload_status_count(a, status, "fullyLabeledReplicas", counts->fully_labeled);
+    workload_status_count(a, status, "readyReplicas", counts->ready);
+    workload_status_count(a, status, "availableReplicas", counts->available);
     if (str_is(json_get_str(object, "kind"), "ReplicaSet"))
         json_set_int(a, status, "terminatingReplicas", counts->terminating);
-    set_count(a, status, "observedGeneration",
-              json_int_or(json_path(object, "metadata", "generation", NULL), 0));
+    workload_status_count(a, status, "observedGeneration",
+                          json_int_or(json_path(object, "metadata", "generation", NULL), 0));
     if (!failure.n)
         workload_condition_remove(status, "ReplicaFailure");
     else if (!workload_condition_find(status, "ReplicaFailure"))
