@@ -423,6 +423,16 @@ static void make_outside(int *ret_ns)
     *ret_ns = ns;
 }
 
+static void remove_outside(int ns)
+{
+    uint32_t index = 0;
+    int outer = netlink_open(NULL);
+    CHECK_OK(netlink_find_link(outer, "uplink", &index, NULL));
+    CHECK_OK(netlink_del_link(outer, index, NULL));
+    (void)close(outer);
+    (void)close(ns);
+}
+
 TEST(a_pod_reaches_machines_that_have_no_route_to_pods)
 {
     NEEDS_NAMESPACES;
@@ -444,7 +454,74 @@ TEST(a_pod_reaches_machines_that_have_no_route_to_pods)
     (void)close(fd);
     kit_stop(&a);
     kit_close(p);
-    (void)close(outside);
+    remove_outside(outside);
+    end();
+}
+
+static void set_cluster(struct pod_networks *p, const char *own, const char *cluster)
+{
+    struct err err = { 0 };
+    if (pod_networks_set_cidrs(p, (struct str[]){ str_of(own) }, 1,
+                               (struct str[]){ str_of(cluster) }, 1, &err) < 0)
+        TEST_FAIL("%s", err_text(&err));
+}
+
+/* Until the pod comes from this address: each look but the last is followed by a turn. */
+static void wait_source(int fd, const struct kit_pod *pod, const char *wanted)
+{
+    char from[INET6_ADDRSTRLEN] = "";
+    for (;;) {
+        CHECK_OK(kit_reach(pod_network_netns(pod->n), "192.0.2.2", 80));
+        kit_accept(fd, from);
+        if (strcmp(from, wanted) == 0)
+            return;
+        (void)loop_turn(&kit_loop, true); /* the change of the rules is under way */
+    }
+}
+
+/* It has a route to pods now. */
+static void add_route_to_pods(const char *outside)
+{
+    const struct netlink_ip node = { .family = AF_INET, .prefix = 32, .bytes = { 192, 0, 2, 1 } };
+    const struct netlink_route route = { .to = { AF_INET, 24, { 10, 209 } }, .gateway = &node };
+    int own = kit_enter(outside);
+    int netlink = netlink_open(NULL);
+    CHECK_OK(netlink_set_route(netlink, &route, NULL));
+    (void)close(netlink);
+    kit_leave(own);
+}
+
+TEST(a_changed_range_of_the_cluster_counts_for_pods_that_run)
+{
+    NEEDS_NAMESPACES;
+    struct kit_pod a;
+    int outside;
+    char path[64];
+    if (!has_firewall())
+        SKIP("the kernel has no nftables");
+    begin();
+    make_outside(&outside);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", outside);
+    struct pod_networks *p = open_networks("10.209.0.0/24", NULL);
+    kit_start(p, POD_A, &a, NULL, 0);
+    kit_must_be_ready(&a);
+    scoped(free_scoped) char *address = xstrdup(kit_ip(&a, 0));
+    add_route_to_pods(path);
+    int fd = kit_listen(path, "192.0.2.2", 80);
+    wait_source(fd, &a, "192.0.2.1");
+    set_cluster(p, "10.209.0.0/24", "192.0.2.0/24");
+    wait_source(fd, &a, address);
+    set_cluster(p, "10.209.0.0/24", "198.51.100.0/24");
+    set_cluster(p, "10.209.0.0/24", "203.0.113.0/24"); /* while the first is under way */
+    wait_source(fd, &a, "192.0.2.1");
+    set_cluster(p, "10.210.0.0/24", "192.0.2.0/24"); /* the pod keeps its address */
+    wait_source(fd, &a, address);
+    set_cluster(p, "10.211.0.0/24", "198.51.100.0/24");
+    wait_source(fd, &a, "192.0.2.1");
+    (void)close(fd);
+    kit_stop(&a);
+    kit_close(p);
+    remove_outside(outside);
     end();
 }
 

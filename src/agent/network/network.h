@@ -65,7 +65,7 @@ int pod_networks_new(const struct pod_networks_opts *opts, const struct str *cid
  * cidrs: the node's podCIDRs, one IPv4 and one IPv6 at most, in the order in which a pod's
  * addresses are listed. For native networks made from now on; others keep their addresses. cluster:
  * the ranges of pods on any node, at most as many: native traffic to them, and to the node's own,
- * keeps the pod's address. E_INVALID.
+ * keeps the pod's address, soon also that of pods that run. E_INVALID.
  */
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
                            const struct str *cluster, size_t n_cluster, struct err *err);

@@ -16,14 +16,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Shared with jobs: what the machine needs once. A new one after each change of the ranges. */
+/* Ranges of addresses, shared with jobs, which only read it. A new one after each change. */
 struct setup {
-    uv_mutex_t lock;
-    unsigned refs; /* loop thread only */
-    bool is_done;  /* guarded */
-    int firewall;  /* guarded: 0, or why there is none */
+    unsigned refs;   /* loop thread only */
+    uint64_t number; /* from 1 */
     struct netlink_ip pods[POD_NETWORK_CIDRS_MAX], cluster[POD_NETWORK_CIDRS_MAX];
     size_t n_pods, n_cluster;
+    VEC(struct netlink_ip) all; /* pods, and addresses of other ranges that pods still have */
 };
 
 struct pod_native {
@@ -31,6 +30,10 @@ struct pod_native {
     uint32_t mtu;
     uint32_t next[POD_NETWORK_CIDRS_MAX];
     struct setup *setup; /* NULL before pod_native_set_cidrs() */
+    uv_mutex_t lock;     /* of the machine's own part: */
+    uint64_t applied;    /* the number of the setup that the machine has; 0: none */
+    int firewall;        /* 0, or why there is none */
+    uint64_t refreshed;  /* the number of the setup that the last refresh began with */
     struct map used;     /* addresses as text; the value is not used */
     VEC(const struct pod_record *) kept;
 };
@@ -43,6 +46,7 @@ struct native_job {
     struct pod_network_change *change;
     struct netlink_ip ips[POD_NETWORK_CIDRS_MAX], gateways[POD_NETWORK_CIDRS_MAX];
     size_t n_ips;
+    int firewall; /* of the machine, as this job has found it */
     int r;
     struct err err;
 };
@@ -68,23 +72,32 @@ static int forward(const struct setup *s, struct err *err)
     return 0;
 }
 
-/* The machine's own part, once for each set of ranges. */
-static int set_up_machine(struct setup *s, struct err *err)
+static int apply(struct pod_native *n, const struct setup *s, struct err *err)
 {
+    const struct pod_firewall_ranges ranges = { s->all.p, s->cluster, s->all.n, s->n_cluster };
     struct err why = { 0 };
-    int r = 0;
-    uv_mutex_lock(&s->lock);
-    if (!s->is_done) {
-        struct pod_firewall_ranges ranges = { s->pods, s->cluster, s->n_pods, s->n_cluster };
-        r = forward(s, err);
-        s->firewall = r < 0 ? 0 : pod_firewall_prepare(&ranges, &why);
-        if (s->firewall < 0)
-            log_warn("pods reach no network outside the cluster that does not route to them, and "
-                     "have no host ports",
-                     "error=\"%s\"", err_text(&why));
-        s->is_done = r == 0;
-    }
-    uv_mutex_unlock(&s->lock);
+    int r = forward(s, err);
+    if (r < 0)
+        return r;
+    n->firewall = pod_firewall_prepare(&ranges, &why);
+    if (n->firewall < 0)
+        log_warn("pods reach no network outside the cluster that does not route to them, and "
+                 "have no host ports",
+                 "error=\"%s\"", err_text(&why));
+    n->applied = s->number;
+    return 0;
+}
+
+/* The machine's own part, once for each setup. A job that began with an earlier one must not undo a
+ * later one. */
+static int set_up_machine(struct pod_native *n, const struct setup *s, int *ret_firewall,
+                          struct err *err)
+{
+    uv_mutex_lock(&n->lock);
+    int r = s->number > n->applied ? apply(n, s, err) : 0;
+    if (r == 0)
+        *ret_firewall = n->firewall;
+    uv_mutex_unlock(&n->lock);
     return r;
 }
 
@@ -173,7 +186,7 @@ static int open_ports(const struct native_job *j, const char *name, struct err *
 {
     if (j->change->rec->n_ports == 0)
         return 0;
-    if (j->setup->firewall < 0)
+    if (j->firewall < 0)
         return err_set(err, E_UNSUPPORTED, "host ports need nftables, which cannot be used here");
     int r = allow_loopback(name, err);
     return r < 0 ? r : pod_firewall_open(j->change->rec, err);
@@ -200,7 +213,7 @@ static int add_now(struct native_job *j, struct err *err)
     scoped(fd_scoped) int ns = -1, inner = -1;
     int r = pod_record_write(j->n->places->records_dir, rec, err);
     if (r == 0)
-        r = set_up_machine(j->setup, err);
+        r = set_up_machine(j->n, j->setup, &j->firewall, err);
     if (r == 0)
         r = pod_namespace_make(j->change->netns, j->change->user, &ns, &inner, err);
     if (r == 0)
@@ -224,12 +237,21 @@ static int remove_device(struct str id, struct err *err)
 }
 
 /* Where there are no nftables, none were opened. */
+static bool has_firewall(struct pod_native *n)
+{
+    uv_mutex_lock(&n->lock);
+    bool has = n->firewall == 0;
+    uv_mutex_unlock(&n->lock);
+    return has;
+}
+
+/* The rules need not be there for it: another owner of networks on this machine has others. */
 static int shut_ports(struct native_job *j, struct err *err)
 {
-    if (j->change->rec->n_ports == 0)
+    if (j->change->rec->n_ports == 0 || !has_firewall(j->n))
         return 0;
-    int r = set_up_machine(j->setup, err);
-    return r < 0 || j->setup->firewall < 0 ? r : pod_firewall_shut(j->change->rec, err);
+    int r = pod_firewall_shut(j->change->rec, err);
+    return r == -EAFNOSUPPORT || r == -EPROTONOSUPPORT ? 0 : r;
 }
 
 static int remove_now(struct native_job *j, struct err *err)
@@ -261,8 +283,6 @@ static struct setup *setup_new(void)
 {
     struct setup *s = xnew(struct setup);
     s->refs = 1;
-    if (uv_mutex_init(&s->lock) < 0)
-        abort();
     return s;
 }
 
@@ -270,7 +290,7 @@ static void setup_unref(struct setup *s)
 {
     if (!s || --s->refs > 0)
         return;
-    uv_mutex_destroy(&s->lock);
+    vec_fini(&s->all);
     free(s);
 }
 
@@ -430,6 +450,8 @@ struct pod_native *pod_native_new(const struct pod_network_places *places, uint3
     struct pod_native *n = xnew(struct pod_native);
     n->places = places;
     n->mtu = mtu;
+    if (uv_mutex_init(&n->lock) < 0)
+        abort();
     for (size_t i = 0; i < POD_NETWORK_CIDRS_MAX; i++)
         n->next[i] = (uint32_t)(sys_random_u64() % 250);
     return n;
@@ -441,6 +463,7 @@ void pod_native_free(struct pod_native *n)
         return;
     assert(!n->setup || n->setup->refs == 1);
     setup_unref(n->setup);
+    uv_mutex_destroy(&n->lock);
     map_fini(&n->used);
     vec_fini(&n->kept);
     free(n);
@@ -481,14 +504,94 @@ static bool is_same(const struct setup *a, const struct setup *b)
            memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0;
 }
 
+static bool is_in_pods(const struct setup *s, const struct netlink_ip *ip)
+{
+    for (size_t i = 0; i < s->n_pods; i++)
+        if (pod_range_has(&s->pods[i], ip))
+            return true;
+    return false;
+}
+
+/* Pods keep the addresses that they have. */
+static void list_all(const struct pod_native *n, struct setup *s)
+{
+    for (size_t i = 0; i < s->n_pods; i++)
+        vec_push(&s->all, s->pods[i]);
+    for (size_t k = 0; k < n->kept.n; k++) {
+        const struct pod_record *rec = n->kept.p[k];
+        for (size_t i = 0; i < rec->n_ips; i++) {
+            struct netlink_ip ip;
+            if (pod_range_parse_ip(rec->ips[i], &ip) && !is_in_pods(s, &ip))
+                vec_push(&s->all, ip);
+        }
+    }
+}
+
 int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
                          const struct str *cluster, size_t n_cluster, struct err *err)
 {
     struct setup *s = setup_new();
     int r = read_ranges(s, cidrs, n_cidrs, cluster, n_cluster, err);
     bool is_new = r == 0 && !(n->setup && is_same(n->setup, s));
+    if (is_new) {
+        s->number = n->setup ? n->setup->number + 1 : 1;
+        list_all(n, s);
+    }
     setup_unref(is_new ? n->setup : s);
     if (is_new)
         n->setup = s;
     return r;
+}
+
+/* ---------------------------------------------------------------- rules of pods that run */
+
+struct native_refresh {
+    struct job job;
+    struct pod_native *n;
+    struct setup *setup;
+    void (*done)(void *arg);
+    void *arg;
+};
+
+static void work_refresh(struct job *job)
+{
+    struct native_refresh *f = container_of(job, struct native_refresh, job);
+    struct err err = { 0 };
+    int firewall;
+    if (set_up_machine(f->n, f->setup, &firewall, &err) < 0)
+        log_warn("the rules of pods are as before until another pod starts", "error=\"%s\"",
+                 err_text(&err));
+}
+
+static void on_refreshed(struct job *job, int r)
+{
+    struct native_refresh *f = container_of(job, struct native_refresh, job);
+    void (*done)(void *) = f->done;
+    void *arg = f->arg;
+    setup_unref(f->setup);
+    free(f);
+    done(arg);
+}
+
+bool pod_native_is_stale(const struct pod_native *n)
+{
+    return n->setup && n->kept.n > 0 && n->setup->number > n->refreshed;
+}
+
+int pod_native_refresh(struct pod_native *n, void (*done)(void *arg), void *arg)
+{
+    struct native_refresh *f = xnew(struct native_refresh);
+    *f = (struct native_refresh){ .job = { .work = work_refresh, .done = on_refreshed },
+                                  .n = n,
+                                  .setup = n->setup,
+                                  .done = done,
+                                  .arg = arg };
+    int r = job_start(n->places->loop, &f->job);
+    if (r < 0) {
+        free(f);
+        return r;
+    }
+    n->setup->refs++;
+    n->refreshed = n->setup->number;
+    return 0;
 }

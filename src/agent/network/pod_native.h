@@ -30,3 +30,8 @@ void pod_native_free(struct pod_native *n);
 /* See pod_networks_set_cidrs(). */
 int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
                          const struct str *cluster, size_t n_cluster, struct err *err);
+/* There are networks whose rules may be those of earlier ranges. */
+bool pod_native_is_stale(const struct pod_native *n);
+/* Give the machine the rules of the ranges; a failure is logged. done: exactly once, on a later
+ * turn, before pod_native_free(); not after an error, which is that of job_start(). */
+int pod_native_refresh(struct pod_native *n, void (*done)(void *arg), void *arg);

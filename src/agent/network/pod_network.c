@@ -69,6 +69,7 @@ struct pod_networks {
     uint64_t retry_ms;
     struct list waiting; /* struct pod_network, to be changed */
     unsigned n_busy;
+    bool is_refreshing; /* the rules of native networks: one of n_busy */
     struct defer closing;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -620,13 +621,36 @@ int pod_networks_new(const struct pod_networks_opts *o, const struct str *cidrs,
     return 0;
 }
 
+static void refresh(struct pod_networks *p);
+
+static void on_refreshed(void *arg)
+{
+    struct pod_networks *p = arg;
+    assert(p->is_refreshing && p->n_busy > 0);
+    p->is_refreshing = false;
+    p->n_busy--;
+    refresh(p);
+    pump(p);
+}
+
+/* One at a time: the ranges may change again meanwhile. */
+static void refresh(struct pod_networks *p)
+{
+    if (p->is_refreshing || p->closed || !pod_native_is_stale(p->native))
+        return;
+    p->is_refreshing = pod_native_refresh(p->native, on_refreshed, p) == 0;
+    p->n_busy += p->is_refreshing;
+}
+
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
                            const struct str *cluster, size_t n_cluster, struct err *err)
 {
     int r = pod_native_set_cidrs(p->native, cidrs, n_cidrs, cluster, n_cluster, err);
-    if (r == 0)
-        pod_cni_set_cidrs(p->cni, cidrs, n_cidrs);
-    return r;
+    if (r < 0)
+        return r;
+    pod_cni_set_cidrs(p->cni, cidrs, n_cidrs);
+    refresh(p);
+    return 0;
 }
 
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg)
