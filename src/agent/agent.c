@@ -10,6 +10,7 @@
 #include "agent/pause.h"
 #include "agent/pod/admission.h"
 #include "agent/routes.h"
+#include "agent/run_dirs.h"
 #include "agent/run_record.h"
 #include "agent/shutdown.h"
 #include "agent/token.h"
@@ -580,7 +581,8 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
                                                  .objects = agent_objects_table(a),
                                                  .supply = &agent_volume_supply,
                                                  .supply_arg = a };
-    int r = container_host_new(&host, &a->containers, err);
+    int r = agent_run_dir_claim(a->run_dir, opts->data_dir, &a->owner_fd, err);
+    r = r < 0 ? r : container_host_new(&host, &a->containers, err);
     r = r < 0 ? r : container_host_set_up(a->containers, err);
     r = r < 0 ? r : sys_mkdir_all(a->records_dir, 0700, err);
     r = r < 0 ? r : sys_mkdir_all(a->log_dir, 0755, err);
@@ -644,6 +646,7 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
                          .on_reclaimed = opts->on_reclaimed,
                          .on_node_event = opts->on_node_event,
                          .gc = opts->gc.high_percent ? opts->gc : gc_default,
+                         .owner_fd = -1,
                          .arg = opts->arg };
     a->containers_dir = container_host_run_dir("pod", opts->data_dir);
     a->roots_dir = container_host_run_dir("roots", opts->data_dir);
@@ -659,7 +662,10 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
     *ret = a;
     timer_start(a->loop, &a->cidrs_timer, AGENT_CIDRS_MS, on_no_cidrs);
     int r = start_mechanisms(a, opts, err);
-    return r < 0 ? r : start_watches(a, opts, err);
+    r = r < 0 ? r : start_watches(a, opts, err);
+    if (r >= 0)
+        agent_run_dirs_sweep(a);
+    return r;
 }
 
 void agent_set_node(struct agent *a, const struct json *node)
@@ -709,6 +715,8 @@ static void free_agent(struct agent *a)
     if (a->events)
         event_recorder_free(a->events);
     agent_evict_free(a->evict);
+    if (a->owner_fd >= 0)
+        (void)close(a->owner_fd);
     free(a->image_dir);
     arena_fini(&a->node_arena);
     defer_cancel(&a->read_end);
@@ -770,7 +778,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     agent_routes_stop(a);
     if (a->volumes)
         volume_host_stop_removing(a->volumes);
-    a->n_stopping += a->removes_orphans + a->n_measures;
+    a->n_stopping += a->removes_orphans + (a->sweep != NULL) + a->n_measures;
     list_each_safe (node, &a->left) {
         struct agent_run *r = list_entry(node, struct agent_run, node);
         if (r->is_removing)

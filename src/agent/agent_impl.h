@@ -81,6 +81,8 @@ struct agent {
     unsigned n_measures;  /* of storage, that run */
     bool removes_orphans; /* directories of pods that are gone */
     struct timer orphans_timer;
+    struct agent_sweep *sweep; /* agent/run_dirs.h; NULL: none is under way */
+    int owner_fd;              /* likewise: the lock of run_dir, or -1 */
     struct timer groups_timer; /* to look again for groups of pods that are gone */
     unsigned n_stopping;       /* parts that have not stopped */
     struct defer stop;

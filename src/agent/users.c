@@ -109,19 +109,30 @@ static bool is_known(const struct agent *a, const char *id)
     return false;
 }
 
-void agent_users_sweep(const struct agent *a)
+/* a: whose runs stay; NULL: none */
+static void unmount(const char *roots_dir, const struct agent *a)
 {
-    DIR *d = opendir(a->roots_dir);
+    DIR *d = opendir(roots_dir);
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (e->d_name[0] == '.' || is_known(a, e->d_name))
+        if (e->d_name[0] == '.' || (a && is_known(a, e->d_name)))
             continue;
-        scoped(free_scoped) char *path = agent_users_root(a, e->d_name);
+        scoped(free_scoped) char *path = xasprintf("%s/%s", roots_dir, e->d_name);
         while (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
             ;
         (void)rmdir(path);
     }
     if (d)
         (void)closedir(d);
+}
+
+void agent_users_unmount(const char *roots_dir)
+{
+    unmount(roots_dir, NULL);
+}
+
+void agent_users_sweep(const struct agent *a)
+{
+    unmount(a->roots_dir, a);
 }
 
 /* ---------------------------------------------------------------- the namespace */

@@ -31,6 +31,9 @@ const char *agent_users_path(const struct agent_pod *p, struct arena *a);
 int agent_users_claim(struct agent_pod *p, struct err *err);
 /* Where the root file system of a run is mounted. Given, free(). */
 char *agent_users_root(const struct agent *a, const char *id);
+/* Unmount and remove all that are mounted in a directory, which no agent uses. Any thread; blocks.
+ */
+void agent_users_unmount(const char *roots_dir);
 /* Unmount the layers of runs that the agent does not know. */
 void agent_users_sweep(const struct agent *a);
 /* Make the namespace; fine if it is there. It goes with the pod's directory. A job; done: exactly

@@ -261,10 +261,11 @@ static void kill_group(const char *path, const char *group)
             (void)process_kill_if((int)pid, is_in_group, (void *)(uintptr_t)group);
 }
 
-static int remove_group(const char *path, const char *group, unsigned depth);
+/* kills: what runs there */
+static int remove_group(bool kills, const char *path, const char *group, unsigned depth);
 
 /* What programs have made below it. */
-static void remove_inner(const char *path, const char *group, unsigned depth)
+static void remove_inner(bool kills, const char *path, const char *group, unsigned depth)
 {
     DIR *dir = opendir(path);
     struct dirent *e;
@@ -273,25 +274,26 @@ static void remove_inner(const char *path, const char *group, unsigned depth)
             continue;
         scoped(free_scoped) char *inner = xasprintf("%s/%s", path, e->d_name);
         scoped(free_scoped) char *name = xasprintf("%s/%s", group, e->d_name);
-        (void)remove_group(inner, name, depth + 1);
+        (void)remove_group(kills, inner, name, depth + 1);
     }
     if (dir)
         (void)closedir(dir);
 }
 
-static int remove_group(const char *path, const char *group, unsigned depth)
+static int remove_group(bool kills, const char *path, const char *group, unsigned depth)
 {
     if (rmdir(path) == 0 || errno == ENOENT || errno == ENOTDIR)
         return 0;
     if (errno != EBUSY)
         return 0; /* nothing will change that */
-    kill_group(path, group);
+    if (kills)
+        kill_group(path, group);
     if (depth < DEPTH_MAX)
-        remove_inner(path, group, depth);
+        remove_inner(kills, path, group, depth);
     return rmdir(path) == 0 || errno != EBUSY ? 0 : -EBUSY;
 }
 
-int container_cgroup_remove(const struct container_cgroups *g, const char *name)
+static int remove_everywhere(const struct container_cgroups *g, const char *name, bool kills)
 {
     char path[PATH_BYTES + NAME_MAX], group[PATH_BYTES];
     int r = 0;
@@ -300,14 +302,14 @@ int container_cgroup_remove(const struct container_cgroups *g, const char *name)
         return 0;
     if (g->kind == CONTAINER_CGROUPS_V2) {
         (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
-        return remove_group(path, group, 0);
+        return remove_group(kills, path, group, 0);
     }
     DIR *dir = opendir(ROOT); /* one hierarchy each */
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
         if (e->d_name[0] != '.' && strcmp(e->d_name, LISTED) != 0 &&
-            remove_group(path, group, 0) < 0)
+            remove_group(kills, path, group, 0) < 0)
             r = -EBUSY;
     }
     if (dir)
@@ -315,5 +317,15 @@ int container_cgroup_remove(const struct container_cgroups *g, const char *name)
     /* The last: a process that is killed meanwhile leaves one that container_cgroup_each() finds.
      */
     (void)snprintf(path, sizeof path, ROOT "/" LISTED "%s/%s", g->parent, name);
-    return r == 0 ? remove_group(path, group, 0) : r;
+    return r == 0 ? remove_group(kills, path, group, 0) : r;
+}
+
+int container_cgroup_remove(const struct container_cgroups *g, const char *name)
+{
+    return remove_everywhere(g, name, true);
+}
+
+int container_cgroup_remove_empty(const struct container_cgroups *g, const char *name)
+{
+    return remove_everywhere(g, name, false);
 }

@@ -78,6 +78,9 @@ bool container_cgroup_ran_out(const struct container_cgroups *g, const char *nam
  * program has made groups itself. -EBUSY: something has not ended yet.
  */
 int container_cgroup_remove(const struct container_cgroups *g, const char *name);
+/* The same, but ends nothing. -EBUSY: a process is in it, or below; empty groups beside it may be
+ * gone. */
+int container_cgroup_remove_empty(const struct container_cgroups *g, const char *name);
 
 /* ---- for cgroup.c and usage.c ---- */
 

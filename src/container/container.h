@@ -107,6 +107,13 @@ void container_host_leave(struct container_host *h, void (*done)(void *arg), voi
 /* RUN of a process. Given, free(). */
 char *container_host_run_dir(const char *kind, const char *data_dir);
 
+/*
+ * Remove the control groups of hosts of this kind with another data directory, whose RUN ends with
+ * this hash, if no process is in them: then nothing of them runs. -EBUSY. Any thread, after
+ * container_host_set_up(); blocks.
+ */
+int container_host_remove_groups(const struct container_host *h, const char *hash);
+
 /* What container/spec.h needs to know about this host; valid after container_host_set_up(). */
 struct container_machine {
     const char *cgroup;           /* parent of all; NULL: no limits */

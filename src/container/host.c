@@ -230,6 +230,35 @@ void container_pod_group_each(struct container_host *h, const char *name,
     container_cgroup_each(&h->cgroups, group, on_group, &e);
 }
 
+struct group_removal {
+    const struct container_cgroups *cgroups;
+    const char *prefix;
+    int r;
+};
+
+static void remove_if_of(void *arg, const char *name)
+{
+    struct group_removal *g = arg;
+    if (g->r == 0 && str_has_prefix(str_of(name), str_of(g->prefix)))
+        g->r = container_cgroup_remove_empty(g->cgroups, name);
+}
+
+/* Where containers have keepers, those end last: then nothing of a container that runs was
+ * removed. */
+int container_host_remove_groups(const struct container_host *h, const char *hash)
+{
+    char prefix[32], keepers[CONTAINER_CGROUP_NAME_MAX];
+    (void)snprintf(prefix, sizeof prefix, "%s-", hash);
+    (void)snprintf(keepers, sizeof keepers, "keepers-%s", hash);
+    struct group_removal g = { .cgroups = &h->cgroups, .prefix = prefix };
+    if (h->cgroups.kind == CONTAINER_CGROUPS_NONE)
+        return -EBUSY; /* unknown */
+    g.r = container_cgroup_remove_empty(&h->cgroups, keepers);
+    if (g.r == 0)
+        container_cgroup_each(&h->cgroups, "", remove_if_of, &g);
+    return g.r;
+}
+
 /* ---- a host ---- */
 
 int container_host_new(const struct container_host_opts *o, struct container_host **ret,

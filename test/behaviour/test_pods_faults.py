@@ -335,3 +335,55 @@ def test_jumps_of_the_clock(tmp_path, store, monkeypatch):
         up.wait_gone(f"new{i}")
     up.clear()
     assert up.stop() == 0
+
+
+def end_all(up):
+    """As after a crash of all processes of a machine that goes on: the containers have ended, and no process has noticed."""
+    up.kill()
+    ident = up.run_dir().name.rsplit("-", 1)[1]
+    groups = [*pathlib.Path("/sys/fs/cgroup").glob(f"**/keepers-{ident}"), *pathlib.Path("/sys/fs/cgroup").glob(f"**/dormouse-pod/{ident}-*")]
+    files = [f for g in groups for f in g.glob("**/cgroup.procs")]
+    assert files
+
+    def end():
+        pids = {int(line) for f in files for line in f.read_text().split()}
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        return not pids
+    wait_for(end, "all processes have ended")
+
+
+def remove_data(directory):
+    """As a person does who has ended with it."""
+    for line in reversed(pathlib.Path("/proc/mounts").read_text().splitlines()):
+        if line.split()[1].startswith(str(directory)):
+            subprocess.run(["umount", "--lazy", line.split()[1]], check=True)
+    shutil.rmtree(directory)
+
+
+def test_what_is_left_of_data_directories_that_are_gone(tmp_path, store):
+    """A start removes it, except where containers run."""
+    gone, kept = Cluster(tmp_path / "gone", store), Cluster(tmp_path / "kept", store)
+    gone.run("p", hostUsers=False, containers=[{"name": "a", "command": SLEEP, "ports": [{"containerPort": 80, "hostPort": 28431}]}])
+    kept.run("p", SLEEP)
+    gone.wait_ready("p")
+    pid = kept.pid_of(kept.wait_ready("p"))
+    of_gone, of_kept = gone.run_dirs(), kept.run_dirs()
+    assert {p.name.split("-")[1] for p in of_gone} == {"agent", "pod", "roots"} and len(of_kept) == 2
+    end_all(gone)
+    remove_data(gone.data_dir)
+    assert kept.stop() == 0
+    os.rename(kept.data_dir, tmp_path / "elsewhere")
+    up = Cluster(tmp_path / "up", store, "--log-level", "debug")
+    wait_for(lambda: "data directories were looked at" in up.text_of_log(), "all were looked at")
+    assert not [p for p in of_gone if p.exists()], up.text_of_log()
+    assert all(p.exists() for p in of_kept), up.text_of_log()
+    assert "28431" not in subprocess.run(["nft", "list", "ruleset"], capture_output=True, text=True).stdout
+    os.rename(tmp_path / "elsewhere", kept.data_dir)
+    kept = kept.again()
+    assert kept.pid_of(kept.wait_ready("p")) == pid
+    up.run("p", containers=[{"name": "a", "command": SLEEP, "ports": [{"containerPort": 80, "hostPort": 28431}]}])
+    up.wait_ready("p")
+    for c in (kept, up):
+        c.clear()
+        assert c.stop() == 0
