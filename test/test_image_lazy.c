@@ -2179,7 +2179,8 @@ TEST(what_is_handed_over_is_compared_before_the_store_has_it)
         CHECK(renameat(dir, files[i], dir, "aside") == 0 && mkfifoat(dir, files[i], 0600) == 0);
         CHECK_ERR(handed_keep(s, path, &o, &err), E_INVALID);
         CHECK(unlinkat(dir, files[i], 0) == 0);
-        CHECK_ERR(handed_keep(s, path, &o, &err), -ENOENT);
+        /* A list may be missing; the upper layer is still wrong. */
+        CHECK_ERR(handed_keep(s, path, &o, &err), strcmp(files[i], "start") ? -ENOENT : E_DIGEST);
         CHECK(renameat(dir, "aside", dir, files[i]) == 0);
     }
     (void)close(dir);

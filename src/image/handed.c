@@ -118,11 +118,16 @@ static int read_image(int dir, struct arena *a, struct oci_image *ret, struct er
     return r < 0 && r != -ENOENT ? err_set(err, r, "%s", err_text(&none)) : 0;
 }
 
-static int read_list(int dir, struct start_list *ret, struct err *err)
+static int read_list(int dir, struct start_list *ret, bool *ret_has, struct err *err)
 {
+    struct err why = { 0 };
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(START_LIST_BYTES_MAX);
-    int r = handed_read(dir, "start", &text, err);
-    return r < 0 ? r : start_list_read(buf_str(&text), ret, err);
+    int r = handed_read(dir, "start", &text, &why);
+    *ret_has = r >= 0;
+    if (r == -ENOENT)
+        return 0;
+    return r < 0 ? err_set(err, r, "%s", err_text(&why))
+                 : start_list_read(buf_str(&text), ret, err);
 }
 
 int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *o, struct err *err)
@@ -130,13 +135,13 @@ int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *
     struct arena a = { 0 };
     struct oci_image image = { 0 };
     struct start_list first = { 0 };
+    bool has_list = false;
     scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     struct handed_taking t = { .o = o, .dir = fd, .image = &image };
-    const struct keep_opts keep = {
-        .image = &image, .name = o->name, .first = &first, .layer = take_layer, .arg = &t
-    };
+    struct keep_opts keep = { .image = &image, .name = o->name, .layer = take_layer, .arg = &t };
     int r = fd < 0 ? err_sys(err, fd, "open '%s'", dir) : read_image(fd, &a, &image, err);
-    r = r < 0 ? r : read_list(fd, &first, err);
+    r = r < 0 ? r : read_list(fd, &first, &has_list, err);
+    keep.first = has_list ? &first : NULL;
     r = r < 0 ? r : keep_image(s, &keep, err);
     if (r >= 0 && o->lease.n)
         r = oci_store_lease(s, o->lease, &image.digest, true, err);
@@ -164,14 +169,14 @@ int handed_write(int dir_fd, const struct oci_image *image, const struct start_l
                  struct err *err)
 {
     scoped(buf_fini_scoped) struct buf list = BUF_INIT(START_LIST_BYTES_MAX);
-    int r = start_list_write(first, &list);
+    int r = first ? start_list_write(first, &list) : 0;
     if (r < 0)
         return err_sys(err, r, "list of the start");
     r = write_text(dir_fd, "manifest", image->manifest_text, err);
     r = r < 0 ? r : write_text(dir_fd, "config", image->config_text, err);
     if (r >= 0 && image->index_text.n)
         r = write_text(dir_fd, "index", image->index_text, err);
-    return r < 0 ? r : write_text(dir_fd, "start", buf_str(&list), err);
+    return r < 0 || !first ? r : write_text(dir_fd, "start", buf_str(&list), err);
 }
 
 int handed_new_tar(int dir_fd, const struct oci_digest *diff_id, struct err *err)

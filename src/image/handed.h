@@ -5,7 +5,8 @@
  * process:
  *
  *     manifest, config, index      its documents; "index" only if there is one
- *     start                        the list of files that its start opens (image/start_list.h)
+ *     start                        the list of files that its start opens (image/start_list.h);
+ *                                  only if there is one
  *     <DiffID>.tar                 hexadecimal; not of layers that the store has
  *
  * The receiver reads only regular files, and compares documents and tars with their digests.
@@ -16,8 +17,8 @@
 #include "oci/layer_parse.h"
 
 struct handed_opts {
-    struct str name;  /* as in struct keep_opts */
-    struct str lease; /* on it, until the next boot; empty: none */
+    struct str name;                         /* as in struct keep_opts */
+    struct str lease;                        /* on it, until the next boot; empty: none */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
     void *reading_arg;
     const atomic_bool *stop; /* set to end it with -ECANCELED, without the lease; NULL: never */
@@ -28,7 +29,7 @@ struct handed_opts {
  */
 int handed_keep(struct oci_store *s, const char *dir, const struct handed_opts *o, struct err *err);
 
-/* Write the documents and the list. Errors: of writing. */
+/* Write the documents and the list (NULL: none). Errors: of writing. */
 int handed_write(int dir_fd, const struct oci_image *image, const struct start_list *first,
                  struct err *err);
 /* A new file for the tar of a layer; given, close(). Errors: likewise. */

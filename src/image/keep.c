@@ -59,7 +59,8 @@ int keep_image(struct oci_store *s, const struct keep_opts *o, struct err *err)
     for (size_t i = 0; i < image->config.n_diff_ids && r >= 0; i++)
         r = is_first(&image->config, i) ? o->layer(o->arg, s, i, err) : 0;
     r = r < 0 ? r : put_documents(image, s, err);
-    r = r < 0 ? r : start_list_put(s, &image->manifest.config.digest, o->first, err);
+    if (r >= 0 && o->first)
+        r = start_list_put(s, &image->manifest.config.digest, o->first, err);
     if (r >= 0 && o->name.n)
         r = put_name(o, s, err);
     hold_all(image, s, oci_store_release);

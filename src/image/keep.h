@@ -8,7 +8,7 @@
 struct keep_opts {
     const struct oci_image *image;
     struct str name;                /* in the store; empty: none */
-    const struct start_list *first; /* files that its start opens */
+    const struct start_list *first; /* files that its start opens; NULL: not known */
     /* Put a layer there, by its index; called for the first of equal ones. */
     int (*layer)(void *arg, struct oci_store *s, size_t i, struct err *err);
     void *arg;

@@ -16,6 +16,7 @@ struct lazy_image {
     struct lazy_trees trees;
     struct lazy_view view;
     struct start_list first;
+    bool has_list;
     struct oci_store *reader; /* NULL: there is no store yet */
     struct oci_contents *contents,
         *later;      /* of other images; of this one, that another start left */
@@ -77,12 +78,15 @@ static int get_list(struct lazy_image *l, struct err *err)
             break;
         r = 0;
     }
+    if (r == -ENOENT && l->opts.needs_no_list)
+        return 0;
     if (r == -ENOENT)
         return err_set(err, r,
                        "no start of the image was recorded there: 'dormouse image run --record' "
                        "beside that 'image serve' does it");
     if (r < 0)
         return err_set(err, r, "list of the start: %s", err_text(&why));
+    l->has_list = true;
     return start_list_read(buf_str(&text), &l->first, err);
 }
 
@@ -285,6 +289,8 @@ static bool may_go_on(void *arg, struct lazy_fetch *fetch)
     struct lazy_image *l = arg;
     if (l->has_looked)
         return true;
+    if (l->opts.may_fetch_rest && !l->opts.may_fetch_rest(l->opts.arg))
+        return false;
     int turn = lazy_status_acquire(l->reader, &l->opts.image->digest);
     if (turn == -EAGAIN)
         return false;
@@ -312,7 +318,7 @@ static void on_all(void *arg, struct lazy_fetch *fetch)
         .stop = &l->stop,
         .trees = &l->trees,
         .view = &l->view,
-        .first = &l->first,
+        .first = l->has_list ? &l->first : NULL,
         .fetch = fetch,
         .prover = l->prover,
         .reading = l->opts.reading,
@@ -408,6 +414,11 @@ uint32_t lazy_image_missing(const struct lazy_image *l)
     return lazy_guard_missing(l->guard);
 }
 
+int lazy_image_guard_pid(const struct lazy_image *l)
+{
+    return lazy_guard_pid(l->guard);
+}
+
 static bool is_ended(struct lazy_image *l)
 {
     (void)pthread_mutex_lock(&l->mutex);
@@ -433,21 +444,26 @@ void lazy_image_stop(struct lazy_image *l)
     give_turn(l);
 }
 
+void lazy_image_rest(struct lazy_image *l)
+{
+    lazy_image_stop(l);
+    lazy_prover_free(take_ptr(&l->prover));
+    lazy_status_free(take_ptr(&l->status));
+    oci_contents_free(take_ptr(&l->contents));
+    oci_contents_free(take_ptr(&l->later));
+    oci_store_close(take_ptr(&l->reader));
+    lazy_trees_fini(&l->trees);
+    lazy_view_fini(&l->view);
+    start_list_fini(&l->first);
+}
+
 void lazy_image_free(struct lazy_image *l)
 {
     if (!l)
         return;
-    lazy_image_stop(l);
+    lazy_image_rest(l);
     lazy_guard_free(l->guard);
-    lazy_prover_free(l->prover);
-    lazy_status_free(l->status);
     (void)pthread_mutex_destroy(&l->mutex);
-    oci_contents_free(l->contents);
-    oci_contents_free(l->later);
-    oci_store_close(l->reader);
-    lazy_trees_fini(&l->trees);
-    lazy_view_fini(&l->view);
-    start_list_fini(&l->first);
     free(l->reported);
     free(l->reported_refused);
     free(l);

@@ -26,7 +26,7 @@ struct lazy_layers_opts {
     const atomic_bool *stop; /* ends waiting for that server; NULL: nothing does */
     const struct lazy_trees *trees;
     const struct lazy_view *view;
-    const struct start_list *first;
+    const struct start_list *first; /* NULL: none was recorded */
     struct lazy_fetch *fetch;
     struct lazy_prover *prover; /* what it has proven is not proven again without the store */
     const struct layer_reading_ops *reading; /* as in struct oci_import_opts */
