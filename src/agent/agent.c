@@ -9,6 +9,7 @@
 #include "agent/network/node_route.h"
 #include "agent/pause.h"
 #include "agent/pod/admission.h"
+#include "agent/pull.h"
 #include "agent/routes.h"
 #include "agent/run_dirs.h"
 #include "agent/run_record.h"
@@ -615,6 +616,7 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->events = agent_events_new(a);
     a->evict = agent_evict_new(a);
     a->image_gc = agent_image_gc_new(a);
+    agent_pull_follow(a);
     int r = agent_services_new(&services, &a->services, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
@@ -765,6 +767,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
     a->done = done;
     a->done_arg = arg;
     a->is_stopping = true;
+    a->images.ops->follow(a->images.arg, NULL, NULL);
     timer_stop(a->loop, &a->cidrs_timer);
     timer_stop(a->loop, &a->groups_timer);
     timer_stop(a->loop, &a->orphans_timer);

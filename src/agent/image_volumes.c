@@ -56,7 +56,7 @@ static void pull(struct image_volume *v)
         return;
     v->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
     v->is_pulling = true;
-    int r = agent_pull_image(v->pod, spec->image, spec->pull_policy, 0, &v->call, &err);
+    int r = agent_pull_image(v->pod, spec->image, spec->pull_policy, 0, false, &v->call, &err);
     if (r < 0)
         on_done(&v->call, r, NULL, &err);
 }

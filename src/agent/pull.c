@@ -104,14 +104,23 @@ static const char *reason_of(const struct agent_container *c, int r)
                                     : "ErrImagePull";
 }
 
-static void report_pulled(struct agent_container *c)
+static void report_pulled(struct agent_container *c, const struct container_image *got)
 {
     size_t i = agent_container_index(c);
     uint64_t now = loop_now_ms(c->pod->agent->loop);
     if (i == SIZE_MAX)
         return;
     struct str image = c->pod->life.containers[i].spec->image;
-    if (c->pull_began_ms)
+    if (got->is_lazy && c->pull_began_ms)
+        agent_event(c->pod, c->name, false, "ImageMounted",
+                    "Mounted image \"" STR_FMT "\" in %" PRIu64
+                    "ms; its other files come while the container runs",
+                    STR_ARG(image), now - c->pull_began_ms);
+    else if (got->is_lazy)
+        agent_event(c->pod, c->name, false, "ImageMounted",
+                    "Image \"" STR_FMT "\" is mounted on the machine, and still being pulled",
+                    STR_ARG(image));
+    else if (c->pull_began_ms)
         agent_event(c->pod, c->name, false, "Pulled",
                     "Successfully pulled image \"" STR_FMT "\" in %" PRIu64 "ms", STR_ARG(image),
                     now - c->pull_began_ms);
@@ -151,7 +160,7 @@ static void on_done(struct container_image_call *call, int r, struct container_i
     if (r < 0)
         agent_event(c->pod, c->name, true, "Failed", "%s: %s", reason, err_text(err));
     else
-        report_pulled(c);
+        report_pulled(c, image);
     end_pull(c, r, reason, r < 0 ? err_text(err) : NULL, image);
 }
 
@@ -161,8 +170,16 @@ static bool is_planned(const struct pod_spec *spec)
     return pod_pair_value(spec->annotations, spec->n_annotations, STR("image.dormouse.dev/plan")).n;
 }
 
+/* Its users are those of the machine: the kernel maps no owners of an overlay. */
+static bool may_be_lazy(const struct pod_spec *spec)
+{
+    return spec->host_users != 0 && str_is(pod_pair_value(spec->annotations, spec->n_annotations,
+                                                          STR("image.dormouse.dev/lazy")),
+                                           "true");
+}
+
 int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, size_t skip,
-                     struct container_image_call *call, struct err *err)
+                     bool is_root, struct container_image_call *call, struct err *err)
 {
     struct credentials credentials;
     find_credentials(p, skip, &credentials);
@@ -172,6 +189,7 @@ int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, s
                                                .n_auths = credentials.n,
                                                .policy = policy_of(policy),
                                                .is_planned = is_planned(p->spec),
+                                               .is_lazy = is_root && may_be_lazy(p->spec),
                                                .is_mounted = true };
     int r = p->agent->images.ops->get(p->agent->images.arg, &want, call, err);
     arena_fini(&credentials.arena);
@@ -182,7 +200,8 @@ static int start(struct agent_container *c, const struct pod_container *spec, st
 {
     c->call = (struct container_image_call){ .on_pulling = on_pulling, .on_done = on_done };
     c->is_pulling = true;
-    return agent_pull_image(c->pod, spec->image, spec->pull_policy, c->pull_skip, &c->call, err);
+    return agent_pull_image(c->pod, spec->image, spec->pull_policy, c->pull_skip, true, &c->call,
+                            err);
 }
 
 /* What was asked for early, or is still asked for, answers this request. */
@@ -197,7 +216,7 @@ static bool take_early(struct agent_container *c, const struct pod_container *sp
         return false;
     }
     if (c->image) {
-        report_pulled(c);
+        report_pulled(c, c->image);
         end_pull(c, 0, NULL, NULL, take_ptr(&c->image));
     }
     return true;
@@ -259,4 +278,54 @@ void agent_pull_cancel(struct agent_container *c)
     c->is_pulling = false;
     free(take_ptr(&c->early));
     c->pod->agent->images.ops->cancel(c->pod->agent->images.arg, &c->call);
+}
+
+/* ---------------------------------------------------------------- lazy images */
+
+/* r->pod may be NULL. */
+static void take_news(struct agent_run *r, enum container_image_news news, const char *why)
+{
+    const char *name = r->container_name;
+    if (news == CONTAINER_IMAGE_BROKEN && r->c && !r->is_stopped) /* else its start fails */
+        agent_run_stop(r, 0);
+    if (!r->pod)
+        return;
+    switch (news) {
+    case CONTAINER_IMAGE_MISSING:
+        agent_event(r->pod, name, true, "ImageFilesMissing",
+                    "Files of the image do not come, the container waits for them and then gets "
+                    "I/O errors: %s",
+                    why);
+        break;
+    case CONTAINER_IMAGE_WHOLE:
+        agent_event(r->pod, name, false, "Pulled", "All files of the image are on the machine");
+        break;
+    case CONTAINER_IMAGE_BROKEN:
+        agent_event(r->pod, name, true, "ImageUnusable", "The container is ended: %s", why);
+        break;
+    }
+}
+
+static void on_image_news(void *arg, struct container_image *image, enum container_image_news news,
+                          const char *why)
+{
+    struct agent *a = arg;
+    map_each (e, &a->pods) {
+        struct agent_pod *p = e->value;
+        list_each_safe (node, &p->runs) {
+            struct agent_run *r = list_entry(node, struct agent_run, node);
+            if (r->image == image)
+                take_news(r, news, why);
+        }
+    }
+    list_each_safe (node, &a->left) {
+        struct agent_run *r = list_entry(node, struct agent_run, node);
+        if (r->image == image)
+            take_news(r, news, why);
+    }
+}
+
+void agent_pull_follow(struct agent *a)
+{
+    a->images.ops->follow(a->images.arg, on_image_news, a);
 }

@@ -4,13 +4,19 @@
 
 #include "container/images.h"
 
+struct agent;
 struct agent_container;
 struct agent_pod;
 
 /* Ask for an image with the pull Secrets of the pod, of which the store uses the first that names
- * the registry; skip: without so many at the beginning. As container_images_ops.get. */
+ * the registry; skip: without so many at the beginning. is_root: below the files of
+ * a container, which may be mounted lazily where the pod asks for it. As container_images_ops.get.
+ */
 int agent_pull_image(struct agent_pod *p, struct str image, struct str policy, size_t skip,
-                     struct container_image_call *call, struct err *err);
+                     bool is_root, struct container_image_call *call, struct err *err);
+/* Follow the images that are mounted lazily: Events of their pods, and the end of containers whose
+ * files are wrong or gone. */
+void agent_pull_follow(struct agent *a);
 
 /*
  * Ask for the images of the containers that start first, while the pod's network and volumes are

@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/dispatch.h"
 #include "image/layer_child.h"
+#include "image/lazy_child.h"
 #include "image/lazy_guard.h"
 #include "image/provide_child.h"
 #include "io/loop.h"
@@ -51,6 +52,8 @@ static int run(int argc, char **argv)
         return provide_child_main();
     if (argc > 1 && str_is(str_of(argv[1]), LAZY_GUARD_WORD)) /* likewise */
         return lazy_guard_main(argc, argv);
+    if (argc > 1 && str_is(str_of(argv[1]), LAZY_CHILD_WORD)) /* likewise */
+        return lazy_child_main();
     return cmd_dispatch(&dormouse, argc, argv);
 }
 

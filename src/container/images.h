@@ -24,6 +24,8 @@ struct container_image_want { /* borrowed for the call */
     bool is_planned; /* a plan of the scheduler may bring it (image.dormouse.dev/plan) */
     bool is_mounted; /* an overlay is put over the root file system: it is read-only and, where the
                       * kernel can, mounted instead of unpacked */
+    bool is_lazy; /* may be mounted before its files are here, if its registry gives single files;
+                   * not with credentials */
     bool is_listed_only; /* from no registry that the machine's options do not name */
 };
 
@@ -33,7 +35,18 @@ struct container_image {
     struct str config; /* of a bundle, without a root */
     size_t
         n_program; /* number of its arguments that are the program, which others do not replace */
+    bool is_lazy;  /* it was mounted before its files were here: container_image_news follow */
 };
+
+/* Of an image that is_lazy. */
+enum container_image_news {
+    CONTAINER_IMAGE_MISSING, /* files do not come for now; opens of them wait, then fail (EIO) */
+    CONTAINER_IMAGE_WHOLE,   /* all is here: the network is not needed any more */
+    CONTAINER_IMAGE_BROKEN,  /* wrong, or without the process that serves it: containers must end */
+};
+/* why: borrowed; "" without a reason. */
+typedef void (*container_image_news_cb)(void *arg, struct container_image *image,
+                                        enum container_image_news news, const char *why);
 
 struct container_image_call { /* given by the caller; zeroed before first use */
     /* A download will begin. */
@@ -72,6 +85,8 @@ struct container_images_ops {
      */
     void (*prune)(void *arg, uint64_t bytes, uint64_t min_age_ms, struct container_images_prune *c);
     void (*prune_cancel)(void *arg, struct container_images_prune *c);
+    /* One follower of all lazy images that are in use; cb NULL: none any more. */
+    void (*follow)(void *arg, container_image_news_cb cb, void *cb_arg);
 };
 
 struct container_images {

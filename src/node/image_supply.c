@@ -11,7 +11,7 @@
 
 struct image_supply {
     struct image_supply_opts opts;
-    char *store;
+    char *store, *lazy_dir;
     struct provide_site site;
     struct node_images *images;
     struct image_node *node;  /* NULL: images are not shared */
@@ -23,6 +23,7 @@ struct image_supply {
 static void free_supply(struct image_supply *s)
 {
     free(s->store);
+    free(s->lazy_dir);
     free(s->site.plain_hosts);
     free(s);
 }
@@ -47,6 +48,13 @@ static int open_dir(const struct image_supply_opts *o, char **ret, struct err *e
     return *ret ? 0 : err_sys(err, -errno, "'%s'", dir);
 }
 
+/* A path that the next process has, too, whatever its working directory is. Given, free(). */
+static char *lazy_dir(const char *data_dir)
+{
+    scoped(free_scoped) char *real = realpath(data_dir, NULL);
+    return xasprintf("%s/lazy", real ? real : data_dir);
+}
+
 int image_supply_new(const struct image_supply_opts *opts, struct image_supply **ret,
                      struct err *err)
 {
@@ -59,6 +67,7 @@ int image_supply_new(const struct image_supply_opts *opts, struct image_supply *
     *s = (struct image_supply){
         .opts = *opts,
         .store = store,
+        .lazy_dir = lazy_dir(opts->data_dir),
         .site = { .hosts = opts->hosts,
                   .n_hosts = opts->n_hosts,
                   .ca_file = opts->ca_file,
@@ -71,6 +80,7 @@ int image_supply_new(const struct image_supply_opts *opts, struct image_supply *
                                                   .store = s->store,
                                                   .owner = opts->data_dir,
                                                   .site = &s->site,
+                                                  .lazy_dir = s->lazy_dir,
                                                   .keep_ms = IMAGE_SUPPLY_KEEP_MS,
                                                   .on_pulled = on_pulled,
                                                   .arg = s });

@@ -12,6 +12,7 @@
 #include "node/images_known.h"
 #include "node/images_text.h"
 #include "node/images_unused.h"
+#include "node/lazy_roots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +29,24 @@ struct images_held {
     struct container_image pub;
     struct node_images *s;
     uint32_t refs;
-    bool is_left; /* its lease is for the next process */
+    bool is_left;           /* its lease is for the next process */
+    struct lazy_root *lazy; /* its mount; NULL: it is in the store */
+};
+
+/* The plan that brings the rest of a lazy image; until it is over the mount's process does not
+ * fetch that. */
+struct images_plan {
+    struct list node; /* in `plans` */
+    struct lazy_root *lazy;
+    struct image_node_wait *wait; /* NULL: it is over */
 };
 
 /* One request to the child; equal requests are merged. */
 struct images_request {
     struct node_images *s;
-    struct list node; /* in `waiting` or `asked` */
+    struct list node; /* in `trying`, `waiting` or `asked` */
     uint64_t id;
+    char *key;                   /* in `by_text`; NULL: another request */
     char *text;                  /* JSON of "get"; NULL: another request */
     char *tenant;                /* as above */
     char *lease;                 /* the lease to drop; NULL: another request */
@@ -45,7 +56,11 @@ struct images_request {
     bool is_repeatable; /* the answer may be given again: images_known.h */
     struct images_stamp asked;
     struct image_node_job_call job; /* `asked`, of this process and not of the child */
-    struct image_node_wait *wait;   /* `waiting`, for a plan; NULL: for its turn */
+    struct image_node_wait *wait;   /* for a plan; NULL: `waiting` for its turn */
+    struct lazy_root *lazy;         /* `trying`, until it is mounted; NULL: it is not tried */
+    struct images_held *shared;     /* `waiting`: a lazy image to be given; NULL: none */
+    char *reference;                /* of a request for an image */
+    bool is_planned, is_always;     /* likewise */
     struct list calls;              /* struct waiter */
 };
 
@@ -71,9 +86,13 @@ struct node_images {
     struct image_node *node; /* NULL: images are not shared */
     char *lease;             /* prefix of the leases' ids */
     struct map held;         /* dir -> struct images_held */
-    struct map by_text;      /* text -> struct images_request */
+    struct map by_text;      /* key -> struct images_request */
     struct images_known known;
-    struct list waiting, asked;
+    struct list trying, waiting, asked;
+    struct list plans;
+    struct lazy_roots *lazy; /* NULL: none are mounted lazily */
+    container_image_news_cb on_news;
+    void *news_arg;
     size_t n_gets, n_drops; /* in `asked`; one is 0, since a drop must not meet a new lease */
     size_t n_unused;        /* held images without a reference */
     struct timer rest;      /* until they are dropped */
@@ -98,8 +117,10 @@ static void free_request(struct images_request *q)
     list_remove(&q->node);
     if (q->wait)
         image_node_await_cancel(q->wait);
-    if (q->text)
-        map_del(&q->s->by_text, str_of(q->text));
+    if (q->key)
+        map_del(&q->s->by_text, str_of(q->key));
+    free(q->key);
+    free(q->reference);
     free(q->text);
     free(q->tenant);
     free(q->lease);
@@ -199,6 +220,24 @@ static void on_rested(struct timer *t)
     pump_later(s);
 }
 
+static void free_plan(struct images_plan *p)
+{
+    list_remove(&p->node);
+    if (p->wait)
+        image_node_await_cancel(p->wait);
+    free(p);
+}
+
+/* NULL: of all. */
+static void end_plan(struct node_images *s, const struct lazy_root *lazy)
+{
+    list_each_safe (node, &s->plans) {
+        struct images_plan *p = list_entry(node, struct images_plan, node);
+        if (!lazy || p->lazy == lazy)
+            free_plan(p);
+    }
+}
+
 static void put(void *arg, struct container_image *image)
 {
     struct node_images *s = arg;
@@ -241,9 +280,25 @@ static struct str place_of(const struct node_images *s, struct str dir)
     return ok ? place : STR("");
 }
 
+static struct images_held *hold_lazy(struct node_images *s, struct lazy_root *r)
+{
+    struct images_held *h = hold(s, str_of(lazy_root_dir(r)));
+    struct str config = lazy_root_config(r);
+    if (!h->lazy) {
+        h->lazy = r;
+        h->pub.is_lazy = true;
+        h->pub.config = str_n(str_dup(config), config.n);
+        h->pub.n_program = lazy_root_words(r);
+    }
+    return h;
+}
+
 static struct container_image *adopt(void *arg, struct str dir)
 {
     struct node_images *s = arg;
+    struct lazy_root *lazy = s->lazy ? lazy_roots_adopt(s->lazy, dir) : NULL;
+    if (lazy)
+        return &hold_lazy(s, lazy)->pub;
     return place_of(s, dir).n ? &hold(s, dir)->pub : NULL;
 }
 
@@ -345,6 +400,10 @@ static void check_closed(struct node_images *s)
     if (!s->done || s->n_jobs || !list_is_empty(&s->children) || !list_is_empty(&s->waiting) ||
         s->n_unused)
         return;
+    while (!list_is_empty(&s->trying))
+        free_request(list_first(&s->trying, struct images_request, node));
+    end_plan(s, NULL);
+    lazy_roots_close(s->lazy);
     void (*done)(void *) = s->done;
     void *arg = s->done_arg;
     timer_stop(s->opts.loop, &s->late);
@@ -665,6 +724,14 @@ static bool may_drop(const struct node_images *s)
     return s->opts.keep_ms == 0 || s->is_rested || s->done;
 }
 
+static void drop_lazy(struct images_held *h)
+{
+    end_plan(h->s, h->lazy);
+    lazy_root_drop(h->lazy);
+    h->s->n_unused--;
+    free_held(h);
+}
+
 static void drop_unused(struct node_images *s)
 {
     struct map_entry *e = map_next(&s->held, NULL);
@@ -673,6 +740,11 @@ static void drop_unused(struct node_images *s)
         struct images_held *h = e->value;
         if (h->refs) {
             e = map_next(&s->held, e);
+            continue;
+        }
+        if (h->lazy) {
+            drop_lazy(h);
+            e = map_next(&s->held, NULL);
             continue;
         }
         struct images_request *q = new_request(s);
@@ -711,7 +783,10 @@ static void ask_waiting(struct node_images *s)
     list_each_safe (node, &s->waiting) {
         struct images_request *q = list_entry(node, struct images_request, node);
         struct images_held *h = q->wait ? NULL : find_known(s, q);
-        if (h) {
+        if (q->shared) {
+            begin_request(s, q);
+            give_image(q, take_ptr(&q->shared));
+        } else if (h) {
             begin_request(s, q);
             give_image(q, hold(s, str_of(h->pub.dir)));
         } else if (!q->wait && has_turn(s, q)) {
@@ -729,6 +804,8 @@ static void give_up_all(struct node_images *s)
     while (!list_is_empty(&s->waiting)) {
         struct images_request *q = list_first(&s->waiting, struct images_request, node);
         assert(list_is_empty(&q->calls)); /* the worker has ended */
+        if (q->shared)
+            leave(s, &q->shared->pub);
         free_request(q);
     }
     struct map_entry *e = map_next(&s->held, NULL);
@@ -772,6 +849,138 @@ static void on_plan_over(void *arg)
     pump_later(q->s);
 }
 
+/* Its turn comes, after the plan that was announced for it. */
+static void wait_for_turn(struct images_request *q)
+{
+    struct node_images *s = q->s;
+    list_push_back(&s->waiting, &q->node);
+    if (q->is_planned && s->node)
+        q->wait = image_node_await(s->node, str_of(q->reference), str_of(q->tenant), q->is_always,
+                                   on_plan_over, q);
+    pump_later(s);
+}
+
+/* ---------------------------------------------------------------- lazy mounts */
+
+static void on_rest_planned(void *arg)
+{
+    struct images_plan *p = arg;
+    p->wait = NULL;
+    lazy_root_go_on(p->lazy);
+    free_plan(p);
+}
+
+static void hold_for_plan(struct images_request *q)
+{
+    struct node_images *s = q->s;
+    struct images_plan *p = xnew(struct images_plan);
+    p->lazy = q->lazy;
+    list_push_back(&s->plans, &p->node);
+    if (q->is_planned && s->node)
+        p->wait = image_node_await(s->node, str_of(q->reference), str_of(q->tenant), q->is_always,
+                                   on_rest_planned, p);
+    if (!p->wait)
+        on_rest_planned(p);
+}
+
+static void on_lazy_started(void *arg, int r, const char *why)
+{
+    struct images_request *q = arg;
+    struct node_images *s = q->s;
+    char text[LOG_QUOTE_MAX];
+    struct lazy_root *lazy = take_ptr(&q->lazy);
+    if (r < 0) {
+        end_plan(s, lazy);
+        if (r != -EEXIST)
+            log_info("an image is pulled whole, not mounted lazily", "image=\"%s\" reason=\"%s\"",
+                     q->reference, log_quote(text, str_of(why)));
+        list_remove(&q->node);
+        wait_for_turn(q);
+        return;
+    }
+    log_info("image mounted lazily", "image=\"%s\" path=\"%s\"", q->reference, lazy_root_dir(lazy));
+    begin_request(s, q);
+    give_image(q, hold_lazy(s, lazy));
+}
+
+/* false: it is pulled whole. */
+static bool try_lazily(struct images_request *q)
+{
+    struct node_images *s = q->s;
+    struct err err = { 0 };
+    char text[LOG_QUOTE_MAX];
+    struct lazy_root *now = q->is_always ? NULL : lazy_roots_find(s->lazy, str_of(q->reference));
+    const struct lazy_root_want want = { .reference = str_of(q->reference),
+                                         .tenant = str_of(q->tenant),
+                                         .get = q->text,
+                                         .on_started = on_lazy_started,
+                                         .arg = q };
+    if (now) {
+        q->shared = hold_lazy(s, now);
+        list_push_back(&s->waiting, &q->node);
+        return true;
+    }
+    if (lazy_roots_start(s->lazy, &want, &q->lazy, &err) < 0) {
+        log_info("an image is pulled whole, not mounted lazily", "image=\"%s\" reason=\"%s\"",
+                 q->reference, log_quote(text, str_of(err_text(&err))));
+        return false;
+    }
+    list_push_back(&s->trying, &q->node);
+    hold_for_plan(q);
+    return true;
+}
+
+static struct images_held *find_held(struct node_images *s, const struct lazy_root *r)
+{
+    return lazy_root_dir(r) ? map_get(&s->held, str_of(lazy_root_dir(r))) : NULL;
+}
+
+static void tell_asked(struct node_images *s, const struct lazy_root *r)
+{
+    list_each (node, &s->trying) {
+        struct images_request *q = list_entry(node, struct images_request, node);
+        if (q->lazy != r)
+            continue;
+        q->is_pulling = true;
+        tell_pulling(q);
+        return;
+    }
+}
+
+static void on_lazy_news(void *arg, struct lazy_root *r, enum lazy_root_news news, const char *why)
+{
+    static const enum container_image_news to[] = { [LAZY_ROOT_MISSING] = CONTAINER_IMAGE_MISSING,
+                                                    [LAZY_ROOT_WHOLE] = CONTAINER_IMAGE_WHOLE,
+                                                    [LAZY_ROOT_BROKEN] = CONTAINER_IMAGE_BROKEN };
+    struct node_images *s = arg;
+    struct images_held *h = find_held(s, r);
+    if (news == LAZY_ROOT_ASKED) {
+        tell_asked(s, r);
+        return;
+    }
+    if (news == LAZY_ROOT_WHOLE) {
+        log_info("image pulled", "path=\"%s\"", lazy_root_dir(r));
+        if (s->node)
+            image_node_changed(s->node);
+        if (s->opts.on_pulled)
+            s->opts.on_pulled(s->opts.arg);
+    } else if (h) {
+        char text[LOG_QUOTE_MAX];
+        log_warn(news == LAZY_ROOT_BROKEN ? "a lazy image is unusable"
+                                          : "files of a lazy image are missing",
+                 "path=\"%s\" reason=\"%s\"", lazy_root_dir(r), log_quote(text, str_of(why)));
+    }
+    if (h && s->on_news)
+        s->on_news(s->news_arg, &h->pub, to[news], why);
+}
+
+static void follow(void *arg, container_image_news_cb cb, void *cb_arg)
+{
+    struct node_images *s = arg;
+    s->on_news = cb;
+    s->news_arg = cb_arg;
+}
+
 static int get(void *arg, const struct container_image_want *want,
                struct container_image_call *call, struct err *err)
 {
@@ -779,19 +988,24 @@ static int get(void *arg, const struct container_image_want *want,
     scoped(free_scoped) char *text = images_text_get(&s->opts, s->lease, want);
     if (!text)
         return err_set(err, E_LIMIT, "its credentials have more than %d bytes", IMAGES_TEXT_MAX);
-    struct images_request *q = map_get(&s->by_text, str_of(text));
+    bool is_lazy =
+        s->lazy && want->is_lazy && want->n_auths == 0 && want->policy != CONTAINER_PULL_NEVER;
+    scoped(free_scoped) char *key = xasprintf("%s%s", is_lazy ? "lazy " : "", text);
+    struct images_request *q = map_get(&s->by_text, str_of(key));
     if (!q && s->by_text.n >= IMAGES_REQUESTS_MAX)
         return err_set(err, E_LIMIT, "more than %d images are being pulled", IMAGES_REQUESTS_MAX);
     if (!q) {
         q = new_request(s);
         q->text = take_ptr(&text);
+        q->key = take_ptr(&key);
+        q->reference = str_dup(want->reference);
         q->tenant = str_dup(want->tenant);
-        q->is_repeatable = want->policy != CONTAINER_PULL_ALWAYS;
-        (void)map_put(&s->by_text, str_of(q->text), q);
-        list_push_back(&s->waiting, &q->node);
-        if (want->is_planned && s->node && want->policy != CONTAINER_PULL_NEVER)
-            q->wait = image_node_await(s->node, want->reference, want->tenant,
-                                       want->policy == CONTAINER_PULL_ALWAYS, on_plan_over, q);
+        q->is_planned = want->is_planned && want->policy != CONTAINER_PULL_NEVER;
+        q->is_always = want->policy == CONTAINER_PULL_ALWAYS;
+        q->is_repeatable = !q->is_always;
+        (void)map_put(&s->by_text, str_of(q->key), q);
+        if (!is_lazy || !try_lazily(q))
+            wait_for_turn(q);
     }
     struct waiter *w = xnew(struct waiter);
     w->call = call;
@@ -819,7 +1033,8 @@ static const struct container_images_ops ops = { .get = get,
                                                  .put = put,
                                                  .leave = leave,
                                                  .prune = images_prune,
-                                                 .prune_cancel = images_prune_cancel };
+                                                 .prune_cancel = images_prune_cancel,
+                                                 .follow = follow };
 
 void images_do(struct node_images *s, const char *job, struct images_job *j)
 {
@@ -854,9 +1069,18 @@ struct node_images *images_new(const struct images_opts *opts)
     struct node_images *s = xnew(struct node_images);
     s->opts = *opts;
     s->lease = xasprintf("fn:%016llx", (unsigned long long)str_hash(str_of(opts->owner), 1));
+    list_init(&s->trying);
+    list_init(&s->plans);
     list_init(&s->waiting);
     list_init(&s->asked);
     list_init(&s->children);
+    if (opts->lazy_dir)
+        s->lazy = lazy_roots_new(&(struct lazy_roots_opts){ .loop = opts->loop,
+                                                            .dir = opts->lazy_dir,
+                                                            .store = opts->store,
+                                                            .program = opts->program,
+                                                            .on_news = on_lazy_news,
+                                                            .arg = s });
     return s;
 }
 

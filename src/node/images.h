@@ -35,6 +35,8 @@ struct images_opts { /* texts are kept */
     const char *store;               /* directory */
     const char *owner;               /* owner of leases: the data directory */
     const struct provide_site *site; /* registries; kept */
+    const char
+        *lazy_dir;       /* of lazy mounts (node/lazy_roots.h); NULL: all images are pulled whole */
     uint32_t keep_ms;    /* an image that is not used any more stays leased for at most that */
     const char *program; /* a program that calls provide_child_main(); NULL: this one */
     void (*on_pulled)(void *arg); /* another image is in the store; NULL: not of interest */
