@@ -16,7 +16,7 @@
 
 struct agent;
 
-enum { AGENT_RUN_DIRS_MAX = 64 /* data directories that one start looks at */ };
+enum { AGENT_RUN_DIRS_MAX = 1024 /* data directories that one start looks at */ };
 
 /*
  * Before anything else is made in run_dir: name its data directory, and take the shared lock.
