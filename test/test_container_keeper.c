@@ -69,6 +69,22 @@ static void check_nothing_left(const struct rig *r)
     }
 }
 
+/* In no hierarchy in the group of this process: a service manager that ends it does not end them.
+ * Groups of cpuset may have no processors, and then take no process. */
+static void check_groups(int pid)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    struct str line, rest;
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+    CHECK_OK(sys_read_file(AT_FDCWD, path, &text, NULL));
+    rest = buf_str(&text);
+    while (str_cut(rest, '\n', &line, &rest)) {
+        if (line.n && str_find(line, STR(":cpuset:")) < 0 && str_find(line, STR("/dormouse-")) < 0)
+            TEST_FAIL("process %d: " STR_FMT, pid, STR_ARG(line));
+    }
+}
+
 static const struct container_opts kept = { .has_keeper = true };
 
 TEST(a_container_with_a_keeper_ends_as_one_without)
@@ -91,6 +107,8 @@ TEST(a_container_with_a_keeper_ends_as_one_without)
     rig_forget(&t);
     rig_run_waiting(&r, &t, "one", (struct container_spec){ 0 }, kept);
     CHECK(find_keeper(&r));
+    check_groups(container_pid(t.c));
+    check_groups(find_keeper(&r));
     container_stop(t.c, 0);
     UNTIL(&r, t.removed);
     CHECK_INT(t.status, -SIGKILL);

@@ -21,7 +21,10 @@
 
 #define ROOT "/sys/fs/cgroup"
 
-enum { DEPTH_MAX = 32 /* of groups that programs have made in their own */ };
+enum {
+    DEPTH_MAX = 32,        /* of groups that programs have made in their own */
+    HIERARCHIES_MAX = 1024 /* bytes of their names */
+};
 
 #define PATH_BYTES CONTAINER_CGROUP_PATH_MAX
 
@@ -178,38 +181,43 @@ int container_cgroup_make(const struct container_cgroups *g, const char *name, s
     return r;
 }
 
-/* group: the path of one hierarchy. */
-static void join_one(const char *group, int pid)
+char *container_cgroup_make_everywhere(const struct container_cgroups *g, const char *name)
 {
-    scoped(free_scoped) char *procs = xasprintf("%s/cgroup.procs", group);
-    char text[16];
-    (void)snprintf(text, sizeof text, "%d", pid);
-    if (mkdir(group, 0755) == 0 || errno == EEXIST)
-        (void)write_text(procs, text);
-}
-
-void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid)
-{
+    scoped(buf_fini_scoped) struct buf names = BUF_INIT(HIERARCHIES_MAX);
     char path[PATH_BYTES + NAME_MAX];
-    if (g->kind == CONTAINER_CGROUPS_NONE)
-        return;
-    (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
     if (g->kind == CONTAINER_CGROUPS_V2) {
-        join_one(path, pid);
-        return;
+        (void)snprintf(path, sizeof path, ROOT "%s/%s", g->parent, name);
+        (void)make_group(path, NULL);
     }
-    DIR *dir = opendir(ROOT);
+    DIR *dir = g->kind == CONTAINER_CGROUPS_V1 ? opendir(ROOT) : NULL;
     struct dirent *e;
     while (dir && (e = readdir(dir))) {
-        if (e->d_name[0] == '.')
+        if (e->d_name[0] == '.' || e->d_type == DT_LNK)
             continue;
         (void)snprintf(path, sizeof path, ROOT "/%s%s", e->d_name, g->parent);
         (void)make_group(path, NULL);
         (void)snprintf(path, sizeof path, ROOT "/%s%s/%s", e->d_name, g->parent, name);
-        join_one(path, pid);
+        if (make_group(path, NULL) == 0)
+            (void)buf_printf(&names, "%s%s", names.n ? " " : "", e->d_name);
     }
     if (dir)
         (void)closedir(dir);
+    return str_dup(buf_str(&names));
+}
+
+void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid)
+{
+    scoped(free_scoped) char *names = container_cgroup_make_everywhere(g, name);
+    struct str one, rest = str_of(names);
+    bool has_more = g->kind != CONTAINER_CGROUPS_NONE;
+    char text[16];
+    (void)snprintf(text, sizeof text, "%d", pid);
+    while (has_more) {
+        has_more = str_cut(rest, ' ', &one, &rest);
+        scoped(free_scoped) char *procs =
+            xasprintf(ROOT "/" STR_FMT "%s/%s/cgroup.procs", STR_ARG(one), g->parent, name);
+        (void)write_text(procs, text);
+    }
 }
 
 #define LISTED "memory" /* the hierarchy of version 1 whose groups are listed */

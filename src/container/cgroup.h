@@ -49,7 +49,11 @@ bool container_cgroups_count_swap(const struct container_cgroups *g);
  * E_UNSUPPORTED.
  */
 int container_cgroup_make(const struct container_cgroups *g, const char *name, struct err *err);
-/* Make it in all hierarchies, and move a process there, as far as that is possible. */
+/* Make it in all hierarchies, as far as that is possible. Their directories with ' ' between them,
+ * "" for version 2. Given, free(). */
+char *container_cgroup_make_everywhere(const struct container_cgroups *g, const char *name);
+/* The same, and move a process there. Blocks for up to tens of milliseconds: the kernel waits until
+ * no processor forks. */
 void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid);
 /*
  * Change all its limits; one that is zero is removed. Errors: -EBUSY: it uses more memory; those of

@@ -319,10 +319,11 @@ static const char **keeper_words(struct container *c, const char *const *words, 
     };
     static const char *const ways[2][2] = { { "--", "-u" }, { "t-", "tu" } };
     const struct container_host *h = c->h;
+    char group[CONTAINER_CGROUP_NAME_MAX];
     scoped(free_scoped) char *root = NULL;
     const char *log = arena_printf(a, "%s/log", c->dir);
     const char *plain[CONTAINER_CRUN_WORDS_MAX];
-    const char **argv = arena_new_n(a, const char *, CONTAINER_CRUN_WORDS_MAX + 8);
+    const char **argv = arena_new_n(a, const char *, CONTAINER_CRUN_WORDS_MAX + 10);
     size_t n = 0;
     argv[n++] = arena_printf(a, "/proc/self/fd/%d", h->keeper_fd);
     argv[n++] = arena_printf(a, "%s/pid", c->dir);
@@ -330,6 +331,10 @@ static const char **keeper_words(struct container *c, const char *const *words, 
     argv[n++] = c->input ? arena_printf(a, "%s/in", c->dir) : "/dev/null";
     argv[n++] = c->has_users && !c->input ? "e" : modes[c->input];
     argv[n++] = ways[c->has_terminal][h->hides_cgroup2];
+    container_host_keepers(h, group);
+    scoped(free_scoped) char *hierarchies = container_cgroup_make_everywhere(&h->cgroups, group);
+    argv[n++] = h->cgroups.kind ? arena_printf(a, "%s/%s", h->cgroups.parent, group) : "";
+    argv[n++] = arena_printf(a, "%s", hierarchies);
     argv[n++] = h->is_runc ? h->copy : arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), h->copy_fd);
     container_crun_argv(h, words, log, plain, &root);
     for (size_t i = 1; plain[i]; i++)
@@ -344,7 +349,6 @@ static int spawn_keeper(struct container *c, const char *const *words, int out, 
     static const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
     struct container_host *h = c->h;
     scoped(fd_scoped) int control = -1;
-    char group[CONTAINER_CGROUP_NAME_MAX];
     struct arena a = { 0 };
     int r = container_keeper_listen(h->loop, on_keeper_runtime, c, &c->wait_keeper, &control, err);
     const struct process_opts opts = { .argv = keeper_words(c, words, &a),
@@ -360,8 +364,6 @@ static int spawn_keeper(struct container *c, const char *const *words, int out, 
         container_keeper_close(take_ptr(&c->wait_keeper));
         return r;
     }
-    container_host_keepers(h, group);
-    container_cgroup_join(&h->cgroups, group, process_pid(c->keeper));
     timer_start(h->loop, &c->late, CONTAINER_CRUN_MAX_MS, container_crun_on_late);
     return 0;
 }

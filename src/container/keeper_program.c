@@ -4,7 +4,7 @@
  * first process, and waits for it. Freestanding, since it stays in memory with each container: no C
  * library, no heap, a few pages.
  *
- *     keeper PID-FILE EXIT-FILE INPUT MODE WAYS PROGRAM ARGUMENT...
+ *     keeper PID-FILE EXIT-FILE INPUT MODE WAYS GROUP HIERARCHIES PROGRAM ARGUMENT...
  *
  *     0          a socket to the owner: gets the status of the runtime, with the terminal
  *     1, 2       of the runtime; 1 with a terminal: the socket on which the runtime gives it
@@ -12,6 +12,11 @@
  *                without an end), "e": empty, INPUT is not used
  *     WAYS       two characters: "t" with a terminal; "u" the runtime does not see the second
  *                hierarchy of control groups, in a mount namespace of its own
+ *     GROUP      the control group that it moves to, with a '/' in front; "": none
+ *     HIERARCHIES  where: names of directories in /sys/fs/cgroup with ' ' between them, "" for
+ *                version 2. It moves itself, before it starts the runtime: what that starts is
+ *                nowhere in the group of the owner then, and a move can wait for the kernel, which
+ *                must not keep the owner
  *     ARGUMENT   with a character in front, so that the list of processes does not show a runtime
  *
  * When the container has ended, EXIT-FILE has "STATUS MILLISECONDS\n": the exit status or -SIGNAL,
@@ -32,7 +37,8 @@ enum {
     KEEPER_TERMINAL = 12,
     MNT_DETACH = 2,
     ENDED_MAX = 64, /* children that end before the runtime does */
-    ARGS_FIRST = 6,
+    ARGS_FIRST = 8,
+    GROUP_PATH_SIZE = 256, /* small: the page of the stack stays in memory */
     ERRNO_EINTR = 4,
     LEVEL_SOCKET = 1,
     RIGHTS = 1,
@@ -210,6 +216,42 @@ static void write_exit(const char *path, int status)
     (void)CALL(renameat2, AT_FDCWD, new_path, AT_FDCWD, path);
 }
 
+/* ---- control groups ---- */
+
+/* The rest of the path, or of what fits. */
+static unsigned long put_text(char *path, unsigned long n, const char *text, char end)
+{
+    while (*text && *text != end && n < GROUP_PATH_SIZE - 1)
+        path[n++] = *text++;
+    path[n] = '\0';
+    return n;
+}
+
+static void join(const char *hierarchy, const char *group)
+{
+    char path[GROUP_PATH_SIZE];
+    unsigned long n = put_text(path, 0, "/sys/fs/cgroup/", 0);
+    n = put_text(path, n, hierarchy, ' ');
+    n = put_text(path, n, group, 0);
+    (void)put_text(path, n, "/cgroup.procs", 0);
+    int fd = open_file(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)CALL(write, fd, "0", 1, 0);
+    (void)close_fd(fd);
+}
+
+static void join_all(const char *hierarchies, const char *group)
+{
+    const char *at = hierarchies;
+    if (!*group)
+        return;
+    join(at, group);
+    for (; *at; at++)
+        if (*at == ' ')
+            join(at + 1, group);
+}
+
 /* ---- processes ---- */
 
 /* Only system calls; does not return. */
@@ -308,6 +350,7 @@ void keeper_main(long *stack)
     (void)CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0);
     (void)CALL(prctl, PR_SET_NAME, "dormouse-keeper", 0, 0);
     (void)CALL(setsid, 0, 0, 0, 0);
+    join_all(args[6], args[5]);
     move_fd(0, KEEPER_CONTROL);
     if (has_terminal) {
         move_fd(1, KEEPER_CONSOLE);
