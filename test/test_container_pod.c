@@ -218,4 +218,15 @@ TEST(names_of_groups_that_lead_elsewhere_are_refused)
     rig_close(&r);
 }
 
+TEST(a_host_that_expects_a_container_can_close_without_one)
+{
+    struct rig r;
+    if (!pods_open(&r))
+        return;
+    CHECK_OK(container_host_set_up(r.host, NULL));
+    container_host_expect(r.host);
+    container_host_expect(r.host); /* one at a time */
+    rig_close(&r);
+}
+
 TEST_MAIN

@@ -408,6 +408,7 @@ void agent_prepare(struct agent_pod *p)
 {
     struct err err = { 0 };
     sm_move(&p->prepare, AGENT_PREPARE_WAITS);
+    container_host_expect(p->agent->containers);
     follow_objects(p);
     int r = make_dirs(p, &err);
     r = r < 0 ? r : make_group(p, &err);

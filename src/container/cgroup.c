@@ -220,6 +220,32 @@ void container_cgroup_join(const struct container_cgroups *g, const char *name, 
     }
 }
 
+/* The path of this process in the hierarchy, in `text`; empty: unknown. */
+static struct str find_own(const char *controller, struct buf *text)
+{
+    struct str line, fields, rest, path;
+    if (sys_read_file(AT_FDCWD, "/proc/self/cgroup", text, NULL) < 0)
+        return STR("");
+    for (rest = buf_str(text); str_cut(rest, '\n', &line, &rest);)
+        if (str_cut(line, ':', &path, &fields) && str_cut(fields, ':', &line, &path) &&
+            str_is(line, controller))
+            return path;
+    return STR("");
+}
+
+void container_cgroup_prepare_moves(const struct container_cgroups *g)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(64 << 10);
+    char pid[16];
+    struct str own = g->kind == CONTAINER_CGROUPS_V1 ? find_own("memory", &text) : STR("");
+    if (!own.n)
+        return;
+    scoped(free_scoped) char *procs =
+        xasprintf(ROOT "/memory" STR_FMT "/cgroup.procs", STR_ARG(own));
+    (void)snprintf(pid, sizeof pid, "%d", (int)getpid());
+    (void)write_text(procs, pid);
+}
+
 #define LISTED "memory" /* the hierarchy of version 1 whose groups are listed */
 
 void container_cgroup_each(const struct container_cgroups *g, const char *name,

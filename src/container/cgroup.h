@@ -52,6 +52,12 @@ int container_cgroup_make(const struct container_cgroups *g, const char *name, s
 /* Make it in all hierarchies, as far as that is possible. Their directories with ' ' between them,
  * "" for version 2. Given, free(). */
 char *container_cgroup_make_everywhere(const struct container_cgroups *g, const char *name);
+/*
+ * The first move of a process after some milliseconds waits in the kernel until each processor has
+ * passed a quiescent state (10 to 20 ms); further ones soon after it do not. This call is such a
+ * move, which changes nothing: of this process to where it is. Version 1 only. Any thread; blocks.
+ */
+void container_cgroup_prepare_moves(const struct container_cgroups *g);
 /* The same, and move a process there. Blocks for up to tens of milliseconds: the kernel waits until
  * no processor forks. */
 void container_cgroup_join(const struct container_cgroups *g, const char *name, int pid);

@@ -108,6 +108,11 @@ void container_host_leave(struct container_host *h, void (*done)(void *arg), voi
 char *container_host_run_dir(const char *kind, const char *data_dir);
 
 /*
+ * A container will be started soon, after its network and its files: until then a thread does what
+ * its start would wait for. Fine without a start after it.
+ */
+void container_host_expect(struct container_host *h);
+/*
  * Remove the control groups of hosts of this kind with another data directory, whose RUN ends with
  * this hash, if no process is in them: then nothing of them runs. -EBUSY. Any thread, after
  * container_host_set_up(); blocks.

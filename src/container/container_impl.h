@@ -45,7 +45,9 @@ struct container_host {
     uint32_t n_exec_starting;
     struct timer reap; /* for children of crun that have not ended yet; pauses get longer */
     uint32_t reap_ms;
-    uint32_t n_exec_left;    /* which look for what crun has left; nothing is started then */
+    uint32_t n_exec_left; /* which look for what crun has left; nothing is started then */
+    struct job expecting; /* container_host_expect(); one at a time */
+    bool is_expecting;
     bool is_leaving;         /* container_host_leave(): containers that run are released */
     void (*done)(void *arg); /* also of that */
     void *done_arg;

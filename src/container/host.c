@@ -259,6 +259,29 @@ int container_host_remove_groups(const struct container_host *h, const char *has
     return g.r;
 }
 
+/* ---- what is coming ---- */
+
+static void work_expect(struct job *j)
+{
+    const struct container_host *h = container_of(j, struct container_host, expecting);
+    container_cgroup_prepare_moves(&h->cgroups);
+}
+
+static void on_expected(struct job *j, int r)
+{
+    struct container_host *h = container_of(j, struct container_host, expecting);
+    h->is_expecting = false;
+    container_host_check_closed(h);
+}
+
+void container_host_expect(struct container_host *h)
+{
+    if (h->is_expecting || h->at != CONTAINER_HOST_SET_UP || h->done)
+        return;
+    h->expecting = (struct job){ .work = work_expect, .done = on_expected };
+    h->is_expecting = job_start(h->loop, &h->expecting) == 0;
+}
+
 /* ---- a host ---- */
 
 int container_host_new(const struct container_host_opts *o, struct container_host **ret,
@@ -333,7 +356,7 @@ static void on_closing(struct defer *d)
 
 void container_host_check_closed(struct container_host *h)
 {
-    if (h->done && h->containers.n == 0)
+    if (h->done && h->containers.n == 0 && !h->is_expecting)
         defer_start(h->loop, &h->closing, on_closing);
 }
 
