@@ -3,8 +3,8 @@
  * The status of a pod to the API server: after each turn of its worker the status is made, and sent
  * if it differs from the last one that the server took. One request at a time; a failure is tried
  * again with growing pauses. While the pod is Pending, changes are collected for a moment: most
- * pods run before it is over, and then one durable write says all, and does not wait for another
- * one.
+ * pods run before it is over, also on a busy machine, and then one durable write says all, and does
+ * not wait for another one.
  */
 #include "agent/agent_impl.h"
 #include "agent/mirror.h"
@@ -13,7 +13,7 @@
 #include "agent/shutdown.h"
 #include "base/clock.h"
 
-enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000, PENDING_MS = 100 };
+enum { STATUS_MAX_BYTES = 4 << 20, RETRY_MAX_MS = 60000, PENDING_MS = 250 };
 
 static void on_retry(struct timer *t)
 {
